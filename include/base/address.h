@@ -1,0 +1,34 @@
+/*
+ * address - who is at the other end of a socket, in 20 bytes.
+ *
+ * IPv4-mapped IPv6 addresses (what a dual-stack listener sees of an IPv4
+ * client) are kept as IPv4.
+ *
+ * Thread: any; values only.
+ */
+#ifndef BASE_ADDRESS_H
+#define BASE_ADDRESS_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/bytes.h"
+
+enum address_family { ADDRESS_UNIX, ADDRESS_IPV4, ADDRESS_IPV6 };
+
+enum { ADDRESS_TEXT_MAX = 46 };
+
+struct address {
+    uint8_t family;
+    uint16_t port;      /* host order; 0 for ADDRESS_UNIX */
+    uint8_t octets[16]; /* the first 4 for ADDRESS_IPV4 */
+};
+
+void address_from(struct address *address, const struct sockaddr *from);
+
+/* Writes "192.0.2.1", "2001:db8::1" or "unix:" without a port; returns the
+ * length. */
+size_t address_format(const struct address *address,
+                      char out[ADDRESS_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,212 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CAPACITY_MIN = 256 };
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD in UTF-8 */
+
+void buf_init(struct buf *buf, char *storage, size_t size, size_t max)
+{
+    *buf = (struct buf){.data = storage,
+                        .storage = storage,
+                        .capacity = size < max ? size : max,
+                        .max = max};
+}
+
+void buf_fini(struct buf *buf)
+{
+    if (buf->data != buf->storage)
+        free(buf->data);
+    *buf = (struct buf){0};
+}
+
+char *buf_reserve(struct buf *buf, size_t more)
+{
+    size_t need = buf->len + more;
+    size_t capacity = buf->capacity > CAPACITY_MIN ? buf->capacity
+                                                   : CAPACITY_MIN;
+    char *data;
+
+    if (more <= buf->capacity - buf->len)
+        return buf->data + buf->len;
+    if (buf->failed || more > buf->max - buf->len) {
+        buf->failed = true;
+        return NULL;
+    }
+    while (capacity < need)
+        capacity *= 2;
+    if (capacity > buf->max)
+        capacity = buf->max;
+    if (buf->data == buf->storage) {
+        data = malloc(capacity);
+        if (data && buf->len > 0)
+            memcpy(data, buf->data, buf->len);
+    } else {
+        data = realloc(buf->data, capacity);
+    }
+    if (!data) {
+        buf->failed = true;
+        return NULL;
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return buf->data + buf->len;
+}
+
+void buf_put_number(struct buf *buf, uint64_t number)
+{
+    char digits[20]; /* 2^64 - 1 has 20 */
+    size_t at = sizeof(digits);
+
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    buf_put(buf, (struct bytes){digits + at, sizeof(digits) - at});
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+    va_list args;
+    int len;
+    char *to;
+
+    va_start(args, format);
+    len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0 || !(to = buf_reserve(buf, (size_t)len + 1))) {
+        buf->failed = true;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(to, (size_t)len + 1, format, args);
+    va_end(args);
+    buf->len += (size_t)len;
+}
+
+static void put_hex(struct buf *buf, const char *prefix, unsigned char byte)
+{
+    static const char hex[] = "0123456789abcdef";
+    char pair[2] = {hex[byte >> 4], hex[byte & 15]};
+
+    buf_put(buf, bytes_of(prefix));
+    buf_put(buf, (struct bytes){pair, 2});
+}
+
+/* How many bytes the UTF-8 character at the head of text takes; 0 when there
+ * is none (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF). */
+static size_t utf8_len(const unsigned char *text, size_t len)
+{
+    unsigned char low = 0x80;
+    unsigned char high = 0xBF;
+    size_t need;
+
+    if (text[0] < 0x80)
+        return 1;
+    if (text[0] >= 0xC2 && text[0] <= 0xDF)
+        need = 2;
+    else if ((text[0] & 0xF0) == 0xE0)
+        need = 3;
+    else if (text[0] >= 0xF0 && text[0] <= 0xF4)
+        need = 4;
+    else
+        return 0;
+    if (len < need)
+        return 0;
+    if (text[0] == 0xE0)
+        low = 0xA0;
+    else if (text[0] == 0xED)
+        high = 0x9F;
+    else if (text[0] == 0xF0)
+        low = 0x90;
+    else if (text[0] == 0xF4)
+        high = 0x8F;
+    if (text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < need; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    return need;
+}
+
+/* What stands for a byte in HTML text; NULL: the byte itself. */
+static const char *html_for(unsigned char byte)
+{
+    switch (byte) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return byte < 0x20 || byte == 0x7F ? REPLACEMENT : NULL;
+    }
+}
+
+void buf_put_html(struct buf *buf, struct bytes text)
+{
+    const unsigned char *at = (const unsigned char *)text.data;
+    size_t left = text.len;
+
+    while (left > 0) {
+        size_t len = utf8_len(at, left);
+        const char *other = len == 0 ? REPLACEMENT : html_for(*at);
+
+        if (len == 0)
+            len = 1;
+        if (other)
+            buf_put(buf, bytes_of(other));
+        else
+            buf_put(buf, (struct bytes){(const char *)at, len});
+        at += len;
+        left -= len;
+    }
+}
+
+void buf_put_json(struct buf *buf, struct bytes text)
+{
+    const unsigned char *at = (const unsigned char *)text.data;
+    size_t left = text.len;
+
+    while (left > 0) {
+        size_t len = utf8_len(at, left);
+
+        if (len == 0) {
+            buf_put_literal(buf, "\\ufffd");
+            len = 1;
+        } else if (*at == '"' || *at == '\\') {
+            buf_put_literal(buf, "\\");
+            buf_put(buf, (struct bytes){(const char *)at, 1});
+        } else if (*at < 0x20 || *at == 0x7F) {
+            put_hex(buf, "\\u00", *at);
+        } else {
+            buf_put(buf, (struct bytes){(const char *)at, len});
+        }
+        at += len;
+        left -= len;
+    }
+}
+
+void buf_put_log(struct buf *buf, struct bytes text)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+
+        if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\')
+            continue;
+        buf_put(buf, (struct bytes){text.data + start, i - start});
+        put_hex(buf, "\\x", c);
+        start = i + 1;
+    }
+    if (start < text.len)
+        buf_put(buf, (struct bytes){text.data + start, text.len - start});
+}

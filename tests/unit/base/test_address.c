@@ -1,0 +1,150 @@
+#include "base/address.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include <cmocka.h>
+
+static struct address from_ipv4(const char *text, uint16_t port)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct address address;
+
+    assert_int_equal(inet_pton(AF_INET, text, &in.sin_addr), 1);
+    address_from(&address, (const struct sockaddr *)&in);
+    return address;
+}
+
+static struct address from_ipv6(const char *text, uint16_t port)
+{
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
+                               .sin6_port = htons(port)};
+    struct address address;
+
+    assert_int_equal(inet_pton(AF_INET6, text, &in6.sin6_addr), 1);
+    address_from(&address, (const struct sockaddr *)&in6);
+    return address;
+}
+
+static struct address from_unix(void)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "/tmp/socket"};
+    struct address address;
+
+    address_from(&address, (const struct sockaddr *)&un);
+    return address;
+}
+
+static void assert_reads(const struct address *address, const char *text)
+{
+    char out[ADDRESS_TEXT_MAX];
+
+    memset(out, '#', sizeof(out));
+    assert_int_equal(address_format(address, out), strlen(text));
+    assert_memory_equal(out, text, strlen(text));
+}
+
+static void ipv4_is_kept_whole(void **state)
+{
+    struct address address = from_ipv4("192.0.2.1", 65535);
+
+    (void)state;
+    assert_int_equal(address.family, ADDRESS_IPV4);
+    assert_int_equal(address.port, 65535);
+    assert_reads(&address, "192.0.2.1");
+    address = from_ipv4("255.255.255.255", 1);
+    assert_reads(&address, "255.255.255.255");
+    address = from_ipv4("0.0.0.0", 0);
+    assert_reads(&address, "0.0.0.0");
+}
+
+static void ipv6_is_kept_whole(void **state)
+{
+    struct address address = from_ipv6("2001:db8::1", 8080);
+
+    (void)state;
+    assert_int_equal(address.family, ADDRESS_IPV6);
+    assert_int_equal(address.port, 8080);
+    assert_reads(&address, "2001:db8::1");
+    address = from_ipv6("::1", 1);
+    assert_reads(&address, "::1");
+    address = from_ipv6("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 1);
+    assert_reads(&address, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+}
+
+static void ipv4_mapped_ipv6_is_ipv4(void **state)
+{
+    struct address mapped = from_ipv6("::ffff:192.0.2.1", 8080);
+    struct address plain = from_ipv4("192.0.2.1", 8080);
+
+    (void)state;
+    assert_int_equal(mapped.family, ADDRESS_IPV4);
+    assert_int_equal(mapped.port, 8080);
+    assert_memory_equal(mapped.octets, plain.octets, sizeof(plain.octets));
+    assert_reads(&mapped, "192.0.2.1");
+}
+
+static void what_only_looks_mapped_is_ipv6(void **state)
+{
+    static const char *const texts[] = {"::fffe:c000:201", "::1:ffff:c000:201",
+                                        "1::ffff:c000:201"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct address address = from_ipv6(texts[i], 1);
+
+        assert_int_equal(address.family, ADDRESS_IPV6);
+        assert_reads(&address, texts[i]);
+    }
+}
+
+static void a_unix_socket_has_no_port(void **state)
+{
+    struct address address = from_unix();
+
+    (void)state;
+    assert_int_equal(address.family, ADDRESS_UNIX);
+    assert_int_equal(address.port, 0);
+    assert_reads(&address, "unix:");
+}
+
+static void an_unknown_family_counts_as_unix(void **state)
+{
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct address address;
+
+    (void)state;
+    address_from(&address, &none);
+    assert_reads(&address, "unix:");
+}
+
+static void unused_octets_are_zero(void **state)
+{
+    static const uint8_t zero[12];
+    struct address address;
+
+    (void)state;
+    memset(&address, 0xAA, sizeof(address));
+    address = from_ipv4("192.0.2.1", 1);
+    assert_memory_equal(address.octets + 4, zero, sizeof(zero));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ipv4_is_kept_whole),
+        cmocka_unit_test(ipv6_is_kept_whole),
+        cmocka_unit_test(ipv4_mapped_ipv6_is_ipv4),
+        cmocka_unit_test(what_only_looks_mapped_is_ipv6),
+        cmocka_unit_test(a_unix_socket_has_no_port),
+        cmocka_unit_test(an_unknown_family_counts_as_unix),
+        cmocka_unit_test(unused_octets_are_zero),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

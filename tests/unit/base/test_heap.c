@@ -1,0 +1,278 @@
+/* link: -Wl,--wrap=realloc */
+#include "base/heap.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/list.h"
+
+enum { NODES = 200 };
+
+struct owner {
+    int number;
+    struct heap_node node;
+};
+
+static struct heap heap;
+static struct owner owners[NODES];
+
+static int set_up(void **state)
+{
+    (void)state;
+    heap_init(&heap);
+    for (int i = 0; i < NODES; i++)
+        owners[i] = (struct owner){.number = i};
+    return heap_reserve(&heap, NODES);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    heap_fini(&heap);
+    return 0;
+}
+
+static bool has_memory = true;
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return has_memory ? __real_realloc(memory, size) : NULL;
+}
+
+static void put(int number, uint64_t key, uint64_t tie)
+{
+    heap_put(&heap, &owners[number].node, key, tie);
+}
+
+/* The owner's number, -1: nobody. */
+static int take(void)
+{
+    struct heap_node *node = heap_take(&heap);
+
+    return node ? OWNER_OF(node, struct owner, node)->number : -1;
+}
+
+/* What the header promises. */
+static void assert_invariant(void)
+{
+    for (uint32_t i = 0; i < heap.count; i++) {
+        const struct heap_item *item = &heap.items[i];
+        const struct heap_item *parent = &heap.items[i > 0 ? (i - 1) / 2 : 0];
+
+        assert_int_equal(item->node->index, i + 1);
+        assert_true(parent->key < item->key ||
+                    (parent->key == item->key && parent->tie <= item->tie));
+    }
+}
+
+static void an_empty_heap_has_no_first(void **state)
+{
+    (void)state;
+    assert_null(heap_first(&heap));
+    assert_null(heap_take(&heap));
+}
+
+static void the_smallest_key_leaves_first(void **state)
+{
+    static const uint64_t keys[] = {5, 3, 8, 1, 9, 2, UINT64_MAX, 0};
+    static const int order[] = {7, 3, 5, 1, 0, 2, 4, 6, -1};
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        put(i, keys[i], 0);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(take(), order[i]);
+}
+
+static void first_is_what_take_takes(void **state)
+{
+    (void)state;
+    put(0, 7, 1);
+    put(1, 6, 2);
+    assert_ptr_equal(heap_first(&heap)->node, &owners[1].node);
+    assert_int_equal(heap_first(&heap)->key, 6);
+    assert_int_equal(heap_first(&heap)->tie, 2);
+    assert_int_equal(take(), 1);
+}
+
+static void equal_keys_leave_in_the_order_of_arrival(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NODES; i++)
+        put(i, 42, (uint64_t)i);
+    for (int i = 0; i < NODES; i++)
+        assert_int_equal(take(), i);
+}
+
+static void a_node_knows_whether_it_is_inside(void **state)
+{
+    (void)state;
+    assert_false(heap_has(&owners[0].node));
+    put(0, 1, 0);
+    put(1, 2, 0);
+    assert_true(heap_has(&owners[0].node));
+    heap_take(&heap);
+    assert_false(heap_has(&owners[0].node));
+    assert_true(heap_has(&owners[1].node));
+    heap_drop(&heap, &owners[1].node);
+    assert_false(heap_has(&owners[1].node));
+}
+
+static void dropping_a_node_that_is_outside_does_nothing(void **state)
+{
+    (void)state;
+    put(0, 1, 0);
+    heap_drop(&heap, &owners[1].node);
+    assert_int_equal(heap.count, 1);
+    assert_int_equal(take(), 0);
+    heap_drop(&heap, &owners[0].node);
+    assert_int_equal(heap.count, 0);
+}
+
+/* Whoever is dropped, the others leave in order. */
+static void a_node_may_leave_from_the_middle(void **state)
+{
+    (void)state;
+    for (int dropped = 0; dropped < 31; dropped++) {
+        for (int i = 0; i < 31; i++)
+            put(i, (uint64_t)(i * 17 % 31), 0);
+        heap_drop(&heap, &owners[dropped].node);
+        assert_invariant();
+        for (uint64_t key = 0; key < 31; key++) {
+            int number = (int)(key * 11 % 31); /* 11 * 17 = 1 modulo 31 */
+
+            if (number != dropped)
+                assert_int_equal(take(), number);
+        }
+        assert_int_equal(take(), -1);
+    }
+}
+
+/*             0
+ *       10          1         The last, 4, fills the hole of 13 and must
+ *    11    12     2   3       rise above 11 and 10.
+ *  13 14 15 16   4
+ */
+static void the_filler_of_a_hole_may_rise(void **state)
+{
+    static const uint64_t keys[] = {0, 10, 1, 11, 12, 2, 3, 13, 14, 15, 16, 4};
+
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        put(i, keys[i], 0);
+    heap_drop(&heap, &owners[7].node); /* 13, below 11 */
+    assert_invariant();
+    assert_int_equal(take(), 0);
+    assert_int_equal(take(), 2);
+    assert_int_equal(take(), 5);
+    assert_int_equal(take(), 6);
+    assert_int_equal(take(), 11);
+}
+
+static void room_is_kept_when_there_is_no_more_memory(void **state)
+{
+    (void)state;
+    put(0, 1, 0);
+    assert_int_equal(heap_reserve(&heap, 1), 0);
+    assert_int_equal(heap.capacity, NODES);
+    has_memory = false;
+    assert_int_equal(heap_reserve(&heap, NODES + 1), -ENOMEM);
+    has_memory = true;
+    assert_int_equal(heap.capacity, NODES);
+    assert_int_equal(heap_reserve(&heap, SIZE_MAX), -ENOMEM);
+    assert_int_equal(heap_reserve(&heap, 2 * NODES), 0);
+    assert_int_equal(heap.capacity, 2 * NODES);
+    assert_int_equal(take(), 0);
+}
+
+/* --- Seeded run against a naive model ----------------------------------- */
+
+static uint64_t seed;
+
+/* splitmix64: Steele, Lea, Flood, OOPSLA 2014. */
+static unsigned draw(unsigned below)
+{
+    uint64_t x = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (unsigned)((x ^ (x >> 31)) % below);
+}
+
+static struct {
+    bool is_inside;
+    uint64_t key;
+    uint64_t tie;
+} model[NODES];
+
+/* Who must leave next, -1: nobody. */
+static int model_first(void)
+{
+    int first = -1;
+
+    for (int i = 0; i < NODES; i++)
+        if (model[i].is_inside &&
+            (first < 0 || model[i].key < model[first].key ||
+             (model[i].key == model[first].key &&
+              model[i].tie < model[first].tie)))
+            first = i;
+    return first;
+}
+
+static void a_random_run_agrees_with_a_naive_model(void **state)
+{
+    uint64_t arrivals = 0;
+
+    (void)state;
+    seed = 1964;
+    for (int step = 0; step < 20000; step++) {
+        int number = (int)draw(NODES);
+        /* Long stretches of mostly coming and of mostly going. */
+        bool is_growing = step / 500 % 2 == 0;
+
+        if (draw(4) == 0) {
+            number = model_first();
+            assert_int_equal(take(), number);
+            if (number >= 0)
+                model[number].is_inside = false;
+        } else if (!model[number].is_inside && is_growing) {
+            model[number].is_inside = true;
+            model[number].key = draw(50); /* many are equal */
+            model[number].tie = arrivals++;
+            put(number, model[number].key, model[number].tie);
+        } else if (!is_growing) {
+            heap_drop(&heap, &owners[number].node);
+            model[number].is_inside = false;
+        }
+        assert_invariant();
+        for (int i = 0; i < NODES; i++)
+            assert_int_equal(heap_has(&owners[i].node), model[i].is_inside);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_heap_has_no_first),
+        TEST(the_smallest_key_leaves_first),
+        TEST(first_is_what_take_takes),
+        TEST(equal_keys_leave_in_the_order_of_arrival),
+        TEST(a_node_knows_whether_it_is_inside),
+        TEST(dropping_a_node_that_is_outside_does_nothing),
+        TEST(a_node_may_leave_from_the_middle),
+        TEST(the_filler_of_a_hole_may_rise),
+        TEST(room_is_kept_when_there_is_no_more_memory),
+        TEST(a_random_run_agrees_with_a_naive_model),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

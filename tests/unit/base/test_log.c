@@ -1,0 +1,198 @@
+/* link: -Wl,--wrap=write */
+#include "base/log.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* --- What was written to stderr ------------------------------------------ */
+
+static bool is_listening;
+static bool is_deaf;
+static int writes;
+static char written[4096];
+static size_t written_len;
+
+ssize_t __real_write(int fd, const void *data, size_t len);
+ssize_t __wrap_write(int fd, const void *data, size_t len);
+
+ssize_t __wrap_write(int fd, const void *data, size_t len)
+{
+    if (!is_listening)
+        return __real_write(fd, data, len);
+    assert_int_equal(fd, STDERR_FILENO);
+    writes++;
+    if (is_deaf) {
+        errno = EIO;
+        return -1;
+    }
+    assert_true(len < sizeof(written));
+    memcpy(written, data, len);
+    written[len] = '\0';
+    written_len = len;
+    return (ssize_t)len;
+}
+
+static int listen_to_log(void **state)
+{
+    (void)state;
+    is_listening = true;
+    is_deaf = false;
+    writes = 0;
+    written_len = 0;
+    written[0] = '\0';
+    return 0;
+}
+
+static int stop_listening(void **state)
+{
+    (void)state;
+    is_listening = false;
+    return 0;
+}
+
+/* --- Lines --------------------------------------------------------------- */
+
+static void a_line_names_program_and_level(void **state)
+{
+    (void)state;
+    log_error("open '%s': %s", "x", "gone");
+    assert_string_equal(written, "sprintd: error: open 'x': gone\n");
+    log_warning("%d left", 3);
+    assert_string_equal(written, "sprintd: warning: 3 left\n");
+    log_notice("ready");
+    assert_string_equal(written, "sprintd: notice: ready\n");
+}
+
+static void a_line_is_one_write(void **state)
+{
+    (void)state;
+    log_error("one %s three", "two");
+    assert_int_equal(writes, 1);
+}
+
+static void control_bytes_cannot_begin_another_line(void **state)
+{
+    (void)state;
+    log_error("a%sz", "\n\r\x1B[2J\t\x7F");
+    assert_string_equal(written, "sprintd: error: a???[2J??z\n");
+}
+
+static void other_bytes_stay(void **state)
+{
+    (void)state;
+    log_error("%s", "caf\xC3\xA9 \\ \" %");
+    assert_string_equal(written, "sprintd: error: caf\xC3\xA9 \\ \" %\n");
+}
+
+static void a_long_line_is_cut_and_still_ends(void **state)
+{
+    char text[3000];
+
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    log_error("%s", text);
+    assert_int_equal(writes, 1);
+    assert_in_range(written_len, 512, 1024);
+    assert_int_equal(written[written_len - 1], '\n');
+    assert_int_equal(written[written_len - 2], 'x');
+}
+
+static void lines_about_as_long_as_the_limit_stay_whole(void **state)
+{
+    char text[1100];
+
+    (void)state;
+    for (size_t len = 980; len < sizeof(text); len++) {
+        memset(text, 'x', len);
+        text[len] = '\0';
+        log_error("%s", text);
+        assert_true(written_len <= 1024);
+        assert_ptr_equal(strchr(written, '\n'), written + written_len - 1);
+        assert_int_equal(strspn(written + strlen("sprintd: error: "), "x"),
+                         written_len - 1 - strlen("sprintd: error: "));
+    }
+}
+
+static void an_empty_message_is_a_line_too(void **state)
+{
+    (void)state;
+    log_notice("%s", "");
+    assert_string_equal(written, "sprintd: notice: \n");
+}
+
+static void a_closed_stderr_hurts_nobody(void **state)
+{
+    (void)state;
+    is_deaf = true;
+    log_error("anybody there?");
+    assert_int_equal(writes, 1);
+}
+
+/* --- Floods -------------------------------------------------------------- */
+
+static void the_first_of_a_flood_is_told(void **state)
+{
+    struct log_limit limit = {0};
+    uint64_t held_back = 99;
+
+    (void)state;
+    assert_true(log_limit_allows(&limit, 5, 1000, &held_back));
+    assert_int_equal(held_back, 0);
+}
+
+static void the_rest_of_a_flood_is_counted(void **state)
+{
+    struct log_limit limit = {0};
+    uint64_t held_back = 99;
+
+    (void)state;
+    assert_true(log_limit_allows(&limit, 5, 1000, &held_back));
+    for (uint64_t now_ms = 5; now_ms < 1005; now_ms += 100)
+        assert_false(log_limit_allows(&limit, now_ms, 1000, &held_back));
+    assert_false(log_limit_allows(&limit, 1004, 1000, &held_back));
+    assert_true(log_limit_allows(&limit, 1005, 1000, &held_back));
+    assert_int_equal(held_back, 11);
+}
+
+static void what_was_told_is_counted_no_more(void **state)
+{
+    struct log_limit limit = {0};
+    uint64_t held_back = 99;
+
+    (void)state;
+    assert_true(log_limit_allows(&limit, 0, 10, &held_back));
+    assert_false(log_limit_allows(&limit, 9, 10, &held_back));
+    assert_true(log_limit_allows(&limit, 10, 10, &held_back));
+    assert_int_equal(held_back, 1);
+    assert_true(log_limit_allows(&limit, 100, 10, &held_back));
+    assert_int_equal(held_back, 0);
+}
+
+int main(void)
+{
+#define LISTENING(test) \
+    cmocka_unit_test_setup_teardown(test, listen_to_log, stop_listening)
+    const struct CMUnitTest tests[] = {
+        LISTENING(a_line_names_program_and_level),
+        LISTENING(a_line_is_one_write),
+        LISTENING(control_bytes_cannot_begin_another_line),
+        LISTENING(other_bytes_stay),
+        LISTENING(a_long_line_is_cut_and_still_ends),
+        LISTENING(lines_about_as_long_as_the_limit_stay_whole),
+        LISTENING(an_empty_message_is_a_line_too),
+        LISTENING(a_closed_stderr_hurts_nobody),
+        cmocka_unit_test(the_first_of_a_flood_is_told),
+        cmocka_unit_test(the_rest_of_a_flood_is_counted),
+        cmocka_unit_test(what_was_told_is_counted_no_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
