@@ -1,0 +1,30 @@
+/*
+ * mime - media type by file name extension.
+ *
+ * A built-in table of common types, overlaid by a file in the format of
+ * /etc/mime.types when that is there. Text types (those under text/, those in
+ * +json and +xml, and application/javascript, json and xml) carry
+ * "; charset=utf-8" ready made.
+ *
+ * Thread: created at start; afterwards read only and shared by all.
+ * Owns:   the table and every text it returns.
+ */
+#ifndef HTTP_MIME_H
+#define HTTP_MIME_H
+
+#include "base/bytes.h"
+
+struct mime; /* opaque */
+
+/* types_file may be NULL, may not exist, or may have 1 MiB or more: built-in
+ * types only. Lines over 4 KiB, types that are no token "/" token, and
+ * extensions with other bytes than [0-9A-Za-z+_-] are skipped; of two lines
+ * for one extension the later counts. NULL: no memory. */
+MUST_USE struct mime *mime_create(const char *types_file);
+void mime_destroy(struct mime *mime);
+
+/* The type for a path by what follows the last '.' of its last segment, case
+ * ignored; "application/octet-stream" when unknown. Lives as long as mime. */
+struct bytes mime_find(const struct mime *mime, struct bytes path);
+
+#endif

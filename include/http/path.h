@@ -1,0 +1,39 @@
+/*
+ * path - from the path of a request target to the name of a file below the
+ * root, and back.
+ *
+ * Percent-decoded exactly once (RFC 3986 2.4); runs of slashes made one; dot
+ * segments removed (5.2.4), also those that were encoded. An empty segment is
+ * nothing to a file system, so ".." goes past it: "/a//../b" is "/b". What
+ * would climb above the root, NUL, an encoded slash (%2F) and a broken escape
+ * are refused: two readers could understand them differently.
+ *
+ * Thread: any; no state.
+ */
+#ifndef HTTP_PATH_H
+#define HTTP_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/bytes.h"
+
+struct path {
+    struct bytes clean; /* begins with '/'; decoded; no NUL inside */
+    bool is_hidden;     /* a segment of clean begins with '.', and is not
+                         * ".well-known" */
+};
+
+/* Cleans raw, which begins with '/'. The usual path (nothing to decode, no
+ * empty or dotted segment) is found in one pass and path_out->clean borrows
+ * raw; otherwise it is written to out, which has room for raw.len bytes. A
+ * final '/' stays (also where "." or ".." ended the path). False: refuse
+ * with 400. */
+MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
+
+/* Percent-encodes a decoded path for a URI: unreserved characters, "/" and
+ * the sub-delims that are safe in HTML attributes stay; all else becomes
+ * %XX. Writes at most 3 * path.len bytes, returns how many; no NUL. */
+size_t path_encode(struct bytes path, char *out);
+
+#endif

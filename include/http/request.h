@@ -1,0 +1,114 @@
+/*
+ * request - one HTTP request, taken apart: views into the read buffer.
+ *
+ * Thread: the worker that read it.
+ * Owns:   nothing; every struct bytes points into the buffer the head was
+ *         read into and lives exactly as long as that.
+ */
+#ifndef HTTP_REQUEST_H
+#define HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+/* The methods that handlers tell apart. METHOD_OTHER is a method that is
+ * registered but that nothing here implements (405); a name that nobody
+ * registered never becomes a request (501). */
+enum method {
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_OPTIONS,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_DELETE,
+    METHOD_PATCH,
+    METHOD_TRACE,
+    METHOD_CONNECT,
+    METHOD_OTHER,
+    METHOD_COUNT
+};
+
+/* Fields the server itself looks at. Everything else is FIELD_OTHER and is
+ * found by name. */
+enum field_id {
+    FIELD_OTHER,
+    FIELD_ACCEPT,
+    FIELD_ACCEPT_ENCODING,
+    FIELD_CONNECTION,
+    FIELD_CONTENT_LENGTH,
+    FIELD_EXPECT,
+    FIELD_HOST,
+    FIELD_IF_MATCH,
+    FIELD_IF_MODIFIED_SINCE,
+    FIELD_IF_NONE_MATCH,
+    FIELD_IF_RANGE,
+    FIELD_IF_UNMODIFIED_SINCE,
+    FIELD_RANGE,
+    FIELD_REFERER,
+    FIELD_TRANSFER_ENCODING,
+    FIELD_USER_AGENT,
+    FIELD_COUNT
+};
+
+enum { REQUEST_FIELDS_MAX = 100 };
+
+struct field {
+    struct bytes name;
+    struct bytes value; /* without white space around it */
+    enum field_id id;
+};
+
+struct request {
+    enum method method;
+    unsigned minor;           /* HTTP/1.minor: 0 or 1 */
+    bool keep_alive;          /* the client wants to go on (RFC 9112 9.3) */
+    bool is_chunked;          /* body framed by chunks */
+    bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
+    bool expects_other;       /* any other expectation: 417 */
+    uint64_t content_length;  /* 0 when there is none, or when chunked */
+    struct bytes line;        /* the request line, for logs */
+    struct bytes method_name; /* as sent */
+    struct bytes target;      /* as sent */
+    struct bytes path;        /* of target: "/...", still encoded, or "*" */
+    struct bytes query;       /* after '?'; data is NULL when there is none */
+    struct bytes host;        /* authority of the target, else Host; or "" */
+    uint32_t seen;            /* bit 1 << id: fields[first[id]] is one */
+    uint8_t first[FIELD_COUNT];
+    uint8_t field_count;
+    struct field fields[REQUEST_FIELDS_MAX];
+};
+
+/* The first field of that kind, or NULL. */
+static inline const struct field *request_find(const struct request *request,
+                                               enum field_id id)
+{
+    return request->seen & (1u << id) ? &request->fields[request->first[id]]
+                                      : NULL;
+}
+
+/* The next field of the same kind as field, or NULL. Fields that hold a list
+ * may come in several lines (RFC 9110 5.3). Not for FIELD_OTHER. */
+static inline const struct field *request_next(const struct request *request,
+                                               const struct field *field)
+{
+    const struct field *end = request->fields + request->field_count;
+
+    for (const struct field *next = field + 1; next < end; next++)
+        if (next->id == field->id)
+            return next;
+    return NULL;
+}
+
+/* The field of that kind when there is exactly one, NULL otherwise. A field
+ * that is no list and comes twice is invalid, and ignored. */
+static inline const struct field *request_single(const struct request *request,
+                                                 enum field_id id)
+{
+    const struct field *field = request_find(request, id);
+
+    return field && !request_next(request, field) ? field : NULL;
+}
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * response - an answer as a row of parts to be sent in order.
+ *
+ *   parts:  [ head | body ]                       memory, one part when both
+ *                                                 lie side by side in a cache
+ *           [ head ][ file, offset, length ]      sendfile
+ *           [ head ][ part head ][ file ] ... [ end ]   multipart/byteranges
+ *           [ head ] then stream                  made while it is sent
+ *
+ * The head is written into the response's own buffer (response_begin ...
+ * response_end_head), or borrowed from a cache that wrote it earlier with the
+ * same functions. Memory that may change or go while a part of it is still to
+ * be sent must be reported by the owner's reference, or lie in the response.
+ *
+ * Invariant: bytes_left is the sum over parts not yet sent.
+ * Thread:    the worker whose connection it answers.
+ * Owns:      head text, extra parts, stream; one reference to the origin.
+ */
+#ifndef HTTP_RESPONSE_H
+#define HTTP_RESPONSE_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/now.h"
+
+enum {
+    RESPONSE_HEAD_INLINE = 1024,
+    RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
+    RESPONSE_PARTS_INLINE = 4,
+    RESPONSE_STREAM_BYTES = 16384 /* made at a time by a stream */
+};
+
+enum part_kind {
+    PART_MEMORY,   /* bytes at memory */
+    PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
+    PART_READ      /* the same, by pread(2) into a buffer and send(2) */
+};
+
+struct part {
+    enum part_kind kind;
+    int fd;
+    union {
+        const char *memory;
+        uint64_t offset;
+    } at;
+    uint64_t len;
+};
+
+/* Where borrowed parts come from: kept until the response is done. */
+struct origin {
+    /* False when what is being sent is no longer what the head announced. */
+    bool (*is_intact)(void *object);
+    void (*release)(void *object);
+    void *object;
+};
+
+/* A body that is made while it is sent; its length is not known. */
+struct stream {
+    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all).
+     * Returns 1: more will follow, 0: that was all, -1: failed, break off. */
+    int (*fill)(struct stream *stream, struct buf *out);
+    void (*destroy)(struct stream *stream);
+};
+
+struct response {
+    uint16_t status;       /* 0: not made yet */
+    bool persists;         /* the connection goes on afterwards */
+    bool is_head;          /* answers HEAD: no body is sent */
+    bool is_http10;        /* the client reads no chunks */
+    bool is_chunked;       /* stream is framed by chunks */
+    uint8_t part_count;    /* in use, of parts */
+    uint8_t part_at;       /* the next to send */
+    uint64_t bytes_left;   /* of all parts */
+    uint64_t bytes_sent;   /* handed to the kernel, head included */
+    uint64_t body_bytes;   /* of the body as announced; for logs */
+    uint32_t head_bytes;   /* of bytes_sent, how many were head */
+    struct part *parts;    /* parts_inline, or more from the heap */
+    struct origin origin;  /* object is NULL when nothing is borrowed */
+    struct stream *stream; /* NULL: parts are all there is */
+    struct part parts_inline[RESPONSE_PARTS_INLINE];
+    struct buf head;
+    char head_inline[RESPONSE_HEAD_INLINE];
+};
+
+/* What every answer of a server says alike. */
+struct response_style {
+    bool server_field; /* Server: sprintd */
+    const struct now *now;
+};
+
+/* The Date value stands at this place of every head: a cached head is made
+ * current by writing 29 bytes there. "HTTP/1.1 200 OK\r\nDate: " with a
+ * reason of another length does not occur in caches. */
+enum { RESPONSE_DATE_OFFSET = 17 + 6 };
+
+void response_init(struct response *response);
+void response_fini(struct response *response);
+
+/* --- Writing a head ----------------------------------------------------- */
+
+/* Status line, Date, Server, nosniff; into any buf. */
+void head_begin(struct buf *head, unsigned status,
+                const struct response_style *style);
+void head_field(struct buf *head, struct bytes name, struct bytes value);
+void head_number(struct buf *head, struct bytes name, uint64_t value);
+
+/* What ends a head: the Connection field where one is due, and the empty
+ * line. Static text. */
+struct bytes head_end(const struct response *response);
+
+/* --- Adding parts ------------------------------------------------------- */
+
+/* Makes room for count parts in all; false: no memory. */
+MUST_USE bool response_reserve_parts(struct response *response, size_t count);
+
+void response_add_memory(struct response *response, struct bytes text);
+void response_add_file(struct response *response, enum part_kind kind, int fd,
+                       uint64_t offset, uint64_t len);
+
+/* Ends response->head and adds it as the first part. When there was no memory
+ * to write it (head.failed) the response stays without parts: the connection
+ * is closed instead. */
+void response_add_head(struct response *response);
+
+/* --- Whole answers ------------------------------------------------------ */
+
+/* A short HTML page that names the status, with extra fields (whole lines
+ * with CRLF, or empty) in its head. Takes the place of what was there. */
+void response_make_error(struct response *response, unsigned status,
+                         struct bytes extra_fields,
+                         const struct response_style *style);
+
+/* --- Sending ------------------------------------------------------------ */
+
+/* Notes that len bytes of the next parts went to the kernel. */
+void response_advance(struct response *response, uint64_t len);
+
+/* Fetches the next piece of a stream as a part. False: it broke off. */
+MUST_USE bool response_refill(struct response *response);
+
+static inline bool response_is_done(const struct response *response)
+{
+    return response->bytes_left == 0 && !response->stream;
+}
+
+#endif

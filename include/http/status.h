@@ -1,0 +1,14 @@
+/*
+ * status - reason phrases (RFC 9110 15).
+ *
+ * Thread: any.
+ */
+#ifndef HTTP_STATUS_H
+#define HTTP_STATUS_H
+
+#include "base/bytes.h"
+
+/* "Not Found"; "Unknown" for a number that no answer of ours uses. */
+struct bytes status_reason(unsigned status);
+
+#endif

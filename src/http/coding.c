@@ -1,0 +1,107 @@
+#include "http/coding.h"
+
+/* Weights are thousandths, 0 to 1000. */
+enum { UNLISTED = -1 };
+
+static const struct {
+    struct bytes token;
+    struct bytes suffix;
+} codings[CODING_COUNT] = {
+    [CODING_IDENTITY] = {{"", 0}, {"", 0}},
+    [CODING_GZIP] = {{"gzip", 4}, {".gz", 3}},
+    [CODING_ZSTD] = {{"zstd", 4}, {".zst", 4}},
+    [CODING_BR] = {{"br", 2}, {".br", 3}},
+};
+
+struct bytes coding_token(enum coding coding)
+{
+    return codings[coding].token;
+}
+
+struct bytes coding_suffix(enum coding coding)
+{
+    return codings[coding].suffix;
+}
+
+/* "q=" ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3"0" ] ); else 0. */
+static int read_weight(struct bytes text)
+{
+    int weight, worth = 100;
+
+    if (text.len < 3 || text.len > 7 || byte_lower(text.data[0]) != 'q' ||
+        text.data[1] != '=' || (text.data[2] != '0' && text.data[2] != '1') ||
+        (text.len > 3 && text.data[3] != '.'))
+        return 0;
+    weight = 1000 * (text.data[2] - '0');
+    for (size_t i = 4; i < text.len; i++, worth /= 10) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return 0;
+        weight += worth * (text.data[i] - '0');
+    }
+    return weight <= 1000 ? weight : 0;
+}
+
+/* Where the weight of a coding of that name goes; NULL: not one of ours. */
+static int *find_slot(struct bytes name, int weights[CODING_COUNT], int *any)
+{
+    if (bytes_eq(name, BYTES("*")))
+        return any;
+    if (bytes_ieq(name, BYTES("identity")))
+        return &weights[CODING_IDENTITY];
+    if (bytes_ieq(name, BYTES("x-gzip")))
+        return &weights[CODING_GZIP];
+    for (int i = CODING_IDENTITY + 1; i < CODING_COUNT; i++)
+        if (bytes_ieq(name, codings[i].token))
+            return &weights[i];
+    return NULL;
+}
+
+/* name [ OWS ";" OWS weight ] */
+static void read_member(struct bytes member, int weights[CODING_COUNT],
+                        int *any)
+{
+    const char *end = member.data + member.len;
+    const char *semicolon = memchr(member.data, ';', member.len);
+    struct bytes name = bytes_between(member.data, semicolon ? semicolon : end);
+    int *slot = find_slot(bytes_trim(name), weights, any);
+
+    if (slot)
+        *slot = semicolon
+                    ? read_weight(bytes_trim(bytes_between(semicolon + 1, end)))
+                    : 1000;
+}
+
+enum coding coding_choose(const struct request *request, unsigned available)
+{
+    const struct field *field = request_find(request, FIELD_ACCEPT_ENCODING);
+    int weights[CODING_COUNT] = {UNLISTED, UNLISTED, UNLISTED, UNLISTED};
+    int any = UNLISTED, best_weight = 0;
+    enum coding best = CODING_IDENTITY;
+
+    _Static_assert(CODING_COUNT == 4, "every weight begins as UNLISTED");
+    if (!field || available <= 1u << CODING_IDENTITY)
+        return CODING_IDENTITY;
+    for (; field; field = request_next(request, field)) {
+        const char *at = field->value.data;
+        const char *end = at + field->value.len;
+        const char *comma;
+
+        while ((comma = memchr(at, ',', (size_t)(end - at)))) {
+            read_member(bytes_between(at, comma), weights, &any);
+            at = comma + 1;
+        }
+        read_member(bytes_between(at, end), weights, &any);
+    }
+    available |= 1u << CODING_IDENTITY;
+    for (int i = 0; i < CODING_COUNT; i++) {
+        int weight = weights[i] != UNLISTED ? weights[i] : any;
+
+        /* Unlisted identity stays below every weight, and is the answer when
+         * none is above 0. */
+        if (available & (1u << i) && weight > 0 && weight >= best_weight) {
+            best = (enum coding)i;
+            best_weight = weight;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,222 @@
+#include "http/date.h"
+
+/* Day 0 of the epoch, counted from 1 March of the year -400: one whole cycle
+ * of the calendar before year 0, so that all counts below are positive. */
+enum {
+    CYCLE_YEARS = 400,
+    CYCLE_DAYS = 146097, /* 400 * 365 + 100 - 4 + 1 */
+    EPOCH_DAY = CYCLE_DAYS + 719468,
+    DAY_SECONDS = 86400
+};
+
+#define SECONDS_MIN (-62167219200) /* 0000-01-01 00:00:00 */
+#define SECONDS_MAX 253402300799   /* 9999-12-31 23:59:59 */
+
+static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                   "Thursday", "Friday", "Saturday"};
+static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/* The letters mean what they mean to strptime(3). */
+#define IMF_FIXDATE "%a, %d %b %Y %H:%M:%S GMT"
+#define RFC850_DATE "%A, %d-%b-%y %H:%M:%S GMT"
+#define ASCTIME_DATE "%a %b %e %H:%M:%S %Y"
+
+struct moment {
+    int year;
+    int month; /* 0 to 11 */
+    int day;   /* 1 to 31 */
+    int hour;
+    int minute;
+    int second;
+    int weekday; /* 0 is Sunday */
+};
+
+/* --- The calendar ------------------------------------------------------- */
+
+/* Years begin in March here: a leap day is then the last of its year, and
+ * before the month m (March is 0) lie (153 * m + 2) / 5 days. */
+static int64_t seconds_of(const struct moment *moment)
+{
+    int64_t year = moment->year + CYCLE_YEARS - (moment->month < 2);
+    int64_t month = (moment->month + 10) % 12;
+    int64_t day = 365 * year + year / 4 - year / 100 + year / 400 +
+                  (153 * month + 2) / 5 + moment->day - 1 - EPOCH_DAY;
+
+    return day * DAY_SECONDS + moment->hour * 3600 + moment->minute * 60 +
+           moment->second;
+}
+
+static struct moment moment_of(int64_t seconds)
+{
+    struct moment moment;
+    int of_day, day, year, month;
+    int64_t count;
+
+    if (seconds < SECONDS_MIN)
+        seconds = SECONDS_MIN;
+    if (seconds > SECONDS_MAX)
+        seconds = SECONDS_MAX;
+    seconds += (int64_t)EPOCH_DAY * DAY_SECONDS;
+    count = seconds / DAY_SECONDS;
+    of_day = (int)(seconds % DAY_SECONDS);
+    /* Of 146097 days each 1461st, but no 36525th, is a leap day. */
+    day = (int)(count % CYCLE_DAYS);
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    moment.day = day - (153 * month + 2) / 5 + 1;
+    moment.month = (month + 2) % 12;
+    moment.year = (int)(count / CYCLE_DAYS - 1) * CYCLE_YEARS + year +
+                  (moment.month < 2);
+    moment.weekday = (int)((count + 3) % 7); /* 1 March -400: a Wednesday */
+    moment.hour = of_day / 3600;
+    moment.minute = of_day / 60 % 60;
+    moment.second = of_day % 60;
+    return moment;
+}
+
+static bool is_valid(const struct moment *moment)
+{
+    static const int lengths[] = {31, 28, 31, 30, 31, 30,
+                                  31, 31, 30, 31, 30, 31};
+    int year = moment->year;
+    bool leaps = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    int length = lengths[moment->month] + (leaps && moment->month == 1);
+
+    return moment->day >= 1 && moment->day <= length && moment->hour < 24 &&
+           moment->minute < 60 && moment->second <= 60;
+}
+
+/* --- Reading ------------------------------------------------------------ */
+
+static bool take_literal(struct bytes *text, const char *literal, size_t len)
+{
+    if (text->len < len || memcmp(text->data, literal, len) != 0)
+        return false;
+    text->data += len;
+    text->len -= len;
+    return true;
+}
+
+static bool take_number(struct bytes *text, int digits, int *number_out)
+{
+    int number = 0;
+
+    for (; digits > 0; digits--) {
+        if (text->len == 0 || *text->data < '0' || *text->data > '9')
+            return false;
+        number = 10 * number + (*text->data++ - '0');
+        text->len--;
+    }
+    *number_out = number;
+    return true;
+}
+
+/* One of count names, by its first 3 letters or as a whole. */
+static bool take_name(struct bytes *text, const char *const *names, int count,
+                      bool whole, int *index_out)
+{
+    for (int i = 0; i < count; i++) {
+        if (take_literal(text, names[i], whole ? strlen(names[i]) : 3)) {
+            *index_out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_part(struct bytes *text, char letter, struct moment *moment)
+{
+    switch (letter) {
+    case 'a':
+        return take_name(text, days, 7, false, &moment->weekday);
+    case 'A':
+        return take_name(text, days, 7, true, &moment->weekday);
+    case 'b':
+        return take_name(text, months, 12, false, &moment->month);
+    case 'd':
+        return take_number(text, 2, &moment->day);
+    case 'e':
+        return take_number(text, take_literal(text, " ", 1) ? 1 : 2,
+                           &moment->day);
+    case 'H':
+        return take_number(text, 2, &moment->hour);
+    case 'M':
+        return take_number(text, 2, &moment->minute);
+    case 'S':
+        return take_number(text, 2, &moment->second);
+    case 'y':
+        return take_number(text, 2, &moment->year);
+    case 'Y':
+        return take_number(text, 4, &moment->year);
+    default:
+        return false;
+    }
+}
+
+static bool take_date(struct bytes text, const char *format,
+                      struct moment *moment)
+{
+    for (; *format != '\0'; format++) {
+        bool taken = *format == '%' ? take_part(&text, *++format, moment)
+                                    : take_literal(&text, format, 1);
+
+        if (!taken)
+            return false;
+    }
+    return text.len == 0;
+}
+
+/* The latest year with these two digits that leaves the date at most 50 years
+ * after now. */
+static void complete_year(struct moment *moment, int64_t now)
+{
+    struct moment limit = moment_of(now);
+
+    limit.year += 50;
+    moment->year += limit.year / 100 * 100;
+    if (seconds_of(moment) > seconds_of(&limit))
+        moment->year -= 100;
+}
+
+/* --- The contract ------------------------------------------------------- */
+
+static void put_pair(char *out, int number)
+{
+    out[0] = (char)('0' + number / 10);
+    out[1] = (char)('0' + number % 10);
+}
+
+void date_format(int64_t seconds, char out[DATE_LEN])
+{
+    struct moment moment = moment_of(seconds);
+
+    memcpy(out, "Day, 00 Mon 0000 00:00:00 GMT", DATE_LEN);
+    memcpy(out, days[moment.weekday], 3);
+    put_pair(out + 5, moment.day);
+    memcpy(out + 8, months[moment.month], 3);
+    put_pair(out + 12, moment.year / 100);
+    put_pair(out + 14, moment.year % 100);
+    put_pair(out + 17, moment.hour);
+    put_pair(out + 20, moment.minute);
+    put_pair(out + 23, moment.second);
+}
+
+bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out)
+{
+    struct moment moment = {0};
+
+    if (!take_date(text, IMF_FIXDATE, &moment) &&
+        !take_date(text, ASCTIME_DATE, &moment)) {
+        if (!take_date(text, RFC850_DATE, &moment))
+            return false;
+        complete_year(&moment, now);
+    }
+    if (!is_valid(&moment))
+        return false;
+    if (moment.second == 60)
+        moment.second = 59;
+    *seconds_out = seconds_of(&moment);
+    return true;
+}

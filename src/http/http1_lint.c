@@ -1,0 +1,154 @@
+#include "http/http1_priv.h"
+
+/* clang-format off */
+const uint8_t http1_byte_sets[256] = {
+     0,  0,  0,  0,  0,  0,  0,  0,  0,  2,  0,  0,  0,  0,  0,  0,
+     0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+     2, 15,  6,  3, 15, 15, 15, 15, 14, 14, 15, 15, 14, 15, 15,  6,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6, 14,  6, 14,  6,  6,
+     6, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6,  6,  6,  7, 15,
+     7, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6,  7,  6, 15,  0,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+};
+/* clang-format on */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || (byte_lower(c) >= 'a' && byte_lower(c) <= 'f');
+}
+
+bool http1_escapes_are_valid(struct bytes text)
+{
+    const char *at = text.data;
+    const char *end = text.data + text.len;
+
+    while ((at = memchr(at, '%', (size_t)(end - at)))) {
+        if (end - at < 3 || !is_hex(at[1]) || !is_hex(at[2]))
+            return false;
+        at += 3;
+    }
+    return true;
+}
+
+/* method SP target SP version. Returns 0 or the status to answer. */
+static unsigned check_request_line(struct bytes line)
+{
+    const char *end = line.data + line.len;
+    const char *at = line.data;
+    const char *target;
+    struct bytes version;
+
+    if (line.len > HTTP1_LINE_BYTES_MAX)
+        return 414;
+    while (at < end && http1_is_in(*at, IN_TOKEN))
+        at++;
+    if (at == line.data || at == end || *at != ' ')
+        return 400;
+    target = ++at;
+    at = memchr(at, ' ', (size_t)(end - at));
+    if (!at || at == target ||
+        !http1_all_in(bytes_between(target, at), IN_TARGET) ||
+        !http1_escapes_are_valid(bytes_between(target, at)))
+        return 400;
+    version = bytes_between(at + 1, end);
+    if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
+        !is_digit(version.data[5]) || version.data[6] != '.' ||
+        !is_digit(version.data[7]))
+        return 400;
+    if (version.data[5] != '1' || version.data[7] > '1')
+        return 505;
+    return 0;
+}
+
+/* name ":" value; no white space before the colon, none at the beginning. */
+static unsigned check_field_line(struct bytes line)
+{
+    const char *end = line.data + line.len;
+    const char *at = line.data;
+
+    while (at < end && http1_is_in(*at, IN_TOKEN))
+        at++;
+    if (at == line.data || at == end || *at != ':' ||
+        !http1_all_in(bytes_between(at + 1, end), IN_VALUE))
+        return 400;
+    return 0;
+}
+
+/* The line under way: no control bytes, and CR only where LF may follow. So
+ * that nobody waits for the end of what is already wrong. */
+static unsigned check_partial(const struct http1_progress *progress,
+                              const char *data, size_t len)
+{
+    const char *end = data + len;
+
+    if (len > progress->checked && end[-1] == '\r')
+        end--; /* of the line's end, not of the line */
+    if (!http1_all_in(bytes_between(data + progress->checked, end), IN_VALUE))
+        return 400;
+    if (progress->lines == 0 &&
+        end - (data + progress->line) > HTTP1_LINE_BYTES_MAX)
+        return 414;
+    return len - progress->start > HTTP1_HEAD_BYTES_MAX ? 431 : 0;
+}
+
+static unsigned check_line(struct http1_progress *progress, struct bytes line)
+{
+    if (progress->lines > REQUEST_FIELDS_MAX)
+        return 431;
+    if (progress->lines++ > 0)
+        return check_field_line(line);
+    progress->start = (uint16_t)progress->line;
+    return check_request_line(line);
+}
+
+/* Looks for the end of the head. HTTP1_DONE: *used_out is its length. */
+enum http1_verdict http1_find_end(struct http1_progress *progress,
+                                  const char *data, size_t len,
+                                  size_t *used_out, unsigned *status_out)
+{
+    const char *lf;
+
+    while ((lf = memchr(data + progress->checked, '\n',
+                        len - progress->checked))) {
+        struct bytes line = bytes_between(data + progress->line, lf);
+
+        *status_out = 400;
+        if (line.len == 0 || line.data[--line.len] != '\r')
+            return HTTP1_BAD;
+        *used_out = (size_t)(lf - data) + 1;
+        if (line.len == 0 && progress->lines > 0) {
+            *status_out = 431;
+            return *used_out - progress->start > HTTP1_HEAD_BYTES_MAX
+                       ? HTTP1_BAD
+                       : HTTP1_DONE;
+        }
+        if (line.len == 0) {
+            if (progress->line >= 2 * HTTP1_LEADING_CRLF_MAX)
+                return HTTP1_BAD;
+        } else if ((*status_out = check_line(progress, line)) != 0) {
+            return HTTP1_BAD;
+        }
+        progress->line = progress->checked = (uint32_t)*used_out;
+    }
+    *status_out = check_partial(progress, data, len);
+    if (*status_out != 0)
+        return HTTP1_BAD;
+    progress->checked = (uint32_t)len;
+    if (len > progress->line && data[len - 1] == '\r')
+        progress->checked--; /* what follows it is checked with it */
+    return HTTP1_MORE;
+}

@@ -1,0 +1,235 @@
+#include <arpa/inet.h>
+
+#include "http/http1_priv.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* uri-host [":" port], RFC 3986 3.2.2 and 3.2.3, without userinfo. */
+static bool is_authority(struct bytes text)
+{
+    size_t at = 0;
+    unsigned port = 0;
+
+    if (text.len > 0 && text.data[0] == '[') {
+        const char *close = memchr(text.data, ']', text.len);
+        char literal[INET6_ADDRSTRLEN];
+        unsigned char octets[16];
+
+        if (!close || (size_t)(close - text.data) > sizeof(literal))
+            return false;
+        at = (size_t)(close - text.data);
+        memcpy(literal, text.data + 1, at - 1);
+        literal[at - 1] = '\0';
+        if (inet_pton(AF_INET6, literal, octets) != 1)
+            return false;
+        at++;
+    } else {
+        while (at < text.len && http1_is_in(text.data[at], IN_HOST))
+            at++;
+        if (at == 0 || !http1_escapes_are_valid((struct bytes){text.data, at}))
+            return false;
+    }
+    if (at < text.len && text.data[at++] != ':')
+        return false;
+    for (; at < text.len; at++) {
+        if (!is_digit(text.data[at]))
+            return false;
+        port = port * 10 + (unsigned)(text.data[at] - '0');
+        if (port > 65535)
+            return false;
+    }
+    return true;
+}
+
+static unsigned read_host(struct request *request)
+{
+    const struct field *host = request_find(request, FIELD_HOST);
+
+    request->host = (struct bytes){"", 0};
+    if (!host)
+        return request->minor == 0 ? 0 : 400;
+    if (request_next(request, host) || !is_authority(host->value))
+        return 400;
+    request->host = host->value;
+    return 0;
+}
+
+static void split_query(struct request *request, struct bytes path)
+{
+    const char *mark = memchr(path.data, '?', path.len);
+
+    request->path = path;
+    request->query = (struct bytes){NULL, 0};
+    if (!mark)
+        return;
+    request->path.len = (size_t)(mark - path.data);
+    request->query = bytes_between(mark + 1, path.data + path.len);
+}
+
+/* http://authority[/path][?query]; the authority replaces Host (9112 3.2.2).
+ * Other schemes are not ours to serve. */
+static unsigned read_absolute_target(struct request *request)
+{
+    static const struct bytes scheme = {"http://", 7};
+    struct bytes rest = request->target;
+    size_t len = 0;
+
+    if (rest.len < scheme.len ||
+        !bytes_ieq((struct bytes){rest.data, scheme.len}, scheme))
+        return 400;
+    rest.data += scheme.len;
+    rest.len -= scheme.len;
+    while (len < rest.len && rest.data[len] != '/' && rest.data[len] != '?')
+        len++;
+    if (!is_authority((struct bytes){rest.data, len}))
+        return 400;
+    request->host = (struct bytes){rest.data, len};
+    split_query(request, (struct bytes){rest.data + len, rest.len - len});
+    if (request->path.len == 0)
+        request->path = request->method == METHOD_OPTIONS &&
+                                !request->query.data
+                            ? BYTES("*")
+                            : BYTES("/");
+    return 0;
+}
+
+static unsigned read_target(struct request *request)
+{
+    struct bytes target = request->target;
+
+    if (request->method == METHOD_CONNECT) {
+        split_query(request, BYTES("/"));
+        /* The port must be there, and not be empty (RFC 9110 9.3.6). */
+        return is_authority(target) && memchr(target.data, ':', target.len) &&
+                       is_digit(target.data[target.len - 1])
+                   ? 0
+                   : 400;
+    }
+    if (target.data[0] == '/') {
+        split_query(request, target);
+        return 0;
+    }
+    if (bytes_eq(target, BYTES("*"))) {
+        split_query(request, target);
+        return request->method == METHOD_OPTIONS ? 0 : 400;
+    }
+    return read_absolute_target(request);
+}
+
+/* Takes the next member off a comma-separated list (RFC 9110 5.6.1). */
+static bool next_member(struct bytes *list, struct bytes *member_out)
+{
+    const char *comma;
+
+    if (!list->data)
+        return false;
+    comma = memchr(list->data, ',', list->len);
+    if (comma) {
+        *member_out = bytes_trim(bytes_between(list->data, comma));
+        *list = bytes_between(comma + 1, list->data + list->len);
+    } else {
+        *member_out = bytes_trim(*list);
+        *list = (struct bytes){NULL, 0};
+    }
+    return true;
+}
+
+static void read_connection(struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_CONNECTION);
+    bool closes = false;
+    bool keeps = request->minor == 1;
+
+    for (; field; field = request_next(request, field)) {
+        struct bytes list = field->value;
+        struct bytes member;
+
+        while (next_member(&list, &member)) {
+            if (bytes_ieq(member, BYTES("close")))
+                closes = true;
+            else if (bytes_ieq(member, BYTES("keep-alive")))
+                keeps = true;
+        }
+    }
+    request->keep_alive = keeps && !closes;
+}
+
+static unsigned read_content_length(struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_CONTENT_LENGTH);
+    uint64_t length = 0;
+
+    request->content_length = 0;
+    if (!field)
+        return 0;
+    if (request_next(request, field) || field->value.len == 0)
+        return 400;
+    for (size_t i = 0; i < field->value.len; i++) {
+        if (!is_digit(field->value.data[i]) || length > INT64_MAX / 10 - 1)
+            return 400;
+        length = length * 10 + (uint64_t)(field->value.data[i] - '0');
+    }
+    request->content_length = length;
+    return 0;
+}
+
+/* RFC 9112 6.1 and 6.3. Only the one coding "chunked" is understood; a list
+ * that ends in it but names others first is 501, all else 400. */
+static unsigned read_transfer_encoding(struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_TRANSFER_ENCODING);
+    struct bytes list;
+    struct bytes member;
+    unsigned members = 0;
+
+    request->is_chunked = false;
+    if (!field)
+        return 0;
+    if (request_next(request, field) || request->minor == 0 ||
+        request_find(request, FIELD_CONTENT_LENGTH))
+        return 400;
+    list = field->value;
+    while (next_member(&list, &member)) {
+        if (member.len == 0)
+            return 400;
+        request->is_chunked = bytes_ieq(member, BYTES("chunked"));
+        members++;
+    }
+    if (!request->is_chunked)
+        return 400;
+    return members == 1 ? 0 : 501;
+}
+
+/* RFC 9110 10.1.1; from HTTP/1.0 the expectation means nothing. */
+static void read_expect(struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_EXPECT);
+
+    request->expects_continue = false;
+    request->expects_other = false;
+    if (request->minor == 0)
+        return;
+    for (; field; field = request_next(request, field)) {
+        if (bytes_ieq(field->value, BYTES("100-continue")))
+            request->expects_continue = true;
+        else
+            request->expects_other = true;
+    }
+}
+
+unsigned http1_read_meaning(struct request *request)
+{
+    unsigned status;
+
+    if ((status = read_host(request)) != 0 ||
+        (status = read_target(request)) != 0 ||
+        (status = read_content_length(request)) != 0 ||
+        (status = read_transfer_encoding(request)) != 0)
+        return status;
+    read_connection(request);
+    read_expect(request);
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * http1_priv - the three steps of reading a head: http1_lint.c finds its end
+ * and checks every byte, http1.c has http-parser take it apart,
+ * http1_meaning.c checks what the parts say together (target, Host, framing).
+ */
+#ifndef HTTP_HTTP1_PRIV_H
+#define HTTP_HTTP1_PRIV_H
+
+#include "http/http1.h"
+
+/*
+ * What a byte may be part of, as RFC 9110 5.6.2 (token), 5.5 (field value:
+ * HTAB, SP, VCHAR, obs-text), RFC 9112 3.2 (target) and RFC 3986 3.2.2
+ * (reg-name) have it. The target takes all visible ASCII but '#', since
+ * clients do send '|' and '"' and there is no other way to read them.
+ */
+enum { IN_TOKEN = 1, IN_VALUE = 2, IN_TARGET = 4, IN_HOST = 8 };
+
+extern const uint8_t http1_byte_sets[256];
+
+static inline bool http1_is_in(char c, unsigned set)
+{
+    return http1_byte_sets[(unsigned char)c] & set;
+}
+
+static inline bool http1_all_in(struct bytes text, unsigned set)
+{
+    unsigned every = set;
+
+    for (size_t i = 0; i < text.len; i++)
+        every &= http1_byte_sets[(unsigned char)text.data[i]];
+    return every == set;
+}
+
+/* Looks for the end of the head, checking each line as it is complete and
+ * what there is of the last one. HTTP1_DONE: *used_out is the head's length;
+ * HTTP1_BAD: *status_out is set. */
+enum http1_verdict http1_find_end(struct http1_progress *progress,
+                                  const char *data, size_t len,
+                                  size_t *used_out, unsigned *status_out);
+
+/* Every '%' begins an escape of two hexadecimal digits. */
+bool http1_escapes_are_valid(struct bytes text);
+
+/* Reads target, Host, Content-Length, Transfer-Encoding, Connection and
+ * Expect of a request whose fields are set. Returns 0 or the status to
+ * answer. */
+unsigned http1_read_meaning(struct request *request);
+
+#endif

@@ -1,0 +1,156 @@
+#include "http/path.h"
+
+#include <stdint.h>
+
+/* What a byte of a raw path means for the usual way through. */
+enum { PLAIN, SLASH, DOT, ODD };
+
+static const uint8_t kinds[256] = {
+    ['\0'] = ODD, ['%'] = ODD, ['/'] = SLASH, ['.'] = DOT};
+
+/* Nothing to decode, and no segment that is empty or begins with a dot. */
+static bool is_usual(struct bytes raw)
+{
+    unsigned before = PLAIN;
+
+    for (size_t i = 0; i < raw.len; i++) {
+        unsigned kind = kinds[(unsigned char)raw.data[i]];
+
+        if (kind == ODD || (before == SLASH && kind != PLAIN))
+            return false;
+        before = kind;
+    }
+    return true;
+}
+
+enum { NO_BYTE = 256 };
+
+static unsigned hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    c = byte_lower(c);
+    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : NO_BYTE;
+}
+
+/* Writes the first segment of text to out, decoded, and moves text past it,
+ * to its slash or to the end. False: a broken escape, a NUL or a slash. */
+static bool decode_segment(struct bytes *text, char *out, size_t *len_out)
+{
+    const char *at = text->data;
+    const char *end = text->data + text->len;
+    char *to = out;
+
+    while (at < end && *at != '/') {
+        char c = *at++;
+
+        if (c == '%') {
+            unsigned value = end - at < 2
+                                 ? 256
+                                 : hex_value(at[0]) << 4 | hex_value(at[1]);
+
+            if (value > 255 || value == '/')
+                return false;
+            c = (char)value;
+            at += 2;
+        }
+        if (c == '\0')
+            return false;
+        *to++ = c;
+    }
+    *text = bytes_between(at, end);
+    *len_out = (size_t)(to - out);
+    return true;
+}
+
+/* Whether a segment of the clean path begins with a dot. */
+static bool has_hidden(struct bytes clean)
+{
+    const char *end = clean.data + clean.len;
+    const char *slash = clean.data;
+
+    while (slash) {
+        const char *begin = slash + 1;
+        struct bytes segment;
+
+        slash = memchr(begin, '/', (size_t)(end - begin));
+        segment = bytes_between(begin, slash ? slash : end);
+        if (segment.len > 0 && *begin == '.' &&
+            !bytes_eq(segment, BYTES(".well-known")))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Each turn takes a slash and the segment behind it. out always holds a clean
+ * directory, "/" or "/.../", and the segment is decoded right behind that: it
+ * stays and gets its slash later, or the end moves back.
+ */
+static bool clean_unusual(struct bytes raw, char *out, struct path *path_out)
+{
+    size_t len = 0;
+
+    while (raw.len > 0) {
+        const char *segment;
+        size_t segment_len;
+
+        raw.data++;
+        raw.len--;
+        if (len == 0 || out[len - 1] != '/')
+            out[len++] = '/';
+        segment = out + len;
+        if (!decode_segment(&raw, out + len, &segment_len))
+            return false;
+        if (segment_len == 2 && memcmp(segment, "..", 2) == 0) {
+            if (len == 1)
+                return false;
+            do
+                len--;
+            while (out[len - 1] != '/');
+        } else if (segment_len != 1 || *segment != '.') {
+            len += segment_len;
+        }
+    }
+    path_out->clean = (struct bytes){out, len};
+    path_out->is_hidden = has_hidden(path_out->clean);
+    return true;
+}
+
+bool path_clean(struct bytes raw, char *out, struct path *path_out)
+{
+    if (raw.len == 0 || *raw.data != '/')
+        return false;
+    if (!is_usual(raw))
+        return clean_unusual(raw, out, path_out);
+    *path_out = (struct path){.clean = raw};
+    return true;
+}
+
+/* Unreserved characters, '/', and the sub-delims without '&' and '\''. */
+static bool stays(char c)
+{
+    char lower = byte_lower(c);
+
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("-._~/!$()*+,;=", c));
+}
+
+size_t path_encode(struct bytes path, char *out)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *to = out;
+
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char byte = (unsigned char)path.data[i];
+
+        if (stays(path.data[i])) {
+            *to++ = path.data[i];
+        } else {
+            *to++ = '%';
+            *to++ = hex[byte >> 4];
+            *to++ = hex[byte & 15];
+        }
+    }
+    return (size_t)(to - out);
+}

@@ -1,0 +1,150 @@
+#include "http/range.h"
+
+/* What one range-spec says, before anyone asks how long the thing is. */
+struct spec {
+    bool is_suffix; /* the last `last` bytes */
+    uint64_t first;
+    uint64_t last; /* UINT64_MAX: to the end */
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static void skip_blanks(struct bytes *text)
+{
+    while (text->len > 0 && (*text->data == ' ' || *text->data == '\t')) {
+        text->data++;
+        text->len--;
+    }
+}
+
+static bool take_char(struct bytes *text, char c)
+{
+    if (text->len == 0 || *text->data != c)
+        return false;
+    text->data++;
+    text->len--;
+    return true;
+}
+
+/* 1*DIGIT. False when there is none; what is too large becomes UINT64_MAX,
+ * with *too_large set. */
+static bool take_number(struct bytes *text, uint64_t *number_out,
+                        bool *too_large)
+{
+    uint64_t number = 0;
+    const char *begin = text->data;
+
+    *too_large = false;
+    for (; text->len > 0 && is_digit(*text->data); text->data++, text->len--) {
+        if (__builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, (unsigned)(*text->data - '0'),
+                                   &number))
+            *too_large = true;
+    }
+    *number_out = *too_large ? UINT64_MAX : number;
+    return text->data > begin;
+}
+
+/* int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length */
+static bool take_spec(struct bytes *text, struct spec *spec)
+{
+    bool too_large;
+
+    *spec = (struct spec){.last = UINT64_MAX};
+    if (take_char(text, '-')) {
+        spec->is_suffix = true;
+        return take_number(text, &spec->last, &too_large);
+    }
+    if (!take_number(text, &spec->first, &too_large) || too_large ||
+        !take_char(text, '-'))
+        return false;
+    if (text->len > 0 && is_digit(*text->data))
+        take_number(text, &spec->last, &too_large);
+    return spec->first <= spec->last;
+}
+
+/* False: not one byte of it is there. (The last 0 bytes begin at length.) */
+static bool resolve(const struct spec *spec, uint64_t length,
+                    struct range *range)
+{
+    if (spec->is_suffix)
+        *range = (struct range){spec->last < length ? length - spec->last : 0,
+                                length - 1};
+    else
+        *range = (struct range){spec->first,
+                                spec->last < length ? spec->last : length - 1};
+    return range->first < length;
+}
+
+static bool touches(const struct range *a, const struct range *b)
+{
+    return a->first <= b->last + 1 && b->first <= a->last + 1;
+}
+
+/* Joins every range that touches the new one into the first of them. Those
+ * in out never touch one another, so one pass is enough. */
+static size_t add_range(struct range *out, size_t count, struct range range)
+{
+    struct range *home = NULL;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!touches(&out[i], &range)) {
+            out[kept++] = out[i];
+            continue;
+        }
+        if (!home)
+            home = &out[kept++];
+        if (out[i].first < range.first)
+            range.first = out[i].first;
+        if (out[i].last > range.last)
+            range.last = out[i].last;
+    }
+    if (!home)
+        home = &out[kept++];
+    *home = range;
+    return kept;
+}
+
+/* The list rule of RFC 9110 5.6.1.2, for recipients:
+ * [ element ] *( OWS "," OWS [ element ] ) */
+enum range_verdict range_parse(struct bytes value, uint64_t length,
+                               struct range out[RANGE_COUNT_MAX],
+                               size_t *count_out)
+{
+    const struct bytes unit = BYTES("bytes=");
+    size_t specs = 0, count = 0;
+    bool wants_nothing = false; /* the end of an empty representation */
+
+    if (value.len < unit.len ||
+        !bytes_ieq((struct bytes){value.data, unit.len}, unit))
+        return RANGE_IGNORE;
+    value.data += unit.len;
+    value.len -= unit.len;
+    for (;;) {
+        struct spec spec;
+        struct range range;
+
+        if (value.len > 0 && (is_digit(*value.data) || *value.data == '-')) {
+            if (++specs > RANGE_COUNT_MAX || !take_spec(&value, &spec))
+                return RANGE_IGNORE;
+            if (length == 0)
+                wants_nothing |= spec.is_suffix && spec.last > 0;
+            else if (resolve(&spec, length, &range))
+                count = add_range(out, count, range);
+        }
+        skip_blanks(&value);
+        if (value.len == 0)
+            break;
+        if (!take_char(&value, ','))
+            return RANGE_IGNORE;
+        skip_blanks(&value);
+    }
+    if (specs == 0 || wants_nothing)
+        return RANGE_IGNORE;
+    *count_out = count;
+    return count > 0 ? RANGE_PARTIAL : RANGE_UNSATISFIABLE;
+}

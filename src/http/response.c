@@ -1,0 +1,261 @@
+#include "http/response.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "http/date.h"
+#include "http/status.h"
+
+enum {
+    CHUNK_HEAD_BYTES = 10, /* eight hex digits and CRLF */
+    PARTS_MAX = 255        /* what part_count can say */
+};
+
+void response_init(struct response *response)
+{
+    response->status = 0;
+    response->persists = false;
+    response->is_head = false;
+    response->is_http10 = false;
+    response->is_chunked = false;
+    response->part_count = 0;
+    response->part_at = 0;
+    response->bytes_left = 0;
+    response->bytes_sent = 0;
+    response->body_bytes = 0;
+    response->head_bytes = 0;
+    response->parts = response->parts_inline;
+    response->origin.object = NULL;
+    response->stream = NULL;
+    buf_init(&response->head, response->head_inline,
+             sizeof(response->head_inline), RESPONSE_HEAD_BYTES_MAX);
+}
+
+static void drop_body(struct response *response)
+{
+    if (response->origin.object)
+        response->origin.release(response->origin.object);
+    response->origin.object = NULL;
+    if (response->stream)
+        response->stream->destroy(response->stream);
+    response->stream = NULL;
+}
+
+void response_fini(struct response *response)
+{
+    drop_body(response);
+    if (response->parts != response->parts_inline)
+        free(response->parts);
+    response->parts = response->parts_inline;
+    buf_fini(&response->head);
+}
+
+/* --- Writing a head ----------------------------------------------------- */
+
+void head_begin(struct buf *head, unsigned status,
+                const struct response_style *style)
+{
+    char *date;
+
+    buf_put_literal(head, "HTTP/1.1 ");
+    buf_put_number(head, status);
+    buf_put_literal(head, " ");
+    buf_put(head, status_reason(status));
+    buf_put_literal(head, "\r\nDate: ");
+    date = buf_reserve(head, DATE_LEN);
+    if (date) {
+        date_format(style->now->wall_s, date);
+        head->len += DATE_LEN;
+    }
+    if (style->server_field)
+        buf_put_literal(head, "\r\nServer: sprintd");
+    buf_put_literal(head, "\r\nX-Content-Type-Options: nosniff\r\n");
+}
+
+void head_field(struct buf *head, struct bytes name, struct bytes value)
+{
+    buf_put(head, name);
+    buf_put_literal(head, ": ");
+    buf_put(head, value);
+    buf_put_literal(head, "\r\n");
+}
+
+void head_number(struct buf *head, struct bytes name, uint64_t value)
+{
+    buf_put(head, name);
+    buf_put_literal(head, ": ");
+    buf_put_number(head, value);
+    buf_put_literal(head, "\r\n");
+}
+
+struct bytes head_end(const struct response *response)
+{
+    if (!response->persists)
+        return BYTES("Connection: close\r\n\r\n");
+    if (response->is_http10)
+        return BYTES("Connection: keep-alive\r\n\r\n");
+    return BYTES("\r\n");
+}
+
+/* --- Adding parts ------------------------------------------------------- */
+
+bool response_reserve_parts(struct response *response, size_t count)
+{
+    struct part *parts;
+
+    if (count <= RESPONSE_PARTS_INLINE)
+        return true;
+    assert(response->parts == response->parts_inline && count <= PARTS_MAX);
+    parts = malloc(count * sizeof(*parts));
+    if (!parts)
+        return false;
+    memcpy(parts, response->parts, response->part_count * sizeof(*parts));
+    response->parts = parts;
+    return true;
+}
+
+static void add_part(struct response *response, struct part part)
+{
+    if (part.len == 0 || response->head.failed)
+        return; /* nothing follows a head that could not be written */
+    response->parts[response->part_count++] = part;
+    response->bytes_left += part.len;
+}
+
+void response_add_memory(struct response *response, struct bytes text)
+{
+    add_part(response, (struct part){.kind = PART_MEMORY,
+                                     .fd = -1,
+                                     .at.memory = text.data,
+                                     .len = text.len});
+}
+
+void response_add_file(struct response *response, enum part_kind kind, int fd,
+                       uint64_t offset, uint64_t len)
+{
+    add_part(response,
+             (struct part){
+                 .kind = kind, .fd = fd, .at.offset = offset, .len = len});
+}
+
+void response_add_head(struct response *response)
+{
+    buf_put(&response->head, head_end(response));
+    response->head_bytes = (uint32_t)response->head.len;
+    response_add_memory(response, buf_bytes(&response->head));
+    if (response->head.failed) {
+        response->status = 500;
+        response->persists = false;
+    }
+}
+
+/* --- Whole answers ------------------------------------------------------ */
+
+/* Takes back whatever was made so far; who asked stays known. */
+static void restart(struct response *response)
+{
+    bool persists = response->persists;
+    bool is_head = response->is_head;
+    bool is_http10 = response->is_http10;
+
+    response_fini(response);
+    response_init(response);
+    response->persists = persists;
+    response->is_head = is_head;
+    response->is_http10 = is_http10;
+}
+
+void response_make_error(struct response *response, unsigned status,
+                         struct bytes extra_fields,
+                         const struct response_style *style)
+{
+    char page[512];
+    struct bytes reason = status_reason(status);
+    int len = snprintf(page, sizeof(page),
+                       "<!DOCTYPE html>\n<html lang=\"en\"><head>"
+                       "<meta charset=\"utf-8\"><title>%u %.*s</title></head>\n"
+                       "<body><h1>%u %.*s</h1></body></html>\n",
+                       status, (int)reason.len, reason.data, status,
+                       (int)reason.len, reason.data);
+    struct bytes body = {page, (size_t)len};
+
+    restart(response);
+    response->status = (uint16_t)status;
+    head_begin(&response->head, status, style);
+    buf_put(&response->head, extra_fields);
+    head_field(&response->head, BYTES("Content-Type"),
+               BYTES("text/html; charset=utf-8"));
+    head_number(&response->head, BYTES("Content-Length"), body.len);
+    buf_put(&response->head, head_end(response));
+    response->head_bytes = (uint32_t)response->head.len;
+    if (!response->is_head) {
+        response->body_bytes = body.len;
+        buf_put(&response->head, body);
+    }
+    response_add_memory(response, buf_bytes(&response->head));
+    if (response->head.failed) { /* no memory even for this: just close */
+        restart(response);
+        response->status = (uint16_t)status;
+        response->persists = false;
+    }
+}
+
+/* --- Sending ------------------------------------------------------------ */
+
+void response_advance(struct response *response, uint64_t len)
+{
+    response->bytes_left -= len;
+    response->bytes_sent += len;
+    while (len > 0) {
+        struct part *part = &response->parts[response->part_at];
+        uint64_t step = part->len < len ? part->len : len;
+
+        part->len -= step;
+        if (part->kind == PART_MEMORY)
+            part->at.memory += step;
+        else
+            part->at.offset += step;
+        if (part->len == 0)
+            response->part_at++;
+        len -= step;
+    }
+}
+
+/* The head's buffer holds the pieces, each framed as one chunk:
+ * size CRLF data CRLF. All that went before has been sent. */
+bool response_refill(struct response *response)
+{
+    struct buf *out = &response->head;
+    size_t room = response->is_chunked ? CHUNK_HEAD_BYTES : 0;
+    char size[CHUNK_HEAD_BYTES + 1];
+    int more;
+
+    assert(response->bytes_left == 0);
+    response->part_count = response->part_at = 0;
+    out->len = 0;
+    if (!buf_reserve(out, RESPONSE_STREAM_BYTES + room + 8))
+        return false;
+    out->len = room;
+    more = response->stream->fill(response->stream, out);
+    if (more < 0 || out->failed)
+        return false;
+    response->body_bytes += out->len - room;
+    if (response->is_chunked && out->len > room) {
+        snprintf(size, sizeof(size), "%08x\r\n", (unsigned)(out->len - room));
+        memcpy(out->data, size, CHUNK_HEAD_BYTES);
+        buf_put_literal(out, "\r\n");
+        room = 0;
+    }
+    if (more == 0) {
+        if (response->is_chunked)
+            buf_put_literal(out, "0\r\n\r\n");
+        response->stream->destroy(response->stream);
+        response->stream = NULL;
+    }
+    if (out->failed)
+        return false;
+    response_add_memory(response,
+                        (struct bytes){out->data + room, out->len - room});
+    return true;
+}

@@ -1,0 +1,298 @@
+#include "http/coding.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum {
+    GZIP = 1 << CODING_GZIP,
+    ZSTD = 1 << CODING_ZSTD,
+    BR = 1 << CODING_BR,
+    ALL = GZIP | ZSTD | BR
+};
+
+static struct request request;
+
+/* What is added lies here; the byte behind each value would change it. */
+static char store[256];
+static size_t store_len;
+
+static void begin(void)
+{
+    request = (struct request){.method = METHOD_GET};
+    store_len = 0;
+}
+
+static void add(enum field_id id, const char *value)
+{
+    if (!(request.seen & 1u << id))
+        request.first[id] = request.field_count;
+    request.seen |= 1u << id;
+    request.fields[request.field_count++] = (struct field){
+        .id = id, .value = {store + store_len, strlen(value)}};
+    store_len += (size_t)snprintf(store + store_len, sizeof(store) - store_len,
+                                  "%sx", value);
+}
+
+static enum coding choose(const char *value, unsigned available)
+{
+    begin();
+    add(FIELD_ACCEPT_ENCODING, value);
+    return coding_choose(&request, available);
+}
+
+struct choose_case {
+    const char *value;
+    unsigned available;
+    enum coding coding;
+};
+
+static void check(const struct choose_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (choose(cases[i].value, cases[i].available) != cases[i].coding)
+            fail_msg("'%s' of %x: %d, not %d", cases[i].value,
+                     cases[i].available,
+                     choose(cases[i].value, cases[i].available),
+                     cases[i].coding);
+}
+
+#define CHECK(cases) check((cases), sizeof(cases) / sizeof(*(cases)))
+
+static void tokens_and_suffixes_are_those_of_the_registry(void **state)
+{
+    static const struct {
+        enum coding coding;
+        const char *token;
+        const char *suffix;
+    } cases[] = {{CODING_IDENTITY, "", ""},
+                 {CODING_GZIP, "gzip", ".gz"},
+                 {CODING_ZSTD, "zstd", ".zst"},
+                 {CODING_BR, "br", ".br"}};
+
+    (void)state;
+    assert_int_equal(sizeof(cases) / sizeof(*cases), CODING_COUNT);
+    for (size_t i = 0; i < CODING_COUNT; i++) {
+        assert_true(bytes_eq(coding_token(cases[i].coding),
+                             bytes_of(cases[i].token)));
+        assert_true(bytes_eq(coding_suffix(cases[i].coding),
+                             bytes_of(cases[i].suffix)));
+    }
+}
+
+static void without_the_field_nothing_is_coded(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(coding_choose(&request, ALL), CODING_IDENTITY);
+    add(FIELD_ACCEPT, "gzip");
+    assert_int_equal(coding_choose(&request, ALL), CODING_IDENTITY);
+}
+
+static void the_best_of_what_is_there_and_liked_is_chosen(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"gzip, deflate, br, zstd", ALL, CODING_BR},
+        {"gzip, deflate, br, zstd", GZIP | ZSTD, CODING_ZSTD},
+        {"gzip, deflate, br, zstd", GZIP, CODING_GZIP},
+        {"gzip, deflate, br, zstd", 0, CODING_IDENTITY},
+        {"gzip, deflate, br, zstd", 1 << CODING_IDENTITY, CODING_IDENTITY},
+        {"gzip, deflate", ALL, CODING_GZIP},
+        {"gzip, deflate", BR | ZSTD, CODING_IDENTITY},
+        {"deflate", ALL, CODING_IDENTITY},
+        {"compress, gzip", ALL, CODING_GZIP},
+        {"br", ALL, CODING_BR},
+        {"zstd", ALL | 1 << CODING_IDENTITY, CODING_ZSTD},
+        {"gzip", ~0u, CODING_GZIP},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void weights_come_before_our_preference(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"gzip;q=1.0, br;q=0.9", ALL, CODING_GZIP},
+        {"gzip;q=0.5, br;q=0.9, zstd;q=0.7", ALL, CODING_BR},
+        {"gzip;q=0.5, br;q=0.9, zstd;q=0.7", GZIP | ZSTD, CODING_ZSTD},
+        {"gzip;q=0.001, br;q=0.002", ALL, CODING_BR},
+        {"gzip;q=0.002, br;q=0.001", ALL, CODING_GZIP},
+        {"gzip;q=0.12, br;q=0.119", ALL, CODING_GZIP},
+        {"br;q=0.5, zstd;q=0.5, gzip;q=0.5", ALL, CODING_BR},
+        {"br;q=1., gzip;q=1.000", ALL, CODING_BR},
+        {"br;q=0.999, gzip", ALL, CODING_GZIP},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void weight_zero_means_no(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"gzip;q=0", ALL, CODING_IDENTITY},
+        {"gzip;q=0.0", ALL, CODING_IDENTITY},
+        {"gzip;q=0.", ALL, CODING_IDENTITY},
+        {"gzip;q=0.000", ALL, CODING_IDENTITY},
+        {"br;q=0, gzip", ALL, CODING_GZIP},
+        {"br;q=0, *", ALL, CODING_ZSTD},
+        {"*, br;q=0", ALL, CODING_ZSTD},
+        {"*;q=0", ALL, CODING_IDENTITY},
+        {"*;q=0, gzip", ALL, CODING_GZIP},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void the_star_stands_for_what_is_not_listed(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"*", ALL, CODING_BR},
+        {"*", GZIP, CODING_GZIP},
+        {"gzip, *;q=0.5", ALL, CODING_GZIP},
+        {"gzip;q=0.3, *;q=0.5", ALL, CODING_BR},
+        {"gzip;q=0.3, *;q=0.5", GZIP, CODING_IDENTITY},
+        {"*;q=0.1, identity;q=0.2", ALL, CODING_IDENTITY},
+        {"*;q=0.3, identity;q=0.2", ALL, CODING_BR},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void identity_is_listed_or_last(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"", ALL, CODING_IDENTITY},
+        {"identity", ALL, CODING_IDENTITY},
+        {"gzip;q=0.001", ALL, CODING_GZIP},
+        {"identity, gzip;q=0.9", ALL, CODING_IDENTITY},
+        {"identity;q=0.5, gzip;q=0.5", ALL, CODING_GZIP},
+        {"identity;q=0.5, gzip;q=0.6", ALL, CODING_GZIP},
+        {"gzip;q=1.0, identity; q=0.5, *;q=0", ALL, CODING_GZIP},
+        {"gzip;q=1.0, identity; q=0.5, *;q=0", BR, CODING_IDENTITY},
+        /* Nothing is acceptable; identity all the same. */
+        {"identity;q=0", ALL, CODING_IDENTITY},
+        {"identity;q=0, *;q=0", ALL, CODING_IDENTITY},
+        {"identity;q=0, compress", ALL, CODING_IDENTITY},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void white_space_case_and_aliases_do_not_matter(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"GZIP", ALL, CODING_GZIP},
+        {"Br", ALL, CODING_BR},
+        {"x-gzip", ALL, CODING_GZIP},
+        {"X-GZip;q=0.5", ALL, CODING_GZIP},
+        {"gzip\t;\tQ=0.5 ,\tbr ; q=0.4", ALL, CODING_GZIP},
+        {"  ,, gzip ,,", ALL, CODING_GZIP},
+        {",", ALL, CODING_IDENTITY},
+        {"Identity;q=1, gzip;q=0.5", ALL, CODING_IDENTITY},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void a_malformed_member_is_not_taken(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"gzip;q=", ALL, CODING_IDENTITY},
+        {"gzip;q", ALL, CODING_IDENTITY},
+        {"gzip;", ALL, CODING_IDENTITY},
+        {"gzip;q=a", ALL, CODING_IDENTITY},
+        {"gzip;q=.5", ALL, CODING_IDENTITY},
+        {"gzip;q=-1", ALL, CODING_IDENTITY},
+        {"gzip;q=+1", ALL, CODING_IDENTITY},
+        {"gzip;q=2", ALL, CODING_IDENTITY},
+        {"gzip;q=1.1", ALL, CODING_IDENTITY},
+        {"gzip;q=1.001", ALL, CODING_IDENTITY},
+        {"gzip;q=0.1234", ALL, CODING_IDENTITY},
+        {"gzip;q=1.0000", ALL, CODING_IDENTITY},
+        {"gzip;q=0,5", ALL, CODING_IDENTITY},
+        {"gzip;q=0.-1", ALL, CODING_IDENTITY},
+        {"gzip;q=0.5-", ALL, CODING_IDENTITY},
+        {"gzip;q=0.00:", ALL, CODING_IDENTITY},
+        {"gzip;q:1", ALL, CODING_IDENTITY},
+        {"gzip;p=1", ALL, CODING_IDENTITY},
+        {"gzip;q=01", ALL, CODING_IDENTITY},
+        {"gzip;q=00.5", ALL, CODING_IDENTITY},
+        {"gzip;q=1x", ALL, CODING_IDENTITY},
+        {"gzip;q=0.5x", ALL, CODING_IDENTITY},
+        {"gzip;q =1", ALL, CODING_IDENTITY},
+        {"gzip;q= 1", ALL, CODING_IDENTITY},
+        {"gzip;q=\"1\"", ALL, CODING_IDENTITY},
+        {"gzip;q=1;q=1", ALL, CODING_IDENTITY},
+        {"gzip;level=9", ALL, CODING_IDENTITY},
+        {"gzip;level=9;q=1", ALL, CODING_IDENTITY},
+        {"gzip q=1", ALL, CODING_IDENTITY},
+        {"gzip br", ALL, CODING_IDENTITY},
+        {"\"gzip\"", ALL, CODING_IDENTITY},
+        {"gzips", ALL, CODING_IDENTITY},
+        {"gzi", ALL, CODING_IDENTITY},
+        {"*gzip", ALL, CODING_IDENTITY},
+        {"**", ALL, CODING_IDENTITY},
+        {";q=1", ALL, CODING_IDENTITY},
+        {";", ALL, CODING_IDENTITY},
+        /* The others stay good. */
+        {"br;q=, gzip", ALL, CODING_GZIP},
+        {"gzip br, zstd", ALL, CODING_ZSTD},
+        {"br;q=x, *;q=0.1", ALL, CODING_ZSTD},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void the_later_of_two_members_counts(void **state)
+{
+    static const struct choose_case cases[] = {
+        {"gzip, gzip;q=0", ALL, CODING_IDENTITY},
+        {"gzip;q=0, x-gzip", ALL, CODING_GZIP},
+        {"br;q=0.1, gzip;q=0.5, br;q=0.9", ALL, CODING_BR},
+        {"*, *;q=0", ALL, CODING_IDENTITY},
+    };
+
+    (void)state;
+    CHECK(cases);
+}
+
+static void the_list_may_come_in_several_lines(void **state)
+{
+    (void)state;
+    begin();
+    add(FIELD_ACCEPT_ENCODING, "gzip;q=0.5");
+    add(FIELD_HOST, "zstd");
+    add(FIELD_ACCEPT_ENCODING, "");
+    add(FIELD_ACCEPT_ENCODING, "br;q=0.7");
+    assert_int_equal(coding_choose(&request, ALL), CODING_BR);
+    assert_int_equal(coding_choose(&request, GZIP), CODING_GZIP);
+    assert_int_equal(coding_choose(&request, ZSTD), CODING_IDENTITY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_and_suffixes_are_those_of_the_registry),
+        cmocka_unit_test(without_the_field_nothing_is_coded),
+        cmocka_unit_test(the_best_of_what_is_there_and_liked_is_chosen),
+        cmocka_unit_test(weights_come_before_our_preference),
+        cmocka_unit_test(weight_zero_means_no),
+        cmocka_unit_test(the_star_stands_for_what_is_not_listed),
+        cmocka_unit_test(identity_is_listed_or_last),
+        cmocka_unit_test(white_space_case_and_aliases_do_not_matter),
+        cmocka_unit_test(a_malformed_member_is_not_taken),
+        cmocka_unit_test(the_later_of_two_members_counts),
+        cmocka_unit_test(the_list_may_come_in_several_lines),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

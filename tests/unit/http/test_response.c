@@ -1,0 +1,400 @@
+/* link: -Wl,--wrap=malloc,--wrap=realloc */
+#include "http/response.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "response_fixture.h"
+
+/* --- Heads --------------------------------------------------------------- */
+
+static void a_head_begins_with_what_all_have(void **state)
+{
+    (void)state;
+    head_begin(&response.head, 404, &style);
+    response_add_head(&response);
+    assert_left("HTTP/1.1 404 Not Found\r\n"
+                "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+                "Server: sprintd\r\n"
+                "X-Content-Type-Options: nosniff\r\n"
+                "Connection: close\r\n\r\n");
+    assert_int_equal(response.head_bytes, response.bytes_left);
+    assert_int_equal(allocations, 0);
+}
+
+static void the_server_field_can_be_left_out(void **state)
+{
+    const struct response_style nameless = {false, &now};
+
+    (void)state;
+    head_begin(&response.head, 200, &nameless);
+    response_add_head(&response);
+    assert_left("HTTP/1.1 200 OK\r\n"
+                "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+                "X-Content-Type-Options: nosniff\r\n"
+                "Connection: close\r\n\r\n");
+}
+
+static void the_date_of_a_200_stands_where_caches_look_for_it(void **state)
+{
+    (void)state;
+    head_begin(&response.head, 200, &style);
+    assert_memory_equal(response.head.data + RESPONSE_DATE_OFFSET,
+                        "Sun, 06 Nov 1994 08:49:37 GMT\r\n", 31);
+}
+
+static void fields_are_lines(void **state)
+{
+    (void)state;
+    head_field(&response.head, BYTES("A"), BYTES("b c"));
+    head_field(&response.head, BYTES("D"), (struct bytes){NULL, 0});
+    head_number(&response.head, BYTES("E"), UINT64_MAX);
+    head_number(&response.head, BYTES("F"), 0);
+    response.persists = true;
+    response_add_head(&response);
+    assert_left("A: b c\r\nD: \r\nE: 18446744073709551615\r\nF: 0\r\n\r\n");
+}
+
+static void the_connection_field_is_there_where_it_is_due(void **state)
+{
+    static const struct {
+        bool persists;
+        bool is_http10;
+        const char *end;
+    } cases[] = {
+        {true, false, "\r\n"},
+        {true, true, "Connection: keep-alive\r\n\r\n"},
+        {false, false, "Connection: close\r\n\r\n"},
+        {false, true, "Connection: close\r\n\r\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        response.persists = cases[i].persists;
+        response.is_http10 = cases[i].is_http10;
+        assert_true(bytes_eq(head_end(&response), bytes_of(cases[i].end)));
+    }
+}
+
+static void a_head_may_outgrow_its_own_room(void **state)
+{
+    static char value[30000];
+
+    (void)state;
+    memset(value, 'v', sizeof(value));
+    head_field(&response.head, BYTES("A"),
+               (struct bytes){value, sizeof(value)});
+    response.persists = true;
+    response_add_head(&response);
+    assert_int_equal(response.bytes_left, sizeof(value) + 7);
+    assert_memory_equal(left().data, "A: vvv", 6);
+}
+
+/* --- Parts --------------------------------------------------------------- */
+
+static void a_new_response_has_nothing_to_send(void **state)
+{
+    (void)state;
+    assert_int_equal(response.status, 0);
+    assert_left("");
+    assert_true(response_is_done(&response));
+    assert_false(response.persists || response.is_head || response.is_http10 ||
+                 response.is_chunked);
+    assert_int_equal(response.bytes_sent, 0);
+    assert_null(response.origin.object);
+}
+
+static void parts_are_sent_in_the_order_they_were_added(void **state)
+{
+    (void)state;
+    response_add_memory(&response, BYTES("abc"));
+    response_add_file(&response, PART_SENDFILE, 7, 100, 5);
+    response_add_memory(&response, BYTES("de"));
+    response_add_file(&response, PART_READ, 8, 0, 1);
+    assert_left("abc#####de#");
+    assert_int_equal(response.part_count, 4);
+    assert_int_equal(response.parts[1].kind, PART_SENDFILE);
+    assert_int_equal(response.parts[1].fd, 7);
+    assert_int_equal(response.parts[1].at.offset, 100);
+    assert_int_equal(response.parts[3].kind, PART_READ);
+    assert_int_equal(response.parts[3].fd, 8);
+    assert_false(response_is_done(&response));
+}
+
+static void empty_parts_are_none(void **state)
+{
+    (void)state;
+    response_add_memory(&response, (struct bytes){NULL, 0});
+    response_add_file(&response, PART_SENDFILE, 7, 100, 0);
+    assert_int_equal(response.part_count, 0);
+    assert_true(response_is_done(&response));
+}
+
+/* Wherever the kernel stops, the next byte is the one after. */
+static void advancing_stops_anywhere_within_and_between_parts(void **state)
+{
+    static const char expected[] = "abc######de#f";
+    enum { LEN = sizeof(expected) - 1 };
+
+    (void)state;
+    for (size_t first = 0; first <= LEN; first++) {
+        for (size_t second = first; second <= LEN; second++) {
+            response_init(&response);
+            assert_true(response_reserve_parts(&response, 6));
+            response_add_memory(&response, BYTES("abc"));
+            response_add_file(&response, PART_SENDFILE, 7, 100, 4);
+            response_add_file(&response, PART_READ, 8, UINT64_C(1) << 40, 2);
+            response_add_memory(&response, BYTES("de"));
+            response_add_file(&response, PART_SENDFILE, 7, 0, 1);
+            response_add_memory(&response, BYTES("f"));
+            response_advance(&response, first);
+            response_advance(&response, second - first);
+            assert_left(expected + second);
+            assert_int_equal(response.bytes_sent, second);
+            assert_int_equal(response_is_done(&response), second == LEN);
+            if (second >= 3 && second < 7)
+                assert_int_equal(response.parts[1].at.offset, 97 + second);
+            if (second >= 7 && second < 9)
+                assert_int_equal(response.parts[2].at.offset,
+                                 (UINT64_C(1) << 40) + second - 7);
+            response_fini(&response);
+        }
+    }
+}
+
+static void parts_longer_than_32_bits_count(void **state)
+{
+    const uint64_t len = UINT64_C(5) << 32;
+
+    (void)state;
+    response_add_file(&response, PART_SENDFILE, 7, 0, len);
+    response_advance(&response, len - 1);
+    assert_int_equal(response.bytes_left, 1);
+    assert_int_equal(response.parts[0].at.offset, len - 1);
+    response_advance(&response, 1);
+    assert_true(response_is_done(&response));
+    assert_int_equal(response.bytes_sent, len);
+}
+
+static void room_for_many_parts_keeps_those_there_are(void **state)
+{
+    (void)state;
+    response_add_memory(&response, BYTES("<"));
+    assert_true(response_reserve_parts(&response, RESPONSE_PARTS_INLINE));
+    assert_int_equal(allocations, 0);
+    assert_true(response_reserve_parts(&response, 255));
+    for (int i = 1; i < 254; i++)
+        response_add_memory(&response, BYTES("-"));
+    response_add_memory(&response, BYTES(">"));
+    assert_int_equal(response.part_count, 255);
+    assert_memory_equal(left().data, "<---", 4);
+    response_advance(&response, 254);
+    assert_left(">");
+}
+
+static void no_memory_for_parts_is_told_and_harms_nothing(void **state)
+{
+    (void)state;
+    response_add_memory(&response, BYTES("abc"));
+    has_memory = false;
+    assert_false(response_reserve_parts(&response, RESPONSE_PARTS_INLINE + 1));
+    assert_left("abc");
+}
+
+static void what_was_borrowed_is_given_back_once(void **state)
+{
+    (void)state;
+    borrow();
+    response_fini(&response);
+    assert_int_equal(releases, 1);
+    response_fini(&response);
+    assert_int_equal(releases, 1);
+}
+
+/* --- Errors -------------------------------------------------------------- */
+
+#define ERROR_HEAD                            \
+    "HTTP/1.1 404 Not Found\r\n"              \
+    "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" \
+    "Server: sprintd\r\n"                     \
+    "X-Content-Type-Options: nosniff\r\n"
+#define ERROR_TYPE "Content-Type: text/html; charset=utf-8\r\n"
+#define ERROR_PAGE                                                      \
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" \
+    "<title>404 Not Found</title></head>\n"                             \
+    "<body><h1>404 Not Found</h1></body></html>\n"
+#define ERROR_LENGTH "Content-Length: 139\r\n"
+
+static void an_error_is_a_page_that_names_it(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(ERROR_PAGE) - 1, 139);
+    response.persists = true;
+    response_make_error(&response, 404, BYTES(""), &style);
+    assert_left(ERROR_HEAD ERROR_TYPE ERROR_LENGTH "\r\n" ERROR_PAGE);
+    assert_int_equal(response.status, 404);
+    assert_int_equal(response.body_bytes, 139);
+    assert_int_equal(response.head_bytes, response.bytes_left - 139);
+    assert_int_equal(allocations, 0);
+}
+
+static void an_error_takes_further_fields(void **state)
+{
+    (void)state;
+    response.persists = true;
+    response_make_error(&response, 404, BYTES("Allow: GET\r\nVary: A\r\n"),
+                        &style);
+    assert_left(ERROR_HEAD "Allow: GET\r\nVary: A\r\n" ERROR_TYPE ERROR_LENGTH
+                           "\r\n" ERROR_PAGE);
+}
+
+static void an_error_in_answer_to_head_has_no_body_but_its_length(void **state)
+{
+    (void)state;
+    response.is_head = true;
+    response_make_error(&response, 404, BYTES(""), &style);
+    assert_left(ERROR_HEAD ERROR_TYPE ERROR_LENGTH "Connection: close\r\n\r\n");
+    assert_int_equal(response.body_bytes, 0);
+    assert_int_equal(response.head_bytes, response.bytes_left);
+}
+
+static void an_error_to_an_old_client_says_that_the_connection_goes_on(
+    void **state)
+{
+    (void)state;
+    response.is_http10 = true;
+    response.persists = true;
+    response_make_error(&response, 404, BYTES(""), &style);
+    assert_left(ERROR_HEAD ERROR_TYPE ERROR_LENGTH
+                "Connection: keep-alive\r\n\r\n" ERROR_PAGE);
+}
+
+static void every_error_page_is_as_long_as_it_says(void **state)
+{
+    (void)state;
+    for (unsigned status = 100; status < 600; status++) {
+        char length[60];
+        const char *text;
+        const char *body;
+
+        response_make_error(&response, status, BYTES(""), &style);
+        text = left().data;
+        body = strstr(text, "\r\n\r\n") + 4;
+        snprintf(length, sizeof(length), "\r\nContent-Length: %zu\r\n",
+                 strlen(body));
+        assert_non_null(strstr(text, length));
+        assert_int_equal(strlen(body), response.body_bytes);
+        assert_int_equal(strtoul(text + strlen("HTTP/1.1 "), NULL, 10), status);
+    }
+}
+
+static void an_error_takes_the_place_of_what_was_there(void **state)
+{
+    (void)state;
+    head_begin(&response.head, 200, &style);
+    response_add_head(&response);
+    assert_true(response_reserve_parts(&response, 9));
+    response_add_file(&response, PART_SENDFILE, 7, 0, 1000);
+    response.body_bytes = 1000;
+    response.is_chunked = true;
+    response.persists = true;
+    borrow();
+    add_stream(3, 1);
+    response_make_error(&response, 404, BYTES(""), &style);
+    assert_left(ERROR_HEAD ERROR_TYPE ERROR_LENGTH "\r\n" ERROR_PAGE);
+    assert_int_equal(releases, 1);
+    assert_int_equal(counter.destroyed, 1);
+    assert_null(response.stream);
+    assert_false(response.is_chunked);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+static char long_field[RESPONSE_HEAD_BYTES_MAX];
+
+static struct bytes field_of(size_t len)
+{
+    memset(long_field, 'x', len);
+    memcpy(long_field, "Location: /", 11);
+    memcpy(long_field + len - 2, "\r\n", 2);
+    return (struct bytes){long_field, len};
+}
+
+static void an_error_may_have_long_fields(void **state)
+{
+    struct bytes field = field_of(25000); /* an 8 KiB path, escaped */
+
+    (void)state;
+    response_make_error(&response, 404, field, &style);
+    assert_int_equal(response.bytes_left,
+                     sizeof(ERROR_HEAD ERROR_TYPE ERROR_LENGTH
+                            "Connection: close\r\n\r\n" ERROR_PAGE) -
+                         1 + 25000);
+    assert_non_null(memmem(left().data, left().len, field.data, field.len));
+    assert_true(response.status == 404 && !response.head.failed);
+}
+
+static void an_error_without_memory_just_closes(void **state)
+{
+    (void)state;
+    response.persists = true;
+    response.is_http10 = true;
+    borrow();
+    has_memory = false;
+    response_make_error(&response, 301, field_of(25000), &style);
+    assert_left("");
+    assert_true(response_is_done(&response));
+    assert_int_equal(response.status, 301);
+    assert_int_equal(response.head_bytes, 0);
+    assert_int_equal(response.body_bytes, 0);
+    assert_false(response.persists);
+    assert_int_equal(releases, 1);
+}
+
+static void an_error_over_the_ceiling_just_closes(void **state)
+{
+    (void)state;
+    response.persists = true;
+    response_make_error(&response, 301, field_of(RESPONSE_HEAD_BYTES_MAX),
+                        &style);
+    assert_left("");
+    assert_false(response.persists);
+}
+
+int main(void)
+{
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        FRESH(a_head_begins_with_what_all_have),
+        FRESH(the_server_field_can_be_left_out),
+        FRESH(the_date_of_a_200_stands_where_caches_look_for_it),
+        FRESH(fields_are_lines),
+        FRESH(the_connection_field_is_there_where_it_is_due),
+        FRESH(a_head_may_outgrow_its_own_room),
+        FRESH(a_new_response_has_nothing_to_send),
+        FRESH(parts_are_sent_in_the_order_they_were_added),
+        FRESH(empty_parts_are_none),
+        FRESH(advancing_stops_anywhere_within_and_between_parts),
+        FRESH(parts_longer_than_32_bits_count),
+        FRESH(room_for_many_parts_keeps_those_there_are),
+        FRESH(no_memory_for_parts_is_told_and_harms_nothing),
+        FRESH(what_was_borrowed_is_given_back_once),
+        FRESH(an_error_is_a_page_that_names_it),
+        FRESH(an_error_takes_further_fields),
+        FRESH(an_error_in_answer_to_head_has_no_body_but_its_length),
+        FRESH(an_error_to_an_old_client_says_that_the_connection_goes_on),
+        FRESH(every_error_page_is_as_long_as_it_says),
+        FRESH(an_error_takes_the_place_of_what_was_there),
+        FRESH(an_error_may_have_long_fields),
+        FRESH(an_error_without_memory_just_closes),
+        FRESH(an_error_over_the_ceiling_just_closes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* link: -Wl,--wrap=malloc,--wrap=realloc */
+#include "http/response.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "response_fixture.h"
+
+static void begin_stream(int pieces, int digits, bool is_chunked)
+{
+    response_fini(&response);
+    response_init(&response);
+    response.is_chunked = is_chunked;
+    response.persists = true;
+    head_field(&response.head, BYTES("A"), BYTES("b"));
+    response_add_head(&response);
+    add_stream(pieces, digits);
+    response_advance(&response, response.bytes_left);
+    assert_false(response_is_done(&response));
+}
+
+static void a_stream_is_sent_piece_by_piece(void **state)
+{
+    (void)state;
+    begin_stream(2, 3, false);
+    assert_true(response_refill(&response));
+    assert_left("001");
+    response_advance(&response, 2);
+    assert_left("1");
+    response_advance(&response, 1);
+    assert_false(response_is_done(&response));
+    assert_true(response_refill(&response));
+    assert_left("002");
+    assert_false(response_is_done(&response));
+    response_advance(&response, 3);
+    assert_true(response_is_done(&response));
+    assert_int_equal(counter.destroyed, 1);
+    assert_int_equal(response.body_bytes, 6);
+    assert_int_equal(response.head_bytes, strlen("A: b\r\n\r\n"));
+    assert_int_equal(response.bytes_sent, 6 + strlen("A: b\r\n\r\n"));
+}
+
+static void a_chunked_stream_is_framed_piece_by_piece(void **state)
+{
+    (void)state;
+    begin_stream(2, 26, true);
+    assert_true(response_refill(&response));
+    assert_left("0000001a\r\n00000000000000000000000001\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("0000001a\r\n00000000000000000000000002\r\n0\r\n\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+    assert_int_equal(counter.destroyed, 1);
+    assert_int_equal(response.body_bytes, 52);
+}
+
+static void a_stream_may_end_without_a_byte(void **state)
+{
+    (void)state;
+    begin_stream(0, 1, false);
+    assert_true(response_refill(&response));
+    assert_left("");
+    assert_true(response_is_done(&response));
+    begin_stream(0, 1, true);
+    assert_true(response_refill(&response));
+    assert_left("0\r\n\r\n");
+    assert_int_equal(response.body_bytes, 0);
+    assert_int_equal(counter.destroyed, 1);
+}
+
+/* An empty chunk would be the end of the body. */
+static void an_empty_piece_is_no_chunk(void **state)
+{
+    (void)state;
+    for (int is_chunked = 0; is_chunked < 2; is_chunked++) {
+        begin_stream(0, 1, is_chunked);
+        counter.failure = 1; /* more will follow, but nothing yet */
+        assert_true(response_refill(&response));
+        assert_left("");
+        assert_false(response_is_done(&response));
+        counter.failure = 0;
+        counter.pieces = 1;
+        assert_true(response_refill(&response));
+        assert_left(is_chunked ? "00000001\r\n1\r\n0\r\n\r\n" : "1");
+        response_fini(&response);
+    }
+}
+
+static void a_stream_that_fails_breaks_off(void **state)
+{
+    (void)state;
+    begin_stream(5, 3, true);
+    assert_true(response_refill(&response));
+    response_advance(&response, response.bytes_left);
+    counter.failure = -1;
+    assert_false(response_refill(&response));
+    assert_int_equal(counter.destroyed, 0);
+    response_fini(&response);
+    assert_int_equal(counter.destroyed, 1);
+}
+
+static void a_full_piece_fits_with_its_frame(void **state)
+{
+    (void)state;
+    begin_stream(1, RESPONSE_STREAM_BYTES - 1, true);
+    allocations = 0;
+    assert_true(response_refill(&response));
+    assert_int_equal(allocations, 1); /* room is made once, not twice */
+    assert_int_equal(response.bytes_left,
+                     10 + RESPONSE_STREAM_BYTES - 1 + 2 + 5);
+    assert_memory_equal(left().data, "00003fff\r\n0", 11);
+}
+
+static void a_piece_over_the_ceiling_breaks_off(void **state)
+{
+    (void)state;
+    begin_stream(1, RESPONSE_HEAD_BYTES_MAX, true);
+    assert_false(response_refill(&response));
+}
+
+static void no_memory_for_a_piece_breaks_off(void **state)
+{
+    (void)state;
+    begin_stream(1, 1, true);
+    has_memory = false;
+    assert_false(response_refill(&response));
+    response_fini(&response);
+    assert_int_equal(counter.destroyed, 1);
+}
+
+static void a_stream_not_sent_to_its_end_is_destroyed_all_the_same(void **state)
+{
+    (void)state;
+    begin_stream(9, 1, true);
+    assert_true(response_refill(&response));
+    response_fini(&response);
+    assert_int_equal(counter.destroyed, 1);
+}
+
+int main(void)
+{
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        FRESH(a_stream_is_sent_piece_by_piece),
+        FRESH(a_chunked_stream_is_framed_piece_by_piece),
+        FRESH(a_stream_may_end_without_a_byte),
+        FRESH(an_empty_piece_is_no_chunk),
+        FRESH(a_stream_that_fails_breaks_off),
+        FRESH(a_full_piece_fits_with_its_frame),
+        FRESH(a_piece_over_the_ceiling_breaks_off),
+        FRESH(no_memory_for_a_piece_breaks_off),
+        FRESH(a_stream_not_sent_to_its_end_is_destroyed_all_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
