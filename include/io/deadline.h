@@ -1,0 +1,72 @@
+/*
+ * deadline - many time limits on one timer: a hashed timing wheel
+ * (Varghese, Lauck, SOSP 1987, scheme 6), with lazy moves.
+ *
+ * Setting a limit that is later than where its node stands only stores the
+ * new time: the node is moved when its old slot comes by. So a busy
+ * connection costs one store a request, and an idle one is looked at once
+ * per turn of the wheel at most.
+ *
+ *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (about 131 s around)
+ *
+ * Invariant: a linked node stands in a slot that comes by no later than its
+ *            limit (rounded up to a tick). Nothing expires early.
+ * Thread:    one loop's.
+ * Owns:      the timer, never the nodes.
+ */
+#ifndef IO_DEADLINE_H
+#define IO_DEADLINE_H
+
+#include <ev.h>
+
+#include "base/list.h"
+#include "base/now.h"
+
+enum { DEADLINE_TICK_MS = 128, DEADLINE_SLOTS = 1024 };
+
+struct deadline {
+    struct list link;
+    uint64_t at_ms;   /* when it expires */
+    uint64_t slot_ms; /* when its slot comes by; at most at_ms */
+};
+
+typedef void (*deadline_fn)(void *context, struct deadline *expired);
+
+struct deadline_wheel {
+    struct ev_loop *loop;
+    ev_timer timer;
+    const struct now *now;
+    deadline_fn on_expired;
+    void *context;
+    uint64_t tick; /* the last one handled */
+    size_t count;
+    struct list slots[DEADLINE_SLOTS];
+};
+
+/* now is the loop's own, refreshed each turn. */
+void deadline_wheel_init(struct deadline_wheel *wheel, struct ev_loop *loop,
+                         const struct now *now, deadline_fn on_expired,
+                         void *context);
+void deadline_wheel_fini(struct deadline_wheel *wheel);
+
+static inline void deadline_init(struct deadline *deadline)
+{
+    list_init(&deadline->link);
+}
+
+/* Private: puts deadline into the slot for its at_ms. */
+void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline);
+
+/* Sets or moves the limit. */
+static inline void deadline_set(struct deadline_wheel *wheel,
+                                struct deadline *deadline, uint64_t at_ms)
+{
+    deadline->at_ms = at_ms;
+    if (list_is_empty(&deadline->link) || at_ms < deadline->slot_ms)
+        deadline_place(wheel, deadline);
+}
+
+/* Takes the limit away; nothing happens when there is none. */
+void deadline_drop(struct deadline_wheel *wheel, struct deadline *deadline);
+
+#endif

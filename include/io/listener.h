@@ -1,0 +1,48 @@
+/*
+ * listener - listening sockets: TCP over IPv4 and IPv6, and unix sockets.
+ *
+ * TCP listeners carry the options that accepted sockets inherit: TCP_NODELAY
+ * (answers leave at once) and TCP_DEFER_ACCEPT (a connection is handed over
+ * with its first request already there: no second wait, one epoll_ctl less).
+ *
+ * Thread: opened and closed by the main thread, accepted from by the
+ *         acceptor.
+ * Owns:   the socket; of a unix socket also its file, removed on close.
+ */
+#ifndef IO_LISTENER_H
+#define IO_LISTENER_H
+
+#include <sys/socket.h>
+
+#include "base/address.h"
+
+enum { LISTENER_TEXT_MAX = 160 };
+
+struct listener {
+    int fd;
+    char text[LISTENER_TEXT_MAX]; /* "http://[::1]:80/" or "unix:/path" */
+    char path[108];               /* of a unix socket; else empty */
+    uint64_t device;              /* of its file, to know it again */
+    uint64_t inode;
+    bool is_tcp;
+};
+
+/* Opens a TCP listener. address: numeric IPv4 or IPv6 (without brackets), or
+ * NULL for all addresses, dual stack where the machine has IPv6. port 0: any
+ * free one; listener->text names the real one. 0 or -errno (-EINVAL: no such
+ * address form). */
+MUST_USE int listener_open_tcp(struct listener *listener, const char *address,
+                               unsigned port);
+
+/* Opens a unix socket. A file left behind by a server that is gone (nobody
+ * accepts there) is replaced; a live one is -EADDRINUSE; what is no socket
+ * stays, -EEXIST. -ENAMETOOLONG; -EINVAL when path is empty. */
+MUST_USE int listener_open_unix(struct listener *listener, const char *path);
+
+void listener_close(struct listener *listener);
+
+/* Accepts one connection, non-blocking and close-on-exec. The descriptor, or
+ * -errno. *peer_out is set on success. */
+int listener_accept(const struct listener *listener, struct address *peer_out);
+
+#endif

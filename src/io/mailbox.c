@@ -1,0 +1,131 @@
+#include "io/mailbox.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { CACHE_LINE = 64 };
+
+/* A cell is free for the put at position p while sequence == p, and full for
+ * the take at p once sequence == p + 1; taking sets p + capacity. */
+struct cell {
+    atomic_size_t sequence;
+    struct mail mail;
+};
+
+struct mailbox {
+    struct ev_loop *loop;
+    ev_async wake;
+    struct mailbox_receiver receiver;
+    size_t mask;
+    size_t take_at; /* the receiver's alone */
+    _Alignas(CACHE_LINE) atomic_size_t put_at;
+    atomic_uint commands;
+    _Alignas(CACHE_LINE) struct cell cells[];
+};
+
+static bool take(struct mailbox *mailbox, struct mail *mail_out)
+{
+    struct cell *cell = &mailbox->cells[mailbox->take_at & mailbox->mask];
+
+    if (atomic_load_explicit(&cell->sequence, memory_order_acquire) !=
+        mailbox->take_at + 1)
+        return false;
+    *mail_out = cell->mail;
+    atomic_store_explicit(&cell->sequence, mailbox->take_at + mailbox->mask + 1,
+                          memory_order_release);
+    mailbox->take_at++;
+    return true;
+}
+
+static void on_wake(struct ev_loop *loop, ev_async *wake, int events)
+{
+    struct mailbox *mailbox = wake->data;
+    struct mailbox_receiver *receiver = &mailbox->receiver;
+    struct mail mail;
+    unsigned commands;
+
+    (void)loop;
+    (void)events;
+    while (take(mailbox, &mail))
+        receiver->on_mail(receiver->context, &mail);
+    commands = atomic_exchange(&mailbox->commands, 0);
+    if (commands)
+        receiver->on_command(receiver->context, commands);
+}
+
+struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
+                               struct mailbox_receiver receiver)
+{
+    size_t size = sizeof(struct mailbox) + capacity * sizeof(struct cell);
+    struct mailbox *mailbox;
+
+    /* In a ring of one, full and free again would be the same number. */
+    assert(capacity > 1 && (capacity & (capacity - 1)) == 0);
+    size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    mailbox = aligned_alloc(CACHE_LINE, size);
+    if (!mailbox)
+        return NULL;
+    mailbox->loop = loop;
+    mailbox->receiver = receiver;
+    mailbox->mask = capacity - 1;
+    mailbox->take_at = 0;
+    atomic_init(&mailbox->put_at, 0);
+    atomic_init(&mailbox->commands, 0);
+    for (size_t i = 0; i < capacity; i++)
+        atomic_init(&mailbox->cells[i].sequence, i);
+    ev_async_init(&mailbox->wake, on_wake);
+    mailbox->wake.data = mailbox;
+    ev_async_start(loop, &mailbox->wake);
+    return mailbox;
+}
+
+void mailbox_destroy(struct mailbox *mailbox)
+{
+    struct mail mail;
+
+    if (!mailbox)
+        return;
+    while (take(mailbox, &mail))
+        close(mail.fd);
+    ev_async_stop(mailbox->loop, &mailbox->wake);
+    free(mailbox);
+}
+
+bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
+{
+    size_t at = atomic_load_explicit(&mailbox->put_at, memory_order_relaxed);
+
+    for (;;) {
+        struct cell *cell = &mailbox->cells[at & mailbox->mask];
+        size_t sequence = atomic_load_explicit(&cell->sequence,
+                                               memory_order_acquire);
+
+        if (sequence == at) {
+            /* Free: claim it. On failure at is what another put made it. */
+            if (!atomic_compare_exchange_weak_explicit(&mailbox->put_at, &at,
+                                                       at + 1,
+                                                       memory_order_relaxed,
+                                                       memory_order_relaxed))
+                continue;
+            cell->mail = *mail;
+            atomic_store_explicit(&cell->sequence, at + 1,
+                                  memory_order_release);
+            return true;
+        }
+        if ((ptrdiff_t)(sequence - at) < 0)
+            return false; /* still holds what was put one round ago */
+        at = atomic_load_explicit(&mailbox->put_at, memory_order_relaxed);
+    }
+}
+
+void mailbox_command(struct mailbox *mailbox, unsigned commands)
+{
+    atomic_fetch_or(&mailbox->commands, commands);
+    mailbox_wake(mailbox);
+}
+
+void mailbox_wake(struct mailbox *mailbox)
+{
+    ev_async_send(mailbox->loop, &mailbox->wake);
+}

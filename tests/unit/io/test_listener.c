@@ -1,0 +1,438 @@
+/* link: -Wl,--wrap=accept4,--wrap=socket,--wrap=bind,--wrap=setsockopt */
+#include "io/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/un.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+
+enum { WAIT_MS = 10000 };
+
+/* --- System calls that fail ------------------------------------------------ */
+
+static int accept_errno;       /* what accept4 fails with, 0: it does not */
+static int inet6_socket_errno; /* the same of socket, for IPv6 */
+static int inet6_bind_errno;
+static int option_errno;
+
+int __real_accept4(int fd, struct sockaddr *peer, socklen_t *len, int flags);
+int __wrap_accept4(int fd, struct sockaddr *peer, socklen_t *len, int flags);
+int __wrap_accept4(int fd, struct sockaddr *peer, socklen_t *len, int flags)
+{
+    errno = accept_errno;
+    return accept_errno != 0 ? -1 : __real_accept4(fd, peer, len, flags);
+}
+
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol)
+{
+    if (family != AF_INET6 || inet6_socket_errno == 0)
+        return __real_socket(family, type, protocol);
+    errno = inet6_socket_errno;
+    return -1;
+}
+
+int __real_bind(int fd, const struct sockaddr *address, socklen_t len);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len)
+{
+    if (address->sa_family != AF_INET6 || inet6_bind_errno == 0)
+        return __real_bind(fd, address, len);
+    errno = inet6_bind_errno;
+    return -1;
+}
+
+int __real_setsockopt(int fd, int level, int name, const void *value,
+                      socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value,
+                      socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value,
+                      socklen_t len)
+{
+    errno = option_errno;
+    return option_errno != 0 ? -1
+                             : __real_setsockopt(fd, level, name, value, len);
+}
+
+/* --- Helpers --------------------------------------------------------------- */
+
+static struct place place;
+static struct listener listener;
+static unsigned fds_before;
+
+static int set_up(void **state)
+{
+    (void)state;
+    accept_errno = inet6_socket_errno = inet6_bind_errno = option_errno = 0;
+    listener = (struct listener){.fd = -1};
+    if (place_open(&place) != 0)
+        return -1;
+    fds_before = place_count_fds();
+    return 0;
+}
+
+/* Nothing may be left open by any test. */
+static int tear_down(void **state)
+{
+    bool is_tidy;
+
+    (void)state;
+    listener_close(&listener);
+    is_tidy = place_count_fds() == fds_before;
+    return place_close(&place) == 0 && is_tidy ? 0 : -1;
+}
+
+static bool has_ipv6(void)
+{
+    struct listener other;
+    bool has = listener_open_tcp(&other, "::1", 0) == 0;
+
+    listener_close(&other);
+    return has;
+}
+
+/* The port that the text names. */
+static uint16_t port_of(const struct listener *of)
+{
+    return (uint16_t)strtoul(strrchr(of->text, ':') + 1, NULL, 10);
+}
+
+/* A client of that address that has sent a byte, or -errno. */
+static int connect_tcp(int family, const char *address, uint16_t port)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
+                               .sin6_port = htons(port)};
+    bool is_v4 = family == AF_INET;
+    const void *to = is_v4 ? (const void *)&in : (const void *)&in6;
+    int fd = socket(family, SOCK_STREAM, 0);
+
+    inet_pton(family, address,
+              is_v4 ? (void *)&in.sin_addr : (void *)&in6.sin6_addr);
+    if (connect(fd, to, is_v4 ? sizeof(in) : sizeof(in6)) == -1) {
+        int err = -errno;
+
+        close(fd);
+        return err;
+    }
+    assert_int_equal(send(fd, "x", 1, 0), 1);
+    return fd;
+}
+
+static int connect_unix(const char *path)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
+    if (connect(fd, (const struct sockaddr *)&un, sizeof(un)) == -1) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int accept_one(struct address *peer)
+{
+    struct pollfd ready = {.fd = listener.fd, .events = POLLIN};
+    int fd;
+
+    assert_int_equal(poll(&ready, 1, WAIT_MS), 1);
+    fd = listener_accept(&listener, peer);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void assert_reachable(int family, const char *address)
+{
+    char text[ADDRESS_TEXT_MAX];
+    struct address peer;
+    int client = connect_tcp(family, address, port_of(&listener));
+    int fd;
+
+    assert_true(client >= 0);
+    fd = accept_one(&peer);
+    text[address_format(&peer, text)] = '\0';
+    assert_string_equal(text, address);
+    close(fd);
+    close(client);
+}
+
+/* --- TCP -------------------------------------------------------------------- */
+
+static void without_an_address_both_families_are_served(void **state)
+{
+    (void)state;
+    if (!has_ipv6())
+        skip();
+    assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
+    assert_true(listener.is_tcp);
+    assert_reachable(AF_INET, "127.0.0.1");
+    assert_reachable(AF_INET6, "::1");
+}
+
+static void without_ipv6_all_ipv4_addresses_are_served(void **state)
+{
+    (void)state;
+    inet6_socket_errno = EAFNOSUPPORT;
+    assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
+    assert_reachable(AF_INET, "127.0.0.1");
+}
+
+static void with_ipv6_disabled_all_ipv4_addresses_are_served(void **state)
+{
+    (void)state;
+    inet6_bind_errno = EADDRNOTAVAIL;
+    assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
+    assert_reachable(AF_INET, "127.0.0.1");
+}
+
+static void port_0_takes_a_free_one_and_the_text_names_it(void **state)
+{
+    char expected[LISTENER_TEXT_MAX];
+    struct sockaddr_in bound;
+    socklen_t len = sizeof(bound);
+
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
+    assert_int_equal(getsockname(listener.fd, (struct sockaddr *)(void *)&bound,
+                                 &len),
+                     0);
+    assert_int_not_equal(bound.sin_port, 0);
+    snprintf(expected, sizeof(expected), "http://127.0.0.1:%u/",
+             ntohs(bound.sin_port));
+    assert_string_equal(listener.text, expected);
+}
+
+static void a_listener_on_all_addresses_is_called_localhost(void **state)
+{
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
+    assert_memory_equal(listener.text, "http://localhost:", 17);
+    assert_true(port_of(&listener) > 0);
+}
+
+static void the_text_of_an_ipv6_address_has_brackets(void **state)
+{
+    (void)state;
+    if (!has_ipv6())
+        skip();
+    assert_int_equal(listener_open_tcp(&listener, "::1", 0), 0);
+    assert_memory_equal(listener.text, "http://[::1]:", 13);
+}
+
+static void an_ipv6_address_does_not_serve_ipv4(void **state)
+{
+    (void)state;
+    if (!has_ipv6())
+        skip();
+    assert_int_equal(listener_open_tcp(&listener, "::", 0), 0);
+    assert_reachable(AF_INET6, "::1");
+    assert_int_equal(connect_tcp(AF_INET, "127.0.0.1", port_of(&listener)),
+                     -ECONNREFUSED);
+}
+
+static void accepted_sockets_inherit_nodelay(void **state)
+{
+    struct address peer;
+    int client;
+    int fd;
+    int on = 0;
+    socklen_t len = sizeof(on);
+
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
+    client = connect_tcp(AF_INET, "127.0.0.1", port_of(&listener));
+    fd = accept_one(&peer);
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &len), 0);
+    assert_int_not_equal(on, 0);
+    assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(fd);
+    close(client);
+}
+
+static void a_port_in_use_is_refused(void **state)
+{
+    struct listener other;
+
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
+    assert_int_equal(listener_open_tcp(&other, "127.0.0.1", port_of(&listener)),
+                     -EADDRINUSE);
+}
+
+static void what_is_no_numeric_address_is_refused(void **state)
+{
+    static const char *const bad[] = {"localhost", "1.2.3", "1.2.3.4.5",
+                                      "[::1]",     "::g",   ""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(listener_open_tcp(&listener, bad[i], 0), -EINVAL);
+}
+
+static void an_address_of_another_machine_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "192.0.2.1", 0),
+                     -EADDRNOTAVAIL);
+}
+
+static void a_socket_that_takes_no_options_is_closed_again(void **state)
+{
+    (void)state;
+    option_errno = ENOPROTOOPT;
+    assert_int_equal(listener_open_tcp(&listener, NULL, 0), -ENOPROTOOPT);
+}
+
+/* --- Accepting --------------------------------------------------------------- */
+
+static void nobody_there_is_eagain(void **state)
+{
+    struct address peer;
+
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
+    assert_int_equal(listener_accept(&listener, &peer), -EAGAIN);
+}
+
+static void errors_of_accept_are_reported_and_end(void **state)
+{
+    static const int errors[] = {EMFILE, ENFILE,       ENOMEM, ENOBUFS,
+                                 EINTR,  ECONNABORTED, EPERM,  EPROTO};
+    struct address peer;
+    int client;
+
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
+    client = connect_tcp(AF_INET, "127.0.0.1", port_of(&listener));
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        accept_errno = errors[i];
+        assert_int_equal(listener_accept(&listener, &peer), -errors[i]);
+    }
+    accept_errno = 0;
+    close(accept_one(&peer));
+    close(client);
+}
+
+/* --- Unix sockets ------------------------------------------------------------- */
+
+static void a_unix_socket_accepts_and_is_removed_on_close(void **state)
+{
+    const char *path = place_path(&place, "socket");
+    char expected[LISTENER_TEXT_MAX];
+    struct address peer;
+    int client;
+
+    (void)state;
+    assert_int_equal(listener_open_unix(&listener, path), 0);
+    snprintf(expected, sizeof(expected), "unix:%s", path);
+    assert_string_equal(listener.text, expected);
+    assert_false(listener.is_tcp);
+    client = connect_unix(path);
+    assert_true(client >= 0);
+    close(accept_one(&peer));
+    assert_int_equal(peer.family, ADDRESS_UNIX);
+    close(client);
+    listener_close(&listener);
+    assert_int_equal(access(path, F_OK), -1);
+    listener_close(&listener);
+}
+
+static void a_socket_left_behind_is_replaced(void **state)
+{
+    const char *path = place_path(&place, "socket");
+
+    (void)state;
+    assert_int_equal(listener_open_unix(&listener, path), 0);
+    close(listener.fd); /* as if the server had been killed */
+    assert_int_equal(listener_open_unix(&listener, path), 0);
+    close(connect_unix(path));
+}
+
+static void a_live_socket_stays(void **state)
+{
+    const char *path = place_path(&place, "socket");
+    struct listener other;
+    int client;
+
+    (void)state;
+    assert_int_equal(listener_open_unix(&listener, path), 0);
+    assert_int_equal(listener_open_unix(&other, path), -EADDRINUSE);
+    listener_close(&other);
+    client = connect_unix(path);
+    assert_true(client >= 0);
+    close(client);
+}
+
+static void what_is_no_socket_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(place_write(&place, "file", "precious"), 0);
+    assert_int_equal(symlinkat("file", place.fd, "link"), 0);
+    assert_int_equal(listener_open_unix(&listener, place_path(&place, "file")),
+                     -EEXIST);
+    assert_int_equal(listener_open_unix(&listener, place_path(&place, "link")),
+                     -EEXIST);
+    listener_close(&listener);
+    assert_int_equal(access(place_path(&place, "file"), F_OK), 0);
+    assert_int_equal(access(place_path(&place, "link"), F_OK), 0);
+}
+
+static void a_path_that_is_too_long_or_empty_is_refused(void **state)
+{
+    char path[200];
+
+    (void)state;
+    memset(path, 'x', sizeof(path));
+    path[108] = '\0';
+    assert_int_equal(listener_open_unix(&listener, path), -ENAMETOOLONG);
+    assert_int_equal(listener_open_unix(&listener, ""), -EINVAL);
+}
+
+static void a_folder_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(listener_open_unix(&listener,
+                                        place_path(&place, "none/socket")),
+                     -ENOENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_an_address_both_families_are_served),
+        TEST(without_ipv6_all_ipv4_addresses_are_served),
+        TEST(with_ipv6_disabled_all_ipv4_addresses_are_served),
+        TEST(port_0_takes_a_free_one_and_the_text_names_it),
+        TEST(a_listener_on_all_addresses_is_called_localhost),
+        TEST(the_text_of_an_ipv6_address_has_brackets),
+        TEST(an_ipv6_address_does_not_serve_ipv4),
+        TEST(accepted_sockets_inherit_nodelay),
+        TEST(a_port_in_use_is_refused),
+        TEST(what_is_no_numeric_address_is_refused),
+        TEST(an_address_of_another_machine_is_refused),
+        TEST(a_socket_that_takes_no_options_is_closed_again),
+        TEST(nobody_there_is_eagain),
+        TEST(errors_of_accept_are_reported_and_end),
+        TEST(a_unix_socket_accepts_and_is_removed_on_close),
+        TEST(a_socket_left_behind_is_replaced),
+        TEST(a_live_socket_stays),
+        TEST(what_is_no_socket_stays),
+        TEST(a_path_that_is_too_long_or_empty_is_refused),
+        TEST(a_folder_that_is_not_there_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

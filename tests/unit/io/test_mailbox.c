@@ -1,0 +1,322 @@
+/* link: -Wl,--wrap=aligned_alloc */
+#include "io/mailbox.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { CAPACITY = 64, PRODUCERS = 4, MAILS_EACH = 20000, SEEN_MAX = 256 };
+
+static bool has_memory = true;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return has_memory ? __real_aligned_alloc(alignment, size) : NULL;
+}
+
+static struct ev_loop *loop;
+static struct mailbox *mailbox;
+
+/* What has come, in order; a command as its negative. */
+static int seen[SEEN_MAX];
+static unsigned seen_count;
+
+static void see(int what)
+{
+    assert_true(seen_count < SEEN_MAX);
+    seen[seen_count++] = what;
+}
+
+static void on_mail(void *context, const struct mail *mail)
+{
+    assert_ptr_equal(context, &seen);
+    see(mail->fd);
+}
+
+static void on_command(void *context, unsigned commands)
+{
+    assert_ptr_equal(context, &seen);
+    see(-(int)commands);
+}
+
+static int set_up(void **state)
+{
+    struct mailbox_receiver receiver = {on_mail, on_command, &seen};
+
+    (void)state;
+    seen_count = 0;
+    loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    mailbox = loop ? mailbox_create(loop, CAPACITY, receiver) : NULL;
+    return mailbox ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mailbox_destroy(mailbox);
+    ev_loop_destroy(loop);
+    return 0;
+}
+
+static bool put(int fd)
+{
+    return mailbox_put(mailbox, &(struct mail){.fd = fd});
+}
+
+static void receive(void)
+{
+    ev_run(loop, EVRUN_NOWAIT);
+}
+
+/* --- One thread ------------------------------------------------------------ */
+
+static void mails_arrive_in_the_order_they_were_put(void **state)
+{
+    (void)state;
+    for (int i = 1000; i < 1000 + CAPACITY; i++)
+        assert_true(put(i));
+    mailbox_wake(mailbox);
+    receive();
+    assert_int_equal(seen_count, CAPACITY);
+    for (int i = 0; i < CAPACITY; i++)
+        assert_int_equal(seen[i], 1000 + i);
+    assert_true(put(7));
+    mailbox_wake(mailbox);
+    receive();
+    assert_int_equal(seen[CAPACITY], 7);
+}
+
+static struct address delivered;
+
+static void on_addressed(void *context, const struct mail *mail)
+{
+    (void)context;
+    delivered = mail->peer;
+}
+
+static void a_mail_says_who_the_peer_is(void **state)
+{
+    struct mailbox_receiver receiver = {.on_mail = on_addressed};
+    struct mailbox *other = mailbox_create(loop, 2, receiver);
+    struct mail mail = {
+        .peer = {.family = ADDRESS_IPV4, .port = 99, .octets = {192, 0, 2, 1}}};
+
+    (void)state;
+    assert_non_null(other);
+    assert_true(mailbox_put(other, &mail));
+    mailbox_wake(other);
+    receive();
+    mailbox_destroy(other);
+    assert_int_equal(delivered.family, ADDRESS_IPV4);
+    assert_int_equal(delivered.port, 99);
+    assert_memory_equal(delivered.octets, mail.peer.octets, 16);
+}
+
+static void nothing_is_delivered_before_the_wake(void **state)
+{
+    (void)state;
+    assert_true(put(1));
+    receive();
+    assert_int_equal(seen_count, 0);
+    mailbox_wake(mailbox);
+    receive();
+    assert_int_equal(seen_count, 1);
+}
+
+static void a_full_mailbox_refuses_and_then_takes_again(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        seen_count = 0;
+        for (int i = 0; i < CAPACITY; i++)
+            assert_true(put(2000 + i));
+        assert_false(put(9));
+        assert_false(put(9));
+        mailbox_wake(mailbox);
+        receive();
+        assert_int_equal(seen_count, CAPACITY);
+        assert_int_equal(seen[CAPACITY - 1], 2000 + CAPACITY - 1);
+    }
+}
+
+static void the_ring_goes_around_at_every_fill(void **state)
+{
+    (void)state;
+    for (int fill = 1; fill <= CAPACITY; fill++) {
+        for (int round = 0; round < 3; round++) {
+            seen_count = 0;
+            for (int i = 0; i < fill; i++)
+                assert_true(put(3000 + i));
+            mailbox_wake(mailbox);
+            receive();
+            assert_int_equal(seen_count, fill);
+            for (int i = 0; i < fill; i++)
+                assert_int_equal(seen[i], 3000 + i);
+        }
+    }
+}
+
+static void commands_come_after_the_mails_put_before(void **state)
+{
+    (void)state;
+    assert_true(put(5));
+    mailbox_command(mailbox, 1);
+    receive();
+    assert_int_equal(seen_count, 2);
+    assert_int_equal(seen[0], 5);
+    assert_int_equal(seen[1], -1);
+}
+
+static void commands_given_before_a_look_come_together_once(void **state)
+{
+    (void)state;
+    mailbox_command(mailbox, 1);
+    mailbox_command(mailbox, 4);
+    mailbox_command(mailbox, 1);
+    receive();
+    receive();
+    assert_int_equal(seen_count, 1);
+    assert_int_equal(seen[0], -5);
+}
+
+static void a_full_mailbox_loses_no_command(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CAPACITY; i++)
+        assert_true(put(1));
+    mailbox_command(mailbox, 2);
+    receive();
+    assert_int_equal(seen_count, CAPACITY + 1);
+    assert_int_equal(seen[CAPACITY], -2);
+}
+
+static void destroy_closes_the_descriptors_still_inside(void **state)
+{
+    int fds[2];
+    struct mailbox *other =
+        mailbox_create(loop, 2, (struct mailbox_receiver){.on_mail = on_mail});
+
+    (void)state;
+    assert_non_null(other);
+    assert_int_equal(pipe(fds), 0);
+    assert_true(mailbox_put(other, &(struct mail){.fd = fds[0]}));
+    assert_true(mailbox_put(other, &(struct mail){.fd = fds[1]}));
+    mailbox_destroy(other);
+    assert_int_equal(fcntl(fds[0], F_GETFD), -1);
+    assert_int_equal(fcntl(fds[1], F_GETFD), -1);
+    mailbox_destroy(NULL);
+}
+
+static void without_memory_there_is_no_mailbox(void **state)
+{
+    (void)state;
+    has_memory = false;
+    assert_null(mailbox_create(loop, 2, (struct mailbox_receiver){0}));
+    has_memory = true;
+}
+
+/* --- Many threads ---------------------------------------------------------- */
+
+static unsigned long received[PRODUCERS];
+static unsigned commands_seen;
+
+/* fd is the place among the producer's own, the port which producer. */
+static void count_mail(void *context, const struct mail *mail)
+{
+    (void)context;
+    assert_in_range(mail->peer.port, 0, PRODUCERS - 1);
+    assert_int_equal(mail->fd, received[mail->peer.port]);
+    received[mail->peer.port]++;
+}
+
+static void count_command(void *context, unsigned commands)
+{
+    (void)context;
+    commands_seen |= commands;
+}
+
+struct producer {
+    pthread_t thread;
+    struct mailbox *to;
+    uint16_t number;
+};
+
+static void *produce(void *context)
+{
+    const struct producer *producer = context;
+
+    for (int i = 0; i < MAILS_EACH; i++) {
+        struct mail mail = {.fd = i, .peer.port = producer->number};
+
+        while (!mailbox_put(producer->to, &mail)) {
+            mailbox_wake(producer->to);
+            sched_yield();
+        }
+        if (i % 16 == 15)
+            mailbox_wake(producer->to);
+        if (i == MAILS_EACH / 2)
+            mailbox_command(producer->to, 1u << producer->number);
+    }
+    mailbox_command(producer->to, 0x100u << producer->number);
+    return NULL;
+}
+
+static bool has_all(void)
+{
+    for (int i = 0; i < PRODUCERS; i++)
+        if (received[i] < MAILS_EACH)
+            return false;
+    return commands_seen == 0xF0F;
+}
+
+static void many_threads_lose_and_mix_up_nothing(void **state)
+{
+    struct mailbox_receiver receiver = {count_mail, count_command, NULL};
+    struct mailbox *other = mailbox_create(loop, CAPACITY, receiver);
+    struct producer producers[PRODUCERS];
+
+    (void)state;
+    assert_non_null(other);
+    for (uint16_t i = 0; i < PRODUCERS; i++) {
+        producers[i] = (struct producer){.to = other, .number = i};
+        assert_int_equal(pthread_create(&producers[i].thread, NULL, produce,
+                                        &producers[i]),
+                         0);
+    }
+    while (!has_all())
+        ev_run(loop, EVRUN_ONCE);
+    for (int i = 0; i < PRODUCERS; i++)
+        pthread_join(producers[i].thread, NULL);
+    for (int i = 0; i < PRODUCERS; i++)
+        assert_int_equal(received[i], MAILS_EACH);
+    mailbox_destroy(other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(mails_arrive_in_the_order_they_were_put),
+        TEST(a_mail_says_who_the_peer_is),
+        TEST(nothing_is_delivered_before_the_wake),
+        TEST(a_full_mailbox_refuses_and_then_takes_again),
+        TEST(the_ring_goes_around_at_every_fill),
+        TEST(commands_come_after_the_mails_put_before),
+        TEST(commands_given_before_a_look_come_together_once),
+        TEST(a_full_mailbox_loses_no_command),
+        TEST(destroy_closes_the_descriptors_still_inside),
+        TEST(without_memory_there_is_no_mailbox),
+        TEST(many_threads_lose_and_mix_up_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
