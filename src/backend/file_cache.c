@@ -1,0 +1,224 @@
+#include "backend/file_cache.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "backend/file_entry_priv.h"
+
+enum { BUCKETS_MIN = 64, BUCKETS_MAX = 1 << 20 };
+
+struct file_cache {
+    struct file_cache_options options;
+    const struct now *now;
+    uint64_t seed;          /* of the hash: keys come from clients */
+    struct evict *resident; /* entries that live in memory alone */
+    struct evict *opened;   /* entries that keep a descriptor */
+    size_t mask;
+    struct file_entry *buckets[];
+};
+
+static struct evict *evict_of(struct file_cache *cache,
+                              const struct file_entry *entry)
+{
+    return entry->fd >= 0 ? cache->opened : cache->resident;
+}
+
+static struct file_entry **bucket_of(struct file_cache *cache, uint64_t hash)
+{
+    return &cache->buckets[hash & cache->mask];
+}
+
+/* --- Keeping ------------------------------------------------------------ */
+
+/* Takes entry out of the index and gives back the cache's reference; evict
+ * does not know it any more. */
+static void unlink_entry(struct file_cache *cache, struct file_entry *entry)
+{
+    struct file_entry **link = bucket_of(cache, entry->node.hash);
+
+    while (*link != entry)
+        link = &(*link)->next;
+    *link = entry->next;
+    entry->is_cached = false;
+    file_entry_release(entry);
+}
+
+void file_cache_forget(struct file_cache *cache, struct file_entry *entry)
+{
+    if (!entry->is_cached)
+        return;
+    evict_remove(evict_of(cache, entry), &entry->node);
+    unlink_entry(cache, entry);
+}
+
+static void forget_all(struct file_cache *cache, bool only_opened)
+{
+    for (size_t i = 0; i <= cache->mask; i++) {
+        struct file_entry *entry = cache->buckets[i];
+
+        while (entry) {
+            struct file_entry *next = entry->next;
+
+            if (!only_opened || entry->fd >= 0)
+                file_cache_forget(cache, entry);
+            entry = next;
+        }
+    }
+}
+
+static uint64_t footprint(const struct file_entry *entry)
+{
+    uint64_t bytes = sizeof(*entry) + entry->path_len;
+
+    if (entry->kind == FILE_REGULAR)
+        bytes += entry->head_len;
+    if (entry->is_snapshot || entry->map)
+        bytes += entry->stamp.bytes;
+    return bytes;
+}
+
+static void keep(struct file_cache *cache, struct file_entry *entry,
+                 uint64_t hash)
+{
+    struct evict *evict = evict_of(cache, entry);
+    struct file_entry **bucket = bucket_of(cache, hash);
+    struct evict_node *victim;
+
+    entry->node.hash = hash;
+    entry->node.bytes = footprint(entry);
+    if (!evict || !evict_insert(evict, &entry->node))
+        return;
+    entry->is_cached = true;
+    file_entry_hold(entry);
+    entry->next = *bucket;
+    *bucket = entry;
+    while ((victim = evict_take_victim(evict)))
+        unlink_entry(cache, OWNER_OF(victim, struct file_entry, node));
+}
+
+/* --- Finding ------------------------------------------------------------ */
+
+static struct file_entry *find(struct file_cache *cache, uint64_t hash,
+                               struct bytes path, enum coding coding)
+{
+    for (struct file_entry *entry = *bucket_of(cache, hash); entry;
+         entry = entry->next)
+        if (entry->node.hash == hash && entry->coding == coding &&
+            bytes_eq((struct bytes){entry->path, entry->path_len}, path))
+            return entry;
+    return NULL;
+}
+
+static bool is_usable(struct file_cache *cache, struct file_entry *entry)
+{
+    uint64_t now_ms = cache->now->mono_ms;
+
+    if (now_ms - entry->checked_ms < FILE_CACHE_CHECK_MS)
+        return true;
+    entry->checked_ms = now_ms;
+    return file_entry_is_fresh(&cache->options, entry);
+}
+
+bool file_cache_siblings_changed(struct file_cache *cache,
+                                 struct file_entry *entry)
+{
+    uint64_t now_ms = cache->now->mono_ms;
+
+    if (now_ms - entry->siblings_checked_ms < FILE_CACHE_CHECK_MS)
+        return false;
+    entry->siblings_checked_ms = now_ms;
+    if (file_entry_find_siblings(&cache->options, entry) == entry->siblings)
+        return false;
+    file_cache_forget(cache, entry);
+    return true;
+}
+
+static struct file_entry *load(struct file_cache *cache, struct bytes path,
+                               enum coding coding)
+{
+    bool exhausted;
+    struct file_entry *entry = file_entry_load(&cache->options, path, coding,
+                                               &exhausted);
+
+    if (!exhausted)
+        return entry;
+    /* Descriptors have run out: what the cache holds open is worth less
+     * than an answer. */
+    file_entry_release(entry);
+    forget_all(cache, true);
+    return file_entry_load(&cache->options, path, coding, &exhausted);
+}
+
+struct file_entry *file_cache_acquire(struct file_cache *cache,
+                                      struct bytes path, enum coding coding)
+{
+    uint64_t hash = XXH3_64bits_withSeed(path.data, path.len,
+                                         cache->seed + coding);
+    struct file_entry *entry = find(cache, hash, path, coding);
+
+    if (entry) {
+        if (is_usable(cache, entry)) {
+            evict_hit(evict_of(cache, entry), &entry->node);
+            file_entry_hold(entry);
+            return entry;
+        }
+        file_cache_forget(cache, entry);
+    }
+    entry = load(cache, path, coding);
+    if (entry && entry->kind != FILE_BROKEN)
+        keep(cache, entry, hash);
+    return entry;
+}
+
+/* --- Coming and going --------------------------------------------------- */
+
+static size_t bucket_count(size_t entries_max)
+{
+    size_t count = BUCKETS_MIN;
+
+    while (count < entries_max && count < BUCKETS_MAX)
+        count *= 2;
+    return count;
+}
+
+struct file_cache *file_cache_create(const struct file_cache_options *options)
+{
+    size_t buckets = bucket_count(options->entries_max);
+    size_t opened_max = options->entries_max < options->descriptors_max
+                            ? options->entries_max
+                            : options->descriptors_max;
+    struct file_cache *cache =
+        calloc(1, sizeof(*cache) + buckets * sizeof(cache->buckets[0]));
+
+    if (!cache)
+        return NULL;
+    cache->options = *options;
+    cache->now = options->style.now;
+    cache->mask = buckets - 1;
+    if (getrandom(&cache->seed, sizeof(cache->seed), GRND_NONBLOCK) == -1)
+        cache->seed = (uint64_t)options->style.now->wall_ns;
+    if (options->bytes_max == 0 || options->entries_max == 0)
+        return cache;
+    cache->resident = evict_create(options->policy, options->bytes_max,
+                                   options->entries_max);
+    if (opened_max > 0)
+        cache->opened = evict_create(options->policy, options->bytes_max,
+                                     opened_max);
+    if (cache->resident && (cache->opened || opened_max == 0))
+        return cache;
+    file_cache_destroy(cache);
+    return NULL;
+}
+
+void file_cache_destroy(struct file_cache *cache)
+{
+    if (!cache)
+        return;
+    forget_all(cache, false);
+    evict_destroy(cache->resident);
+    evict_destroy(cache->opened);
+    free(cache);
+}

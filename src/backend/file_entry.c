@@ -1,0 +1,393 @@
+#include "backend/file_entry_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "http/date.h"
+#include "http/http1.h"
+
+enum {
+    SNAPSHOT_TRIES = 3,
+    NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + sizeof("index.html.zst"),
+    HEAD_INLINE = 2048,
+    NS_PER_S = 1000000000,
+    /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
+     * coarser. Two changes within this time may look like one. */
+    YOUNG_NS = 100000000
+};
+
+/* The name below the root that an entry's key stands for. False: too long. */
+static bool make_name(char name[NAME_BYTES_MAX], struct bytes path,
+                      const char *index, enum coding coding)
+{
+    struct bytes suffix = coding_suffix(coding);
+    int len = snprintf(name, NAME_BYTES_MAX, "%.*s%s%.*s", (int)path.len - 1,
+                       path.data + 1, index, (int)suffix.len, suffix.data);
+
+    return len >= 0 && len < NAME_BYTES_MAX;
+}
+
+static const char *index_of(struct bytes path)
+{
+    return path.data[path.len - 1] == '/' ? "index.html" : "";
+}
+
+static struct file_stamp stamp_of(const struct stat *st)
+{
+    return (struct file_stamp){
+        .device = st->st_dev,
+        .inode = st->st_ino,
+        .bytes = (uint64_t)st->st_size,
+        .modified_ns = st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec,
+        .changed_ns = st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec};
+}
+
+static bool is_same_version(const struct file_stamp *a,
+                            const struct file_stamp *b)
+{
+    return a->device == b->device && a->inode == b->inode &&
+           a->bytes == b->bytes && a->modified_ns == b->modified_ns &&
+           a->changed_ns == b->changed_ns;
+}
+
+unsigned file_entry_find_siblings(const struct file_cache_options *options,
+                                  const struct file_entry *entry)
+{
+    struct bytes path = {entry->path, entry->path_len};
+    unsigned siblings = 0;
+
+    if (entry->coding != CODING_IDENTITY)
+        return 0;
+
+    for (int coding = CODING_IDENTITY + 1; coding < CODING_COUNT; coding++) {
+        char name[NAME_BYTES_MAX];
+        struct stat st;
+
+        if (make_name(name, path, index_of(path), (enum coding)coding) &&
+            docroot_stat(options->root, name, &st) == 0 && S_ISREG(st.st_mode))
+            siblings |= 1u << coding;
+    }
+    return siblings;
+}
+
+static enum file_kind kind_of_error(int err)
+{
+    switch (err) {
+    case -ENOENT:
+    case -ENOTDIR:
+    case -ENAMETOOLONG:
+        return FILE_MISSING;
+    case -EACCES:
+    case -EPERM:
+    case -EXDEV:
+    case -ELOOP:
+        return FILE_FORBIDDEN;
+    default:
+        return FILE_BROKEN;
+    }
+}
+
+/* --- The head ----------------------------------------------------------- */
+
+static void write_etag(struct file_entry *entry)
+{
+    struct bytes suffix = coding_suffix(entry->coding);
+    int len;
+
+    /* ".gz" becomes "-gz": a coded file is another representation even when
+     * size and time happen to agree. */
+    len = snprintf(entry->etag_text, sizeof(entry->etag_text),
+                   "\"%llx-%llx%s%.*s\"",
+                   (unsigned long long)entry->stamp.modified_ns,
+                   (unsigned long long)entry->stamp.bytes,
+                   suffix.len > 0 ? "-" : "",
+                   suffix.len > 0 ? (int)suffix.len - 1 : 0,
+                   suffix.len > 0 ? suffix.data + 1 : "");
+    entry->etag = (struct bytes){entry->etag_text, (size_t)len};
+}
+
+/* Last-Modified in seconds, or INT64_MIN when none is sent: a date in the
+ * future must not be (RFC 9110 8.8.2.1). */
+static int64_t modified_of(const struct file_stamp *stamp,
+                           const struct now *now)
+{
+    int64_t seconds = stamp->modified_ns / NS_PER_S;
+
+    return seconds > 0 && seconds <= now->wall_s ? seconds : INT64_MIN;
+}
+
+/* The fields that stay the same in a 206 and a 304. */
+static void put_fields(struct buf *head, const struct file_entry *entry,
+                       const struct file_cache_options *options)
+{
+    if (entry->modified_s != INT64_MIN) {
+        char date[DATE_LEN];
+
+        date_format(entry->modified_s, date);
+        head_field(head, BYTES("Last-Modified"),
+                   (struct bytes){date, DATE_LEN});
+    }
+    head_field(head, BYTES("ETag"), entry->etag);
+    if (entry->coding != CODING_IDENTITY || entry->siblings != 0)
+        head_field(head, BYTES("Vary"), BYTES("Accept-Encoding"));
+    if (options->cache_control.len > 0)
+        head_field(head, BYTES("Cache-Control"), options->cache_control);
+}
+
+/* Makes the block for the stamp, with body_bytes of room behind. False: no
+ * memory. */
+static bool write_block(struct file_entry *entry,
+                        const struct file_cache_options *options,
+                        size_t body_bytes)
+{
+    char storage[HEAD_INLINE];
+    struct buf head;
+    bool ok = false;
+
+    write_etag(entry);
+    entry->modified_s = modified_of(&entry->stamp, options->style.now);
+    buf_init(&head, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX);
+    head_begin(&head, 200, &options->style);
+    head_field(&head, BYTES("Content-Type"), entry->type);
+    head_number(&head, BYTES("Content-Length"), entry->stamp.bytes);
+    head_field(&head, BYTES("Accept-Ranges"), BYTES("bytes"));
+    if (entry->coding != CODING_IDENTITY)
+        head_field(&head, BYTES("Content-Encoding"),
+                   coding_token(entry->coding));
+    entry->fields_at = head.len;
+    put_fields(&head, entry, options);
+    free(entry->block);
+    entry->block = head.failed ? NULL : malloc(head.len + 2 + body_bytes);
+    if (entry->block) {
+        memcpy(entry->block, head.data, head.len);
+        memcpy(entry->block + head.len, "\r\n", 2);
+        entry->head_len = head.len;
+        entry->dated_s = options->style.now->wall_s;
+        ok = true;
+    }
+    buf_fini(&head);
+    return ok;
+}
+
+struct bytes file_entry_head(struct file_entry *entry, const struct now *now)
+{
+    if (entry->dated_s != now->wall_s) {
+        date_format(now->wall_s, entry->block + RESPONSE_DATE_OFFSET);
+        entry->dated_s = now->wall_s;
+    }
+    return (struct bytes){entry->block, entry->head_len};
+}
+
+/* --- The body ----------------------------------------------------------- */
+
+static bool read_all(int fd, char *to, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len) {
+        ssize_t n = pread(fd, to + at, len - at, (off_t)at);
+
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+/* Reads head and body of one version. False: no memory. A file that keeps
+ * changing under our hands is left to sendfile. */
+static bool take_snapshot(struct file_entry *entry,
+                          const struct file_cache_options *options)
+{
+    for (int tries = 0; tries < SNAPSHOT_TRIES; tries++) {
+        struct file_stamp before = entry->stamp;
+        size_t bytes = (size_t)before.bytes;
+        struct stat st;
+
+        if (bytes > options->snapshot_bytes)
+            break;
+        if (!write_block(entry, options, bytes))
+            return false;
+        if (read_all(entry->fd, entry->block + entry->head_len + 2, bytes) &&
+            fstat(entry->fd, &st) == 0) {
+            entry->stamp = stamp_of(&st);
+            if (is_same_version(&before, &entry->stamp)) {
+                entry->is_snapshot = true;
+                close(entry->fd);
+                entry->fd = -1;
+                return true;
+            }
+        } else if (fstat(entry->fd, &st) == 0) {
+            entry->stamp = stamp_of(&st);
+        }
+    }
+    return write_block(entry, options, 0);
+}
+
+static bool map_body(struct file_entry *entry,
+                     const struct file_cache_options *options)
+{
+    if (entry->stamp.bytes > 0) {
+        void *map = mmap(NULL, (size_t)entry->stamp.bytes, PROT_READ,
+                         MAP_SHARED, entry->fd, 0);
+
+        if (map == MAP_FAILED)
+            return false;
+        entry->map = map;
+    }
+    return write_block(entry, options, 0);
+}
+
+static bool load_body(struct file_entry *entry,
+                      const struct file_cache_options *options)
+{
+    switch (options->send_method) {
+    case SEND_AUTO:
+        return take_snapshot(entry, options);
+    case SEND_MMAP:
+        return map_body(entry, options);
+    case SEND_SENDFILE:
+    case SEND_READ:
+        return write_block(entry, options, 0);
+    }
+    return false;
+}
+
+/* --- Coming and going --------------------------------------------------- */
+
+/* Opens what the path leads to: the file, the index of a directory, or the
+ * directory. A descriptor or -errno. */
+static int open_path(const struct file_cache_options *options,
+                     struct bytes path, enum coding coding, struct stat *st)
+{
+    char name[NAME_BYTES_MAX];
+    int fd;
+
+    if (!make_name(name, path, index_of(path), coding))
+        return -ENAMETOOLONG;
+    fd = docroot_open_file(options->root, name, st);
+    if (index_of(path)[0] == '\0' || coding != CODING_IDENTITY)
+        return fd;
+    if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory of that name */
+        close(fd);
+        fd = -ENOENT;
+    }
+    if (fd != -ENOENT)
+        return fd;
+    return make_name(name, path, "", coding)
+               ? docroot_open_file(options->root, name, st)
+               : -ENAMETOOLONG;
+}
+
+static struct file_entry *create_entry(struct bytes path, enum coding coding,
+                                       uint64_t now_ms)
+{
+    struct file_entry *entry = calloc(1, sizeof(*entry) + path.len + 1);
+
+    if (!entry)
+        return NULL;
+    entry->fd = -1;
+    entry->refs = 1;
+    entry->coding = coding;
+    entry->checked_ms = entry->siblings_checked_ms = now_ms;
+    entry->path_len = path.len;
+    memcpy(entry->path, path.data, path.len);
+    return entry;
+}
+
+static bool load_regular(struct file_entry *entry,
+                         const struct file_cache_options *options,
+                         const struct stat *st)
+{
+    struct bytes path = {entry->path, entry->path_len};
+    int64_t age_ns;
+
+    entry->kind = FILE_REGULAR;
+    entry->stamp = stamp_of(st);
+    entry->type = index_of(path)[0]
+                      ? mime_find(options->mime, BYTES("/index.html"))
+                      : mime_find(options->mime, path);
+    entry->siblings = file_entry_find_siblings(options, entry);
+    if (!load_body(entry, options))
+        return false;
+    age_ns = options->style.now->wall_ns - entry->stamp.changed_ns;
+    entry->is_young = age_ns < YOUNG_NS;
+    return true;
+}
+
+struct file_entry *file_entry_load(const struct file_cache_options *options,
+                                   struct bytes path, enum coding coding,
+                                   bool *exhausted_out)
+{
+    struct file_entry *entry = create_entry(path, coding,
+                                            options->style.now->mono_ms);
+    struct stat st;
+
+    *exhausted_out = false;
+    if (!entry)
+        return NULL;
+    entry->fd = open_path(options, path, coding, &st);
+    if (entry->fd < 0) {
+        *exhausted_out = entry->fd == -EMFILE || entry->fd == -ENFILE;
+        entry->kind = kind_of_error(entry->fd);
+        entry->fd = -1;
+        return entry;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        entry->kind = FILE_DIRECTORY;
+        close(entry->fd);
+        entry->fd = -1;
+    } else if (!load_regular(entry, options, &st)) {
+        file_entry_release(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+bool file_entry_is_fresh(const struct file_cache_options *options,
+                         const struct file_entry *entry)
+{
+    struct bytes path = {entry->path, entry->path_len};
+    char name[NAME_BYTES_MAX];
+    struct file_stamp stamp;
+    struct stat st;
+
+    if (entry->kind != FILE_REGULAR || entry->is_young ||
+        !make_name(name, path, index_of(path), entry->coding) ||
+        docroot_stat(options->root, name, &st) != 0)
+        return false;
+    stamp = stamp_of(&st);
+    return is_same_version(&stamp, &entry->stamp);
+}
+
+bool file_entry_is_intact(const struct file_entry *entry)
+{
+    struct stat st;
+    struct file_stamp stamp;
+
+    if (entry->is_snapshot)
+        return true;
+    if (fstat(entry->fd, &st) == -1)
+        return false;
+    /* Not the change time: renaming or removing the name changes that, and
+     * the open file is still what was announced. */
+    stamp = stamp_of(&st);
+    return stamp.bytes == entry->stamp.bytes &&
+           stamp.modified_ns == entry->stamp.modified_ns;
+}
+
+void file_entry_release(struct file_entry *entry)
+{
+    if (!entry || --entry->refs > 0)
+        return;
+    if (entry->map)
+        munmap((void *)(uintptr_t)entry->map, (size_t)entry->stamp.bytes);
+    if (entry->fd >= 0)
+        close(entry->fd);
+    free(entry->block);
+    free(entry);
+}
