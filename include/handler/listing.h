@@ -1,0 +1,41 @@
+/*
+ * listing - what a directory holds, as a page or as JSON, made while it is
+ * sent.
+ *
+ * Each fill reads and stats a batch of entries, so that a directory of
+ * 100,000 never stalls the worker. Up to LISTING_SORT_MAX entries are read
+ * ahead and come sorted, directories first, then by name; a larger directory
+ * comes in the order the file system has it (the page itself can sort by
+ * name, size or time in the browser, either way). Hidden names are left out
+ * unless asked for. Names are escaped for HTML, percent-encoded in links,
+ * and valid UTF-8 in JSON whatever the file system holds.
+ *
+ * Thread: the worker's.
+ * Owns:   the open directory and the names read ahead.
+ */
+#ifndef HANDLER_LISTING_H
+#define HANDLER_LISTING_H
+
+#include "backend/docroot.h"
+#include "http/request.h"
+#include "http/response.h"
+
+enum { LISTING_SORT_MAX = 4096 };
+
+enum listing_format { LISTING_HTML, LISTING_JSON };
+
+/* JSON when Accept gives application/json a higher weight than text/html. */
+enum listing_format listing_choose(const struct request *request);
+
+/* Content-Type, Vary: Accept, Cache-Control: no-cache; for the page also a
+ * Content-Security-Policy that allows its own inline style and script only. */
+void listing_describe(enum listing_format format, struct buf *head);
+
+/* The stream of the directory at the clean path (which ends in '/'). NULL:
+ * cannot be opened, or no memory. */
+MUST_USE struct stream *listing_open(const struct docroot *root,
+                                     struct bytes path,
+                                     enum listing_format format,
+                                     bool show_hidden);
+
+#endif

@@ -1,0 +1,420 @@
+#include "handler/listing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "handler/listing_priv.h"
+
+/*
+ *                                              none left to write,
+ *                                           .-- and not all read --.
+ *                                           v                      |
+ *   read ahead ---- all read: sort ---> [ write ] <---- read one batch
+ *     |    ^ |                            ^   |
+ *     '----' '---- too many to sort ------'   '---> all written: end
+ *
+ * Entries wait in one array, whose names lie one behind the other in a buf.
+ * While reading ahead it grows, batch by batch; later it holds the one batch
+ * that is being written.
+ */
+enum {
+    BATCH_NAMES_MAX = 64, /* names read, and statted, in one fill */
+    BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
+    /* Read ahead: names of NAME_MAX, and the batch that goes beyond. */
+    NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,
+    INTRO_BYTES_MAX = 128 * 1024 /* a path of 4 KiB twice, each byte as 6 */
+};
+
+_Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= RESPONSE_STREAM_BYTES,
+               "any entry must fit one fill");
+
+struct entry {
+    int64_t modified;
+    uint64_t bytes;
+    uint32_t name_at; /* in names */
+    uint16_t name_len;
+    uint8_t kind; /* enum listing_kind */
+};
+
+struct listing {
+    struct stream stream; /* first: what the response holds is this */
+    const struct docroot *root;
+    enum listing_format format;
+    bool show_hidden;
+    bool reads_ahead;
+    DIR *directory; /* NULL when all has been read */
+    struct entry *entries;
+    size_t count;    /* in use, of entries */
+    size_t capacity; /* of entries */
+    size_t at;       /* the next to write */
+    uint64_t written;
+    struct buf names;
+    struct buf intro; /* what comes first, as far as it waits to be taken */
+    size_t intro_at;
+    size_t path_len;
+    char path[]; /* below the root, ends in '/' (or is empty); then room for
+                  * a name and NUL */
+};
+
+/* --- Which format (RFC 9110 12.5.1) -------------------------------------- */
+
+/* Takes what stands before the separator, trimmed; quoted text hides it. */
+static struct bytes take_until(struct bytes *rest, char separator)
+{
+    bool is_quoted = false;
+    struct bytes piece = *rest;
+    size_t at = 0;
+
+    for (; at < rest->len; at++) {
+        if (rest->data[at] == '"')
+            is_quoted = !is_quoted;
+        else if (rest->data[at] == separator && !is_quoted)
+            break;
+        else if (rest->data[at] == '\\' && is_quoted && at + 1 < rest->len)
+            at++;
+    }
+    piece.len = at;
+    if (at < rest->len)
+        at++;
+    rest->data += at;
+    rest->len -= at;
+    return bytes_trim(piece);
+}
+
+/* In thousandths; what is no weight counts as 0. */
+static unsigned parse_weight(struct bytes text)
+{
+    unsigned weight = 0;
+    unsigned place = 1000;
+
+    if (text.len == 0 || text.len > 5 || text.data[0] > '1' ||
+        (text.len > 1 && text.data[1] != '.'))
+        return 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i == 1)
+            continue;
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return 0;
+        weight += place * (unsigned)(text.data[i] - '0');
+        place /= 10;
+    }
+    return weight <= 1000 ? weight : 0;
+}
+
+struct preference {
+    unsigned precision; /* 0: not named, 1: * / *, 2: type / *, 3: itself */
+    unsigned weight;
+};
+
+/* The most precise range decides, whatever its parameters besides q. */
+static void apply_range(struct preference *preference, struct bytes range,
+                        struct bytes type, struct bytes any_subtype,
+                        unsigned weight)
+{
+    unsigned precision = bytes_ieq(range, type)          ? 3
+                         : bytes_ieq(range, any_subtype) ? 2
+                         : bytes_eq(range, BYTES("*/*")) ? 1
+                                                         : 0;
+
+    if (precision == 0 || precision < preference->precision ||
+        (precision == preference->precision && weight < preference->weight))
+        return;
+    *preference = (struct preference){precision, weight};
+}
+
+enum listing_format listing_choose(const struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_ACCEPT);
+    struct preference html = {0, 0};
+    struct preference json = {0, 0};
+
+    for (; field; field = request_next(request, field)) {
+        struct bytes rest = field->value;
+
+        while (rest.len > 0) {
+            struct bytes member = take_until(&rest, ',');
+            struct bytes range = take_until(&member, ';');
+            unsigned weight = 1000;
+
+            while (member.len > 0) {
+                struct bytes parameter = take_until(&member, ';');
+
+                if (parameter.len >= 2 && parameter.data[1] == '=' &&
+                    byte_lower(parameter.data[0]) == 'q')
+                    weight = parse_weight((struct bytes){parameter.data + 2,
+                                                         parameter.len - 2});
+            }
+            apply_range(&html, range, BYTES("text/html"), BYTES("text/*"),
+                        weight);
+            apply_range(&json, range, BYTES("application/json"),
+                        BYTES("application/*"), weight);
+        }
+    }
+    return json.weight > html.weight ? LISTING_JSON : LISTING_HTML;
+}
+
+/* --- Reading ------------------------------------------------------------- */
+
+static bool is_listed(const struct listing *listing, const char *name)
+{
+    if (name[0] != '.')
+        return true;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return false;
+    return listing->show_hidden || strcmp(name, ".well-known") == 0;
+}
+
+/* False: gone meanwhile, or a symlink to what would not be served (nothing,
+ * a device, something outside of the root). */
+static bool look_at(struct listing *listing, struct bytes name, struct stat *st)
+{
+    int fd;
+
+    if (fstatat(dirfd(listing->directory), name.data, st,
+                AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == -1)
+        return false;
+    if (!S_ISLNK(st->st_mode))
+        return true;
+    memcpy(listing->path + listing->path_len, name.data, name.len + 1);
+    fd = docroot_open_file(listing->root, listing->path, st);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return true;
+}
+
+/* False: no memory. */
+static bool add_entry(struct listing *listing, struct bytes name,
+                      const struct stat *st)
+{
+    size_t name_at = listing->names.len;
+    bool is_file = S_ISREG(st->st_mode);
+
+    if (listing->count == listing->capacity) {
+        size_t capacity = listing->capacity > 0 ? 2 * listing->capacity
+                                                : BATCH_NAMES_MAX;
+        struct entry *entries = realloc(listing->entries,
+                                        capacity * sizeof(*entries));
+
+        if (!entries)
+            return false;
+        listing->entries = entries;
+        listing->capacity = capacity;
+    }
+    buf_put(&listing->names, name);
+    if (listing->names.failed)
+        return false;
+    listing->entries[listing->count++] = (struct entry){
+        .modified = st->st_mtime,
+        .bytes = is_file ? (uint64_t)st->st_size : 0,
+        .name_at = (uint32_t)name_at,
+        .name_len = (uint16_t)name.len,
+        .kind = is_file                ? LISTING_FILE
+                : S_ISDIR(st->st_mode) ? LISTING_DIRECTORY
+                                       : LISTING_OTHER};
+    return true;
+}
+
+/* Reads the next names, until a batch is full or the directory has ended and
+ * is closed. False: cannot be read, no memory. */
+static bool read_batch(struct listing *listing)
+{
+    for (int i = 0; i < BATCH_NAMES_MAX; i++) {
+        const struct dirent *found;
+        struct bytes name;
+        struct stat st;
+
+        errno = 0;
+        found = readdir(listing->directory);
+        if (!found) {
+            int err = errno;
+
+            closedir(listing->directory);
+            listing->directory = NULL;
+            return err == 0;
+        }
+        name = bytes_of(found->d_name);
+        if (name.len <= LISTING_NAME_BYTES_MAX &&
+            is_listed(listing, name.data) && look_at(listing, name, &st) &&
+            !add_entry(listing, name, &st))
+            return false;
+    }
+    return true;
+}
+
+/* Directories first, then by name, then (so that "A" and "a" have an order)
+ * by bytes. */
+static int compare_entries(const void *left, const void *right, void *names)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    const char *a_name = (const char *)names + a->name_at;
+    const char *b_name = (const char *)names + b->name_at;
+    size_t len = a->name_len < b->name_len ? a->name_len : b->name_len;
+    bool a_first = a->kind == LISTING_DIRECTORY;
+    bool b_first = b->kind == LISTING_DIRECTORY;
+    int order;
+
+    if (a_first != b_first)
+        return a_first ? -1 : 1;
+    for (size_t i = 0; i < len; i++) {
+        order = (unsigned char)byte_lower(a_name[i]) -
+                (unsigned char)byte_lower(b_name[i]);
+        if (order != 0)
+            return order;
+    }
+    if (a->name_len != b->name_len)
+        return a->name_len < b->name_len ? -1 : 1;
+    return memcmp(a_name, b_name, len);
+}
+
+/* One batch of the way to where writing can begin. */
+static bool read_ahead(struct listing *listing)
+{
+    if (!read_batch(listing))
+        return false;
+    if (listing->count > LISTING_SORT_MAX ||
+        NAMES_BYTES_MAX - listing->names.len < BATCH_BYTES_MAX) {
+        listing->reads_ahead = false;
+    } else if (!listing->directory) {
+        if (listing->count > 1)
+            qsort_r(listing->entries, listing->count, sizeof(*listing->entries),
+                    compare_entries, listing->names.data);
+        listing->reads_ahead = false;
+    }
+    return true;
+}
+
+static void drop_entries(struct listing *listing)
+{
+    free(listing->entries);
+    listing->entries = NULL;
+    listing->count = listing->capacity = listing->at = 0;
+    buf_fini(&listing->names);
+    buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);
+}
+
+/* --- Writing ------------------------------------------------------------- */
+
+/* Each takes room, what may still be appended, and says whether it came to
+ * its end. */
+static bool write_intro(struct listing *listing, struct buf *out, size_t room)
+{
+    size_t len = listing->intro.len - listing->intro_at;
+
+    if (len > room)
+        len = room;
+    if (len > 0)
+        buf_put(out,
+                (struct bytes){listing->intro.data + listing->intro_at, len});
+    listing->intro_at += len;
+    if (listing->intro_at < listing->intro.len)
+        return false;
+    buf_fini(&listing->intro);
+    listing->intro_at = 0;
+    return true;
+}
+
+static bool write_entries(struct listing *listing, struct buf *out, size_t room)
+{
+    size_t end = out->len + room;
+
+    for (; listing->at < listing->count; listing->at++) {
+        const struct entry *entry = &listing->entries[listing->at];
+
+        if (end - out->len < listing_entry_bytes_max(entry->name_len))
+            return false;
+        listing_put_entry(out, listing->format,
+                          &(struct listing_entry){
+                              .name = {listing->names.data + entry->name_at,
+                                       entry->name_len},
+                              .kind = (enum listing_kind)entry->kind,
+                              .bytes = entry->bytes,
+                              .modified = entry->modified},
+                          listing->written++);
+    }
+    return true;
+}
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    struct listing *listing = (struct listing *)stream;
+    size_t end = out->len + RESPONSE_STREAM_BYTES;
+
+    if (!write_intro(listing, out, end - out->len))
+        return 1;
+    if (listing->reads_ahead) {
+        if (!read_ahead(listing))
+            return -1;
+        if (listing->reads_ahead)
+            return 1;
+    } else if (listing->at == listing->count && listing->directory) {
+        drop_entries(listing);
+        if (!read_batch(listing))
+            return -1;
+    }
+    if (!write_entries(listing, out, end - out->len) || listing->directory ||
+        end - out->len < LISTING_OUTRO_BYTES_MAX)
+        return 1;
+    listing_put_outro(out, listing->format, listing->written);
+    return 0;
+}
+
+/* --- Coming and going ---------------------------------------------------- */
+
+static void destroy(struct stream *stream)
+{
+    struct listing *listing = (struct listing *)stream;
+
+    if (listing->directory)
+        closedir(listing->directory);
+    free(listing->entries);
+    buf_fini(&listing->names);
+    buf_fini(&listing->intro);
+    free(listing);
+}
+
+static DIR *open_directory(const struct docroot *root, const char *path)
+{
+    struct stat st;
+    DIR *directory;
+    int fd = docroot_open_file(root, path, &st);
+
+    if (fd < 0)
+        return NULL;
+    directory = S_ISDIR(st.st_mode) ? fdopendir(fd) : NULL;
+    if (!directory)
+        close(fd);
+    return directory;
+}
+
+struct stream *listing_open(const struct docroot *root, struct bytes path,
+                            enum listing_format format, bool show_hidden)
+{
+    size_t path_len = path.len - 1; /* without its first slash */
+    struct listing *listing = malloc(sizeof(*listing) + path_len +
+                                     LISTING_NAME_BYTES_MAX + 1);
+
+    if (!listing)
+        return NULL;
+    *listing = (struct listing){.stream = {.fill = fill, .destroy = destroy},
+                                .root = root,
+                                .format = format,
+                                .show_hidden = show_hidden,
+                                .reads_ahead = true,
+                                .path_len = path_len};
+    memcpy(listing->path, path.data + 1, path_len);
+    listing->path[path_len] = '\0';
+    buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);
+    buf_init(&listing->intro, NULL, 0, INTRO_BYTES_MAX);
+    listing->directory = open_directory(root, listing->path);
+    if (listing->directory)
+        listing_put_intro(&listing->intro, format, path);
+    if (listing->directory && !listing->intro.failed)
+        return &listing->stream;
+    destroy(&listing->stream);
+    return NULL;
+}

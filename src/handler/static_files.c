@@ -1,0 +1,339 @@
+#include "handler/static_files.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "handler/listing.h"
+#include "handler/representation.h"
+#include "http/http1.h"
+#include "http/path.h"
+
+#define ALLOW_LINE "Allow: GET, HEAD, OPTIONS\r\n"
+
+struct static_files {
+    struct static_files_options options;
+    struct file_cache *cache;
+    struct boundary boundary;
+    char path[HTTP1_LINE_BYTES_MAX];
+};
+
+static const struct response_style *style_of(const struct static_files *files)
+{
+    return &files->options.cache.style;
+}
+
+static void fail(const struct static_files *files, struct response *response,
+                 unsigned status)
+{
+    response_make_error(response, status, BYTES(""), style_of(files));
+}
+
+/* --- Bodies ------------------------------------------------------------- */
+
+static bool entry_is_intact(void *entry)
+{
+    return file_entry_is_intact(entry);
+}
+
+static void release_entry(void *entry)
+{
+    file_entry_release(entry);
+}
+
+/* The response keeps the caller's reference until it has been sent. */
+static void set_origin(struct response *response, struct file_entry *entry)
+{
+    response->origin = (struct origin){
+        .is_intact = entry->is_snapshot ? NULL : entry_is_intact,
+        .release = release_entry,
+        .object = entry};
+}
+
+static struct representation represent(const struct static_files *files,
+                                       const struct file_entry *entry)
+{
+    return (struct representation){
+        .validators = {.etag = entry->etag, .modified = entry->modified_s},
+        .length = entry->stamp.bytes,
+        .type = entry->type,
+        .encoding = coding_token(entry->coding),
+        .fields = file_entry_fields(entry),
+        .memory = entry->is_snapshot ? file_entry_body(entry).data : entry->map,
+        .fd = entry->fd,
+        .file_kind = files->options.cache.send_method == SEND_READ
+                         ? PART_READ
+                         : PART_SENDFILE};
+}
+
+static void send_whole(const struct static_files *files,
+                       struct response *response, struct file_entry *entry)
+{
+    struct bytes head = file_entry_head(entry, style_of(files)->now);
+    struct bytes end = head_end(response);
+    uint64_t bytes = entry->stamp.bytes;
+
+    response->status = 200;
+    response->head_bytes = (uint32_t)(head.len + end.len);
+    if (!response->is_head)
+        response->body_bytes = bytes;
+    if (end.len == 2 && entry->is_snapshot) {
+        /* The usual case: head, its end and body lie side by side. */
+        head.len += 2 + response->body_bytes;
+        response_add_memory(response, head);
+    } else {
+        response_add_memory(response, head);
+        response_add_memory(response, end);
+        if (!response->is_head) {
+            struct representation representation = represent(files, entry);
+
+            representation_add_body(&representation, response, 0, bytes);
+        }
+    }
+    set_origin(response, entry);
+}
+
+/* Answers with a file; takes over the reference to entry. */
+static void answer_file(struct static_files *files, struct exchange *exchange,
+                        struct file_entry *entry)
+{
+    struct representation representation;
+
+    if (!representation_is_plain(&exchange->request)) {
+        representation = represent(files, entry);
+        switch (representation_answer(&representation, exchange,
+                                      style_of(files), &files->boundary)) {
+        case REPRESENTATION_BODY:
+            set_origin(&exchange->response, entry);
+            return;
+        case REPRESENTATION_NO_BODY:
+            file_entry_release(entry);
+            return;
+        case REPRESENTATION_WHOLE:
+            break;
+        }
+    }
+    send_whole(files, &exchange->response, entry);
+}
+
+/* --- Directories --------------------------------------------------------- */
+
+/* 301 to the same path with a slash, query kept. The path is made anew from
+ * its clean form, so that it cannot name another host ("//evil"). */
+static void redirect_to_slash(const struct static_files *files,
+                              struct exchange *exchange, struct bytes clean)
+{
+    struct bytes query = exchange->request.query;
+    struct buf fields;
+    char *to;
+
+    buf_init(&fields, NULL, 0, RESPONSE_HEAD_BYTES_MAX / 2);
+    buf_put_literal(&fields, "Location: ");
+    to = buf_reserve(&fields, 3 * clean.len);
+    if (to)
+        fields.len += path_encode(clean, to);
+    buf_put_literal(&fields, "/");
+    if (query.data) {
+        buf_put_literal(&fields, "?");
+        buf_put(&fields, query);
+    }
+    buf_put_literal(&fields, "\r\n");
+    if (fields.failed)
+        fail(files, &exchange->response, 500);
+    else
+        response_make_error(&exchange->response, 301, buf_bytes(&fields),
+                            style_of(files));
+    buf_fini(&fields);
+}
+
+static void answer_directory(const struct static_files *files,
+                             struct exchange *exchange, struct bytes clean)
+{
+    struct response *response = &exchange->response;
+    enum listing_format format;
+    struct stream *listing;
+
+    if (clean.data[clean.len - 1] != '/') {
+        redirect_to_slash(files, exchange, clean);
+        return;
+    }
+    if (!files->options.autoindex) {
+        fail(files, response, 403);
+        return;
+    }
+    format = listing_choose(&exchange->request);
+    listing = listing_open(files->options.cache.root, clean, format,
+                           files->options.show_hidden);
+    if (!listing) {
+        fail(files, response, 500);
+        return;
+    }
+    if (response->is_http10)
+        response->persists = false; /* only the end of it ends the body */
+    response->status = 200;
+    head_begin(&response->head, 200, style_of(files));
+    listing_describe(format, &response->head);
+    if (!response->is_http10)
+        head_field(&response->head, BYTES("Transfer-Encoding"),
+                   BYTES("chunked"));
+    response_add_head(response);
+    response->is_chunked = !response->is_http10;
+    if (response->is_head || response->head.failed)
+        listing->destroy(listing);
+    else
+        response->stream = listing;
+}
+
+/* --- Which entry --------------------------------------------------------- */
+
+static struct file_entry *acquire_intact(struct static_files *files,
+                                         struct bytes path, enum coding coding)
+{
+    struct file_entry *entry = file_cache_acquire(files->cache, path, coding);
+
+    if (entry && entry->kind == FILE_REGULAR && !entry->is_snapshot &&
+        !file_entry_is_intact(entry)) {
+        file_cache_forget(files->cache, entry);
+        file_entry_release(entry);
+        entry = file_cache_acquire(files->cache, path, coding);
+    }
+    return entry;
+}
+
+/* The entry of a path in itself, without a coding. Whether it has siblings is
+ * of interest only to a client that takes codings. */
+static struct file_entry *acquire_identity(struct static_files *files,
+                                           const struct request *request,
+                                           struct bytes path)
+{
+    struct file_entry *entry = acquire_intact(files, path, CODING_IDENTITY);
+
+    if (!entry || entry->kind != FILE_REGULAR ||
+        !request_find(request, FIELD_ACCEPT_ENCODING) ||
+        !file_cache_siblings_changed(files->cache, entry))
+        return entry;
+    file_entry_release(entry);
+    return acquire_intact(files, path, CODING_IDENTITY);
+}
+
+/* The sibling that the client likes best, in the place of entry; entry when
+ * there is none. */
+static struct file_entry *prefer_sibling(struct static_files *files,
+                                         const struct request *request,
+                                         struct bytes path,
+                                         struct file_entry *entry)
+{
+    enum coding coding = coding_choose(request, entry->siblings);
+    struct file_entry *sibling;
+
+    if (coding == CODING_IDENTITY)
+        return entry;
+    sibling = acquire_intact(files, path, coding);
+    if (sibling && sibling->kind == FILE_REGULAR) {
+        file_entry_release(entry);
+        return sibling;
+    }
+    file_entry_release(sibling);
+    return entry;
+}
+
+static void answer_path(struct static_files *files, struct exchange *exchange,
+                        struct bytes clean)
+{
+    struct file_entry *entry = acquire_identity(files, &exchange->request,
+                                                clean);
+
+    if (!entry) {
+        fail(files, &exchange->response, 500);
+        return;
+    }
+    switch (entry->kind) {
+    case FILE_REGULAR:
+        if (entry->siblings != 0)
+            entry = prefer_sibling(files, &exchange->request, clean, entry);
+        answer_file(files, exchange, entry);
+        return;
+    case FILE_DIRECTORY:
+        answer_directory(files, exchange, clean);
+        break;
+    case FILE_MISSING:
+        fail(files, &exchange->response, 404);
+        break;
+    case FILE_FORBIDDEN:
+        fail(files, &exchange->response, 403);
+        break;
+    case FILE_BROKEN:
+        fail(files, &exchange->response, 500);
+        break;
+    }
+    file_entry_release(entry);
+}
+
+static void answer_get(struct static_files *files, struct exchange *exchange)
+{
+    struct path path;
+
+    if (!path_clean(exchange->request.path, files->path, &path))
+        fail(files, &exchange->response, 400);
+    else if (path.is_hidden && !files->options.show_hidden)
+        fail(files, &exchange->response, 404);
+    else
+        answer_path(files, exchange, path.clean);
+}
+
+static void answer_options(const struct static_files *files,
+                           struct response *response)
+{
+    response->status = 204;
+    head_begin(&response->head, 204, style_of(files));
+    buf_put_literal(&response->head, ALLOW_LINE);
+    response_add_head(response);
+}
+
+void static_files_answer(struct static_files *files, struct exchange *exchange)
+{
+    switch (exchange->request.method) {
+    case METHOD_GET:
+    case METHOD_HEAD:
+        answer_get(files, exchange);
+        return;
+    case METHOD_OPTIONS:
+        answer_options(files, &exchange->response);
+        return;
+    case METHOD_POST:
+    case METHOD_PUT:
+    case METHOD_DELETE:
+    case METHOD_PATCH:
+    case METHOD_TRACE:
+    case METHOD_CONNECT:
+    case METHOD_OTHER:
+    case METHOD_COUNT:
+        break;
+    }
+    response_make_error(&exchange->response, 405, BYTES(ALLOW_LINE),
+                        style_of(files));
+}
+
+struct static_files *static_files_create(const struct static_files_options
+                                             *options)
+{
+    struct static_files *files = calloc(1, sizeof(*files));
+
+    if (!files)
+        return NULL;
+    files->options = *options;
+    files->cache = file_cache_create(&options->cache);
+    if (files->cache &&
+        getrandom(&files->boundary.secret, sizeof(files->boundary.secret), 0) ==
+            (ssize_t)sizeof(files->boundary.secret))
+        return files;
+    static_files_destroy(files);
+    return NULL;
+}
+
+void static_files_destroy(struct static_files *files)
+{
+    if (!files)
+        return;
+    file_cache_destroy(files->cache);
+    free(files);
+}

@@ -1,0 +1,228 @@
+/*
+ * files_place - the handler of files over a temporary root; requests are
+ * given as text, answers come back as text.
+ */
+#ifndef UNIT_FILES_PLACE_H
+#define UNIT_FILES_PLACE_H
+
+#include "handler/static_files.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+#include "http/http1.h"
+
+enum { LARGE_BYTES = 50000, MODIFIED_S = 784111777 };
+
+#define MODIFIED_TEXT "Sun, 06 Nov 1994 08:49:37 GMT"
+
+static struct place place;
+static struct docroot root;
+static struct mime *mime;
+static struct now now;
+static struct static_files_options options;
+static struct static_files *files;
+static unsigned fds_before;
+static char large_bytes[LARGE_BYTES];
+
+static inline void remake(void)
+{
+    static_files_destroy(files);
+    files = static_files_create(&options);
+    assert_non_null(files);
+}
+
+/* A file of a known time. */
+static inline void write_file(const char *name, const char *text)
+{
+    assert_int_equal(place_write(&place, name, text), 0);
+    assert_int_equal(place_set_time(&place, name, MODIFIED_S), 0);
+}
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    mime = mime_create(NULL);
+    if (!mime || place_open(&place) != 0)
+        return -1;
+    for (size_t i = 0; i < LARGE_BYTES; i++)
+        large_bytes[i] = (char)('a' + i % 23);
+    write_file("file.txt", "0123456789");
+    if (place_write_bytes(&place, "large", large_bytes, LARGE_BYTES) != 0 ||
+        place_set_time(&place, "large", MODIFIED_S) != 0 ||
+        mkdirat(place.fd, "folder", 0755) != 0)
+        return -1;
+    fds_before = place_count_fds();
+    if (docroot_open(&root, place.name, false) != 0)
+        return -1;
+    now = (struct now){.mono_ms = 1000000, .wall_s = 4000000000};
+    now.wall_ns = now.wall_s * 1000000000;
+    options = (struct static_files_options){.cache = {.root = &root,
+                                                      .mime = mime,
+                                                      .style = {.now = &now},
+                                                      .policy = EVICT_SIEVE,
+                                                      .bytes_max = 1 << 20,
+                                                      .entries_max = 100,
+                                                      .descriptors_max = 10,
+                                                      .snapshot_bytes = 16384}};
+    files = static_files_create(&options);
+    return files ? 0 : -1;
+}
+
+/* No descriptor may be left open. */
+static inline int tear_down(void **state)
+{
+    bool is_tidy;
+
+    (void)state;
+    static_files_destroy(files);
+    files = NULL;
+    docroot_close(&root);
+    mime_destroy(mime);
+    is_tidy = place_count_fds() == fds_before;
+    return place_close(&place) == 0 && is_tidy ? 0 : -1;
+}
+
+/* --- Asking ------------------------------------------------------------------------ */
+
+/* An answer: text is all of it, body where the head has ended. */
+struct answer {
+    unsigned status; /* when text is empty: refused as no request */
+    bool persists;
+    uint64_t body_bytes;
+    size_t body_len;
+    const char *body;
+    char text[2 * LARGE_BYTES];
+};
+
+static struct answer answer;
+
+/* Appends what the parts stand for. */
+static inline size_t collect(struct response *response, char *to, size_t room)
+{
+    size_t len = 0;
+
+    for (unsigned i = response->part_at; i < response->part_count; i++) {
+        const struct part *part = &response->parts[i];
+
+        assert_in_range(part->len, 1, room - len - 1);
+        if (part->kind == PART_MEMORY)
+            memcpy(to + len, part->at.memory, part->len);
+        else
+            assert_int_equal(pread(part->fd, to + len, part->len,
+                                   (off_t)part->at.offset),
+                             part->len);
+        len += part->len;
+    }
+    assert_int_equal(len, response->bytes_left);
+    response_advance(response, response->bytes_left);
+    return len;
+}
+
+static inline void ask_as(const char *request, bool persists)
+{
+    static struct exchange exchange;
+    struct http1_progress progress = {0};
+    struct response *response = &exchange.response;
+    unsigned status;
+    size_t used;
+    size_t len;
+
+    answer = (struct answer){.body = answer.text};
+    if (http1_parse(&progress, request, strlen(request), &exchange.request,
+                    &used, &status) != HTTP1_DONE) {
+        answer.status = status; /* it does not even come to the handler */
+        return;
+    }
+    response_init(response);
+    response->persists = persists;
+    response->is_head = exchange.request.method == METHOD_HEAD;
+    response->is_http10 = exchange.request.minor == 0;
+    static_files_answer(files, &exchange);
+    answer.status = response->status;
+    answer.persists = response->persists;
+    answer.body_bytes = response->body_bytes;
+    len = collect(response, answer.text, sizeof(answer.text));
+    while (response->stream) {
+        assert_true(response_refill(response));
+        len += collect(response, answer.text + len, sizeof(answer.text) - len);
+    }
+    answer.text[len] = '\0';
+    answer.body = answer.text + response->head_bytes;
+    answer.body_len = len - response->head_bytes;
+    assert_in_range(response->head_bytes, 4, len);
+    assert_memory_equal(answer.body - 4, "\r\n\r\n", 4);
+    response_fini(response);
+}
+
+static inline void ask(const char *request)
+{
+    ask_as(request, true);
+}
+
+/* A GET with those fields, whole lines. */
+static inline void get(const char *target, const char *fields)
+{
+    static char request[20000];
+
+    snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: h\r\n%s\r\n",
+             target, fields);
+    ask(request);
+}
+
+static inline unsigned status_of(const char *target)
+{
+    get(target, "");
+    return answer.status;
+}
+
+/* Of the answer's head, which ends where the body begins. */
+static inline bool has(const char *part)
+{
+    const char *at = strstr(answer.text, part);
+
+    return at && at < answer.body;
+}
+
+static inline void assert_has(const char *part)
+{
+    if (!has(part))
+        fail_msg("'%s' is not in: %s", part, answer.text);
+}
+
+static inline void assert_has_not(const char *part)
+{
+    if (has(part))
+        fail_msg("'%s' is in: %s", part, answer.text);
+}
+
+static inline void assert_body(const char *expected)
+{
+    char length[50];
+
+    assert_int_equal(answer.body_len, strlen(expected));
+    assert_memory_equal(answer.body, expected, strlen(expected));
+    assert_int_equal(answer.body_bytes, strlen(expected));
+    snprintf(length, sizeof(length), "\r\nContent-Length: %zu\r\n",
+             strlen(expected));
+    assert_has(length);
+}
+
+/* The value of the ETag field of a path. */
+static inline const char *etag_of(const char *target)
+{
+    static char etag[100];
+    const char *at;
+
+    get(target, "");
+    at = strstr(answer.text, "\r\nETag: ");
+    assert_non_null(at);
+    snprintf(etag, sizeof(etag), "%.*s", (int)strcspn(at + 8, "\r"), at + 8);
+    return etag;
+}
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * json_check - whether a text is JSON (RFC 8259) and valid UTF-8, strictly:
+ * one value, no control in a string, no lone surrogate, no number but as the
+ * grammar has it. Calls of libc stay short: under sanitizers each may look at
+ * all the rest of the text.
+ */
+#ifndef TESTS_JSON_CHECK_H
+#define TESTS_JSON_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Each takes what it names off *at and says whether it stood there. The text
+ * ends in NUL, which no value has inside. */
+static bool json_take_value(const char **at);
+
+static bool json_take(const char **at, const char *word)
+{
+    size_t len = strlen(word);
+
+    if (strncmp(*at, word, len) != 0)
+        return false;
+    *at += len;
+    return true;
+}
+
+static void json_skip_space(const char **at)
+{
+    while (**at == ' ' || **at == '\t' || **at == '\r' || **at == '\n')
+        ++*at;
+}
+
+static bool json_take_hex(const char **at, uint32_t *unit_out)
+{
+    *unit_out = 0;
+    for (int i = 0; i < 4; i++, ++*at) {
+        const char *digits = "0123456789abcdef";
+        char c = **at >= 'A' && **at <= 'F' ? (char)(**at + 32) : **at;
+        const char *digit = c ? strchr(digits, c) : NULL;
+
+        if (!digit)
+            return false;
+        *unit_out = *unit_out << 4 | (uint32_t)(digit - digits);
+    }
+    return true;
+}
+
+/* What follows a backslash. */
+static bool json_take_escape(const char **at)
+{
+    uint32_t unit, low;
+
+    if (**at != '\0' && strchr("\"\\/bfnrt", **at)) {
+        ++*at;
+        return true;
+    }
+    if (!json_take(at, "u") || !json_take_hex(at, &unit))
+        return false;
+    if (unit >> 10 == 0xD800 >> 10)
+        return json_take(at, "\\u") && json_take_hex(at, &low) &&
+               low >> 10 == 0xDC00 >> 10;
+    return unit >> 10 != 0xDC00 >> 10;
+}
+
+/* One character of UTF-8 beyond ASCII. */
+static bool json_take_wide(const char **at)
+{
+    unsigned char lead = (unsigned char)**at;
+    int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    uint32_t code = lead & (0x3Fu >> more);
+
+    if (lead < 0xC0 || lead > 0xF7)
+        return false;
+    ++*at;
+    for (int i = 0; i < more; i++, ++*at) {
+        unsigned char c = (unsigned char)**at;
+
+        if ((c & 0xC0) != 0x80)
+            return false;
+        code = code << 6 | (c & 0x3F);
+    }
+    return code >= least[more] && code <= 0x10FFFF && code >> 11 != 0x1B;
+}
+
+static bool json_take_string(const char **at)
+{
+    if (!json_take(at, "\""))
+        return false;
+    while (**at != '"') {
+        if (json_take(at, "\\")) {
+            if (!json_take_escape(at))
+                return false;
+        } else if ((unsigned char)**at >= 0x80) {
+            if (!json_take_wide(at))
+                return false;
+        } else if ((unsigned char)**at < 0x20) {
+            return false;
+        } else {
+            ++*at;
+        }
+    }
+    ++*at;
+    return true;
+}
+
+static bool json_take_digits(const char **at)
+{
+    const char *begin = *at;
+
+    while (**at >= '0' && **at <= '9')
+        ++*at;
+    return *at > begin;
+}
+
+static bool json_take_number(const char **at)
+{
+    json_take(at, "-");
+    if (!json_take(at, "0") && !json_take_digits(at))
+        return false;
+    if (json_take(at, ".") && !json_take_digits(at))
+        return false;
+    if (json_take(at, "e") || json_take(at, "E")) {
+        if (!json_take(at, "+"))
+            json_take(at, "-");
+        return json_take_digits(at);
+    }
+    return true;
+}
+
+/* The inside of an array, or of an object, to the end of it. */
+static bool json_take_members(const char **at, bool is_object)
+{
+    const char *end = is_object ? "}" : "]";
+
+    json_skip_space(at);
+    if (json_take(at, end))
+        return true;
+    do {
+        json_skip_space(at);
+        if (is_object) {
+            if (!json_take_string(at))
+                return false;
+            json_skip_space(at);
+            if (!json_take(at, ":"))
+                return false;
+        }
+        if (!json_take_value(at))
+            return false;
+    } while (json_take(at, ","));
+    return json_take(at, end);
+}
+
+static bool json_take_value(const char **at)
+{
+    bool is_valid;
+
+    json_skip_space(at);
+    if (json_take(at, "{"))
+        is_valid = json_take_members(at, true);
+    else if (json_take(at, "["))
+        is_valid = json_take_members(at, false);
+    else if (**at == '"')
+        is_valid = json_take_string(at);
+    else
+        is_valid = json_take(at, "true") || json_take(at, "false") ||
+                   json_take(at, "null") || json_take_number(at);
+    json_skip_space(at);
+    return is_valid;
+}
+
+static inline bool json_is_valid(const char *text)
+{
+    return json_take_value(&text) && *text == '\0';
+}
+
+#endif

@@ -1,0 +1,289 @@
+/*
+ * listing_place - a root of our own, and whole listings of what is in it; the
+ * system calls a listing makes can fail, or tell of directories that are not
+ * there.
+ *
+ * A test that includes this links with the --wrap options of test_listing.c.
+ */
+#ifndef TESTS_LISTING_PLACE_H
+#define TESTS_LISTING_PLACE_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "handler/listing.h"
+#include "json_check.h"
+
+enum { PREFIX_BYTES = 10 }; /* the response leaves room for a chunk's head */
+
+/* --- System calls that fail, or tell what a test wants them to ------------ */
+
+static int stats;               /* calls of fstatat since the last fill */
+static const char *vanishing;   /* the name that is gone when statted */
+static const struct stat *told; /* what is told of every name */
+static int reads_left = INT_MAX;
+static int allocations_left = INT_MAX;
+
+/* So many names, each of so many bytes, are read in the place of what is
+ * there: "00000xx", in an order that is not theirs. All are files. */
+static unsigned made_up_count;
+static size_t made_up_len = 5;
+static unsigned made_up_at;
+
+int __real_fstatat(int fd, const char *name, struct stat *st, int flags);
+int __wrap_fstatat(int fd, const char *name, struct stat *st, int flags);
+int __wrap_fstatat(int fd, const char *name, struct stat *st, int flags)
+{
+    int status = __real_fstatat(fd, made_up_count > 0 ? "." : name, st, flags);
+
+    stats++;
+    if (made_up_count > 0)
+        st->st_mode = S_IFREG;
+    if (vanishing && strcmp(name, vanishing) == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    if (status == 0 && told) {
+        st->st_size = told->st_size;
+        st->st_mtim = told->st_mtim;
+    }
+    return status;
+}
+
+static inline struct dirent *make_up_name(void)
+{
+    static union {
+        struct dirent entry;
+        char bytes[sizeof(struct dirent) + 2048];
+    } found;
+    char *name = found.bytes + offsetof(struct dirent, d_name);
+
+    if (made_up_at == made_up_count)
+        return NULL;
+    memset(name, 'x', made_up_len);
+    name[made_up_len] = '\0';
+    /* 7919 is a prime that divides none of our counts. */
+    for (unsigned i = 5, n = made_up_at++ * 7919 % made_up_count; i-- > 0;
+         n /= 10)
+        name[i] = (char)('0' + n % 10);
+    return &found.entry;
+}
+
+struct dirent *__real_readdir(DIR *directory);
+struct dirent *__wrap_readdir(DIR *directory);
+struct dirent *__wrap_readdir(DIR *directory)
+{
+    if (made_up_count > 0)
+        return make_up_name();
+    if (reads_left-- > 0)
+        return __real_readdir(directory);
+    errno = EIO;
+    return NULL;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+    return allocations_left-- > 0 ? __real_malloc(bytes) : NULL;
+}
+
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return allocations_left-- > 0 ? __real_realloc(memory, bytes) : NULL;
+}
+
+/* --- A root of our own ---------------------------------------------------- */
+
+struct place {
+    char name[64];
+    int fd;
+    int open_count; /* descriptors open when nothing is listed */
+    struct docroot root;
+};
+
+static inline int count_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) != -1;
+    return count;
+}
+
+static inline int set_up(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    const char *temp = getenv("TMPDIR");
+
+    if (!place)
+        return -1;
+    *state = place;
+    snprintf(place->name, sizeof(place->name), "%s/listing.XXXXXX",
+             temp && strlen(temp) < 40 ? temp : "/tmp");
+    if (!mkdtemp(place->name))
+        return -1;
+    place->fd = open(place->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place->fd == -1 || docroot_open(&place->root, place->name, false) < 0)
+        return -1;
+    place->open_count = count_descriptors();
+    return 0;
+}
+
+static inline int remove_one(const char *path, const struct stat *st, int type,
+                             struct FTW *walk)
+{
+    (void)st;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+static inline int tear_down(void **state)
+{
+    struct place *place = *state;
+    int status = nftw(place->name, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+
+    if (count_descriptors() != place->open_count) /* a listing left some */
+        status = -1;
+    docroot_close(&place->root);
+    close(place->fd);
+    free(place);
+    vanishing = NULL;
+    told = NULL;
+    reads_left = allocations_left = INT_MAX;
+    made_up_count = made_up_at = 0;
+    made_up_len = 5;
+    return status;
+}
+
+static inline void make_file(const struct place *place, const char *name)
+{
+    int fd = openat(place->fd, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static inline void make_directory(const struct place *place, const char *name)
+{
+    assert_int_equal(mkdirat(place->fd, name, 0755), 0);
+}
+
+/* --- Whole listings ------------------------------------------------------- */
+
+/* The text of a listing to its end, or NULL when it breaks off. Whatever is
+ * listed, no fill may do more than its share. */
+static inline char *read_all(struct stream *stream)
+{
+    struct buf text;
+    struct buf out;
+    int more;
+
+    buf_init(&text, NULL, 0, SIZE_MAX / 2);
+    buf_init(&out, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    assert_non_null(buf_reserve(&out, PREFIX_BYTES + RESPONSE_STREAM_BYTES));
+    do {
+        out.len = PREFIX_BYTES;
+        stats = 0;
+        more = stream->fill(stream, &out);
+        assert_in_range(more + 1, 0, 2);
+        assert_in_range(out.len - PREFIX_BYTES, 0, RESPONSE_STREAM_BYTES);
+        assert_in_range(stats, 0, 64);
+        assert_false(out.failed && more >= 0);
+        buf_put(&text, (struct bytes){out.data + PREFIX_BYTES,
+                                      out.len - PREFIX_BYTES});
+    } while (more > 0);
+    stream->destroy(stream);
+    buf_fini(&out);
+    buf_put(&text, (struct bytes){"", 1});
+    assert_false(text.failed);
+    if (more == 0)
+        return text.data;
+    buf_fini(&text);
+    return NULL;
+}
+
+static inline char *list_path(const struct place *place, const char *path,
+                              enum listing_format format, bool show_hidden)
+{
+    struct stream *stream = listing_open(&place->root, bytes_of(path), format,
+                                         show_hidden);
+    char *text;
+
+    assert_non_null(stream);
+    text = read_all(stream);
+    assert_non_null(text);
+    if (format == LISTING_JSON && !json_is_valid(text))
+        fail_msg("not JSON: %s", text);
+    return text;
+}
+
+static inline char *list(const struct place *place, enum listing_format format)
+{
+    return list_path(place, "/", format, false);
+}
+
+static inline void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in: %s", part, text);
+}
+
+static inline void assert_has_not(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("'%s' is in: %s", part, text);
+}
+
+/* The names of a JSON listing, each with a space behind it. Line by line: a
+ * search that could go on to the end of a long text costs the thread
+ * sanitizer a look at all of it. */
+static inline char *names_of(const char *json)
+{
+    static const char before[] = "{\"name\":\"";
+    struct buf names;
+
+    buf_init(&names, NULL, 0, SIZE_MAX / 2);
+    while (*json) {
+        size_t len = strcspn(json, "\n");
+        const char *name = memmem(json, len, before, sizeof(before) - 1);
+
+        if (name) {
+            name += sizeof(before) - 1;
+            buf_put(&names, (struct bytes){name, strcspn(name, "\"")});
+            buf_put_literal(&names, " ");
+        }
+        json += len + (json[len] == '\n');
+    }
+    buf_put(&names, (struct bytes){"", 1});
+    return names.data;
+}
+
+static inline void assert_names(const struct place *place, const char *path,
+                                bool show_hidden, const char *wanted)
+{
+    char *json = list_path(place, path, LISTING_JSON, show_hidden);
+    char *names = names_of(json);
+
+    assert_string_equal(names, wanted);
+    free(names);
+    free(json);
+}
+
+#define PLACE_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif

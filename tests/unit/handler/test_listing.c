@@ -1,0 +1,314 @@
+/* link: -Wl,--wrap=fstatat,--wrap=readdir,--wrap=malloc,--wrap=realloc */
+#include "handler/listing.h"
+
+#include <unistd.h>
+
+#include "listing_place.h"
+
+/* --- Which format --------------------------------------------------------- */
+
+/* Up to two Accept fields, parted by '|'. */
+static enum listing_format choose(const char *accept)
+{
+    struct request request = {0};
+
+    for (const char *at = accept; at; at = strchr(at, '|')) {
+        struct field *field = &request.fields[request.field_count++];
+
+        at += *at == '|';
+        field->id = FIELD_ACCEPT;
+        field->name = BYTES("Accept");
+        field->value = (struct bytes){at, strcspn(at, "|")};
+        request.seen |= 1u << FIELD_ACCEPT;
+    }
+    return listing_choose(&request);
+}
+
+static void accept_decides_the_format(void **state)
+{
+    static const struct {
+        const char *accept;
+        enum listing_format format;
+    } cases[] = {
+        {NULL, LISTING_HTML},
+        {"", LISTING_HTML},
+        {"*/*", LISTING_HTML},
+        {"text/html", LISTING_HTML},
+        {"image/png", LISTING_HTML},
+        {"application/json", LISTING_JSON},
+        {"Application/JSON", LISTING_JSON},
+        {"application/*", LISTING_JSON},
+        {"application/json; charset=utf-8", LISTING_JSON},
+        {"application/json, text/html", LISTING_HTML},
+        {"application/json, text/plain, */*", LISTING_HTML},
+        {"application/json, */*;q=0.9", LISTING_JSON},
+        {"application/json, text/*;q=0.5", LISTING_JSON},
+        {"application/json;q=0.4, text/*;q=0.5", LISTING_HTML},
+        {"application/json;q=0.4, text/*;q=0.5, text/html;q=0.3", LISTING_JSON},
+        {"text/html;q=0.8,application/json;q=0.9", LISTING_JSON},
+        {"text/html;q=0.8|application/json;q=0.9", LISTING_JSON},
+        {"text/html;q=0.8;Q=0.9,application/json;q=0.85", LISTING_HTML},
+        {"text/html;q=0, */*;q=0.001", LISTING_JSON},
+        {"application/json;q=0, */*", LISTING_HTML},
+        {"application/json;q=0.999 ,\ttext/html ; q=1.000", LISTING_HTML},
+        {"application/json;q=1.001", LISTING_HTML},
+        {"application/json;q=2", LISTING_HTML},
+        {"application/json;q=", LISTING_HTML},
+        {"application/json;q=0.1234", LISTING_HTML},
+        {"application/json;q=-1", LISTING_HTML},
+        {"application/json;q=1.", LISTING_JSON},
+        {",, ,application/json,,", LISTING_JSON},
+        {"text/html;q=0.1,text/html;q=0.9,application/json;q=0.5",
+         LISTING_HTML},
+        {"text/html;q=0.9,text/html;q=0.1,application/json;q=0.5",
+         LISTING_HTML},
+        {"text/html;x=\",application/json;q=1\";q=0.9", LISTING_HTML},
+        {"text/html;x=\"\\\",application/json\"", LISTING_HTML},
+        {"text/html;q=0.1;x=\"", LISTING_HTML},
+        {"text/html;x=\"\\", LISTING_HTML},
+        {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+         LISTING_HTML},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (choose(cases[i].accept) != cases[i].format)
+            fail_msg("wrong for: %s", cases[i].accept);
+}
+/* --- What is listed ------------------------------------------------------- */
+
+static void directories_come_first_then_names_in_order(void **state)
+{
+    make_file(*state, "b");
+    make_file(*state, "C");
+    make_file(*state, "a");
+    make_file(*state, "A");
+    make_file(*state, "ab");
+    make_directory(*state, "z");
+    make_directory(*state, "d");
+    assert_names(*state, "/", false, "d z A a ab b C ");
+}
+
+static void hidden_names_are_left_out_unless_asked_for(void **state)
+{
+    make_file(*state, "a");
+    make_file(*state, ".secret");
+    make_file(*state, "...");
+    make_directory(*state, ".git");
+    make_directory(*state, ".well-known");
+    assert_names(*state, "/", false, ".well-known a ");
+    assert_names(*state, "/", true, ".git .well-known ... .secret a ");
+}
+
+static void symlinks_are_listed_as_what_can_be_served(void **state)
+{
+    struct place *place = *state;
+    struct stat st = {.st_mtim.tv_sec = 0};
+    char *json;
+
+    make_directory(place, "in");
+    make_file(place, "file");
+    assert_int_equal(mkfifoat(place->fd, "fifo", 0644), 0);
+    assert_int_equal(symlinkat("../file", place->fd, "in/file"), 0);
+    assert_int_equal(symlinkat("..", place->fd, "in/up"), 0);
+    assert_int_equal(symlinkat("../fifo", place->fd, "in/fifo"), 0);
+    assert_int_equal(symlinkat("nowhere", place->fd, "in/broken"), 0);
+    assert_int_equal(symlinkat("loop", place->fd, "in/loop"), 0);
+    assert_int_equal(symlinkat("../..", place->fd, "in/out"), 0);
+    assert_int_equal(symlinkat(place->name, place->fd, "in/absolute"), 0);
+    assert_int_equal(symlinkat("/dev/null", place->fd, "in/device"), 0);
+    told = &st;
+    assert_names(place, "/in/", false, "up file ");
+    json = list_path(place, "/in/", LISTING_JSON, false);
+    assert_has(json, "\"up\",\"type\":\"directory\"");
+    assert_has(json, "\"file\",\"type\":\"file\"");
+    free(json);
+}
+
+static void what_vanishes_meanwhile_is_left_out(void **state)
+{
+    make_file(*state, "a");
+    make_file(*state, "b");
+    make_file(*state, "c");
+    vanishing = "b";
+    assert_names(*state, "/", false, "a c ");
+}
+/* --- Large directories ---------------------------------------------------- */
+
+static unsigned five_digits(const char *text)
+{
+    unsigned n = 0;
+
+    for (int i = 0; i < 5; i++)
+        n = 10 * n + (unsigned)(text[i] - '0');
+    return n;
+}
+
+/* Lists made-up names, all of which must be there once; whether they came in
+ * order. */
+static bool list_made_up(const struct place *place, unsigned count, size_t len)
+{
+    bool *seen = calloc(count, sizeof(*seen));
+    bool is_sorted = true;
+    char *json, *names;
+
+    made_up_count = count;
+    made_up_len = len;
+    made_up_at = 0;
+    json = list(place, LISTING_JSON);
+    names = names_of(json);
+    assert_int_equal(strlen(names), (len + 1) * count);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned n = five_digits(names + (len + 1) * i);
+
+        assert_true(n < count && !seen[n]);
+        seen[n] = true;
+        is_sorted = is_sorted && n == i;
+    }
+    free(seen);
+    free(names);
+    free(json);
+    return is_sorted;
+}
+
+static void as_many_as_can_be_sorted_come_sorted(void **state)
+{
+    assert_true(list_made_up(*state, 65, 5));
+    assert_true(list_made_up(*state, LISTING_SORT_MAX, 5));
+    assert_true(list_made_up(*state, LISTING_SORT_MAX - 100, 255));
+}
+
+static void more_than_can_be_sorted_come_whole_all_the_same(void **state)
+{
+    char *page;
+
+    assert_false(list_made_up(*state, LISTING_SORT_MAX + 1, 5));
+    assert_false(list_made_up(*state, 99999, 5));
+    made_up_at = 0;
+    page = list(*state, LISTING_HTML);
+    assert_has(page, "<p>99999 entries</p>");
+    free(page);
+}
+
+static void names_that_fill_the_memory_come_unsorted(void **state)
+{
+    assert_false(list_made_up(*state, 4000, 1000));
+}
+
+static void longer_names_than_any_file_system_has_are_skipped(void **state)
+{
+    assert_true(list_made_up(*state, 10, 1024));
+    made_up_at = 0;
+    made_up_len = 1025;
+    assert_names(*state, "/", false, "");
+}
+
+/* Ever longer names bring the end of the page to every place of a fill. */
+static void end_of_the_page_waits_for_room(void **state)
+{
+    made_up_count = 64;
+    for (made_up_len = 5; made_up_len < 205; made_up_len++) {
+        char *page;
+
+        made_up_at = 0;
+        page = list(*state, LISTING_HTML);
+        assert_has(page, "</script>\n</html>\n");
+        free(page);
+    }
+}
+
+static void the_first_fill_already_shows_the_page(void **state)
+{
+    struct place *place = *state;
+    struct stream *stream;
+    struct buf out;
+
+    made_up_count = 300;
+    made_up_at = 0;
+    stream = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
+    assert_non_null(stream);
+    buf_init(&out, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    assert_int_equal(stream->fill(stream, &out), 1);
+    assert_true(out.len > 100);
+    buf_fini(&out);
+    stream->destroy(stream);
+}
+/* --- What fails ----------------------------------------------------------- */
+
+static void only_a_directory_can_be_listed(void **state)
+{
+    struct place *place = *state;
+
+    make_file(place, "a");
+    assert_null(listing_open(&place->root, BYTES("/a"), LISTING_HTML, false));
+    assert_null(listing_open(&place->root, BYTES("/a/"), LISTING_HTML, false));
+    assert_null(listing_open(&place->root, BYTES("/b/"), LISTING_HTML, false));
+}
+
+static void unreadable_directory_breaks_off(void **state)
+{
+    struct place *place = *state;
+
+    for (int i = 0; i < 150; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "%d", i);
+        make_file(place, name);
+    }
+    for (int reads = 0; reads < 150; reads += 50) {
+        reads_left = reads;
+        assert_null(read_all(listing_open(&place->root, BYTES("/"),
+                                          LISTING_HTML, false)));
+    }
+}
+
+/* Runs a listing with ever more memory, until that is enough. */
+static void want_of_memory_breaks_off(void **state)
+{
+    struct place *place = *state;
+    int at = 0;
+
+    made_up_count = 300;
+    for (;; at++) {
+        char storage[RESPONSE_STREAM_BYTES];
+        struct buf out;
+        struct stream *stream;
+        int more = 1;
+
+        made_up_at = 0;
+        allocations_left = at;
+        stream = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
+        while (stream && more > 0) {
+            buf_init(&out, storage, sizeof(storage), sizeof(storage));
+            more = stream->fill(stream, &out);
+            assert_false(out.failed);
+        }
+        if (stream)
+            stream->destroy(stream);
+        if (stream && more == 0)
+            break;
+    }
+    assert_in_range(at, 4, 40);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLACE_TEST(accept_decides_the_format),
+        PLACE_TEST(directories_come_first_then_names_in_order),
+        PLACE_TEST(hidden_names_are_left_out_unless_asked_for),
+        PLACE_TEST(symlinks_are_listed_as_what_can_be_served),
+        PLACE_TEST(what_vanishes_meanwhile_is_left_out),
+        PLACE_TEST(as_many_as_can_be_sorted_come_sorted),
+        PLACE_TEST(more_than_can_be_sorted_come_whole_all_the_same),
+        PLACE_TEST(names_that_fill_the_memory_come_unsorted),
+        PLACE_TEST(longer_names_than_any_file_system_has_are_skipped),
+        PLACE_TEST(end_of_the_page_waits_for_room),
+        PLACE_TEST(the_first_fill_already_shows_the_page),
+        PLACE_TEST(only_a_directory_can_be_listed),
+        PLACE_TEST(unreadable_directory_breaks_off),
+        PLACE_TEST(want_of_memory_breaks_off),
+    };
+
+    return cmocka_run_group_tests_name("listing", tests, NULL, NULL);
+}
