@@ -1,0 +1,92 @@
+/*
+ * conn_set - the connections of one worker, and what they share: loop, clock,
+ * scheduler, sender, handler, limits, and the pools of memory they draw from.
+ *
+ * Pools keep the most recently used on top, so that a busy worker touches the
+ * same few cache-warm buffers. Memory of connections grows in slabs up to the
+ * limit; input buffers and exchanges beyond a reserve are freed.
+ *
+ * Thread: the worker's, but for conn_set_closed().
+ * Owns:   connections, pools, sender, scheduler, deadlines.
+ */
+#ifndef ENGINE_CONN_SET_H
+#define ENGINE_CONN_SET_H
+
+#include <stdatomic.h>
+
+#include "engine/conn.h"
+#include "engine/sender.h"
+#include "handler/static_files.h"
+#include "observe/access_log.h"
+
+struct conn_limits {
+    size_t connections_max; /* of this worker */
+    uint32_t requests_max;  /* per connection; 0: any number */
+    uint64_t keepalive_ms;
+    uint64_t header_ms;     /* for a whole head */
+    uint64_t body_ms;       /* for a whole body that is drained */
+    uint64_t send_ms;       /* without progress while the socket is full */
+    uint64_t send_rate_min; /* bytes a second, beyond send_ms; 0: any */
+    uint64_t quantum;       /* bytes sent before others get their turn */
+};
+
+struct conn_set {
+    struct ev_loop *loop;
+    const struct now *now;
+    struct conn_limits limits;
+    struct response_style style;
+    struct static_files *files;
+    struct access_log_buffer *access_log;
+    struct sched sched;
+    struct sender sender;
+    struct link link;
+    bool is_draining;
+    bool is_held; /* what waits may not send before the link's next tick */
+    /* private */
+    struct deadline_wheel deadlines;
+    struct list open;
+    struct list closed;
+    struct list free;
+    struct list slabs;
+    size_t count;         /* open ones */
+    size_t allocated;     /* in all slabs */
+    struct input *inputs; /* free ones */
+    size_t input_count;
+    struct list exchanges; /* free ones */
+    size_t exchange_count;
+    char discard[16384]; /* where lingering reads go */
+    _Atomic uint64_t closed_count;
+};
+
+/* Fills in the private part; the public one is set by the worker. 0 or
+ * -ENOMEM. */
+MUST_USE int conn_set_init(struct conn_set *set, enum sched_policy policy,
+                           uint64_t starvation_bound,
+                           struct link_shared *link_shared, size_t worker);
+void conn_set_fini(struct conn_set *set);
+
+/* Takes over a descriptor; closes it when there is no memory. */
+void conn_set_open(struct conn_set *set, int fd, const struct address *peer);
+
+/* Lets waiting responses send until the turn's budget is used up, then frees
+ * what was closed. */
+void conn_set_turn(struct conn_set *set);
+
+/* From now on no request is kept alive; idle connections are closed. */
+void conn_set_drain(struct conn_set *set);
+void conn_set_close_all(struct conn_set *set);
+
+/* How many have been closed since the start. Any thread. */
+uint64_t conn_set_closed(const struct conn_set *set);
+
+/* --- For conn.c --------------------------------------------------------- */
+
+struct input *input_take(struct conn_set *set); /* NULL: no memory */
+void input_give(struct conn_set *set, struct input **input);
+struct exchange *exchange_take(struct conn_set *set); /* NULL: no memory */
+void exchange_give(struct conn_set *set, struct exchange *exchange);
+
+/* Moves a connection that has been closed to where the turn frees it. */
+void conn_set_retire(struct conn_set *set, struct conn *conn);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * fair_share - a simulated server that shares its link evenly among all
+ * responses (processor sharing); the order in which they would finish there
+ * is what fsp follows.
+ *
+ * Friedman, Henderson, "Fairness and efficiency in web server protocols",
+ * SIGMETRICS 2003: who serves one response at a time, in the order of their
+ * finishing under processor sharing, finishes none of them later than
+ * processor sharing would.
+ *
+ * The simulation's clock is what the real server sends: for every byte sent
+ * there one byte is shared out here. With n responses in the simulation the
+ * virtual time V rises by 1/n a byte, so a response of b bytes that comes at
+ * V finishes at V + b, whatever comes later. That is all one needs to know
+ * of it: arriving and finishing cost O(log n), and nobody's finish ever has
+ * to be computed anew.
+ *
+ * Virtual time is in bytes, with FAIR_SHARE_FRACTION_BITS binary places.
+ *
+ * Thread: one scheduler's.
+ * Owns:   its heap of simulated responses. Their number is bounded: beyond
+ *         the reserve the one that would finish next leaves early.
+ */
+#ifndef ENGINE_FAIR_SHARE_H
+#define ENGINE_FAIR_SHARE_H
+
+#include "base/heap.h"
+
+enum { FAIR_SHARE_FRACTION_BITS = 12 };
+
+struct fair_share {
+    struct heap heap;        /* by virtual finish */
+    struct heap_node *nodes; /* one for each that may be inside */
+    uint32_t *free_nodes;    /* places in nodes; free_count of them */
+    uint32_t free_count;
+    uint32_t capacity;
+    uint64_t now;  /* V */
+    uint64_t rest; /* shared out next time: too little to raise V */
+};
+
+void fair_share_init(struct fair_share *share);
+void fair_share_fini(struct fair_share *share);
+
+/* Makes room for count simulated responses in all. 0 or -ENOMEM. */
+MUST_USE int fair_share_reserve(struct fair_share *share, size_t count);
+
+/* A response of so many bytes comes. Returns its virtual finish. */
+uint64_t fair_share_arrive(struct fair_share *share, uint64_t bytes);
+
+/* So many bytes have really been sent. */
+void fair_share_advance(struct fair_share *share, uint64_t bytes);
+
+/* What fair_share_arrive() would return, without a simulated arrival. */
+static inline uint64_t fair_share_finish(const struct fair_share *share,
+                                         uint64_t bytes)
+{
+    uint64_t most = (UINT64_MAX - share->now) >> FAIR_SHARE_FRACTION_BITS;
+
+    return share->now +
+           ((bytes < most ? bytes : most) << FAIR_SHARE_FRACTION_BITS);
+}
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * sched - decides which waiting response may send next.
+ *
+ *   srpt  fewest bytes left first (Schrage, "A proof of the optimality of the
+ *         shortest remaining processing time discipline", 1968), with a bound
+ *         on how much may pass a response.
+ *   fsp   in the order of finishing under fair sharing; see fair_share.h.
+ *   fifo  in the order they came, each to its end as far as its client takes
+ *         it.
+ *   fair  round robin, a quantum each.
+ *
+ * The order knows nothing of sockets: who sends takes an item, sends at most
+ * a quantum, and puts back what remains.
+ *
+ * The bound of srpt. Let A be the bytes of all responses that have arrived so
+ * far, and K the bound. The key of a response that arrived at A = a and has b
+ * bytes left is
+ *
+ *     key = K * b + a        (K = 0, no bound: key = b)
+ *
+ * Claim: a response of b bytes is passed by less than (K + 1) * b bytes of
+ * responses that came later. Proof: let q, of x bytes, be the last in arrival
+ * of those that pass r (b bytes left at most, arrived at a). Passing means
+ * K * x + a' < K * b + a for q's arrival a' >= a + b, hence
+ * a' - a < K * (b - x): the bytes of all that came after r and before q are
+ * fewer than K * (b - x) - b. With the x bytes of q itself, and x < b, that
+ * is less than K * b + b. What b shrinks to while r is served only lowers its
+ * key further.  So r waits for what was there when it came, and for less than
+ * (K + 1) * b bytes more: work in proportion to its own size, as under fair
+ * sharing, instead of for ever.
+ *
+ * A response of unknown length (a stream) is ordered by the bytes it has had:
+ * least attained service first (Rai, Urvoy-Keller, Biersack, "Analysis of LAS
+ * scheduling for job size distributions with high variance", SIGMETRICS
+ * 2003).
+ *
+ * Invariant: an item is queued exactly while its response has something to
+ *            send, its socket takes more, and no one else is sending it.
+ * Thread:    one per worker, used by that worker only; no locks.
+ * Owns:      the queue, never the items; they live inside their connection.
+ */
+#ifndef ENGINE_SCHED_H
+#define ENGINE_SCHED_H
+
+#include "engine/fair_share.h"
+
+enum sched_policy {
+    SCHED_POLICY_SRPT,
+    SCHED_POLICY_FSP,
+    SCHED_POLICY_FIFO,
+    SCHED_POLICY_FAIR
+};
+
+struct sched {
+    struct heap heap;
+    enum sched_policy policy;
+    uint64_t bound;         /* K of srpt; 0: none */
+    uint64_t clock;         /* counts arrivals and turns */
+    uint64_t bytes_arrived; /* A */
+    struct fair_share share;
+};
+
+struct sched_item {
+    struct heap_node node; /* private */
+    bool is_stream;        /* private: of unknown length */
+    uint64_t arrival;      /* private: its number */
+    uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
+};
+
+void sched_init(struct sched *sched, enum sched_policy policy, uint64_t bound);
+void sched_fini(struct sched *sched);
+
+/* Makes room for items in all, so that sched_put() cannot fail. 0, -ENOMEM. */
+MUST_USE int sched_reserve(struct sched *sched, size_t items);
+
+/* A new response of so many bytes begins to wait; of a stream, so many as it
+ * has to begin with. */
+void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t bytes,
+                  bool is_stream);
+
+/* Whether item, which has arrived and is not queued, would be the very next:
+ * then it may send at once and spare itself the queue. bytes as for
+ * sched_put(). */
+bool sched_goes_first(const struct sched *sched, const struct sched_item *item,
+                      uint64_t bytes);
+
+/* What the order goes by, smallest first. Of fair, which orders by turns
+ * alone, always UINT64_MAX. bytes as for sched_put(). */
+uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
+                   uint64_t bytes);
+
+/* Queues item, which must not be queued yet. bytes: left to send; of a
+ * stream, sent so far. */
+void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes);
+
+/* Takes out the item that sends next; NULL when none waits. */
+struct sched_item *sched_take(struct sched *sched);
+
+/* Takes out an item that gives up; nothing happens when it is not queued. */
+void sched_drop(struct sched *sched, struct sched_item *item);
+
+/* So many bytes were sent, of whichever responses. */
+static inline void sched_sent(struct sched *sched, uint64_t bytes)
+{
+    if (sched->policy == SCHED_POLICY_FSP)
+        fair_share_advance(&sched->share, bytes);
+}
+
+/* The key of the item that is next; UINT64_MAX when none waits. */
+static inline uint64_t sched_next_key(const struct sched *sched)
+{
+    const struct heap_item *first = heap_first(&sched->heap);
+
+    return first ? first->key : UINT64_MAX;
+}
+
+static inline bool sched_is_empty(const struct sched *sched)
+{
+    return sched->heap.count == 0;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * sender - hands one slice of a row of responses to a socket.
+ *
+ * Parts in memory, of as many responses as lie ahead, leave together in one
+ * sendmsg(2): the replies to pipelined requests cost one system call. A part
+ * of a file goes by sendfile(2), or by pread(2) and send(2); a head before it
+ * is held back with MSG_MORE, so that both share segments.
+ *
+ * Before the last piece of a file, and after it, the origin is asked whether
+ * the file still is what the head announced; if not the response is broken
+ * off, so that no client takes a mixture of two versions for either.
+ *
+ * Thread: one per worker.
+ * Owns:   the buffer for pread.
+ */
+#ifndef ENGINE_SENDER_H
+#define ENGINE_SENDER_H
+
+#include "base/list.h"
+#include "http/exchange.h"
+
+enum sender_result {
+    SENDER_DONE,  /* nothing of the row is left */
+    SENDER_SLICE, /* a step was made, more is left */
+    SENDER_FULL,  /* the socket takes no more for now */
+    SENDER_FAILED /* client gone, file changed, or no memory: abort */
+};
+
+struct sender {
+    char *buffer;        /* for PART_READ; NULL until needed */
+    size_t buffer_bytes; /* its size: the quantum */
+};
+
+void sender_init(struct sender *sender, size_t quantum);
+void sender_fini(struct sender *sender);
+
+/* Sends at most budget bytes (at least 1) of the exchanges in the row, in one
+ * step: all gathered memory, or one piece of a file. *sent_out says how many
+ * went. Exchanges that are done stay in the row; the caller takes them out
+ * before the next step. */
+enum sender_result sender_step(struct sender *sender, int fd,
+                               struct list *exchanges, uint64_t budget,
+                               uint64_t *sent_out);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * worker - one thread: its loop, mailbox, connections, handler and caches;
+ * runs turns until it is stopped.
+ *
+ * A turn: wait for events (not at all while responses are queued), handle
+ * them, let the scheduler send, free what was closed.
+ *
+ * Thread: worker_create() to worker_join() the main thread's; worker_give(),
+ *         worker_wake() and worker_open_count() the acceptor's;
+ *         worker_command() any.
+ * Owns:   everything it runs on.
+ */
+#ifndef ENGINE_WORKER_H
+#define ENGINE_WORKER_H
+
+#include "engine/conn_set.h"
+#include "io/mailbox.h"
+
+struct worker_options {
+    struct static_files_options files; /* style.now is set by the worker */
+    struct conn_limits limits;
+    enum sched_policy schedule;
+    uint64_t starvation_bound; /* of srpt; see sched.h */
+    struct link_shared *link;  /* borrowed, of all workers */
+    size_t number;             /* of this worker, from 0 */
+    const struct access_log *access_log;
+    /* Called on the worker's thread when it has drained. */
+    void (*on_drained)(void *context);
+    void *context;
+};
+
+enum worker_command {
+    WORKER_DRAIN = 1, /* finish what is under way, then end */
+    WORKER_STOP = 2   /* end at once */
+};
+
+struct worker; /* opaque */
+
+/* Makes all a worker needs, but starts no thread. NULL: no memory or no
+ * descriptors. options is copied. */
+MUST_USE struct worker *worker_create(const struct worker_options *options);
+void worker_destroy(struct worker *worker); /* joined, or never started */
+
+/* 0 or -errno. */
+MUST_USE int worker_start(struct worker *worker);
+void worker_join(struct worker *worker);
+
+/* Hands a connection over, without waking. False: its mailbox is full; the
+ * caller keeps the descriptor. */
+MUST_USE bool worker_give(struct worker *worker, const struct mail *mail);
+void worker_wake(struct worker *worker);
+
+void worker_command(struct worker *worker, unsigned commands);
+
+/* How many connections given so far have been closed again. */
+uint64_t worker_closed(const struct worker *worker);
+
+#endif

@@ -1,0 +1,186 @@
+#include "engine/conn.h"
+
+#include <assert.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/conn_priv.h"
+#include "http/exchange.h"
+
+enum { LINGER_IDLE_MS = 2000, IGNORED_EVENTS_MAX = 16 };
+
+/* Which state may follow which; a bit for each. */
+#define MAY(state) (1u << (state))
+static const unsigned may_follow[] = {
+    [CONN_READING] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
+                     MAY(CONN_BLOCKED) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_BODY] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
+                  MAY(CONN_BLOCKED) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_QUEUED] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
+                    MAY(CONN_BLOCKED) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_BLOCKED] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
+    [CONN_LINGERING] = MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_CLOSED] = 0,
+};
+
+/* Costs no system call here: libev applies what has changed by the end of
+ * the turn. */
+static void watch(struct conn *conn, int events)
+{
+    if (ev_is_active(&conn->io)) {
+        if ((conn->io.events & (EV_READ | EV_WRITE)) == events)
+            return;
+        ev_io_stop(conn->set->loop, &conn->io);
+    }
+    ev_io_modify(&conn->io, events);
+    ev_io_start(conn->set->loop, &conn->io);
+}
+
+static void limit(struct conn *conn, uint64_t at_ms)
+{
+    deadline_set(&conn->set->deadlines, &conn->deadline, at_ms);
+}
+
+/* A whole head has to come within one limit, set when its first byte is
+ * there; bytes that trickle in do not move it. */
+static void limit_reading(struct conn *conn)
+{
+    const struct conn_limits *limits = &conn->set->limits;
+    uint64_t now_ms = conn->set->now->mono_ms;
+
+    if (!conn->input && conn->requests > 0) {
+        conn->head_timed = false;
+        limit(conn, now_ms + limits->keepalive_ms);
+    } else if (!conn->head_timed) {
+        conn->head_timed = true;
+        limit(conn, now_ms + limits->header_ms);
+    }
+}
+
+void conn_enter(struct conn *conn, enum conn_state state)
+{
+    const struct conn_set *set = conn->set;
+    enum conn_state from = conn->state;
+
+    assert(may_follow[from] & MAY(state));
+    conn->state = (uint8_t)state;
+    switch (state) {
+    case CONN_READING:
+        watch(conn, EV_READ);
+        limit_reading(conn);
+        break;
+    case CONN_BODY:
+        watch(conn, EV_READ);
+        if (from != CONN_BODY)
+            limit(conn, set->now->mono_ms + set->limits.body_ms);
+        break;
+    case CONN_QUEUED:
+        /* The watcher stays: usually the turn sends before the next wait.
+         * on_event() stops it when many waits come first. */
+        if (from != CONN_QUEUED)
+            conn->ignored_events = 0;
+        break;
+    case CONN_BLOCKED:
+        watch(conn, EV_WRITE);
+        conn->blocked_since_ms = set->now->mono_ms;
+        limit(conn, conn_blocked_until(conn));
+        break;
+    case CONN_LINGERING:
+        watch(conn, EV_READ);
+        limit(conn, set->now->mono_ms + LINGER_IDLE_MS);
+        break;
+    case CONN_CLOSED:
+        break;
+    }
+}
+
+static void on_event(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct conn *conn = io->data;
+
+    (void)events;
+    switch ((enum conn_state)conn->state) {
+    case CONN_READING:
+    case CONN_BODY:
+        conn_read(conn);
+        break;
+    case CONN_BLOCKED:
+        conn->blocked_ms += conn->set->now->mono_ms - conn->blocked_since_ms;
+        conn_queue(conn);
+        break;
+    case CONN_LINGERING:
+        conn_linger(conn);
+        break;
+    case CONN_QUEUED:
+        /* It will be sent to soon, and usually ask for the same event again:
+         * worth two system calls only if that takes long. */
+        if (++conn->ignored_events == IGNORED_EVENTS_MAX)
+            ev_io_stop(loop, io);
+        break;
+    case CONN_CLOSED:
+        break;
+    }
+}
+
+void conn_start(struct conn *conn)
+{
+    ev_io_init(&conn->io, on_event, conn->io.fd, EV_READ);
+    conn->io.data = conn;
+    conn_read(conn);
+}
+
+bool conn_is_idle(const struct conn *conn)
+{
+    return conn->state == CONN_READING && !conn->input;
+}
+
+void conn_expire(struct conn *conn)
+{
+    switch ((enum conn_state)conn->state) {
+    case CONN_READING:
+        if (conn->input && conn->input->begin < conn->input->end)
+            conn_refuse(conn, 408);
+        else
+            conn_close(conn);
+        break;
+    case CONN_BODY:
+        conn_refuse(conn, 408);
+        break;
+    case CONN_BLOCKED:
+    case CONN_LINGERING:
+        conn_close(conn);
+        break;
+    case CONN_QUEUED: /* it is the server that makes it wait */
+    case CONN_CLOSED:
+        break;
+    }
+}
+
+void conn_close(struct conn *conn)
+{
+    struct conn_set *set = conn->set;
+
+    if (conn->state == CONN_CLOSED)
+        return;
+    conn_enter(conn, CONN_CLOSED);
+    ev_io_stop(set->loop, &conn->io);
+    deadline_drop(&set->deadlines, &conn->deadline);
+    sched_drop(&set->sched, &conn->item);
+    link_drop(&set->link, &conn->flow);
+    if (!list_is_empty(&conn->exchanges)) {
+        /* Broken off: a reset tells the client, where a plain end could pass
+         * for a complete answer. */
+        struct linger reset = {.l_onoff = 1, .l_linger = 0};
+
+        setsockopt(conn->io.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    }
+    close(conn->io.fd);
+    while (!list_is_empty(&conn->exchanges))
+        conn_finish_exchange(conn, OWNER_OF(conn->exchanges.next,
+                                            struct exchange, link));
+    if (conn->current)
+        exchange_give(set, conn->current);
+    conn->current = NULL;
+    input_give(set, &conn->input);
+    conn_set_retire(set, conn);
+}

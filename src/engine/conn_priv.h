@@ -1,0 +1,45 @@
+/*
+ * conn_priv - what the three files of a connection's life share:
+ * conn.c (states, events, limits), conn_read.c (bytes to answers) and
+ * conn_send.c (answers to bytes).
+ */
+#ifndef ENGINE_CONN_PRIV_H
+#define ENGINE_CONN_PRIV_H
+
+#include "engine/conn_set.h"
+
+/* The one door: sets the state, watcher and deadline. */
+void conn_enter(struct conn *conn, enum conn_state state);
+
+/* Reads once and goes on with what came. */
+void conn_read(struct conn *conn);
+
+/* Goes on with what is in the buffer until more must be read, the answers
+ * have to wait, or the connection ends. */
+void conn_advance(struct conn *conn);
+
+/* Answers what is wrong with status, and ends the connection after that. */
+void conn_refuse(struct conn *conn, unsigned status);
+
+enum conn_progress {
+    CONN_SENT,  /* the row is empty, the connection may go on */
+    CONN_WAITS, /* queued or blocked: comes back by itself */
+    CONN_ENDED  /* lingering or closed */
+};
+
+/* Lets the row wait for its turn. */
+void conn_queue(struct conn *conn);
+
+/* Sends the row now if nothing in the queue goes before it, or queues it. */
+enum conn_progress conn_submit(struct conn *conn);
+
+/* What is still allowed while the socket is full; see conn_limits. */
+uint64_t conn_blocked_until(const struct conn *conn);
+
+/* Logs an exchange that has come to its end, and gives it back. */
+void conn_finish_exchange(struct conn *conn, struct exchange *exchange);
+
+/* Throws away what a client still sends after the last answer. */
+void conn_linger(struct conn *conn);
+
+#endif

@@ -1,0 +1,261 @@
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "engine/conn_priv.h"
+#include "http/exchange.h"
+
+enum {
+    LINGER_MS = 10000,               /* in all */
+    LINGER_BYTES_MAX = 64 * 1048576, /* in all */
+    MS_PER_S = 1000
+};
+
+static struct exchange *first_exchange(const struct conn *conn)
+{
+    return OWNER_OF(conn->exchanges.next, struct exchange, link);
+}
+
+/* What the scheduler orders by: the bytes left of all that leaves together. Of
+ * a stream nobody knows; the bytes it has had stand for them. */
+struct waiting {
+    uint64_t bytes;
+    bool is_stream;
+};
+
+static struct waiting count_waiting(const struct conn *conn)
+{
+    struct waiting waiting = {0};
+
+    for (struct list *link = conn->exchanges.next; link != &conn->exchanges;
+         link = link->next) {
+        const struct response *response =
+            &OWNER_OF(link, struct exchange, link)->response;
+
+        waiting.bytes += response->bytes_left;
+        if (response->stream) {
+            waiting.bytes += response->bytes_sent;
+            waiting.is_stream = true;
+        }
+    }
+    return waiting;
+}
+
+uint64_t conn_blocked_until(const struct conn *conn)
+{
+    const struct conn_limits *limits = &conn->set->limits;
+    uint64_t now_ms = conn->set->now->mono_ms;
+    uint64_t sent = first_exchange(conn)->response.bytes_sent;
+    uint64_t allowed;
+
+    if (limits->send_rate_min == 0)
+        return now_ms + limits->send_ms;
+    /* Full sockets may cost so much time in all, for what has been sent. */
+    allowed = limits->send_ms + sent * MS_PER_S / limits->send_rate_min;
+    if (allowed <= conn->blocked_ms)
+        return now_ms;
+    allowed -= conn->blocked_ms;
+    return now_ms + (allowed < limits->send_ms ? allowed : limits->send_ms);
+}
+
+/* --- The end of an exchange, and of a connection ------------------------- */
+
+static struct bytes field_value(const struct request *request, enum field_id id)
+{
+    const struct field *field = request_find(request, id);
+
+    return field ? field->value : (struct bytes){"", 0};
+}
+
+static void log_exchange(const struct conn *conn,
+                         const struct exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+    const struct response *response = &exchange->response;
+    struct access_log_entry entry = {
+        .peer = &conn->peer,
+        .request_line = request->line,
+        .referer = field_value(request, FIELD_REFERER),
+        .user_agent = field_value(request, FIELD_USER_AGENT),
+        .status = response->status,
+        .body_bytes = response->bytes_sent > response->head_bytes
+                          ? response->bytes_sent - response->head_bytes
+                          : 0};
+
+    access_log_put(conn->set->access_log, &entry);
+}
+
+void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
+{
+    list_drop(&exchange->link);
+    if (access_log_is_kept(conn->set->access_log))
+        log_exchange(conn, exchange);
+    response_fini(&exchange->response);
+    exchange_give(conn->set, exchange);
+}
+
+static void finish_sent(struct conn *conn)
+{
+    while (!list_is_empty(&conn->exchanges)) {
+        struct exchange *exchange = first_exchange(conn);
+
+        if (!response_is_done(&exchange->response))
+            return;
+        conn_finish_exchange(conn, exchange);
+        conn->blocked_ms = 0;
+    }
+}
+
+static bool is_drained(const struct conn *conn)
+{
+    return !conn->input || conn->input->begin == conn->input->end;
+}
+
+/* Whether the connection ends with what has been sent. When the server is
+ * about to stop, it does unless the next request has begun. */
+static bool is_over(const struct conn *conn)
+{
+    return conn->is_closing ||
+           (conn->set->is_draining && !conn->current && is_drained(conn));
+}
+
+/* All has been sent and nothing more will be. When the client may still be
+ * sending, closing at once would make the kernel answer with a reset, which
+ * can destroy what the client has not read yet (RFC 9112 9.6). */
+static void end(struct conn *conn)
+{
+    if ((conn->client_closes && is_drained(conn) &&
+         !link_watches(&conn->set->link, &conn->flow)) ||
+        shutdown(conn->io.fd, SHUT_WR) == -1) {
+        conn_close(conn);
+        return;
+    }
+    input_give(conn->set, &conn->input);
+    conn->linger_until_ms = conn->set->now->mono_ms + LINGER_MS;
+    conn->linger_bytes = LINGER_BYTES_MAX;
+    conn_enter(conn, CONN_LINGERING);
+    conn_linger(conn);
+}
+
+void conn_linger(struct conn *conn)
+{
+    struct conn_set *set = conn->set;
+    ssize_t n = recv(conn->io.fd, set->discard, sizeof(set->discard), 0);
+
+    if (n == -1 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0 || (size_t)n >= conn->linger_bytes ||
+        set->now->mono_ms >= conn->linger_until_ms) {
+        conn_close(conn);
+        return;
+    }
+    conn->linger_bytes -= (uint32_t)n;
+    conn_enter(conn, CONN_LINGERING);
+}
+
+/* --- Sending ------------------------------------------------------------- */
+
+void conn_queue(struct conn *conn)
+{
+    sched_put(&conn->set->sched, &conn->item, count_waiting(conn).bytes);
+    conn_enter(conn, CONN_QUEUED);
+}
+
+/* How much of it the link lets through now; 0: it has to wait. */
+static uint64_t allow(struct conn *conn)
+{
+    struct conn_set *set = conn->set;
+    uint64_t quantum = set->limits.quantum;
+    struct waiting waiting;
+
+    if (set->link.shared->mode == LINK_OFF)
+        return quantum;
+    waiting = count_waiting(conn);
+    return link_allow(&set->link, &conn->flow,
+                      sched_key(&set->sched, &conn->item, waiting.bytes),
+                      waiting.is_stream || waiting.bytes > quantum
+                          ? quantum
+                          : waiting.bytes);
+}
+
+static void note_sent(struct conn *conn, uint64_t sent)
+{
+    struct conn_set *set = conn->set;
+    struct waiting waiting;
+
+    sched_sent(&set->sched, sent);
+    if (set->link.shared->mode == LINK_OFF)
+        return;
+    waiting = count_waiting(conn);
+    link_handed(&set->link, &conn->flow, sent,
+                waiting.bytes > 0
+                    ? sched_key(&set->sched, &conn->item, waiting.bytes)
+                    : 0,
+                set->now->mono_ms);
+}
+
+/* Sends up to a quantum; what is left waits. *sent_out counts the bytes. */
+static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
+{
+    struct conn_set *set = conn->set;
+    uint64_t budget = allow(conn);
+
+    if (budget == 0) {
+        set->is_held = true;
+        conn_queue(conn);
+        return CONN_WAITS;
+    }
+    for (;;) {
+        uint64_t sent;
+        enum sender_result result = sender_step(&set->sender, conn->io.fd,
+                                                &conn->exchanges, budget,
+                                                &sent);
+
+        *sent_out += sent;
+        budget -= sent;
+        note_sent(conn, sent);
+        if (result == SENDER_FAILED) {
+            conn_close(conn);
+            return CONN_ENDED;
+        }
+        finish_sent(conn);
+        if (list_is_empty(&conn->exchanges)) {
+            if (!is_over(conn))
+                return CONN_SENT;
+            end(conn);
+            return CONN_ENDED;
+        }
+        if (result == SENDER_FULL) {
+            conn_enter(conn, CONN_BLOCKED);
+            return CONN_WAITS;
+        }
+        if (budget == 0 || sent == 0) {
+            conn_queue(conn);
+            return CONN_WAITS;
+        }
+    }
+}
+
+enum conn_progress conn_submit(struct conn *conn)
+{
+    struct conn_set *set = conn->set;
+    struct waiting waiting = count_waiting(conn);
+    uint64_t sent = 0;
+
+    sched_arrive(&set->sched, &conn->item, waiting.bytes, waiting.is_stream);
+    /* What is not more than a quantum and comes before all that wait would be
+     * taken next anyway. */
+    if (waiting.bytes <= set->limits.quantum &&
+        sched_goes_first(&set->sched, &conn->item, waiting.bytes))
+        return send_quantum(conn, &sent);
+    conn_queue(conn);
+    return CONN_WAITS;
+}
+
+uint64_t conn_run(struct conn *conn)
+{
+    uint64_t sent = 0;
+
+    if (send_quantum(conn, &sent) == CONN_SENT)
+        conn_advance(conn);
+    return sent;
+}

@@ -1,0 +1,241 @@
+#include "engine/conn_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "http/exchange.h"
+
+enum {
+    SLAB_CONNS = 64,
+    INPUTS_KEPT = 64, /* free ones beyond that go back to the system */
+    EXCHANGES_KEPT = 128,
+    /* What is sent before the loop looks for arrivals again, and how often
+     * a response gets its turn until then. */
+    TURN_BYTES = 524288,
+    TURN_RUNS = 256
+};
+
+struct slab {
+    struct list link;
+    struct conn conns[SLAB_CONNS];
+};
+
+/* --- Pools --------------------------------------------------------------- */
+
+struct input *input_take(struct conn_set *set)
+{
+    struct input *input = set->inputs;
+
+    if (input) {
+        set->inputs = input->next;
+        set->input_count--;
+    } else {
+        input = malloc(sizeof(*input));
+        if (!input)
+            return NULL;
+    }
+    input->begin = input->end = 0;
+    return input;
+}
+
+void input_give(struct conn_set *set, struct input **input_ref)
+{
+    struct input *input = *input_ref;
+
+    *input_ref = NULL;
+    if (!input)
+        return;
+    if (set->input_count == INPUTS_KEPT) {
+        free(input);
+        return;
+    }
+    input->next = set->inputs;
+    set->inputs = input;
+    set->input_count++;
+}
+
+struct exchange *exchange_take(struct conn_set *set)
+{
+    struct exchange *exchange;
+
+    if (list_is_empty(&set->exchanges)) {
+        exchange = malloc(sizeof(*exchange));
+        if (exchange)
+            list_init(&exchange->link);
+        return exchange;
+    }
+    exchange = OWNER_OF(set->exchanges.next, struct exchange, link);
+    list_drop(&exchange->link);
+    set->exchange_count--;
+    return exchange;
+}
+
+void exchange_give(struct conn_set *set, struct exchange *exchange)
+{
+    if (set->exchange_count == EXCHANGES_KEPT) {
+        free(exchange);
+        return;
+    }
+    list_put_first(&set->exchanges, &exchange->link);
+    set->exchange_count++;
+}
+
+static bool add_slab(struct conn_set *set)
+{
+    struct slab *slab;
+
+    if (set->allocated >= set->limits.connections_max ||
+        sched_reserve(&set->sched, set->allocated + SLAB_CONNS) != 0)
+        return false;
+    slab = aligned_alloc(_Alignof(struct slab), sizeof(*slab));
+    if (!slab)
+        return false;
+    list_put_last(&set->slabs, &slab->link);
+    for (size_t i = 0; i < SLAB_CONNS; i++)
+        list_put_last(&set->free, &slab->conns[i].link);
+    set->allocated += SLAB_CONNS;
+    return true;
+}
+
+/* --- Connections --------------------------------------------------------- */
+
+void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
+{
+    struct conn *conn;
+
+    if (list_is_empty(&set->free) && !add_slab(set)) {
+        close(fd);
+        atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
+        return;
+    }
+    conn = OWNER_OF(set->free.next, struct conn, link);
+    list_drop(&conn->link);
+    *conn = (struct conn){.set = set, .peer = *peer, .state = CONN_READING};
+    list_init(&conn->exchanges);
+    deadline_init(&conn->deadline);
+    list_put_last(&set->open, &conn->link);
+    set->count++;
+    conn->io.fd = fd;
+    link_flow_init(&conn->flow, fd);
+    conn_start(conn);
+}
+
+void conn_set_retire(struct conn_set *set, struct conn *conn)
+{
+    list_drop(&conn->link);
+    list_put_last(&set->closed, &conn->link);
+    set->count--;
+    atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
+}
+
+uint64_t conn_set_closed(const struct conn_set *set)
+{
+    return atomic_load_explicit(&set->closed_count, memory_order_relaxed);
+}
+
+static void reap(struct conn_set *set)
+{
+    while (!list_is_empty(&set->closed)) {
+        struct list *link = set->closed.next;
+
+        list_drop(link);
+        list_put_first(&set->free, link);
+    }
+}
+
+void conn_set_turn(struct conn_set *set)
+{
+    uint64_t sent = 0;
+    struct sched_item *item;
+
+    set->is_held = false;
+    while (sent < TURN_BYTES && !set->is_held &&
+           (item = sched_take(&set->sched)))
+        sent += TURN_BYTES / TURN_RUNS +
+                conn_run(OWNER_OF(item, struct conn, item));
+    if (set->link.shared->mode != LINK_OFF)
+        link_publish(&set->link, sched_next_key(&set->sched));
+    reap(set);
+}
+
+static void close_where(struct conn_set *set, bool only_idle)
+{
+    struct list *link = set->open.next;
+
+    while (link != &set->open) {
+        struct conn *conn = OWNER_OF(link, struct conn, link);
+
+        link = link->next;
+        if (!only_idle || conn_is_idle(conn))
+            conn_close(conn);
+    }
+}
+
+void conn_set_drain(struct conn_set *set)
+{
+    set->is_draining = true;
+    close_where(set, true);
+}
+
+void conn_set_close_all(struct conn_set *set)
+{
+    close_where(set, false);
+    reap(set);
+}
+
+/* --- Coming and going ---------------------------------------------------- */
+
+static void on_expired(void *context, struct deadline *deadline)
+{
+    (void)context;
+    conn_expire(OWNER_OF(deadline, struct conn, deadline));
+}
+
+int conn_set_init(struct conn_set *set, enum sched_policy policy,
+                  uint64_t starvation_bound, struct link_shared *link_shared,
+                  size_t worker)
+{
+    list_init(&set->open);
+    list_init(&set->closed);
+    list_init(&set->free);
+    list_init(&set->slabs);
+    list_init(&set->exchanges);
+    set->inputs = NULL;
+    set->count = set->allocated = 0;
+    set->input_count = set->exchange_count = 0;
+    set->is_draining = set->is_held = false;
+    atomic_init(&set->closed_count, 0);
+    sched_init(&set->sched, policy, starvation_bound);
+    link_init(&set->link, link_shared, worker);
+    sender_init(&set->sender, (size_t)set->limits.quantum);
+    deadline_wheel_init(&set->deadlines, set->loop, set->now, on_expired, set);
+    return add_slab(set) ? 0 : -ENOMEM;
+}
+
+void conn_set_fini(struct conn_set *set)
+{
+    conn_set_close_all(set);
+    deadline_wheel_fini(&set->deadlines);
+    while (set->inputs) {
+        struct input *next = set->inputs->next;
+
+        free(set->inputs);
+        set->inputs = next;
+    }
+    while (!list_is_empty(&set->exchanges)) {
+        struct exchange *exchange = OWNER_OF(set->exchanges.next,
+                                             struct exchange, link);
+
+        list_drop(&exchange->link);
+        free(exchange);
+    }
+    while (!list_is_empty(&set->slabs)) {
+        struct slab *slab = OWNER_OF(set->slabs.next, struct slab, link);
+
+        list_drop(&slab->link);
+        free(slab);
+    }
+    sched_fini(&set->sched);
+    sender_fini(&set->sender);
+}

@@ -1,0 +1,262 @@
+#include "engine/sender.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { GATHER_PARTS_MAX = 64 };
+
+struct gather {
+    struct iovec parts[GATHER_PARTS_MAX];
+    size_t count;
+    uint64_t bytes;
+    bool more;         /* something of the row follows what was gathered */
+    bool file_follows; /* and it is a part of a file, within the budget */
+};
+
+static struct exchange *exchange_of(struct list *link)
+{
+    return OWNER_OF(link, struct exchange, link);
+}
+
+/* Collects memory parts from the head of the row on, up to the first part
+ * that is no memory or the budget. */
+static void gather_parts(struct gather *gather, const struct list *exchanges,
+                         uint64_t budget)
+{
+    gather->count = 0;
+    gather->bytes = 0;
+    gather->more = true;
+    gather->file_follows = false;
+    for (struct list *link = exchanges->next; link != exchanges;
+         link = link->next) {
+        const struct response *response = &exchange_of(link)->response;
+
+        for (unsigned i = response->part_at; i < response->part_count; i++) {
+            const struct part *part = &response->parts[i];
+            uint64_t len = part->len;
+
+            if (gather->count == GATHER_PARTS_MAX || gather->bytes == budget)
+                return;
+            if (part->kind != PART_MEMORY) {
+                gather->file_follows = true;
+                return;
+            }
+            if (len > budget - gather->bytes)
+                len = budget - gather->bytes;
+            gather->parts[gather->count++] = (struct iovec){
+                (void *)(uintptr_t)part->at.memory, len};
+            gather->bytes += len;
+            if (len < part->len)
+                return;
+        }
+        if (response->stream)
+            return;
+    }
+    gather->more = false;
+}
+
+/* The head of a cached entry gets a new Date each second. A head of which the
+ * first bytes are gone keeps the rest as it was, in memory of its own. False:
+ * there is none. */
+static bool detach_head(struct response *response)
+{
+    struct part *part = &response->parts[response->part_at];
+    uint64_t rest = response->head_bytes - response->bytes_sent;
+
+    if (response->bytes_sent == 0 ||
+        response->bytes_sent >= response->head_bytes ||
+        response->head.len > 0 || !response->origin.object)
+        return true;
+    if (rest > part->len)
+        rest = part->len; /* what follows is static text */
+    buf_put(&response->head, (struct bytes){part->at.memory, (size_t)rest});
+    if (response->head.failed)
+        return false;
+    if (rest < part->len) { /* the body lies behind; no part may be empty */
+        assert(response->part_count < RESPONSE_PARTS_INLINE);
+        memmove(part + 1, part,
+                (size_t)(response->part_count - response->part_at) *
+                    sizeof(*part));
+        response->part_count++;
+        part[1].at.memory += rest;
+        part[1].len -= rest;
+        part->len = rest;
+    }
+    part->at.memory = response->head.data;
+    return true;
+}
+
+/* False: no memory. */
+static bool advance_row(struct list *exchanges, uint64_t sent)
+{
+    struct list *link = exchanges->next;
+    struct response *response;
+
+    for (;;) {
+        uint64_t step;
+
+        response = &exchange_of(link)->response;
+        step = sent < response->bytes_left ? sent : response->bytes_left;
+        response_advance(response, step);
+        sent -= step;
+        if (sent == 0)
+            break;
+        link = link->next;
+    }
+    return response->bytes_left == 0 || detach_head(response);
+}
+
+static enum sender_result result_of_error(void)
+{
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ||
+                   errno == ENOMEM
+               ? SENDER_FULL
+               : SENDER_FAILED;
+}
+
+static enum sender_result send_gathered(int fd, struct list *exchanges,
+                                        struct gather *gather,
+                                        uint64_t *sent_out)
+{
+    struct msghdr message = {.msg_iov = gather->parts,
+                             .msg_iovlen = gather->count};
+    int flags = MSG_NOSIGNAL | (gather->file_follows ? MSG_MORE : 0);
+    /* One part alone: the same call without the vector. */
+    ssize_t sent = gather->count == 1 ? send(fd, gather->parts[0].iov_base,
+                                             gather->parts[0].iov_len, flags)
+                                      : sendmsg(fd, &message, flags);
+
+    if (sent == -1)
+        return result_of_error();
+    *sent_out = (uint64_t)sent;
+    if (!advance_row(exchanges, (uint64_t)sent))
+        return SENDER_FAILED;
+    if ((uint64_t)sent < gather->bytes)
+        return SENDER_FULL;
+    return gather->more ? SENDER_SLICE : SENDER_DONE;
+}
+
+/* One piece of the file part that stands first. */
+static ssize_t send_file(struct sender *sender, int fd, const struct part *part,
+                         uint64_t budget)
+{
+    size_t len = part->len < budget ? (size_t)part->len : (size_t)budget;
+    off_t offset = (off_t)part->at.offset;
+    ssize_t n;
+
+    if (part->kind == PART_SENDFILE)
+        return sendfile(fd, part->fd, &offset, len);
+    if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes))) {
+        errno = EIO; /* as below */
+        return -1;
+    }
+    if (len > sender->buffer_bytes)
+        len = sender->buffer_bytes;
+    n = pread(part->fd, sender->buffer, len, offset);
+    if (n <= 0) {
+        if (errno != EINTR)
+            errno = EIO; /* whatever it was, waiting will not help */
+        return n;
+    }
+    return send(fd, sender->buffer, (size_t)n, MSG_NOSIGNAL);
+}
+
+static enum sender_result send_file_part(struct sender *sender, int fd,
+                                         struct list *exchanges,
+                                         uint64_t budget, uint64_t *sent_out)
+{
+    struct response *response = &exchange_of(exchanges->next)->response;
+    const struct part *part = &response->parts[response->part_at];
+    uint64_t asked = part->len < budget ? part->len : budget;
+    ssize_t sent = send_file(sender, fd, part, budget);
+
+    if (sent == -1)
+        return result_of_error();
+    if (sent == 0)
+        return SENDER_FAILED; /* the file has become shorter */
+    *sent_out = (uint64_t)sent;
+    response_advance(response, (uint64_t)sent);
+    if (response_is_done(response) && exchanges->next->next == exchanges)
+        return SENDER_DONE;
+    /* A short sendfile means a full socket, nearly always; when it was not,
+     * the next wait ends at once. */
+    return (uint64_t)sent < asked && part->kind == PART_SENDFILE ? SENDER_FULL
+                                                                 : SENDER_SLICE;
+}
+
+static bool is_intact(const struct response *response)
+{
+    const struct origin *origin = &response->origin;
+
+    return !origin->object || !origin->is_intact ||
+           origin->is_intact(origin->object);
+}
+
+/* Whether the responses that are done now were true to the end. */
+static bool done_are_intact(const struct list *exchanges)
+{
+    for (struct list *link = exchanges->next; link != exchanges;
+         link = link->next) {
+        const struct response *response = &exchange_of(link)->response;
+
+        if (!response_is_done(response))
+            break;
+        if (!is_intact(response))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the last piece of a file, and perhaps the first, comes next. */
+static bool nears_its_end(const struct response *response, uint64_t budget)
+{
+    return response->bytes_left <= budget &&
+           (response->parts[response->part_at].kind != PART_MEMORY ||
+            response->bytes_sent > response->head_bytes);
+}
+
+enum sender_result sender_step(struct sender *sender, int fd,
+                               struct list *exchanges, uint64_t budget,
+                               uint64_t *sent_out)
+{
+    struct response *first = &exchange_of(exchanges->next)->response;
+    enum sender_result result;
+    struct gather gather;
+
+    *sent_out = 0;
+    if (first->bytes_left == 0 && first->stream) {
+        if (!response_refill(first))
+            return SENDER_FAILED;
+        if (first->bytes_left == 0 && first->stream)
+            return SENDER_SLICE; /* nothing yet: let others go on */
+    }
+    /* The empty end of a stream, or no memory was found even for a head. */
+    if (response_is_done(first))
+        return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_SLICE;
+    if (nears_its_end(first, budget) && !is_intact(first))
+        return SENDER_FAILED;
+    gather_parts(&gather, exchanges, budget);
+    if (gather.count > 0)
+        result = send_gathered(fd, exchanges, &gather, sent_out);
+    else
+        result = send_file_part(sender, fd, exchanges, budget, sent_out);
+    return *sent_out == 0 || done_are_intact(exchanges) ? result
+                                                        : SENDER_FAILED;
+}
+
+void sender_init(struct sender *sender, size_t quantum)
+{
+    sender->buffer = NULL;
+    sender->buffer_bytes = quantum;
+}
+
+void sender_fini(struct sender *sender)
+{
+    free(sender->buffer);
+    sender->buffer = NULL;
+}

@@ -1,0 +1,233 @@
+#include "engine/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum {
+    MAILBOX_CAPACITY = 1024,
+    STACK_BYTES = 512 * 1024,
+    TICK_S = 1 /* how often the access log is looked at */
+};
+
+struct worker {
+    struct conn_set conns; /* first: it holds the hot fields */
+    struct now now;
+    struct worker_options options;
+    struct ev_loop *loop;
+    ev_check check;
+    ev_timer tick;
+    ev_io link_timer; /* a timerfd: libev's own timers know milliseconds */
+    bool link_timer_runs;
+    struct mailbox *mailbox;
+    struct access_log_buffer access_log;
+    pthread_t thread;
+    bool is_stopping;
+};
+
+static void on_woken(struct ev_loop *loop, ev_check *check, int events)
+{
+    struct worker *worker = check->data;
+
+    (void)loop;
+    (void)events;
+    now_refresh(&worker->now);
+}
+
+static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
+{
+    struct worker *worker = tick->data;
+
+    (void)loop;
+    (void)events;
+    access_log_tick(&worker->access_log);
+}
+
+/* Not cleared before: reading is what stops it from firing on. */
+static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
+{
+    struct worker *worker = timer->data;
+    uint64_t times;
+
+    (void)loop;
+    (void)events;
+    if (read(timer->fd, &times, sizeof(times)) == -1)
+        return;
+    worker->link_timer_runs = false;
+    link_tick(&worker->conns.link);
+}
+
+/* What the link holds back is looked at again soon. */
+static void start_link_timer(struct worker *worker)
+{
+    struct itimerspec soon = {.it_value = {.tv_nsec = LINK_TICK_NS}};
+
+    if (!worker->link_timer_runs)
+        worker->link_timer_runs = timerfd_settime(worker->link_timer.fd, 0,
+                                                  &soon, NULL) == 0;
+}
+
+static void on_mail(void *context, const struct mail *mail)
+{
+    struct worker *worker = context;
+
+    conn_set_open(&worker->conns, mail->fd, &mail->peer);
+}
+
+static void on_command(void *context, unsigned commands)
+{
+    struct worker *worker = context;
+
+    if (commands & WORKER_STOP)
+        worker->is_stopping = true;
+    if (commands & WORKER_DRAIN)
+        conn_set_drain(&worker->conns);
+}
+
+static void *run(void *context)
+{
+    struct worker *worker = context;
+    struct conn_set *conns = &worker->conns;
+
+    while (!worker->is_stopping && !(conns->is_draining && conns->count == 0)) {
+        bool waits = sched_is_empty(&conns->sched) || conns->is_held;
+
+        ev_run(worker->loop, waits ? EVRUN_ONCE : EVRUN_NOWAIT);
+        conn_set_turn(conns);
+        if (conns->is_held)
+            start_link_timer(worker);
+    }
+    conn_set_close_all(conns);
+    access_log_buffer_fini(&worker->access_log);
+    worker->options.on_drained(worker->options.context);
+    return NULL;
+}
+
+/* --- Coming and going ---------------------------------------------------- */
+
+static int set_up_loop(struct worker *worker)
+{
+    struct mailbox_receiver receiver = {
+        .on_mail = on_mail, .on_command = on_command, .context = worker};
+
+    worker->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    if (!worker->loop)
+        return -ENOMEM;
+    /* Before all other watchers of the turn, so that they see its time. */
+    ev_check_init(&worker->check, on_woken);
+    ev_set_priority(&worker->check, EV_MAXPRI);
+    worker->check.data = worker;
+    ev_check_start(worker->loop, &worker->check);
+    worker->mailbox = mailbox_create(worker->loop, MAILBOX_CAPACITY, receiver);
+    if (!worker->mailbox)
+        return -ENOMEM;
+    ev_timer_init(&worker->tick, on_tick, TICK_S, TICK_S);
+    worker->tick.data = worker;
+    if (worker->options.access_log->fd >= 0)
+        ev_timer_start(worker->loop, &worker->tick);
+    return access_log_buffer_init(&worker->access_log,
+                                  worker->options.access_log, &worker->now);
+}
+
+static int set_up_link_timer(struct worker *worker)
+{
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+    if (fd == -1)
+        return -errno;
+    ev_io_init(&worker->link_timer, on_link_timer, fd, EV_READ);
+    worker->link_timer.data = worker;
+    if (worker->options.link->mode != LINK_OFF)
+        ev_io_start(worker->loop, &worker->link_timer);
+    return 0;
+}
+
+static int set_up_conns(struct worker *worker)
+{
+    struct conn_set *conns = &worker->conns;
+
+    conns->files = static_files_create(&worker->options.files);
+    if (!conns->files)
+        return -ENOMEM;
+    conns->loop = worker->loop;
+    conns->now = &worker->now;
+    conns->limits = worker->options.limits;
+    conns->style = worker->options.files.cache.style;
+    conns->access_log = &worker->access_log;
+    return conn_set_init(conns, worker->options.schedule,
+                         worker->options.starvation_bound, worker->options.link,
+                         worker->options.number);
+}
+
+struct worker *worker_create(const struct worker_options *options)
+{
+    struct worker *worker = calloc(1, sizeof(*worker));
+
+    if (!worker)
+        return NULL;
+    worker->options = *options;
+    worker->options.files.cache.style.now = &worker->now;
+    now_refresh(&worker->now);
+    worker->link_timer.fd = -1;
+    if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
+        set_up_conns(worker) == 0)
+        return worker;
+    worker_destroy(worker);
+    return NULL;
+}
+
+void worker_destroy(struct worker *worker)
+{
+    if (!worker)
+        return;
+    if (worker->conns.loop)
+        conn_set_fini(&worker->conns);
+    static_files_destroy(worker->conns.files);
+    access_log_buffer_fini(&worker->access_log);
+    mailbox_destroy(worker->mailbox);
+    if (worker->link_timer.fd >= 0)
+        close(worker->link_timer.fd);
+    if (worker->loop)
+        ev_loop_destroy(worker->loop);
+    free(worker);
+}
+
+int worker_start(struct worker *worker)
+{
+    pthread_attr_t attr;
+    int err = pthread_attr_init(&attr);
+
+    if (err != 0)
+        return -err;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    err = pthread_create(&worker->thread, &attr, run, worker);
+    pthread_attr_destroy(&attr);
+    return -err;
+}
+
+void worker_join(struct worker *worker)
+{
+    pthread_join(worker->thread, NULL);
+}
+
+bool worker_give(struct worker *worker, const struct mail *mail)
+{
+    return mailbox_put(worker->mailbox, mail);
+}
+
+void worker_wake(struct worker *worker)
+{
+    mailbox_wake(worker->mailbox);
+}
+
+void worker_command(struct worker *worker, unsigned commands)
+{
+    mailbox_command(worker->mailbox, commands);
+}
+
+uint64_t worker_closed(const struct worker *worker)
+{
+    return conn_set_closed(&worker->conns);
+}

@@ -1,0 +1,201 @@
+/*
+ * sender_row - a row of responses in front of a sender, a socket that takes as
+ * much as a test wants it to, and what arrives at its other end.
+ *
+ * Who includes it links with --wrap=sendmsg,sendfile,send,malloc.
+ */
+#ifndef UNIT_SENDER_ROW_H
+#define UNIT_SENDER_ROW_H
+
+#include "engine/sender.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+
+enum {
+    QUANTUM = 4096,
+    ROW_MAX = 80,
+    GATHERED_MAX = 64,
+    RECEIVED_MAX = 65536,
+    ENDLESS = 1 << 30
+};
+
+/* --- System calls that do less, or fail -------------------------------------- */
+
+static size_t room = ENDLESS; /* what the socket still takes */
+static int failure;           /* what sending fails with, 0: it does not */
+static int last_flags;
+static unsigned calls;
+static bool has_memory = true;
+
+static inline size_t admit(size_t bytes)
+{
+    size_t admitted = bytes < room ? bytes : room;
+
+    calls++;
+    errno = failure != 0 ? failure : EAGAIN;
+    if (failure != 0)
+        return 0;
+    room -= admitted;
+    return admitted;
+}
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    struct iovec parts[GATHERED_MAX];
+    struct msghdr less = {.msg_iov = parts, .msg_iovlen = message->msg_iovlen};
+    size_t bytes = 0;
+
+    assert_in_range(message->msg_iovlen, 1, GATHERED_MAX);
+    last_flags = flags;
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        bytes += message->msg_iov[i].iov_len;
+    bytes = admit(bytes);
+    if (bytes == 0)
+        return -1;
+    for (size_t i = 0, left = bytes; i < less.msg_iovlen; i++) {
+        parts[i] = message->msg_iov[i];
+        if (parts[i].iov_len > left)
+            parts[i].iov_len = left;
+        left -= parts[i].iov_len;
+    }
+    return __real_sendmsg(fd, &less, flags & ~MSG_MORE);
+}
+
+ssize_t __real_sendfile(int to, int from, off_t *offset, size_t count);
+ssize_t __wrap_sendfile(int to, int from, off_t *offset, size_t count);
+ssize_t __wrap_sendfile(int to, int from, off_t *offset, size_t count)
+{
+    count = admit(count);
+    return count > 0 ? __real_sendfile(to, from, offset, count) : -1;
+}
+
+ssize_t __real_send(int fd, const void *data, size_t len, int flags);
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
+{
+    last_flags = flags;
+    len = admit(len);
+    return len > 0 ? __real_send(fd, data, len, flags) : -1;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+    return has_memory ? __real_malloc(bytes) : NULL;
+}
+
+/* --- A row of responses, and who receives them ------------------------------- */
+
+static struct place place;
+static struct sender sender;
+static int fds[2]; /* sends, receives */
+static int file;
+static struct list row;
+static struct exchange exchanges[ROW_MAX];
+static char got[RECEIVED_MAX];
+static size_t got_len;
+
+static bool is_intact = true;
+static unsigned intact_calls;
+
+static inline bool ask_intact(void *object)
+{
+    (void)object;
+    intact_calls++;
+    return is_intact;
+}
+
+static inline void release_nothing(void *object)
+{
+    (void)object;
+}
+
+static const struct origin origin = {ask_intact, release_nothing, &row};
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    room = ENDLESS;
+    failure = 0;
+    calls = 0;
+    got_len = 0;
+    is_intact = true;
+    intact_calls = 0;
+    list_init(&row);
+    for (int i = 0; i < ROW_MAX; i++) {
+        list_init(&exchanges[i].link);
+        response_init(&exchanges[i].response);
+    }
+    sender_init(&sender, QUANTUM);
+    if (place_open(&place) != 0 ||
+        place_write(&place, "file", "0123456789abcdefghijklmnopqrst") != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) != 0)
+        return -1;
+    file = openat(place.fd, "file", O_RDONLY);
+    return file == -1 ? -1 : 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROW_MAX; i++)
+        response_fini(&exchanges[i].response);
+    sender_fini(&sender);
+    close(file);
+    close(fds[0]);
+    close(fds[1]);
+    return place_close(&place);
+}
+
+/* The response of an exchange that is put at the end of the row. */
+static inline struct response *add(int number)
+{
+    list_put_last(&row, &exchanges[number].link);
+    return &exchanges[number].response;
+}
+
+static inline void add_text(int number, const char *text)
+{
+    response_add_memory(add(number), bytes_of(text));
+}
+
+static uint64_t sent;
+
+/* A step, after which what is done leaves the row. */
+static inline enum sender_result step(uint64_t budget)
+{
+    enum sender_result result = sender_step(&sender, fds[0], &row, budget,
+                                            &sent);
+
+    assert_true(sent <= budget);
+    while (!list_is_empty(&row)) {
+        struct exchange *first = OWNER_OF(row.next, struct exchange, link);
+
+        if (!response_is_done(&first->response))
+            break;
+        list_drop(&first->link);
+    }
+    return result;
+}
+
+static inline void receive(void)
+{
+    ssize_t n;
+
+    while ((n = recv(fds[1], got + got_len, sizeof(got) - got_len - 1, 0)) > 0)
+        got_len += (size_t)n;
+    got[got_len] = '\0';
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc */
+#include "conn_place.h"
+
+/* --- Memory that runs out ------------------------------------------------------ */
+
+static long allocations_left = -1; /* negative: any number */
+static bool fails_once;            /* afterwards there is memory again */
+static unsigned failures;
+
+static bool has_memory(void)
+{
+    if (allocations_left < 0 || allocations_left-- > 0)
+        return true;
+    failures++;
+    allocations_left = fails_once ? -1 : 0;
+    return false;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return has_memory() ? __real_malloc(bytes) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return has_memory() ? __real_calloc(count, bytes) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return has_memory() ? __real_realloc(memory, bytes) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
+}
+
+/* --- Bounds --------------------------------------------------------------------------- */
+
+static void an_idle_connection_holds_no_buffer(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    assert_null(only_conn()->input);
+    talk(&client, "GET /small HT");
+    assert_non_null(only_conn()->input);
+    talk(&client, "TP/1.1\r\nHost: h\r\n\r\n");
+    assert_null(only_conn()->input);
+    assert_true(list_is_empty(&only_conn()->exchanges));
+    client_close(&client);
+}
+
+static void pools_keep_a_reserve_and_no_more(void **state)
+{
+    enum { CLIENTS = 300 };
+    struct client clients[CLIENTS];
+
+    (void)state;
+    for (int i = 0; i < CLIENTS; i++) {
+        client_open(&clients[i]);
+        client_send(&clients[i], GET("/large") "GET /");
+    }
+    for (int i = 0; i < 10; i++)
+        turn();
+    for (int i = 0; i < CLIENTS; i++)
+        client_close(&clients[i]);
+    for (int i = 0; i < 10; i++)
+        turn();
+    assert_int_equal(set.count, 0);
+    assert_in_range(set.input_count, 1, 64);
+    assert_in_range(set.exchange_count, 1, 128);
+}
+
+static void connections_beyond_the_limit_are_closed(void **state)
+{
+    struct client clients[130];
+
+    (void)state;
+    set.limits.connections_max = 128;
+    for (int i = 0; i < 130; i++)
+        client_open(&clients[i]);
+    assert_int_equal(set.count, 128);
+    assert_int_equal(conn_set_closed(&set), 2);
+    settle(&clients[129]);
+    assert_true(clients[129].has_ended);
+    for (int i = 0; i < 130; i++)
+        client_close(&clients[i]);
+}
+
+/* --- No memory -------------------------------------------------------------------------- */
+
+/* A connection for which, after so many, allocations fail. False: it needs
+ * no more than these. */
+static bool meets_failure(long after, const char *request)
+{
+    struct client client;
+    struct client other;
+    struct input *input;
+    struct exchange *exchange;
+
+    /* A set with empty pools and an empty cache. */
+    conn_place_fini();
+    assert_int_equal(conn_place_init(SCHED_POLICY_SRPT), 0);
+    client_open(&client);
+    client_open(&other);
+    assert_answer(talk(&other, GET("/small")), 200, "small body");
+    input = input_take(&set);
+    exchange = exchange_take(&set);
+
+    client_send(&client, request);
+    failures = 0;
+    allocations_left = after;
+    for (int i = 0; i < 4; i++)
+        turn();
+    allocations_left = -1;
+    settle(&client);
+    assert_true(client.len > 0 || client.has_ended);
+    if (client.len > 0)
+        assert_memory_equal(client.text, "HTTP/1.1 ", 9);
+    input_give(&set, &input);
+    exchange_give(&set, exchange);
+    assert_answer(talk(&other, GET("/other")), 200, "other body");
+    client_close(&client);
+    client_close(&other);
+    turn();
+    assert_int_equal(set.count, 0);
+    return failures > 0;
+}
+
+static void without_memory_only_the_connection_in_need_suffers(void **state)
+{
+    static char long_target[9000];
+    static const char *const requests[] = {
+        GET("/small"), GET("/other") GET("/middle"), long_target,
+        "GET /middle HTTP/1.1\r\nHost: h\r\nRange: bytes=1-2,5-6,9-9\r\n\r\n",
+        "nonsense\r\n\r\n"};
+
+    (void)state;
+    mkdirat(place.fd, "folder", 0755);
+    snprintf(long_target, sizeof(long_target), GET("/%sfolder?%06000d"), "", 0);
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        fails_once = false;
+        for (long after = 0; meets_failure(after, requests[i]); after++)
+            assert_true(after < 100);
+        fails_once = true;
+        for (long after = 0; meets_failure(after, requests[i]); after++)
+            assert_true(after < 100);
+    }
+}
+
+static void without_memory_for_a_connection_it_is_closed(void **state)
+{
+    struct client client;
+
+    (void)state;
+    while (!list_is_empty(&set.free))
+        list_drop(set.free.next); /* they stay in their slab */
+    allocations_left = 1;         /* what the client itself needs */
+    client_open(&client);
+    allocations_left = -1;
+    settle(&client);
+    assert_true(client.has_ended);
+    assert_int_equal(conn_set_closed(&set), 1);
+    client_close(&client);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_idle_connection_holds_no_buffer),
+        TEST(pools_keep_a_reserve_and_no_more),
+        TEST(connections_beyond_the_limit_are_closed),
+        TEST(without_memory_only_the_connection_in_need_suffers),
+        TEST(without_memory_for_a_connection_it_is_closed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* link: -Wl,--wrap=sendmsg,--wrap=sendfile,--wrap=send,--wrap=malloc */
+#include "sender_row.h"
+
+/* --- Memory -------------------------------------------------------------------- */
+
+static void a_row_in_memory_leaves_in_one_call(void **state)
+{
+    (void)state;
+    add_text(0, "one ");
+    add_text(1, "two ");
+    response_add_memory(&exchanges[1].response, BYTES("and a half "));
+    add_text(2, "three");
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+    assert_int_equal(sent, 24);
+    assert_int_equal(calls, 1);
+    assert_true(last_flags & MSG_NOSIGNAL);
+    assert_false(last_flags & MSG_MORE);
+    receive();
+    assert_string_equal(got, "one two and a half three");
+}
+
+static void more_parts_than_a_call_takes_leave_in_two(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROW_MAX; i++)
+        add_text(i, "x");
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(sent, GATHERED_MAX);
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+    assert_int_equal(sent, ROW_MAX - GATHERED_MAX);
+}
+
+static void no_more_than_the_budget_is_sent(void **state)
+{
+    (void)state;
+    add_text(0, "0123456789");
+    add_text(1, "0123456789");
+    assert_int_equal(step(7), SENDER_SLICE);
+    assert_int_equal(sent, 7);
+    assert_int_equal(step(3), SENDER_SLICE);
+    assert_int_equal(sent, 3);
+    assert_int_equal(step(1), SENDER_SLICE);
+    assert_int_equal(step(9), SENDER_DONE);
+    receive();
+    assert_string_equal(got, "01234567890123456789");
+}
+
+static void a_short_write_means_the_socket_is_full(void **state)
+{
+    (void)state;
+    add_text(0, "0123456789");
+    room = 4;
+    assert_int_equal(step(QUANTUM), SENDER_FULL);
+    assert_int_equal(sent, 4);
+    assert_int_equal(exchanges[0].response.bytes_left, 6);
+    assert_int_equal(exchanges[0].response.bytes_sent, 4);
+}
+
+/* --- Errors --------------------------------------------------------------------- */
+
+static void assert_result_of(int err, enum sender_result expected)
+{
+    failure = err;
+    assert_int_equal(step(QUANTUM), expected);
+    assert_int_equal(sent, 0);
+    failure = 0;
+}
+
+/* What passes leaves the row as it was; what does not ends it. */
+static void assert_survives(uint64_t bytes)
+{
+    static const int passing[] = {EAGAIN, EINTR, ENOBUFS};
+    static const int fatal[] = {EPIPE, ECONNRESET, EFAULT, ETIMEDOUT};
+
+    for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+        assert_result_of(passing[i], SENDER_FULL);
+        assert_int_equal(exchanges[0].response.bytes_left, bytes);
+        assert_int_equal(exchanges[0].response.bytes_sent, 0);
+    }
+    for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+        assert_result_of(fatal[i], SENDER_FAILED);
+}
+
+static void errors_of_sendmsg_are_told_apart(void **state)
+{
+    (void)state;
+    add_text(0, "text");
+    assert_survives(4);
+}
+
+static void errors_of_sendfile_are_told_apart(void **state)
+{
+    (void)state;
+    response_add_file(add(0), PART_SENDFILE, file, 0, 30);
+    assert_survives(30);
+}
+
+static void errors_of_send_are_told_apart(void **state)
+{
+    (void)state;
+    response_add_file(add(0), PART_READ, file, 0, 30);
+    assert_survives(30);
+}
+
+/* --- Streams ---------------------------------------------------------------- */
+
+/* Each piece is given by a call of fill; NULL: that is all. A piece "!" is a
+ * failure. */
+static const char *const *pieces;
+static unsigned destroyed;
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    (void)stream;
+    if (!*pieces)
+        return 0;
+    if (strcmp(*pieces, "!") == 0)
+        return -1;
+    buf_put(out, bytes_of(*pieces++));
+    return 1;
+}
+
+static void destroy(struct stream *stream)
+{
+    (void)stream;
+    destroyed++;
+}
+
+static struct stream stream = {fill, destroy};
+
+static void add_stream(int number, const char *const *all, bool is_chunked)
+{
+    struct response *response = add(number);
+
+    pieces = all;
+    destroyed = 0;
+    response->is_chunked = is_chunked;
+    response->stream = &stream;
+    response_add_memory(response, BYTES("head "));
+}
+
+/* Steps until the row is empty; how many. */
+static unsigned step_to_the_end(void)
+{
+    unsigned steps = 0;
+
+    while (!list_is_empty(&row) && steps < 100) {
+        assert_int_not_equal(step(QUANTUM), SENDER_FAILED);
+        steps++;
+    }
+    receive();
+    return steps;
+}
+
+static void a_stream_is_sent_piece_by_piece(void **state)
+{
+    static const char *const all[] = {"one ", "two ", "three", NULL};
+
+    (void)state;
+    add_stream(0, all, false);
+    assert_int_equal(step_to_the_end(), 5);
+    assert_string_equal(got, "head one two three");
+    assert_int_equal(destroyed, 1);
+}
+
+static void pieces_of_a_stream_are_framed_as_chunks(void **state)
+{
+    static const char *const all[] = {"one", "two and a half more", NULL};
+
+    (void)state;
+    add_stream(0, all, true);
+    step_to_the_end();
+    assert_string_equal(got, "head 00000003\r\none\r\n"
+                             "00000013\r\ntwo and a half more\r\n"
+                             "0\r\n\r\n");
+}
+
+static void a_stream_with_nothing_yet_lets_others_go_on(void **state)
+{
+    static const char *const all[] = {"", "", "x", NULL};
+
+    (void)state;
+    add_stream(0, all, false);
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(step(QUANTUM), SENDER_SLICE);
+        assert_int_equal(sent, 0);
+    }
+    step_to_the_end();
+    assert_string_equal(got, "head x");
+}
+
+static void a_stream_that_fails_is_broken_off(void **state)
+{
+    static const char *const all[] = {"x", "!"};
+
+    (void)state;
+    add_stream(0, all, true);
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_FAILED);
+    assert_int_equal(sent, 0);
+}
+
+static void what_waits_behind_a_stream_is_sent_after_it(void **state)
+{
+    static const char *const all[] = {"x ", NULL};
+
+    (void)state;
+    add_stream(0, all, false);
+    response_add_file(add(1), PART_SENDFILE, file, 0, 10);
+    step_to_the_end();
+    assert_string_equal(got, "head x 0123456789");
+}
+
+/* --- Nothing ----------------------------------------------------------------- */
+
+static void an_answer_without_a_byte_is_done_at_once(void **state)
+{
+    (void)state;
+    add(0);
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+    assert_int_equal(calls, 0);
+    add(1);
+    response_add_file(add(2), PART_SENDFILE, file, 0, 10);
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_row_in_memory_leaves_in_one_call),
+        TEST(more_parts_than_a_call_takes_leave_in_two),
+        TEST(no_more_than_the_budget_is_sent),
+        TEST(a_short_write_means_the_socket_is_full),
+        TEST(errors_of_sendmsg_are_told_apart),
+        TEST(errors_of_sendfile_are_told_apart),
+        TEST(errors_of_send_are_told_apart),
+        TEST(a_stream_is_sent_piece_by_piece),
+        TEST(pieces_of_a_stream_are_framed_as_chunks),
+        TEST(a_stream_with_nothing_yet_lets_others_go_on),
+        TEST(a_stream_that_fails_is_broken_off),
+        TEST(what_waits_behind_a_stream_is_sent_after_it),
+        TEST(an_answer_without_a_byte_is_done_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc */
+#include "engine/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+
+enum { WAIT_MS = 20000, LARGE_BYTES = 4 << 20 };
+
+static struct place place;
+static struct docroot root;
+static struct mime *mime;
+static struct access_log access_log;
+static struct link_shared link_shared;
+static struct worker *worker;
+static atomic_uint drained;
+
+/* --- Memory that runs out ---------------------------------------------------- */
+
+static long allocations_left = -1; /* negative: any number */
+
+static bool has_memory(void)
+{
+    return allocations_left < 0 || allocations_left-- > 0;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return has_memory() ? __real_malloc(bytes) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return has_memory() ? __real_calloc(count, bytes) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
+}
+
+/* --- A worker ---------------------------------------------------------------- */
+
+static void on_drained(void *context)
+{
+    atomic_fetch_add((atomic_uint *)context, 1);
+}
+
+static struct worker_options options;
+
+static int set_up(void **state)
+{
+    (void)state;
+    options = (struct worker_options){
+        .files = {.cache = {.root = &root,
+                            .policy = EVICT_SIEVE,
+                            .bytes_max = 1 << 20,
+                            .entries_max = 100,
+                            .descriptors_max = 10,
+                            .snapshot_bytes = 16384}},
+        .limits = {.connections_max = 100,
+                   .keepalive_ms = WAIT_MS,
+                   .header_ms = WAIT_MS,
+                   .body_ms = WAIT_MS,
+                   .send_ms = WAIT_MS,
+                   .quantum = 65536},
+        .schedule = SCHED_POLICY_SRPT,
+        .link = &link_shared,
+        .access_log = &access_log,
+        .on_drained = on_drained,
+        .context = &drained};
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    atomic_store(&drained, 0);
+    mime = mime_create(NULL);
+    if (!mime || place_open(&place) != 0 ||
+        docroot_open(&root, place.name, false) != 0 ||
+        place_write(&place, "small", "small body") != 0 ||
+        place_write(&place, "large", "") != 0 ||
+        truncate(place_path(&place, "large"), LARGE_BYTES) != 0 ||
+        access_log_open(&access_log, place_path(&place, "log")) != 0)
+        return -1;
+    if (link_shared_init(&link_shared, LINK_OFF, 0, 1) != 0)
+        return -1;
+    options.files.cache.mime = mime;
+    worker = worker_create(&options);
+    return worker ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    worker_destroy(worker);
+    link_shared_fini(&link_shared);
+    access_log_close(&access_log);
+    mime_destroy(mime);
+    docroot_close(&root);
+    return place_close(&place);
+}
+
+/* A client whose connection the worker has been given. */
+static int connect_client(void)
+{
+    struct mail mail = {.peer = {.family = ADDRESS_UNIX}};
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
+                     0);
+    assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+    mail.fd = fds[0];
+    assert_true(worker_give(worker, &mail));
+    worker_wake(worker);
+    return fds[1];
+}
+
+static void request(int client, const char *path)
+{
+    char text[100];
+    int len = snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: h\r\n\r\n",
+                       path);
+
+    assert_int_equal(send(client, text, (size_t)len, 0), len);
+}
+
+/* Receives until the text ends so, or the server ends (NULL); how much. */
+static size_t receive_until(int client, const char *end)
+{
+    static char text[2 * LARGE_BYTES];
+    struct pollfd ready = {.fd = client, .events = POLLIN};
+    size_t len = 0;
+    size_t end_len = end ? strlen(end) : 0;
+
+    for (;;) {
+        ssize_t n;
+
+        assert_int_equal(poll(&ready, 1, WAIT_MS), 1);
+        n = recv(client, text + len, sizeof(text) - len, 0);
+        if (n <= 0) {
+            assert_null(end);
+            return len;
+        }
+        len += (size_t)n;
+        if (end && len >= end_len &&
+            memcmp(text + len - end_len, end, end_len) == 0)
+            return len;
+    }
+}
+
+static void a_worker_that_never_started_can_be_destroyed(void **state)
+{
+    (void)state;
+    assert_int_equal(worker_closed(worker), 0);
+}
+
+static void without_memory_there_is_no_worker(void **state)
+{
+    unsigned fds_before = place_count_fds();
+    struct worker *other = NULL;
+
+    (void)state;
+    for (long after = 0; !other; after++) {
+        assert_int_equal(place_count_fds(), fds_before);
+        assert_in_range(after, 0, 100);
+        allocations_left = after;
+        other = worker_create(&options);
+        assert_true(after > 5 || !other);
+    }
+    allocations_left = -1;
+    worker_destroy(other);
+    worker_destroy(NULL);
+    assert_int_equal(place_count_fds(), fds_before);
+}
+
+static void what_was_given_to_it_is_closed_with_it(void **state)
+{
+    int client = connect_client();
+
+    (void)state;
+    worker_destroy(worker);
+    worker = NULL;
+    assert_int_equal(receive_until(client, NULL), 0);
+    close(client);
+}
+
+static void a_connection_is_served_until_the_worker_drains(void **state)
+{
+    int client = connect_client();
+
+    (void)state;
+    assert_int_equal(worker_start(worker), 0);
+    request(client, "/small");
+    receive_until(client, "\r\n\r\nsmall body");
+    request(client, "/small");
+    receive_until(client, "\r\n\r\nsmall body");
+    assert_int_equal(worker_closed(worker), 0);
+    worker_command(worker, WORKER_DRAIN);
+    assert_int_equal(receive_until(client, NULL), 0);
+    worker_join(worker);
+    assert_int_equal(worker_closed(worker), 1);
+    assert_int_equal(atomic_load(&drained), 1);
+    close(client);
+}
+
+static void a_worker_without_connections_drains_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(worker_start(worker), 0);
+    worker_command(worker, WORKER_DRAIN);
+    worker_join(worker);
+    assert_int_equal(atomic_load(&drained), 1);
+}
+
+static void draining_waits_for_what_is_being_sent(void **state)
+{
+    int client = connect_client();
+
+    (void)state;
+    assert_int_equal(worker_start(worker), 0);
+    request(client, "/large");
+    assert_int_equal(poll(&(struct pollfd){client, POLLIN, 0}, 1, WAIT_MS), 1);
+    worker_command(worker, WORKER_DRAIN);
+    assert_true(receive_until(client, NULL) > LARGE_BYTES);
+    close(client);
+    worker_join(worker);
+    assert_int_equal(atomic_load(&drained), 1);
+}
+
+static void stopping_waits_for_nothing(void **state)
+{
+    int client = connect_client();
+
+    (void)state;
+    assert_int_equal(worker_start(worker), 0);
+    request(client, "/large");
+    assert_int_equal(poll(&(struct pollfd){client, POLLIN, 0}, 1, WAIT_MS), 1);
+    worker_command(worker, WORKER_DRAIN);
+    worker_command(worker, WORKER_STOP);
+    worker_join(worker);
+    assert_int_equal(atomic_load(&drained), 1);
+    assert_true(receive_until(client, NULL) < LARGE_BYTES);
+    close(client);
+}
+
+static void the_access_log_is_complete_when_the_worker_has_ended(void **state)
+{
+    int client = connect_client();
+    char line[200];
+    ssize_t n;
+    int fd;
+
+    (void)state;
+    assert_int_equal(worker_start(worker), 0);
+    request(client, "/small");
+    receive_until(client, "small body");
+    worker_command(worker, WORKER_DRAIN);
+    worker_join(worker);
+    close(client);
+    fd = openat(place.fd, "log", O_RDONLY);
+    n = read(fd, line, sizeof(line) - 1);
+    close(fd);
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_non_null(strstr(line,
+                           "\"GET /small HTTP/1.1\" 200 10 \"-\" \"-\"\n"));
+}
+
+static void many_connections_are_counted_open_and_closed(void **state)
+{
+    enum { CLIENTS = 40 };
+    int clients[CLIENTS];
+
+    (void)state;
+    assert_int_equal(worker_start(worker), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = connect_client();
+        request(clients[i], i % 2 == 0 ? "/small" : "/none");
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        receive_until(clients[i], i % 2 == 0 ? "small body" : "</html>\n");
+        close(clients[i]);
+    }
+    worker_command(worker, WORKER_DRAIN);
+    worker_join(worker);
+    assert_int_equal(worker_closed(worker), CLIENTS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_worker_that_never_started_can_be_destroyed),
+        TEST(without_memory_there_is_no_worker),
+        TEST(what_was_given_to_it_is_closed_with_it),
+        TEST(a_connection_is_served_until_the_worker_drains),
+        TEST(a_worker_without_connections_drains_at_once),
+        TEST(draining_waits_for_what_is_being_sent),
+        TEST(stopping_waits_for_nothing),
+        TEST(the_access_log_is_complete_when_the_worker_has_ended),
+        TEST(many_connections_are_counted_open_and_closed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
