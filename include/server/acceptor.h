@@ -1,0 +1,41 @@
+/*
+ * acceptor - the accepting thread: from listening sockets to workers.
+ *
+ * Connections are accepted in bounded batches; a batch wakes each worker that
+ * got some once. When there are too many, or descriptors run out, a client is
+ * told so (503, Retry-After) and the acceptor pauses; one descriptor is kept
+ * in reserve so that there is always one to say it with. It never spins.
+ *
+ * Thread: acceptor_create(), _start(), _stop() the main thread's; the rest is
+ *         its own thread.
+ * Owns:   its loop and dispatch; borrows listeners and workers.
+ */
+#ifndef SERVER_ACCEPTOR_H
+#define SERVER_ACCEPTOR_H
+
+#include "engine/worker.h"
+#include "io/listener.h"
+
+struct acceptor_options {
+    struct listener *listeners;
+    size_t listener_count;
+    struct worker **workers;
+    size_t worker_count;
+    size_t connections_max;
+};
+
+struct acceptor; /* opaque */
+
+/* NULL: no memory or no descriptors. */
+MUST_USE struct acceptor *acceptor_create(const struct acceptor_options
+                                              *options);
+void acceptor_destroy(struct acceptor *acceptor);
+
+/* 0 or -errno. */
+MUST_USE int acceptor_start(struct acceptor *acceptor);
+
+/* Hands over what has already been accepted by the kernel, ends the thread
+ * and waits for it. */
+void acceptor_stop(struct acceptor *acceptor);
+
+#endif

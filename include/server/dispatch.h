@@ -1,0 +1,33 @@
+/*
+ * dispatch - hands each new connection to the worker with the fewest open.
+ *
+ * What is open at a worker is what was given to it less what it has closed:
+ * two counters with one writer each, so that neither side waits for the
+ * other. The closed ones are read once per batch.
+ *
+ * Thread: the acceptor's.
+ * Owns:   its counters, not the workers.
+ */
+#ifndef SERVER_DISPATCH_H
+#define SERVER_DISPATCH_H
+
+#include "engine/worker.h"
+
+struct dispatch; /* opaque */
+
+/* workers stays the caller's and must outlive it. NULL: no memory. */
+MUST_USE struct dispatch *dispatch_create(struct worker **workers,
+                                          size_t count);
+void dispatch_destroy(struct dispatch *dispatch);
+
+/* Begins a batch: reads how many connections are open. Returns that. */
+size_t dispatch_begin(struct dispatch *dispatch);
+
+/* Gives a connection away. False: every mailbox is full; the caller keeps the
+ * descriptor. */
+MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
+
+/* Ends a batch: wakes those that were given something, once each. */
+void dispatch_end(struct dispatch *dispatch);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * limits - what the machine allows: CPUs and descriptors, and how these are
+ * shared out.
+ *
+ * Thread: the main thread's, at start.
+ */
+#ifndef SERVER_LIMITS_H
+#define SERVER_LIMITS_H
+
+#include "base/bytes.h"
+
+struct limits {
+    size_t workers;         /* asked for, or one per CPU it may run on */
+    size_t connections_max; /* in all */
+    size_t cached_fds_max;  /* open files in the cache, per worker */
+};
+
+/* Raises RLIMIT_NOFILE to its hard limit and shares the descriptors between
+ * connections and cached files: a quarter for files, unless connections_max
+ * (0: unsaid) says what connections need. 0, or -EMFILE after one line on
+ * stderr: they are too few for so many workers and listeners. */
+MUST_USE int limits_plan(struct limits *limits, size_t workers,
+                         size_t listeners, size_t connections_max);
+
+#endif

@@ -1,0 +1,268 @@
+#include "server/acceptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/now.h"
+#include "server/dispatch.h"
+
+enum {
+    BATCH_MAX = 64,
+    LAST_BATCH_MAX = 65536, /* when stopping: what the backlog can hold */
+    COMPLAIN_MS = 10000
+};
+
+static const double pause_s = 0.1;
+
+struct acceptor {
+    struct acceptor_options options;
+    struct ev_loop *loop;
+    struct dispatch *dispatch;
+    ev_io *watchers; /* one per listener */
+    ev_timer pause;
+    ev_async stop;
+    int spare_fd; /* given up for a moment to refuse a client */
+    struct log_limit complaint;
+    pthread_t thread;
+};
+
+/* --- Refusing ------------------------------------------------------------ */
+
+static void complain(struct acceptor *acceptor, const char *what)
+{
+    struct now now;
+    uint64_t silent;
+
+    now_refresh(&now);
+    if (log_limit_allows(&acceptor->complaint, now.mono_ms, COMPLAIN_MS,
+                         &silent))
+        log_warning("refusing connections: %s (%llu more like this before)",
+                    what, (unsigned long long)silent);
+}
+
+/* Says it is busy. What the client has sent is read first, so that closing
+ * does not reset the connection before the answer is seen. */
+static void refuse(int fd)
+{
+    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "Retry-After: 1\r\n"
+                               "Content-Length: 0\r\n"
+                               "Connection: close\r\n\r\n";
+    char discard[16384];
+
+    if (recv(fd, discard, sizeof(discard), 0) != -1 || errno == EAGAIN)
+        send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL);
+    shutdown(fd, SHUT_WR);
+    close(fd);
+}
+
+static void set_listening(struct acceptor *acceptor, bool listens)
+{
+    for (size_t i = 0; i < acceptor->options.listener_count; i++) {
+        if (listens)
+            ev_io_start(acceptor->loop, &acceptor->watchers[i]);
+        else
+            ev_io_stop(acceptor->loop, &acceptor->watchers[i]);
+    }
+}
+
+static void pause_listening(struct acceptor *acceptor)
+{
+    set_listening(acceptor, false);
+    ev_timer_set(&acceptor->pause, pause_s, 0.);
+    ev_timer_start(acceptor->loop, &acceptor->pause);
+}
+
+static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct acceptor *acceptor = timer->data;
+
+    (void)loop;
+    (void)events;
+    if (acceptor->spare_fd == -1)
+        acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    set_listening(acceptor, true);
+}
+
+/* No descriptor left for the next connection: the spare one takes it. */
+static void refuse_with_spare(struct acceptor *acceptor,
+                              const struct listener *listener)
+{
+    struct address peer;
+    int fd;
+
+    if (acceptor->spare_fd >= 0)
+        close(acceptor->spare_fd);
+    fd = listener_accept(listener, &peer);
+    if (fd >= 0)
+        refuse(fd);
+    acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* --- Accepting ------------------------------------------------------------ */
+
+/* What an error of accept means. True: try the next connection. */
+static bool survive(struct acceptor *acceptor, const struct listener *listener,
+                    int err)
+{
+    switch (err) {
+    case -EAGAIN:
+        return false;
+    case -EMFILE:
+    case -ENFILE:
+        complain(acceptor, "descriptors have run out");
+        refuse_with_spare(acceptor, listener);
+        pause_listening(acceptor);
+        return false;
+    case -ENOBUFS:
+    case -ENOMEM:
+        complain(acceptor, "the kernel has no memory");
+        pause_listening(acceptor);
+        return false;
+    case -ECONNABORTED:
+    case -EINTR:
+    case -EPERM:
+    case -EPROTO:
+    case -ENOPROTOOPT:
+    case -EOPNOTSUPP:
+    case -EHOSTDOWN:
+    case -ENONET:
+    case -EHOSTUNREACH:
+    case -ENETDOWN:
+    case -ENETUNREACH:
+        /* That connection is gone, or its network (accept(2)); the next one
+         * may be well. */
+        return true;
+    default:
+        complain(acceptor, strerror(-err));
+        pause_listening(acceptor);
+        return false;
+    }
+}
+
+static void accept_batch(struct acceptor *acceptor,
+                         const struct listener *listener, unsigned batch_max)
+{
+    size_t open = dispatch_begin(acceptor->dispatch);
+
+    for (unsigned i = 0; i < batch_max; i++) {
+        struct mail mail;
+
+        mail.fd = listener_accept(listener, &mail.peer);
+        if (mail.fd < 0) {
+            if (survive(acceptor, listener, mail.fd))
+                continue;
+            break;
+        }
+        if (open >= acceptor->options.connections_max) {
+            complain(acceptor, "as many open as --max-connections allows");
+            refuse(mail.fd);
+        } else if (!dispatch_give(acceptor->dispatch, &mail)) {
+            complain(acceptor, "workers do not keep up");
+            refuse(mail.fd);
+        } else {
+            open++;
+        }
+    }
+    dispatch_end(acceptor->dispatch);
+}
+
+static void on_connection(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct acceptor *acceptor = io->data;
+    ptrdiff_t at = io - acceptor->watchers;
+
+    (void)loop;
+    (void)events;
+    accept_batch(acceptor, &acceptor->options.listeners[at], BATCH_MAX);
+}
+
+static void on_stop(struct ev_loop *loop, ev_async *stop, int events)
+{
+    struct acceptor *acceptor = stop->data;
+
+    (void)events;
+    /* Clients that the kernel has already told they are connected would get
+     * a reset when the listener closes. */
+    for (size_t i = 0; i < acceptor->options.listener_count; i++)
+        accept_batch(acceptor, &acceptor->options.listeners[i], LAST_BATCH_MAX);
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void *run(void *context)
+{
+    struct acceptor *acceptor = context;
+
+    ev_run(acceptor->loop, 0);
+    return NULL;
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+static bool set_up(struct acceptor *acceptor)
+{
+    size_t count = acceptor->options.listener_count;
+
+    acceptor->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    acceptor->watchers = calloc(count, sizeof(*acceptor->watchers));
+    acceptor->dispatch = dispatch_create(acceptor->options.workers,
+                                         acceptor->options.worker_count);
+    acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!acceptor->loop || !acceptor->watchers || !acceptor->dispatch ||
+        acceptor->spare_fd == -1)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        ev_io_init(&acceptor->watchers[i], on_connection,
+                   acceptor->options.listeners[i].fd, EV_READ);
+        acceptor->watchers[i].data = acceptor;
+    }
+    set_listening(acceptor, true);
+    ev_timer_init(&acceptor->pause, on_pause_over, pause_s, 0.);
+    acceptor->pause.data = acceptor;
+    ev_async_init(&acceptor->stop, on_stop);
+    acceptor->stop.data = acceptor;
+    ev_async_start(acceptor->loop, &acceptor->stop);
+    return true;
+}
+
+struct acceptor *acceptor_create(const struct acceptor_options *options)
+{
+    struct acceptor *acceptor = calloc(1, sizeof(*acceptor));
+
+    if (!acceptor)
+        return NULL;
+    acceptor->options = *options;
+    acceptor->spare_fd = -1;
+    if (set_up(acceptor))
+        return acceptor;
+    acceptor_destroy(acceptor);
+    return NULL;
+}
+
+void acceptor_destroy(struct acceptor *acceptor)
+{
+    if (!acceptor)
+        return;
+    if (acceptor->spare_fd >= 0)
+        close(acceptor->spare_fd);
+    dispatch_destroy(acceptor->dispatch);
+    if (acceptor->loop)
+        ev_loop_destroy(acceptor->loop);
+    free(acceptor->watchers);
+    free(acceptor);
+}
+
+int acceptor_start(struct acceptor *acceptor)
+{
+    return -pthread_create(&acceptor->thread, NULL, run, acceptor);
+}
+
+void acceptor_stop(struct acceptor *acceptor)
+{
+    ev_async_send(acceptor->loop, &acceptor->stop);
+    pthread_join(acceptor->thread, NULL);
+}

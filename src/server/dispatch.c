@@ -1,0 +1,91 @@
+#include "server/dispatch.h"
+
+#include <stdlib.h>
+
+struct slot {
+    struct worker *worker;
+    uint64_t given;
+    size_t open;
+    bool is_woken; /* to be, at the end of the batch */
+    bool is_full;  /* its mailbox, in this batch */
+};
+
+struct dispatch {
+    size_t count;
+    size_t next; /* where to begin to look: ties go round */
+    struct slot slots[];
+};
+
+struct dispatch *dispatch_create(struct worker **workers, size_t count)
+{
+    struct dispatch *dispatch =
+        calloc(1, sizeof(*dispatch) + count * sizeof(dispatch->slots[0]));
+
+    if (!dispatch)
+        return NULL;
+    dispatch->count = count;
+    for (size_t i = 0; i < count; i++)
+        dispatch->slots[i].worker = workers[i];
+    return dispatch;
+}
+
+void dispatch_destroy(struct dispatch *dispatch)
+{
+    free(dispatch);
+}
+
+size_t dispatch_begin(struct dispatch *dispatch)
+{
+    size_t open = 0;
+
+    for (size_t i = 0; i < dispatch->count; i++) {
+        struct slot *slot = &dispatch->slots[i];
+
+        slot->open = (size_t)(slot->given - worker_closed(slot->worker));
+        slot->is_full = false;
+        open += slot->open;
+    }
+    return open;
+}
+
+static struct slot *find_fewest(struct dispatch *dispatch)
+{
+    struct slot *fewest = NULL;
+
+    for (size_t i = 0; i < dispatch->count; i++) {
+        size_t at = (dispatch->next + i) % dispatch->count;
+        struct slot *slot = &dispatch->slots[at];
+
+        if (!slot->is_full && (!fewest || slot->open < fewest->open))
+            fewest = slot;
+    }
+    return fewest;
+}
+
+bool dispatch_give(struct dispatch *dispatch, const struct mail *mail)
+{
+    struct slot *slot;
+
+    while ((slot = find_fewest(dispatch))) {
+        if (worker_give(slot->worker, mail)) {
+            slot->given++;
+            slot->open++;
+            slot->is_woken = true;
+            dispatch->next = (size_t)(slot - dispatch->slots) + 1;
+            return true;
+        }
+        slot->is_full = true;
+    }
+    return false;
+}
+
+void dispatch_end(struct dispatch *dispatch)
+{
+    for (size_t i = 0; i < dispatch->count; i++) {
+        struct slot *slot = &dispatch->slots[i];
+
+        if (slot->is_woken)
+            worker_wake(slot->worker);
+        slot->is_woken = false;
+    }
+}

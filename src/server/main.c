@@ -1,0 +1,43 @@
+#include <ev.h>
+#include <stdlib.h>
+#include <sysexits.h>
+
+#include <xxhash.h>
+
+#include "http/http1.h"
+#include "http/range.h"
+#include "server/server.h"
+
+#define SPRINTD_VERSION "0.1.0"
+
+static void print_version(FILE *to)
+{
+    unsigned long parser = http1_parser_version();
+
+    fprintf(to,
+            "sprintd %s\n"
+            "libev %d.%d, http-parser %lu.%lu.%lu, xxHash %d.%d.%d\n"
+            "limits: request line %d bytes, head %d bytes, %d fields, %d "
+            "ranges, %d listeners, %d workers\n",
+            SPRINTD_VERSION, ev_version_major(), ev_version_minor(),
+            parser >> 16 & 255, parser >> 8 & 255, parser & 255,
+            XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE,
+            HTTP1_LINE_BYTES_MAX, HTTP1_HEAD_BYTES_MAX, REQUEST_FIELDS_MAX,
+            RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+
+    if (options_read(&options, argc, argv, stderr) != 0)
+        return EX_USAGE;
+    if (options.wants_help || options.wants_version) {
+        if (options.wants_help)
+            options_print_help(stdout);
+        else
+            print_version(stdout);
+        return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
+    }
+    return server_run(&options);
+}

@@ -1,0 +1,332 @@
+#include "server/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/acceptor.h"
+#include "server/limits.h"
+#include "server/listeners.h"
+
+enum {
+    SNAPSHOT_BYTES = 16384, /* see bench/crossover.py */
+    STOP_MS = 2000          /* for workers that were told to end at once */
+};
+
+struct server {
+    struct link_shared link; /* first: it is aligned to cache lines */
+    const struct options *options;
+    struct limits limits;
+    struct listener listeners[OPTIONS_LISTEN_MAX];
+    size_t listener_count;
+    struct docroot root;
+    struct mime *mime;
+    struct access_log access_log;
+    struct worker **workers;
+    size_t worker_count; /* created */
+    size_t started;      /* of them */
+    struct acceptor *acceptor;
+    int signal_fd;
+    int drained_fd; /* counts workers that have ended */
+    size_t ended;   /* of them, seen so far */
+};
+
+/* --- Opening -------------------------------------------------------------- */
+
+static int open_root(struct server *server)
+{
+    const char *path = server->options->root;
+    int err = docroot_open(&server->root, path,
+                           server->options->follow_symlinks);
+
+    if (err == 0 && access(path, R_OK | X_OK) == -1)
+        err = -errno;
+    if (err == 0)
+        return EX_OK;
+    fprintf(stderr, "sprintd: DOCROOT '%s': %s%s\n", path, strerror(-err),
+            err == -ENOENT ? "; name the directory to serve" : "");
+    return err == -EACCES || err == -EPERM     ? EX_NOPERM
+           : err == -ENOENT || err == -ENOTDIR ? EX_NOINPUT
+                                               : EX_OSERR;
+}
+
+static int open_log(struct server *server)
+{
+    const char *path = server->options->access_log;
+    int err = access_log_open(&server->access_log, path);
+
+    if (err == 0)
+        return EX_OK;
+    fprintf(stderr, "sprintd: --access-log '%s': %s\n", path, strerror(-err));
+    return err == -EACCES ? EX_NOPERM : EX_CANTCREAT;
+}
+
+/* Signals come to the main thread by a descriptor; threads started later
+ * inherit the mask. */
+static int open_signals(struct server *server)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    /* Clients go away in the middle of a sendfile: EPIPE says it. */
+    sigemptyset(&signals);
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+    server->drained_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+    if (server->signal_fd == -1 || server->drained_fd == -1) {
+        fprintf(stderr, "sprintd: signals: %s\n", strerror(errno));
+        return EX_OSERR;
+    }
+    return EX_OK;
+}
+
+/* --- Workers --------------------------------------------------------------- */
+
+static void on_drained(void *context)
+{
+    const struct server *server = context;
+    uint64_t one = 1;
+
+    if (write(server->drained_fd, &one, sizeof(one)) == -1)
+        log_error("eventfd: %s", strerror(errno));
+}
+
+static struct worker_options worker_options_of(struct server *server)
+{
+    const struct options *options = server->options;
+
+    return (struct worker_options){
+        .files =
+            {.cache = {.root = &server->root,
+                       .mime = server->mime,
+                       .style = {.server_field = !options->hides_server},
+                       .cache_control = bytes_of(options->cache_control
+                                                     ? options->cache_control
+                                                     : ""),
+                       .policy = (enum evict_policy)options->cache_policy,
+                       .send_method = (enum send_method)options->send_method,
+                       .bytes_max = options->cache_bytes,
+                       .entries_max = (size_t)options->cache_entries,
+                       .descriptors_max = server->limits.cached_fds_max,
+                       .snapshot_bytes = SNAPSHOT_BYTES},
+             .autoindex = options->autoindex,
+             .show_hidden = options->show_hidden},
+        .limits = {.connections_max = server->limits.connections_max,
+                   .requests_max = (uint32_t)options->requests_max,
+                   .keepalive_ms = options->keepalive_ms,
+                   .header_ms = options->header_ms,
+                   .body_ms = options->body_ms,
+                   .send_ms = options->send_ms,
+                   .send_rate_min = options->send_rate_min,
+                   .quantum = options->chunk_bytes},
+        .schedule = (enum sched_policy)options->schedule,
+        .starvation_bound = options->starvation_bound,
+        .link = &server->link,
+        .access_log = &server->access_log,
+        .on_drained = on_drained,
+        .context = server};
+}
+
+static int start_threads(struct server *server)
+{
+    struct worker_options worker_options = worker_options_of(server);
+    size_t count = server->limits.workers;
+    struct acceptor_options acceptor_options = {
+        .listeners = server->listeners,
+        .listener_count = server->listener_count,
+        .connections_max = server->limits.connections_max};
+    int err = 0;
+
+    server->workers = calloc(count, sizeof(struct worker *));
+    while (server->workers && server->worker_count < count) {
+        struct worker *worker;
+
+        worker_options.number = server->worker_count;
+        worker = worker_create(&worker_options);
+        if (!worker)
+            break;
+        server->workers[server->worker_count++] = worker;
+    }
+    acceptor_options.workers = server->workers;
+    acceptor_options.worker_count = count;
+    if (server->worker_count == count)
+        server->acceptor = acceptor_create(&acceptor_options);
+    while (server->workers && server->acceptor && err == 0 &&
+           server->started < count) {
+        err = worker_start(server->workers[server->started]);
+        if (err == 0)
+            server->started++;
+    }
+    if (server->acceptor && err == 0)
+        err = acceptor_start(server->acceptor);
+    if (server->acceptor && err == 0)
+        return EX_OK;
+    acceptor_destroy(server->acceptor);
+    server->acceptor = NULL;
+    fprintf(stderr, "sprintd: cannot start %zu workers: %s\n", count,
+            err != 0 ? strerror(-err) : "out of memory or descriptors");
+    return EX_OSERR;
+}
+
+/* --- Running and stopping --------------------------------------------------- */
+
+static void announce(const struct server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++)
+        printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
+               server->options->root, server->listeners[i].text,
+               server->worker_count, server->worker_count == 1 ? "" : "s",
+               options_schedule_name(server->options));
+    fflush(stdout);
+}
+
+static void command_all(const struct server *server, unsigned commands)
+{
+    for (size_t i = 0; i < server->started; i++)
+        worker_command(server->workers[i], commands);
+}
+
+static void take_signal(const struct server *server)
+{
+    struct signalfd_siginfo info;
+
+    while (read(server->signal_fd, &info, sizeof(info)) == -1 && errno == EINTR)
+        ;
+}
+
+/* Waits for a signal, which it takes, or for all workers to end, timeout_ms at
+ * most (-1: for ever). True when there is nothing left to wait for. */
+static bool wait_drained(struct server *server, int64_t timeout_ms)
+{
+    struct now now;
+    uint64_t end_ms;
+
+    now_refresh(&now);
+    end_ms = now.mono_ms + (uint64_t)timeout_ms;
+    while (server->ended < server->started) {
+        struct pollfd fds[] = {{.fd = server->drained_fd, .events = POLLIN},
+                               {.fd = server->signal_fd, .events = POLLIN}};
+        uint64_t one;
+
+        now_refresh(&now);
+        if (timeout_ms >= 0 && now.mono_ms >= end_ms)
+            return false;
+        if (poll(fds, 2, timeout_ms < 0 ? -1 : (int)(end_ms - now.mono_ms)) ==
+            -1)
+            continue;
+        if (fds[0].revents &&
+            read(server->drained_fd, &one, sizeof(one)) == sizeof(one))
+            server->ended++;
+        if (fds[1].revents) {
+            take_signal(server);
+            return server->ended == server->started;
+        }
+    }
+    return true;
+}
+
+static void stop(struct server *server)
+{
+    if (server->acceptor)
+        acceptor_stop(server->acceptor);
+    for (size_t i = 0; i < server->listener_count; i++)
+        listener_close(&server->listeners[i]);
+    command_all(server, WORKER_DRAIN);
+    if (!wait_drained(server, (int64_t)server->options->drain_ms)) {
+        log_notice("not drained: breaking off what is still being sent");
+        command_all(server, WORKER_STOP);
+        if (!wait_drained(server, STOP_MS)) {
+            log_error("workers do not end: leaving them");
+            _exit(EX_OK);
+        }
+    }
+}
+
+static void tear_down(struct server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++)
+        listener_close(&server->listeners[i]);
+    acceptor_destroy(server->acceptor);
+    if (server->started > 0 && !server->acceptor)
+        command_all(server, WORKER_STOP);
+    for (size_t i = 0; i < server->started; i++)
+        worker_join(server->workers[i]);
+    for (size_t i = 0; i < server->worker_count && server->workers; i++)
+        worker_destroy(server->workers[i]);
+    free(server->workers);
+    mime_destroy(server->mime);
+    access_log_close(&server->access_log);
+    link_shared_fini(&server->link);
+    docroot_close(&server->root);
+    if (server->signal_fd >= 0)
+        close(server->signal_fd);
+    if (server->drained_fd >= 0)
+        close(server->drained_fd);
+}
+
+static enum link_mode link_mode_of(const struct options *options)
+{
+    switch (options->link_rate) {
+    case OPTIONS_LINK_OFF:
+        return LINK_OFF;
+    case OPTIONS_LINK_AUTO:
+        return LINK_AUTO;
+    default:
+        return LINK_RATE;
+    }
+}
+
+static int set_up(struct server *server)
+{
+    const struct options *options = server->options;
+    int status;
+
+    if ((status = open_root(server)) != EX_OK ||
+        (status = open_log(server)) != EX_OK ||
+        (status = listeners_open(server->listeners, &server->listener_count,
+                                 options)) != EX_OK ||
+        (status = open_signals(server)) != EX_OK)
+        return status;
+    if (limits_plan(&server->limits, (size_t)options->workers,
+                    server->listener_count,
+                    (size_t)options->connections_max) != 0)
+        return EX_OSERR;
+    server->mime = mime_create("/etc/mime.types");
+    if (!server->mime ||
+        link_shared_init(&server->link, link_mode_of(options),
+                         options->link_rate / 8, server->limits.workers) != 0) {
+        fputs("sprintd: out of memory\n", stderr);
+        return EX_OSERR;
+    }
+    return start_threads(server);
+}
+
+int server_run(const struct options *options)
+{
+    struct server server = {.options = options,
+                            .root = {.fd = -1},
+                            .access_log = {.fd = -1},
+                            .signal_fd = -1,
+                            .drained_fd = -1};
+    int status = set_up(&server);
+
+    if (status == EX_OK) {
+        announce(&server);
+        take_signal(&server);
+        stop(&server);
+    }
+    tear_down(&server);
+    return status;
+}
