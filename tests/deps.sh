@@ -1,0 +1,123 @@
+#!/bin/sh
+# deps.sh - finds out which Debian packages are missing and installs them.
+#
+# usage: deps.sh build|test|fuzz|bench|lint...
+#
+# As root, or where sudo asks for no password, apt-get does it; otherwise the
+# exact command is printed, and the status is 1. A compiler (CC, cc) and make
+# are taken for granted.
+set -eu
+
+cc=${CC:-cc}
+missing=
+probe=$(mktemp -d)
+trap 'rm -rf "$probe"' EXIT
+
+# have PACKAGE COMMAND...: the package is missing when the command fails.
+have()
+{
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+# header NAME [LIBRARY]: a program that includes it compiles and links.
+header()
+{
+    {
+        # cmocka.h wants these before itself.
+        echo '#include <stdarg.h>'
+        echo '#include <stddef.h>'
+        echo '#include <stdint.h>'
+        echo '#include <setjmp.h>'
+        echo "#include <$1>"
+        echo 'int main(void) { return 0; }'
+    } > "$probe/probe.c"
+    "$cc" -o "$probe/probe" "$probe/probe.c" ${2:+"-l$2"}
+}
+
+fuzzer()
+{
+    echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n);
+          int LLVMFuzzerTestOneInput(const char *d, unsigned long n)
+          { return !d && n; }' > "$probe/fuzz.c"
+    clang -fsanitize=fuzzer,address -o "$probe/fuzz" "$probe/fuzz.c"
+}
+
+for set in "$@"; do
+    case $set in
+    build)
+        have libev-dev header ev.h ev
+        have libhttp-parser-dev header http_parser.h http_parser
+        have libxxhash-dev header xxhash.h
+        ;;
+    test)
+        have libcmocka-dev header cmocka.h cmocka
+        ;;
+    fuzz)
+        have clang command -v clang
+        have libclang-rt-14-dev fuzzer
+        have llvm command -v llvm-symbolizer
+        ;;
+    bench)
+        have wrk command -v wrk
+        have httperf command -v httperf
+        have nginx test -x /usr/sbin/nginx
+        have lighttpd test -x /usr/sbin/lighttpd
+        have h2o command -v h2o
+        have iproute2 command -v tc
+        have gnuplot-nox command -v gnuplot
+        have python3 command -v python3
+        ;;
+    lint)
+        have clang-format command -v clang-format
+        have clang-tidy command -v clang-tidy
+        have python3 command -v python3
+        ;;
+    *)
+        echo "deps.sh: no such set: $set" >&2
+        exit 64
+        ;;
+    esac
+done
+
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if ! command -v apt-get >/dev/null; then
+    echo "missing (by Debian's names):$missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=
+elif sudo -n true 2>/dev/null; then
+    as_root='sudo -n'
+else
+    printf 'missing:%s; please run:\n    sudo %s\n' "$missing" "$install" >&2
+    exit 1
+fi
+echo "installing:$missing"
+as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
+
+# Servers to measure against shall be there, not run: not now, on port 80. A
+# policy of the system's owner stays.
+policy=/usr/sbin/policy-rc.d
+case $missing in
+*nginx* | *lighttpd* | *h2o*)
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$probe/policy"
+        $as_root install -m 755 "$probe/policy" "$policy"
+        trap '$as_root rm -f "$policy"; rm -rf "$probe"' EXIT
+    fi
+    ;;
+esac
+
+# A fresh system has no package lists yet: then the first try fails.
+# shellcheck disable=SC2086
+$as_root $install >"$probe/log" 2>&1 ||
+    { $as_root apt-get update && $as_root $install; } >"$probe/log" 2>&1 ||
+    {
+        cat "$probe/log" >&2
+        printf 'could not install; please run:\n    sudo %s\n' "$install" >&2
+        exit 1
+    }

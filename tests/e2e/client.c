@@ -1,0 +1,383 @@
+#include "client.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000, ROOM_BYTES = 4096 };
+
+struct client {
+    struct client *next;
+    int fd; /* -1: closed */
+    bool has_ended;
+    bool was_reset;
+    char *data;
+    size_t begin; /* of the message that is being read */
+    size_t used;  /* by the last reply; skipped before the next */
+    size_t len;
+    size_t cap;
+    struct reply reply;
+};
+
+static struct client *clients;
+
+/* --- Opening and closing ------------------------------------------------- */
+
+static struct client *open_with(const struct sockaddr *address, size_t len,
+                                int receive_bytes)
+{
+    struct client *client = calloc(1, sizeof(*client));
+    struct pollfd ready = {.events = POLLOUT};
+    int yes = 1;
+    int error = 0;
+    socklen_t error_len = sizeof(error);
+
+    if (!client)
+        flunk("no memory");
+    client->next = clients;
+    clients = client;
+    client->fd = socket(address->sa_family,
+                        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (client->fd == -1)
+        flunk("socket: %s", strerror(errno));
+    if (address->sa_family != AF_UNIX)
+        setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    if (receive_bytes > 0)
+        setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes,
+                   sizeof(receive_bytes));
+    ready.fd = client->fd;
+    if (connect(client->fd, address, (socklen_t)len) == 0)
+        return client;
+    if (errno == EINPROGRESS &&
+        poll(&ready, 1, (int)patience(PATIENCE_MS)) == 1 &&
+        getsockopt(client->fd, SOL_SOCKET, SO_ERROR, &error, &error_len) == 0 &&
+        error == 0)
+        return client;
+    client_close(client);
+    return NULL;
+}
+
+struct client *client_open_to(const struct sockaddr *address, size_t len)
+{
+    return open_with(address, len, 0);
+}
+
+struct client *client_open_narrow(const struct server *server, int bytes)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)server->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct client *client = open_with((struct sockaddr *)&address,
+                                      sizeof(address), bytes);
+
+    if (!client)
+        flunk("no connection to port %u", server->port);
+    return client;
+}
+
+struct client *client_open(const struct server *server)
+{
+    return client_open_narrow(server, 0);
+}
+
+struct client *client_open_unix(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    return open_with((struct sockaddr *)&address, sizeof(address), 0);
+}
+
+int client_socket(const struct client *client)
+{
+    return client->fd;
+}
+
+void client_close(struct client *client)
+{
+    if (client->fd != -1)
+        close(client->fd);
+    client->fd = -1;
+}
+
+void client_reset(struct client *client)
+{
+    struct linger hard = {.l_onoff = 1, .l_linger = 0};
+
+    setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+    client_close(client);
+}
+
+void client_half_close(struct client *client)
+{
+    shutdown(client->fd, SHUT_WR);
+}
+
+void clients_close(void)
+{
+    while (clients) {
+        struct client *next = clients->next;
+
+        client_close(clients);
+        free(clients->data);
+        free(clients);
+        clients = next;
+    }
+}
+
+/* --- Reading ------------------------------------------------------------- */
+
+/* Makes room at the end, moving what is there to the front. */
+static void make_room(struct client *client)
+{
+    if (client->begin > 0 && client->begin >= client->cap / 2) {
+        memmove(client->data, client->data + client->begin,
+                client->len - client->begin);
+        client->len -= client->begin;
+        client->begin = 0;
+    }
+    if (client->cap - client->len < ROOM_BYTES) {
+        client->cap = 2 * client->cap + 2 * ROOM_BYTES;
+        client->data = realloc(client->data, client->cap);
+        if (!client->data)
+            flunk("no memory");
+    }
+}
+
+/* Takes in what is there. False: nothing was, for now. */
+static bool take_in(struct client *client)
+{
+    ssize_t n;
+
+    if (client->has_ended)
+        return false;
+    make_room(client);
+    n = recv(client->fd, client->data + client->len,
+             client->cap - client->len - 1, 0);
+    if (n == -1 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0)
+        client->has_ended = true;
+    if (n == -1)
+        client->was_reset = true;
+    client->len += n > 0 ? (size_t)n : 0;
+    client->data[client->len] = '\0';
+    return true;
+}
+
+bool client_hears(struct client *client, uint64_t ms)
+{
+    struct pollfd ready = {.fd = client->fd, .events = POLLIN};
+
+    return client->begin + client->used < client->len || client->has_ended ||
+           poll(&ready, 1, (int)ms) == 1;
+}
+
+static bool wait_for_more(struct client *client)
+{
+    struct pollfd ready = {.fd = client->fd, .events = POLLIN};
+
+    return poll(&ready, 1, (int)patience(PATIENCE_MS)) == 1 && take_in(client);
+}
+
+static void skip_last(struct client *client)
+{
+    client->begin += client->used;
+    client->used = 0;
+}
+
+enum client_event client_try(struct client *client, bool to_head,
+                             struct reply **reply_out)
+{
+    skip_last(client);
+    reply_begin(&client->reply);
+    for (;;) {
+        size_t len = client->len - client->begin;
+
+        if (len > 0)
+            client->used = reply_parse(&client->reply,
+                                       client->data + client->begin, len,
+                                       client->has_ended, to_head);
+        if (client->used > 0) {
+            *reply_out = &client->reply;
+            return CLIENT_REPLY;
+        }
+        if (client->has_ended)
+            return len > 0             ? CLIENT_BROKEN
+                   : client->was_reset ? CLIENT_RESET
+                                       : CLIENT_CLOSED;
+        if (!wait_for_more(client))
+            return CLIENT_TIMEOUT;
+    }
+}
+
+static struct reply *reply_or_flunk(struct client *client, bool to_head)
+{
+    static const char *const names[] = {
+        [CLIENT_CLOSED] = "closed",
+        [CLIENT_BROKEN] = "closed in the middle",
+        [CLIENT_RESET] = "reset",
+        [CLIENT_TIMEOUT] = "nothing came"};
+    struct reply *reply = NULL;
+    enum client_event event = client_try(client, to_head, &reply);
+
+    if (event != CLIENT_REPLY)
+        flunk("no reply, but: %s", names[event]);
+    return reply;
+}
+
+struct reply *client_reply(struct client *client)
+{
+    return reply_or_flunk(client, false);
+}
+
+struct reply *client_reply_to_head(struct client *client)
+{
+    return reply_or_flunk(client, true);
+}
+
+size_t client_take(struct client *client, size_t len)
+{
+    skip_last(client);
+    while (client->len - client->begin < len && !client->has_ended)
+        if (!wait_for_more(client))
+            break;
+    return client->len - client->begin;
+}
+
+const char *client_raw(const struct client *client)
+{
+    return client->data + client->begin;
+}
+
+/* --- Sending ------------------------------------------------------------- */
+
+bool client_send(struct client *client, const void *data, size_t len)
+{
+    const char *at = data;
+
+    while (len > 0) {
+        struct pollfd ready = {.fd = client->fd, .events = POLLIN | POLLOUT};
+        ssize_t n = send(client->fd, at, len, MSG_NOSIGNAL);
+
+        if (n >= 0) {
+            at += n;
+            len -= (size_t)n;
+            continue;
+        }
+        if (errno != EAGAIN && errno != EINTR)
+            return false;
+        if (client->has_ended)
+            ready.events = POLLOUT;
+        if (poll(&ready, 1, (int)patience(PATIENCE_MS)) != 1)
+            flunk("the server takes no more, %zu bytes left", len);
+        if (ready.revents & POLLIN)
+            take_in(client);
+    }
+    return true;
+}
+
+bool client_drip(struct client *client, const void *data, size_t len)
+{
+    const char *at = data;
+
+    for (size_t i = 0; i < len; i++)
+        if (!client_send(client, at + i, 1))
+            return false;
+    return true;
+}
+
+bool client_say(struct client *client, const char *format, ...)
+{
+    char text[16384];
+    va_list list;
+    int len;
+
+    va_start(list, format);
+    len = vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    if (len < 0 || (size_t)len >= sizeof(text))
+        flunk("too much to say");
+    return client_send(client, text, (size_t)len);
+}
+
+/* --- Asking -------------------------------------------------------------- */
+
+struct reply *client_ask(struct client *client, const char *method,
+                         const char *target, const char *fields)
+{
+    client_say(client, "%s %s HTTP/1.1\r\nHost: test\r\n%s\r\n", method, target,
+               fields ? fields : "");
+    return reply_or_flunk(client, strcmp(method, "HEAD") == 0);
+}
+
+struct reply *ask(const struct server *server, const char *method,
+                  const char *target, const char *fields)
+{
+    struct client *client = client_open(server);
+    struct reply *reply = client_ask(client, method, target, fields);
+
+    client_close(client);
+    return reply;
+}
+
+struct reply *get(const struct server *server, const char *target)
+{
+    return ask(server, "GET", target, NULL);
+}
+
+void check_status(const struct reply *reply, unsigned wanted, const char *file,
+                  int line)
+{
+    if (reply->status != wanted)
+        flunk("%s:%d: answered %u, not %u", file, line, reply->status, wanted);
+}
+
+void check_body(const struct reply *reply, const char *wanted, const char *file,
+                int line)
+{
+    if (reply->body_len != strlen(wanted) ||
+        memcmp(reply->body, wanted, reply->body_len) != 0)
+        flunk("%s:%d: the body is '%.*s', not '%s'", file, line,
+              (int)(reply->body_len < 500 ? reply->body_len : 500), reply->body,
+              wanted);
+}
+
+void check_seeded(const struct reply *reply, uint64_t seed, uint64_t offset,
+                  size_t len, const char *file, int line)
+{
+    if (reply->body_len != len)
+        flunk("%s:%d: the body has %zu bytes, not %zu", file, line,
+              reply->body_len, len);
+    if (!seeded_is(seed, offset, reply->body, len))
+        flunk("%s:%d: the body is not what it should be", file, line);
+}
+
+void client_expect_end(struct client *client)
+{
+    skip_last(client);
+    while (!client->has_ended && client->begin == client->len)
+        if (!wait_for_more(client))
+            flunk("the connection stays open");
+    if (client->begin < client->len)
+        flunk("it should have ended, but: '%.200s'", client_raw(client));
+}
+
+void client_expect_orderly_end(struct client *client)
+{
+    client_expect_end(client);
+    if (client->was_reset)
+        flunk("it ended by a reset");
+}
+
+void client_expect_usable(struct client *client)
+{
+    struct reply *reply = client_ask(client, "GET", "/canary", NULL);
+
+    expect_status(reply, 200);
+    expect_body(reply, "canary\n");
+}

@@ -1,0 +1,298 @@
+/*
+ * More than there is room for: connections, descriptors, clients that reset
+ * or do not read. The server refuses politely, does not spin, and recovers.
+ */
+#include "client.h"
+
+enum { LARGE = 20 * 1048576 };
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("canary", "canary\n");
+    site_seeded("large", 1, LARGE);
+    site_seeded("medium", 2, 200000);
+    for (unsigned i = 0; i < 200; i++)
+        site_seeded(printed("many/%u", i), i, 20000);
+    return 0;
+}
+
+/* What becomes of a connection with a request. Refusing takes the form of 503
+ * and the end, the end alone, or waiting for a place. */
+static bool is_served(struct client *client)
+{
+    struct reply *reply;
+
+    client_say(client, "GET /canary HTTP/1.1\r\nHost: a\r\n\r\n");
+    if (!client_hears(client, patience(300)))
+        return false;
+    if (client_try(client, false, &reply) != CLIENT_REPLY)
+        return false;
+    if (reply->status == 503) {
+        client_expect_end(client);
+        return false;
+    }
+    expect_body(reply, "canary\n");
+    return true;
+}
+
+static void connections_beyond_the_maximum_are_refused(void **state)
+{
+    enum { MAX = 10, TRIED = 15 };
+    struct server *one = START("--max-connections=10", "--workers=2");
+    struct client *clients[TRIED];
+    size_t served = 0;
+    uint64_t cpu_ms;
+
+    (void)state;
+    for (size_t i = 0; i < TRIED; i++) {
+        clients[i] = client_open(one);
+        served += is_served(clients[i]);
+    }
+    assert_int_equal(served, MAX);
+    cpu_ms = server_cpu_ms(one);
+    pause_ms(300);
+    assert_in_range(server_cpu_ms(one) - cpu_ms, 0, 100);
+    client_expect_usable(clients[0]); /* the first ones stay */
+    client_expect_usable(clients[MAX - 1]);
+    for (size_t i = 0; i < TRIED; i++)
+        client_close(clients[i]);
+    assert_true(eventually(is_served(client_open(one)), 5000));
+}
+
+static void the_maximum_holds_for_all_workers_together(void **state)
+{
+    struct server *one = START("--max-connections=1", "--workers=4");
+    struct client *first = client_open(one);
+
+    (void)state;
+    assert_true(is_served(first));
+    for (size_t i = 0; i < 4; i++)
+        assert_false(is_served(client_open(one)));
+    client_expect_usable(first);
+}
+
+static void without_descriptors_it_refuses_waits_and_recovers(void **state)
+{
+    enum { TRIED = 300 };
+    struct server *one =
+        server_start(&(struct launch){.descriptors = 64},
+                     (const char *const[]){"--workers=2",
+                                           "--max-connections=10000", NULL});
+    struct client *clients[TRIED];
+    size_t served = 0;
+    uint64_t cpu_ms;
+
+    (void)state;
+    for (size_t i = 0; i < TRIED; i++) {
+        clients[i] = client_open(one);
+        client_say(clients[i], "GET /many/%zu HTTP/1.1\r\nHost: a\r\n\r\n",
+                   i % 200);
+    }
+    for (size_t i = 0; i < TRIED; i++) {
+        struct reply *reply;
+
+        if (client_hears(clients[i], i == 0 ? patience(2000) : 1) &&
+            client_try(clients[i], false, &reply) == CLIENT_REPLY) {
+            if (reply->status == 200)
+                expect_seeded(reply, i % 200, 0, 20000);
+            else
+                assert_true(reply->status == 500 || reply->status == 503);
+            served += reply->status == 200;
+        }
+    }
+    assert_in_range(served, 5, 64);
+    cpu_ms = server_cpu_ms(one);
+    pause_ms(500);
+    assert_in_range(server_cpu_ms(one) - cpu_ms, 0, 150); /* no spinning */
+    for (size_t i = 0; i < TRIED; i++)
+        client_close(clients[i]);
+    assert_true(eventually(is_served(client_open(one)), 10000));
+    for (size_t i = 0; i < 100; i++) { /* files can be opened again as well */
+        struct reply *reply = get(one, printed("/many/%zu", i));
+
+        expect_status(reply, 200);
+        expect_seeded(reply, i, 0, 20000);
+    }
+    /* It tells the operator, but not three hundred times. */
+    assert_in_range(strlen(read_text(one->errors, NULL)), 0, 2000);
+}
+
+static void five_thousand_idle_connections_cost_little(void **state)
+{
+    enum { BASE = 1000, COUNT = 5000 };
+    struct server *one = START("--workers=2", "--keepalive-timeout=120");
+    struct rlimit limit;
+    uint64_t base = 0;
+    uint64_t grown;
+    uint64_t cpu_ms;
+    struct client **clients = scratch(COUNT * sizeof(*clients));
+
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < COUNT + 200)
+        skip();
+    for (size_t i = 0; i < COUNT; i++) {
+        if (i == BASE)
+            base = server_memory(one);
+        clients[i] = client_open(one);
+        client_expect_usable(clients[i]);
+    }
+    grown = server_memory(one) - base;
+    if (!is_sanitized())
+        assert_in_range(grown / (COUNT - BASE), 0, 600);
+    assert_true(server_descriptors(one) >= COUNT);
+    cpu_ms = server_cpu_ms(one);
+    pause_ms(200);
+    assert_in_range(server_cpu_ms(one) - cpu_ms, 0, 100);
+    for (size_t i = 0; i < COUNT; i += 10) /* and all of them still work */
+        client_expect_usable(clients[i]);
+    for (size_t i = 0; i < COUNT; i++)
+        client_close(clients[i]);
+    assert_true(eventually(server_descriptors(one) < 100, 10000));
+}
+
+static void a_storm_of_resets_leaves_nothing_behind(void **state)
+{
+    static const char *const requests[] = {
+        "GET /large HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /medium HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /canary HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /can",
+        "GET /large HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc",
+        "GET /canary HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "nonsense\r\n\r\n",
+        "HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET /large HTTP/1.0\r\n\r\n"};
+    struct server *one = START("--workers=2");
+    size_t descriptors;
+    uint64_t random = 1;
+
+    (void)state;
+    client_expect_usable(client_open(one));
+    descriptors = server_descriptors(one);
+    for (size_t i = 0; i < 3000; i++) {
+        struct client *client = client_open(one);
+
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        client_say(client, "%s", requests[random >> 61]);
+        if (random >> 32 & 1)
+            client_hears(client, 2); /* in the middle of the answer */
+        client_reset(client);
+        if (i % 100 == 99)
+            client_expect_usable(client_open(one));
+    }
+    clients_close();
+    /* The cache may hold a few files. */
+    assert_true(eventually(server_descriptors(one) <= descriptors + 4, 5000));
+    client_expect_usable(client_open(one));
+}
+
+static void slow_readers_do_not_hold_up_fast_ones(void **state)
+{
+    static const char *const schedules[] = {
+        "--schedule=srpt", "--schedule=fifo", "--schedule=fair"};
+
+    (void)state;
+    for (size_t s = 0; s < 3; s++) {
+        struct server *one = START("--workers=1", schedules[s]);
+        struct client *fast;
+        uint64_t begin;
+        uint64_t cpu_ms;
+
+        going_on("%s", schedules[s]);
+        for (size_t i = 0; i < 100; i++)
+            client_say(client_open_narrow(one, 4096),
+                       "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+        fast = client_open(one);
+        begin = now_ms();
+        for (size_t i = 0; i < 1000; i++)
+            client_expect_usable(fast);
+        expect_seeded(client_ask(fast, "GET", "/large", NULL), 1, 0, LARGE);
+        assert_in_range(now_ms() - begin, 0, patience(5000));
+        /* And then it sleeps until somebody moves. */
+        cpu_ms = server_cpu_ms(one);
+        pause_ms(300);
+        assert_in_range(server_cpu_ms(one) - cpu_ms, 0, 100);
+        clients_close();
+        server_stop(one);
+    }
+}
+
+static void small_replies_go_before_large_ones(void **state)
+{
+    enum { GREEDY = 8 };
+    struct server *one = START("--workers=1");
+    struct client *greedy[GREEDY];
+    struct client *small = client_open(one);
+    uint64_t begin = now_ms();
+    uint64_t longest = 0;
+    size_t least = 0;
+
+    (void)state;
+    client_expect_usable(small);
+    for (size_t i = 0; i < GREEDY; i++) {
+        greedy[i] = client_open(one);
+        client_say(greedy[i], "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    while (least < LARGE) {
+        uint64_t asked = now_ms();
+
+        client_expect_usable(small);
+        if (now_ms() - asked > longest)
+            longest = now_ms() - asked;
+        least = LARGE;
+        for (size_t i = 0; i < GREEDY; i++) {
+            size_t got = client_take(greedy[i], 1);
+
+            if (got < LARGE)
+                got = client_take(greedy[i], got + 1);
+            least = got < least ? got : least;
+        }
+    }
+    /* First come, first served: somebody would have waited for most of it. */
+    assert_true(longest <= 50 || longest < (now_ms() - begin) / 3);
+    for (size_t i = 0; i < GREEDY; i++)
+        expect_seeded(client_reply(greedy[i]), 1, 0, LARGE);
+}
+
+static void thousands_of_short_connections_leave_nothing_behind(void **state)
+{
+    struct server *one = START("--workers=2");
+    size_t descriptors;
+    uint64_t memory = 0;
+
+    (void)state;
+    client_expect_usable(client_open(one));
+    descriptors = server_descriptors(one);
+    for (size_t i = 0; i < 6000; i++) {
+        struct reply *reply = ask(one, "GET", i % 3 ? "/canary" : "/none",
+                                  i % 2 ? "Connection: close\r\n" : NULL);
+
+        expect_status(reply, i % 3 ? 200 : 404);
+        if (i % 500 == 0)
+            clients_close();
+        if (i == 1000)
+            memory = server_memory(one);
+    }
+    clients_close();
+    assert_true(eventually(server_descriptors(one) <= descriptors, 5000));
+    if (!is_sanitized())
+        assert_in_range(server_memory(one), 0, memory + 1048576);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(connections_beyond_the_maximum_are_refused),
+        e2e_test(the_maximum_holds_for_all_workers_together),
+        e2e_test(without_descriptors_it_refuses_waits_and_recovers),
+        e2e_test(five_thousand_idle_connections_cost_little),
+        e2e_test(a_storm_of_resets_leaves_nothing_behind),
+        e2e_test(slow_readers_do_not_hold_up_fast_ones),
+        e2e_test(small_replies_go_before_large_ones),
+        e2e_test(thousands_of_short_connections_leave_nothing_behind),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""doors.py - refuses an #include that goes through a wrong door.
+
+The house has floors, and rooms on them. A file includes headers of its own
+room and of rooms on lower floors: never upward, and never of another room on
+its own floor. Inside a room the headers a file leads to make no circle. A
+library's header enters only where it is at home.
+
+usage: doors.py [FOLDER]    the project's folder, default the present one
+"""
+import pathlib
+import re
+import sys
+
+FLOORS = {
+    "base": 0,
+    "http": 1,
+    "io": 1,
+    "observe": 1,
+    "backend": 2,
+    "handler": 3,
+    "engine": 4,
+    "server": 5,
+}
+
+# A library's header, and the files, as room/name without suffix, that may know
+# it. One knower is the aim; more are a decision.
+LIBRARIES = {
+    "ev.h": r"(io|engine|server)/\w+|backend/upstream\w*",
+    "http_parser.h": r"http/http1\w*",
+}
+# Of those, the ones that headers may include too.
+IN_HEADERS = {"ev.h"}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',
+                     re.MULTILINE)
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def without_comments(text):
+    """The text with comments blanked, lines kept."""
+    return COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def read_includes(path):
+    """(line, quoted name or None, bracketed name or None) of each include."""
+    text = without_comments(path.read_text(encoding="utf-8"))
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start(1 if match[1] else 2)) + 1
+        yield line, match[1], match[2]
+
+
+def judge_project(room, name):
+    """Why a file of room may not include "name"; None when it may."""
+    other, _, rest = name.partition("/")
+    if not rest or other not in FLOORS:
+        return f'"{name}" names no room; write "room/header.h"'
+    if other == room or FLOORS[other] < FLOORS[room]:
+        return None
+    if FLOORS[other] > FLOORS[room]:
+        return f"{room} is below {other}: word travels up by a function pointer"
+    return f"{room} and {other} are strangers on floor {FLOORS[room]}"
+
+
+def judge_library(path, home, name):
+    """Why the file home ("room/stem") may not include <name>."""
+    if name.split("/")[0] in FLOORS:
+        return f'<{name}> is ours; write "{name}"'
+    allowed = LIBRARIES.get(name)
+    if allowed is None:
+        return None
+    if not re.fullmatch(allowed, home):
+        return f"<{name}> is at home in {allowed} only"
+    if path.suffix == ".h" and name not in IN_HEADERS:
+        return f"<{name}> stays out of headers"
+    return None
+
+
+def find_circle(edges):
+    """A list of names that lead back to the first; empty when there is none."""
+    done = set()
+
+    def walk(name, way):
+        if name in way:
+            return way[way.index(name):] + [name]
+        if name in done:
+            return []
+        for other in sorted(edges.get(name, ())):
+            circle = walk(other, way + [name])
+            if circle:
+                return circle
+        done.add(name)
+        return []
+
+    for name in sorted(edges):
+        circle = walk(name, [])
+        if circle:
+            return circle
+    return []
+
+
+def check(root):
+    """Prints each wrong door; returns how many."""
+    wrong = 0
+    # room -> module -> modules of the same room it needs. A module is header
+    # and source together: a circle through a source is one as well. A private
+    # header is a secret that files share, so what leads into one leads nowhere.
+    inside = {}
+
+    for path in sorted([*root.glob("include/**/*.[ch]"),
+                        *root.glob("src/**/*.[ch]")]):
+        parts = path.relative_to(root).parts
+        where = "/".join(parts)
+        if len(parts) != 3 or parts[1] not in FLOORS:
+            print(f"{where}: lies in no room ({' '.join(FLOORS)})")
+            wrong += 1
+            continue
+        room = parts[1]
+        home = f"{room}/{path.stem}"
+        for line, ours, library in read_includes(path):
+            if ours:
+                why = judge_project(room, ours)
+            else:
+                why = judge_library(path, home, library)
+            if why:
+                print(f"{where}:{line}: {why}")
+                wrong += 1
+            if ours and ours.startswith(room + "/"):
+                needs = inside.setdefault(room, {}).setdefault(home, set())
+                other = ours.removesuffix(".h")
+                if other != home and not other.endswith("_priv"):
+                    needs.add(other)
+
+    for room, edges in sorted(inside.items()):
+        circle = find_circle(edges)
+        if circle:
+            print(f"{room}: a circle: {' -> '.join(circle)}")
+            wrong += 1
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(1 if check(pathlib.Path(*sys.argv[1:2] or ["."])) else 0)

@@ -1,0 +1,120 @@
+#!/bin/sh
+# run.sh - runs test programs, two at a time, and counts.
+#
+# usage: run.sh PROGRAM...
+#
+# A program that passes gets one line; one that fails has its output shown in
+# full. The last line is `N passed, M failed`; the status is 1 when M > 0.
+# PROGRAM prints what cmocka prints. One that dies, does not end within TIMEOUT
+# seconds, or makes a sanitizer speak, itself or in a child, has failed too.
+#
+# Environment: SPRINTD, the server that end-to-end tests start; TIMEOUT; JOBS.
+set -u
+
+BUILD=${BUILD:-build}
+TIMEOUT=${TIMEOUT:-300}
+export BUILD TIMEOUT
+
+# Reports go to files, so that a child's report is seen though it was killed.
+sanitizer_options()
+{
+    reports="log_path=$1:halt_on_error=1:exitcode=99"
+    ASAN_OPTIONS="$reports:detect_leaks=1:detect_stack_use_after_return=1"
+    ASAN_OPTIONS="$ASAN_OPTIONS:strict_string_checks=1"
+    UBSAN_OPTIONS="$reports:print_stacktrace=1"
+    TSAN_OPTIONS="$reports:second_deadlock_stack=1:history_size=4"
+    export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
+}
+
+# The sum of N over the lines `[  WORD  ] N test(s)` of a file.
+count()
+{
+    sed -n "s/.*\[  *$1 *\] \([0-9][0-9]*\) test(s).*/\1/p" "$2" |
+        awk '{ n += $1 } END { print n + 0 }'
+}
+
+# Runs one program; leaves "PASSED FAILED SKIPPED" in $results/<name>.
+run_one()
+{
+    program=$1
+    name=${program#"$BUILD"/}
+    label=${name#*/}
+    base=$results/$(echo "$name" | tr / _)
+    target=$(basename "$program")
+    set --
+    case $name in
+    */replay/*)
+        set -- "tests/fuzz/corpus/$target" "tests/fuzz/crashes/$target"
+        ;;
+    esac
+
+    sanitizer_options "$base.report"
+    begin=$(date +%s)
+    # In the background, so that a signal to us reaches the program too; a
+    # shell starts such a child with SIGINT ignored, which env undoes.
+    env --default-signal=INT,QUIT timeout -k 10 "$TIMEOUT" "$program" "$@" \
+        >"$base.log" 2>&1 </dev/null &
+    child=$!
+    trap 'kill "$child"; exit 130' INT TERM
+    wait "$child"
+    status=$?
+    trap - INT TERM
+    seconds=$(($(date +%s) - begin))
+
+    passed=$(count PASSED "$base.log")
+    failed=$(count FAILED "$base.log")
+    skipped=$(count SKIPPED "$base.log")
+    why=
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+        why="not done after $TIMEOUT seconds"
+    elif [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+        why="status $status"
+    elif [ $((passed + failed + skipped)) -eq 0 ]; then
+        why='no test ran'
+    fi
+    for report in "$base".report*; do
+        [ -s "$report" ] || continue
+        cat "$report" >>"$base.log"
+        why='a sanitizer reports'
+    done
+    if [ -n "$why" ] && [ "$failed" -eq 0 ]; then
+        failed=1
+    fi
+    echo "$passed $failed $skipped" >"$base.result"
+
+    if [ "$failed" -eq 0 ]; then
+        text=$(printf '  ok    %-36s %4d passed %3d s' \
+            "$label" "$passed" "$seconds")
+        [ "$skipped" -eq 0 ] || text="$text, $skipped skipped"
+        echo "$text"
+    else
+        text=$(cat "$base.log")
+        printf '%s\n  FAIL  %s (%s): %d failed%s\n' \
+            "$text" "$label" "${name%%/*}" "$failed" "${why:+, $why}"
+    fi
+}
+
+if [ "${1-}" = --one ]; then
+    results=$2
+    run_one "$3"
+    exit 0
+fi
+
+mkdir -p "$BUILD"
+results=$(mktemp -d "$PWD/$BUILD/tests.XXXXXX" 2>/dev/null ||
+    mktemp -d "$BUILD/tests.XXXXXX")
+trap 'rm -rf "$results"' EXIT
+trap 'exit 130' INT TERM
+printf '%s\n' "$@" |
+    xargs -r -P "${JOBS:-2}" -I PROGRAM sh "$0" --one "$results" PROGRAM
+
+cat "$results"/*.result 2>/dev/null | awk -v programs=$# '
+    { passed += $1; failed += $2; skipped += $3; seen++ }
+    END {
+        failed += programs - seen
+        printf "%d passed, %d failed", passed, failed
+        if (skipped)
+            printf ", %d skipped", skipped
+        print ""
+        exit (failed > 0)
+    }'
