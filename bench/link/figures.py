@@ -1,0 +1,140 @@
+"""SVG by gnuplot, where there is one.
+
+Lines differ by dash and mark, not by colour, and letters are large: a figure
+must be readable on paper without colours and on a phone. The scripts, with
+the numbers in them, stay beside the figures.
+"""
+
+import os
+import subprocess
+
+from lab import processes, servers, setup
+
+from . import ideal, summary
+
+DRAW_S = 30
+CURVE_POINTS = 60
+
+HEAD = r"""set encoding utf8
+set terminal svg size 640,520 noenhanced font "sans-serif,17" \
+    background rgb "white"
+set output "{name}.svg"
+set title "{title}"
+set xlabel "{x}"
+set ylabel "{y}"
+set key below maxrows 3
+set grid
+set border 3
+set tics nomirror
+{settings}
+"""
+# Measured: black with marks, each another dash. Computed: thin and grey.
+MEASURED = 'lc rgb "black" lw 2 dt {number} pt {mark} ps 0.9'
+COMPUTED = 'lc rgb "#808080" lw 2 dt {number}'
+MARKS = (7, 6, 5, 4, 9, 8, 11, 10)
+
+LOG_BOTH = "set logscale xy"
+BY_LOAD = (
+    ("mean", "all mean", "mean response time (ms)"),
+    ("small-p99", "small p99", "small files: 99th percentile (ms)"),
+    ("large", "large mean", "largest 1 %: mean (ms)"),
+    ("slowdown", "slowdown", "mean slowdown"),
+)
+
+
+def _style(name, names):
+    if name in ideal.REFERENCES:
+        return COMPUTED.format(number=2 + list(ideal.REFERENCES).index(name))
+    at = [known for known in names
+          if known not in ideal.REFERENCES].index(name)
+    return MEASURED.format(number=1 + at % 5, mark=MARKS[at % len(MARKS)])
+
+
+def _script(head, curves, kind="linespoints"):
+    """curves: points by name."""
+    names = list(curves)
+    lines = [head]
+    for at, points in enumerate(curves.values()):
+        lines.append(f"$curve{at} << END")
+        lines.extend(f"{x:.6g} {y:.6g}" for x, y in points)
+        lines.append("END")
+    lines.append("plot " + ", \\\n     ".join(
+        f'$curve{at} with '
+        f'{"lines" if name in ideal.REFERENCES else kind} '
+        f'{_style(name, names)} title "{name}"'
+        for at, name in enumerate(names)))
+    return "\n".join(lines) + "\n"
+
+
+def _by_load(tables):
+    """What happens as the load grows: a figure for each network, kind of
+    sizes, and column of BY_LOAD."""
+    groups = {}
+    for table in tables:
+        if not table.row.is_burst:
+            groups.setdefault((table.row.net.name, table.row.sizes),
+                              []).append(table)
+    for (net, sizes), group in groups.items():
+        group.sort(key=lambda table: table.row.load)
+        names = dict.fromkeys(name for table in group for name in table.names)
+        for suffix, figure, label in BY_LOAD if len(group) > 1 else ():
+            curves = {name: [(table.row.load, table.figures[name][figure])
+                             for table in group
+                             if figure in table.figures.get(name, ())]
+                      for name in names}
+            name = f"{net}-{sizes}-{suffix}"
+            yield name, _script(HEAD.format(
+                name=name, title=f"{net} bottleneck, {sizes} sizes",
+                x="load", y=label, settings="set logscale y"), curves)
+
+
+def _by_size(table):
+    """Who pays: mean slowdown by size."""
+    curves = {name: summary.slowdown_by_size(
+        [(arrival, time) for run in table.runs if run.name == name
+         for arrival, time in zip(run.asked, run.times) if time is not None],
+        table.link, table.row.net.round_trips) for name in table.names}
+    name = f"{table.row.name}-by-size"
+    return name, _script(HEAD.format(
+        name=name, title=table.row.name, x="size (bytes)",
+        y="mean slowdown (× the time alone)", settings=LOG_BOTH), curves)
+
+
+def _tail(table):
+    """How many wait longer than so long."""
+    curves = {}
+    for name in table.names:
+        times = sorted((time for run in table.runs if run.name == name
+                        for time in run.times if time is not None),
+                       reverse=True)
+        # Equal steps of the share's logarithm, from all down to one request.
+        ranks = sorted({round(len(times) ** (1 - step / CURVE_POINTS))
+                        for step in range(CURVE_POINTS + 1)} if times else ())
+        curves[name] = [(1e3 * times[rank - 1], rank / len(times))
+                        for rank in ranks]
+    name = f"{table.row.name}-tail"
+    return name, _script(HEAD.format(
+        name=name, title=table.row.name, x="response time (ms)",
+        y="share of requests that take longer", settings=LOG_BOTH), curves)
+
+
+def draw(folder, tables):
+    """Writes a script for each figure into the folder, and the figures."""
+    scripts = dict(_by_load(tables))
+    for table in tables:
+        scripts.update([_by_size(table), _tail(table)])
+    gnuplot = servers.find("gnuplot")
+    if not gnuplot:
+        setup.note("no figures, only scripts for them: gnuplot is missing "
+                   "(apt-get install gnuplot-nox)")
+    for name, script in scripts.items():
+        path = os.path.join(folder, f"{name}.gp")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(script)
+        if not gnuplot:
+            continue
+        done = subprocess.run([gnuplot, os.path.basename(path)], cwd=folder,
+                              capture_output=True, text=True, timeout=DRAW_S,
+                              check=False)
+        if done.returncode:
+            raise processes.Failure(f"gnuplot: {done.stderr.strip()}")

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""peers.py - what a reply costs here, at other servers, and at the kernel.
+
+Each server runs on one CPU with one worker, wrk on another, one server at a
+time. The number to look at is CPU µs per reply: user and system time of all
+the server's processes and threads. It is steadier than replies a second,
+which depend on what else the machine does, and it is what a server takes
+from a machine that has other work too.
+
+The floor (floor.c) does nothing but to wait and send; a ratio to it says how
+much a server adds to what the kernel takes.
+
+All servers are measured once before any is measured again (A B A B), each
+after a warm-up of its own; shown are medians and the extremes. A row with an
+error, a wrong reply or a connection that did not close is invalid. Samples in
+which others used the server's CPU are repeated for a while and left out; a row
+that stays noisy says so.
+"""
+
+import dataclasses
+import shlex
+import sys
+import time
+
+sys.dont_write_bytecode = True  # nothing is left in the tree
+
+from lab import idle, loads, report, rounds, servers, setup
+from lab.processes import Failure
+
+IDLE = "idle"
+
+
+@dataclasses.dataclass(frozen=True)
+class IdleLoad:
+    """Stands among the loads so that --loads can name it."""
+
+    name: str = IDLE
+
+
+def parse():
+    parser = setup.parser(__doc__.partition("\n")[0], 3, 0.6)
+    parser.add_argument("--loads", metavar="A,B", help=report.known_loads())
+    parser.add_argument("--servers", metavar="A,B", help=",".join(
+        server.name for server in servers.SERVERS))
+    parser.add_argument("--sprintd-args", metavar="ARGS", default="",
+                        help="more of sprintd's options, in one word")
+    return parser.parse_args()
+
+
+def measure_idle(lab, chosen_servers, progress):
+    rows = {}
+    for server in chosen_servers:
+        progress.step(f"idle connections: {server.name}")
+        try:
+            rows[server.name] = idle.measure(lab, server)
+        except Failure as failure:
+            rows[server.name] = str(failure)
+    return rows
+
+
+def run(lab, options):
+    begin = time.monotonic()
+    chosen = setup.choose(options.loads, (*loads.LOADS, IdleLoad()), "load")
+    chosen_loads = [load for load in chosen if load.name != IDLE]
+    with_idle = len(chosen_loads) < len(chosen)
+    servers.Sprintd.arguments = shlex.split(options.sprintd_args)
+    chosen_servers = setup.available(
+        kind(lab) for kind in setup.choose(options.servers, servers.SERVERS,
+                                           "server"))
+    facts = setup.facts(lab, chosen_servers)
+    setup.print_facts(facts)
+
+    progress = setup.Progress(
+        len(chosen_servers) * (len(chosen_loads) * options.rounds + with_idle))
+    cells = rounds.measure(loads.Runner(lab), chosen_loads, chosen_servers,
+                           options, progress)
+    rows = measure_idle(lab, chosen_servers, progress) if with_idle else {}
+    progress.end()
+
+    names = [server.name for server in chosen_servers]
+    for load in chosen_loads:
+        report.print_load(cells, load, names)
+    if rows:
+        report.print_idle(rows, names)
+    report.print_markdown(cells, chosen_loads, rows, names)
+    setup.finish(lab, options, chosen_servers, begin,
+                 {"facts": facts, **report.as_json(cells, chosen_loads, rows)})
+
+
+if __name__ == "__main__":
+    sys.exit(setup.main(run, parse()))
