@@ -1,0 +1,303 @@
+# sprintd - how it is built, tested, measured and installed.
+#
+# Flavours lie side by side, build/<flavour>/, so that going from one to
+# another never rebuilds: debug release asan tsan fuzz cov. Everything but
+# main.c is in libsprintd.a; programs and tests are one source and that.
+#
+# Variables: V=1 shows the commands, WERROR=1 makes warnings errors, CC chooses
+# the compiler, FLAVOUR the flavour that `test`, `unit` and `e2e` use, BUILD
+# another place than build/; ARGS goes to bench/peers.py.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+SHELL := /bin/sh
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+# `make format lint asan` means one after the other; what each of them builds
+# is made in parallel by a second make.
+ifneq ($(word 2,$(MAKECMDGOALS)),)
+ifeq ($(MAKELEVEL),0)
+.NOTPARALLEL:
+endif
+endif
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+PORT   ?= 8080
+V      ?= 0
+Q      := $(if $(filter 0,$(V)),@)
+say     = $(if $(filter 0,$(V)),@printf '  %-5s %s\n' '$1' '$2')
+
+ifeq ($(origin CC),default)
+CC := cc
+endif
+CLANG ?= clang
+
+# --- what there is -----------------------------------------------------------
+
+MAIN      := src/server/main.c
+SOURCES   := $(filter-out $(MAIN),$(sort $(wildcard src/*/*.c)))
+HEADERS   := $(sort $(wildcard include/*/*.h src/*/*.h))
+UNIT      := $(sort $(wildcard tests/unit/*/test_*.c))
+E2E       := $(sort $(wildcard tests/e2e/test_*.c))
+E2E_HELP  := $(filter-out $(E2E),$(sort $(wildcard tests/e2e/*.c)))
+FUZZ      := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+REPLAY    := tests/fuzz/replay.c
+TEST_CODE := $(UNIT) $(E2E) $(E2E_HELP) $(FUZZ) $(REPLAY) \
+             $(sort $(wildcard tests/*/*.h tests/unit/*/*.h))
+C_FILES   := $(SOURCES) $(wildcard $(MAIN)) $(HEADERS) $(TEST_CODE) \
+             $(sort $(wildcard bench/*.[ch]))
+
+LARGE := www/downloads/large.bin
+
+# --- how it is compiled ------------------------------------------------------
+
+FLAVOURS := debug release asan tsan fuzz cov
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+            -Wmissing-prototypes -Wcast-align -Wwrite-strings -Wundef -Wvla \
+            -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
+# Private headers (x_priv.h) lie in src; hence both.
+COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc $(WARNINGS)
+LIBS     := -lev -lhttp_parser -lpthread -lm
+
+HARDENED := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+SANE     := -O1 -g -fno-omit-frame-pointer
+
+CC_debug   = $(CC)
+CC_release = $(CC)
+CC_asan    = $(CC)
+CC_tsan    = $(CC)
+CC_cov     = $(CC)
+CC_fuzz    = $(CLANG)
+
+CFLAGS_debug   := -O0 -g3
+CFLAGS_release := -O2 -g $(HARDENED)
+CFLAGS_asan    := $(SANE) -fsanitize=address,undefined -fno-sanitize-recover=all
+CFLAGS_tsan    := $(SANE) -fsanitize=thread
+CFLAGS_cov     := -O0 -g --coverage
+CFLAGS_fuzz    := $(SANE) -fsanitize=fuzzer-no-link,address,undefined \
+                  -fno-sanitize-recover=all
+
+LDFLAGS_debug   :=
+LDFLAGS_release := -pie -Wl,-z,relro,-z,now
+LDFLAGS_asan    := -fsanitize=address,undefined
+LDFLAGS_tsan    := -fsanitize=thread
+LDFLAGS_cov     := --coverage
+LDFLAGS_fuzz    := -fsanitize=address,undefined
+
+# The rules of one flavour, $1. `flags` changes when the commands would, and
+# everything is then made anew.
+define FLAVOUR_RULES
+OBJECTS_$1   := $$(SOURCES:%.c=$(BUILD)/$1/obj/%.o)
+LIB_$1       := $(BUILD)/$1/libsprintd.a
+UNIT_$1      := $$(UNIT:tests/%.c=$(BUILD)/$1/%)
+E2E_$1       := $$(E2E:tests/%.c=$(BUILD)/$1/%)
+REPLAY_$1    := $$(FUZZ:tests/fuzz/fuzz_%.c=$(BUILD)/$1/replay/%)
+E2E_HELP_$1  := $$(E2E_HELP:%.c=$(BUILD)/$1/obj/%.o)
+
+$(BUILD)/$1/obj/%.o: %.c $(BUILD)/$1/flags
+	$$(call say,CC,$$@)
+	@mkdir -p $$(@D)
+	$$Q$$(CC_$1) $$(COMMON) $$(CFLAGS_$1) $$(CFLAGS) $$(CPPFLAGS) \
+	    -MMD -MP -c -o $$@ $$<
+
+$$(LIB_$1): $$(OBJECTS_$1)
+	$$(call say,AR,$$@)
+	$$Qrm -f $$@ && $$(AR) rcs $$@ $$(OBJECTS_$1)
+
+$(BUILD)/$1/sprintd: $(BUILD)/$1/obj/$(MAIN:.c=.o) $$(LIB_$1)
+	$$(call say,LINK,$$@)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+
+$$(UNIT_$1): $(BUILD)/$1/unit/%: $(BUILD)/$1/obj/tests/unit/%.o $$(LIB_$1)
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ \
+	    $$(call link_line,tests/unit/$$*.c) -lcmocka $$(LIBS)
+
+$$(E2E_$1): $(BUILD)/$1/e2e/%: $(BUILD)/$1/obj/tests/e2e/%.o \
+    $$(E2E_HELP_$1) $$(LIB_$1)
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ \
+	    $$(call link_line,tests/e2e/$$*.c) -lcmocka $$(LIBS)
+
+$$(REPLAY_$1): $(BUILD)/$1/replay/%: $(BUILD)/$1/obj/tests/fuzz/fuzz_%.o \
+    $(BUILD)/$1/obj/$(REPLAY:.c=.o) $$(LIB_$1)
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+
+$(BUILD)/$1/flags: FORCE
+	@mkdir -p $$(@D)
+	@echo '$$(CC_$1) $$(COMMON) $$(CFLAGS_$1) $$(CFLAGS) $$(CPPFLAGS)' \
+	    '$$(LDFLAGS_$1) $$(LDFLAGS)' > $$@.new
+	@cmp -s $$@.new $$@ && rm $$@.new || mv $$@.new $$@
+endef
+
+# What a test says on a line `/* link: -Wl,--wrap=accept4 */` of its own.
+link_line = $$(sed -n 's|^/\* link: \(.*\) \*/$$|\1|p' $1)
+
+$(foreach flavour,$(FLAVOURS),$(eval $(call FLAVOUR_RULES,$(flavour))))
+
+# A fuzzer is the same target with libFuzzer's driver in the place of ours.
+FUZZERS := $(FUZZ:tests/fuzz/fuzz_%.c=$(BUILD)/fuzz/fuzz_%)
+
+$(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(LIB_fuzz)
+	$(call say,LINK,$@)
+	$Q$(CLANG) $(CFLAGS_fuzz) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+# Line n (7 digits and a newline) stands at byte 8 * (n - 1), so that a range
+# of it can be checked by eye: 2^21 + 2^19 lines are 20 MiB.
+$(LARGE):
+	$(call say,MAKE,$@)
+	@mkdir -p $(@D)
+	@seq -w 1 2621440 > $@.new && mv $@.new $@
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+.SECONDARY:
+.PHONY: FORCE
+FORCE:
+
+# --- building and running ----------------------------------------------------
+
+.PHONY: all run install clean help
+
+all: $(BUILD)/sprintd $(LARGE) ## builds the release binary, build/sprintd
+
+$(BUILD)/sprintd: $(BUILD)/release/sprintd
+	@ln -sfn release/sprintd $@
+
+run: deps-build ## builds, then serves www/ at http://localhost:8080/ (PORT=)
+	@$(MAKE) all
+	$(BUILD)/sprintd --port $(PORT) www
+
+install: all ## copies the program to PREFIX/bin, DESTDIR before it
+	install -D -m 755 $(BUILD)/release/sprintd \
+	    '$(DESTDIR)$(PREFIX)/bin/sprintd'
+
+clean: ## removes everything that was built
+	rm -rf $(BUILD) $(LARGE)
+
+help: ## prints this list
+	@echo 'sprintd: make TARGET [VARIABLE=VALUE]...'
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) \
+	    | expand -t 12
+	@echo 'V=1 shows the commands, WERROR=1 makes warnings errors.'
+
+# --- tests -------------------------------------------------------------------
+
+.PHONY: test unit e2e replay asan tsan cov run-tests run-unit run-e2e
+
+# Units run unoptimised, where a debugger sees all; end-to-end tests run what
+# is shipped. FLAVOUR= makes both the same.
+UNIT_FLAVOUR := $(or $(FLAVOUR),debug)
+E2E_FLAVOUR  := $(or $(FLAVOUR),release)
+UNIT_BINS     = $(UNIT_$(UNIT_FLAVOUR))
+REPLAY_BINS   = $(REPLAY_$(UNIT_FLAVOUR))
+E2E_BINS      = $(E2E_$(E2E_FLAVOUR))
+SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
+
+# Seconds a test program may take; sanitizers make them several times slower.
+TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)
+RUN_TESTS = BUILD='$(BUILD)' SPRINTD='$(abspath $(SERVER))' \
+            TIMEOUT='$(TIMEOUT)' sh tests/run.sh
+
+test: deps-test ## builds and runs every test: units, end to end, fuzz corpus
+	@$(MAKE) run-tests
+
+unit: deps-test ## runs the unit tests only
+	@$(MAKE) run-unit
+
+e2e: deps-test ## runs the end-to-end tests only
+	@$(MAKE) run-e2e
+
+asan: deps-test ## all tests under the address and undefined sanitizers
+	@$(MAKE) run-tests FLAVOUR=asan
+
+tsan: deps-test ## all tests under the thread sanitizer
+	@$(MAKE) run-tests FLAVOUR=tsan
+
+run-tests: $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(if $(E2E),$(SERVER))
+	@$(RUN_TESTS) $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS)
+
+run-unit: $(UNIT_BINS)
+	@$(RUN_TESTS) $(UNIT_BINS)
+
+run-e2e: $(E2E_BINS) $(SERVER)
+	@$(RUN_TESTS) $(E2E_BINS)
+
+cov: deps-test ## all tests, then the share of lines of each file they ran
+	@find $(BUILD)/cov -name '*.gcda' -delete 2>/dev/null || true
+	@$(MAKE) run-tests FLAVOUR=cov
+	@for source in $(SOURCES); do \
+	    gcov -n -o $(BUILD)/cov/obj/$${source%.c}.o $$source 2>/dev/null; \
+	done | sh tests/cov.sh
+
+# --- fuzzing, measuring, looking ---------------------------------------------
+
+.PHONY: fuzz run-fuzz bench bench-link run-bench format lint
+
+S ?= 60
+T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
+
+fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
+	@$(MAKE) $(T:%=$(BUILD)/fuzz/fuzz_%)
+	@for target in $(T); do \
+	    mkdir -p $(BUILD)/fuzz/corpus/$$target \
+	        tests/fuzz/corpus/$$target tests/fuzz/crashes/$$target; \
+	    echo "fuzzing $$target for $(S) seconds"; \
+	    $(BUILD)/fuzz/fuzz_$$target -max_total_time=$(S) -timeout=10 \
+	        -print_final_stats=1 \
+	        -artifact_prefix=tests/fuzz/crashes/$$target/ \
+	        $(BUILD)/fuzz/corpus/$$target tests/fuzz/corpus/$$target \
+	        || exit 1; \
+	    rmdir --ignore-fail-on-non-empty tests/fuzz/crashes/$$target; \
+	done
+
+bench-link: deps-bench all ## shortest first on a slow link, about an hour (root)
+	@CC='$(CC)' python3 bench/link.py $(ARGS)
+
+bench: deps-bench ## measures against other servers, about two minutes
+	@$(MAKE) all
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
+
+format: ## lets clang-format rewrite the C files
+	clang-format -i $(C_FILES)
+
+lint: deps-lint ## formatting, doors between rooms, banned calls, clang-tidy
+	@echo '  LINT  format'
+	@found=$$(clang-format --dry-run -Werror $(C_FILES) 2>&1) || { \
+	    echo "$$found" | sed -n 's/^\([^ :]*\):.*should be.*/\1/p' | \
+	    sort -u | sed 's/$$/: not formatted; see make format/'; exit 1; }
+	@echo '  LINT  doors'
+	@python3 tests/lint/doors.py
+	@echo '  LINT  banned'
+	@sh tests/lint/banned.sh
+	@echo '  LINT  clang-tidy'
+	@printf '%s\n' $(SOURCES) $(wildcard $(MAIN)) \
+	    | xargs -P $$(nproc) -n 3 sh tests/lint/tidy.sh $(COMMON)
+
+# --- what must be installed --------------------------------------------------
+
+.PHONY: deps deps-build deps-test deps-fuzz deps-bench deps-lint
+
+deps: deps-test ## installs the Debian packages that are missing
+
+# Some libraries have no .pc file: the compiler is asked about all of them.
+deps-build:
+	@CC='$(CC)' sh tests/deps.sh build
+deps-test:
+	@CC='$(CC)' sh tests/deps.sh build test
+deps-fuzz:
+	@CC='$(CC)' sh tests/deps.sh build fuzz
+deps-bench:
+	@CC='$(CC)' sh tests/deps.sh build bench
+deps-lint:
+	@CC='$(CC)' sh tests/deps.sh build test lint
