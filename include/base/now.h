@@ -22,4 +22,8 @@ struct now {
 /* Reads the clocks (coarse ones: no system call, about 10 ns). */
 void now_refresh(struct now *now);
 
+/* The monotonic clock to the nanosecond: for measuring how long something
+ * took. No system call either, about 25 ns. */
+uint64_t now_read_ns(void);
+
 #endif

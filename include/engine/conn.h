@@ -53,6 +53,8 @@ struct input {
     struct input *next; /* in the pool */
     size_t begin;       /* of what is not parsed yet */
     size_t end;         /* of what has been read */
+    uint64_t first_ns;  /* when the byte at begin was read */
+    uint64_t last_ns;   /* when the last was */
     char data[INPUT_BYTES];
 };
 

@@ -9,12 +9,23 @@
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
 
+#include <stdint.h>
+
 #include "base/list.h"
 #include "http/request.h"
 #include "http/response.h"
 
+/* When it came to what, in nanoseconds of the monotonic clock; 0: not yet. */
+struct exchange_times {
+    uint64_t read_ns;  /* its first byte was read */
+    uint64_t ready_ns; /* its last byte was, body included */
+    uint64_t first_ns; /* the kernel had the first byte of the answer */
+    uint64_t last_ns;  /* and the last */
+};
+
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
+    struct exchange_times times;
     struct response response;
     struct request request;
 };

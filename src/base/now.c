@@ -2,6 +2,16 @@
 
 #include <time.h>
 
+enum { NS_PER_S = 1000000000 };
+
+uint64_t now_read_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
 void now_refresh(struct now *now)
 {
     struct timespec time;
@@ -11,5 +21,5 @@ void now_refresh(struct now *now)
                    (uint64_t)time.tv_nsec / 1000000;
     clock_gettime(CLOCK_REALTIME_COARSE, &time);
     now->wall_s = time.tv_sec;
-    now->wall_ns = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    now->wall_ns = (int64_t)time.tv_sec * NS_PER_S + time.tv_nsec;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "base/now.h"
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
 
@@ -38,6 +39,18 @@ static void add_to_row(struct conn *conn, struct exchange *exchange)
         conn->is_closing = true;
 }
 
+/* What comes after it in the buffer was read with its end, or later. */
+static void note_arrival(const struct conn *conn, struct exchange *exchange)
+{
+    struct input *input = conn->input;
+
+    exchange->times = (struct exchange_times){0};
+    exchange->times.read_ns = input ? input->first_ns : now_read_ns();
+    exchange->times.ready_ns = input ? input->last_ns : exchange->times.read_ns;
+    if (input)
+        input->first_ns = input->last_ns;
+}
+
 /* The connection persists if client, limits and server all want it to. */
 static void begin_response(struct conn *conn, struct exchange *exchange)
 {
@@ -72,6 +85,7 @@ static void answer(struct conn *conn, struct exchange *exchange)
         answer_error(conn, exchange, 417, false);
         return;
     }
+    exchange->times.ready_ns = conn->input->last_ns;
     static_files_answer(conn->set->files, exchange);
     add_to_row(conn, exchange);
 }
@@ -95,6 +109,7 @@ static bool refuse(struct conn *conn, unsigned status, struct bytes line)
             conn_close(conn);
             return false;
         }
+        note_arrival(conn, exchange);
         exchange->request.line = line;
         exchange->request.seen = 0;
         response_init(&exchange->response);
@@ -285,6 +300,7 @@ static enum ahead_result parse_request(struct conn *conn)
         break;
     }
     input->begin += used;
+    note_arrival(conn, exchange);
     conn->head_timed = false;
     begin_response(conn, exchange);
     if (has_body(&exchange->request))
@@ -401,6 +417,9 @@ void conn_read(struct conn *conn)
     n = recv(conn->io.fd, input->data + input->end, INPUT_BYTES - input->end,
              0);
     if (n > 0) {
+        input->last_ns = now_read_ns();
+        if (input->begin == input->end)
+            input->first_ns = input->last_ns;
         input->end += (size_t)n;
         link_drop(&conn->set->link, &conn->flow); /* it has had its answer */
         conn_advance(conn);

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "base/now.h"
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
 
@@ -93,13 +94,22 @@ void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
     exchange_give(conn->set, exchange);
 }
 
+/* Something of the row has just been handed over. */
 static void finish_sent(struct conn *conn)
 {
+    uint64_t now_ns = now_read_ns();
+
     while (!list_is_empty(&conn->exchanges)) {
         struct exchange *exchange = first_exchange(conn);
 
-        if (!response_is_done(&exchange->response))
+        bool is_done = response_is_done(&exchange->response);
+
+        if (exchange->times.first_ns == 0 &&
+            (is_done || exchange->response.bytes_sent > 0))
+            exchange->times.first_ns = now_ns;
+        if (!is_done)
             return;
+        exchange->times.last_ns = now_ns;
         conn_finish_exchange(conn, exchange);
         conn->blocked_ms = 0;
     }

@@ -6,20 +6,13 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "base/now.h"
 
 enum {
     NS_PER_S = 1000000000,
     MEASURE_NS = 100000 /* looking more often tells nothing new */
 };
-
-static uint64_t read_clock(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
 
 /* --- What all workers share ----------------------------------------------- */
 
@@ -197,7 +190,8 @@ static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
     uint64_t room = room_for(limit, others + count_ahead(link, key), want);
     uint64_t now_ns;
 
-    if (room == 0 && (now_ns = read_clock()) - link->measured_ns > MEASURE_NS) {
+    if (room == 0 &&
+        (now_ns = now_read_ns()) - link->measured_ns > MEASURE_NS) {
         link->measured_ns = now_ns;
         measure_all(link);
         room = room_for(limit, others + count_ahead(link, key), want);
@@ -217,7 +211,7 @@ void link_tick(struct link *link)
     if (link->shared->mode != LINK_AUTO || !link->is_engaged || !link->was_held)
         return;
     link->was_held = false;
-    link->measured_ns = read_clock();
+    link->measured_ns = now_read_ns();
     measure_all(link);
     limit = load(&link->shared->limit);
     queued = link->queued + ask_others(link, 0, &is_next);
@@ -274,7 +268,7 @@ static uint64_t wire_ns(const struct link_shared *shared, uint64_t bytes)
 static uint64_t allow_rate(struct link *link, uint64_t key, uint64_t want)
 {
     const struct link_shared *shared = link->shared;
-    uint64_t now_ns = read_clock();
+    uint64_t now_ns = now_read_ns();
     uint64_t busy_ns = load(&shared->busy_ns);
     uint64_t owed = 0;
     bool is_next;
@@ -290,7 +284,7 @@ static uint64_t allow_rate(struct link *link, uint64_t key, uint64_t want)
 static void pay(struct link_shared *shared, uint64_t bytes)
 {
     uint64_t cost_ns = wire_ns(shared, bytes);
-    uint64_t now_ns = read_clock();
+    uint64_t now_ns = now_read_ns();
     uint64_t busy_ns = load(&shared->busy_ns);
 
     while (!atomic_compare_exchange_weak_explicit(&shared->busy_ns, &busy_ns,
