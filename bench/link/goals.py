@@ -58,7 +58,8 @@ def _same_with_one_worker(server, servers):
 
 def _goals_of(server, table, tables, servers):
     name = table.row.name
-    with_rate = "--link-rate" in server.flags
+    with_rate = ("--link-rate" in server.flags and
+                 "auto" not in server.flags)
     yield from (WITH_RATE if with_rate else {}).get(name, GOALS.get(name, ()))
     yield USE
     one = _same_with_one_worker(server, servers)

@@ -12,20 +12,26 @@
  *   rate  the link's rate is known: a token bucket at LINK_RATE_PERCENT of
  *         it, LINK_BURST_BYTES deep or, when that is more, as deep as keeps
  *         the link busy for two ticks, counting bytes on the wire.
- *   auto  the rate is found out: what lies between socket and wire (in the
- *         queueing discipline and the driver, SO_MEMINFO) is kept below a
- *         limit that follows the link, as the kernel's dynamic queue limits
- *         do: held back and found empty, it grows; found more than half full,
- *         it shrinks. A link that is always found empty is fast: nothing is
- *         held back or measured any more, until a probe finds a queue again.
+ *   auto  the rate is found out, wherever the link is:
+ *         - here: what lies between socket and wire (in the queueing
+ *           discipline and the driver, SO_MEMINFO) is kept below a limit that
+ *           follows the link, as the kernel's dynamic queue limits do: held
+ *           back and found empty, it grows; found more than half full, it
+ *           shrinks (link_local.c);
+ *         - further away, where only acknowledgements tell: what is not yet
+ *           acknowledged is kept within a window that leaves a short queue
+ *           standing at the narrowest place (link_remote.c).
+ *         A link that is always found empty is fast: nothing is held back or
+ *         measured any more, until a probe finds a queue again.
  *
  * What counts against a response are the bytes of those before or equal to it
  * in the order only: a short one is never refused because of the bytes of a
  * long one. That is pre-emption, and it costs at most one limit of waiting.
  *
- * All workers share one limit, or one bucket. Each publishes what it has in
- * the kernel on a cache line of its own; nothing is locked. A worker whose
- * next response is not the very next of all sends only to keep the link busy.
+ * All workers share one limit, one window, or one bucket. Each publishes what
+ * it has in the kernel on a cache line of its own; nothing is locked. A worker
+ * whose next response is not the very next of all sends only to keep the link
+ * busy.
  *
  * Thread: struct link is one worker's; struct link_shared is shared, by
  *         atomics, relaxed: its numbers steer, nothing else depends on them.
@@ -37,6 +43,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/bytes.h"
 #include "base/list.h"
 
@@ -45,28 +52,42 @@ enum {
     LINK_BURST_BYTES = 16384,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
+    LINK_OPEN_PACKETS = 4, /* that a connection costs beside its data */
     LINK_TICK_NS = 500000, /* how soon the held are looked at again */
     LINK_LIMIT_MIN = 4096, /* of bytes in the local queue */
     LINK_LIMIT_START = 65536,
-    LINK_LIMIT_MAX = 4 * 1048576, /* beyond it the link is called fast */
-    LINK_UNSENT_MAX = 16384,      /* per socket, while bytes are held back */
-    LINK_PROBE_BYTES = 1048576,   /* sent between two probes of a fast link */
-    LINK_PROBE_MS = 2             /* a queue that stands so long is one */
+    LINK_LIMIT_MAX = 4 * 1048576,   /* beyond it the link is called fast */
+    LINK_UNSENT_MAX = 2048,         /* per socket, while bytes are held back */
+    LINK_PROBE_BYTES = 65536,       /* sent between two probes of a fast link */
+    LINK_PROBE_BYTES_MAX = 1048576, /* the same, when none finds anything */
+    LINK_PROBE_BYTES_REST = 1 << 30, /* or what they find is none */
+    LINK_PROBE_MS = 2,               /* a queue that stands so long is one */
+    LINK_PATHS = 512 /* clients whose least round trip is known */
 };
 
 enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 
 /* What one worker tells the others. */
 struct link_line {
-    _Alignas(64) _Atomic uint64_t queued; /* bytes in the kernel, as known */
+    _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
+    _Atomic uint64_t flight;              /* not acknowledged */
+    _Atomic uint64_t standing;            /* of these, in a remote queue */
+    _Atomic uint64_t handed;              /* since the start */
     _Atomic uint64_t waiting_key;         /* of its next; UINT64_MAX: none */
 };
 
 struct link_shared {
-    _Alignas(64) _Atomic uint64_t limit;   /* of LINK_AUTO */
-    _Alignas(64) _Atomic uint64_t busy_ns; /* of LINK_RATE: until when what
-                                              has been handed over keeps the
-                                              link busy */
+    _Alignas(64) _Atomic uint64_t limit;   /* of the local queue */
+    _Atomic uint64_t least;                /* bytes seen in it lately */
+    _Atomic uint64_t base;                 /* of the window, see link_remote.c;
+                                            0: there is none */
+    _Atomic uint64_t moved_ns;             /* when one of them last was */
+    _Atomic uint64_t since_ns;             /* when counting began */
+    _Atomic uint64_t left;                 /* bytes, until then */
+    _Atomic uint64_t speed;                /* bytes a second that leave while
+                                            some are held back */
+    _Alignas(64) _Atomic uint64_t busy_ns; /* until when what has been handed
+                                              over keeps the link busy */
     _Alignas(64)
         uint64_t rate; /* of LINK_RATE: bytes a second that may leave */
     uint64_t burst;    /* of LINK_RATE: how deep the bucket is */
@@ -84,7 +105,9 @@ void link_shared_fini(struct link_shared *shared);
 struct link_flow {
     struct list link;
     int fd;
-    uint32_t queued; /* bytes, as last known */
+    uint32_t path;   /* whose client it is: a hash of the address */
+    uint32_t queued; /* bytes in the local queue, as last known */
+    uint32_t flight; /* not acknowledged, as last known */
     uint64_t key;    /* in the scheduler's order; 0: all handed over */
     bool is_bounded; /* its unsent bytes are (LINK_UNSENT_MAX) */
 };
@@ -95,28 +118,50 @@ struct link_counters {
     uint64_t measured;   /* system calls made to look */
 };
 
+/* The least round trip to a client lately. */
+struct link_path {
+    uint32_t path;
+    uint32_t least_us;      /* in this period */
+    uint32_t last_least_us; /* in the one before */
+    uint32_t since_s;       /* when this one began */
+};
+
 struct link {
     struct link_shared *shared;
     struct link_line *line;
     struct link_counters counters;
-    bool is_engaged; /* flows are tracked, limits hold */
+    bool is_local; /* the local queue is kept short */
     /* private */
     struct list flows;
     uint64_t queued;      /* of all flows */
+    uint64_t flight;      /* of all flows */
+    uint64_t standing;    /* of flight, what is thought to stand in a queue */
     uint64_t measured_ns; /* when they were last looked at */
+    uint64_t looked_ns;   /* the same, by their acknowledgements */
+    uint64_t handed;      /* since the start */
     uint64_t unprobed;    /* bytes sent since the last probe */
+    uint64_t probe_bytes; /* that are sent until the next */
+    uint64_t probe_bytes_max;
     struct link_flow *probe;
     uint64_t probe_ms;
-    bool was_held; /* since the last tick */
+    uint64_t windowed_ns; /* when the window was last in the way */
+    int64_t trip_us;      /* a round trip, on average */
+    uint32_t delay_us;    /* of the last flow that was found delayed */
+    uint32_t delayed;     /* in a row, much alike */
+    bool was_found;       /* a local queue, since it is kept short */
+    bool was_held;        /* since the last tick, by the limit */
+    bool was_windowed;    /* since the window was last moved, by it */
+    struct link_path *paths;
 };
 
-void link_init(struct link *link, struct link_shared *shared, size_t worker);
+/* 0 or -ENOMEM. */
+MUST_USE int link_init(struct link *link, struct link_shared *shared,
+                       size_t worker);
+void link_fini(struct link *link);
 
-static inline void link_flow_init(struct link_flow *flow, int fd)
-{
-    *flow = (struct link_flow){.fd = fd};
-    list_init(&flow->link);
-}
+/* A connection begins. */
+void link_open(struct link *link, struct link_flow *flow, int fd,
+               const struct address *peer);
 
 /* How many bytes flow may hand over now: want, fewer, or 0: it is to wait and
  * be asked about again at the next tick. key is its place in the order. */

@@ -117,7 +117,7 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
     list_put_last(&set->open, &conn->link);
     set->count++;
     conn->io.fd = fd;
-    link_flow_init(&conn->flow, fd);
+    link_open(&set->link, &conn->flow, fd, peer);
     conn_start(conn);
 }
 
@@ -207,10 +207,11 @@ int conn_set_init(struct conn_set *set, enum sched_policy policy,
     set->is_draining = set->is_held = false;
     atomic_init(&set->closed_count, 0);
     sched_init(&set->sched, policy, starvation_bound);
-    link_init(&set->link, link_shared, worker);
     sender_init(&set->sender, (size_t)set->limits.quantum);
     deadline_wheel_init(&set->deadlines, set->loop, set->now, on_expired, set);
-    return add_slab(set) ? 0 : -ENOMEM;
+    return link_init(&set->link, link_shared, worker) == 0 && add_slab(set)
+               ? 0
+               : -ENOMEM;
 }
 
 void conn_set_fini(struct conn_set *set)
@@ -236,6 +237,7 @@ void conn_set_fini(struct conn_set *set)
         list_drop(&slab->link);
         free(slab);
     }
+    link_fini(&set->link);
     sched_fini(&set->sched);
     sender_fini(&set->sender);
 }

@@ -1,17 +1,18 @@
 #include "engine/link.h"
 
 #include <errno.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "base/now.h"
+#include "engine/link_priv.h"
 
 enum {
     NS_PER_S = 1000000000,
-    MEASURE_NS = 100000 /* looking more often tells nothing new */
+    NS_PER_MS = 1000000,
+    SPEED_NS = 20 * NS_PER_MS, /* counted for so long */
+    GAP_NS = 5 * NS_PER_MS     /* longer is no stretch of being busy */
 };
 
 /* --- What all workers share ----------------------------------------------- */
@@ -19,20 +20,20 @@ enum {
 int link_shared_init(struct link_shared *shared, enum link_mode mode,
                      uint64_t rate, size_t worker_count)
 {
-    shared->mode = mode;
-    shared->rate = rate / 100 * LINK_RATE_PERCENT;
+    *shared = (struct link_shared){.mode = mode,
+                                   .rate = rate / 100 * LINK_RATE_PERCENT,
+                                   .worker_count = worker_count};
     shared->burst = shared->rate / (NS_PER_S / (2 * LINK_TICK_NS));
     if (shared->burst < LINK_BURST_BYTES)
         shared->burst = LINK_BURST_BYTES;
-    shared->worker_count = worker_count;
     atomic_init(&shared->limit, LINK_LIMIT_START);
-    atomic_init(&shared->busy_ns, 0);
+    atomic_init(&shared->least, UINT64_MAX);
     shared->lines = aligned_alloc(_Alignof(struct link_line),
                                   worker_count * sizeof(*shared->lines));
     if (!shared->lines)
         return -ENOMEM;
     for (size_t i = 0; i < worker_count; i++) {
-        atomic_init(&shared->lines[i].queued, 0);
+        memset(&shared->lines[i], 0, sizeof(shared->lines[i]));
         atomic_init(&shared->lines[i].waiting_key, UINT64_MAX);
     }
     return 0;
@@ -44,133 +45,89 @@ void link_shared_fini(struct link_shared *shared)
     shared->lines = NULL;
 }
 
-static uint64_t load(const _Atomic uint64_t *number)
-{
-    return atomic_load_explicit(number, memory_order_relaxed);
-}
-
-static void store(_Atomic uint64_t *number, uint64_t value)
-{
-    if (load(number) != value) /* leave the line shared when nothing is new */
-        atomic_store_explicit(number, value, memory_order_relaxed);
-}
-
-/* What the other workers have in the kernel; *is_next_out: none of them has
- * anything waiting that comes before key. */
-static uint64_t ask_others(const struct link *link, uint64_t key,
-                           bool *is_next_out)
+struct link_others link_ask_others(const struct link *link, uint64_t key)
 {
     const struct link_shared *shared = link->shared;
-    uint64_t queued = 0;
+    struct link_others others = {.is_after = true};
 
-    *is_next_out = true;
     for (size_t i = 0; i < shared->worker_count; i++) {
         const struct link_line *line = &shared->lines[i];
 
         if (line == link->line)
             continue;
-        queued += load(&line->queued);
-        if (load(&line->waiting_key) < key)
-            *is_next_out = false;
+        others.queued += link_load(&line->queued);
+        others.flight += link_load(&line->flight);
+        others.standing += link_load(&line->standing);
+        others.handed += link_load(&line->handed);
+        if (link_load(&line->waiting_key) < key)
+            others.is_after = false;
     }
-    return queued;
+    return others;
+}
+
+/* What leaves while something is held back is what the link carries. Seen
+ * from here it comes in lumps, so it is counted over a while; less is seen
+ * when there was a gap, so it goes up quicker than down. */
+static void note_speed(struct link *link, uint64_t under_way, uint64_t now_ns,
+                       uint64_t last_ns)
+{
+    struct link_shared *shared = link->shared;
+    uint64_t left = link->handed + link_ask_others(link, 0).handed - under_way;
+    uint64_t since_ns = link_load(&shared->since_ns);
+    uint64_t speed = link_load(&shared->speed);
+    int64_t more = (int64_t)(left - link_load(&shared->left));
+    uint64_t seen;
+
+    if (now_ns - last_ns < GAP_NS && now_ns - since_ns < SPEED_NS)
+        return;
+    link_store(&shared->left, left);
+    link_store(&shared->since_ns, now_ns);
+    if (now_ns - last_ns >= GAP_NS || more < 0)
+        return;
+    seen = (uint64_t)more * NS_PER_MS / ((now_ns - since_ns) / 1000);
+    if (seen > speed)
+        speed += (seen - speed) / 4;
+    else
+        speed -= (speed - seen) / 16;
+    link_store(&shared->speed, speed);
+}
+
+bool link_may_move(struct link *link, uint64_t under_way, uint64_t now_ns,
+                   uint64_t interval_ns)
+{
+    uint64_t last_ns = link_load(&link->shared->moved_ns);
+
+    if (now_ns - last_ns < interval_ns ||
+        !atomic_compare_exchange_strong_explicit(&link->shared->moved_ns,
+                                                 &last_ns, now_ns,
+                                                 memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return false;
+    note_speed(link, under_way, now_ns, last_ns);
+    return true;
+}
+
+uint64_t link_backlog(const struct link_shared *shared, uint64_t now_ns)
+{
+    uint64_t busy_ns = link_load(&shared->busy_ns);
+
+    if (link_load(&shared->speed) == 0)
+        return UINT64_MAX;
+    return busy_ns > now_ns
+               ? (busy_ns - now_ns) * link_load(&shared->speed) / NS_PER_S
+               : 0;
 }
 
 void link_publish(struct link *link, uint64_t waiting_key)
 {
-    store(&link->line->queued, link->queued);
-    store(&link->line->waiting_key, waiting_key);
+    link_store(&link->line->queued, link->queued);
+    link_store(&link->line->flight, link->flight);
+    link_store(&link->line->standing, link->standing);
+    link_store(&link->line->handed, link->handed);
+    link_store(&link->line->waiting_key, waiting_key);
 }
 
-/* --- Flows ------------------------------------------------------------------ */
-
-void link_init(struct link *link, struct link_shared *shared, size_t worker)
-{
-    *link = (struct link){.shared = shared, .line = &shared->lines[worker]};
-    link->is_engaged = shared->mode == LINK_AUTO;
-    list_init(&link->flows);
-}
-
-static void set_queued(struct link *link, struct link_flow *flow,
-                       uint32_t queued)
-{
-    link->queued = link->queued - flow->queued + queued;
-    flow->queued = queued;
-}
-
-void link_drop(struct link *link, struct link_flow *flow)
-{
-    if (link->probe == flow)
-        link->probe = NULL;
-    if (list_is_empty(&flow->link))
-        return;
-    set_queued(link, flow, 0);
-    list_drop(&flow->link);
-}
-
-/* What flow has between socket and wire. Bytes not sent for want of room
- * there count too; those that wait for acknowledgements do not: they wait for
- * their own client, and nobody else waits for them. */
-static uint32_t measure(struct link *link, const struct link_flow *flow)
-{
-    uint32_t memory[SK_MEMINFO_VARS] = {0};
-    socklen_t len = sizeof(memory);
-
-    link->counters.measured++;
-    if (getsockopt(flow->fd, SOL_SOCKET, SO_MEMINFO, memory, &len) == -1)
-        return 0;
-    return memory[SK_MEMINFO_WMEM_ALLOC];
-}
-
-static void measure_all(struct link *link)
-{
-    struct list *at = link->flows.next;
-
-    while (at != &link->flows) {
-        struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
-        uint32_t queued = measure(link, flow);
-
-        at = at->next;
-        if (queued == 0 && flow->key == 0)
-            link_drop(link, flow);
-        else
-            set_queued(link, flow, queued);
-    }
-}
-
-/* Bytes of the flows before or equal to key, its own among them. */
-static uint64_t count_ahead(const struct link *link, uint64_t key)
-{
-    uint64_t ahead = 0;
-
-    for (struct list *at = link->flows.next; at != &link->flows;
-         at = at->next) {
-        const struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
-
-        if (flow->key <= key)
-            ahead += flow->queued;
-    }
-    return ahead;
-}
-
-/* --- auto -------------------------------------------------------------------- */
-
-static void disengage(struct link *link)
-{
-    while (!list_is_empty(&link->flows))
-        link_drop(link, OWNER_OF(link->flows.next, struct link_flow, link));
-    link->is_engaged = false;
-    link->unprobed = 0;
-}
-
-static void engage(struct link *link)
-{
-    link->is_engaged = true;
-    store(&link->shared->limit, LINK_LIMIT_START);
-}
-
-/* Room below the limit for one that has ahead bytes before it. */
-static uint64_t room_for(uint64_t limit, uint64_t ahead, uint64_t want)
+uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want)
 {
     uint64_t room;
 
@@ -182,78 +139,61 @@ static uint64_t room_for(uint64_t limit, uint64_t ahead, uint64_t want)
     return want < room ? want : room;
 }
 
-static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
-{
-    uint64_t limit = load(&link->shared->limit);
-    bool is_next;
-    uint64_t others = ask_others(link, key, &is_next);
-    uint64_t room = room_for(limit, others + count_ahead(link, key), want);
-    uint64_t now_ns;
+/* --- Flows ------------------------------------------------------------------ */
 
-    if (room == 0 &&
-        (now_ns = now_read_ns()) - link->measured_ns > MEASURE_NS) {
-        link->measured_ns = now_ns;
-        measure_all(link);
-        room = room_for(limit, others + count_ahead(link, key), want);
-    }
-    /* Somebody else's turn, unless the link would run dry. */
-    if (!is_next && others + link->queued > limit / 4)
-        room = 0;
-    return room;
+int link_init(struct link *link, struct link_shared *shared, size_t worker)
+{
+    *link = (struct link){.shared = shared,
+                          .line = &shared->lines[worker],
+                          .is_local = shared->mode == LINK_AUTO,
+                          .probe_bytes = LINK_PROBE_BYTES,
+                          .probe_bytes_max = LINK_PROBE_BYTES_MAX};
+    list_init(&link->flows);
+    if (shared->mode != LINK_AUTO)
+        return 0;
+    link->paths = calloc(LINK_PATHS, sizeof(*link->paths));
+    return link->paths ? 0 : -ENOMEM;
 }
 
-void link_tick(struct link *link)
+void link_fini(struct link *link)
 {
-    uint64_t limit;
-    uint64_t queued;
-    bool is_next;
-
-    if (link->shared->mode != LINK_AUTO || !link->is_engaged || !link->was_held)
-        return;
-    link->was_held = false;
-    link->measured_ns = now_read_ns();
-    measure_all(link);
-    limit = load(&link->shared->limit);
-    queued = link->queued + ask_others(link, 0, &is_next);
-    if (queued == 0)
-        limit += limit / 4; /* it has stood idle */
-    else if (queued < limit / 8)
-        limit += limit / 12;
-    else if (queued > limit / 2)
-        limit -= limit / 16;
-    if (limit < LINK_LIMIT_MIN)
-        limit = LINK_LIMIT_MIN;
-    store(&link->shared->limit, limit);
-    if (limit > LINK_LIMIT_MAX)
-        disengage(link);
+    free(link->paths);
+    link->paths = NULL;
 }
 
-/* A fast link is looked at once in a while: whether what was handed over is
- * still there a little later. */
-static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
-                  uint64_t now_ms)
+/* Clients behind one address, or one IPv6 network, share a path. */
+static uint32_t hash_path(const struct address *peer)
 {
-    link->unprobed += bytes;
-    if (link->probe) {
-        if (now_ms - link->probe_ms < LINK_PROBE_MS)
-            return;
-        if (measure(link, link->probe) > 0)
-            engage(link);
+    size_t len = peer->family == ADDRESS_IPV4 ? 4 : 8;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ peer->octets[i]) * 16777619u;
+    return hash | 1; /* 0 is nobody's */
+}
+
+void link_drop(struct link *link, struct link_flow *flow)
+{
+    if (link->probe == flow)
         link->probe = NULL;
-    } else if (link->unprobed >= LINK_PROBE_BYTES) {
-        link->unprobed = 0;
-        link->probe = measure(link, flow) > 0 ? flow : NULL;
-        link->probe_ms = now_ms;
-    }
+    if (list_is_empty(&flow->link))
+        return;
+    link->queued -= flow->queued;
+    link->flight -= flow->flight;
+    flow->queued = flow->flight = 0;
+    list_drop(&flow->link);
 }
 
-/* A socket that waits for its own client takes no more than a little ahead. */
-static void bound_unsent(struct link_flow *flow)
+void link_drop_idle(struct link *link, struct link_flow *flow)
 {
-    int bytes = LINK_UNSENT_MAX;
+    if (flow->queued == 0 && flow->flight == 0)
+        link_drop(link, flow);
+}
 
-    flow->is_bounded = true;
-    setsockopt(flow->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
+void link_forget(struct link *link)
+{
+    while (!link_tracks(link) && !list_is_empty(&link->flows))
+        link_drop(link, OWNER_OF(link->flows.next, struct link_flow, link));
 }
 
 /* --- rate -------------------------------------------------------------------- */
@@ -269,23 +209,20 @@ static uint64_t allow_rate(struct link *link, uint64_t key, uint64_t want)
 {
     const struct link_shared *shared = link->shared;
     uint64_t now_ns = now_read_ns();
-    uint64_t busy_ns = load(&shared->busy_ns);
+    uint64_t busy_ns = link_load(&shared->busy_ns);
     uint64_t owed = 0;
-    bool is_next;
 
     if (busy_ns > now_ns)
         owed = (busy_ns - now_ns) * shared->rate / NS_PER_S;
-    ask_others(link, key, &is_next);
-    if (!is_next && owed > shared->burst / 4)
+    if (owed > shared->burst / 4 && !link_ask_others(link, key).is_after)
         return 0;
-    return room_for(shared->burst, owed, want);
+    return link_room(shared->burst, owed, want);
 }
 
-static void pay(struct link_shared *shared, uint64_t bytes)
+static void pay(struct link_shared *shared, uint64_t cost_ns)
 {
-    uint64_t cost_ns = wire_ns(shared, bytes);
     uint64_t now_ns = now_read_ns();
-    uint64_t busy_ns = load(&shared->busy_ns);
+    uint64_t busy_ns = link_load(&shared->busy_ns);
 
     while (!atomic_compare_exchange_weak_explicit(&shared->busy_ns, &busy_ns,
                                                   (busy_ns > now_ns ? busy_ns
@@ -296,23 +233,81 @@ static void pay(struct link_shared *shared, uint64_t bytes)
         ;
 }
 
-/* --- Both -------------------------------------------------------------------- */
+/* --- Is it fast? -----------------------------------------------------------  */
+
+/* It is looked at once in a while: whether what was handed over takes longer
+ * to be acknowledged than it might, and whether it is still here a little
+ * later. The less is found, the rarer. */
+static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
+                  uint64_t now_ms)
+{
+    link->unprobed += bytes;
+    if (link->probe) {
+        if (now_ms - link->probe_ms < LINK_PROBE_MS)
+            return;
+        if (link_local_measure(link, link->probe) > 0)
+            link_local_engage(link);
+        link->probe = NULL;
+    } else if (link->unprobed >= link->probe_bytes) {
+        link->unprobed = 0;
+        if (link->probe_bytes < link->probe_bytes_max)
+            link->probe_bytes *= 2;
+        if (link_remote_probe(link, flow, now_read_ns()))
+            link->probe_bytes = LINK_PROBE_BYTES;
+        if (!link->is_local && link_local_measure(link, flow) > 0) {
+            link->probe = flow;
+            link->probe_ms = now_ms;
+        }
+    }
+}
+
+/* --- All modes ---------------------------------------------------------------- */
+
+void link_open(struct link *link, struct link_flow *flow, int fd,
+               const struct address *peer)
+{
+    struct link_shared *shared = link->shared;
+
+    *flow = (struct link_flow){.fd = fd, .path = hash_path(peer)};
+    list_init(&flow->link);
+    if (shared->mode == LINK_RATE)
+        pay(shared, (uint64_t)LINK_OPEN_PACKETS * LINK_HEADER_BYTES * NS_PER_S /
+                        shared->rate);
+}
+
+/* A socket that waits for its own client takes no more than a little ahead. */
+static void bound_unsent(struct link_flow *flow, bool is_bounded)
+{
+    int bytes = is_bounded ? LINK_UNSENT_MAX : 0; /* 0: as the system has it */
+
+    flow->is_bounded = is_bounded;
+    setsockopt(flow->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
+}
+
+static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
+{
+    uint64_t room = want;
+
+    if (link_is_windowed(link)) {
+        link_remote_adapt(link, now_read_ns());
+        room = link_remote_allow(link, key, room);
+    }
+    return room > 0 && link->is_local ? link_local_allow(link, key, room)
+                                      : room;
+}
 
 uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want)
 {
+    bool is_rated = link->shared->mode == LINK_RATE;
     uint64_t room = want;
 
-    if (link->shared->mode == LINK_RATE)
-        room = allow_rate(link, key, want);
-    else if (link->is_engaged)
-        room = allow_auto(link, key, want);
-    else
-        return want;
+    if (flow->is_bounded != (is_rated || link_tracks(link)))
+        bound_unsent(flow, !flow->is_bounded);
     if (!flow->is_bounded)
-        bound_unsent(flow);
+        return want;
+    room = is_rated ? allow_rate(link, key, want) : allow_auto(link, key, want);
     if (room == 0) {
-        link->was_held = true;
         link->counters.held++;
         link->counters.held_bytes += want;
     }
@@ -322,21 +317,40 @@ uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms)
 {
-    switch (link->shared->mode) {
-    case LINK_OFF:
+    if (link->shared->mode == LINK_RATE) {
+        pay(link->shared, wire_ns(link->shared, bytes));
         return;
-    case LINK_RATE:
-        pay(link->shared, bytes);
-        return;
-    case LINK_AUTO:
-        break;
     }
-    if (!link->is_engaged) {
+    if (link->shared->mode == LINK_OFF || bytes == 0)
+        return;
+    if (!link_is_windowed(link))
         probe(link, flow, bytes, now_ms);
+    if (!link_tracks(link))
         return;
-    }
     flow->key = key;
     if (list_is_empty(&flow->link))
         list_put_last(&link->flows, &flow->link);
-    set_queued(link, flow, flow->queued + (uint32_t)bytes);
+    link->handed += bytes;
+    if (link->is_local && link->shared->worker_count > 1 &&
+        link_load(&link->shared->speed) > 0)
+        pay(link->shared, bytes * NS_PER_S / link_load(&link->shared->speed));
+    if (link->is_local) {
+        flow->queued += (uint32_t)bytes;
+        link->queued += bytes;
+    }
+    if (link_is_windowed(link)) {
+        flow->flight += (uint32_t)bytes;
+        link->flight += bytes;
+    }
+}
+
+void link_tick(struct link *link)
+{
+    uint64_t now_ns = now_read_ns();
+
+    if (link->was_windowed)
+        link_remote_adapt(link, now_ns);
+    if (link->was_held)
+        link_local_adapt(link, now_ns);
+    link->was_held = false;
 }

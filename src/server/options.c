@@ -78,7 +78,7 @@ static const struct option_row rows[] = {
      0, 1ull << 20, NULL,
      "srpt: what passes a response of B bytes has\n"
      "less than (K + 1) * B; 0: no bound"},
-    {NULL, "link-rate", 0, KIND_RATE, AT(link_rate), "RATE", "off", 8000,
+    {NULL, "link-rate", 0, KIND_RATE, AT(link_rate), "RATE", "auto", 8000,
      1ull << 50, NULL,
      "of the narrowest link to the clients, in bits\n"
      "a second (80M): bytes wait here, not there;\n"

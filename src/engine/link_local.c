@@ -1,0 +1,157 @@
+#include <linux/sock_diag.h>
+#include <sys/socket.h>
+
+#include "engine/link_priv.h"
+
+enum { MEASURE_NS = 100000 /* looking more often tells nothing new */ };
+
+/* What flow has between socket and wire. Bytes not sent for want of room
+ * there count too; those that wait for acknowledgements do not: they wait for
+ * their own client, and nobody else waits for them. */
+uint32_t link_local_measure(struct link *link, const struct link_flow *flow)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    socklen_t len = sizeof(memory);
+
+    link->counters.measured++;
+    if (getsockopt(flow->fd, SOL_SOCKET, SO_MEMINFO, memory, &len) == -1)
+        return 0;
+    return memory[SK_MEMINFO_WMEM_ALLOC];
+}
+
+/* Looks at all flows, and forgets those with nothing under way. */
+static void look(struct link *link, uint64_t now_ns)
+{
+    struct list *at = link->flows.next;
+
+    while (at != &link->flows) {
+        struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
+
+        at = at->next;
+        link->queued -= flow->queued;
+        flow->queued = link_local_measure(link, flow);
+        link->queued += flow->queued;
+        link_drop_idle(link, flow);
+    }
+    link->measured_ns = now_ns;
+}
+
+/* Bytes of the flows before or equal to key, its own among them. */
+static uint64_t count_ahead(const struct link *link, uint64_t key)
+{
+    uint64_t ahead = 0;
+
+    for (struct list *at = link->flows.next; at != &link->flows;
+         at = at->next) {
+        const struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
+
+        if (flow->key <= key)
+            ahead += flow->queued;
+    }
+    return ahead;
+}
+
+/* What the others have in the queue. What they said last may be a tick old,
+ * half a limit's worth: what has left since then is counted by the rate at
+ * which all leaves. */
+static struct link_others ask_others(const struct link *link, uint64_t key)
+{
+    struct link_others others = link_ask_others(link, key);
+    uint64_t backlog;
+
+    if (others.queued > 0) {
+        backlog = link_backlog(link->shared, now_read_ns());
+        backlog = backlog > link->queued ? backlog - link->queued : 0;
+        if (others.queued > backlog)
+            others.queued = backlog;
+    }
+    return others;
+}
+
+uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want)
+{
+    uint64_t limit = link_load(&link->shared->limit);
+    struct link_others others = ask_others(link, key);
+    uint64_t room = link_room(limit, others.queued + count_ahead(link, key),
+                              want);
+    uint64_t now_ns;
+
+    if (room == 0 &&
+        (now_ns = now_read_ns()) - link->measured_ns > MEASURE_NS) {
+        look(link, now_ns);
+        room = link_room(limit, others.queued + count_ahead(link, key), want);
+    }
+    /* Somebody else's turn, unless the link would run dry. */
+    if (!others.is_after && others.queued + link->queued > limit / 4)
+        room = 0;
+    if (room == 0)
+        link->was_held = true;
+    return room;
+}
+
+static void disengage(struct link *link)
+{
+    link->is_local = false;
+    link->unprobed = 0;
+    link->probe_bytes = LINK_PROBE_BYTES;
+    /* What the probe saw was only on its way: not to be disturbed by that
+     * again soon. */
+    if (!link->was_found) {
+        link->probe_bytes = link->probe_bytes_max;
+        if (link->probe_bytes_max < LINK_PROBE_BYTES_REST)
+            link->probe_bytes_max *= 4;
+    }
+    for (struct list *at = link->flows.next; at != &link->flows; at = at->next)
+        OWNER_OF(at, struct link_flow, link)->queued = 0;
+    link->queued = 0;
+    link_forget(link);
+}
+
+void link_local_engage(struct link *link)
+{
+    link->is_local = true;
+    link->was_found = false;
+    link_store(&link->shared->limit, LINK_LIMIT_START);
+}
+
+/* Where the limit goes when the queue was so long at its shortest. */
+static uint64_t move(uint64_t limit, uint64_t queued)
+{
+    if (queued == 0)
+        limit += limit / 4; /* it has stood idle */
+    else if (queued < limit / 8)
+        limit += limit / 12;
+    else if (queued > limit / 2)
+        limit -= limit / 16;
+    return limit > LINK_LIMIT_MIN ? limit : LINK_LIMIT_MIN;
+}
+
+/* Of one worker the queue is seen at its shortest, before it is filled again;
+ * of several it is the shortest that one of them sees in two ticks. */
+void link_local_adapt(struct link *link, uint64_t now_ns)
+{
+    struct link_shared *shared = link->shared;
+    uint64_t limit = link_load(&shared->limit);
+    uint64_t queued;
+
+    look(link, now_ns);
+    queued = link->queued + ask_others(link, 0).queued;
+    if (limit > LINK_LIMIT_MAX) {
+        disengage(link);
+        return;
+    }
+    if (queued > link_load(&shared->least))
+        queued = link_load(&shared->least);
+    if (!link_may_move(link, queued, now_ns,
+                       shared->worker_count > 1 ? 2 * LINK_TICK_NS
+                                                : LINK_TICK_NS / 2)) {
+        link_store(&shared->least, queued);
+        return;
+    }
+    link_store(&shared->least, UINT64_MAX);
+    if (queued >= limit / 8) {
+        link->was_found = true;
+        link->probe_bytes_max = LINK_PROBE_BYTES_MAX;
+    }
+    link_store(&shared->limit, move(limit, queued));
+}

@@ -1,0 +1,92 @@
+/*
+ * link_priv - what the parts of link share: link.c (all modes, the bucket of
+ * a known rate), link_local.c (the queue on this machine) and link_remote.c
+ * (one that only acknowledgements tell of).
+ */
+#ifndef ENGINE_LINK_PRIV_H
+#define ENGINE_LINK_PRIV_H
+
+#include "base/now.h"
+#include "engine/link.h"
+
+static inline uint64_t link_load(const _Atomic uint64_t *number)
+{
+    return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+/* Leaves the line shared when nothing is new. */
+static inline void link_store(_Atomic uint64_t *number, uint64_t value)
+{
+    if (link_load(number) != value)
+        atomic_store_explicit(number, value, memory_order_relaxed);
+}
+
+/* Sums over the other workers. */
+struct link_others {
+    uint64_t queued;
+    uint64_t flight;
+    uint64_t standing;
+    uint64_t handed;
+    bool is_after; /* none of them has anything waiting that comes before */
+};
+
+/* What the others have, and whether what stands at key goes before it. */
+struct link_others link_ask_others(const struct link *link, uint64_t key);
+
+/* Room below the limit for one that has ahead bytes before it. */
+uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
+
+/* Forgets a flow with nothing under way. */
+void link_drop_idle(struct link *link, struct link_flow *flow);
+
+/* Drops all flows when they need not be tracked any more. */
+void link_forget(struct link *link);
+
+/* Whether it is this worker's turn to move what all share: only one does, in
+ * any interval_ns. Then it also notes how fast bytes leave, of which so many
+ * are under way in all. */
+bool link_may_move(struct link *link, uint64_t under_way, uint64_t now_ns,
+                   uint64_t interval_ns);
+
+/* Bytes that, by the rate they leave at, have not left yet; UINT64_MAX: who
+ * knows. */
+uint64_t link_backlog(const struct link_shared *shared, uint64_t now_ns);
+
+/* Whether a window is up. */
+static inline bool link_is_windowed(const struct link *link)
+{
+    return link_load(&link->shared->base) > 0;
+}
+
+/* Whether bytes that were handed over are counted. */
+static inline bool link_tracks(const struct link *link)
+{
+    return link->is_local || link_is_windowed(link);
+}
+
+/* --- link_local.c --------------------------------------------------------- */
+
+/* What flow has in the queue. */
+uint32_t link_local_measure(struct link *link, const struct link_flow *flow);
+
+uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want);
+
+/* Looks, and moves the limit. */
+void link_local_adapt(struct link *link, uint64_t now_ns);
+
+/* A queue was found where none was expected. */
+void link_local_engage(struct link *link);
+
+/* --- link_remote.c -------------------------------------------------------- */
+
+uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want);
+
+/* Looks, if it is time, and moves the window. */
+void link_remote_adapt(struct link *link, uint64_t now_ns);
+
+/* One flow of a link that is not held back: is it delayed? When several in a
+ * row are, the window is put up. */
+bool link_remote_probe(struct link *link, const struct link_flow *flow,
+                       uint64_t now_ns);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * The window over what is not acknowledged.
+ *
+ * Of the bytes that a flow has in flight, the share 1 - least / RTT stands in
+ * a queue somewhere, where least is the round trip to that client without
+ * one: what is in flight fills the path (rate * least) and the queue. The sum
+ * of that over all flows is the queue at the narrowest place, if they share
+ * it; the window is moved so that it stays near a target: long enough to keep
+ * the link busy, short enough to leave the order to us. (Brakmo, Peterson,
+ * "TCP Vegas", 1995, and Wei, Jin, Low, Hegde, "FAST TCP", 2006, do so for one
+ * connection.)
+ *
+ * The least round trip is kept by client: one for all would take every far
+ * client's path for a queue.
+ *
+ * A window is put up when several flows in a row are delayed alike, so that
+ * they seem to share what delays them, and taken down when nothing has been
+ * held back for a while.
+ */
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "engine/link_priv.h"
+
+enum {
+    US_PER_MS = 1000,
+    NS_PER_US = 1000,
+    NS_PER_S = 1000000000,
+    STALE_MS = 100,       /* nothing sent, nothing acknowledged */
+    TARGET_BYTES = 16384, /* of the standing queue; and a share of what fills
+                             the path */
+    TARGET_SHARE = 8,
+    SMOOTH = 16,
+    BASE_MIN = 16384, /* that fills the path without a queue */
+    BASE_START = 1048576,
+    BASE_MAX = 64 * 1048576,
+    LOOK_NS = 2000000, /* at most so often */
+    PERIOD_S = 60,     /* of a least round trip */
+    SEGMENTS_MIN = 4,  /* of one that is not delayed by its client's
+                                 waiting for more to acknowledge */
+    DELAY_US = 4000,   /* that is worth anything */
+    DELAYED_MIN = 2,   /* flows in a row */
+    UNUSED_S = 30      /* after which the window is taken down */
+};
+
+static bool ask(struct link *link, const struct link_flow *flow,
+                struct tcp_info *info)
+{
+    socklen_t len = sizeof(*info);
+
+    link->counters.measured++;
+    memset(info, 0, sizeof(*info));
+    return getsockopt(flow->fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0;
+}
+
+static uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Notes what info says of the path; returns its least round trip. */
+static uint32_t note_path(struct link *link, const struct link_flow *flow,
+                          const struct tcp_info *info, uint64_t now_ns)
+{
+    struct link_path *path = &link->paths[flow->path % LINK_PATHS];
+    uint32_t now_s = (uint32_t)(now_ns / NS_PER_S);
+    uint32_t least_us = least_of(info->tcpi_rtt, info->tcpi_min_rtt > 0
+                                                     ? info->tcpi_min_rtt
+                                                     : UINT32_MAX);
+
+    if (path->path != flow->path || now_s - path->since_s > 2 * PERIOD_S)
+        *path = (struct link_path){flow->path, UINT32_MAX, UINT32_MAX, now_s};
+    else if (now_s - path->since_s > PERIOD_S)
+        *path = (struct link_path){flow->path, UINT32_MAX, path->least_us,
+                                   now_s};
+    path->least_us = least_of(path->least_us, least_us);
+    return least_of(path->least_us, path->last_least_us);
+}
+
+static uint32_t count_flight(const struct tcp_info *info)
+{
+    uint32_t gone = info->tcpi_sacked + info->tcpi_lost;
+    uint32_t under_way = info->tcpi_unacked + info->tcpi_retrans;
+
+    /* A client that does not answer: nobody waits behind its bytes. */
+    if (info->tcpi_last_ack_recv > STALE_MS &&
+        info->tcpi_last_data_sent > STALE_MS)
+        return 0;
+    return under_way > gone ? (under_way - gone) * info->tcpi_snd_mss : 0;
+}
+
+static void measure(struct link *link, struct link_flow *flow)
+{
+    struct tcp_info info;
+    uint32_t flight = 0;
+
+    if (ask(link, flow, &info))
+        flight = count_flight(&info);
+    link->flight = link->flight - flow->flight + flight;
+    flow->flight = flight;
+    if (flight >= 2 * info.tcpi_snd_mss && info.tcpi_rtt > 0 &&
+        info.tcpi_last_ack_recv <= STALE_MS) {
+        uint32_t least_us = note_path(link, flow, &info, link->looked_ns);
+
+        link->standing += (uint64_t)flight * (info.tcpi_rtt - least_us) /
+                          info.tcpi_rtt;
+        link->trip_us += ((int64_t)info.tcpi_rtt - link->trip_us) / 16;
+    }
+}
+
+/* Looks at all flows, and forgets those with nothing under way. */
+static void look(struct link *link, uint64_t now_ns)
+{
+    struct list *at = link->flows.next;
+
+    link->standing = 0;
+    while (at != &link->flows) {
+        struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
+
+        at = at->next;
+        measure(link, flow);
+        link_drop_idle(link, flow);
+    }
+    link->looked_ns = now_ns;
+}
+
+static uint64_t count_ahead(const struct link *link, uint64_t key)
+{
+    uint64_t ahead = 0;
+
+    for (struct list *at = link->flows.next; at != &link->flows;
+         at = at->next) {
+        const struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
+
+        if (flow->key <= key)
+            ahead += flow->flight;
+    }
+    return ahead;
+}
+
+/* The standing queue that is aimed at, when so much fills the path. */
+static uint64_t target_of(uint64_t base)
+{
+    return TARGET_BYTES + base / TARGET_SHARE;
+}
+
+uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want)
+{
+    uint64_t base = link_load(&link->shared->base);
+    uint64_t window = base + target_of(base);
+    struct link_others others = link_ask_others(link, key);
+    uint64_t room = link_room(window, others.flight + count_ahead(link, key),
+                              want);
+
+    if (!others.is_after && others.flight + link->flight > window - window / 8)
+        room = 0;
+    if (room == 0)
+        link->was_windowed = true;
+    return room;
+}
+
+/* What fills the path without a queue, anew: as much as does so now, as far
+ * as the path is full. When no queue is left at all it may hold more. */
+static uint64_t move(uint64_t base, uint64_t flight, uint64_t standing,
+                     bool was_full)
+{
+    uint64_t filling = flight - standing;
+    uint64_t target = target_of(base);
+
+    if (standing > 3 * target_of(filling) && filling < base)
+        return filling; /* much too long a queue: at once */
+    if (!was_full && standing < target)
+        return base;
+    base = (base * (SMOOTH - 1) + filling) / SMOOTH;
+    if (was_full && standing < target / 4)
+        base += base / 32 + LINK_SEGMENT_BYTES;
+    return base;
+}
+
+static void take_down(struct link *link)
+{
+    link_store(&link->shared->base, 0);
+    link->delayed = 0;
+    for (struct list *at = link->flows.next; at != &link->flows; at = at->next)
+        OWNER_OF(at, struct link_flow, link)->flight = 0;
+    link->flight = link->standing = 0;
+    link_forget(link);
+}
+
+void link_remote_adapt(struct link *link, uint64_t now_ns)
+{
+    struct link_shared *shared = link->shared;
+    uint64_t interval_ns = (uint64_t)link->trip_us * NS_PER_US / 4;
+    struct link_others others;
+    uint64_t base;
+
+    if (now_ns - link->looked_ns < LOOK_NS)
+        return;
+    look(link, now_ns);
+    if (interval_ns < LOOK_NS)
+        interval_ns = LOOK_NS;
+    others = link_ask_others(link, 0);
+    if (!link_may_move(link, link->flight + others.flight, now_ns, interval_ns))
+        return;
+    base = move(link_load(&shared->base), link->flight + others.flight,
+                link->standing + others.standing, link->was_windowed);
+    if (link->was_windowed)
+        link->windowed_ns = now_ns;
+    link->was_windowed = false;
+    if (base > BASE_MAX || (now_ns - link->windowed_ns) / NS_PER_S > UNUSED_S)
+        take_down(link);
+    else
+        link_store(&shared->base, base > BASE_MIN ? base : BASE_MIN);
+}
+
+bool link_remote_probe(struct link *link, const struct link_flow *flow,
+                       uint64_t now_ns)
+{
+    struct tcp_info info;
+    uint32_t least_us;
+    uint32_t delay_us;
+
+    if (!ask(link, flow, &info) || info.tcpi_rtt == 0)
+        return false;
+    least_us = note_path(link, flow, &info, now_ns);
+    if (info.tcpi_unacked < SEGMENTS_MIN)
+        return false;
+    delay_us = info.tcpi_rtt - least_us;
+    if (delay_us < DELAY_US || delay_us < least_us / 8) {
+        link->delayed = 0;
+        return false;
+    }
+    if (delay_us / 4 > link->delay_us || delay_us < link->delay_us / 4)
+        link->delayed = 0;
+    link->delay_us = delay_us;
+    if (++link->delayed >= DELAYED_MIN) {
+        link->windowed_ns = now_ns;
+        link_store(&link->shared->base, BASE_START);
+    }
+    return true;
+}
