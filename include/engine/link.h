@@ -52,9 +52,10 @@ enum {
     LINK_BURST_BYTES = 16384,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4, /* that a connection costs beside its data */
-    LINK_TICK_NS = 500000, /* how soon the held are looked at again */
-    LINK_LIMIT_MIN = 4096, /* of bytes in the local queue */
+    LINK_OPEN_PACKETS = 4,    /* that a connection costs beside its data */
+    LINK_TICK_NS = 500000,    /* how soon the held are looked at again */
+    LINK_LIMIT_MIN = 4096,    /* of bytes in the local queue */
+    LINK_LIMIT_PACED = 32768, /* at least, while the pace is known */
     LINK_LIMIT_START = 65536,
     LINK_LIMIT_MAX = 4 * 1048576,   /* beyond it the link is called fast */
     LINK_UNSENT_MAX = 2048,         /* per socket, while bytes are held back */
@@ -70,28 +71,32 @@ enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 /* What one worker tells the others. */
 struct link_line {
     _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
-    _Atomic uint64_t flight;              /* not acknowledged */
+    _Atomic uint64_t seen_ns;             /* when it looked */
+    _Atomic uint64_t flight;              /* bytes not acknowledged */
     _Atomic uint64_t standing;            /* of these, in a remote queue */
-    _Atomic uint64_t handed;              /* since the start */
+    _Atomic uint64_t handed;              /* bytes on the wire since ever */
     _Atomic uint64_t waiting_key;         /* of its next; UINT64_MAX: none */
 };
 
 struct link_shared {
-    _Alignas(64) _Atomic uint64_t limit;   /* of the local queue */
-    _Atomic uint64_t least;                /* bytes seen in it lately */
-    _Atomic uint64_t base;                 /* of the window, see link_remote.c;
-                                            0: there is none */
-    _Atomic uint64_t moved_ns;             /* when one of them last was */
-    _Atomic uint64_t since_ns;             /* when counting began */
-    _Atomic uint64_t left;                 /* bytes, until then */
-    _Atomic uint64_t speed;                /* bytes a second that leave while
-                                            some are held back */
-    _Alignas(64) _Atomic uint64_t busy_ns; /* until when what has been handed
-                                              over keeps the link busy */
-    _Alignas(64)
-        uint64_t rate; /* of LINK_RATE: bytes a second that may leave */
-    uint64_t burst;    /* of LINK_RATE: how deep the bucket is */
-    size_t worker_count;
+    /* Written all the time: until when what has been handed over keeps the
+     * link busy. */
+    _Alignas(64) _Atomic uint64_t busy_ns;
+    /* Moved now and then. */
+    _Alignas(64) _Atomic uint64_t pace; /* bytes a second on the wire that may
+                                           leave; 0: not known yet */
+    _Atomic uint64_t rate;              /* that was seen to leave */
+    _Atomic uint64_t rises;             /* of the pace, in a row */
+    _Atomic uint64_t left;              /* bytes, when it was judged last */
+    _Atomic uint64_t since_ns;          /* that was then */
+    _Atomic uint64_t judged_ns;         /* when it was looked at */
+    _Atomic uint64_t least;             /* seen in the queue since */
+    _Atomic uint64_t limit;             /* of the local queue */
+    _Atomic uint64_t limit_ns;          /* when it was moved */
+    _Atomic uint64_t base;              /* of the window, see link_remote.c;
+                                           0: there is none */
+    _Atomic uint64_t base_ns;           /* when it was moved */
+    _Alignas(64) size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
 };
@@ -136,7 +141,7 @@ struct link {
     uint64_t queued;      /* of all flows */
     uint64_t flight;      /* of all flows */
     uint64_t standing;    /* of flight, what is thought to stand in a queue */
-    uint64_t measured_ns; /* when they were last looked at */
+    uint64_t seen_ns;     /* when they were last looked at */
     uint64_t looked_ns;   /* the same, by their acknowledgements */
     uint64_t handed;      /* since the start */
     uint64_t unprobed;    /* bytes sent since the last probe */
@@ -150,6 +155,7 @@ struct link {
     uint32_t delayed;     /* in a row, much alike */
     bool was_found;       /* a local queue, since it is kept short */
     bool was_held;        /* since the last tick, by the limit */
+    bool was_paced;       /* the same, by the bucket */
     bool was_windowed;    /* since the window was last moved, by it */
     struct link_path *paths;
 };

@@ -8,24 +8,14 @@
 
 #include "engine/link_priv.h"
 
-enum {
-    NS_PER_S = 1000000000,
-    NS_PER_MS = 1000000,
-    SPEED_NS = 20 * NS_PER_MS, /* counted for so long */
-    GAP_NS = 5 * NS_PER_MS     /* longer is no stretch of being busy */
-};
-
 /* --- What all workers share ----------------------------------------------- */
 
 int link_shared_init(struct link_shared *shared, enum link_mode mode,
                      uint64_t rate, size_t worker_count)
 {
-    *shared = (struct link_shared){.mode = mode,
-                                   .rate = rate / 100 * LINK_RATE_PERCENT,
-                                   .worker_count = worker_count};
-    shared->burst = shared->rate / (NS_PER_S / (2 * LINK_TICK_NS));
-    if (shared->burst < LINK_BURST_BYTES)
-        shared->burst = LINK_BURST_BYTES;
+    *shared = (struct link_shared){.mode = mode, .worker_count = worker_count};
+    if (mode == LINK_RATE)
+        atomic_init(&shared->pace, rate / 100 * LINK_RATE_PERCENT);
     atomic_init(&shared->limit, LINK_LIMIT_START);
     atomic_init(&shared->least, UINT64_MAX);
     shared->lines = aligned_alloc(_Alignof(struct link_line),
@@ -45,7 +35,8 @@ void link_shared_fini(struct link_shared *shared)
     shared->lines = NULL;
 }
 
-struct link_others link_ask_others(const struct link *link, uint64_t key)
+struct link_others link_ask_others(const struct link *link, uint64_t key,
+                                   uint64_t now_ns)
 {
     const struct link_shared *shared = link->shared;
     struct link_others others = {.is_after = true};
@@ -55,7 +46,8 @@ struct link_others link_ask_others(const struct link *link, uint64_t key)
 
         if (line == link->line)
             continue;
-        others.queued += link_load(&line->queued);
+        if (now_ns - link_load(&line->seen_ns) < LINK_FRESH_NS)
+            others.queued += link_load(&line->queued);
         others.flight += link_load(&line->flight);
         others.standing += link_load(&line->standing);
         others.handed += link_load(&line->handed);
@@ -65,62 +57,21 @@ struct link_others link_ask_others(const struct link *link, uint64_t key)
     return others;
 }
 
-/* What leaves while something is held back is what the link carries. Seen
- * from here it comes in lumps, so it is counted over a while; less is seen
- * when there was a gap, so it goes up quicker than down. */
-static void note_speed(struct link *link, uint64_t under_way, uint64_t now_ns,
-                       uint64_t last_ns)
-{
-    struct link_shared *shared = link->shared;
-    uint64_t left = link->handed + link_ask_others(link, 0).handed - under_way;
-    uint64_t since_ns = link_load(&shared->since_ns);
-    uint64_t speed = link_load(&shared->speed);
-    int64_t more = (int64_t)(left - link_load(&shared->left));
-    uint64_t seen;
-
-    if (now_ns - last_ns < GAP_NS && now_ns - since_ns < SPEED_NS)
-        return;
-    link_store(&shared->left, left);
-    link_store(&shared->since_ns, now_ns);
-    if (now_ns - last_ns >= GAP_NS || more < 0)
-        return;
-    seen = (uint64_t)more * NS_PER_MS / ((now_ns - since_ns) / 1000);
-    if (seen > speed)
-        speed += (seen - speed) / 4;
-    else
-        speed -= (speed - seen) / 16;
-    link_store(&shared->speed, speed);
-}
-
-bool link_may_move(struct link *link, uint64_t under_way, uint64_t now_ns,
+bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns)
 {
-    uint64_t last_ns = link_load(&link->shared->moved_ns);
+    uint64_t last_ns = link_load(moved_ns);
 
-    if (now_ns - last_ns < interval_ns ||
-        !atomic_compare_exchange_strong_explicit(&link->shared->moved_ns,
-                                                 &last_ns, now_ns,
-                                                 memory_order_relaxed,
-                                                 memory_order_relaxed))
-        return false;
-    note_speed(link, under_way, now_ns, last_ns);
-    return true;
-}
-
-uint64_t link_backlog(const struct link_shared *shared, uint64_t now_ns)
-{
-    uint64_t busy_ns = link_load(&shared->busy_ns);
-
-    if (link_load(&shared->speed) == 0)
-        return UINT64_MAX;
-    return busy_ns > now_ns
-               ? (busy_ns - now_ns) * link_load(&shared->speed) / NS_PER_S
-               : 0;
+    return now_ns - last_ns >= interval_ns &&
+           atomic_compare_exchange_strong_explicit(moved_ns, &last_ns, now_ns,
+                                                   memory_order_relaxed,
+                                                   memory_order_relaxed);
 }
 
 void link_publish(struct link *link, uint64_t waiting_key)
 {
     link_store(&link->line->queued, link->queued);
+    link_store(&link->line->seen_ns, link->seen_ns);
     link_store(&link->line->flight, link->flight);
     link_store(&link->line->standing, link->standing);
     link_store(&link->line->handed, link->handed);
@@ -196,43 +147,6 @@ void link_forget(struct link *link)
         link_drop(link, OWNER_OF(link->flows.next, struct link_flow, link));
 }
 
-/* --- rate -------------------------------------------------------------------- */
-
-static uint64_t wire_ns(const struct link_shared *shared, uint64_t bytes)
-{
-    uint64_t segments = (bytes + LINK_SEGMENT_BYTES - 1) / LINK_SEGMENT_BYTES;
-
-    return (bytes + segments * LINK_HEADER_BYTES) * NS_PER_S / shared->rate;
-}
-
-static uint64_t allow_rate(struct link *link, uint64_t key, uint64_t want)
-{
-    const struct link_shared *shared = link->shared;
-    uint64_t now_ns = now_read_ns();
-    uint64_t busy_ns = link_load(&shared->busy_ns);
-    uint64_t owed = 0;
-
-    if (busy_ns > now_ns)
-        owed = (busy_ns - now_ns) * shared->rate / NS_PER_S;
-    if (owed > shared->burst / 4 && !link_ask_others(link, key).is_after)
-        return 0;
-    return link_room(shared->burst, owed, want);
-}
-
-static void pay(struct link_shared *shared, uint64_t cost_ns)
-{
-    uint64_t now_ns = now_read_ns();
-    uint64_t busy_ns = link_load(&shared->busy_ns);
-
-    while (!atomic_compare_exchange_weak_explicit(&shared->busy_ns, &busy_ns,
-                                                  (busy_ns > now_ns ? busy_ns
-                                                                    : now_ns) +
-                                                      cost_ns,
-                                                  memory_order_relaxed,
-                                                  memory_order_relaxed))
-        ;
-}
-
 /* --- Is it fast? -----------------------------------------------------------  */
 
 /* It is looked at once in a while: whether what was handed over takes longer
@@ -270,9 +184,8 @@ void link_open(struct link *link, struct link_flow *flow, int fd,
 
     *flow = (struct link_flow){.fd = fd, .path = hash_path(peer)};
     list_init(&flow->link);
-    if (shared->mode == LINK_RATE)
-        pay(shared, (uint64_t)LINK_OPEN_PACKETS * LINK_HEADER_BYTES * NS_PER_S /
-                        shared->rate);
+    if (shared->mode == LINK_RATE || link->is_local)
+        link_pace_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
 }
 
 /* A socket that waits for its own client takes no more than a little ahead. */
@@ -292,6 +205,8 @@ static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
         link_remote_adapt(link, now_read_ns());
         room = link_remote_allow(link, key, room);
     }
+    if (room > 0 && link->is_local)
+        room = link_pace_allow(link, key, room);
     return room > 0 && link->is_local ? link_local_allow(link, key, room)
                                       : room;
 }
@@ -306,7 +221,8 @@ uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
         bound_unsent(flow, !flow->is_bounded);
     if (!flow->is_bounded)
         return want;
-    room = is_rated ? allow_rate(link, key, want) : allow_auto(link, key, want);
+    room = is_rated ? link_pace_allow(link, key, want)
+                    : allow_auto(link, key, want);
     if (room == 0) {
         link->counters.held++;
         link->counters.held_bytes += want;
@@ -318,7 +234,7 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms)
 {
     if (link->shared->mode == LINK_RATE) {
-        pay(link->shared, wire_ns(link->shared, bytes));
+        link_pace_pay(link, link_wire_bytes(bytes));
         return;
     }
     if (link->shared->mode == LINK_OFF || bytes == 0)
@@ -330,11 +246,8 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
     flow->key = key;
     if (list_is_empty(&flow->link))
         list_put_last(&link->flows, &flow->link);
-    link->handed += bytes;
-    if (link->is_local && link->shared->worker_count > 1 &&
-        link_load(&link->shared->speed) > 0)
-        pay(link->shared, bytes * NS_PER_S / link_load(&link->shared->speed));
     if (link->is_local) {
+        link_pace_pay(link, link_wire_bytes(bytes));
         flow->queued += (uint32_t)bytes;
         link->queued += bytes;
     }
@@ -350,7 +263,7 @@ void link_tick(struct link *link)
 
     if (link->was_windowed)
         link_remote_adapt(link, now_ns);
-    if (link->was_held)
+    if (link->was_held || link->was_paced)
         link_local_adapt(link, now_ns);
-    link->was_held = false;
+    link->was_held = link->was_paced = false;
 }

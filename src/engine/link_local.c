@@ -33,7 +33,7 @@ static void look(struct link *link, uint64_t now_ns)
         link->queued += flow->queued;
         link_drop_idle(link, flow);
     }
-    link->measured_ns = now_ns;
+    link->seen_ns = now_ns;
 }
 
 /* Bytes of the flows before or equal to key, its own among them. */
@@ -51,37 +51,29 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead;
 }
 
-/* What the others have in the queue. What they said last may be a tick old,
- * half a limit's worth: what has left since then is counted by the rate at
- * which all leaves. */
-static struct link_others ask_others(const struct link *link, uint64_t key)
+/* While the pace is known it keeps the queue short; the limit is for when it
+ * is too quick. */
+static uint64_t limit_of(const struct link_shared *shared)
 {
-    struct link_others others = link_ask_others(link, key);
-    uint64_t backlog;
+    uint64_t limit = link_load(&shared->limit);
 
-    if (others.queued > 0) {
-        backlog = link_backlog(link->shared, now_read_ns());
-        backlog = backlog > link->queued ? backlog - link->queued : 0;
-        if (others.queued > backlog)
-            others.queued = backlog;
-    }
-    return others;
+    return link_load(&shared->pace) > 0 && limit < LINK_LIMIT_PACED
+               ? LINK_LIMIT_PACED
+               : limit;
 }
 
 uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want)
 {
-    uint64_t limit = link_load(&link->shared->limit);
-    struct link_others others = ask_others(link, key);
+    uint64_t limit = limit_of(link->shared);
+    uint64_t now_ns = now_read_ns();
+    struct link_others others = link_ask_others(link, key, now_ns);
     uint64_t room = link_room(limit, others.queued + count_ahead(link, key),
                               want);
-    uint64_t now_ns;
 
-    if (room == 0 &&
-        (now_ns = now_read_ns()) - link->measured_ns > MEASURE_NS) {
+    if (room == 0 && now_ns - link->seen_ns > MEASURE_NS) {
         look(link, now_ns);
         room = link_room(limit, others.queued + count_ahead(link, key), want);
     }
-    /* Somebody else's turn, unless the link would run dry. */
     if (!others.is_after && others.queued + link->queued > limit / 4)
         room = 0;
     if (room == 0)
@@ -112,6 +104,9 @@ void link_local_engage(struct link *link)
     link->is_local = true;
     link->was_found = false;
     link_store(&link->shared->limit, LINK_LIMIT_START);
+    link_store(&link->shared->pace, 0);
+    link_store(&link->shared->rises, 0);
+    link_store(&link->shared->rate, 0);
 }
 
 /* Where the limit goes when the queue was so long at its shortest. */
@@ -126,29 +121,23 @@ static uint64_t move(uint64_t limit, uint64_t queued)
     return limit > LINK_LIMIT_MIN ? limit : LINK_LIMIT_MIN;
 }
 
-/* Of one worker the queue is seen at its shortest, before it is filled again;
- * of several it is the shortest that one of them sees in two ticks. */
 void link_local_adapt(struct link *link, uint64_t now_ns)
 {
     struct link_shared *shared = link->shared;
-    uint64_t limit = link_load(&shared->limit);
+    uint64_t limit = limit_of(shared);
     uint64_t queued;
 
     look(link, now_ns);
-    queued = link->queued + ask_others(link, 0).queued;
+    queued = link->queued + link_ask_others(link, 0, now_ns).queued;
+    link_pace_adapt(link, queued, now_ns);
+    if (!link->was_held)
+        return;
     if (limit > LINK_LIMIT_MAX) {
         disengage(link);
         return;
     }
-    if (queued > link_load(&shared->least))
-        queued = link_load(&shared->least);
-    if (!link_may_move(link, queued, now_ns,
-                       shared->worker_count > 1 ? 2 * LINK_TICK_NS
-                                                : LINK_TICK_NS / 2)) {
-        link_store(&shared->least, queued);
+    if (!link_may_move(&shared->limit_ns, now_ns, LINK_TICK_NS / 2))
         return;
-    }
-    link_store(&shared->least, UINT64_MAX);
     if (queued >= limit / 8) {
         link->was_found = true;
         link->probe_bytes_max = LINK_PROBE_BYTES_MAX;

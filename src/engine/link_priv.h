@@ -9,6 +9,9 @@
 #include "base/now.h"
 #include "engine/link.h"
 
+/* What a worker has said of its queue says nothing any more after that. */
+enum { LINK_FRESH_NS = 2 * LINK_TICK_NS };
+
 static inline uint64_t link_load(const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed);
@@ -31,7 +34,8 @@ struct link_others {
 };
 
 /* What the others have, and whether what stands at key goes before it. */
-struct link_others link_ask_others(const struct link *link, uint64_t key);
+struct link_others link_ask_others(const struct link *link, uint64_t key,
+                                   uint64_t now_ns);
 
 /* Room below the limit for one that has ahead bytes before it. */
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
@@ -43,14 +47,9 @@ void link_drop_idle(struct link *link, struct link_flow *flow);
 void link_forget(struct link *link);
 
 /* Whether it is this worker's turn to move what all share: only one does, in
- * any interval_ns. Then it also notes how fast bytes leave, of which so many
- * are under way in all. */
-bool link_may_move(struct link *link, uint64_t under_way, uint64_t now_ns,
+ * any interval_ns. */
+bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns);
-
-/* Bytes that, by the rate they leave at, have not left yet; UINT64_MAX: who
- * knows. */
-uint64_t link_backlog(const struct link_shared *shared, uint64_t now_ns);
 
 /* Whether a window is up. */
 static inline bool link_is_windowed(const struct link *link)
@@ -63,6 +62,20 @@ static inline bool link_tracks(const struct link *link)
 {
     return link->is_local || link_is_windowed(link);
 }
+
+/* --- link_pace.c ---------------------------------------------------------- */
+
+static inline uint64_t link_wire_bytes(uint64_t bytes)
+{
+    return bytes + (bytes + LINK_SEGMENT_BYTES - 1) / LINK_SEGMENT_BYTES *
+                       LINK_HEADER_BYTES;
+}
+
+uint64_t link_pace_allow(struct link *link, uint64_t key, uint64_t want);
+void link_pace_pay(struct link *link, uint64_t wire_bytes);
+
+/* So many bytes were found in the local queue while some are held back. */
+void link_pace_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* --- link_local.c --------------------------------------------------------- */
 

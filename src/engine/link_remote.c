@@ -149,7 +149,7 @@ uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want)
 {
     uint64_t base = link_load(&link->shared->base);
     uint64_t window = base + target_of(base);
-    struct link_others others = link_ask_others(link, key);
+    struct link_others others = link_ask_others(link, key, 0);
     uint64_t room = link_room(window, others.flight + count_ahead(link, key),
                               want);
 
@@ -200,9 +200,9 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
     look(link, now_ns);
     if (interval_ns < LOOK_NS)
         interval_ns = LOOK_NS;
-    others = link_ask_others(link, 0);
-    if (!link_may_move(link, link->flight + others.flight, now_ns, interval_ns))
+    if (!link_may_move(&shared->base_ns, now_ns, interval_ns))
         return;
+    others = link_ask_others(link, 0, now_ns);
     base = move(link_load(&shared->base), link->flight + others.flight,
                 link->standing + others.standing, link->was_windowed);
     if (link->was_windowed)
