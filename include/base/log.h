@@ -3,16 +3,29 @@
  *
  * A line says what failed, on what and why; it goes out in one write(2), so
  * that lines of different threads never mix. Control bytes in it are made
- * visible.
+ * visible. When stderr is systemd's journal (JOURNAL_STREAM says so), a line
+ * begins with its priority, "<3>", instead of the program's name and level:
+ * the journal knows the one and shows the other.
  *
- * Thread: any.
+ * Thread: any, but for log_open().
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
 #include <stdint.h>
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE };
+/* In falling weight; syslog's priorities are 3 more. */
+enum log_level {
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARNING,
+    LOG_LEVEL_NOTICE,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG
+};
+
+/* Says what is too light to be told, and looks where stderr leads. The main
+ * thread's, at start; before it errors, warnings and notices are told. */
+void log_open(enum log_level lightest);
 
 __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
                                                      const char *format, ...);
@@ -20,6 +33,8 @@ __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
 #define log_error(...) log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_write(LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_notice(...) log_write(LOG_LEVEL_NOTICE, __VA_ARGS__)
+#define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 /* For faults that may come in floods: lets one through every interval_ms and
  * counts the rest. One per kind of fault; one thread each. */

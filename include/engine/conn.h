@@ -43,6 +43,18 @@ enum conn_state {
     CONN_CLOSED     /* freed at the end of the turn */
 };
 
+/* Why a connection ended; in the log, and for counting. */
+enum conn_end {
+    CONN_END_NONE,    /* it has not, and nothing has decided that it will */
+    CONN_END_CLIENT,  /* the client closed it, or asked for its end */
+    CONN_END_IDLE,    /* no request came for too long */
+    CONN_END_TIMEOUT, /* half of one did, or a response was not taken */
+    CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
+    CONN_END_LIMIT,   /* it had as many requests as it may */
+    CONN_END_DRAIN,   /* the server stops */
+    CONN_END_COUNT
+};
+
 enum {
     /* A whole head behind some empty lines, and always room for a body. */
     INPUT_BYTES = HTTP1_HEAD_BYTES_MAX + 4096
@@ -76,6 +88,7 @@ struct conn {
     bool is_closing;        /* parse no more; close when all is sent */
     bool client_closes;     /* and it is the client who asked for it */
     bool head_timed;        /* the deadline is that of a head */
+    uint8_t end;            /* enum conn_end */
     struct sched_item item;
     /* --- 128 */
     struct deadline deadline;
@@ -91,6 +104,8 @@ struct conn {
     uint32_t linger_bytes; /* that may still be thrown away */
     uint64_t linger_until_ms;
     struct address peer;
+    uint32_t finished; /* of its requests, those that are done with */
+    uint64_t number;   /* of all connections of the server */
 };
 
 /* Takes a new connection over, whose first request is probably there. */
@@ -103,8 +118,12 @@ uint64_t conn_run(struct conn *conn);
 /* Its deadline is over. */
 void conn_expire(struct conn *conn);
 
-/* Closes it now, whatever it is doing. */
-void conn_close(struct conn *conn);
+/* Closes it now, whatever it is doing; end is why, unless what has been sent
+ * whole was to be the last anyway. */
+void conn_close(struct conn *conn, enum conn_end end);
+
+/* "client", "idle" and so on. */
+const char *conn_end_name(enum conn_end end);
 
 /* Whether nothing is under way: a kept-alive connection between requests. */
 bool conn_is_idle(const struct conn *conn);

@@ -49,6 +49,8 @@ struct conn_set {
     struct list free;
     struct list slabs;
     size_t count;         /* open ones */
+    uint64_t next_number; /* of a connection: the worker's, ... */
+    uint64_t number_step; /* ... and then those of the same remainder */
     size_t allocated;     /* in all slabs */
     struct input *inputs; /* free ones */
     size_t input_count;

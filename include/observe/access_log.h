@@ -1,74 +1,82 @@
 /*
- * access_log - one line per exchange, in the Combined Log Format.
+ * access_log - one line per exchange, or also per connection's begin and end,
+ * to a file, standard output or syslog.
  *
- * Each worker formats into a buffer of its own, which goes to the file in
- * whole lines, in one write(2), when it is full or a second old. Bytes that
- * came from clients are escaped, so that nobody can forge a line.
+ *   worker -- log_line --> its log_lane -----+
+ *   worker -- log_line --> its log_lane -----+--> log_writer --> log_sink
  *
- * A worker never waits for a reader: what a pipe or terminal does not take
- * stays in the buffer, and when that is full lines are dropped and counted.
+ * A worker formats into memory of its own and hands over what is full or a
+ * second old; one thread writes. How lines look is log_format's; that none is
+ * torn, and what happens when the sink does not keep up, log_writer's.
  *
- * Thread: access_log_open() and _close() the main thread's; a struct
- *         access_log_buffer its worker's. The descriptor is shared
- *         (O_APPEND: writes of different workers do not overlap).
- * Owns:   the descriptor, unless it is standard output.
+ * Thread: access_log_open() to _close() the main thread's, but that any may
+ *         count; a struct access_log_buffer its worker's.
+ * Owns:   the sink and the writing thread.
  */
 #ifndef OBSERVE_ACCESS_LOG_H
 #define OBSERVE_ACCESS_LOG_H
 
-#include "base/address.h"
-#include "base/buf.h"
-#include "base/log.h"
-#include "base/now.h"
+#include "observe/log_line.h"
+#include "observe/log_writer.h"
 
-enum { ACCESS_LOG_BUFFER_BYTES = 65536, ACCESS_LOG_LINE_BYTES_MAX = 32768 };
+struct access_log_options {
+    const char *where;  /* see log_sink.h; NULL: no log */
+    const char *format; /* see log_format.h */
+    enum log_overflow overflow;
+};
 
 struct access_log {
-    int fd;         /* -1: no log is kept */
-    bool may_block; /* a pipe or a terminal, whose reader may be slow */
+    struct access_log_options options;
+    struct log_format format;
+    struct log_sink sink;
+    struct log_writer *writer; /* NULL: not started, or no log */
 };
 
 struct access_log_buffer {
-    const struct access_log *log;
+    const struct log_format *format;
+    struct log_lane *lane; /* NULL: no log */
     const struct now *now;
-    struct buf lines;
-    uint64_t oldest_ms; /* when the first line in it was written */
-    struct log_limit complaint;
-    uint64_t lost_lines; /* since the last complaint */
-    int64_t dated_s;
-    char date[40]; /* "[21/Nov/2026:10:04:00 +0000]" */
+    struct log_dates dates;
+    unsigned worker;
 };
 
-/* What a line says. Texts may be empty: "-" stands for them. */
-struct access_log_entry {
-    const struct address *peer;
-    struct bytes request_line;
-    struct bytes referer;
-    struct bytes user_agent;
-    unsigned status;
-    uint64_t body_bytes; /* sent */
-};
+/* Opens where lines go. The texts in options are borrowed. 0 or -errno
+ * (-EINVAL: no such format; -ENXIO: a FIFO that nobody reads). */
+MUST_USE int access_log_open(struct access_log *log,
+                             const struct access_log_options *options);
 
-/* path: a file, made when it is not there and appended to; "-": standard
- * output; NULL: none. 0 or -errno (-ENXIO: a FIFO that nobody reads). */
-MUST_USE int access_log_open(struct access_log *log, const char *path);
+/* Starts the writing thread; before workers make their buffers. 0, -errno. */
+MUST_USE int access_log_start(struct access_log *log, size_t workers);
+
+/* Opens it anew under the same name: logrotate has moved the old one. */
+void access_log_reopen(struct access_log *log);
+
+/* A stop has begun; see log_writer_hurry(). */
+void access_log_hurry(struct access_log *log);
+
+/* Writes what the buffers, all of them gone, have left. */
 void access_log_close(struct access_log *log);
 
-/* 0 or -ENOMEM. */
-MUST_USE int access_log_buffer_init(struct access_log_buffer *buffer,
-                                    const struct access_log *log,
-                                    const struct now *now);
+struct log_counters access_log_count(const struct access_log *log);
+
+/* now: the worker's. Refers to log, which must stay where it is. */
+void access_log_buffer_init(struct access_log_buffer *buffer,
+                            const struct access_log *log, unsigned worker,
+                            const struct now *now);
 void access_log_buffer_fini(struct access_log_buffer *buffer); /* flushes */
 
-static inline bool access_log_is_kept(const struct access_log_buffer *buffer)
+/* Whether lines of such an event are kept. */
+static inline bool access_log_tells(const struct access_log_buffer *buffer,
+                                    enum log_event event)
 {
-    return buffer->log->fd >= 0;
+    return buffer->lane && log_format_tells(buffer->format, event);
 }
 
+/* Only what access_log_tells(). */
 void access_log_put(struct access_log_buffer *buffer,
-                    const struct access_log_entry *entry);
+                    const struct log_entry *entry);
 
-/* Writes what is a second old. Called now and then. */
+/* To be called once a second: hands over what has come since. */
 void access_log_tick(struct access_log_buffer *buffer);
 
 #endif

@@ -45,6 +45,9 @@ struct options {
     uint64_t drain_ms;
     const char *cache_control;
     const char *access_log;
+    const char *log_format;
+    uint64_t log_overflow; /* enum log_overflow */
+    uint64_t log_level;    /* enum log_level */
     bool follow_symlinks;
     bool show_hidden;
     bool autoindex;

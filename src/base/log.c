@@ -1,20 +1,59 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const level_names[] = {"error", "warning", "notice"};
+static const char *const level_names[] = {"error", "warning", "notice", "info",
+                                          "debug"};
+
+/* Written by log_open() alone, before there is a second thread. */
+static enum log_level lightest_told = LOG_LEVEL_NOTICE;
+static bool is_journal;
+
+/* Whether JOURNAL_STREAM, "device:inode", names what stderr is. Set for all
+ * that systemd starts, also when they have been given another stderr. */
+static bool leads_to_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    unsigned long long device, inode;
+    char *end;
+    struct stat st;
+
+    if (!stream || fstat(STDERR_FILENO, &st) == -1)
+        return false;
+    device = strtoull(stream, &end, 10);
+    if (end == stream || *end != ':')
+        return false;
+    stream = end + 1;
+    inode = strtoull(stream, &end, 10);
+    return end != stream && *end == '\0' && st.st_dev == device &&
+           st.st_ino == inode;
+}
+
+void log_open(enum log_level lightest)
+{
+    lightest_told = lightest;
+    is_journal = leads_to_journal();
+}
 
 void log_write(enum log_level level, const char *format, ...)
 {
     char line[1024];
     va_list args;
     size_t len;
-    int n = snprintf(line, sizeof(line), "sprintd: %s: ", level_names[level]);
+    int n;
 
+    if (level > lightest_told)
+        return;
+    n = is_journal
+            ? snprintf(line, sizeof(line), "<%d>", 3 + (int)level)
+            : snprintf(line, sizeof(line), "sprintd: %s: ", level_names[level]);
     len = (size_t)n;
     va_start(args, format);
     n = vsnprintf(line + len, sizeof(line) - len - 1, format, args);

@@ -141,14 +141,14 @@ void conn_expire(struct conn *conn)
         if (conn->input && conn->input->begin < conn->input->end)
             conn_refuse(conn, 408);
         else
-            conn_close(conn);
+            conn_close(conn, CONN_END_IDLE);
         break;
     case CONN_BODY:
         conn_refuse(conn, 408);
         break;
     case CONN_BLOCKED:
     case CONN_LINGERING:
-        conn_close(conn);
+        conn_close(conn, CONN_END_TIMEOUT);
         break;
     case CONN_QUEUED: /* it is the server that makes it wait */
     case CONN_CLOSED:
@@ -156,12 +156,22 @@ void conn_expire(struct conn *conn)
     }
 }
 
-void conn_close(struct conn *conn)
+const char *conn_end_name(enum conn_end end)
+{
+    static const char *const names[CONN_END_COUNT] = {
+        "none", "client", "idle", "timeout", "error", "limit", "drain"};
+
+    return names[end];
+}
+
+void conn_close(struct conn *conn, enum conn_end end)
 {
     struct conn_set *set = conn->set;
 
     if (conn->state == CONN_CLOSED)
         return;
+    if (conn->end == CONN_END_NONE || !list_is_empty(&conn->exchanges))
+        conn->end = (uint8_t)end;
     conn_enter(conn, CONN_CLOSED);
     ev_io_stop(set->loop, &conn->io);
     deadline_drop(&set->deadlines, &conn->deadline);
@@ -181,6 +191,7 @@ void conn_close(struct conn *conn)
     if (conn->current)
         exchange_give(set, conn->current);
     conn->current = NULL;
+    conn_log_event(conn, LOG_EVENT_CLOSE);
     input_give(set, &conn->input);
     conn_set_retire(set, conn);
 }

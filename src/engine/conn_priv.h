@@ -36,6 +36,16 @@ enum conn_progress conn_submit(struct conn *conn);
 /* What is still allowed while the socket is full; see conn_limits. */
 uint64_t conn_blocked_until(const struct conn *conn);
 
+/* Notes why it is going to end, unless that is decided. */
+static inline void conn_decide_end(struct conn *conn, enum conn_end end)
+{
+    if (conn->end == CONN_END_NONE)
+        conn->end = (uint8_t)end;
+}
+
+/* Logs that it begins or ends. */
+void conn_log_event(const struct conn *conn, enum log_event event);
+
 /* Logs an exchange that has come to its end, and gives it back. */
 void conn_finish_exchange(struct conn *conn, struct exchange *exchange);
 

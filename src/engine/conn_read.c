@@ -23,10 +23,13 @@ _Static_assert(INPUT_BYTES >= HTTP1_HEAD_BYTES_MAX + LEADING_BYTES_MAX + 1024,
 
 /* --- Answering ---------------------------------------------------------- */
 
-static void expect_last(struct conn *conn, struct exchange *exchange)
+/* Something is wrong with it, and nothing that follows will be understood. */
+static void expect_last(struct conn *conn, struct exchange *exchange,
+                        enum conn_end end)
 {
     exchange->response.persists = false;
     conn->is_closing = true;
+    conn->end = (uint8_t)end;
 }
 
 /* Puts an answered exchange at the end of the row. */
@@ -35,8 +38,13 @@ static void add_to_row(struct conn *conn, struct exchange *exchange)
     if (list_is_empty(&conn->exchanges))
         conn->blocked_ms = 0;
     list_put_last(&conn->exchanges, &exchange->link);
-    if (!exchange->response.persists)
+    if (!exchange->response.persists) {
         conn->is_closing = true;
+        /* A handler decided so: to HTTP/1.0 by the end of a body, or for
+         * want of memory. */
+        conn_decide_end(conn, exchange->response.is_http10 ? CONN_END_CLIENT
+                                                           : CONN_END_ERROR);
+    }
 }
 
 /* What comes after it in the buffer was read with its end, or later. */
@@ -67,13 +75,18 @@ static void begin_response(struct conn *conn, struct exchange *exchange)
                           conn->requests < set->limits.requests_max);
     if (!request->keep_alive)
         conn->client_closes = true;
+    if (!response->persists)
+        conn_decide_end(conn, !request->keep_alive ? CONN_END_CLIENT
+                              : set->is_draining   ? CONN_END_DRAIN
+                                                   : CONN_END_LIMIT);
 }
 
 static void answer_error(struct conn *conn, struct exchange *exchange,
                          unsigned status, bool closes)
 {
     if (closes)
-        expect_last(conn, exchange);
+        expect_last(conn, exchange,
+                    status == 408 ? CONN_END_TIMEOUT : CONN_END_ERROR);
     response_make_error(&exchange->response, status, NO_BYTES,
                         &conn->set->style);
     add_to_row(conn, exchange);
@@ -106,12 +119,11 @@ static bool refuse(struct conn *conn, unsigned status, struct bytes line)
     if (!exchange) {
         exchange = exchange_take(conn->set);
         if (!exchange) {
-            conn_close(conn);
+            conn_close(conn, CONN_END_ERROR);
             return false;
         }
         note_arrival(conn, exchange);
-        exchange->request.line = line;
-        exchange->request.seen = 0;
+        exchange->request = (struct request){.line = line};
         response_init(&exchange->response);
         exchange->response.is_head = begins_with(line, BYTES("HEAD "));
         conn->requests++;
@@ -184,7 +196,7 @@ static enum body_result begin_body(struct conn *conn)
         (request->expects_continue && takes_no_body(request))) {
         conn->current = NULL;
         conn->client_closes = false;
-        expect_last(conn, exchange);
+        expect_last(conn, exchange, CONN_END_ERROR);
         if (takes_no_body(request))
             answer(conn, exchange);
         else
@@ -194,7 +206,7 @@ static enum body_result begin_body(struct conn *conn)
     if (request->expects_continue && input->begin == input->end &&
         send(conn->io.fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL) !=
             (ssize_t)sizeof(go_on) - 1) {
-        conn_close(conn);
+        conn_close(conn, CONN_END_ERROR);
         return BODY_CLOSED;
     }
     make_room(conn);
@@ -283,7 +295,7 @@ static enum ahead_result parse_request(struct conn *conn)
     unsigned status;
 
     if (!exchange) {
-        conn_close(conn);
+        conn_close(conn, CONN_END_ERROR);
         return AHEAD_CLOSED;
     }
     switch (http1_parse(&conn->progress, input->data + input->begin,
@@ -410,7 +422,7 @@ void conn_read(struct conn *conn)
     if (!input) {
         input = conn->input = input_take(conn->set);
         if (!input) {
-            conn_close(conn);
+            conn_close(conn, CONN_END_ERROR);
             return;
         }
     }
@@ -427,6 +439,6 @@ void conn_read(struct conn *conn)
         settle(conn);
         conn_enter(conn, conn->current ? CONN_BODY : CONN_READING);
     } else {
-        conn_close(conn);
+        conn_close(conn, n == 0 ? CONN_END_CLIENT : CONN_END_ERROR);
     }
 }

@@ -67,28 +67,70 @@ static struct bytes field_value(const struct request *request, enum field_id id)
     return field ? field->value : (struct bytes){"", 0};
 }
 
+void conn_log_event(const struct conn *conn, enum log_event event)
+{
+    struct log_entry entry = {
+        .event = event,
+        .peer = &conn->peer,
+        .connection = conn->number,
+        .requests = conn->finished,
+        .reason = bytes_of(conn_end_name((enum conn_end)conn->end))};
+
+    if (access_log_tells(conn->set->access_log, event))
+        access_log_put(conn->set->access_log, &entry);
+}
+
+/* Of a request that was none only the line is known. */
+static struct bytes protocol_of(const struct request *request)
+{
+    return request->method_name.len == 0 ? BYTES("")
+           : request->minor == 0         ? BYTES("HTTP/1.0")
+                                         : BYTES("HTTP/1.1");
+}
+
 static void log_exchange(const struct conn *conn,
                          const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
     const struct response *response = &exchange->response;
-    struct access_log_entry entry = {
+    struct exchange_times times = exchange->times;
+    struct log_entry entry = {
+        .event = LOG_EVENT_REQUEST,
         .peer = &conn->peer,
+        .connection = conn->number,
+        .requests = conn->finished,
         .request_line = request->line,
+        .method = request->method_name,
+        .target = request->target,
+        .path = request->path,
+        .query = request->query,
+        .protocol = protocol_of(request),
+        .host = request->host,
         .referer = field_value(request, FIELD_REFERER),
         .user_agent = field_value(request, FIELD_USER_AGENT),
         .status = response->status,
+        .keep_alive = response->persists,
+        .is_complete = times.last_ns != 0,
         .body_bytes = response->bytes_sent > response->head_bytes
                           ? response->bytes_sent - response->head_bytes
-                          : 0};
+                          : 0,
+        .sent_bytes = response->bytes_sent};
 
+    if (!entry.is_complete) /* it is broken off now */
+        times.last_ns = now_read_ns();
+    if (times.first_ns == 0)
+        times.first_ns = times.last_ns;
+    entry.total_ns = times.last_ns - times.read_ns;
+    entry.queue_ns = times.first_ns - times.ready_ns;
+    entry.service_ns = times.last_ns - times.first_ns;
     access_log_put(conn->set->access_log, &entry);
 }
 
 void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
 {
     list_drop(&exchange->link);
-    if (access_log_is_kept(conn->set->access_log))
+    conn->finished++;
+    if (access_log_tells(conn->set->access_log, LOG_EVENT_REQUEST))
         log_exchange(conn, exchange);
     response_fini(&exchange->response);
     exchange_give(conn->set, exchange);
@@ -133,10 +175,11 @@ static bool is_over(const struct conn *conn)
  * can destroy what the client has not read yet (RFC 9112 9.6). */
 static void end(struct conn *conn)
 {
+    conn_decide_end(conn, CONN_END_DRAIN);
     if ((conn->client_closes && is_drained(conn) &&
          !link_watches(&conn->set->link, &conn->flow)) ||
         shutdown(conn->io.fd, SHUT_WR) == -1) {
-        conn_close(conn);
+        conn_close(conn, CONN_END_CLIENT);
         return;
     }
     input_give(conn->set, &conn->input);
@@ -155,7 +198,7 @@ void conn_linger(struct conn *conn)
         return;
     if (n <= 0 || (size_t)n >= conn->linger_bytes ||
         set->now->mono_ms >= conn->linger_until_ms) {
-        conn_close(conn);
+        conn_close(conn, CONN_END_CLIENT);
         return;
     }
     conn->linger_bytes -= (uint32_t)n;
@@ -224,7 +267,7 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
         budget -= sent;
         note_sent(conn, sent);
         if (result == SENDER_FAILED) {
-            conn_close(conn);
+            conn_close(conn, CONN_END_ERROR);
             return CONN_ENDED;
         }
         finish_sent(conn);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/conn_priv.h"
 #include "http/exchange.h"
 
 enum {
@@ -111,13 +112,18 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
     }
     conn = OWNER_OF(set->free.next, struct conn, link);
     list_drop(&conn->link);
-    *conn = (struct conn){.set = set, .peer = *peer, .state = CONN_READING};
+    *conn = (struct conn){.set = set,
+                          .peer = *peer,
+                          .state = CONN_READING,
+                          .number = set->next_number};
+    set->next_number += set->number_step;
     list_init(&conn->exchanges);
     deadline_init(&conn->deadline);
     list_put_last(&set->open, &conn->link);
     set->count++;
     conn->io.fd = fd;
     link_open(&set->link, &conn->flow, fd, peer);
+    conn_log_event(conn, LOG_EVENT_ACCEPT);
     conn_start(conn);
 }
 
@@ -168,7 +174,7 @@ static void close_where(struct conn_set *set, bool only_idle)
 
         link = link->next;
         if (!only_idle || conn_is_idle(conn))
-            conn_close(conn);
+            conn_close(conn, CONN_END_DRAIN);
     }
 }
 
@@ -203,6 +209,8 @@ int conn_set_init(struct conn_set *set, enum sched_policy policy,
     list_init(&set->exchanges);
     set->inputs = NULL;
     set->count = set->allocated = 0;
+    set->next_number = worker + 1;
+    set->number_step = link_shared->worker_count;
     set->input_count = set->exchange_count = 0;
     set->is_draining = set->is_held = false;
     atomic_init(&set->closed_count, 0);

@@ -9,7 +9,7 @@
 enum {
     MAILBOX_CAPACITY = 1024,
     STACK_BYTES = 512 * 1024,
-    TICK_S = 1 /* how often the access log is looked at */
+    TICK_S = 1 /* how often what was logged is handed over */
 };
 
 struct worker {
@@ -125,10 +125,11 @@ static int set_up_loop(struct worker *worker)
         return -ENOMEM;
     ev_timer_init(&worker->tick, on_tick, TICK_S, TICK_S);
     worker->tick.data = worker;
-    if (worker->options.access_log->fd >= 0)
+    access_log_buffer_init(&worker->access_log, worker->options.access_log,
+                           (unsigned)worker->options.number, &worker->now);
+    if (access_log_tells(&worker->access_log, LOG_EVENT_REQUEST))
         ev_timer_start(worker->loop, &worker->tick);
-    return access_log_buffer_init(&worker->access_log,
-                                  worker->options.access_log, &worker->now);
+    return 0;
 }
 
 static int set_up_link_timer(struct worker *worker)

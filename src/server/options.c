@@ -6,7 +6,9 @@
 
 #include "backend/evict.h"
 #include "backend/file_cache.h"
+#include "base/log.h"
 #include "engine/sched.h"
+#include "observe/access_log.h"
 
 enum kind {
     KIND_SWITCH, /* bool, no value */
@@ -16,7 +18,8 @@ enum kind {
     KIND_RATE,  /* bits a second with K, M, G of 1000; or auto, off */
     KIND_TEXT,
     KIND_CHOICE,
-    KIND_LISTEN /* may come again */
+    KIND_FORMAT, /* of the access log */
+    KIND_LISTEN  /* may come again */
 };
 
 struct choice {
@@ -53,6 +56,12 @@ static const struct choice cache_policies[] = {{"lru", EVICT_LRU},
                                                {"sieve", EVICT_SIEVE},
                                                {"s3fifo", EVICT_S3FIFO},
                                                {0}};
+static const struct choice overflows[] = {
+    {"drop", LOG_OVERFLOW_DROP}, {"wait", LOG_OVERFLOW_WAIT}, {0}};
+static const struct choice levels[] = {
+    {"error", LOG_LEVEL_ERROR},   {"warning", LOG_LEVEL_WARNING},
+    {"notice", LOG_LEVEL_NOTICE}, {"info", LOG_LEVEL_INFO},
+    {"debug", LOG_LEVEL_DEBUG},   {0}};
 
 #define AT(member) offsetof(struct options, member)
 #define HOURS_24_MS (24ull * 3600 * 1000)
@@ -127,8 +136,20 @@ static const struct option_row rows[] = {
     {NULL, "drain-timeout", 0, KIND_TIME, AT(drain_ms), "TIME", "30s", 0,
      HOURS_24_MS, NULL, "for what is being sent when told to stop"},
 
-    {"Output", "access-log", 0, KIND_TEXT, AT(access_log), "FILE", NULL, 0, 0,
-     NULL, "Combined Log Format; \"-\": standard output"},
+    {"Output", "access-log", 0, KIND_TEXT, AT(access_log), "WHERE", NULL, 0, 0,
+     NULL,
+     "a file, - for standard output, syslog: or\n"
+     "syslog:/SOCKET; SIGUSR1 opens it anew"},
+    {NULL, "log-format", 0, KIND_FORMAT, AT(log_format), "FORMAT", "combined",
+     0, 0, NULL,
+     "common, combined, json, events, or a template\n"
+     "such as \"%{remote} %{status} %{total_us}\""},
+    {NULL, "log-overflow", 0, KIND_CHOICE, AT(log_overflow), "WHAT", "drop", 0,
+     0, overflows,
+     "when writing it falls behind: drop lines and\n"
+     "count them, or let workers wait"},
+    {NULL, "log-level", 0, KIND_CHOICE, AT(log_level), "LEVEL", "notice", 0, 0,
+     levels, "the lightest that is told on standard error"},
     {NULL, "help", 'h', KIND_SWITCH, AT(wants_help), NULL, NULL, 0, 0, NULL,
      "print this and exit"},
     {NULL, "version", 'V', KIND_SWITCH, AT(wants_version), NULL, NULL, 0, 0,
@@ -231,10 +252,18 @@ static bool is_field_text(const char *text)
     return true;
 }
 
+static bool is_format(const char *text, char fault[LOG_FAULT_BYTES_MAX])
+{
+    struct log_format format;
+
+    return log_format_compile(&format, text, fault) == 0;
+}
+
 static bool set_value(struct options *options, const struct option_row *row,
                       const char *text)
 {
     char *at = (char *)options + row->offset;
+    char fault[LOG_FAULT_BYTES_MAX];
 
     switch (row->kind) {
     case KIND_SWITCH:
@@ -251,6 +280,9 @@ static bool set_value(struct options *options, const struct option_row *row,
     case KIND_TEXT:
         memcpy(at, &text, sizeof(text));
         return text[0] != '\0' && is_field_text(text);
+    case KIND_FORMAT:
+        memcpy(at, &text, sizeof(text));
+        return is_format(text, fault);
     case KIND_LISTEN:
         if (options->listen_count == OPTIONS_LISTEN_MAX)
             return false;
@@ -263,6 +295,8 @@ static bool set_value(struct options *options, const struct option_row *row,
 static void explain(FILE *errors, const struct option_row *row,
                     const char *text)
 {
+    char fault[LOG_FAULT_BYTES_MAX];
+
     fprintf(errors, "sprintd: --%s: '%s' is not ", row->name, text);
     switch (row->kind) {
     case KIND_NUMBER:
@@ -286,6 +320,10 @@ static void explain(FILE *errors, const struct option_row *row,
         break;
     case KIND_LISTEN:
         fprintf(errors, "accepted: at most %d listeners", OPTIONS_LISTEN_MAX);
+        break;
+    case KIND_FORMAT:
+        if (!is_format(text, fault))
+            fprintf(errors, "a format: %s", fault);
         break;
     case KIND_SWITCH:
     case KIND_TEXT:
@@ -414,7 +452,8 @@ void options_print_help(FILE *to)
         fputc('\n', to);
     }
     fputs("\nSizes take K, M, G (1024); times take ms, s, m.\n"
-          "SIGTERM and SIGINT stop gracefully, a second one at once.\n",
+          "SIGTERM and SIGINT stop gracefully, a second one at once; SIGUSR1\n"
+          "opens the access log anew.\n",
           to);
 }
 

@@ -17,7 +17,8 @@
 
 enum {
     SNAPSHOT_BYTES = 16384, /* see bench/crossover.py */
-    STOP_MS = 2000          /* for workers that were told to end at once */
+    /* For workers that were told to end at once, but may wait for the log. */
+    STOP_MS = LOG_END_MS + 2000
 };
 
 struct server {
@@ -59,12 +60,17 @@ static int open_root(struct server *server)
 
 static int open_log(struct server *server)
 {
-    const char *path = server->options->access_log;
-    int err = access_log_open(&server->access_log, path);
+    const struct options *options = server->options;
+    struct access_log_options log_options = {
+        .where = options->access_log,
+        .format = options->log_format,
+        .overflow = (enum log_overflow)options->log_overflow};
+    int err = access_log_open(&server->access_log, &log_options);
 
     if (err == 0)
         return EX_OK;
-    fprintf(stderr, "sprintd: --access-log '%s': %s\n", path, strerror(-err));
+    fprintf(stderr, "sprintd: --access-log '%s': %s\n", options->access_log,
+            strerror(-err));
     return err == -EACCES ? EX_NOPERM : EX_CANTCREAT;
 }
 
@@ -77,12 +83,14 @@ static int open_signals(struct server *server)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     /* Clients go away in the middle of a sendfile: EPIPE says it. */
     sigemptyset(&signals);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGUSR1);
     server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     server->drained_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
     if (server->signal_fd == -1 || server->drained_fd == -1) {
@@ -147,8 +155,10 @@ static int start_threads(struct server *server)
         .listeners = server->listeners,
         .listener_count = server->listener_count,
         .connections_max = server->limits.connections_max};
-    int err = 0;
+    int err = access_log_start(&server->access_log, count);
 
+    if (err != 0)
+        goto say;
     server->workers = calloc(count, sizeof(struct worker *));
     while (server->workers && server->worker_count < count) {
         struct worker *worker;
@@ -175,6 +185,7 @@ static int start_threads(struct server *server)
         return EX_OK;
     acceptor_destroy(server->acceptor);
     server->acceptor = NULL;
+say:
     fprintf(stderr, "sprintd: cannot start %zu workers: %s\n", count,
             err != 0 ? strerror(-err) : "out of memory or descriptors");
     return EX_OSERR;
@@ -198,16 +209,25 @@ static void command_all(const struct server *server, unsigned commands)
         worker_command(server->workers[i], commands);
 }
 
-static void take_signal(const struct server *server)
+/* Takes the next signal, waiting for it. Whether it asks for an end. */
+static bool take_signal(struct server *server)
 {
     struct signalfd_siginfo info;
 
-    while (read(server->signal_fd, &info, sizeof(info)) == -1 && errno == EINTR)
-        ;
+    if (read(server->signal_fd, &info, sizeof(info)) != sizeof(info))
+        return errno != EINTR;
+    switch (info.ssi_signo) {
+    case SIGUSR1:
+        access_log_reopen(&server->access_log);
+        return false;
+    default:
+        return true;
+    }
 }
 
-/* Waits for a signal, which it takes, or for all workers to end, timeout_ms at
- * most (-1: for ever). True when there is nothing left to wait for. */
+/* Waits for a signal that asks for an end, or for all workers to end,
+ * timeout_ms at most (-1: for ever). True when there is nothing left to wait
+ * for. */
 static bool wait_drained(struct server *server, int64_t timeout_ms)
 {
     struct now now;
@@ -229,16 +249,15 @@ static bool wait_drained(struct server *server, int64_t timeout_ms)
         if (fds[0].revents &&
             read(server->drained_fd, &one, sizeof(one)) == sizeof(one))
             server->ended++;
-        if (fds[1].revents) {
-            take_signal(server);
+        if (fds[1].revents && take_signal(server))
             return server->ended == server->started;
-        }
     }
     return true;
 }
 
 static void stop(struct server *server)
 {
+    access_log_hurry(&server->access_log);
     if (server->acceptor)
         acceptor_stop(server->acceptor);
     for (size_t i = 0; i < server->listener_count; i++)
@@ -317,14 +336,17 @@ int server_run(const struct options *options)
 {
     struct server server = {.options = options,
                             .root = {.fd = -1},
-                            .access_log = {.fd = -1},
+                            .access_log = {.sink = {.fd = -1}},
                             .signal_fd = -1,
                             .drained_fd = -1};
-    int status = set_up(&server);
+    int status;
 
+    log_open((enum log_level)options->log_level);
+    status = set_up(&server);
     if (status == EX_OK) {
         announce(&server);
-        take_signal(&server);
+        while (!take_signal(&server))
+            continue;
         stop(&server);
     }
     tear_down(&server);

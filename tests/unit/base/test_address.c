@@ -103,6 +103,38 @@ static void what_only_looks_mapped_is_ipv6(void **state)
     }
 }
 
+/* All texts are those of inet_ntop(3), but that it writes addresses whose first
+ * 96 bits are zero in a way that RFC 4291 2.5.5.1 has given up. */
+static void texts_are_as_everywhere(void **state)
+{
+    static const uint8_t zero[12];
+    uint64_t random = 88172645463325252u;
+    char text[ADDRESS_TEXT_MAX];
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        struct address address = {.family = i % 4 ? ADDRESS_IPV6
+                                                  : ADDRESS_IPV4};
+
+        for (int octet = 0; octet < 16; octet++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            /* Zeros in pairs, often; small numbers, often. */
+            if (random >> 8 & 3 || octet % 2)
+                address.octets[octet] = (uint8_t)(random >> (random >> 6 & 7));
+            if (octet % 2 && random >> 32 & 1)
+                address.octets[octet] = address.octets[octet - 1] = 0;
+        }
+        if (i % 4 && memcmp(address.octets, zero, sizeof(zero)) == 0)
+            continue;
+        assert_non_null(inet_ntop(i % 4 ? AF_INET6 : AF_INET, address.octets,
+                                  text, sizeof(text)));
+        assert_reads(&address, text);
+    }
+    assert_reads(&(struct address){.family = ADDRESS_IPV6}, "::");
+}
+
 static void a_unix_socket_has_no_port(void **state)
 {
     struct address address = from_unix();
@@ -141,6 +173,7 @@ int main(void)
         cmocka_unit_test(ipv6_is_kept_whole),
         cmocka_unit_test(ipv4_mapped_ipv6_is_ipv4),
         cmocka_unit_test(what_only_looks_mapped_is_ipv6),
+        cmocka_unit_test(texts_are_as_everywhere),
         cmocka_unit_test(a_unix_socket_has_no_port),
         cmocka_unit_test(an_unknown_family_counts_as_unix),
         cmocka_unit_test(unused_octets_are_zero),

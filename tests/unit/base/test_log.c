@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -47,6 +50,8 @@ static int listen_to_log(void **state)
     writes = 0;
     written_len = 0;
     written[0] = '\0';
+    unsetenv("JOURNAL_STREAM");
+    log_open(LOG_LEVEL_NOTICE);
     return 0;
 }
 
@@ -136,6 +141,88 @@ static void a_closed_stderr_hurts_nobody(void **state)
     assert_int_equal(writes, 1);
 }
 
+/* --- Levels ----------------------------------------------------------------- */
+
+static void what_is_too_light_is_not_told(void **state)
+{
+    (void)state;
+    for (int told = LOG_LEVEL_ERROR; told <= LOG_LEVEL_DEBUG; told++) {
+        log_open((enum log_level)told);
+        writes = 0;
+        log_error("1");
+        log_warning("2");
+        log_notice("3");
+        log_info("4");
+        log_debug("5");
+        assert_int_equal(writes, told + 1);
+    }
+}
+
+static void every_level_has_a_name(void **state)
+{
+    (void)state;
+    log_open(LOG_LEVEL_DEBUG);
+    log_info("x");
+    assert_string_equal(written, "sprintd: info: x\n");
+    log_debug("x");
+    assert_string_equal(written, "sprintd: debug: x\n");
+}
+
+/* --- The journal ------------------------------------------------------------- */
+
+/* JOURNAL_STREAM as systemd sets it when stderr is what it is. */
+static void set_journal(unsigned long long more_device,
+                        unsigned long long more_inode, const char *behind)
+{
+    struct stat st;
+    char text[100];
+
+    assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+    snprintf(text, sizeof(text), "%llu:%llu%s",
+             (unsigned long long)st.st_dev + more_device,
+             (unsigned long long)st.st_ino + more_inode, behind);
+    setenv("JOURNAL_STREAM", text, 1);
+    log_open(LOG_LEVEL_DEBUG);
+}
+
+static void the_journal_is_told_priorities(void **state)
+{
+    (void)state;
+    set_journal(0, 0, "");
+    log_error("open '%s'", "x\n");
+    assert_string_equal(written, "<3>open 'x?'\n");
+    log_warning("2");
+    assert_string_equal(written, "<4>2\n");
+    log_notice("3");
+    assert_string_equal(written, "<5>3\n");
+    log_info("4");
+    assert_string_equal(written, "<6>4\n");
+    log_debug("5");
+    assert_string_equal(written, "<7>5\n");
+}
+
+static void a_journal_that_is_not_stderr_is_none(void **state)
+{
+    static const char *const texts[] = {"", ":", "1", "1:", ":1", "x:y"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        setenv("JOURNAL_STREAM", texts[i], 1);
+        log_open(LOG_LEVEL_NOTICE);
+        log_error("x");
+        assert_string_equal(written, "sprintd: error: x\n");
+    }
+    set_journal(1, 0, "");
+    log_error("x");
+    assert_string_equal(written, "sprintd: error: x\n");
+    set_journal(0, 1, "");
+    log_error("y");
+    assert_string_equal(written, "sprintd: error: y\n");
+    set_journal(0, 0, ":");
+    log_error("z");
+    assert_string_equal(written, "sprintd: error: z\n");
+}
+
 /* --- Floods -------------------------------------------------------------- */
 
 static void the_first_of_a_flood_is_told(void **state)
@@ -189,6 +276,10 @@ int main(void)
         LISTENING(lines_about_as_long_as_the_limit_stay_whole),
         LISTENING(an_empty_message_is_a_line_too),
         LISTENING(a_closed_stderr_hurts_nobody),
+        LISTENING(what_is_too_light_is_not_told),
+        LISTENING(every_level_has_a_name),
+        LISTENING(the_journal_is_told_priorities),
+        LISTENING(a_journal_that_is_not_stderr_is_none),
         cmocka_unit_test(the_first_of_a_flood_is_told),
         cmocka_unit_test(the_rest_of_a_flood_is_counted),
         cmocka_unit_test(what_was_told_is_counted_no_more),

@@ -1,19 +1,5 @@
 #include "conn_place.h"
 
-/* What the access log says; the lines are flushed by closing the set. */
-static const char *read_log(void)
-{
-    static char text[65536];
-    ssize_t n;
-
-    conn_place_fini();
-    assert_int_equal(conn_place_init(SCHED_POLICY_SRPT), 0);
-    n = pread(access_log.fd, text, sizeof(text) - 1, 0);
-    assert_true(n >= 0);
-    text[n] = '\0';
-    return text;
-}
-
 static void restart_with(enum sched_policy policy)
 {
     conn_place_fini();

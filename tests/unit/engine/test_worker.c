@@ -61,6 +61,15 @@ static void on_drained(void *context)
 
 static struct worker_options options;
 
+static int open_log(void)
+{
+    struct access_log_options log = {.where = place_path(&place, "log"),
+                                     .format = "combined"};
+
+    return access_log_open(&access_log, &log) != 0 ||
+           access_log_start(&access_log, 1) != 0;
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -90,7 +99,7 @@ static int set_up(void **state)
         place_write(&place, "small", "small body") != 0 ||
         place_write(&place, "large", "") != 0 ||
         truncate(place_path(&place, "large"), LARGE_BYTES) != 0 ||
-        access_log_open(&access_log, place_path(&place, "log")) != 0)
+        open_log() != 0)
         return -1;
     if (link_shared_init(&link_shared, LINK_OFF, 0, 1) != 0)
         return -1;
@@ -253,7 +262,7 @@ static void stopping_waits_for_nothing(void **state)
     close(client);
 }
 
-static void the_access_log_is_complete_when_the_worker_has_ended(void **state)
+static void the_access_log_is_complete_in_the_end(void **state)
 {
     int client = connect_client();
     char line[200];
@@ -267,6 +276,9 @@ static void the_access_log_is_complete_when_the_worker_has_ended(void **state)
     worker_command(worker, WORKER_DRAIN);
     worker_join(worker);
     close(client);
+    worker_destroy(worker);
+    worker = NULL;
+    access_log_close(&access_log);
     fd = openat(place.fd, "log", O_RDONLY);
     n = read(fd, line, sizeof(line) - 1);
     close(fd);
@@ -308,7 +320,7 @@ int main(void)
         TEST(a_worker_without_connections_drains_at_once),
         TEST(draining_waits_for_what_is_being_sent),
         TEST(stopping_waits_for_nothing),
-        TEST(the_access_log_is_complete_when_the_worker_has_ended),
+        TEST(the_access_log_is_complete_in_the_end),
         TEST(many_connections_are_counted_open_and_closed),
     };
 

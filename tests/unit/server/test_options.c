@@ -10,7 +10,9 @@
 
 #include "backend/evict.h"
 #include "backend/file_cache.h"
+#include "base/log.h"
 #include "engine/sched.h"
+#include "observe/access_log.h"
 
 enum { ARGUMENTS_MAX = 40 };
 
@@ -112,6 +114,9 @@ static void without_arguments_everything_has_its_default(void **state)
     assert_int_equal(options.drain_ms, 30000);
     assert_null(options.cache_control);
     assert_null(options.access_log);
+    assert_string_equal(options.log_format, "combined");
+    assert_int_equal(options.log_overflow, LOG_OVERFLOW_DROP);
+    assert_int_equal(options.log_level, LOG_LEVEL_NOTICE);
     assert_false(options.follow_symlinks || options.show_hidden ||
                  options.autoindex || options.hides_server ||
                  options.wants_help || options.wants_version);
@@ -163,6 +168,13 @@ static void numbers_sizes_and_times_are_read(void **state)
                  {"send-method", "mmap", AT(send_method), SEND_MMAP},
                  {"send-method", "sendfile", AT(send_method), SEND_SENDFILE},
                  {"send-method", "read", AT(send_method), SEND_READ},
+                 {"log-overflow", "drop", AT(log_overflow), LOG_OVERFLOW_DROP},
+                 {"log-overflow", "wait", AT(log_overflow), LOG_OVERFLOW_WAIT},
+                 {"log-level", "error", AT(log_level), LOG_LEVEL_ERROR},
+                 {"log-level", "warning", AT(log_level), LOG_LEVEL_WARNING},
+                 {"log-level", "notice", AT(log_level), LOG_LEVEL_NOTICE},
+                 {"log-level", "info", AT(log_level), LOG_LEVEL_INFO},
+                 {"log-level", "debug", AT(log_level), LOG_LEVEL_DEBUG},
                  {"cache-policy", "lru", AT(cache_policy), EVICT_LRU},
                  {"cache-policy", "gdsf", AT(cache_policy), EVICT_GDSF},
                  {"cache-policy", "sieve", AT(cache_policy), EVICT_SIEVE},
@@ -314,7 +326,10 @@ static void every_bad_value_names_its_option(void **state)
                  {"cache-policy", "lfu"},
                  {"bind", "_ a\nb"},
                  {"cache-control", "_ a\r\nb \x7f"},
-                 {"access-log", "_"}};
+                 {"access-log", "_"},
+                 {"log-format", "_ combine %h %{x} %{status %"},
+                 {"log-overflow", "_ block"},
+                 {"log-level", "_ warn 3"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -335,6 +350,17 @@ static void every_bad_value_names_its_option(void **state)
             at += at[len] == ' ' ? len + 1 : len;
         }
     }
+}
+
+static void a_format_or_a_template_is_read(void **state)
+{
+    (void)state;
+    read_well("--log-format json");
+    assert_string_equal(options.log_format, "json");
+    read_well("--log-format=%{remote}:\"%{request}\"=100%%");
+    assert_string_equal(options.log_format, "%{remote}:\"%{request}\"=100%%");
+    read_badly("--log-format=%{status}%{stat}");
+    assert_non_null(strstr(errors, "'%{stat}'; there are remote "));
 }
 
 static void a_missing_value_names_its_option(void **state)
@@ -408,7 +434,9 @@ static void help_names_every_option(void **state)
         "--cache-policy POLICY|--max-connections N|"
         "--max-requests-per-connection N|--keepalive-timeout TIME|"
         "--header-timeout TIME|--body-timeout TIME|--send-timeout TIME|"
-        "--send-rate-min BYTES|--drain-timeout TIME|--access-log FILE|"
+        "--send-rate-min BYTES|--drain-timeout TIME|"
+        "--access-log WHERE|--log-format FORMAT|--log-overflow "
+        "WHAT|--log-level LEVEL|"
         "-h, --help|-V, --version";
     const char *at = names;
     char *text;
@@ -452,6 +480,7 @@ int main(void)
         cmocka_unit_test(what_is_no_option_is_the_root),
         cmocka_unit_test(a_second_root_is_refused),
         cmocka_unit_test(every_bad_value_names_its_option),
+        cmocka_unit_test(a_format_or_a_template_is_read),
         cmocka_unit_test(a_missing_value_names_its_option),
         cmocka_unit_test(a_switch_takes_no_value),
         cmocka_unit_test(an_unknown_option_is_named),

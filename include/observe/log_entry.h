@@ -1,0 +1,49 @@
+/*
+ * log_entry - what there is to say about something that happened to a
+ * connection; a log_format chooses from it.
+ *
+ * Thread: any; values only.
+ * Owns:   nothing; what it refers to is borrowed for the one call.
+ */
+#ifndef OBSERVE_LOG_ENTRY_H
+#define OBSERVE_LOG_ENTRY_H
+
+#include "base/address.h"
+
+enum log_event {
+    LOG_EVENT_REQUEST, /* one was answered, or broken off */
+    LOG_EVENT_ACCEPT,  /* a connection was taken over */
+    LOG_EVENT_CLOSE,   /* and closed */
+    LOG_EVENT_COUNT
+};
+
+/* A text that is not there is empty. */
+struct log_entry {
+    enum log_event event;
+    /* Of every event. */
+    const struct address *peer;
+    uint64_t connection; /* its number */
+    uint64_t requests;   /* number of this one; of CLOSE: how many there were */
+    /* Of CLOSE: one of the server's own words. */
+    struct bytes reason;
+    /* Of REQUEST. */
+    struct bytes request_line;
+    struct bytes method;
+    struct bytes target;
+    struct bytes path;
+    struct bytes query;
+    struct bytes protocol;
+    struct bytes host;
+    struct bytes referer;
+    struct bytes user_agent;
+    uint64_t status;
+    uint64_t body_bytes; /* handed over */
+    uint64_t sent_bytes; /* the same with the head */
+    uint64_t total_ns;   /* first byte read to last byte handed over */
+    uint64_t queue_ns;   /* request complete to first byte handed over */
+    uint64_t service_ns; /* first to last byte handed over */
+    bool keep_alive;     /* the connection goes on */
+    bool is_complete;    /* the whole response was handed over */
+};
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * log_lane - the way of one worker's lines to the writing thread: blocks that
+ * the worker fills, and a ring that carries them over and back.
+ *
+ *   worker    lines -> block --flush--> [ ring ] --peek--> sink    writing
+ *                        ^                           |             thread
+ *                        +--- free <---- give_back --+
+ *
+ * A lane never has more than LOG_BLOCKS blocks. When none is free, lines are
+ * dropped and counted, or the worker waits, as the policy says. The block that
+ * came back last is filled next, while it is warm.
+ *
+ * Invariant: each block is free, being filled, or in the ring.
+ * Thread:    log_lane_begin() to log_lane_flush() the worker's;
+ *            log_lane_peek() and _give_back() the writing thread's; counts
+ *            and log_shared_hurry() any.
+ * Owns:      its blocks.
+ */
+#ifndef OBSERVE_LOG_LANE_H
+#define OBSERVE_LOG_LANE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "observe/log_format.h"
+
+enum {
+    LOG_BLOCK_BYTES = LOG_LINE_BYTES_MAX, /* so that every line fits in one */
+    LOG_BLOCKS = 8
+};
+
+enum log_overflow { LOG_OVERFLOW_DROP, LOG_OVERFLOW_WAIT };
+
+/* What the lanes of one log have in common. */
+struct log_shared {
+    enum log_overflow overflow;
+    int wake_fd; /* an eventfd: the writing thread has something to do */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* on the monotonic clock: a block came back, or
+                               whatever else somebody waits for */
+    atomic_uint waiting;    /* workers */
+    uint64_t until_ms; /* how long they do; guarded by mutex; 0: for ever */
+};
+
+struct log_block {
+    char *data;
+    size_t len;
+};
+
+/* On cache lines of its own. Within it nothing is set apart: what both sides
+ * touch changes once a block. */
+struct log_lane {
+    /* The worker's. */
+    _Alignas(64) struct buf lines; /* being filled; data is NULL: no block */
+    struct log_shared *shared;
+    char *memory; /* all blocks */
+    char *free[LOG_BLOCKS];
+    unsigned free_count;
+    unsigned reclaimed; /* of those given back */
+    _Atomic uint64_t put_lines;
+    _Atomic uint64_t dropped_lines;
+    /* Both sides'. */
+    struct log_block ring[LOG_BLOCKS];
+    atomic_uint flushed;    /* blocks, by the worker */
+    atomic_uint given_back; /* of them, by the writing thread */
+};
+
+/* 0 or -errno. */
+MUST_USE int log_shared_init(struct log_shared *shared,
+                             enum log_overflow overflow);
+void log_shared_fini(struct log_shared *shared);
+
+/* Wakes the writing thread. Any thread. */
+void log_shared_wake(const struct log_shared *shared);
+
+/* From until_ms of the monotonic clock on nobody waits any more. */
+void log_shared_hurry(struct log_shared *shared, uint64_t until_ms);
+
+/* 0 or -ENOMEM. */
+MUST_USE int log_lane_init(struct log_lane *lane, struct log_shared *shared);
+void log_lane_fini(struct log_lane *lane);
+
+/* Where to append a line; NULL: all blocks are full, the line is dropped and
+ * counted. When it does not fit, log_lane_flush() makes room for it. */
+struct buf *log_lane_begin(struct log_lane *lane);
+
+/* The line is there. */
+static inline void log_lane_end(struct log_lane *lane)
+{
+    uint64_t lines = atomic_load_explicit(&lane->put_lines,
+                                          memory_order_relaxed);
+
+    atomic_store_explicit(&lane->put_lines, lines + 1, memory_order_relaxed);
+}
+
+/* Hands what has been appended over to the writing thread. */
+void log_lane_flush(struct log_lane *lane);
+
+/* The oldest block in the ring, which stays there. False: there is none. */
+bool log_lane_peek(struct log_lane *lane, struct log_block *block_out);
+/* Gives it back. */
+void log_lane_give_back(struct log_lane *lane);
+
+static inline uint64_t log_lane_put_lines(const struct log_lane *lane)
+{
+    return atomic_load_explicit(&lane->put_lines, memory_order_relaxed);
+}
+
+static inline uint64_t log_lane_dropped_lines(const struct log_lane *lane)
+{
+    return atomic_load_explicit(&lane->dropped_lines, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * log_line - writes what happened to a connection as a line of the access log.
+ *
+ * Texts that come from clients are escaped, so that none can end or forge a
+ * line, and cut when they are long, so that no line is longer than
+ * LOG_LINE_BYTES_MAX. Dates are made when the second changes; no clock is
+ * read.
+ *
+ * Thread: a struct log_dates is one thread's.
+ */
+#ifndef OBSERVE_LOG_LINE_H
+#define OBSERVE_LOG_LINE_H
+
+#include "base/buf.h"
+#include "base/now.h"
+#include "observe/log_format.h"
+
+struct log_dates {
+    int64_t second;
+    unsigned ms;
+    char common[27]; /* "21/Nov/2026:10:04:00 +0000" */
+    char iso[20];    /* "2026-11-21T10:04:00" */
+};
+
+void log_dates_init(struct log_dates *dates);
+void log_dates_refresh(struct log_dates *dates, const struct now *now);
+
+/* Appends the line of an event that the format tells. False: nothing, there
+ * may not be room enough in what out has allocated; LOG_LINE_BYTES_MAX
+ * always are. */
+MUST_USE bool log_line_put(struct buf *out, const struct log_format *format,
+                           const struct log_dates *dates, unsigned worker,
+                           const struct log_entry *entry);
+
+#endif

@@ -1,0 +1,242 @@
+#include "observe/log_format.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define AT(member) offsetof(struct log_entry, member)
+
+/* In the order in which they are listed; what is told of a close alone comes
+ * last, and is not for templates of the operator's own. */
+static const struct field {
+    const char *name;
+    enum log_kind kind;
+    uint16_t offset;
+} fields[] = {
+    {"remote", LOG_REMOTE, 0},
+    {"remote_port", LOG_REMOTE_PORT, 0},
+    {"time", LOG_DATE, 0},
+    {"time_iso", LOG_DATE_ISO, 0},
+    {"msec", LOG_DATE_MSEC, 0},
+    {"request", LOG_TEXT, AT(request_line)},
+    {"method", LOG_TEXT, AT(method)},
+    {"target", LOG_TEXT, AT(target)},
+    {"path", LOG_TEXT, AT(path)},
+    {"query", LOG_TEXT, AT(query)},
+    {"protocol", LOG_TEXT, AT(protocol)},
+    {"host", LOG_TEXT, AT(host)},
+    {"referer", LOG_TEXT, AT(referer)},
+    {"user_agent", LOG_TEXT, AT(user_agent)},
+    {"status", LOG_NUMBER, AT(status)},
+    {"bytes", LOG_NUMBER, AT(body_bytes)},
+    {"bytes_sent", LOG_NUMBER, AT(sent_bytes)},
+    {"total_us", LOG_TIME_US, AT(total_ns)},
+    {"queue_us", LOG_TIME_US, AT(queue_ns)},
+    {"service_us", LOG_TIME_US, AT(service_ns)},
+    {"connection", LOG_NUMBER, AT(connection)},
+    {"requests", LOG_NUMBER, AT(requests)},
+    {"worker", LOG_WORKER, 0},
+    {"keepalive", LOG_BOOL, AT(keep_alive)},
+    {"complete", LOG_BOOL, AT(is_complete)},
+    {"reason", LOG_REASON, 0},
+};
+
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OWN_FIELDS = FIELDS - 1 };
+
+#define COMMON "%{remote} - - [%{time}] \"%{request}\" %{status} %{bytes}"
+
+/* The templates of a format that has a name; NULL: not told. */
+static const struct preset {
+    const char *name;
+    bool is_json;
+    const char *templates[LOG_EVENT_COUNT];
+} presets[] = {
+    {"common", false, {COMMON}},
+    {"combined", false, {COMMON " \"%{referer}\" \"%{user_agent}\""}},
+    {"json",
+     true,
+     {"{\"time\":\"%{time_iso}\",\"remote\":\"%{remote}\","
+      "\"port\":%{remote_port},\"connection\":%{connection},"
+      "\"requests\":%{requests},\"worker\":%{worker},"
+      "\"request\":\"%{request}\",\"method\":\"%{method}\","
+      "\"path\":\"%{path}\",\"host\":\"%{host}\",\"status\":%{status},"
+      "\"bytes\":%{bytes},\"bytes_sent\":%{bytes_sent},"
+      "\"referer\":\"%{referer}\",\"user_agent\":\"%{user_agent}\","
+      "\"total_us\":%{total_us},\"queue_us\":%{queue_us},"
+      "\"service_us\":%{service_us},\"keepalive\":%{keepalive},"
+      "\"complete\":%{complete}}"}},
+    {"events",
+     false,
+     {[LOG_EVENT_REQUEST] =
+          "%{time_iso} %{connection} request n=%{requests} status=%{status} "
+          "bytes=%{bytes} total_us=%{total_us} queue_us=%{queue_us} "
+          "service_us=%{service_us} complete=%{complete} \"%{request}\"",
+      [LOG_EVENT_ACCEPT] = "%{time_iso} %{connection} accept "
+                           "remote=%{remote} port=%{remote_port} "
+                           "worker=%{worker}",
+      [LOG_EVENT_CLOSE] = "%{time_iso} %{connection} close reason=%{reason} "
+                          "requests=%{requests}"}},
+};
+
+enum { PRESETS = sizeof(presets) / sizeof(presets[0]) };
+
+/* --- Compiling ------------------------------------------------------------ */
+
+struct compiler {
+    struct log_template *template;
+    unsigned growth;      /* of a byte of a text */
+    unsigned field_count; /* fields that may be named */
+    char *fault;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(
+    const struct compiler *compiler, const char *why, ...)
+{
+    va_list args;
+
+    va_start(args, why);
+    vsnprintf(compiler->fault, LOG_FAULT_BYTES_MAX, why, args);
+    va_end(args);
+    return false;
+}
+
+static bool refuse_field(const struct compiler *compiler, struct bytes field)
+{
+    char known[LOG_FAULT_BYTES_MAX];
+    size_t len = 0;
+
+    for (unsigned i = 0; i < compiler->field_count && len < sizeof(known); i++)
+        len += (size_t)snprintf(known + len, sizeof(known) - len, " %s",
+                                fields[i].name);
+    return refuse(compiler, "unknown field '%.*s'; there are%s",
+                  field.len < 40 ? (int)field.len : 40, field.data, known);
+}
+
+static const struct field *find_field(const struct compiler *compiler,
+                                      struct bytes name)
+{
+    for (unsigned i = 0; i < compiler->field_count; i++)
+        if (bytes_eq(bytes_of(fields[i].name), name))
+            return &fields[i];
+    return NULL;
+}
+
+/* Takes one step off the front of *rest: what stands before the next percent,
+ * and the field that this begins; or, of two percents, the first. */
+static bool take_step(const struct compiler *compiler, struct bytes *rest,
+                      struct log_step *step)
+{
+    const char *end = rest->data + rest->len;
+    const char *percent = memchr(rest->data, '%', rest->len);
+    const char *close;
+    const struct field *field;
+
+    if (!percent)
+        percent = end;
+    *step = (struct log_step){.literal = rest->data,
+                              .literal_len = (uint16_t)(percent - rest->data),
+                              .kind = LOG_NOTHING};
+    *rest = bytes_between(percent, end);
+    if (rest->len == 0)
+        return true;
+    if (rest->len >= 2 && percent[1] == '%') {
+        step->literal_len++;
+        *rest = bytes_between(percent + 2, end);
+        return true;
+    }
+    if (rest->len < 2 || percent[1] != '{')
+        return refuse(compiler,
+                      "'%.2s' is no field; write %%{name}, or %%%% for a "
+                      "percent",
+                      percent);
+    close = memchr(percent, '}', rest->len);
+    if (!close)
+        return refuse(compiler, "'%.40s' has no '}'", percent);
+    field = find_field(compiler, bytes_between(percent + 2, close));
+    if (!field)
+        return refuse_field(compiler, bytes_between(percent, close + 1));
+    step->kind = (uint8_t)field->kind;
+    step->offset = field->offset;
+    *rest = bytes_between(close + 1, end);
+    return true;
+}
+
+_Static_assert((int)LOG_TEMPLATE_BYTES_MAX +
+                       (int)LOG_STEPS_MAX * (int)ADDRESS_TEXT_MAX <
+                   (int)LOG_LINE_BYTES_MAX / 2,
+               "at least half of a line is left for texts");
+
+/* How much of each text may be told, so that a line fits in any case. */
+static void plan_room(struct log_template *template, unsigned growth)
+{
+    unsigned texts = 0;
+    unsigned most;
+
+    template->fixed_max = 1; /* the newline */
+    for (unsigned i = 0; i < template->step_count; i++) {
+        template->fixed_max += template->steps[i].literal_len;
+        if (template->steps[i].kind == LOG_TEXT) {
+            template->fixed_max += 3; /* "..." where it was cut */
+            texts++;
+        } else {
+            template->fixed_max += ADDRESS_TEXT_MAX; /* the longest */
+        }
+    }
+    if (texts == 0)
+        return;
+    most = ((unsigned)LOG_LINE_BYTES_MAX - template->fixed_max) /
+           (texts * growth);
+    template->text_max = most < LOG_TEXT_BYTES_MAX ? most : LOG_TEXT_BYTES_MAX;
+}
+
+static bool compile(const struct compiler *compiler, const char *text)
+{
+    struct log_template *template = compiler->template;
+    struct bytes rest = bytes_of(text);
+    bool has_field = false;
+
+    if (rest.len > LOG_TEMPLATE_BYTES_MAX)
+        return refuse(compiler, "a template has at most %d bytes, not %zu",
+                      LOG_TEMPLATE_BYTES_MAX, rest.len);
+    for (size_t i = 0; i < rest.len; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
+            return refuse(compiler, "a line has no control characters");
+    while (rest.len > 0) {
+        struct log_step *step = &template->steps[template->step_count];
+
+        if (template->step_count++ == LOG_STEPS_MAX)
+            return refuse(compiler, "a template has at most %d fields",
+                          LOG_STEPS_MAX);
+        if (!take_step(compiler, &rest, step))
+            return false;
+        has_field |= step->kind != LOG_NOTHING;
+    }
+    plan_room(template, compiler->growth);
+    return has_field ||
+           refuse(compiler, "neither common, combined, json, events, nor a "
+                            "template, such as \"%%{remote} %%{status}\"");
+}
+
+int log_format_compile(struct log_format *format, const char *text,
+                       char fault[LOG_FAULT_BYTES_MAX])
+{
+    struct preset own = {.templates = {[LOG_EVENT_REQUEST] = text}};
+    const struct preset *preset = &own;
+
+    for (unsigned i = 0; i < PRESETS; i++)
+        if (strcmp(text, presets[i].name) == 0)
+            preset = &presets[i];
+    *format = (struct log_format){.is_json = preset->is_json};
+    for (unsigned i = 0; i < LOG_EVENT_COUNT; i++) {
+        struct compiler compiler = {.template = &format->templates[i],
+                                    .growth = log_format_growth(format),
+                                    .field_count = preset == &own ? OWN_FIELDS
+                                                                  : FIELDS,
+                                    .fault = fault};
+
+        if (preset->templates[i] && !compile(&compiler, preset->templates[i]))
+            return -EINVAL;
+    }
+    return 0;
+}

@@ -1,0 +1,260 @@
+#include "observe/log_line.h"
+
+#include <time.h>
+
+/* --- Dates ---------------------------------------------------------------- */
+
+void log_dates_init(struct log_dates *dates)
+{
+    *dates = (struct log_dates){.second = INT64_MIN};
+}
+
+/* The last two digits. */
+static inline void put_pair(char *at, unsigned number)
+{
+    at[0] = (char)('0' + number / 10 % 10);
+    at[1] = (char)('0' + number % 10);
+}
+
+static void write_dates(struct log_dates *dates, const struct tm *utc)
+{
+    static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr",
+                                       "May", "Jun", "Jul", "Aug",
+                                       "Sep", "Oct", "Nov", "Dec"};
+    unsigned year = (unsigned)utc->tm_year + 1900;
+
+    memcpy(dates->common, "00/Mon/0000:00:00:00 +0000", sizeof(dates->common));
+    put_pair(dates->common, (unsigned)utc->tm_mday);
+    memcpy(dates->common + 3, months[utc->tm_mon], 3);
+    put_pair(dates->common + 7, year / 100);
+    put_pair(dates->common + 9, year);
+    put_pair(dates->common + 12, (unsigned)utc->tm_hour);
+    put_pair(dates->common + 15, (unsigned)utc->tm_min);
+    put_pair(dates->common + 18, (unsigned)utc->tm_sec);
+    memcpy(dates->iso, "0000-00-00T00:00:00", sizeof(dates->iso));
+    put_pair(dates->iso, year / 100);
+    put_pair(dates->iso + 2, year);
+    put_pair(dates->iso + 5, (unsigned)utc->tm_mon + 1);
+    put_pair(dates->iso + 8, (unsigned)utc->tm_mday);
+    memcpy(dates->iso + 11, dates->common + 12, 8);
+}
+
+void log_dates_refresh(struct log_dates *dates, const struct now *now)
+{
+    time_t seconds = (time_t)now->wall_s;
+    struct tm utc;
+
+    dates->ms = (unsigned)(now->wall_ns / 1000000 % 1000);
+    if (dates->second == now->wall_s)
+        return;
+    dates->second = now->wall_s;
+    gmtime_r(&seconds, &utc);
+    write_dates(dates, &utc);
+}
+
+/* --- Lines ---------------------------------------------------------------- */
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Not 0 when one of the bytes is 0. */
+static inline uint64_t has_zero(uint64_t word)
+{
+    return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Not 0 when one of eight bytes has to be escaped. */
+static inline uint64_t find_odd(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return (word & EACH_BYTE(0x80)) | /* not ASCII */
+           ((word - EACH_BYTE(0x20)) & ~word & EACH_BYTE(0x80)) | /* control */
+           has_zero(word ^ EACH_BYTE('"')) | has_zero(word ^ EACH_BYTE('\\')) |
+           has_zero(word ^ EACH_BYTE(0x7F));
+}
+
+/* Whether nothing in it has to be escaped. The last word may overlap the one
+ * before it; a short text stands among spaces. */
+static bool is_plain(struct bytes text)
+{
+    char spaced[8] = "        ";
+    uint64_t odd;
+
+    if (text.len < 8) {
+        for (size_t i = 0; i < text.len; i++)
+            spaced[i] = text.data[i];
+        return find_odd(spaced) == 0;
+    }
+    odd = find_odd(text.data + text.len - 8);
+    for (size_t at = 0; at + 8 < text.len; at += 8)
+        odd |= find_odd(text.data + at);
+    return odd == 0;
+}
+
+/* Cuts before a character of UTF-8, not in it. */
+static struct bytes cut(struct bytes text, size_t most)
+{
+    size_t len = most;
+
+    while (len > 0 && most - len < 3 &&
+           ((unsigned char)text.data[len] & 0xC0) == 0x80)
+        len--;
+    return (struct bytes){text.data, len};
+}
+
+/* Literals and many texts are too short for memcpy(3) to be worth its call. */
+static inline char *put(char *at, const char *data, size_t len)
+{
+    if (len > 16) {
+        memcpy(at, data, len);
+    } else if (len >= 8) { /* two words that may overlap */
+        memcpy(at, data, 8);
+        memcpy(at + len - 8, data + len - 8, 8);
+    } else if (len >= 4) {
+        memcpy(at, data, 4);
+        memcpy(at + len - 4, data + len - 4, 4);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            at[i] = data[i];
+    }
+    return at + len;
+}
+
+static char *put_number(char *at, uint64_t number)
+{
+    char digits[20]; /* 2^64 - 1 has 20 */
+    size_t first = sizeof(digits);
+
+    for (; number >= 100; number /= 100)
+        put_pair(digits + (first -= 2), (unsigned)(number % 100));
+    put_pair(digits + (first -= 2), (unsigned)number);
+    if (number < 10)
+        first++;
+    return put(at, digits + first, sizeof(digits) - first);
+}
+
+static char *put_ms(char *at, unsigned ms)
+{
+    at[0] = '.';
+    at[1] = (char)('0' + ms / 100);
+    put_pair(at + 2, ms);
+    return at + 4;
+}
+
+static char *put_escaped(char *at, struct bytes text, bool is_json)
+{
+    struct buf out;
+
+    /* Room for the longest is there. */
+    buf_init(&out, at, 6 * text.len, 6 * text.len);
+    if (is_json)
+        buf_put_json(&out, text);
+    else
+        buf_put_log(&out, text);
+    return at + out.len;
+}
+
+static char *put_text(char *at, struct bytes text, size_t most, bool is_json)
+{
+    bool is_cut = text.len > most;
+
+    if (is_cut)
+        text = cut(text, most);
+    if (text.len == 0 && !is_json)
+        *at++ = '-';
+    else if (is_plain(text))
+        at = put(at, text.data, text.len);
+    else
+        at = put_escaped(at, text, is_json);
+    return is_cut ? put(at, "...", 3) : at;
+}
+
+static const void *find(const struct log_entry *entry,
+                        const struct log_step *step)
+{
+    return (const char *)entry + step->offset;
+}
+
+static char *put_bool(char *at, bool is_true)
+{
+    return is_true ? put(at, "true", 4) : put(at, "false", 5);
+}
+
+static char *put_step(char *at, const struct log_step *step,
+                      const struct log_dates *dates, unsigned worker,
+                      const struct log_entry *entry)
+{
+    switch ((enum log_kind)step->kind) {
+    case LOG_TEXT: /* the caller's */
+    case LOG_NOTHING:
+        return at;
+    case LOG_NUMBER:
+        return put_number(at, *(const uint64_t *)find(entry, step));
+    case LOG_TIME_US:
+        return put_number(at, *(const uint64_t *)find(entry, step) / 1000);
+    case LOG_BOOL:
+        return put_bool(at, *(const bool *)find(entry, step));
+    case LOG_REMOTE:
+        return at + address_format(entry->peer, at);
+    case LOG_REMOTE_PORT:
+        return put_number(at, entry->peer->port);
+    case LOG_DATE:
+        return put(at, dates->common, sizeof(dates->common) - 1);
+    case LOG_DATE_ISO:
+        at = put(at, dates->iso, sizeof(dates->iso) - 1);
+        at = put_ms(at, dates->ms);
+        *at++ = 'Z';
+        return at;
+    case LOG_DATE_MSEC:
+        return put_ms(put_number(at, (uint64_t)dates->second), dates->ms);
+    case LOG_WORKER:
+        return put_number(at, worker);
+    case LOG_REASON:
+        return put(at, entry->reason.data, entry->reason.len);
+    }
+    return at;
+}
+
+/* What the line takes at most. */
+static size_t bound(const struct log_format *format,
+                    const struct log_template *template,
+                    const struct log_entry *entry)
+{
+    size_t texts = 0;
+
+    for (unsigned i = 0; i < template->step_count; i++) {
+        const struct log_step *step = &template->steps[i];
+
+        if (step->kind == LOG_TEXT) {
+            size_t len = ((const struct bytes *)find(entry, step))->len;
+
+            texts += len < template->text_max ? len : template->text_max;
+        }
+    }
+    return template->fixed_max + texts * log_format_growth(format);
+}
+
+bool log_line_put(struct buf *out, const struct log_format *format,
+                  const struct log_dates *dates, unsigned worker,
+                  const struct log_entry *entry)
+{
+    const struct log_template *template = &format->templates[entry->event];
+    char *at = out->data + out->len;
+
+    if (out->capacity - out->len < bound(format, template, entry))
+        return false;
+    for (unsigned i = 0; i < template->step_count; i++) {
+        const struct log_step *step = &template->steps[i];
+
+        at = put(at, step->literal, step->literal_len);
+        if (step->kind == LOG_TEXT)
+            at = put_text(at, *(const struct bytes *)find(entry, step),
+                          template->text_max, format->is_json);
+        else
+            at = put_step(at, step, dates, worker, entry);
+    }
+    *at++ = '\n';
+    out->len = (size_t)(at - out->data);
+    return true;
+}
