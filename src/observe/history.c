@@ -1,0 +1,98 @@
+#include "observe/history.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct history {
+    /* The feeding thread's: of the snapshot before. */
+    uint64_t requests;
+    uint64_t bytes_out;
+    uint64_t hits;
+    uint64_t misses;
+    struct distribution total;
+    struct distribution wait;
+    struct distribution difference;
+
+    pthread_mutex_t mutex; /* guards what follows */
+    size_t noted;          /* points ever; the last is at noted - 1 */
+    struct history_point points[HISTORY_POINTS_MAX];
+};
+
+struct history *history_create(void)
+{
+    struct history *history = calloc(1, sizeof(*history));
+
+    if (history)
+        pthread_mutex_init(&history->mutex, NULL);
+    return history;
+}
+
+void history_destroy(struct history *history)
+{
+    if (!history)
+        return;
+    pthread_mutex_destroy(&history->mutex);
+    free(history);
+}
+
+/* What has come since; previous becomes present. */
+static uint64_t advance(uint64_t *previous, uint64_t present)
+{
+    uint64_t more = present > *previous ? present - *previous : 0;
+
+    *previous = present;
+    return more;
+}
+
+static const struct distribution *advance_times(
+    struct history *history, struct distribution *previous,
+    const struct distribution *present)
+{
+    history->difference = *present;
+    distribution_subtract(&history->difference, previous);
+    *previous = *present;
+    return &history->difference;
+}
+
+void history_note(struct history *history,
+                  const struct stats_snapshot *snapshot)
+{
+    uint64_t hits = advance(&history->hits, snapshot->cache.hits);
+    uint64_t misses = advance(&history->misses, snapshot->cache.misses);
+    struct history_point point = {
+        .wall_ns = snapshot->wall_ns,
+        .requests = advance(&history->requests, snapshot->requests),
+        .bytes_out = advance(&history->bytes_out, snapshot->bytes_out),
+        .hit_ratio = hits > 0 ? (double)hits / (double)(hits + misses) : 0,
+        .queue_depth = snapshot->queue_depth,
+        .open = snapshot->open};
+    const struct distribution *times = advance_times(history, &history->total,
+                                                     &snapshot->total);
+
+    point.total_p50_ns = distribution_quantile(times, 0.5);
+    point.total_p90_ns = distribution_quantile(times, 0.9);
+    point.total_p99_ns = distribution_quantile(times, 0.99);
+    times = advance_times(history, &history->wait, &snapshot->wait);
+    point.wait_p99_ns = distribution_quantile(times, 0.99);
+
+    pthread_mutex_lock(&history->mutex);
+    history->points[history->noted++ % HISTORY_POINTS_MAX] = point;
+    pthread_mutex_unlock(&history->mutex);
+}
+
+size_t history_read(struct history *history, struct history_point *points,
+                    size_t max)
+{
+    size_t count;
+
+    pthread_mutex_lock(&history->mutex);
+    count = history->noted < HISTORY_POINTS_MAX ? history->noted
+                                                : HISTORY_POINTS_MAX;
+    if (count > max)
+        count = max;
+    for (size_t i = 0; i < count; i++)
+        points[i] =
+            history->points[(history->noted - count + i) % HISTORY_POINTS_MAX];
+    pthread_mutex_unlock(&history->mutex);
+    return count;
+}

@@ -1,0 +1,92 @@
+#include "observe/slowest.h"
+
+enum { TRIES_MAX = 64 };
+
+/* NULL empties the place. */
+static void write_place(struct slowest_place *place,
+                        const struct slow_request *request)
+{
+    uint64_t words[SLOWEST_WORDS] = {0};
+    uint64_t sequence = atomic_load_explicit(&place->sequence,
+                                             memory_order_relaxed);
+
+    if (request)
+        memcpy(words, request, sizeof(words));
+    atomic_store_explicit(&place->sequence, sequence + 1, memory_order_relaxed);
+    for (unsigned i = 0; i < SLOWEST_WORDS; i++)
+        atomic_store_explicit(&place->words[i], words[i], memory_order_release);
+    atomic_store_explicit(&place->sequence, sequence + 2, memory_order_release);
+}
+
+/* False when it is empty, or written too often to be read. */
+static bool read_place(const struct slowest_place *place,
+                       struct slow_request *out)
+{
+    uint64_t words[SLOWEST_WORDS];
+
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        uint64_t sequence = atomic_load_explicit(&place->sequence,
+                                                 memory_order_acquire);
+
+        if (sequence == 0)
+            return false; /* never written */
+        for (unsigned i = 0; i < SLOWEST_WORDS; i++)
+            words[i] = atomic_load_explicit(&place->words[i],
+                                            memory_order_acquire);
+        if (sequence % 2 == 1 ||
+            atomic_load_explicit(&place->sequence, memory_order_relaxed) !=
+                sequence)
+            continue;
+        memcpy(out, words, sizeof(words));
+        return out->total_ns > 0;
+    }
+    return false;
+}
+
+/* An empty place counts as 0. */
+static unsigned find_least(const struct slowest *slowest)
+{
+    unsigned least = 0;
+
+    for (unsigned i = 1; i < SLOWEST_COUNT; i++)
+        if (slowest->total_ns[i] < slowest->total_ns[least])
+            least = i;
+    return least;
+}
+
+void slowest_put(struct slowest *slowest, const struct slow_request *request)
+{
+    unsigned place = find_least(slowest);
+
+    write_place(&slowest->places[slowest->present][place], request);
+    slowest->total_ns[place] = request->total_ns;
+    slowest->threshold_ns = slowest->total_ns[find_least(slowest)];
+}
+
+void slowest_tick(struct slowest *slowest, uint64_t mono_ms)
+{
+    if (mono_ms - slowest->began_ms < SLOWEST_GENERATION_MS)
+        return;
+    slowest->began_ms = mono_ms;
+    slowest->present ^= 1;
+    for (unsigned i = 0; i < SLOWEST_COUNT; i++) {
+        struct slowest_place *place = &slowest->places[slowest->present][i];
+
+        /* Places never written stay untouched memory. */
+        if (atomic_load_explicit(&place->sequence, memory_order_relaxed) > 0)
+            write_place(place, NULL);
+        slowest->total_ns[i] = 0;
+    }
+    slowest->threshold_ns = 0;
+}
+
+unsigned slowest_read(const struct slowest *slowest,
+                      struct slow_request out[2 * SLOWEST_COUNT])
+{
+    unsigned count = 0;
+
+    for (unsigned generation = 0; generation < 2; generation++)
+        for (unsigned i = 0; i < SLOWEST_COUNT; i++)
+            count += read_place(&slowest->places[generation][i], &out[count]);
+    return count;
+}

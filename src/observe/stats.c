@@ -1,0 +1,109 @@
+#include "observe/stats.h"
+
+#include <sys/mman.h>
+
+const char *stats_close_name(enum stats_close reason)
+{
+    static const char *const names[STATS_CLOSE_COUNT] = {
+        [STATS_CLOSE_CLIENT] = "client",   [STATS_CLOSE_IDLE] = "idle",
+        [STATS_CLOSE_TIMEOUT] = "timeout", [STATS_CLOSE_ERROR] = "error",
+        [STATS_CLOSE_LIMIT] = "limit",     [STATS_CLOSE_DRAIN] = "drain"};
+
+    return names[reason];
+}
+
+const char *stats_refusal_name(enum stats_refusal reason)
+{
+    static const char *const names[STATS_REFUSAL_COUNT] = {
+        [STATS_REFUSAL_DESCRIPTORS] = "descriptors",
+        [STATS_REFUSAL_LIMIT] = "limit"};
+
+    return names[reason];
+}
+
+const char *stats_phase_name(enum stats_phase phase)
+{
+    static const char *const names[STATS_PHASE_COUNT] = {
+        [STATS_PHASE_ACCEPT] = "accept",     [STATS_PHASE_READ] = "read",
+        [STATS_PHASE_PARSE] = "parse",       [STATS_PHASE_LOOKUP] = "lookup",
+        [STATS_PHASE_SCHEDULE] = "schedule", [STATS_PHASE_SEND] = "send",
+        [STATS_PHASE_LOG] = "log",           [STATS_PHASE_OTHER] = "other"};
+
+    return names[phase];
+}
+
+uint64_t stats_size_bound(unsigned size)
+{
+    static const uint64_t bounds[STATS_SIZE_COUNT] = {
+        1024, 10 * 1024, 100 * 1024, 1024 * 1024, UINT64_MAX};
+
+    return bounds[size];
+}
+
+static size_t shared_bytes(size_t worker_count)
+{
+    return sizeof(struct stats_shared) + worker_count * sizeof(struct stats);
+}
+
+/* From the kernel and not from malloc(): zeroed without being touched, and
+ * on whole cache lines. */
+struct stats_shared *stats_shared_create(const struct stats_options *options,
+                                         const struct now *now)
+{
+    struct stats_shared *shared = mmap(NULL,
+                                       shared_bytes(options->worker_count),
+                                       PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert(options->method_count <= STATS_METHODS_MAX);
+    if (shared == MAP_FAILED)
+        return NULL;
+    shared->options = *options;
+    shared->began_mono_ms = now->mono_ms;
+    shared->began_wall_ns = now->wall_ns;
+    return shared;
+}
+
+void stats_shared_destroy(struct stats_shared *shared)
+{
+    if (shared)
+        munmap(shared, shared_bytes(shared->options.worker_count));
+}
+
+void stats_note_slow(struct stats *stats, const struct stats_exchange *exchange)
+{
+    struct slow_request request = {
+        .wall_ns = exchange->wall_ns,
+        .total_ns = exchange->total_ns,
+        .wait_ns = exchange->wait_ns,
+        .body_bytes = exchange->body_bytes,
+        .peer = *exchange->peer,
+        .status = (uint16_t)exchange->status,
+        .method = (uint8_t)exchange->method,
+        .target_len = exchange->target.len < SLOWEST_TARGET_MAX
+                          ? (uint8_t)exchange->target.len
+                          : SLOWEST_TARGET_MAX};
+
+    memcpy(request.target, exchange->target.data, request.target_len);
+    slowest_put(&stats->slowest, &request);
+}
+
+void stats_set_cache(struct stats *stats, const struct stats_cache *cache)
+{
+    counter_set(&stats->cache_hits, cache->hits);
+    counter_set(&stats->cache_misses, cache->misses);
+    counter_set(&stats->cache_evictions, cache->evictions);
+    counter_set(&stats->cache_bytes, cache->bytes);
+    counter_set(&stats->cache_entries, cache->entries);
+}
+
+void stats_set_link(struct stats *stats, const struct stats_link *link)
+{
+    counter_set(&stats->link_engaged, link->is_engaged);
+    counter_set(&stats->link_held, link->held);
+    counter_set(&stats->link_held_bytes, link->held_bytes);
+    counter_set(&stats->link_measured, link->measured);
+    counter_set(&stats->link_limit_bytes, link->limit_bytes);
+    counter_set(&stats->link_rate, link->rate);
+    counter_set(&stats->link_delay_us, link->delay_us);
+}

@@ -1,0 +1,194 @@
+#include "observe/stats_snapshot.h"
+
+#include <stdlib.h>
+
+static size_t snapshot_bytes(size_t worker_count)
+{
+    return sizeof(struct stats_snapshot) +
+           worker_count * sizeof(struct stats_worker);
+}
+
+struct stats_snapshot *stats_snapshot_create(const struct stats_shared *shared)
+{
+    return calloc(1, snapshot_bytes(shared->options.worker_count));
+}
+
+void stats_snapshot_destroy(struct stats_snapshot *snapshot)
+{
+    free(snapshot);
+}
+
+static void add(uint64_t *sum, const struct counter *counter)
+{
+    *sum += counter_read(counter);
+}
+
+static void raise_to(uint64_t *greatest, const struct counter *counter)
+{
+    uint64_t value = counter_read(counter);
+
+    if (*greatest < value)
+        *greatest = value;
+}
+
+/* Closed ones first, so that none can be missing among the accepted. */
+static uint64_t add_connections(struct stats_snapshot *snapshot,
+                                const struct stats *stats)
+{
+    uint64_t closed = 0;
+    uint64_t accepted;
+
+    for (unsigned i = 0; i < STATS_CLOSE_COUNT; i++) {
+        uint64_t more = counter_read(&stats->closed[i]);
+
+        snapshot->closed[i] += more;
+        closed += more;
+    }
+    accepted = counter_read(&stats->accepted);
+    snapshot->accepted += accepted;
+    return accepted > closed ? accepted - closed : 0;
+}
+
+static uint64_t add_exchanges(struct stats_snapshot *snapshot,
+                              const struct stats *stats)
+{
+    uint64_t requests = 0;
+
+    for (unsigned i = 0; i < STATS_METHODS_MAX; i++) {
+        uint64_t more = counter_read(&stats->methods[i]);
+
+        snapshot->methods[i] += more;
+        requests += more;
+    }
+    for (unsigned i = 0; i < STATS_STATUS_COUNT; i++)
+        add(&snapshot->statuses[i], &stats->statuses[i]);
+    add(&snapshot->incomplete, &stats->incomplete);
+    add(&snapshot->bytes_in, &stats->bytes_in);
+    add(&snapshot->bytes_out, &stats->bytes_out);
+    histogram_add_to(&stats->service, &snapshot->service);
+    histogram_add_to(&stats->drain, &snapshot->drain);
+    for (unsigned i = 0; i < STATS_SIZE_COUNT; i++) {
+        histogram_add_to(&stats->sizes[i].wait, &snapshot->sizes[i].wait);
+        histogram_add_to(&stats->sizes[i].total, &snapshot->sizes[i].total);
+    }
+    return requests;
+}
+
+static void add_parts(struct stats_snapshot *snapshot,
+                      const struct stats *stats)
+{
+    struct stats_cache *cache = &snapshot->cache;
+    struct stats_link *link = &snapshot->link;
+
+    add(&cache->hits, &stats->cache_hits);
+    add(&cache->misses, &stats->cache_misses);
+    add(&cache->evictions, &stats->cache_evictions);
+    add(&cache->bytes, &stats->cache_bytes);
+    add(&cache->entries, &stats->cache_entries);
+    link->is_engaged = link->is_engaged || counter_read(&stats->link_engaged);
+    add(&link->held, &stats->link_held);
+    add(&link->held_bytes, &stats->link_held_bytes);
+    add(&link->measured, &stats->link_measured);
+    raise_to(&link->limit_bytes, &stats->link_limit_bytes);
+    raise_to(&link->rate, &stats->link_rate);
+    raise_to(&link->delay_us, &stats->link_delay_us);
+    add(&snapshot->overtakes, &stats->overtakes);
+    add(&snapshot->workers_cpu_ns, &stats->profile.cpu_ns);
+    add(&snapshot->workers_wall_ns, &stats->profile.wall_ns);
+}
+
+static void add_log(struct stats_snapshot *snapshot,
+                    const struct stats_log *log)
+{
+    add(&snapshot->log_lines, &log->lines);
+    add(&snapshot->log_dropped, &log->dropped);
+    add(&snapshot->log_errors, &log->errors);
+}
+
+static void add_samples(struct stats_snapshot *snapshot,
+                        const struct stats_profile *profile)
+{
+    for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
+        add(&snapshot->samples[i], &profile->samples[i]);
+}
+
+/* Keeps them sorted; what is too fast for the list falls off its end. */
+static void add_slowest(struct stats_snapshot *snapshot,
+                        const struct slowest *slowest)
+{
+    struct slow_request found[2 * SLOWEST_COUNT];
+    unsigned count = slowest_read(slowest, found);
+
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = snapshot->slowest_count;
+
+        if (at < SLOWEST_COUNT)
+            snapshot->slowest_count++;
+        else if (snapshot->slowest[--at].total_ns >= found[i].total_ns)
+            continue;
+        for (; at > 0 && snapshot->slowest[at - 1].total_ns < found[i].total_ns;
+             at--)
+            snapshot->slowest[at] = snapshot->slowest[at - 1];
+        snapshot->slowest[at] = found[i];
+    }
+}
+
+static void add_worker(struct stats_snapshot *snapshot,
+                       const struct stats *stats, struct stats_worker *worker)
+{
+    *worker = (struct stats_worker){
+        .requests = add_exchanges(snapshot, stats),
+        .open = add_connections(snapshot, stats),
+        .queue_depth = counter_read(&stats->queue_depth),
+        .queue_depth_max = counter_read(&stats->queue_depth_max),
+        .queue_bytes = counter_read(&stats->queue_bytes)};
+    snapshot->requests += worker->requests;
+    snapshot->open += worker->open;
+    snapshot->queue_depth += worker->queue_depth;
+    snapshot->queue_depth_max += worker->queue_depth_max;
+    snapshot->queue_bytes += worker->queue_bytes;
+    add_parts(snapshot, stats);
+    add_log(snapshot, &stats->log);
+    add_samples(snapshot, &stats->profile);
+    add_slowest(snapshot, &stats->slowest);
+}
+
+/* The acceptor's samples count, its time does not: it waits most of it, which
+ * is no spare capacity. */
+static void share_time(struct stats_snapshot *snapshot)
+{
+    struct stats_shares *shares = &snapshot->shares;
+    uint64_t samples = 0;
+
+    if (snapshot->workers_cpu_ns < snapshot->workers_wall_ns)
+        shares->idle = 1 - (double)snapshot->workers_cpu_ns /
+                               (double)snapshot->workers_wall_ns;
+    for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
+        samples += snapshot->samples[i];
+    for (unsigned i = 0; i < STATS_PHASE_COUNT && samples > 0; i++)
+        shares->phases[i] = (1 - shares->idle) * (double)snapshot->samples[i] /
+                            (double)samples;
+}
+
+void stats_read(const struct stats_shared *shared, const struct now *now,
+                struct stats_snapshot *snapshot)
+{
+    memset(snapshot, 0, snapshot_bytes(shared->options.worker_count));
+    snapshot->options = shared->options;
+    snapshot->wall_ns = now->wall_ns;
+    snapshot->began_wall_ns = shared->began_wall_ns;
+    snapshot->uptime_ms = now->mono_ms - shared->began_mono_ms;
+    snapshot->is_draining = atomic_load_explicit(&shared->is_draining,
+                                                 memory_order_relaxed);
+    for (size_t i = 0; i < shared->options.worker_count; i++)
+        add_worker(snapshot, &shared->workers[i], &snapshot->workers[i]);
+    for (unsigned i = 0; i < STATS_SIZE_COUNT; i++) {
+        distribution_add(&snapshot->wait, &snapshot->sizes[i].wait);
+        distribution_add(&snapshot->total, &snapshot->sizes[i].total);
+    }
+    for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++)
+        add(&snapshot->refused[i], &shared->acceptor.refused[i]);
+    add_log(snapshot, &shared->log);
+    add_samples(snapshot, &shared->acceptor.profile);
+    share_time(snapshot);
+}

@@ -1,0 +1,243 @@
+/* link: -Wl,--wrap=calloc */
+#include "observe/history.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sample_stats.h"
+
+static bool has_memory = true;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return has_memory ? __real_calloc(count, size) : NULL;
+}
+
+static struct stats_shared *shared;
+static struct stats *stats;
+static struct stats_snapshot *snapshot;
+static struct history *history;
+static struct history_point points[HISTORY_POINTS_MAX + 1];
+static struct now now;
+
+static int set_up(void **state)
+{
+    struct stats_options options = sample_options(1);
+
+    (void)state;
+    now = sample_began;
+    shared = stats_shared_create(&options, &now);
+    stats = shared ? &shared->workers[0] : NULL;
+    snapshot = shared ? stats_snapshot_create(shared) : NULL;
+    history = history_create();
+    return snapshot && history ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    history_destroy(history);
+    stats_snapshot_destroy(snapshot);
+    stats_shared_destroy(shared);
+    return 0;
+}
+
+/* A second goes by. */
+static void note(void)
+{
+    now.mono_ms += 1000;
+    now.wall_ns += 1000000000;
+    stats_read(shared, &now, snapshot);
+    history_note(history, snapshot);
+}
+
+static const struct history_point *last(void)
+{
+    assert_int_equal(history_read(history, points, 1), 1);
+    return points;
+}
+
+static void at_first_there_is_no_point(void **state)
+{
+    (void)state;
+    assert_int_equal(history_read(history, points, HISTORY_POINTS_MAX), 0);
+}
+
+static void the_first_point_tells_what_was_since_the_start(void **state)
+{
+    (void)state;
+    sample_note(stats, 1000);
+    sample_note(stats, 1000);
+    note();
+    assert_int_equal(last()->requests, 2);
+    assert_int_equal(last()->bytes_out, 2400);
+    assert_int_equal(last()->total_p50_ns, 1000);
+    assert_int_equal(last()->wall_ns, sample_began.wall_ns + 1000000000);
+}
+
+static void a_point_tells_of_its_own_second_alone(void **state)
+{
+    const struct history_point *point;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        sample_note(stats, 60 * (uint64_t)SAMPLE_MS);
+    note();
+    for (unsigned i = 1; i <= 100; i++)
+        sample_note(stats, i * (uint64_t)SAMPLE_MS);
+    note();
+    point = last();
+    assert_int_equal(point->requests, 100);
+    assert_int_equal(point->bytes_out, 120000);
+    assert_in_range(point->total_p50_ns, 49500 * SAMPLE_US, 50500 * SAMPLE_US);
+    assert_in_range(point->total_p90_ns, 89100 * SAMPLE_US, 90900 * SAMPLE_US);
+    assert_in_range(point->total_p99_ns, 98010 * SAMPLE_US, 99990 * SAMPLE_US);
+    assert_in_range(point->wait_p99_ns, 49000 * SAMPLE_US, 50000 * SAMPLE_US);
+}
+
+static void a_second_without_requests_is_all_zeros(void **state)
+{
+    (void)state;
+    sample_note(stats, 1000);
+    note();
+    note();
+    assert_int_equal(last()->requests, 0);
+    assert_int_equal(last()->bytes_out, 0);
+    assert_int_equal(last()->total_p99_ns, 0);
+    assert_int_equal(last()->wait_p99_ns, 0);
+    assert_true(last()->hit_ratio == 0);
+}
+
+static void the_hit_ratio_is_that_of_the_second(void **state)
+{
+    (void)state;
+    stats_set_cache(stats, &(struct stats_cache){.hits = 10, .misses = 90});
+    note();
+    assert_true(last()->hit_ratio == 0.1);
+    stats_set_cache(stats, &(struct stats_cache){.hits = 13, .misses = 91});
+    note();
+    assert_true(last()->hit_ratio == 0.75);
+    stats_set_cache(stats, &(struct stats_cache){.hits = 13, .misses = 95});
+    note();
+    assert_true(last()->hit_ratio == 0);
+}
+
+static void depth_and_open_connections_are_of_the_moment(void **state)
+{
+    (void)state;
+    stats_note_open(stats);
+    stats_note_open(stats);
+    stats_set_queue(stats, 7, 700);
+    note();
+    assert_int_equal(last()->queue_depth, 7);
+    assert_int_equal(last()->open, 2);
+    stats_note_close(stats, STATS_CLOSE_CLIENT);
+    stats_set_queue(stats, 0, 0);
+    note();
+    assert_int_equal(last()->queue_depth, 0);
+    assert_int_equal(last()->open, 1);
+}
+
+static void the_newest_points_are_kept_oldest_first(void **state)
+{
+    (void)state;
+    for (unsigned second = 1; second <= 2 * HISTORY_POINTS_MAX + 7; second++) {
+        unsigned kept = second < HISTORY_POINTS_MAX ? second
+                                                    : HISTORY_POINTS_MAX;
+
+        for (unsigned i = 0; i < second % 5; i++)
+            sample_note(stats, 1000);
+        note();
+        assert_int_equal(history_read(history, points, HISTORY_POINTS_MAX + 1),
+                         kept);
+        for (unsigned i = 0; i < kept; i++) {
+            unsigned then = second - kept + 1 + i;
+
+            assert_int_equal(points[i].requests, then % 5);
+            assert_int_equal(points[i].wall_ns,
+                             sample_began.wall_ns + then * INT64_C(1000000000));
+        }
+    }
+}
+
+static void fewer_are_read_when_fewer_are_wanted(void **state)
+{
+    (void)state;
+    for (unsigned second = 1; second <= 10; second++)
+        note();
+    assert_int_equal(history_read(history, points, 0), 0);
+    assert_int_equal(history_read(history, points, 3), 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(points[i].wall_ns,
+                         sample_began.wall_ns + (8 + i) * INT64_C(1000000000));
+}
+
+static void without_memory_there_is_no_history(void **state)
+{
+    (void)state;
+    has_memory = false;
+    assert_null(history_create());
+    has_memory = true;
+    history_destroy(NULL);
+}
+
+/* --- One that notes, one that reads ---------------------------------------- */
+
+enum { ROUNDS = 2000 };
+
+static atomic_bool is_over;
+
+static void *note_many(void *context)
+{
+    (void)context;
+    for (int i = 0; i < ROUNDS; i++)
+        note();
+    atomic_store(&is_over, true);
+    return NULL;
+}
+
+static void points_are_read_whole_while_new_ones_come(void **state)
+{
+    unsigned faults = 0;
+    pthread_t thread;
+
+    (void)state;
+    atomic_store(&is_over, false);
+    assert_int_equal(pthread_create(&thread, NULL, note_many, NULL), 0);
+    do {
+        size_t count = history_read(history, points, HISTORY_POINTS_MAX);
+
+        for (size_t i = 1; i < count; i++)
+            faults += points[i].wall_ns - points[i - 1].wall_ns != 1000000000;
+    } while (!atomic_load(&is_over));
+    pthread_join(thread, NULL);
+    assert_int_equal(faults, 0);
+    assert_int_equal(history_read(history, points, HISTORY_POINTS_MAX),
+                     HISTORY_POINTS_MAX);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(at_first_there_is_no_point),
+        TEST(the_first_point_tells_what_was_since_the_start),
+        TEST(a_point_tells_of_its_own_second_alone),
+        TEST(a_second_without_requests_is_all_zeros),
+        TEST(the_hit_ratio_is_that_of_the_second),
+        TEST(depth_and_open_connections_are_of_the_moment),
+        TEST(the_newest_points_are_kept_oldest_first),
+        TEST(fewer_are_read_when_fewer_are_wanted),
+        TEST(without_memory_there_is_no_history),
+        TEST(points_are_read_whole_while_new_ones_come),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

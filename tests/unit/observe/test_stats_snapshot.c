@@ -1,0 +1,398 @@
+/* link: -Wl,--wrap=calloc */
+#include "observe/stats_snapshot.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sample_stats.h"
+
+enum { WORKERS = 3 };
+
+static bool has_memory = true;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return has_memory ? __real_calloc(count, size) : NULL;
+}
+
+static struct stats_shared *shared;
+static struct stats_snapshot *snapshot;
+
+static int set_up(void **state)
+{
+    struct stats_options options = sample_options(WORKERS);
+
+    (void)state;
+    shared = stats_shared_create(&options, &sample_began);
+    snapshot = shared ? stats_snapshot_create(shared) : NULL;
+    return snapshot ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stats_snapshot_destroy(snapshot);
+    stats_shared_destroy(shared);
+    return 0;
+}
+
+static void take(void)
+{
+    stats_read(shared, &sample_now, snapshot);
+}
+
+static bool is_about(double value, double wanted)
+{
+    return fabs(value - wanted) < 1e-9;
+}
+
+/* --- Sums ------------------------------------------------------------------ */
+
+static void at_first_all_is_zero(void **state)
+{
+    (void)state;
+    take();
+    assert_int_equal(snapshot->requests, 0);
+    assert_int_equal(snapshot->total.count, 0);
+    assert_int_equal(snapshot->slowest_count, 0);
+    assert_true(snapshot->shares.idle == 0);
+    assert_int_equal(snapshot->uptime_ms, 1200);
+    assert_int_equal(snapshot->wall_ns, sample_now.wall_ns);
+    assert_int_equal(snapshot->began_wall_ns, sample_began.wall_ns);
+    assert_false(snapshot->is_draining);
+}
+
+static void reading_twice_counts_once(void **state)
+{
+    (void)state;
+    sample_note(&shared->workers[0], 1000);
+    take();
+    take();
+    assert_int_equal(snapshot->requests, 1);
+    assert_int_equal(snapshot->total.count, 1);
+    assert_int_equal(snapshot->slowest_count, 1);
+}
+
+static void what_workers_counted_is_summed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < WORKERS; i++)
+        for (unsigned n = 0; n <= i; n++) {
+            struct stats_exchange exchange = sample_exchange(1000);
+
+            exchange.method = i;
+            exchange.status = 200 + i;
+            exchange.is_complete = n > 0;
+            stats_note_exchange(&shared->workers[i], &exchange);
+        }
+    take();
+    assert_int_equal(snapshot->requests, 6);
+    assert_int_equal(snapshot->incomplete, 3);
+    assert_int_equal(snapshot->bytes_in, 600);
+    assert_int_equal(snapshot->bytes_out, 7200);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        assert_int_equal(snapshot->methods[i], i + 1);
+        assert_int_equal(snapshot->statuses[200 + i - STATS_STATUS_MIN], i + 1);
+        assert_int_equal(snapshot->workers[i].requests, i + 1);
+    }
+}
+
+static void times_of_all_sizes_and_workers_are_merged(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < WORKERS; i++)
+        for (unsigned size = 0; size < STATS_SIZE_COUNT; size++) {
+            struct stats_exchange exchange = sample_exchange((uint64_t)(1 + i) *
+                                                             (1 + size) * 1000);
+
+            exchange.body_bytes = stats_size_bound(size);
+            stats_note_exchange(&shared->workers[i], &exchange);
+            stats_note_drain(&shared->workers[i], 50);
+        }
+    take();
+    assert_int_equal(snapshot->total.count, 15);
+    assert_int_equal(snapshot->total.min, 1000);
+    assert_int_equal(snapshot->total.max, 15000);
+    assert_int_equal(snapshot->total.sum, (1 + 2 + 3) * 15 * 1000);
+    assert_int_equal(snapshot->wait.sum, (1 + 2 + 3) * 15 * 500);
+    assert_int_equal(snapshot->service.sum, (1 + 2 + 3) * 15 * 250);
+    assert_int_equal(snapshot->drain.sum, 15 * 50);
+    for (unsigned size = 0; size < STATS_SIZE_COUNT; size++) {
+        assert_int_equal(snapshot->sizes[size].wait.count, WORKERS);
+        assert_int_equal(snapshot->sizes[size].total.max,
+                         3000 * (uint64_t)(1 + size));
+    }
+}
+
+static void connections_are_open_until_they_are_closed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 10; i++)
+        stats_note_open(&shared->workers[i % 2]);
+    stats_note_close(&shared->workers[0], STATS_CLOSE_IDLE);
+    stats_note_close(&shared->workers[1], STATS_CLOSE_IDLE);
+    stats_note_close(&shared->workers[1], STATS_CLOSE_DRAIN);
+    stats_note_refused(&shared->acceptor, STATS_REFUSAL_LIMIT);
+    take();
+    assert_int_equal(snapshot->accepted, 10);
+    assert_int_equal(snapshot->open, 7);
+    assert_int_equal(snapshot->workers[0].open, 4);
+    assert_int_equal(snapshot->workers[1].open, 3);
+    assert_int_equal(snapshot->closed[STATS_CLOSE_IDLE], 2);
+    assert_int_equal(snapshot->closed[STATS_CLOSE_DRAIN], 1);
+    assert_int_equal(snapshot->closed[STATS_CLOSE_CLIENT], 0);
+    assert_int_equal(snapshot->refused[STATS_REFUSAL_LIMIT], 1);
+    assert_int_equal(snapshot->refused[STATS_REFUSAL_DESCRIPTORS], 0);
+}
+
+/* As a reader on another processor might see it. */
+static void a_close_seen_before_its_open_counts_as_none_open(void **state)
+{
+    (void)state;
+    stats_note_open(&shared->workers[1]);
+    stats_note_close(&shared->workers[0], STATS_CLOSE_CLIENT);
+    take();
+    assert_int_equal(snapshot->workers[0].open, 0);
+    assert_int_equal(snapshot->open, 1);
+}
+
+static void queues_are_summed_and_told_apart(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        stats_set_queue(&shared->workers[i], 10, 0);
+        stats_set_queue(&shared->workers[i], i, 100 * i);
+        stats_note_overtake(&shared->workers[i]);
+    }
+    take();
+    assert_int_equal(snapshot->queue_depth, 3);
+    assert_int_equal(snapshot->queue_depth_max, 30);
+    assert_int_equal(snapshot->queue_bytes, 300);
+    assert_int_equal(snapshot->overtakes, 3);
+    assert_int_equal(snapshot->workers[2].queue_depth, 2);
+    assert_int_equal(snapshot->workers[2].queue_depth_max, 10);
+    assert_int_equal(snapshot->workers[2].queue_bytes, 200);
+}
+
+static void caches_are_summed_as_they_are_now(void **state)
+{
+    struct stats_cache cache = {1, 2, 3, 400, 5};
+
+    (void)state;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        stats_set_cache(&shared->workers[i],
+                        &(struct stats_cache){9, 9, 9, 9, 9});
+        stats_set_cache(&shared->workers[i], &cache);
+    }
+    take();
+    assert_int_equal(snapshot->cache.hits, 3);
+    assert_int_equal(snapshot->cache.misses, 6);
+    assert_int_equal(snapshot->cache.evictions, 9);
+    assert_int_equal(snapshot->cache.bytes, 1200);
+    assert_int_equal(snapshot->cache.entries, 15);
+}
+
+static void the_link_is_one_and_its_uses_are_summed(void **state)
+{
+    (void)state;
+    stats_set_link(&shared->workers[0],
+                   &(struct stats_link){false, 1, 10, 100, 4096, 9000, 7});
+    stats_set_link(&shared->workers[1],
+                   &(struct stats_link){true, 2, 20, 200, 4096, 8000, 9});
+    take();
+    assert_true(snapshot->link.is_engaged);
+    assert_int_equal(snapshot->link.held, 3);
+    assert_int_equal(snapshot->link.held_bytes, 30);
+    assert_int_equal(snapshot->link.measured, 300);
+    assert_int_equal(snapshot->link.limit_bytes, 4096);
+    assert_int_equal(snapshot->link.rate, 9000);
+    assert_int_equal(snapshot->link.delay_us, 9);
+}
+
+static void the_log_is_counted_by_workers_and_by_its_writer(void **state)
+{
+    (void)state;
+    counter_add(&shared->workers[0].log.lines, 10);
+    counter_add(&shared->workers[1].log.lines, 20);
+    counter_add(&shared->workers[1].log.dropped, 1);
+    counter_add(&shared->log.dropped, 5);
+    counter_add(&shared->log.errors, 2);
+    take();
+    assert_int_equal(snapshot->log_lines, 30);
+    assert_int_equal(snapshot->log_dropped, 6);
+    assert_int_equal(snapshot->log_errors, 2);
+}
+
+static void draining_is_told(void **state)
+{
+    (void)state;
+    stats_shared_drain(shared);
+    take();
+    assert_true(snapshot->is_draining);
+}
+
+/* --- Where time goes ------------------------------------------------------- */
+
+static void shares_of_time_add_up_to_one(void **state)
+{
+    double sum;
+
+    (void)state;
+    stats_set_cpu(&shared->workers[0].profile, 300, 1000);
+    stats_set_cpu(&shared->workers[1].profile, 500, 1000);
+    for (int i = 0; i < 30; i++)
+        stats_note_sample(&shared->workers[i % 2].profile, STATS_PHASE_SEND);
+    for (int i = 0; i < 10; i++)
+        stats_note_sample(&shared->acceptor.profile, STATS_PHASE_ACCEPT);
+    take();
+    sum = snapshot->shares.idle;
+    for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
+        sum += snapshot->shares.phases[i];
+    assert_true(is_about(sum, 1));
+    assert_true(is_about(snapshot->shares.idle, 0.6));
+    assert_true(is_about(snapshot->shares.phases[STATS_PHASE_SEND], 0.3));
+    assert_true(is_about(snapshot->shares.phases[STATS_PHASE_ACCEPT], 0.1));
+}
+
+static void without_samples_there_is_idle_time_alone(void **state)
+{
+    (void)state;
+    stats_set_cpu(&shared->workers[0].profile, 250, 1000);
+    take();
+    assert_true(is_about(snapshot->shares.idle, 0.75));
+    assert_true(snapshot->shares.phases[STATS_PHASE_SEND] == 0);
+}
+
+/* The two clocks are not read at one moment. */
+static void more_processor_time_than_time_is_no_idle_time(void **state)
+{
+    (void)state;
+    stats_set_cpu(&shared->workers[0].profile, 1001, 1000);
+    take();
+    assert_true(snapshot->shares.idle == 0);
+}
+
+/* --- The slowest ----------------------------------------------------------- */
+
+static void the_slowest_of_all_workers_come_slowest_first(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 300; i++)
+        sample_note(&shared->workers[i % WORKERS],
+                    1 + (uint64_t)i * 7919 % 300);
+    take();
+    assert_int_equal(snapshot->slowest_count, SLOWEST_COUNT);
+    for (unsigned i = 0; i < SLOWEST_COUNT; i++)
+        assert_int_equal(snapshot->slowest[i].total_ns, 300 - i);
+}
+
+static void few_slow_ones_are_all_there(void **state)
+{
+    (void)state;
+    sample_note(&shared->workers[1], 10);
+    sample_note(&shared->workers[0], 30);
+    sample_note(&shared->workers[2], 20);
+    take();
+    assert_int_equal(snapshot->slowest_count, 3);
+    assert_int_equal(snapshot->slowest[0].total_ns, 30);
+    assert_int_equal(snapshot->slowest[1].total_ns, 20);
+    assert_int_equal(snapshot->slowest[2].total_ns, 10);
+}
+
+/* --- Memory ---------------------------------------------------------------- */
+
+static void without_memory_there_is_no_snapshot(void **state)
+{
+    (void)state;
+    has_memory = false;
+    assert_null(stats_snapshot_create(shared));
+    has_memory = true;
+    stats_snapshot_destroy(NULL);
+}
+
+/* --- Workers and a reader -------------------------------------------------- */
+
+enum { ROUNDS = 30000 };
+
+static void *work(void *context)
+{
+    struct stats *stats = context;
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        stats_note_open(stats);
+        sample_note(stats, 1 + i);
+        stats_set_queue(stats, i % 10, i % 100);
+        stats_note_close(stats, i % STATS_CLOSE_COUNT);
+        if (i % 1000 == 0)
+            stats_tick(stats, (uint64_t)i * 100);
+    }
+    return NULL;
+}
+
+static void reading_while_workers_count_is_always_sound(void **state)
+{
+    pthread_t threads[WORKERS];
+    uint64_t last = 0;
+    unsigned faults = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < WORKERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work,
+                                        &shared->workers[i]),
+                         0);
+    do {
+        take();
+        faults += snapshot->requests < last;
+        faults += snapshot->open > WORKERS * ROUNDS;
+        faults += snapshot->total.min > snapshot->total.max;
+        faults += distribution_quantile(&snapshot->total, 0.999) > ROUNDS;
+        for (unsigned i = 1; i < snapshot->slowest_count; i++)
+            faults += snapshot->slowest[i].total_ns >
+                      snapshot->slowest[i - 1].total_ns;
+        last = snapshot->requests;
+    } while (last < WORKERS * ROUNDS);
+    for (unsigned i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(faults, 0);
+    take();
+    assert_int_equal(snapshot->requests, WORKERS * ROUNDS);
+    assert_int_equal(snapshot->total.count, WORKERS * ROUNDS);
+    assert_int_equal(snapshot->accepted, WORKERS * ROUNDS);
+    assert_int_equal(snapshot->open, 0);
+    assert_int_equal(snapshot->slowest[0].total_ns, ROUNDS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(at_first_all_is_zero),
+        TEST(reading_twice_counts_once),
+        TEST(what_workers_counted_is_summed),
+        TEST(times_of_all_sizes_and_workers_are_merged),
+        TEST(connections_are_open_until_they_are_closed),
+        TEST(a_close_seen_before_its_open_counts_as_none_open),
+        TEST(queues_are_summed_and_told_apart),
+        TEST(caches_are_summed_as_they_are_now),
+        TEST(the_link_is_one_and_its_uses_are_summed),
+        TEST(the_log_is_counted_by_workers_and_by_its_writer),
+        TEST(draining_is_told),
+        TEST(shares_of_time_add_up_to_one),
+        TEST(without_samples_there_is_idle_time_alone),
+        TEST(more_processor_time_than_time_is_no_idle_time),
+        TEST(the_slowest_of_all_workers_come_slowest_first),
+        TEST(few_slow_ones_are_all_there),
+        TEST(without_memory_there_is_no_snapshot),
+        TEST(reading_while_workers_count_is_always_sound),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
