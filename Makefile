@@ -52,6 +52,11 @@ TEST_CODE := $(UNIT) $(E2E) $(E2E_HELP) $(FUZZ) $(REPLAY) \
 C_FILES   := $(SOURCES) $(wildcard $(MAIN)) $(HEADERS) $(TEST_CODE) \
              $(sort $(wildcard bench/*.[ch]))
 
+# Parts of the program that are no C: each becomes the numbers of its bytes,
+# for an array to include.
+TEXTS     := $(sort $(wildcard src/handler/status_page/*))
+TEXTS_INC := $(TEXTS:src/%=$(BUILD)/text/%.inc)
+
 LARGE := www/downloads/large.bin
 
 # --- how it is compiled ------------------------------------------------------
@@ -62,7 +67,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
             -Wmissing-prototypes -Wcast-align -Wwrite-strings -Wundef -Wvla \
             -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 # Private headers (x_priv.h) lie in src; hence both.
-COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc $(WARNINGS)
+COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -I$(BUILD)/text \
+            $(WARNINGS)
 LIBS     := -lev -lhttp_parser -lpthread -lm
 
 HARDENED := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
@@ -105,6 +111,8 @@ $(BUILD)/$1/obj/%.o: %.c $(BUILD)/$1/flags
 	@mkdir -p $$(@D)
 	$$Q$$(CC_$1) $$(COMMON) $$(CFLAGS_$1) $$(CFLAGS) $$(CPPFLAGS) \
 	    -MMD -MP -c -o $$@ $$<
+
+$(BUILD)/$1/obj/src/handler/status_page.o: $(TEXTS_INC)
 
 $$(LIB_$1): $$(OBJECTS_$1)
 	$$(call say,AR,$$@)
@@ -151,6 +159,11 @@ FUZZERS := $(FUZZ:tests/fuzz/fuzz_%.c=$(BUILD)/fuzz/fuzz_%)
 $(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(LIB_fuzz)
 	$(call say,LINK,$@)
 	$Q$(CLANG) $(CFLAGS_fuzz) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+$(BUILD)/text/%.inc: src/%
+	$(call say,TEXT,$@)
+	@mkdir -p $(@D)
+	$Qod -A n -v -t u1 $< | sed 's/[0-9]\{1,\}/&,/g' > $@
 
 # Line n (7 digits and a newline) stands at byte 8 * (n - 1), so that a range
 # of it can be checked by eye: 2^21 + 2^19 lines are 20 MiB.
@@ -271,6 +284,7 @@ bench: deps-bench ## measures against other servers, about two minutes
 format: ## lets clang-format rewrite the C files
 	clang-format -i $(C_FILES)
 
+lint: $(TEXTS_INC)
 lint: deps-lint ## formatting, doors between rooms, banned calls, clang-tidy
 	@echo '  LINT  format'
 	@found=$$(clang-format --dry-run -Werror $(C_FILES) 2>&1) || { \

@@ -1,5 +1,6 @@
 #include <ev.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 
 #include <xxhash.h>
@@ -7,6 +8,7 @@
 #include "http/http1.h"
 #include "http/range.h"
 #include "server/server.h"
+#include "server/top.h"
 
 #define SPRINTD_VERSION "0.1.0"
 
@@ -30,6 +32,8 @@ int main(int argc, char **argv)
 {
     struct options options;
 
+    if (argc > 1 && strcmp(argv[1], "top") == 0)
+        return top_run(argc - 2, argv + 2, stderr);
     if (options_read(&options, argc, argv, stderr) != 0)
         return EX_USAGE;
     if (options.wants_help || options.wants_version) {

@@ -422,8 +422,10 @@ void options_print_help(FILE *to)
     enum { HELP_COLUMN = 30 };
 
     fputs("Usage: sprintd [OPTIONS] [DOCROOT]\n"
+          "       sprintd top [--once] URL\n"
           "Serves the files below DOCROOT (default: www) over HTTP/1.1, the\n"
-          "shortest response first.\n",
+          "shortest response first; or watches a server that does, by the\n"
+          "URL of its --status (a DOCROOT named top is ./top).\n",
           to);
     for (size_t i = 0; i < ROWS; i++) {
         const struct option_row *row = &rows[i];

@@ -1,0 +1,321 @@
+#include "server/top.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "server/top_draw.h"
+#include "server/top_fetch.h"
+
+enum {
+    FRAME_BYTES_MAX = 1 << 20,
+    WHY_BYTES_MAX = 4096,
+    SNAPSHOT_COLUMNS = 120,
+    PERIOD_NS = 1000000000,
+    NS_PER_MS = 1000000
+};
+
+struct top {
+    struct top_target target;
+    struct top_reply reply; /* the newest good one */
+    struct json document;   /* borrows reply.body */
+    char why[WHY_BYTES_MAX];
+    struct top_view view;
+    /* while on a terminal */
+    struct termios modes;
+    int end_fd;    /* signals that end it */
+    int change_fd; /* signals that do not */
+    int key_fd;    /* -1: nobody types */
+    bool is_done;
+};
+
+/* --- Asking ---------------------------------------------------------------- */
+
+/* Replaces the document when there is a new one; what there was stays when
+ * not, and top->why says why. Returns an exit status. */
+static int refresh(struct top *top)
+{
+    struct top_reply reply;
+    struct json document;
+    struct buf why;
+    int status;
+
+    top_reply_init(&reply);
+    buf_init(&why, top->why, sizeof(top->why) - 1, sizeof(top->why) - 1);
+    status = top_fetch(&top->target, top->end_fd, &reply, &why);
+    if (status == EX_OK) {
+        if (json_read(&document, buf_bytes(&reply.body)) == 0 &&
+            top_is_status(document.values)) {
+            json_fini(&top->document);
+            top_reply_fini(&top->reply);
+            top->document = document;
+            top->reply = reply;
+            return EX_OK;
+        }
+        json_fini(&document);
+        buf_printf(&why, "%s is no status of sprintd", top->target.path);
+        status = EX_PROTOCOL;
+    }
+    top->why[why.len] = '\0';
+    top_reply_fini(&reply);
+    return status;
+}
+
+/* --- Showing --------------------------------------------------------------- */
+
+static bool write_all(struct bytes left)
+{
+    while (left.len > 0) {
+        ssize_t written = write(STDOUT_FILENO, left.data, left.len);
+
+        if (written == -1 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            left.data += written;
+            left.len -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+static bool write_text(const char *text)
+{
+    return write_all(bytes_of(text));
+}
+
+/* The last column stays free: to clear the rest of a line that is full would
+ * take its last letter away. */
+static void measure_window(struct top *top)
+{
+    struct winsize size = {0};
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == -1 || size.ws_col == 0 ||
+        size.ws_row == 0)
+        size = (struct winsize){.ws_col = 80, .ws_row = 24};
+    top->view.width = size.ws_col - 1u;
+    top->view.height = size.ws_row;
+}
+
+/* Writes over what was there, so that nothing flickers. */
+static bool paint(struct top *top)
+{
+    struct buf lines, frame;
+    struct bytes left;
+    bool is_written;
+
+    measure_window(top);
+    buf_init(&lines, NULL, 0, FRAME_BYTES_MAX);
+    buf_init(&frame, NULL, 0, 2 * FRAME_BYTES_MAX);
+    top_draw(&lines, top->document.values, &top->view);
+    buf_put_literal(&frame, "\033[H");
+    left = buf_bytes(&lines);
+    while (left.len > 0) {
+        const char *end = memchr(left.data, '\n', left.len);
+        struct bytes line;
+
+        if (!end)
+            break; /* beyond the ceiling */
+        line = bytes_between(left.data, end);
+        left.data = end + 1;
+        left.len -= line.len + 1;
+        buf_put(&frame, line);
+        buf_put(&frame, left.len > 0 ? BYTES("\033[K\n") : BYTES("\033[K"));
+    }
+    buf_put_literal(&frame, "\033[J");
+    is_written = write_all(buf_bytes(&frame));
+    buf_fini(&lines);
+    buf_fini(&frame);
+    return is_written;
+}
+
+static bool print_snapshot(struct top *top)
+{
+    struct buf lines;
+    bool is_written;
+
+    top->view.width = SNAPSHOT_COLUMNS;
+    top->view.has_styles = false;
+    buf_init(&lines, NULL, 0, FRAME_BYTES_MAX);
+    top_draw(&lines, top->document.values, &top->view);
+    is_written = !lines.failed && write_all(buf_bytes(&lines));
+    buf_fini(&lines);
+    return is_written;
+}
+
+/* --- The terminal ---------------------------------------------------------- */
+
+/* A screen of our own, no cursor, keys at once and unseen. */
+static bool enter_terminal(struct top *top)
+{
+    struct termios modes = top->modes;
+
+    modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    if (top->key_fd != -1)
+        tcsetattr(top->key_fd, TCSADRAIN, &modes);
+    return write_text("\033[?1049h\033[?25l\033[2J");
+}
+
+static void leave_terminal(struct top *top)
+{
+    write_text("\033[0m\033[?25h\033[?1049l");
+    if (top->key_fd != -1)
+        tcsetattr(top->key_fd, TCSADRAIN, &top->modes);
+}
+
+/* From here on these signals come as something to read. 0 or -errno. */
+static int open_signals(struct top *top)
+{
+    sigset_t end, change;
+
+    sigemptyset(&end);
+    sigaddset(&end, SIGINT);
+    sigaddset(&end, SIGTERM);
+    sigaddset(&end, SIGHUP);
+    sigaddset(&end, SIGQUIT);
+    sigemptyset(&change);
+    sigaddset(&change, SIGWINCH);
+    sigaddset(&change, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &end, NULL);
+    sigprocmask(SIG_BLOCK, &change, NULL);
+    top->end_fd = signalfd(-1, &end, SFD_CLOEXEC);
+    top->change_fd = signalfd(-1, &change, SFD_CLOEXEC);
+    return top->end_fd == -1 || top->change_fd == -1 ? -errno : 0;
+}
+
+static void on_change(struct top *top)
+{
+    struct signalfd_siginfo info;
+
+    if (read(top->change_fd, &info, sizeof(info)) != sizeof(info))
+        return;
+    if (info.ssi_signo == SIGTSTP) {
+        leave_terminal(top);
+        raise(SIGSTOP); /* until SIGCONT */
+        enter_terminal(top);
+    }
+}
+
+static void on_keys(struct top *top)
+{
+    char keys[64];
+    ssize_t got = read(top->key_fd, keys, sizeof(keys));
+
+    if (got <= 0)
+        top->key_fd = -1; /* hung up */
+    else if (memchr(keys, 'q', (size_t)got) || memchr(keys, 'Q', (size_t)got))
+        top->is_done = true;
+}
+
+/* Minds keys and signals until then. */
+static bool wait_until(struct top *top, uint64_t then_ns)
+{
+    uint64_t now_ns;
+
+    while (!top->is_done && (now_ns = now_read_ns()) < then_ns) {
+        struct pollfd fds[] = {{.fd = top->end_fd, .events = POLLIN},
+                               {.fd = top->change_fd, .events = POLLIN},
+                               {.fd = top->key_fd, .events = POLLIN}};
+
+        if (poll(fds, 3, (int)((then_ns - now_ns) / NS_PER_MS) + 1) <= 0)
+            continue;
+        if (fds[0].revents)
+            top->is_done = true;
+        if (fds[2].revents)
+            on_keys(top);
+        if (fds[1].revents) {
+            on_change(top);
+            if (!paint(top))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Watches until told to end. */
+static int watch(struct top *top)
+{
+    bool is_written;
+    int err = open_signals(top);
+
+    if (err != 0) {
+        snprintf(top->why, sizeof(top->why), "signalfd: %s", strerror(-err));
+        return EX_OSERR;
+    }
+    top->key_fd = tcgetattr(STDIN_FILENO, &top->modes) == 0 ? STDIN_FILENO : -1;
+    is_written = enter_terminal(top);
+    while (is_written && !top->is_done) {
+        uint64_t then_ns = now_read_ns() + PERIOD_NS;
+
+        is_written = paint(top) && wait_until(top, then_ns);
+        if (is_written && !top->is_done)
+            top->view.trouble = refresh(top) == EX_OK ? NULL : top->why;
+    }
+    leave_terminal(top);
+    if (is_written)
+        return EX_OK;
+    snprintf(top->why, sizeof(top->why), "standard output: %s",
+             strerror(errno));
+    return EX_IOERR;
+}
+
+/* --- All of it ------------------------------------------------------------- */
+
+static int run(struct top *top, bool is_once)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    int status = refresh(top);
+
+    if (status != EX_OK)
+        return status;
+    setlocale(LC_CTYPE, "");
+    top->view.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    top->view.has_styles = !no_color || *no_color == '\0';
+    if (!is_once && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0)
+        return watch(top);
+    if (print_snapshot(top))
+        return EX_OK;
+    snprintf(top->why, sizeof(top->why), "standard output: %s",
+             strerror(errno));
+    return EX_IOERR;
+}
+
+int top_run(int count, char **arguments, FILE *errors)
+{
+    bool is_once = count > 0 && strcmp(arguments[0], "--once") == 0;
+    struct top top = {.end_fd = -1, .change_fd = -1, .key_fd = -1};
+    const char *wrong;
+    int status;
+
+    if (count - is_once != 1 || *arguments[is_once] == '-') {
+        fputs("sprintd: usage: sprintd top [--once] "
+              "http://HOST:PORT/PREFIX/ | unix:PATH:/PREFIX/\n",
+              errors);
+        return EX_USAGE;
+    }
+    wrong = top_target_read(&top.target, arguments[is_once]);
+    if (wrong) {
+        fprintf(errors, "sprintd: top: '%s': %s\n", arguments[is_once], wrong);
+        return EX_USAGE;
+    }
+    top_reply_init(&top.reply);
+    status = run(&top, is_once);
+    if (status != EX_OK)
+        fprintf(errors, "sprintd: top: %s\n", top.why);
+    json_fini(&top.document);
+    top_reply_fini(&top.reply);
+    if (top.end_fd != -1)
+        close(top.end_fd);
+    if (top.change_fd != -1)
+        close(top.change_fd);
+    return status;
+}

@@ -1,0 +1,141 @@
+/*
+ * answering - a process that gives every connection the same answer.
+ *
+ * Thread: the test's; a process of its own does the work, until it is closed
+ *         or the test ends.
+ */
+#ifndef UNIT_ANSWERING_H
+#define UNIT_ANSWERING_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum answering_way {
+    ANSWERING_ONCE,   /* a connection: the answer, then its end */
+    ANSWERING_MUTE,   /* nothing, for ever */
+    ANSWERING_ENDLESS /* the answer, then letters without end */
+};
+
+enum { ANSWERING_WAIT_MS = 20000 };
+
+struct answering {
+    pid_t process;
+    int port;
+    int requests; /* what was asked, as it came */
+};
+
+static inline void answering_serve(int client, int requests,
+                                   enum answering_way way, const char *answer)
+{
+    char text[4096];
+    size_t len = 0;
+
+    while (len < sizeof(text) - 1) {
+        ssize_t got = read(client, text + len, sizeof(text) - 1 - len);
+
+        if (got <= 0)
+            return;
+        len += (size_t)got;
+        text[len] = '\0';
+        if (strstr(text, "\r\n\r\n"))
+            break;
+    }
+    if (write(requests, text, len) != (ssize_t)len)
+        _exit(EXIT_FAILURE);
+    while (way == ANSWERING_MUTE)
+        pause();
+    if (write(client, answer, strlen(answer)) == -1)
+        return;
+    while (way == ANSWERING_ENDLESS && write(client, "aaaa", 4) > 0)
+        ;
+}
+
+static inline struct answering answering_open_at(int listener,
+                                                 enum answering_way way,
+                                                 const char *answer)
+{
+    struct answering answering = {0};
+    int ends[2];
+
+    assert_int_equal(listen(listener, 16), 0);
+    assert_int_equal(pipe(ends), 0);
+    answering.process = fork();
+    assert_true(answering.process >= 0);
+    if (answering.process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+        for (;;) {
+            int client = accept(listener, NULL, NULL);
+
+            if (client == -1)
+                _exit(EXIT_FAILURE);
+            answering_serve(client, ends[1], way, answer);
+            close(client);
+        }
+    }
+    close(ends[1]);
+    close(listener);
+    answering.requests = ends[0];
+    return answering;
+}
+
+/* A port of the loopback that is bound, not yet listened at. */
+static inline int answering_bind(int *port_out)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *port_out = ntohs(address.sin_port);
+    return fd;
+}
+
+static inline struct answering answering_open(enum answering_way way,
+                                              const char *answer)
+{
+    int port;
+    int listener = answering_bind(&port);
+    struct answering answering = answering_open_at(listener, way, answer);
+
+    answering.port = port;
+    return answering;
+}
+
+static inline void answering_close(struct answering *answering)
+{
+    kill(answering->process, SIGKILL);
+    assert_int_equal(waitpid(answering->process, NULL, 0), answering->process);
+    close(answering->requests);
+}
+
+/* http://127.0.0.1:PORT and what follows; good until the next. */
+static inline const char *answering_url(int port, const char *path)
+{
+    static char url[256];
+
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
+    return url;
+}
+
+#endif

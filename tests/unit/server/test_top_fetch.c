@@ -1,0 +1,258 @@
+/* link: -Wl,--wrap=now_read_ns,--wrap=getaddrinfo */
+#include "server/top_fetch.h"
+
+#include <netdb.h>
+#include <sysexits.h>
+
+#include "../place.h"
+#include "answering.h"
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+/* --- Time and names ------------------------------------------------------------ */
+
+static uint64_t now_ns;
+static uint64_t
+    step_ns;         /* what passes from one look at the clock to the next */
+static int resolved; /* what getaddrinfo says; 0: it does its work */
+
+uint64_t __wrap_now_read_ns(void);
+uint64_t __wrap_now_read_ns(void)
+{
+    return now_ns += step_ns;
+}
+
+int __real_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints,
+                       struct addrinfo **addresses_out);
+int __wrap_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints,
+                       struct addrinfo **addresses_out);
+int __wrap_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints,
+                       struct addrinfo **addresses_out)
+{
+    return resolved != 0 ? resolved
+                         : __real_getaddrinfo(host, port, hints, addresses_out);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    now_ns = 0;
+    step_ns = 0;
+    resolved = 0;
+    return 0;
+}
+
+/* --- Fetching -------------------------------------------------------------------- */
+
+static char why[4096];
+
+/* The exit status; the body must be what is expected when it is EX_OK. */
+static int fetch(const char *url, int cancel_fd, const char *body)
+{
+    struct top_target target;
+    struct top_reply reply;
+    struct buf buf;
+    int status;
+
+    assert_null(top_target_read(&target, url));
+    top_reply_init(&reply);
+    buf_init(&buf, why, sizeof(why) - 1, sizeof(why) - 1);
+    status = top_fetch(&target, cancel_fd, &reply, &buf);
+    why[buf.len] = '\0';
+    if (status == EX_OK)
+        assert_true(bytes_eq(buf_bytes(&reply.body), bytes_of(body)));
+    assert_int_equal(status == EX_OK, buf.len == 0);
+    assert_null(strpbrk(why, "\r\n"));
+    top_reply_fini(&reply);
+    return status;
+}
+
+static void assert_why(const char *part)
+{
+    if (!strstr(why, part))
+        fail_msg("'%s' is missing: %s", part, why);
+}
+
+static void assert_asked(const struct answering *answering, const char *request)
+{
+    char text[4096];
+    ssize_t got = read(answering->requests, text, sizeof(text) - 1);
+
+    assert_true(got > 0);
+    text[got] = '\0';
+    assert_string_equal(text, request);
+}
+
+static void asks_for_the_document_and_takes_it(void **state)
+{
+    struct answering answering = answering_open(ANSWERING_ONCE, OK);
+    char request[512];
+
+    (void)state;
+    assert_int_equal(fetch(answering_url(answering.port, "/s"), -1, "{}"),
+                     EX_OK);
+    snprintf(request, sizeof(request),
+             "GET /s/status.json HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+             "Accept: application/json\r\nUser-Agent: sprintd-top\r\n"
+             "Connection: close\r\n\r\n",
+             answering.port);
+    assert_asked(&answering, request);
+    answering_close(&answering);
+}
+
+static void asks_through_a_socket_in_the_file_system(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct answering answering;
+    struct place place;
+    char url[128];
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)state;
+    assert_int_equal(place_open(&place), 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", place.name);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address,
+                          sizeof(address)),
+                     0);
+    answering = answering_open_at(listener, ANSWERING_ONCE, OK);
+    snprintf(url, sizeof(url), "unix:%s/s:/x", place.name);
+    assert_int_equal(fetch(url, -1, "{}"), EX_OK);
+    assert_asked(&answering,
+                 "GET /x/status.json HTTP/1.1\r\nHost: localhost\r\n"
+                 "Accept: application/json\r\nUser-Agent: sprintd-top\r\n"
+                 "Connection: close\r\n\r\n");
+    answering_close(&answering);
+    place_close(&place);
+}
+
+static void says_why_a_server_does_not_tell(void **state)
+{
+    static const struct {
+        const char *answer;
+        int status;
+        const char *why;
+    } cases[] = {
+        {"HTTP/1.1 403 Forbidden\r\n\r\n", EX_UNAVAILABLE, "--status-allow"},
+        {"HTTP/1.1 404 Not Found\r\n\r\n", EX_UNAVAILABLE,
+         "404: nothing at '/s/status.json'; start it with --status /s"},
+        {"HTTP/1.1 503 Service Unavailable\r\n\r\n", EX_UNAVAILABLE,
+         "answers with 503"},
+        {"HTTP/1.1 301 Moved\r\nLocation: /\r\n\r\n", EX_UNAVAILABLE,
+         "answers with 301"},
+        {"220 mail.example ESMTP\r\n\r\n", EX_PROTOCOL, "no HTTP"},
+        {"", EX_PROTOCOL, "no HTTP"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}", EX_PROTOCOL,
+         "no HTTP"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct answering answering = answering_open(ANSWERING_ONCE,
+                                                    cases[i].answer);
+
+        assert_int_equal(fetch(answering_url(answering.port, "/s/"), -1, ""),
+                         cases[i].status);
+        assert_why(cases[i].why);
+        answering_close(&answering);
+    }
+}
+
+static void says_when_nobody_listens(void **state)
+{
+    int port;
+    int fd = answering_bind(&port);
+
+    (void)state;
+    assert_int_equal(fetch(answering_url(port, ""), -1, ""), EX_UNAVAILABLE);
+    assert_why("127.0.0.1:");
+    assert_why("cannot connect: Connection refused");
+    close(fd);
+    assert_int_equal(fetch("unix:/nowhere/s", -1, ""), EX_UNAVAILABLE);
+    assert_why("/nowhere/s: cannot connect: No such file");
+}
+
+static void says_when_a_name_is_not_known(void **state)
+{
+    (void)state;
+    resolved = EAI_NONAME;
+    assert_int_equal(fetch("nobody.example", -1, ""), EX_UNAVAILABLE);
+    assert_why("nobody.example:80: cannot connect: Name or service not known");
+}
+
+static void gives_up_on_a_server_that_says_nothing(void **state)
+{
+    struct answering answering = answering_open(ANSWERING_MUTE, OK);
+
+    (void)state;
+    step_ns = (TOP_FETCH_MS / 10 * 9) * UINT64_C(1000000);
+    assert_int_equal(fetch(answering_url(answering.port, ""), -1, ""),
+                     EX_UNAVAILABLE);
+    assert_why("timed out");
+    answering_close(&answering);
+}
+
+static void gives_up_on_an_answer_that_takes_too_long_as_a_whole(void **state)
+{
+    struct answering answering = answering_open(ANSWERING_ENDLESS,
+                                                "HTTP/1.1 200 OK\r\n\r\n");
+
+    (void)state;
+    step_ns = (TOP_FETCH_MS / 20) * UINT64_C(1000000);
+    assert_int_equal(fetch(answering_url(answering.port, ""), -1, ""),
+                     EX_UNAVAILABLE);
+    assert_why("timed out");
+    answering_close(&answering);
+}
+
+static void gives_up_when_told_to(void **state)
+{
+    struct answering answering = answering_open(ANSWERING_MUTE, OK);
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    step_ns = 1; /* the time would never be over */
+    assert_int_equal(fetch(answering_url(answering.port, ""), ends[0], ""),
+                     EX_UNAVAILABLE);
+    assert_why("canceled");
+    close(ends[0]);
+    close(ends[1]);
+    answering_close(&answering);
+}
+
+static void leaves_no_descriptor_open(void **state)
+{
+    struct answering answering = answering_open(ANSWERING_ONCE, OK);
+    unsigned before = place_count_fds();
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(fetch(answering_url(answering.port, ""), -1, "{}"),
+                         EX_OK);
+    assert_int_equal(fetch("unix:/nowhere/s", -1, ""), EX_UNAVAILABLE);
+    assert_int_equal(place_count_fds(), before);
+    answering_close(&answering);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(asks_for_the_document_and_takes_it, set_up),
+        cmocka_unit_test_setup(asks_through_a_socket_in_the_file_system,
+                               set_up),
+        cmocka_unit_test_setup(says_why_a_server_does_not_tell, set_up),
+        cmocka_unit_test_setup(says_when_nobody_listens, set_up),
+        cmocka_unit_test_setup(says_when_a_name_is_not_known, set_up),
+        cmocka_unit_test_setup(gives_up_on_a_server_that_says_nothing, set_up),
+        cmocka_unit_test_setup(
+            gives_up_on_an_answer_that_takes_too_long_as_a_whole, set_up),
+        cmocka_unit_test_setup(gives_up_when_told_to, set_up),
+        cmocka_unit_test_setup(leaves_no_descriptor_open, set_up),
+    };
+
+    return cmocka_run_group_tests_name("top_fetch", tests, NULL, NULL);
+}
