@@ -175,7 +175,7 @@ void conn_close(struct conn *conn, enum conn_end end)
     conn_enter(conn, CONN_CLOSED);
     ev_io_stop(set->loop, &conn->io);
     deadline_drop(&set->deadlines, &conn->deadline);
-    sched_drop(&set->sched, &conn->item);
+    conn_give_up(conn);
     link_drop(&set->link, &conn->flow);
     if (!list_is_empty(&conn->exchanges)) {
         /* Broken off: a reset tells the client, where a plain end could pass

@@ -33,6 +33,9 @@ void conn_queue(struct conn *conn);
 /* Sends the row now if nothing in the queue goes before it, or queues it. */
 enum conn_progress conn_submit(struct conn *conn);
 
+/* What is left of the row will not be sent: to the scheduler it is gone. */
+void conn_give_up(struct conn *conn);
+
 /* What is still allowed while the socket is full; see conn_limits. */
 uint64_t conn_blocked_until(const struct conn *conn);
 

@@ -207,6 +207,12 @@ void conn_linger(struct conn *conn)
 
 /* --- Sending ------------------------------------------------------------- */
 
+void conn_give_up(struct conn *conn)
+{
+    sched_drop(&conn->set->sched, &conn->item);
+    sched_sent(&conn->set->sched, count_waiting(conn).bytes);
+}
+
 void conn_queue(struct conn *conn)
 {
     sched_put(&conn->set->sched, &conn->item, count_waiting(conn).bytes);
