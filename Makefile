@@ -274,7 +274,7 @@ fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
 	    rmdir --ignore-fail-on-non-empty tests/fuzz/crashes/$$target; \
 	done
 
-bench-link: deps-bench all ## shortest first on a slow link, about an hour (root)
+bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
 bench: deps-bench ## measures against other servers, about two minutes

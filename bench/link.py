@@ -35,7 +35,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SPRINTD = os.path.join(TOP, os.environ.get("BUILD", "build"), "release",
                        "sprintd")
 SEEDS = 3
-SECONDS = 30
+SECONDS = 20
 WAIT_S = 30
 EX_UNAVAILABLE = 69
 EX_NOPERM = 77

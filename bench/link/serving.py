@@ -40,7 +40,11 @@ http {{
 SYNTAX = re.compile(r"(?P<name>[^@=:]+)(@(?P<rows>[^=:]*))?"
                     r"(=(?P<binary>[^:]*))?(:(?P<flags>.*))?")
 NGINX = "nginx"
-DEFAULT = "nginx,srpt,fifo,fair"
+DEFAULT = ("nginx,srpt,fsp,fifo,fair,off:--schedule srpt --link-rate off,"
+           "rate:--schedule srpt --link-rate 80mbit,"
+           "one@local-0.9:--schedule srpt --workers 1,"
+           "two@local-0.9:--schedule srpt --workers 2,"
+           "four@local-0.9:--schedule srpt --workers 4")
 
 
 @dataclasses.dataclass(frozen=True)
