@@ -49,7 +49,7 @@
 
 enum {
     LINK_RATE_PERCENT = 97,
-    LINK_BURST_BYTES = 16384,
+    LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
     LINK_OPEN_PACKETS = 4,    /* that a connection costs beside its data */

@@ -263,7 +263,7 @@ void link_tick(struct link *link)
 
     if (link->was_windowed)
         link_remote_adapt(link, now_ns);
-    if (link->was_held || link->was_paced)
+    if (link->is_local && (link->was_held || link->was_paced))
         link_local_adapt(link, now_ns);
     link->was_held = link->was_paced = false;
 }

@@ -195,7 +195,9 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
     struct link_others others;
     uint64_t base;
 
-    if (now_ns - link->looked_ns < LOOK_NS)
+    if (!link_is_windowed(link)) /* another worker has taken it down */
+        link->was_windowed = false;
+    if (!link_is_windowed(link) || now_ns - link->looked_ns < LOOK_NS)
         return;
     look(link, now_ns);
     if (interval_ns < LOOK_NS)
