@@ -53,6 +53,8 @@ for set in "$@"; do
         ;;
     test)
         have libcmocka-dev header cmocka.h cmocka
+        # Without it the tests of a slow link are skipped.
+        have iproute2 env PATH="$PATH:/usr/sbin:/sbin" tc -V
         ;;
     fuzz)
         have clang command -v clang

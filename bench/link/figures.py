@@ -1,8 +1,8 @@
 """SVG by gnuplot, where there is one.
 
 Lines differ by dash and mark, not by colour, and letters are large: a figure
-must be readable on paper without colours and on a phone. The scripts, with
-the numbers in them, stay beside the figures.
+must be readable on paper without colours and on a phone, where it is half as
+wide. The scripts, with the numbers in them, stay beside the figures.
 """
 
 import os
@@ -13,33 +13,45 @@ from lab import processes, servers, setup
 from . import ideal, summary
 
 DRAW_S = 30
-CURVE_POINTS = 60
+TAIL_POINTS = 60
+TAIL_MARKS = 9  # beside each other they would be a thick line
+SIZE_LEAST = 8  # requests that a mean is taken of
 
 HEAD = r"""set encoding utf8
-set terminal svg size 640,520 noenhanced font "sans-serif,17" \
+set terminal svg size 640,600 noenhanced font "sans-serif,20" \
     background rgb "white"
 set output "{name}.svg"
 set title "{title}"
-set xlabel "{x}"
-set ylabel "{y}"
-set key below maxrows 3
-set grid
+set xlabel "{x}" offset 0,0.8
+set ylabel "{y}" offset 0.5,0
+set key outside center bottom horizontal Left reverse samplen 2.5 width 1
+set grid lc rgb "#c0c0c0"
 set border 3
 set tics nomirror
+set rmargin 3
 {settings}
 """
-# Measured: black with marks, each another dash. Computed: thin and grey.
-MEASURED = 'lc rgb "black" lw 2 dt {number} pt {mark} ps 0.9'
-COMPUTED = 'lc rgb "#808080" lw 2 dt {number}'
+# Measured: black with marks, each another dash. Computed: grey, no marks.
+MEASURED = 'lc rgb "black" lw 2.5 dt {number} pt {mark} ps 1'
+COMPUTED = 'lc rgb "#707070" lw 2.5 dt {number}'
 MARKS = (7, 6, 5, 4, 9, 8, 11, 10)
 
 LOG_BOTH = "set logscale xy"
+AS_SIZES = 'set format x "%.0s %cB"'
+AS_PERCENT = 'set format y "%g %%"'
 BY_LOAD = (
     ("mean", "all mean", "mean response time (ms)"),
-    ("small-p99", "small p99", "small files: 99th percentile (ms)"),
-    ("large", "large mean", "largest 1 %: mean (ms)"),
+    ("small-p99", "small p99", "small files, 99th percentile (ms)"),
+    ("large", "large mean", "largest 1 % of files, mean (ms)"),
     ("slowdown", "slowdown", "mean slowdown"),
 )
+
+
+def _title(row, has_load=True):
+    """A row's title on two lines."""
+    *where, sizes, load = row.title.split(", ")
+    return ", ".join(where) + r"\n" + (
+        f"{sizes}, {load}" if has_load else sizes)
 
 
 def _style(name, names):
@@ -50,9 +62,10 @@ def _style(name, names):
     return MEASURED.format(number=1 + at % 5, mark=MARKS[at % len(MARKS)])
 
 
-def _script(head, curves, kind="linespoints"):
-    """curves: points by name."""
+def _script(head, curves, marks=""):
+    """curves: points by name. marks: what plot shall know of them."""
     names = list(curves)
+    kind = f"linespoints {marks}"
     lines = [head]
     for at, points in enumerate(curves.values()):
         lines.append(f"$curve{at} << END")
@@ -83,21 +96,39 @@ def _by_load(tables):
                              if figure in table.figures.get(name, ())]
                       for name in names}
             name = f"{net}-{sizes}-{suffix}"
+            loads = [table.row.load for table in group]
+            margin = (loads[-1] - loads[0]) / 20 or 0.05
             yield name, _script(HEAD.format(
-                name=name, title=f"{net} bottleneck, {sizes} sizes",
-                x="load", y=label, settings="set logscale y"), curves)
+                name=name, title=_title(group[0].row, has_load=False),
+                x="load", y=label, settings="set logscale y\n"
+                f"set xtics ({', '.join(f'{load:g}' for load in loads)})\n"
+                f"set xrange [{loads[0] - margin:g}:{loads[-1] + margin:g}]"),
+                curves)
 
 
 def _by_size(table):
-    """Who pays: mean slowdown by size."""
-    curves = {name: summary.slowdown_by_size(
-        [(arrival, time) for run in table.runs if run.name == name
-         for arrival, time in zip(run.asked, run.times) if time is not None],
-        table.link, table.row.net.round_trips) for name in table.names}
+    """Who pays: mean slowdown by size; of the smaller half, of the smaller
+    half of the others, and so on, since it is the few large ones that could
+    have to pay."""
+    curves = {}
+    for name in table.names:
+        pairs = [(arrival, time) for run in table.runs if run.name == name
+                 for arrival, time in zip(run.asked, run.times)
+                 if time is not None]
+        pairs.sort(key=lambda pair: pair[0].size)
+        curves[name] = []
+        while pairs:
+            half = len(pairs) // 2
+            if half < SIZE_LEAST:
+                half = len(pairs)
+            curves[name] += summary.slowdown_by_size(
+                pairs[:half], table.link, table.row.net.round_trips, bins=1)
+            del pairs[:half]
     name = f"{table.row.name}-by-size"
     return name, _script(HEAD.format(
-        name=name, title=table.row.name, x="size (bytes)",
-        y="mean slowdown (× the time alone)", settings=LOG_BOTH), curves)
+        name=name, title=_title(table.row), x="size",
+        y="mean slowdown (× the time alone)",
+        settings=f"{LOG_BOTH}\n{AS_SIZES}"), curves)
 
 
 def _tail(table):
@@ -108,14 +139,16 @@ def _tail(table):
                         for time in run.times if time is not None),
                        reverse=True)
         # Equal steps of the share's logarithm, from all down to one request.
-        ranks = sorted({round(len(times) ** (1 - step / CURVE_POINTS))
-                        for step in range(CURVE_POINTS + 1)} if times else ())
-        curves[name] = [(1e3 * times[rank - 1], rank / len(times))
+        ranks = sorted({round(len(times) ** (1 - step / TAIL_POINTS))
+                        for step in range(TAIL_POINTS + 1)} if times else ())
+        curves[name] = [(1e3 * times[rank - 1], 100 * rank / len(times))
                         for rank in ranks]
     name = f"{table.row.name}-tail"
     return name, _script(HEAD.format(
-        name=name, title=table.row.name, x="response time (ms)",
-        y="share of requests that take longer", settings=LOG_BOTH), curves)
+        name=name, title=_title(table.row), x="response time (ms)",
+        y="requests that take longer",
+        settings=f"{LOG_BOTH}\n{AS_PERCENT}"), curves,
+        marks=f"pn {TAIL_MARKS}")
 
 
 def draw(folder, tables):

@@ -1,5 +1,6 @@
 #include "client.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -69,10 +70,11 @@ struct client *client_open_to(const struct sockaddr *address, size_t len)
 struct client *client_open_narrow(const struct server *server, int bytes)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)server->port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct client *client = open_with((struct sockaddr *)&address,
-                                      sizeof(address), bytes);
+                                  .sin_port = htons((uint16_t)server->port)};
+    struct client *client = NULL;
+
+    if (inet_pton(AF_INET, server->address, &address.sin_addr) == 1)
+        client = open_with((struct sockaddr *)&address, sizeof(address), bytes);
 
     if (!client)
         flunk("no connection to port %u", server->port);

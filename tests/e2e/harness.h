@@ -105,16 +105,19 @@ struct server {
     int out;       /* what it prints */
     unsigned port; /* of the first listener; 0: a unix socket */
     bool kept;
-    char banner[512]; /* the first line it printed */
-    char errors[96];  /* the file its standard error goes to */
+    const char *address; /* where clients find it, numeric */
+    char banner[512];    /* the first line it printed */
+    char errors[96];     /* the file its standard error goes to */
 };
 
 struct launch {
-    const char *root;   /* NULL: the site; "": none is named */
-    const char *folder; /* it starts there; NULL: in folder() */
-    bool is_bare;       /* the arguments say all; no --bind, no --port */
-    bool as_nobody;     /* when the tests run as root */
-    rlim_t descriptors; /* 0: as many as we may have */
+    const char *root;    /* NULL: the site; "": none is named */
+    const char *folder;  /* it starts there; NULL: in folder() */
+    bool is_bare;        /* the arguments say all; no --bind, no --port */
+    bool as_nobody;      /* when the tests run as root */
+    rlim_t descriptors;  /* 0: as many as we may have */
+    const char *address; /* it listens there; NULL: 127.0.0.1 */
+    int netns;           /* it runs there; 0: where the tests do */
 };
 
 /* Starts it, and waits until it says that it serves. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -54,13 +55,19 @@ static void become(const struct launch *launch, int out, int err)
     if (dup2(null, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1 ||
         dup2(err, STDERR_FILENO) == -1 ||
         chdir(launch->folder ? launch->folder : folder()) == -1 ||
-        (launch->descriptors && setrlimit(RLIMIT_NOFILE, &limit) == -1))
+        (launch->descriptors && setrlimit(RLIMIT_NOFILE, &limit) == -1) ||
+        (launch->netns && setns(launch->netns, CLONE_NEWNET) == -1))
         _exit(126);
     if (launch->as_nobody && geteuid() == 0 &&
         (setgroups(0, NULL) == -1 || setgid(NOBODY) == -1 ||
          setuid(NOBODY) == -1))
         _exit(126);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever becomes of the test */
+}
+
+static const char *address_of(const struct launch *launch)
+{
+    return launch->address ? launch->address : "127.0.0.1";
 }
 
 static void list_arguments(const struct launch *launch,
@@ -71,7 +78,8 @@ static void list_arguments(const struct launch *launch,
 
     argv[count++] = all.program;
     if (!launch->is_bare) {
-        argv[count++] = "--bind=127.0.0.1";
+        argv[count++] = "--bind";
+        argv[count++] = address_of(launch);
         argv[count++] = "--port=0";
     }
     while (*arguments && count < ARGUMENTS_MAX - 2)
@@ -94,7 +102,8 @@ static struct server *spawn(const struct launch *launch,
         if (++server == all.servers + SERVERS_MAX)
             flunk("too many servers");
     list_arguments(launch, arguments, argv);
-    *server = (struct server){.pidfd = -1, .out = -1};
+    *server = (struct server){
+        .pidfd = -1, .out = -1, .address = address_of(launch)};
     snprintf(server->errors, sizeof(server->errors), "%s/errors.%u", folder(),
              all.started++);
     err = open(server->errors, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

@@ -1,0 +1,36 @@
+/*
+ * netns - a slow link between the server and its clients.
+ *
+ *   server  10.99.1.1 eth0 ==HTB==> eth0 10.99.1.2  this program, its clients
+ *
+ * Each end lies in a network namespace of its own. Neither has a name: they
+ * are gone with the last process and descriptor in them, so also when a test
+ * is killed.
+ *
+ * Thread: the test's.
+ * Owns:   the server's namespace. This program stays in the other one.
+ */
+#ifndef E2E_NETNS_H
+#define E2E_NETNS_H
+
+#include "harness.h"
+
+#define NETNS_SERVER "10.99.1.1"
+
+/* Makes both. Needs root or user namespaces, a kernel with veth and HTB, and
+ * the tools of iproute2. */
+void netns_begin(void);
+void netns_end(void);
+
+/* From now on the link carries so many Mbit/s. Skips the test, and says why,
+ * when there is none. */
+void netns_need(unsigned mbit);
+
+/* Starts a server at the far end. */
+#define NETNS_START(...)                                      \
+    server_start(&(struct launch){.netns = netns_of_server(), \
+                                  .address = NETNS_SERVER},   \
+                 (const char *const[]){__VA_ARGS__, NULL})
+int netns_of_server(void);
+
+#endif
