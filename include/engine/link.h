@@ -75,7 +75,7 @@ struct link_line {
     _Atomic uint64_t flight;              /* bytes not acknowledged */
     _Atomic uint64_t standing;            /* of these, in a remote queue */
     _Atomic uint64_t handed;              /* bytes on the wire since ever */
-    _Atomic uint64_t waiting_key;         /* of its next; UINT64_MAX: none */
+    _Atomic uint64_t waiting_rank;        /* of its next; UINT64_MAX: none */
 };
 
 struct link_shared {
@@ -135,6 +135,7 @@ struct link {
     struct link_shared *shared;
     struct link_line *line;
     struct link_counters counters;
+    uint64_t base; /* where keys begin; the owner keeps it up to date */
     bool is_local; /* the local queue is kept short */
     /* private */
     struct list flows;

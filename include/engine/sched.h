@@ -114,6 +114,24 @@ static inline uint64_t sched_next_key(const struct sched *sched)
     return first ? first->key : UINT64_MAX;
 }
 
+/* Where keys begin by now. They grow with what has come to this scheduler or
+ * was sent by it; only what a key is more than that tells other schedulers
+ * anything. */
+static inline uint64_t sched_base(const struct sched *sched)
+{
+    switch (sched->policy) {
+    case SCHED_POLICY_SRPT:
+        return sched->bound > 0 ? sched->bytes_arrived : 0;
+    case SCHED_POLICY_FSP:
+        return sched->share.now;
+    case SCHED_POLICY_FIFO:
+        return sched->clock;
+    case SCHED_POLICY_FAIR:
+        break;
+    }
+    return 0;
+}
+
 static inline bool sched_is_empty(const struct sched *sched)
 {
     return sched->heap.count == 0;

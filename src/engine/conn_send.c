@@ -229,6 +229,7 @@ static uint64_t allow(struct conn *conn)
     if (set->link.shared->mode == LINK_OFF)
         return quantum;
     waiting = count_waiting(conn);
+    set->link.base = sched_base(&set->sched);
     return link_allow(&set->link, &conn->flow,
                       sched_key(&set->sched, &conn->item, waiting.bytes),
                       waiting.is_stream || waiting.bytes > quantum

@@ -160,6 +160,7 @@ void conn_set_turn(struct conn_set *set)
            (item = sched_take(&set->sched)))
         sent += TURN_BYTES / TURN_RUNS +
                 conn_run(OWNER_OF(item, struct conn, item));
+    set->link.base = sched_base(&set->sched);
     if (set->link.shared->mode != LINK_OFF)
         link_publish(&set->link, sched_next_key(&set->sched));
     reap(set);

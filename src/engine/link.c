@@ -24,7 +24,7 @@ int link_shared_init(struct link_shared *shared, enum link_mode mode,
         return -ENOMEM;
     for (size_t i = 0; i < worker_count; i++) {
         memset(&shared->lines[i], 0, sizeof(shared->lines[i]));
-        atomic_init(&shared->lines[i].waiting_key, UINT64_MAX);
+        atomic_init(&shared->lines[i].waiting_rank, UINT64_MAX);
     }
     return 0;
 }
@@ -35,11 +35,24 @@ void link_shared_fini(struct link_shared *shared)
     shared->lines = NULL;
 }
 
+/* A key as other workers understand it: how far it is from where keys begin,
+ * which may be to either side. */
+static uint64_t rank_of(const struct link *link, uint64_t key)
+{
+    const uint64_t middle = UINT64_C(1) << 63;
+
+    if (key >= link->base)
+        return key - link->base < middle ? middle + (key - link->base)
+                                         : UINT64_MAX;
+    return link->base - key < middle ? middle - (link->base - key) : 0;
+}
+
 struct link_others link_ask_others(const struct link *link, uint64_t key,
                                    uint64_t now_ns)
 {
     const struct link_shared *shared = link->shared;
     struct link_others others = {.is_after = true};
+    uint64_t rank = rank_of(link, key);
 
     for (size_t i = 0; i < shared->worker_count; i++) {
         const struct link_line *line = &shared->lines[i];
@@ -51,7 +64,7 @@ struct link_others link_ask_others(const struct link *link, uint64_t key,
         others.flight += link_load(&line->flight);
         others.standing += link_load(&line->standing);
         others.handed += link_load(&line->handed);
-        if (link_load(&line->waiting_key) < key)
+        if (link_load(&line->waiting_rank) < rank)
             others.is_after = false;
     }
     return others;
@@ -75,7 +88,7 @@ void link_publish(struct link *link, uint64_t waiting_key)
     link_store(&link->line->flight, link->flight);
     link_store(&link->line->standing, link->standing);
     link_store(&link->line->handed, link->handed);
-    link_store(&link->line->waiting_key, waiting_key);
+    link_store(&link->line->waiting_rank, rank_of(link, waiting_key));
 }
 
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want)
