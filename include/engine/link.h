@@ -52,10 +52,9 @@ enum {
     LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4,    /* that a connection costs beside its data */
-    LINK_TICK_NS = 500000,    /* how soon the held are looked at again */
-    LINK_LIMIT_MIN = 4096,    /* of bytes in the local queue */
-    LINK_LIMIT_PACED = 32768, /* at least, while the pace is known */
+    LINK_OPEN_PACKETS = 4, /* that a connection costs beside its data */
+    LINK_TICK_NS = 500000, /* how soon the held are looked at again */
+    LINK_LIMIT_MIN = 4096, /* of bytes in the local queue */
     LINK_LIMIT_START = 65536,
     LINK_LIMIT_MAX = 4 * 1048576,   /* beyond it the link is called fast */
     LINK_UNSENT_MAX = 2048,         /* per socket, while bytes are held back */
@@ -74,6 +73,7 @@ struct link_line {
     _Atomic uint64_t seen_ns;             /* when it looked */
     _Atomic uint64_t flight;              /* bytes not acknowledged */
     _Atomic uint64_t standing;            /* of these, in a remote queue */
+    _Atomic uint64_t looked_ns;           /* when it looked at these two */
     _Atomic uint64_t handed;              /* bytes on the wire since ever */
     _Atomic uint64_t waiting_rank;        /* of its next; UINT64_MAX: none */
 };
@@ -87,6 +87,7 @@ struct link_shared {
                                            leave; 0: not known yet */
     _Atomic uint64_t rate;              /* that was seen to leave */
     _Atomic uint64_t rises;             /* of the pace, in a row */
+    _Atomic uint64_t paced;             /* 1: it holds something back */
     _Atomic uint64_t left;              /* bytes, when it was judged last */
     _Atomic uint64_t since_ns;          /* that was then */
     _Atomic uint64_t judged_ns;         /* when it was looked at */
@@ -96,6 +97,8 @@ struct link_shared {
     _Atomic uint64_t base;              /* of the window, see link_remote.c;
                                            0: there is none */
     _Atomic uint64_t base_ns;           /* when it was moved */
+    _Atomic uint64_t windowed;          /* 1: it is in the way */
+    _Atomic uint64_t windowed_ns;       /* when it was last found to be */
     _Alignas(64) size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
@@ -150,14 +153,13 @@ struct link {
     uint64_t probe_bytes_max;
     struct link_flow *probe;
     uint64_t probe_ms;
-    uint64_t windowed_ns; /* when the window was last in the way */
-    int64_t trip_us;      /* a round trip, on average */
-    uint32_t delay_us;    /* of the last flow that was found delayed */
-    uint32_t delayed;     /* in a row, much alike */
-    bool was_found;       /* a local queue, since it is kept short */
-    bool was_held;        /* since the last tick, by the limit */
-    bool was_paced;       /* the same, by the bucket */
-    bool was_windowed;    /* since the window was last moved, by it */
+    int64_t trip_us;   /* a round trip, on average */
+    uint32_t delay_us; /* of the last flow that was found delayed */
+    uint32_t delayed;  /* in a row, much alike */
+    bool was_found;    /* a local queue, since it is kept short */
+    bool was_held;     /* since the last tick, by the limit */
+    bool was_paced;    /* the same, by the bucket */
+    bool was_windowed; /* the same, by the window */
     struct link_path *paths;
 };
 

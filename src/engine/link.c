@@ -59,10 +59,13 @@ struct link_others link_ask_others(const struct link *link, uint64_t key,
 
         if (line == link->line)
             continue;
-        if (now_ns - link_load(&line->seen_ns) < LINK_FRESH_NS)
+        if (!link_has_passed(now_ns, link_load(&line->seen_ns), LINK_FRESH_NS))
             others.queued += link_load(&line->queued);
-        others.flight += link_load(&line->flight);
-        others.standing += link_load(&line->standing);
+        if (!link_has_passed(now_ns, link_load(&line->looked_ns),
+                             LINK_FLIGHT_FRESH_NS)) {
+            others.flight += link_load(&line->flight);
+            others.standing += link_load(&line->standing);
+        }
         others.handed += link_load(&line->handed);
         if (link_load(&line->waiting_rank) < rank)
             others.is_after = false;
@@ -75,7 +78,7 @@ bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
 {
     uint64_t last_ns = link_load(moved_ns);
 
-    return now_ns - last_ns >= interval_ns &&
+    return link_has_passed(now_ns, last_ns, interval_ns) &&
            atomic_compare_exchange_strong_explicit(moved_ns, &last_ns, now_ns,
                                                    memory_order_relaxed,
                                                    memory_order_relaxed);
@@ -87,6 +90,7 @@ void link_publish(struct link *link, uint64_t waiting_key)
     link_store(&link->line->seen_ns, link->seen_ns);
     link_store(&link->line->flight, link->flight);
     link_store(&link->line->standing, link->standing);
+    link_store(&link->line->looked_ns, link->looked_ns);
     link_store(&link->line->handed, link->handed);
     link_store(&link->line->waiting_rank, rank_of(link, waiting_key));
 }
@@ -133,7 +137,7 @@ static uint32_t hash_path(const struct address *peer)
 
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ peer->octets[i]) * 16777619u;
-    return hash | 1; /* 0 is nobody's */
+    return hash != 0 ? hash : 1; /* 0 is nobody's */
 }
 
 void link_drop(struct link *link, struct link_flow *flow)
@@ -145,6 +149,8 @@ void link_drop(struct link *link, struct link_flow *flow)
     link->queued -= flow->queued;
     link->flight -= flow->flight;
     flow->queued = flow->flight = 0;
+    if (link->standing > link->flight)
+        link->standing = link->flight;
     list_drop(&flow->link);
 }
 
@@ -272,11 +278,14 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
 
 void link_tick(struct link *link)
 {
-    uint64_t now_ns = now_read_ns();
+    uint64_t now_ns;
 
+    if (link->shared->mode != LINK_AUTO)
+        return; /* a known rate stays what it is */
+    now_ns = now_read_ns();
     if (link->was_windowed)
         link_remote_adapt(link, now_ns);
     if (link->is_local && (link->was_held || link->was_paced))
         link_local_adapt(link, now_ns);
-    link->was_held = link->was_paced = false;
+    link->was_held = link->was_paced = link->was_windowed = false;
 }

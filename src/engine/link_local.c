@@ -56,10 +56,12 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
 static uint64_t limit_of(const struct link_shared *shared)
 {
     uint64_t limit = link_load(&shared->limit);
+    uint64_t pace = link_load(&shared->pace);
+    uint64_t limit_paced = 2 * link_pace_burst(pace);
 
-    return link_load(&shared->pace) > 0 && limit < LINK_LIMIT_PACED
-               ? LINK_LIMIT_PACED
-               : limit;
+    if (limit_paced > LINK_LIMIT_MAX)
+        limit_paced = LINK_LIMIT_MAX;
+    return pace > 0 && limit < limit_paced ? limit_paced : limit;
 }
 
 uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want)

@@ -19,10 +19,12 @@ enum {
     STANDING_BYTES = 6144,      /* two segments, as the kernel counts them */
     UP_SHARE = 512,             /* of the pace, in a window */
     DOWN_SHARE = 32,
-    STEADY_WINDOWS = 64         /* up in a row; then quicker and quicker */
+    FAR_SHARE = 4,       /* so far above what leaves: down at once */
+    STEADY_WINDOWS = 64, /* up in a row; then quicker and quicker, */
+    QUICKER_MAX = 5      /* up to 2^5 times */
 };
 
-static uint64_t burst_of(uint64_t pace)
+uint64_t link_pace_burst(uint64_t pace)
 {
     uint64_t bytes = pace / (NS_PER_S / (2 * LINK_TICK_NS));
 
@@ -33,7 +35,7 @@ uint64_t link_pace_allow(struct link *link, uint64_t key, uint64_t want)
 {
     const struct link_shared *shared = link->shared;
     uint64_t pace = link_load(&shared->pace);
-    uint64_t burst = burst_of(pace);
+    uint64_t burst = link_pace_burst(pace);
     uint64_t busy_ns;
     uint64_t now_ns;
     uint64_t owed = 0;
@@ -71,6 +73,21 @@ void link_pace_pay(struct link *link, uint64_t wire_bytes)
         ;
 }
 
+/* Below a pace that leaves a queue all the time. The link was busy, so what
+ * has left is its rate, as far as that can be told: below it the queue gets
+ * shorter, and there is no use in going further down meanwhile. */
+static uint64_t move_down(uint64_t pace, uint64_t seen)
+{
+    uint64_t enough = seen - seen / DOWN_SHARE;
+
+    if (pace > seen + seen / FAR_SHARE)
+        return seen;
+    if (pace <= enough)
+        return pace;
+    pace -= pace / DOWN_SHARE;
+    return pace > enough ? pace : enough;
+}
+
 /* The next pace, after a window in which so many bytes a second have left. */
 static uint64_t move(struct link_shared *shared, uint64_t pace, uint64_t seen)
 {
@@ -85,11 +102,14 @@ static uint64_t move(struct link_shared *shared, uint64_t pace, uint64_t seen)
     }
     if (link_load(&shared->least) >= STANDING_BYTES) {
         link_store(&shared->rises, 0);
-        return pace - pace / DOWN_SHARE;
+        return move_down(pace, seen);
     }
+    if (!link_load(&shared->paced))
+        return pace; /* something else kept the queue short */
     link_store(&shared->rises, rises);
     if (rises > STEADY_WINDOWS)
-        up <<= rises - STEADY_WINDOWS < 7 ? rises - STEADY_WINDOWS : 7;
+        up <<= rises - STEADY_WINDOWS < QUICKER_MAX ? rises - STEADY_WINDOWS
+                                                    : QUICKER_MAX;
     return pace + up;
 }
 
@@ -99,22 +119,25 @@ void link_pace_adapt(struct link *link, uint64_t queued, uint64_t now_ns)
     uint64_t last_ns = link_load(&shared->judged_ns);
     uint64_t since_ns = link_load(&shared->since_ns);
     uint64_t left;
+    bool was_gap;
     int64_t more;
 
     if (queued < link_load(&shared->least))
         link_store(&shared->least, queued);
+    if (link->was_paced)
+        link_store(&shared->paced, true);
     link_store(&shared->judged_ns, now_ns);
-    if (now_ns - last_ns < GAP_NS &&
-        (now_ns - since_ns < WINDOW_NS ||
-         !link_may_move(&shared->since_ns, now_ns, WINDOW_NS)))
+    was_gap = link_has_passed(now_ns, last_ns, GAP_NS);
+    if (!was_gap && !link_may_move(&shared->since_ns, now_ns, WINDOW_NS))
         return;
     left = link->handed + link_ask_others(link, 0, now_ns).handed - queued;
     more = (int64_t)(left - link_load(&shared->left));
-    if (now_ns - last_ns < GAP_NS && more > 0)
+    if (!was_gap && more > 0)
         link_store(&shared->pace, move(shared, link_load(&shared->pace),
                                        (uint64_t)more * (NS_PER_S / 1000) /
                                            ((now_ns - since_ns) / 1000)));
     link_store(&shared->since_ns, now_ns);
     link_store(&shared->left, left);
     link_store(&shared->least, UINT64_MAX);
+    link_store(&shared->paced, false);
 }

@@ -1,7 +1,7 @@
 /*
- * link_priv - what the parts of link share: link.c (all modes, the bucket of
- * a known rate), link_local.c (the queue on this machine) and link_remote.c
- * (one that only acknowledgements tell of).
+ * link_priv - what the parts of link share: link.c (all modes), link_pace.c
+ * (the bucket), link_local.c (the queue on this machine) and link_remote.c (one
+ * that only acknowledgements tell of).
  */
 #ifndef ENGINE_LINK_PRIV_H
 #define ENGINE_LINK_PRIV_H
@@ -9,8 +9,12 @@
 #include "base/now.h"
 #include "engine/link.h"
 
-/* What a worker has said of its queue says nothing any more after that. */
-enum { LINK_FRESH_NS = 2 * LINK_TICK_NS };
+/* What a worker has said of its queue, and of what is not acknowledged, says
+ * nothing any more after that. */
+enum {
+    LINK_FRESH_NS = 2 * LINK_TICK_NS,
+    LINK_FLIGHT_FRESH_NS = 200 * LINK_TICK_NS
+};
 
 static inline uint64_t link_load(const _Atomic uint64_t *number)
 {
@@ -22,6 +26,14 @@ static inline void link_store(_Atomic uint64_t *number, uint64_t value)
 {
     if (link_load(number) != value)
         atomic_store_explicit(number, value, memory_order_relaxed);
+}
+
+/* Whether so much time has passed. Another worker may have read its clock a
+ * little later than this one: then it has not. */
+static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
+                                   uint64_t span_ns)
+{
+    return (int64_t)(now_ns - then_ns) >= (int64_t)span_ns;
 }
 
 /* Sums over the other workers. */
@@ -70,6 +82,9 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
     return bytes + (bytes + LINK_SEGMENT_BYTES - 1) / LINK_SEGMENT_BYTES *
                        LINK_HEADER_BYTES;
 }
+
+/* What may leave ahead of the pace. */
+uint64_t link_pace_burst(uint64_t pace);
 
 uint64_t link_pace_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pace_pay(struct link *link, uint64_t wire_bytes);

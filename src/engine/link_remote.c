@@ -40,9 +40,11 @@ enum {
     SEGMENTS_MIN = 4,  /* of one that is not delayed by its client's
                                  waiting for more to acknowledge */
     DELAY_US = 4000,   /* that is worth anything */
-    DELAYED_MIN = 2,   /* flows in a row */
-    UNUSED_S = 30      /* after which the window is taken down */
+    DELAYED_MIN = 2    /* flows in a row */
 };
+
+/* Not in the way for so long, the window is taken down. */
+#define UNUSED_NS (UINT64_C(30) * NS_PER_S)
 
 static bool ask(struct link *link, const struct link_flow *flow,
                 struct tcp_info *info)
@@ -114,6 +116,7 @@ static void look(struct link *link, uint64_t now_ns)
 {
     struct list *at = link->flows.next;
 
+    link->looked_ns = now_ns;
     link->standing = 0;
     while (at != &link->flows) {
         struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
@@ -122,7 +125,6 @@ static void look(struct link *link, uint64_t now_ns)
         measure(link, flow);
         link_drop_idle(link, flow);
     }
-    link->looked_ns = now_ns;
 }
 
 static uint64_t count_ahead(const struct link *link, uint64_t key)
@@ -149,14 +151,18 @@ uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want)
 {
     uint64_t base = link_load(&link->shared->base);
     uint64_t window = base + target_of(base);
-    struct link_others others = link_ask_others(link, key, 0);
+    struct link_others others = link_ask_others(link, key, link->looked_ns);
     uint64_t room = link_room(window, others.flight + count_ahead(link, key),
                               want);
 
+    if (base == 0) /* taken down meanwhile */
+        return want;
     if (!others.is_after && others.flight + link->flight > window - window / 8)
         room = 0;
-    if (room == 0)
+    if (room == 0) {
         link->was_windowed = true;
+        link_store(&link->shared->windowed, true);
+    }
     return room;
 }
 
@@ -193,11 +199,10 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
     struct link_shared *shared = link->shared;
     uint64_t interval_ns = (uint64_t)link->trip_us * NS_PER_US / 4;
     struct link_others others;
-    uint64_t base;
+    bool was_full;
+    uint64_t base = link_load(&shared->base);
 
-    if (!link_is_windowed(link)) /* another worker has taken it down */
-        link->was_windowed = false;
-    if (!link_is_windowed(link) || now_ns - link->looked_ns < LOOK_NS)
+    if (base == 0 || now_ns - link->looked_ns < LOOK_NS)
         return;
     look(link, now_ns);
     if (interval_ns < LOOK_NS)
@@ -205,12 +210,14 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
     if (!link_may_move(&shared->base_ns, now_ns, interval_ns))
         return;
     others = link_ask_others(link, 0, now_ns);
-    base = move(link_load(&shared->base), link->flight + others.flight,
-                link->standing + others.standing, link->was_windowed);
-    if (link->was_windowed)
-        link->windowed_ns = now_ns;
-    link->was_windowed = false;
-    if (base > BASE_MAX || (now_ns - link->windowed_ns) / NS_PER_S > UNUSED_S)
+    was_full = link_load(&shared->windowed);
+    base = move(base, link->flight + others.flight,
+                link->standing + others.standing, was_full);
+    if (was_full)
+        link_store(&shared->windowed_ns, now_ns);
+    link_store(&shared->windowed, false);
+    if (base > BASE_MAX ||
+        link_has_passed(now_ns, link_load(&shared->windowed_ns), UNUSED_NS))
         take_down(link);
     else
         link_store(&shared->base, base > BASE_MIN ? base : BASE_MIN);
@@ -237,7 +244,7 @@ bool link_remote_probe(struct link *link, const struct link_flow *flow,
         link->delayed = 0;
     link->delay_us = delay_us;
     if (++link->delayed >= DELAYED_MIN) {
-        link->windowed_ns = now_ns;
+        link_store(&link->shared->windowed_ns, now_ns);
         link_store(&link->shared->base, BASE_START);
     }
     return true;

@@ -98,7 +98,7 @@ static void without_arguments_everything_has_its_default(void **state)
     assert_int_equal(options.workers, 0);
     assert_int_equal(options.schedule, SCHED_POLICY_SRPT);
     assert_int_equal(options.starvation_bound, 256);
-    assert_true(options.link_rate == OPTIONS_LINK_OFF);
+    assert_true(options.link_rate == OPTIONS_LINK_AUTO);
     assert_int_equal(options.chunk_bytes, 512 << 10);
     assert_int_equal(options.send_method, SEND_AUTO);
     assert_int_equal(options.cache_bytes, 64 << 20);
