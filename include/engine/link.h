@@ -52,9 +52,10 @@ enum {
     LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4, /* that a connection costs beside its data */
-    LINK_TICK_NS = 500000, /* how soon the held are looked at again */
-    LINK_LIMIT_MIN = 4096, /* of bytes in the local queue */
+    LINK_OPEN_PACKETS = 4,    /* that a connection costs beside its data */
+    LINK_TICK_NS = 500000,    /* how soon the held are looked at again */
+    LINK_LIMIT_MIN = 4096,    /* of bytes in the local queue */
+    LINK_LIMIT_PACED = 32768, /* at least, while the pace is known */
     LINK_LIMIT_START = 65536,
     LINK_LIMIT_MAX = 4 * 1048576,   /* beyond it the link is called fast */
     LINK_UNSENT_MAX = 2048,         /* per socket, while bytes are held back */
@@ -79,9 +80,6 @@ struct link_line {
 };
 
 struct link_shared {
-    /* Written all the time: until when what has been handed over keeps the
-     * link busy. */
-    _Alignas(64) _Atomic uint64_t busy_ns;
     /* Moved now and then. */
     _Alignas(64) _Atomic uint64_t pace; /* bytes a second on the wire that may
                                            leave; 0: not known yet */
@@ -99,9 +97,13 @@ struct link_shared {
     _Atomic uint64_t base_ns;           /* when it was moved */
     _Atomic uint64_t windowed;          /* 1: it is in the way */
     _Atomic uint64_t windowed_ns;       /* when it was last found to be */
-    _Alignas(64) size_t worker_count;
+    size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
+    /* Written all the time: until when what has been handed over keeps the
+     * link busy. */
+    _Alignas(64) _Atomic uint64_t busy_ns;
+    char rest_of_line[56]; /* nothing else is to share it */
 };
 
 /* 0 or -ENOMEM. rate: of the link, in bytes a second, for LINK_RATE. */

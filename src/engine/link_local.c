@@ -59,6 +59,8 @@ static uint64_t limit_of(const struct link_shared *shared)
     uint64_t pace = link_load(&shared->pace);
     uint64_t limit_paced = 2 * link_pace_burst(pace);
 
+    if (limit_paced < LINK_LIMIT_PACED)
+        limit_paced = LINK_LIMIT_PACED;
     if (limit_paced > LINK_LIMIT_MAX)
         limit_paced = LINK_LIMIT_MAX;
     return pace > 0 && limit < limit_paced ? limit_paced : limit;
