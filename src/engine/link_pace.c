@@ -19,10 +19,10 @@ enum {
     STANDING_BYTES = 6144,      /* two segments, as the kernel counts them */
     UP_SHARE = 512,             /* of the pace, in a window */
     DOWN_SHARE = 32,
-    STEADY_WINDOWS = 64         /* up in a row; then quicker and quicker */
+    STEADY_WINDOWS = 64 /* up in a row; then quicker and quicker */
 };
 
-static uint64_t burst_of(uint64_t pace)
+uint64_t link_pace_burst(uint64_t pace)
 {
     uint64_t bytes = pace / (NS_PER_S / (2 * LINK_TICK_NS));
 
@@ -33,7 +33,7 @@ uint64_t link_pace_allow(struct link *link, uint64_t key, uint64_t want)
 {
     const struct link_shared *shared = link->shared;
     uint64_t pace = link_load(&shared->pace);
-    uint64_t burst = burst_of(pace);
+    uint64_t burst = link_pace_burst(pace);
     uint64_t busy_ns;
     uint64_t now_ns;
     uint64_t owed = 0;

@@ -71,6 +71,9 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
                        LINK_HEADER_BYTES;
 }
 
+/* How deep the bucket is. */
+uint64_t link_pace_burst(uint64_t pace);
+
 uint64_t link_pace_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pace_pay(struct link *link, uint64_t wire_bytes);
 
@@ -81,6 +84,9 @@ void link_pace_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* What flow has in the queue. */
 uint32_t link_local_measure(struct link *link, const struct link_flow *flow);
+
+/* Of bytes in the queue. */
+uint64_t link_local_limit(const struct link_shared *shared);
 
 uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want);
 
