@@ -113,6 +113,16 @@ MUST_USE struct file_cache *file_cache_create(const struct file_cache_options
                                                   *options);
 void file_cache_destroy(struct file_cache *cache);
 
+struct file_cache_counts {
+    uint64_t hits; /* since the start, as the next two */
+    uint64_t misses;
+    uint64_t evictions; /* entries that others needed the room of */
+    uint64_t bytes;     /* now, as the next */
+    uint64_t entries;
+};
+
+struct file_cache_counts file_cache_count(const struct file_cache *cache);
+
 /* The entry for a clean path (as path_clean() makes it) under a coding, whose
  * existence an identity entry's siblings told. A path that ends in '/' leads
  * to its index.html, or to the directory when there is none. Counted: give it

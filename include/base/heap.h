@@ -53,6 +53,9 @@ static inline const struct heap_item *heap_first(const struct heap *heap)
     return heap->count > 0 ? heap->items : NULL;
 }
 
+/* How many stand before (key, tie). Looks at these and their children only. */
+size_t heap_count_before(const struct heap *heap, uint64_t key, uint64_t tie);
+
 /* Puts node in; it must be outside, and room must be reserved. */
 void heap_put(struct heap *heap, struct heap_node *node, uint64_t key,
               uint64_t tie);

@@ -106,6 +106,8 @@ struct conn {
     struct address peer;
     uint32_t finished; /* of its requests, those that are done with */
     uint64_t number;   /* of all connections of the server */
+    uint32_t position; /* in the scheduler, as its row came; when timed */
+    uint32_t waiting;  /* there were so many then, itself included */
 };
 
 /* Takes a new connection over, whose first request is probably there. */

@@ -15,9 +15,11 @@
 #include <stdatomic.h>
 
 #include "engine/conn.h"
+#include "engine/drain.h"
 #include "engine/sender.h"
 #include "handler/static_files.h"
 #include "observe/access_log.h"
+#include "observe/stats.h"
 
 struct conn_limits {
     size_t connections_max; /* of this worker */
@@ -37,9 +39,11 @@ struct conn_set {
     struct response_style style;
     struct static_files *files;
     struct access_log_buffer *access_log;
+    struct stats *stats; /* the worker's */
     struct sched sched;
     struct sender sender;
     struct link link;
+    struct drain drain;
     bool is_draining;
     bool is_held; /* what waits may not send before the link's next tick */
     /* private */

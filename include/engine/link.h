@@ -193,6 +193,16 @@ void link_tick(struct link *link);
 /* Tells the others what waits here (UINT64_MAX: nothing). */
 void link_publish(struct link *link, uint64_t waiting_key);
 
+/* How it is now, as far as this worker knows. */
+struct link_state {
+    bool is_engaged;      /* bytes are held back where necessary */
+    uint64_t limit_bytes; /* of the bucket, the local queue or the window */
+    uint64_t rate;        /* bytes a second on the wire; 0: not known */
+    uint64_t delay_us;    /* until what has been handed over has left */
+};
+
+void link_look(const struct link *link, struct link_state *state_out);
+
 /* Whether its descriptor must stay open for a while after the last byte was
  * handed over, since it is measured by it. */
 static inline bool link_watches(const struct link *link,

@@ -57,6 +57,7 @@ struct sched {
     uint64_t bound;         /* K of srpt; 0: none */
     uint64_t clock;         /* counts arrivals and turns */
     uint64_t bytes_arrived; /* A */
+    uint64_t bytes_waiting; /* of those that wait; streams count nothing */
     struct fair_share share;
 };
 
@@ -65,6 +66,7 @@ struct sched_item {
     bool is_stream;        /* private: of unknown length */
     uint64_t arrival;      /* private: its number */
     uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
+    uint64_t bytes;        /* private: while it waits, of bytes_waiting */
 };
 
 void sched_init(struct sched *sched, enum sched_policy policy, uint64_t bound);
@@ -104,6 +106,20 @@ static inline void sched_sent(struct sched *sched, uint64_t bytes)
 {
     if (sched->policy == SCHED_POLICY_FSP)
         fair_share_advance(&sched->share, bytes);
+}
+
+/* How many of those that wait send before item, which does not wait. */
+size_t sched_count_before(const struct sched *sched,
+                          const struct sched_item *item, uint64_t bytes);
+
+/* Whether item, which does not wait but sends now, overtakes: the next of
+ * those that wait, and perhaps others behind it, came earlier. */
+static inline bool sched_overtakes(const struct sched *sched,
+                                   const struct sched_item *item)
+{
+    const struct heap_item *first = heap_first(&sched->heap);
+
+    return first && first->tie < item->arrival;
 }
 
 /* The key of the item that is next; UINT64_MAX when none waits. */

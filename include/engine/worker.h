@@ -24,6 +24,7 @@ struct worker_options {
     struct link_shared *link;  /* borrowed, of all workers */
     size_t number;             /* of this worker, from 0 */
     const struct access_log *access_log;
+    struct stats *stats; /* borrowed, this worker's */
     /* Called on the worker's thread when it has drained. */
     void (*on_drained)(void *context);
     void *context;

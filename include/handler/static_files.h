@@ -26,6 +26,9 @@ MUST_USE struct static_files *static_files_create(
     const struct static_files_options *options);
 void static_files_destroy(struct static_files *files);
 
+/* Of its cache. */
+struct file_cache_counts static_files_count(const struct static_files *files);
+
 /* Makes exchange->response, whose persists, is_head and is_http10 are set.
  * It may clear persists. */
 void static_files_answer(struct static_files *files, struct exchange *exchange);

@@ -26,6 +26,7 @@ struct exchange_times {
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
     struct exchange_times times;
+    uint64_t bytes_in; /* of the request, as read */
     struct response response;
     struct request request;
 };

@@ -28,6 +28,7 @@ enum {
     RESPONSE_HEAD_INLINE = 1024,
     RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
+    RESPONSE_TIMING_BYTES = 80,   /* of a Server-Timing field, see below */
     RESPONSE_STREAM_BYTES = 16384 /* made at a time by a stream */
 };
 
@@ -63,18 +64,28 @@ struct stream {
     void (*destroy)(struct stream *stream);
 };
 
+/* Whether what is sent was known already. */
+enum response_cache {
+    RESPONSE_CACHE_UNASKED,
+    RESPONSE_CACHE_HIT,
+    RESPONSE_CACHE_MISS
+};
+
 struct response {
     uint16_t status;       /* 0: not made yet */
     bool persists;         /* the connection goes on afterwards */
     bool is_head;          /* answers HEAD: no body is sent */
     bool is_http10;        /* the client reads no chunks */
     bool is_chunked;       /* stream is framed by chunks */
+    bool is_timed;         /* the head gets a Server-Timing field */
+    uint8_t cache_use;     /* enum response_cache */
     uint8_t part_count;    /* in use, of parts */
     uint8_t part_at;       /* the next to send */
     uint64_t bytes_left;   /* of all parts */
     uint64_t bytes_sent;   /* handed to the kernel, head included */
     uint64_t body_bytes;   /* of the body as announced; for logs */
     uint32_t head_bytes;   /* of bytes_sent, how many were head */
+    uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
     struct part *parts;    /* parts_inline, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct stream *stream; /* NULL: parts are all there is */
@@ -85,7 +96,8 @@ struct response {
 
 /* What every answer of a server says alike. */
 struct response_style {
-    bool server_field; /* Server: sprintd */
+    bool server_field;  /* Server: sprintd */
+    bool server_timing; /* Server-Timing: where time goes */
     const struct now *now;
 };
 
@@ -108,6 +120,13 @@ void head_number(struct buf *head, struct bytes name, uint64_t value);
 /* What ends a head: the Connection field where one is due, and the empty
  * line. Static text. */
 struct bytes head_end(const struct response *response);
+
+/* Ends response->head, with room for a Server-Timing field if it is timed. */
+void response_end_head(struct response *response);
+
+/* Writes that field's value, RESPONSE_TIMING_BYTES at most, while none of the
+ * head has been sent. Nothing happens without room for it. */
+void response_set_timing(struct response *response, struct bytes value);
 
 /* --- Adding parts ------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  *
  * A worker writes its own struct stats and no one else's, by loads and stores
  * without locks; any thread reads them at any time (stats_snapshot.h). The
- * acceptor and the log's writing thread have small blocks of their own.
+ * acceptor and the main thread have small blocks of their own.
  *
  * Who calls what, when:
  *
@@ -18,6 +18,7 @@
  *              stats_set_cache(), stats_set_link(), stats_set_cpu()
  *   acceptor   stats_note_refused()   turns a connection away
  *   signal     stats_note_sample()    of a profiled thread, on that thread
+ *   main       stats_set_log()        before it reads them
  *   anyone     stats_shared_drain()   the server begins to drain
  *
  * Times are nanoseconds, and what is sent is what the kernel has taken; an
@@ -112,8 +113,7 @@ struct stats_profile {
     struct counter wall_ns;
 };
 
-/* Counted with counter_add(): by a worker what it hands to the log, by the
- * log's writing thread what comes of that. */
+/* What became of the access log's lines. */
 struct stats_log {
     struct counter lines;   /* handed to the log */
     struct counter dropped; /* of these, lost */
@@ -178,7 +178,7 @@ struct stats_shared {
     int64_t began_wall_ns;
     atomic_bool is_draining;
     struct stats_acceptor acceptor;    /* the acceptor's */
-    _Alignas(64) struct stats_log log; /* the log's writing thread's */
+    _Alignas(64) struct stats_log log; /* the main thread's */
     struct stats workers[];            /* each its worker's, by number */
 };
 
@@ -316,6 +316,15 @@ static inline void stats_set_cpu(struct stats_profile *profile, uint64_t cpu_ns,
 {
     counter_set(&profile->cpu_ns, cpu_ns);
     counter_set(&profile->wall_ns, wall_ns);
+}
+
+/* All since the start. */
+static inline void stats_set_log(struct stats_log *log, uint64_t lines,
+                                 uint64_t dropped, uint64_t errors)
+{
+    counter_set(&log->lines, lines);
+    counter_set(&log->dropped, dropped);
+    counter_set(&log->errors, errors);
 }
 
 /* In the handler of a signal that comes at equal steps of processor time. */

@@ -15,6 +15,7 @@
 
 #include "engine/worker.h"
 #include "io/listener.h"
+#include "observe/stats.h"
 
 struct acceptor_options {
     struct listener *listeners;
@@ -22,6 +23,7 @@ struct acceptor_options {
     struct worker **workers;
     size_t worker_count;
     size_t connections_max;
+    struct stats_acceptor *stats; /* borrowed */
 };
 
 struct acceptor; /* opaque */

@@ -20,6 +20,13 @@ enum { OPTIONS_LISTEN_MAX = 16, OPTIONS_WORKERS_MAX = 1024 };
 #define OPTIONS_LINK_OFF 0
 #define OPTIONS_LINK_AUTO UINT64_MAX
 
+/* When the Server Statistic Report is printed at exit. */
+enum options_report {
+    OPTIONS_REPORT_OFF,
+    OPTIONS_REPORT_AUTO, /* when standard error is a terminal */
+    OPTIONS_REPORT_ALWAYS
+};
+
 struct options {
     const char *root;
     uint64_t port;
@@ -48,10 +55,12 @@ struct options {
     const char *log_format;
     uint64_t log_overflow; /* enum log_overflow */
     uint64_t log_level;    /* enum log_level */
+    uint64_t report;       /* enum options_report */
     bool follow_symlinks;
     bool show_hidden;
     bool autoindex;
     bool hides_server;
+    bool server_timing;
     bool wants_help;
     bool wants_version;
 };
@@ -65,5 +74,6 @@ void options_print_help(FILE *to);
 
 /* The name of a value of an option with a choice ("srpt"). */
 const char *options_schedule_name(const struct options *options);
+const char *options_cache_policy_name(const struct options *options);
 
 #endif

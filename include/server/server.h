@@ -2,9 +2,11 @@
  * server - puts the parts together, starts them in order, minds signals, and
  * stops them in reverse.
  *
- *   start:  limits -> root, types, log -> listeners -> workers -> acceptor
+ *   start:  root, log -> listeners -> limits, types, statistics -> workers
+ *           -> acceptor
  *   stop:   first SIGTERM or SIGINT: the acceptor ends, listeners close,
  *           workers drain; second, or --drain-timeout: workers stop at once
+ *   report: SIGUSR2, or at the end, as --report says (statistics.h)
  *
  * Thread: the main thread's.
  */

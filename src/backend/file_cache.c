@@ -16,6 +16,9 @@ struct file_cache {
     uint64_t seed;          /* of the hash: keys come from clients */
     struct evict *resident; /* entries that live in memory alone */
     struct evict *opened;   /* entries that keep a descriptor */
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t evictions;
     size_t mask;
     struct file_entry *buckets[];
 };
@@ -95,8 +98,10 @@ static void keep(struct file_cache *cache, struct file_entry *entry,
     file_entry_hold(entry);
     entry->next = *bucket;
     *bucket = entry;
-    while ((victim = evict_take_victim(evict)))
+    while ((victim = evict_take_victim(evict))) {
         unlink_entry(cache, OWNER_OF(victim, struct file_entry, node));
+        cache->evictions++;
+    }
 }
 
 /* --- Finding ------------------------------------------------------------ */
@@ -163,14 +168,32 @@ struct file_entry *file_cache_acquire(struct file_cache *cache,
         if (is_usable(cache, entry)) {
             evict_hit(evict_of(cache, entry), &entry->node);
             file_entry_hold(entry);
+            cache->hits++;
             return entry;
         }
         file_cache_forget(cache, entry);
     }
+    cache->misses++;
     entry = load(cache, path, coding);
     if (entry && entry->kind != FILE_BROKEN)
         keep(cache, entry, hash);
     return entry;
+}
+
+struct file_cache_counts file_cache_count(const struct file_cache *cache)
+{
+    struct file_cache_counts counts = {.hits = cache->hits,
+                                       .misses = cache->misses,
+                                       .evictions = cache->evictions};
+    const struct evict *const evicts[] = {cache->resident, cache->opened};
+
+    for (size_t i = 0; i < sizeof(evicts) / sizeof(evicts[0]); i++) {
+        if (evicts[i]) {
+            counts.bytes += evict_bytes(evicts[i]);
+            counts.entries += evict_entries(evicts[i]);
+        }
+    }
+    return counts;
 }
 
 /* --- Coming and going --------------------------------------------------- */

@@ -75,6 +75,24 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
+/* None below one that is not before can be before either. No deeper than the
+ * heap is: the logarithm of its count. */
+static size_t count_below(const struct heap *heap, uint32_t at,
+                          const struct heap_item *item)
+{
+    if (at >= heap->count || !is_less(&heap->items[at], item))
+        return 0;
+    return 1 + count_below(heap, 2 * at + 1, item) +
+           count_below(heap, 2 * at + 2, item);
+}
+
+size_t heap_count_before(const struct heap *heap, uint64_t key, uint64_t tie)
+{
+    struct heap_item item = {.key = key, .tie = tie};
+
+    return count_below(heap, 0, &item);
+}
+
 void heap_put(struct heap *heap, struct heap_node *node, uint64_t key,
               uint64_t tie)
 {

@@ -177,6 +177,7 @@ void conn_close(struct conn *conn, enum conn_end end)
     deadline_drop(&set->deadlines, &conn->deadline);
     conn_give_up(conn);
     link_drop(&set->link, &conn->flow);
+    drain_drop(&set->drain, conn->io.fd);
     if (!list_is_empty(&conn->exchanges)) {
         /* Broken off: a reset tells the client, where a plain end could pass
          * for a complete answer. */
@@ -188,9 +189,12 @@ void conn_close(struct conn *conn, enum conn_end end)
     while (!list_is_empty(&conn->exchanges))
         conn_finish_exchange(conn, OWNER_OF(conn->exchanges.next,
                                             struct exchange, link));
-    if (conn->current)
+    if (conn->current) {
+        conn_note_exchange(conn, conn->current);
         exchange_give(set, conn->current);
+    }
     conn->current = NULL;
+    conn_note_close(conn);
     conn_log_event(conn, LOG_EVENT_CLOSE);
     input_give(set, &conn->input);
     conn_set_retire(set, conn);

@@ -1,7 +1,7 @@
 /*
- * conn_priv - what the three files of a connection's life share:
- * conn.c (states, events, limits), conn_read.c (bytes to answers) and
- * conn_send.c (answers to bytes).
+ * conn_priv - what the four files of a connection's life share:
+ * conn.c (states, events, limits), conn_read.c (bytes to answers),
+ * conn_send.c (answers to bytes) and conn_stats.c (what is counted of it).
  */
 #ifndef ENGINE_CONN_PRIV_H
 #define ENGINE_CONN_PRIV_H
@@ -49,7 +49,19 @@ static inline void conn_decide_end(struct conn *conn, enum conn_end end)
 /* Logs that it begins or ends. */
 void conn_log_event(const struct conn *conn, enum log_event event);
 
-/* Logs an exchange that has come to its end, and gives it back. */
+/* Counts an exchange that has come to its end, sent whole or not. */
+void conn_note_exchange(const struct conn *conn,
+                        const struct exchange *exchange);
+
+/* Counts its end. */
+void conn_note_close(const struct conn *conn);
+
+/* With --server-timing: its row has arrived at the scheduler, with so many
+ * bytes; and is sent to now. */
+void conn_time_arrival(struct conn *conn, uint64_t bytes);
+void conn_time_sending(struct conn *conn);
+
+/* Logs and counts an exchange that has come to its end, and gives it back. */
 void conn_finish_exchange(struct conn *conn, struct exchange *exchange);
 
 /* Throws away what a client still sends after the last answer. */

@@ -53,6 +53,7 @@ static void note_arrival(const struct conn *conn, struct exchange *exchange)
     struct input *input = conn->input;
 
     exchange->times = (struct exchange_times){0};
+    exchange->bytes_in = 0;
     exchange->times.read_ns = input ? input->first_ns : now_read_ns();
     exchange->times.ready_ns = input ? input->last_ns : exchange->times.read_ns;
     if (input)
@@ -68,6 +69,7 @@ static void begin_response(struct conn *conn, struct exchange *exchange)
 
     conn->requests++;
     response_init(response);
+    response->is_timed = set->style.server_timing;
     response->is_head = request->method == METHOD_HEAD;
     response->is_http10 = request->minor == 0;
     response->persists = request->keep_alive && !set->is_draining &&
@@ -123,8 +125,11 @@ static bool refuse(struct conn *conn, unsigned status, struct bytes line)
             return false;
         }
         note_arrival(conn, exchange);
+        if (conn->input)
+            exchange->bytes_in = conn->input->end - conn->input->begin;
         exchange->request = (struct request){.line = line};
         response_init(&exchange->response);
+        exchange->response.is_timed = conn->set->style.server_timing;
         exchange->response.is_head = begins_with(line, BYTES("HEAD "));
         conn->requests++;
     }
@@ -259,17 +264,21 @@ static enum body_result advance_body(struct conn *conn)
 {
     struct exchange *exchange = conn->current;
     enum body_result result;
+    size_t before;
 
     if (conn->state != CONN_BODY) {
         result = begin_body(conn);
         if (result != BODY_MORE)
             return result;
     }
+    before = conn->input->begin;
     result = take_body(conn);
     if (result == BODY_MORE) {
+        exchange->bytes_in += conn->input->end - before;
         conn->input->begin = conn->input->end = conn->body_at;
         conn_enter(conn, CONN_BODY);
     } else if (result == BODY_DONE) {
+        exchange->bytes_in += conn->input->begin - before;
         conn->current = NULL;
         conn_enter(conn, CONN_READING);
         answer(conn, exchange);
@@ -313,6 +322,7 @@ static enum ahead_result parse_request(struct conn *conn)
     }
     input->begin += used;
     note_arrival(conn, exchange);
+    exchange->bytes_in = used;
     conn->head_timed = false;
     begin_response(conn, exchange);
     if (has_body(&exchange->request))
@@ -434,6 +444,7 @@ void conn_read(struct conn *conn)
             input->first_ns = input->last_ns;
         input->end += (size_t)n;
         link_drop(&conn->set->link, &conn->flow); /* it has had its answer */
+        drain_drop(&conn->set->drain, conn->io.fd);
         conn_advance(conn);
     } else if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
         settle(conn);

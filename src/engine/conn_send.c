@@ -132,6 +132,7 @@ void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
     conn->finished++;
     if (access_log_tells(conn->set->access_log, LOG_EVENT_REQUEST))
         log_exchange(conn, exchange);
+    conn_note_exchange(conn, exchange);
     response_fini(&exchange->response);
     exchange_give(conn->set, exchange);
 }
@@ -152,6 +153,8 @@ static void finish_sent(struct conn *conn)
         if (!is_done)
             return;
         exchange->times.last_ns = now_ns;
+        drain_note_answer(&conn->set->drain, conn->io.fd,
+                          exchange->response.bytes_sent, now_ns);
         conn_finish_exchange(conn, exchange);
         conn->blocked_ms = 0;
     }
@@ -264,6 +267,8 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
         conn_queue(conn);
         return CONN_WAITS;
     }
+    if (set->style.server_timing)
+        conn_time_sending(conn);
     for (;;) {
         uint64_t sent;
         enum sender_result result = sender_step(&set->sender, conn->io.fd,
@@ -302,11 +307,16 @@ enum conn_progress conn_submit(struct conn *conn)
     uint64_t sent = 0;
 
     sched_arrive(&set->sched, &conn->item, waiting.bytes, waiting.is_stream);
+    if (set->style.server_timing)
+        conn_time_arrival(conn, waiting.bytes);
     /* What is not more than a quantum and comes before all that wait would be
      * taken next anyway. */
     if (waiting.bytes <= set->limits.quantum &&
-        sched_goes_first(&set->sched, &conn->item, waiting.bytes))
+        sched_goes_first(&set->sched, &conn->item, waiting.bytes)) {
+        if (sched_overtakes(&set->sched, &conn->item))
+            stats_note_overtake(set->stats);
         return send_quantum(conn, &sent);
+    }
     conn_queue(conn);
     return CONN_WAITS;
 }

@@ -105,8 +105,10 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
 {
     struct conn *conn;
 
+    stats_note_open(set->stats);
     if (list_is_empty(&set->free) && !add_slab(set)) {
         close(fd);
+        stats_note_close(set->stats, STATS_CLOSE_ERROR);
         atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
         return;
     }
@@ -150,17 +152,29 @@ static void reap(struct conn_set *set)
     }
 }
 
+static void tell_queue(const struct conn_set *set)
+{
+    stats_set_queue(set->stats, set->sched.heap.count,
+                    set->sched.bytes_waiting);
+}
+
 void conn_set_turn(struct conn_set *set)
 {
     uint64_t sent = 0;
     struct sched_item *item;
 
     set->is_held = false;
+    if (!sched_is_empty(&set->sched))
+        tell_queue(set); /* as long as it is in this turn */
     while (sent < TURN_BYTES && !set->is_held &&
-           (item = sched_take(&set->sched)))
+           (item = sched_take(&set->sched))) {
+        if (sched_overtakes(&set->sched, item))
+            stats_note_overtake(set->stats);
         sent += TURN_BYTES / TURN_RUNS +
                 conn_run(OWNER_OF(item, struct conn, item));
+    }
     set->link.base = sched_base(&set->sched);
+    tell_queue(set);
     if (set->link.shared->mode != LINK_OFF)
         link_publish(&set->link, sched_next_key(&set->sched));
     reap(set);
@@ -188,6 +202,7 @@ void conn_set_drain(struct conn_set *set)
 void conn_set_close_all(struct conn_set *set)
 {
     close_where(set, false);
+    tell_queue(set);
     reap(set);
 }
 
@@ -217,6 +232,7 @@ int conn_set_init(struct conn_set *set, enum sched_policy policy,
     atomic_init(&set->closed_count, 0);
     sched_init(&set->sched, policy, starvation_bound);
     sender_init(&set->sender, (size_t)set->limits.quantum);
+    drain_init(&set->drain, set->loop, set->stats);
     deadline_wheel_init(&set->deadlines, set->loop, set->now, on_expired, set);
     return link_init(&set->link, link_shared, worker) == 0 && add_slab(set)
                ? 0
@@ -227,6 +243,7 @@ void conn_set_fini(struct conn_set *set)
 {
     conn_set_close_all(set);
     deadline_wheel_fini(&set->deadlines);
+    drain_fini(&set->drain);
     while (set->inputs) {
         struct input *next = set->inputs->next;
 

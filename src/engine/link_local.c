@@ -53,7 +53,7 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
 
 /* While the pace is known it keeps the queue short; the limit is for when it
  * is too quick. */
-static uint64_t limit_of(const struct link_shared *shared)
+uint64_t link_local_limit(const struct link_shared *shared)
 {
     uint64_t limit = link_load(&shared->limit);
     uint64_t pace = link_load(&shared->pace);
@@ -68,7 +68,7 @@ static uint64_t limit_of(const struct link_shared *shared)
 
 uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want)
 {
-    uint64_t limit = limit_of(link->shared);
+    uint64_t limit = link_local_limit(link->shared);
     uint64_t now_ns = now_read_ns();
     struct link_others others = link_ask_others(link, key, now_ns);
     uint64_t room = link_room(limit, others.queued + count_ahead(link, key),
@@ -128,7 +128,7 @@ static uint64_t move(uint64_t limit, uint64_t queued)
 void link_local_adapt(struct link *link, uint64_t now_ns)
 {
     struct link_shared *shared = link->shared;
-    uint64_t limit = limit_of(shared);
+    uint64_t limit = link_local_limit(shared);
     uint64_t queued;
 
     look(link, now_ns);

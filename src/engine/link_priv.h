@@ -97,6 +97,9 @@ void link_pace_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 /* What flow has in the queue. */
 uint32_t link_local_measure(struct link *link, const struct link_flow *flow);
 
+/* Of bytes in the queue. */
+uint64_t link_local_limit(const struct link_shared *shared);
+
 uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want);
 
 /* Looks, and moves the limit. */

@@ -17,6 +17,7 @@ void sched_init(struct sched *sched, enum sched_policy policy, uint64_t bound)
     sched->bound = bound;
     sched->clock = 0;
     sched->bytes_arrived = 0;
+    sched->bytes_waiting = 0;
     fair_share_init(&sched->share);
 }
 
@@ -98,23 +99,40 @@ bool sched_goes_first(const struct sched *sched, const struct sched_item *item,
            (key == first->key && item->arrival < first->tie);
 }
 
+size_t sched_count_before(const struct sched *sched,
+                          const struct sched_item *item, uint64_t bytes)
+{
+    return heap_count_before(&sched->heap, sched_key(sched, item, bytes),
+                             item->arrival);
+}
+
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
 {
     uint64_t key = sched->policy == SCHED_POLICY_FAIR
                        ? ++sched->clock /* behind all that wait */
                        : sched_key(sched, item, bytes);
 
+    item->bytes = item->is_stream ? 0 : bytes;
+    sched->bytes_waiting += item->bytes;
     heap_put(&sched->heap, &item->node, key, item->arrival);
 }
 
 struct sched_item *sched_take(struct sched *sched)
 {
     struct heap_node *node = heap_take(&sched->heap);
+    struct sched_item *item;
 
-    return node ? OWNER_OF(node, struct sched_item, node) : NULL;
+    if (!node)
+        return NULL;
+    item = OWNER_OF(node, struct sched_item, node);
+    sched->bytes_waiting -= item->bytes;
+    return item;
 }
 
 void sched_drop(struct sched *sched, struct sched_item *item)
 {
+    if (!heap_has(&item->node))
+        return;
+    sched->bytes_waiting -= item->bytes;
     heap_drop(&sched->heap, &item->node);
 }

@@ -4,12 +4,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     MAILBOX_CAPACITY = 1024,
     STACK_BYTES = 512 * 1024,
-    TICK_S = 1 /* how often what was logged is handed over */
+    TICK_S = 1 /* how often what was logged and counted is handed over */
 };
 
 struct worker {
@@ -24,6 +25,7 @@ struct worker {
     struct mailbox *mailbox;
     struct access_log_buffer access_log;
     pthread_t thread;
+    uint64_t started_ns;
     bool is_stopping;
 };
 
@@ -36,6 +38,60 @@ static void on_woken(struct ev_loop *loop, ev_check *check, int events)
     now_refresh(&worker->now);
 }
 
+/* --- Statistics ----------------------------------------------------------- */
+
+static void tell_cache(const struct worker *worker)
+{
+    struct file_cache_counts counts = static_files_count(worker->conns.files);
+    struct stats_cache cache = {.hits = counts.hits,
+                                .misses = counts.misses,
+                                .evictions = counts.evictions,
+                                .bytes = counts.bytes,
+                                .entries = counts.entries};
+
+    stats_set_cache(worker->options.stats, &cache);
+}
+
+static void tell_link(const struct worker *worker)
+{
+    const struct link_counters *counters = &worker->conns.link.counters;
+    struct link_state state;
+    struct stats_link link;
+
+    link_look(&worker->conns.link, &state);
+    link = (struct stats_link){.is_engaged = state.is_engaged,
+                               .held = counters->held,
+                               .held_bytes = counters->held_bytes,
+                               .measured = counters->measured,
+                               .limit_bytes = state.limit_bytes,
+                               .rate = state.rate,
+                               .delay_us = state.delay_us};
+    stats_set_link(worker->options.stats, &link);
+}
+
+static void tell_cpu(const struct worker *worker)
+{
+    enum { NS_PER_S = 1000000000 };
+    struct timespec used;
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)
+        stats_set_cpu(&worker->options.stats->profile,
+                      (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec,
+                      now_read_ns() - worker->started_ns);
+}
+
+/* What is not told as it happens. */
+static void tell(const struct worker *worker)
+{
+    stats_tick(worker->options.stats, worker->now.mono_ms);
+    tell_cache(worker);
+    if (worker->options.link->mode != LINK_OFF)
+        tell_link(worker);
+    tell_cpu(worker);
+}
+
+/* --- A turn --------------------------------------------------------------- */
+
 static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
 {
     struct worker *worker = tick->data;
@@ -43,6 +99,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
     (void)loop;
     (void)events;
     access_log_tick(&worker->access_log);
+    tell(worker);
 }
 
 /* Not cleared before: reading is what stops it from firing on. */
@@ -91,6 +148,7 @@ static void *run(void *context)
     struct worker *worker = context;
     struct conn_set *conns = &worker->conns;
 
+    worker->started_ns = now_read_ns();
     while (!worker->is_stopping && !(conns->is_draining && conns->count == 0)) {
         bool waits = sched_is_empty(&conns->sched) || conns->is_held;
 
@@ -101,6 +159,7 @@ static void *run(void *context)
     }
     conn_set_close_all(conns);
     access_log_buffer_fini(&worker->access_log);
+    tell(worker);
     worker->options.on_drained(worker->options.context);
     return NULL;
 }
@@ -127,8 +186,7 @@ static int set_up_loop(struct worker *worker)
     worker->tick.data = worker;
     access_log_buffer_init(&worker->access_log, worker->options.access_log,
                            (unsigned)worker->options.number, &worker->now);
-    if (access_log_tells(&worker->access_log, LOG_EVENT_REQUEST))
-        ev_timer_start(worker->loop, &worker->tick);
+    ev_timer_start(worker->loop, &worker->tick);
     return 0;
 }
 
@@ -157,6 +215,7 @@ static int set_up_conns(struct worker *worker)
     conns->limits = worker->options.limits;
     conns->style = worker->options.files.cache.style;
     conns->access_log = &worker->access_log;
+    conns->stats = worker->options.stats;
     return conn_set_init(conns, worker->options.schedule,
                          worker->options.starvation_bound, worker->options.link,
                          worker->options.number);

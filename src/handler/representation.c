@@ -129,8 +129,7 @@ static bool send_ranges(const struct representation *representation,
     buf_put_literal(head, "\r\n");
     head_number(head, BYTES("Content-Length"), response->body_bytes);
     put_representation(head, representation);
-    buf_put(head, head_end(response));
-    response->head_bytes = (uint32_t)head->len;
+    response_end_head(response);
     buf_put(head, buf_bytes(&heads));
     ok = !heads.failed && !head->failed &&
          response_reserve_parts(response, 2 * count + 2);

@@ -65,6 +65,28 @@ static struct representation represent(const struct static_files *files,
                          : PART_SENDFILE};
 }
 
+static void add_whole_body(const struct static_files *files,
+                           struct response *response,
+                           const struct file_entry *entry)
+{
+    struct representation representation;
+
+    if (response->is_head)
+        return;
+    representation = represent(files, entry);
+    representation_add_body(&representation, response, 0, entry->stamp.bytes);
+}
+
+/* With a head of its own, since that one is like no other. */
+static void send_timed(const struct static_files *files,
+                       struct response *response,
+                       const struct file_entry *entry, struct bytes head)
+{
+    buf_put(&response->head, head);
+    response_add_head(response);
+    add_whole_body(files, response, entry);
+}
+
 static void send_whole(const struct static_files *files,
                        struct response *response, struct file_entry *entry)
 {
@@ -76,18 +98,16 @@ static void send_whole(const struct static_files *files,
     response->head_bytes = (uint32_t)(head.len + end.len);
     if (!response->is_head)
         response->body_bytes = bytes;
-    if (end.len == 2 && entry->is_snapshot) {
+    if (response->is_timed) {
+        send_timed(files, response, entry, head);
+    } else if (end.len == 2 && entry->is_snapshot) {
         /* The usual case: head, its end and body lie side by side. */
         head.len += 2 + response->body_bytes;
         response_add_memory(response, head);
     } else {
         response_add_memory(response, head);
         response_add_memory(response, end);
-        if (!response->is_head) {
-            struct representation representation = represent(files, entry);
-
-            representation_add_body(&representation, response, 0, bytes);
-        }
+        add_whole_body(files, response, entry);
     }
     set_origin(response, entry);
 }
@@ -289,12 +309,35 @@ static void answer_options(const struct static_files *files,
     response_add_head(response);
 }
 
+/* The same, and notes what the cache had to do with it. */
+static void answer_get_timed(struct static_files *files,
+                             struct exchange *exchange)
+{
+    struct file_cache_counts before = file_cache_count(files->cache);
+    struct file_cache_counts after;
+
+    answer_get(files, exchange);
+    after = file_cache_count(files->cache);
+    if (after.misses > before.misses)
+        exchange->response.cache_use = RESPONSE_CACHE_MISS;
+    else if (after.hits > before.hits)
+        exchange->response.cache_use = RESPONSE_CACHE_HIT;
+}
+
+struct file_cache_counts static_files_count(const struct static_files *files)
+{
+    return file_cache_count(files->cache);
+}
+
 void static_files_answer(struct static_files *files, struct exchange *exchange)
 {
     switch (exchange->request.method) {
     case METHOD_GET:
     case METHOD_HEAD:
-        answer_get(files, exchange);
+        if (exchange->response.is_timed)
+            answer_get_timed(files, exchange);
+        else
+            answer_get(files, exchange);
         return;
     case METHOD_OPTIONS:
         answer_options(files, &exchange->response);

@@ -19,12 +19,15 @@ void response_init(struct response *response)
     response->is_head = false;
     response->is_http10 = false;
     response->is_chunked = false;
+    response->is_timed = false;
+    response->cache_use = RESPONSE_CACHE_UNASKED;
     response->part_count = 0;
     response->part_at = 0;
     response->bytes_left = 0;
     response->bytes_sent = 0;
     response->body_bytes = 0;
     response->head_bytes = 0;
+    response->timing_at = 0;
     response->parts = response->parts_inline;
     response->origin.object = NULL;
     response->stream = NULL;
@@ -98,6 +101,40 @@ struct bytes head_end(const struct response *response)
     return BYTES("\r\n");
 }
 
+/* Blanks behind a value are not part of it (RFC 9112 5), so there is room
+ * for whatever will be known when the head leaves. */
+void response_end_head(struct response *response)
+{
+    struct buf *head = &response->head;
+    char *value;
+
+    if (response->is_timed) {
+        buf_put_literal(head, "Server-Timing: ");
+        value = buf_reserve(head, RESPONSE_TIMING_BYTES);
+        if (value) {
+            memset(value, ' ', RESPONSE_TIMING_BYTES);
+            response->timing_at = (uint32_t)head->len;
+            head->len += RESPONSE_TIMING_BYTES;
+        }
+        buf_put_literal(head, "\r\n");
+    }
+    buf_put(head, head_end(response));
+    response->head_bytes = (uint32_t)head->len;
+}
+
+void response_set_timing(struct response *response, struct bytes value)
+{
+    char *at;
+
+    assert(value.len <= RESPONSE_TIMING_BYTES);
+    if (response->timing_at == 0 || response->head.failed ||
+        response->bytes_sent > 0)
+        return;
+    at = response->head.data + response->timing_at;
+    memset(at, ' ', RESPONSE_TIMING_BYTES);
+    memcpy(at, value.data, value.len);
+}
+
 /* --- Adding parts ------------------------------------------------------- */
 
 bool response_reserve_parts(struct response *response, size_t count)
@@ -141,8 +178,7 @@ void response_add_file(struct response *response, enum part_kind kind, int fd,
 
 void response_add_head(struct response *response)
 {
-    buf_put(&response->head, head_end(response));
-    response->head_bytes = (uint32_t)response->head.len;
+    response_end_head(response);
     response_add_memory(response, buf_bytes(&response->head));
     if (response->head.failed) {
         response->status = 500;
@@ -158,12 +194,14 @@ static void restart(struct response *response)
     bool persists = response->persists;
     bool is_head = response->is_head;
     bool is_http10 = response->is_http10;
+    bool is_timed = response->is_timed;
 
     response_fini(response);
     response_init(response);
     response->persists = persists;
     response->is_head = is_head;
     response->is_http10 = is_http10;
+    response->is_timed = is_timed;
 }
 
 void response_make_error(struct response *response, unsigned status,
@@ -187,8 +225,7 @@ void response_make_error(struct response *response, unsigned status,
     head_field(&response->head, BYTES("Content-Type"),
                BYTES("text/html; charset=utf-8"));
     head_number(&response->head, BYTES("Content-Length"), body.len);
-    buf_put(&response->head, head_end(response));
-    response->head_bytes = (uint32_t)response->head.len;
+    response_end_head(response);
     if (!response->is_head) {
         response->body_bytes = body.len;
         buf_put(&response->head, body);

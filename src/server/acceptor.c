@@ -46,7 +46,8 @@ static void complain(struct acceptor *acceptor, const char *what)
 
 /* Says it is busy. What the client has sent is read first, so that closing
  * does not reset the connection before the answer is seen. */
-static void refuse(int fd)
+static void refuse(const struct acceptor *acceptor, int fd,
+                   enum stats_refusal reason)
 {
     static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
                                "Retry-After: 1\r\n"
@@ -58,6 +59,7 @@ static void refuse(int fd)
         send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL);
     shutdown(fd, SHUT_WR);
     close(fd);
+    stats_note_refused(acceptor->options.stats, reason);
 }
 
 static void set_listening(struct acceptor *acceptor, bool listens)
@@ -99,7 +101,7 @@ static void refuse_with_spare(struct acceptor *acceptor,
         close(acceptor->spare_fd);
     fd = listener_accept(listener, &peer);
     if (fd >= 0)
-        refuse(fd);
+        refuse(acceptor, fd, STATS_REFUSAL_DESCRIPTORS);
     acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -160,10 +162,10 @@ static void accept_batch(struct acceptor *acceptor,
         }
         if (open >= acceptor->options.connections_max) {
             complain(acceptor, "as many open as --max-connections allows");
-            refuse(mail.fd);
+            refuse(acceptor, mail.fd, STATS_REFUSAL_LIMIT);
         } else if (!dispatch_give(acceptor->dispatch, &mail)) {
             complain(acceptor, "workers do not keep up");
-            refuse(mail.fd);
+            refuse(acceptor, mail.fd, STATS_REFUSAL_LIMIT);
         } else {
             open++;
         }

@@ -63,6 +63,11 @@ static const struct choice levels[] = {
     {"notice", LOG_LEVEL_NOTICE}, {"info", LOG_LEVEL_INFO},
     {"debug", LOG_LEVEL_DEBUG},   {0}};
 
+static const struct choice reports[] = {{"off", OPTIONS_REPORT_OFF},
+                                        {"auto", OPTIONS_REPORT_AUTO},
+                                        {"always", OPTIONS_REPORT_ALWAYS},
+                                        {0}};
+
 #define AT(member) offsetof(struct options, member)
 #define HOURS_24_MS (24ull * 3600 * 1000)
 #define TIB (1ull << 40)
@@ -150,6 +155,11 @@ static const struct option_row rows[] = {
      "count them, or let workers wait"},
     {NULL, "log-level", 0, KIND_CHOICE, AT(log_level), "LEVEL", "notice", 0, 0,
      levels, "the lightest that is told on standard error"},
+    {NULL, "report", 0, KIND_CHOICE, AT(report), "WHEN", "auto", 0, 0, reports,
+     "statistics on standard error at exit; auto:\n"
+     "when that is a terminal; SIGUSR2: at any time"},
+    {NULL, "server-timing", 0, KIND_SWITCH, AT(server_timing), NULL, NULL, 0, 0,
+     NULL, "tell clients of each answer where time went"},
     {NULL, "help", 'h', KIND_SWITCH, AT(wants_help), NULL, NULL, 0, 0, NULL,
      "print this and exit"},
     {NULL, "version", 'V', KIND_SWITCH, AT(wants_version), NULL, NULL, 0, 0,
@@ -455,14 +465,23 @@ void options_print_help(FILE *to)
     }
     fputs("\nSizes take K, M, G (1024); times take ms, s, m.\n"
           "SIGTERM and SIGINT stop gracefully, a second one at once; SIGUSR1\n"
-          "opens the access log anew.\n",
+          "opens the access log anew, SIGUSR2 prints statistics.\n",
           to);
+}
+
+static const char *name_of(const struct choice *choice, uint64_t value)
+{
+    while (choice->name && choice->value != value)
+        choice++;
+    return choice->name ? choice->name : "?";
 }
 
 const char *options_schedule_name(const struct options *options)
 {
-    for (const struct choice *choice = schedules; choice->name; choice++)
-        if (choice->value == options->schedule)
-            return choice->name;
-    return "?";
+    return name_of(schedules, options->schedule);
+}
+
+const char *options_cache_policy_name(const struct options *options)
+{
+    return name_of(cache_policies, options->cache_policy);
 }

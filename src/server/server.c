@@ -14,6 +14,7 @@
 #include "server/acceptor.h"
 #include "server/limits.h"
 #include "server/listeners.h"
+#include "server/statistics.h"
 
 enum {
     SNAPSHOT_BYTES = 16384, /* see bench/crossover.py */
@@ -30,6 +31,7 @@ struct server {
     struct docroot root;
     struct mime *mime;
     struct access_log access_log;
+    struct statistics statistics;
     struct worker **workers;
     size_t worker_count; /* created */
     size_t started;      /* of them */
@@ -84,13 +86,10 @@ static int open_signals(struct server *server)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     /* Clients go away in the middle of a sendfile: EPIPE says it. */
-    sigemptyset(&signals);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGUSR1);
     server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     server->drained_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
     if (server->signal_fd == -1 || server->drained_fd == -1) {
@@ -119,7 +118,8 @@ static struct worker_options worker_options_of(struct server *server)
         .files =
             {.cache = {.root = &server->root,
                        .mime = server->mime,
-                       .style = {.server_field = !options->hides_server},
+                       .style = {.server_field = !options->hides_server,
+                                 .server_timing = options->server_timing},
                        .cache_control = bytes_of(options->cache_control
                                                      ? options->cache_control
                                                      : ""),
@@ -154,7 +154,8 @@ static int start_threads(struct server *server)
     struct acceptor_options acceptor_options = {
         .listeners = server->listeners,
         .listener_count = server->listener_count,
-        .connections_max = server->limits.connections_max};
+        .connections_max = server->limits.connections_max,
+        .stats = &server->statistics.shared->acceptor};
     int err = access_log_start(&server->access_log, count);
 
     if (err != 0)
@@ -164,6 +165,8 @@ static int start_threads(struct server *server)
         struct worker *worker;
 
         worker_options.number = server->worker_count;
+        worker_options.stats =
+            &server->statistics.shared->workers[server->worker_count];
         worker = worker_create(&worker_options);
         if (!worker)
             break;
@@ -220,9 +223,23 @@ static bool take_signal(struct server *server)
     case SIGUSR1:
         access_log_reopen(&server->access_log);
         return false;
+    case SIGUSR2:
+        statistics_report(&server->statistics);
+        return false;
     default:
         return true;
     }
+}
+
+/* Until a signal asks for an end. */
+static void serve(struct server *server)
+{
+    struct pollfd fd = {.fd = server->signal_fd, .events = POLLIN};
+    bool is_over = false;
+
+    while (!is_over)
+        is_over = poll(&fd, 1, statistics_tick(&server->statistics)) == 1 &&
+                  take_signal(server);
 }
 
 /* Waits for a signal that asks for an end, or for all workers to end,
@@ -239,12 +256,14 @@ static bool wait_drained(struct server *server, int64_t timeout_ms)
         struct pollfd fds[] = {{.fd = server->drained_fd, .events = POLLIN},
                                {.fd = server->signal_fd, .events = POLLIN}};
         uint64_t one;
+        int pause_ms = statistics_tick(&server->statistics);
 
         now_refresh(&now);
         if (timeout_ms >= 0 && now.mono_ms >= end_ms)
             return false;
-        if (poll(fds, 2, timeout_ms < 0 ? -1 : (int)(end_ms - now.mono_ms)) ==
-            -1)
+        if (timeout_ms >= 0 && end_ms - now.mono_ms < (uint64_t)pause_ms)
+            pause_ms = (int)(end_ms - now.mono_ms);
+        if (poll(fds, 2, pause_ms) < 1)
             continue;
         if (fds[0].revents &&
             read(server->drained_fd, &one, sizeof(one)) == sizeof(one))
@@ -257,6 +276,7 @@ static bool wait_drained(struct server *server, int64_t timeout_ms)
 
 static void stop(struct server *server)
 {
+    stats_shared_drain(server->statistics.shared);
     access_log_hurry(&server->access_log);
     if (server->acceptor)
         acceptor_stop(server->acceptor);
@@ -273,7 +293,7 @@ static void stop(struct server *server)
     }
 }
 
-static void tear_down(struct server *server)
+static void tear_down(struct server *server, bool has_served)
 {
     for (size_t i = 0; i < server->listener_count; i++)
         listener_close(&server->listeners[i]);
@@ -282,6 +302,8 @@ static void tear_down(struct server *server)
         command_all(server, WORKER_STOP);
     for (size_t i = 0; i < server->started; i++)
         worker_join(server->workers[i]);
+    if (has_served && statistics_reports_exit(server->options))
+        statistics_report(&server->statistics); /* all is counted now */
     for (size_t i = 0; i < server->worker_count && server->workers; i++)
         worker_destroy(server->workers[i]);
     free(server->workers);
@@ -289,6 +311,7 @@ static void tear_down(struct server *server)
     access_log_close(&server->access_log);
     link_shared_fini(&server->link);
     docroot_close(&server->root);
+    statistics_close(&server->statistics);
     if (server->signal_fd >= 0)
         close(server->signal_fd);
     if (server->drained_fd >= 0)
@@ -324,6 +347,8 @@ static int set_up(struct server *server)
         return EX_OSERR;
     server->mime = mime_create("/etc/mime.types");
     if (!server->mime ||
+        !statistics_open(&server->statistics, options, server->limits.workers,
+                         &server->access_log) ||
         link_shared_init(&server->link, link_mode_of(options),
                          options->link_rate / 8, server->limits.workers) != 0) {
         fputs("sprintd: out of memory\n", stderr);
@@ -345,10 +370,9 @@ int server_run(const struct options *options)
     status = set_up(&server);
     if (status == EX_OK) {
         announce(&server);
-        while (!take_signal(&server))
-            continue;
+        serve(&server);
         stop(&server);
     }
-    tear_down(&server);
+    tear_down(&server, status == EX_OK);
     return status;
 }

@@ -66,6 +66,48 @@ static void paths_and_codings_have_entries_of_their_own(void **state)
         file_entry_release(entries[i]);
 }
 
+/* --- Counting ------------------------------------------------------------------------ */
+
+static void hits_misses_and_evictions_are_counted(void **state)
+{
+    struct file_cache_counts counts;
+
+    (void)state;
+    options.entries_max = 3;
+    remake();
+    write_file("a", "1");
+    write_zeros("large", SNAPSHOT_BYTES + 1); /* among those kept open */
+    for (int i = 0; i < 5; i++)
+        assert_serves("/a", "1");
+    assert_int_equal(kind_of("/large"), FILE_REGULAR);
+    assert_int_equal(kind_of("/none"), FILE_MISSING);
+    counts = file_cache_count(cache);
+    assert_int_equal(counts.hits, 4);
+    assert_int_equal(counts.misses, 3);
+    assert_int_equal(counts.evictions, 0);
+    assert_int_equal(counts.entries, 3);
+    assert_in_range(counts.bytes, 3 * sizeof(struct file_entry), 4096);
+    for (int i = 0; i < 10; i++)
+        kind_of((const char[]){'/', (char)('q' + i), '\0'});
+    counts = file_cache_count(cache);
+    assert_int_equal(counts.misses, 13);
+    assert_int_equal(counts.evictions, 2 + 10 - 3);
+    assert_int_equal(counts.entries, 1 + 3);
+}
+
+static void a_cache_of_nothing_counts_too(void **state)
+{
+    (void)state;
+    options.entries_max = 0;
+    remake();
+    write_file("a", "1");
+    assert_serves("/a", "1");
+    assert_serves("/a", "1");
+    assert_int_equal(file_cache_count(cache).misses, 2);
+    assert_int_equal(file_cache_count(cache).hits, 0);
+    assert_int_equal(file_cache_count(cache).entries, 0);
+}
+
 /* --- Change -------------------------------------------------------------------------- */
 
 static void a_change_shows_after_the_check_and_not_before(void **state)
@@ -350,6 +392,8 @@ int main(void)
         TEST(a_hit_costs_no_system_call),
         TEST(a_check_costs_one_stat),
         TEST(paths_and_codings_have_entries_of_their_own),
+        TEST(hits_misses_and_evictions_are_counted),
+        TEST(a_cache_of_nothing_counts_too),
         TEST(a_change_shows_after_the_check_and_not_before),
         TEST(a_change_of_the_time_alone_is_seen),
         TEST(a_change_whose_time_was_set_back_is_seen),

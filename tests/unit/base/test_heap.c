@@ -226,6 +226,18 @@ static int model_first(void)
     return first;
 }
 
+/* How many must leave before somebody with that key and tie. */
+static size_t model_count_before(uint64_t key, uint64_t tie)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        count += model[i].is_inside &&
+                 (model[i].key < key ||
+                  (model[i].key == key && model[i].tie < tie));
+    return count;
+}
+
 static void a_random_run_agrees_with_a_naive_model(void **state)
 {
     uint64_t arrivals = 0;
@@ -236,6 +248,7 @@ static void a_random_run_agrees_with_a_naive_model(void **state)
         int number = (int)draw(NODES);
         /* Long stretches of mostly coming and of mostly going. */
         bool is_growing = step / 500 % 2 == 0;
+        uint64_t key = (uint64_t)step % 51;
 
         if (draw(4) == 0) {
             number = model_first();
@@ -252,6 +265,8 @@ static void a_random_run_agrees_with_a_naive_model(void **state)
             model[number].is_inside = false;
         }
         assert_invariant();
+        assert_int_equal(heap_count_before(&heap, key, arrivals / 2),
+                         model_count_before(key, arrivals / 2));
         for (int i = 0; i < NODES; i++)
             assert_int_equal(heap_has(&owners[i].node), model[i].is_inside);
     }

@@ -29,6 +29,7 @@ static struct access_log access_log;
 static struct access_log_buffer log_buffer;
 static struct static_files_options files_options;
 static struct link_shared link_shared;
+static struct stats stats;
 static struct conn_set set;
 
 static char large_bytes[LARGE_BYTES]; /* the other large ones begin so too */
@@ -64,6 +65,7 @@ static inline int conn_place_init(enum sched_policy policy)
     set.style = files_options.cache.style;
     set.files = static_files_create(&files_options);
     set.access_log = &log_buffer;
+    set.stats = &stats;
     log_options.where = place_path(&place, "log");
     if (!set.files || access_log_open(&access_log, &log_options) != 0 ||
         access_log_start(&access_log, 1) != 0)

@@ -534,6 +534,50 @@ static void when_nobody_waits_everybody_goes_first(void **state)
     }
 }
 
+static void who_sends_before_an_earlier_one_overtakes(void **state)
+{
+    (void)state;
+    arrive(1, 300);
+    arrive(2, 100);
+    arrive(3, 200);
+    assert_int_equal(take(), 2);
+    assert_false(sched_overtakes(&sched, &items[2])); /* 3 is the next */
+    assert_int_equal(take(), 3);
+    assert_true(sched_overtakes(&sched, &items[3]));
+    assert_int_equal(take(), 1);
+    assert_false(sched_overtakes(&sched, &items[1]));
+}
+
+static void it_is_known_how_many_send_before(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        arrive(i, 100 * (uint64_t)i);
+    sched_arrive(&sched, &items[10], 450, false);
+    assert_int_equal(sched_count_before(&sched, &items[10], 450), 5);
+    assert_int_equal(sched_count_before(&sched, &items[10], 500), 6);
+    assert_int_equal(sched_count_before(&sched, &items[10], 0), 1);
+    use(SCHED_POLICY_FAIR, 0);
+    for (int i = 0; i < 10; i++)
+        arrive(i, 100);
+    sched_arrive(&sched, &items[10], 1, false);
+    assert_int_equal(sched_count_before(&sched, &items[10], 1), 10);
+}
+
+static void streams_wait_without_bytes(void **state)
+{
+    (void)state;
+    sched_arrive(&sched, &items[0], 0, true);
+    sched_put(&sched, &items[0], 5000);
+    arrive(1, 300);
+    assert_int_equal(sched.bytes_waiting, 300);
+    sched_drop(&sched, &items[0]);
+    sched_drop(&sched, &items[0]);
+    assert_int_equal(sched.bytes_waiting, 300);
+    assert_int_equal(take(), 1);
+    assert_int_equal(sched.bytes_waiting, 0);
+}
+
 static void room_that_is_refused_leaves_the_queue_as_it_was(void **state)
 {
     (void)state;
@@ -590,6 +634,16 @@ static int model_first(void)
     return first;
 }
 
+static void assert_bytes_waiting(void)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < ITEMS; i++)
+        if (model[i].is_waiting)
+            bytes += model[i].bytes;
+    assert_int_equal(sched.bytes_waiting, bytes);
+}
+
 /* Puts in, having asked whether it would be next. */
 static void put_and_compare(int number, uint64_t time, bool is_new)
 {
@@ -636,6 +690,7 @@ static void run_randomly(enum sched_policy policy, uint64_t bound,
             model[number].is_waiting = false;
         }
         assert_int_equal(sched_is_empty(&sched), model_first() < 0);
+        assert_bytes_waiting();
     }
     for (int i = 0; i < ITEMS; i++) {
         sched_drop(&sched, &items[i]);
@@ -677,6 +732,9 @@ int main(void)
         TEST(fair_lets_a_new_one_wait_for_those_who_wait),
         TEST(who_gives_up_is_not_taken),
         TEST(when_nobody_waits_everybody_goes_first),
+        TEST(who_sends_before_an_earlier_one_overtakes),
+        TEST(it_is_known_how_many_send_before),
+        TEST(streams_wait_without_bytes),
         TEST(room_that_is_refused_leaves_the_queue_as_it_was),
         TEST(goes_first_agrees_with_what_take_would_give),
     };

@@ -59,6 +59,7 @@ static void on_drained(void *context)
     atomic_fetch_add((atomic_uint *)context, 1);
 }
 
+static struct stats stats;
 static struct worker_options options;
 
 static int open_log(void)
@@ -89,6 +90,7 @@ static int set_up(void **state)
         .schedule = SCHED_POLICY_SRPT,
         .link = &link_shared,
         .access_log = &access_log,
+        .stats = &stats,
         .on_drained = on_drained,
         .context = &drained};
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);

@@ -41,7 +41,7 @@ void *__wrap_realloc(void *memory, size_t size)
 /* --- One response to look at --------------------------------------------- */
 
 static const struct now now = {.wall_s = 784111777};
-static const struct response_style style = {true, &now};
+static const struct response_style style = {.server_field = true, .now = &now};
 
 static struct response response;
 static int releases; /* of the origin */

@@ -30,7 +30,7 @@ static void a_head_begins_with_what_all_have(void **state)
 
 static void the_server_field_can_be_left_out(void **state)
 {
-    const struct response_style nameless = {false, &now};
+    const struct response_style nameless = {.now = &now};
 
     (void)state;
     head_begin(&response.head, 200, &nameless);
@@ -367,6 +367,48 @@ static void an_error_over_the_ceiling_just_closes(void **state)
     assert_false(response.persists);
 }
 
+/* --- Server-Timing ---------------------------------------------------------- */
+
+static void a_timed_head_says_what_is_known_when_it_leaves(void **state)
+{
+    char expected[200];
+
+    (void)state;
+    response.persists = true;
+    response.is_timed = true;
+    buf_put(&response.head, BYTES("A: b\r\n"));
+    response_add_head(&response);
+    response_set_timing(&response, BYTES("a;dur=10, b"));
+    response_set_timing(&response, BYTES("a;dur=2"));
+    snprintf(expected, sizeof(expected), "A: b\r\nServer-Timing: %-*s\r\n\r\n",
+             RESPONSE_TIMING_BYTES, "a;dur=2");
+    assert_left(expected);
+    assert_int_equal(response.head_bytes, response.head.len);
+    response_advance(&response, 1); /* too late */
+    response_set_timing(&response, BYTES("a;dur=3"));
+    assert_non_null(memmem(response.head.data, response.head.len, "dur=2", 5));
+}
+
+static void an_error_page_is_timed_like_any_other(void **state)
+{
+    (void)state;
+    response.is_timed = true;
+    response_make_error(&response, 404, BYTES(""), &style);
+    response_set_timing(&response, BYTES("queue;dur=1"));
+    assert_non_null(memmem(response.head.data, response.head_bytes,
+                           "\r\nServer-Timing: queue;dur=1 ", 29));
+    assert_int_equal(response.bytes_left,
+                     response.head_bytes + response.body_bytes);
+}
+
+static void what_is_not_timed_has_no_room_for_it(void **state)
+{
+    (void)state;
+    response_make_error(&response, 404, BYTES(""), &style);
+    response_set_timing(&response, BYTES("queue;dur=1"));
+    assert_null(memmem(response.head.data, response.head.len, "queue", 5));
+}
+
 int main(void)
 {
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -394,6 +436,9 @@ int main(void)
         FRESH(an_error_may_have_long_fields),
         FRESH(an_error_without_memory_just_closes),
         FRESH(an_error_over_the_ceiling_just_closes),
+        FRESH(a_timed_head_says_what_is_known_when_it_leaves),
+        FRESH(an_error_page_is_timed_like_any_other),
+        FRESH(what_is_not_timed_has_no_room_for_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

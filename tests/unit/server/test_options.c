@@ -117,9 +117,11 @@ static void without_arguments_everything_has_its_default(void **state)
     assert_string_equal(options.log_format, "combined");
     assert_int_equal(options.log_overflow, LOG_OVERFLOW_DROP);
     assert_int_equal(options.log_level, LOG_LEVEL_NOTICE);
+    assert_int_equal(options.report, OPTIONS_REPORT_AUTO);
     assert_false(options.follow_symlinks || options.show_hidden ||
                  options.autoindex || options.hides_server ||
-                 options.wants_help || options.wants_version);
+                 options.server_timing || options.wants_help ||
+                 options.wants_version);
 }
 
 /* --- Every option --------------------------------------------------------------------- */
@@ -175,6 +177,9 @@ static void numbers_sizes_and_times_are_read(void **state)
                  {"log-level", "notice", AT(log_level), LOG_LEVEL_NOTICE},
                  {"log-level", "info", AT(log_level), LOG_LEVEL_INFO},
                  {"log-level", "debug", AT(log_level), LOG_LEVEL_DEBUG},
+                 {"report", "off", AT(report), OPTIONS_REPORT_OFF},
+                 {"report", "auto", AT(report), OPTIONS_REPORT_AUTO},
+                 {"report", "always", AT(report), OPTIONS_REPORT_ALWAYS},
                  {"cache-policy", "lru", AT(cache_policy), EVICT_LRU},
                  {"cache-policy", "gdsf", AT(cache_policy), EVICT_GDSF},
                  {"cache-policy", "sieve", AT(cache_policy), EVICT_SIEVE},
@@ -225,6 +230,7 @@ static const struct {
                 {"show-hidden", AT(show_hidden)},
                 {"follow-symlinks", AT(follow_symlinks)},
                 {"no-server-header", AT(hides_server)},
+                {"server-timing", AT(server_timing)},
                 {"help", AT(wants_help)},
                 {"version", AT(wants_version)}};
 
@@ -458,13 +464,15 @@ static void help_names_every_option(void **state)
     free(text);
 }
 
-static void a_schedule_is_called_by_its_name(void **state)
+static void schedules_and_policies_are_called_by_their_names(void **state)
 {
     (void)state;
     read_well("");
     assert_string_equal(options_schedule_name(&options), "srpt");
-    read_well("--schedule fair");
+    assert_string_equal(options_cache_policy_name(&options), "sieve");
+    read_well("--schedule fair --cache-policy s3fifo");
     assert_string_equal(options_schedule_name(&options), "fair");
+    assert_string_equal(options_cache_policy_name(&options), "s3fifo");
 }
 
 int main(void)
@@ -486,7 +494,7 @@ int main(void)
         cmocka_unit_test(an_unknown_option_is_named),
         cmocka_unit_test(too_many_listeners_are_refused),
         cmocka_unit_test(help_names_every_option),
-        cmocka_unit_test(a_schedule_is_called_by_its_name),
+        cmocka_unit_test(schedules_and_policies_are_called_by_their_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,40 @@
+/*
+ * statistics - the statistics of this server: makes them, keeps their history
+ * and prints the report.
+ *
+ * Thread: the main thread's, but what is shared: see stats.h and history.h.
+ * Owns:   all of it; the access log is borrowed.
+ */
+#ifndef SERVER_STATISTICS_H
+#define SERVER_STATISTICS_H
+
+#include "observe/access_log.h"
+#include "observe/history.h"
+#include "server/options.h"
+
+struct statistics {
+    struct stats_shared *shared;
+    struct history *history;
+    /* private */
+    struct stats_snapshot *snapshot;
+    const struct access_log *access_log;
+    uint64_t due_ms;
+};
+
+/* False: no memory; statistics_close() all the same. */
+MUST_USE bool statistics_open(struct statistics *statistics,
+                              const struct options *options,
+                              size_t worker_count,
+                              const struct access_log *access_log);
+void statistics_close(struct statistics *statistics);
+
+/* Notes the history, if it is time. In how many ms it will be. */
+int statistics_tick(struct statistics *statistics);
+
+/* Prints the Server Statistic Report on standard error. */
+void statistics_report(struct statistics *statistics);
+
+/* Whether it is due at exit. */
+bool statistics_reports_exit(const struct options *options);
+
+#endif

@@ -1,0 +1,102 @@
+#include "server/statistics.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "http/request.h"
+#include "observe/report.h"
+#include "server/version.h"
+
+enum { INTERVAL_MS = HISTORY_INTERVAL_S * 1000 };
+
+static const char *const method_names[METHOD_COUNT] = {
+    [METHOD_GET] = "GET",         [METHOD_HEAD] = "HEAD",
+    [METHOD_OPTIONS] = "OPTIONS", [METHOD_POST] = "POST",
+    [METHOD_PUT] = "PUT",         [METHOD_DELETE] = "DELETE",
+    [METHOD_PATCH] = "PATCH",     [METHOD_TRACE] = "TRACE",
+    [METHOD_CONNECT] = "CONNECT", [METHOD_OTHER] = "other"};
+
+static const char *link_mode_name(const struct options *options)
+{
+    switch (options->link_rate) {
+    case OPTIONS_LINK_OFF:
+        return "off";
+    case OPTIONS_LINK_AUTO:
+        return "auto";
+    default:
+        return "rate";
+    }
+}
+
+bool statistics_open(struct statistics *statistics,
+                     const struct options *options, size_t worker_count,
+                     const struct access_log *access_log)
+{
+    struct stats_options stats_options = {
+        .worker_count = worker_count,
+        .method_names = method_names,
+        .method_count = METHOD_COUNT,
+        .version = SPRINTD_VERSION,
+        .schedule = options_schedule_name(options),
+        .cache_policy = options_cache_policy_name(options),
+        .link_mode = link_mode_name(options)};
+    struct now now;
+
+    now_refresh(&now);
+    *statistics = (struct statistics){.access_log = access_log,
+                                      .due_ms = now.mono_ms + INTERVAL_MS};
+    statistics->shared = stats_shared_create(&stats_options, &now);
+    statistics->history = history_create();
+    if (statistics->shared)
+        statistics->snapshot = stats_snapshot_create(statistics->shared);
+    return statistics->snapshot && statistics->history;
+}
+
+void statistics_close(struct statistics *statistics)
+{
+    stats_snapshot_destroy(statistics->snapshot);
+    history_destroy(statistics->history);
+    stats_shared_destroy(statistics->shared);
+}
+
+static void take_snapshot(struct statistics *statistics, const struct now *now)
+{
+    struct log_counters log = access_log_count(statistics->access_log);
+
+    stats_set_log(&statistics->shared->log, log.lines, log.dropped, log.errors);
+    stats_read(statistics->shared, now, statistics->snapshot);
+}
+
+int statistics_tick(struct statistics *statistics)
+{
+    struct now now;
+
+    now_refresh(&now);
+    if (now.mono_ms >= statistics->due_ms) {
+        take_snapshot(statistics, &now);
+        history_note(statistics->history, statistics->snapshot);
+        statistics->due_ms += INTERVAL_MS;
+        if (statistics->due_ms <= now.mono_ms) /* it has overslept */
+            statistics->due_ms = now.mono_ms + INTERVAL_MS;
+    }
+    return (int)(statistics->due_ms - now.mono_ms);
+}
+
+void statistics_report(struct statistics *statistics)
+{
+    struct now now;
+    struct buf text;
+
+    now_refresh(&now);
+    take_snapshot(statistics, &now);
+    buf_init(&text, NULL, 0, REPORT_BYTES_MAX);
+    report_put(&text, statistics->snapshot);
+    fwrite(text.data, 1, text.len, stderr); /* in one piece */
+    buf_fini(&text);
+}
+
+bool statistics_reports_exit(const struct options *options)
+{
+    return options->report == OPTIONS_REPORT_ALWAYS ||
+           (options->report == OPTIONS_REPORT_AUTO && isatty(STDERR_FILENO));
+}
