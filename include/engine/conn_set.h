@@ -16,6 +16,7 @@
 
 #include "engine/conn.h"
 #include "engine/sender.h"
+#include "handler/router.h"
 #include "handler/static_files.h"
 #include "observe/access_log.h"
 
@@ -36,6 +37,7 @@ struct conn_set {
     struct conn_limits limits;
     struct response_style style;
     struct static_files *files;
+    struct router router; /* to files, and to what else there is */
     struct access_log_buffer *access_log;
     struct sched sched;
     struct sender sender;
@@ -45,6 +47,7 @@ struct conn_set {
     /* private */
     struct deadline_wheel deadlines;
     struct list open;
+    struct list waiting; /* open ones, by their own node */
     struct list closed;
     struct list free;
     struct list slabs;
@@ -74,7 +77,11 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer);
  * what was closed. */
 void conn_set_turn(struct conn_set *set);
 
-/* From now on no request is kept alive; idle connections are closed. */
+/* Asks the answers that wait for something once more. */
+void conn_set_wake(struct conn_set *set);
+
+/* From now on no request is kept alive; idle connections are closed, and
+ * answers that wait may end. */
 void conn_set_drain(struct conn_set *set);
 void conn_set_close_all(struct conn_set *set);
 

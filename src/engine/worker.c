@@ -9,7 +9,7 @@
 enum {
     MAILBOX_CAPACITY = 1024,
     STACK_BYTES = 512 * 1024,
-    TICK_S = 1 /* how often what was logged is handed over */
+    TICK_S = 1 /* how often what was logged is handed over, and status told */
 };
 
 struct worker {
@@ -22,6 +22,7 @@ struct worker {
     ev_io link_timer; /* a timerfd: libev's own timers know milliseconds */
     bool link_timer_runs;
     struct mailbox *mailbox;
+    struct status *status; /* NULL: it is not asked for */
     struct access_log_buffer access_log;
     pthread_t thread;
     bool is_stopping;
@@ -43,6 +44,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
     (void)loop;
     (void)events;
     access_log_tick(&worker->access_log);
+    if (worker->status && status_tick(worker->status))
+        conn_set_wake(&worker->conns);
 }
 
 /* Not cleared before: reading is what stops it from firing on. */
@@ -82,8 +85,11 @@ static void on_command(void *context, unsigned commands)
 
     if (commands & WORKER_STOP)
         worker->is_stopping = true;
-    if (commands & WORKER_DRAIN)
+    if (commands & WORKER_DRAIN) {
+        if (worker->status)
+            status_drain(worker->status);
         conn_set_drain(&worker->conns);
+    }
 }
 
 static void *run(void *context)
@@ -127,7 +133,8 @@ static int set_up_loop(struct worker *worker)
     worker->tick.data = worker;
     access_log_buffer_init(&worker->access_log, worker->options.access_log,
                            (unsigned)worker->options.number, &worker->now);
-    if (access_log_tells(&worker->access_log, LOG_EVENT_REQUEST))
+    if (access_log_tells(&worker->access_log, LOG_EVENT_REQUEST) ||
+        worker->options.status.prefix.len > 0)
         ev_timer_start(worker->loop, &worker->tick);
     return 0;
 }
@@ -145,13 +152,29 @@ static int set_up_link_timer(struct worker *worker)
     return 0;
 }
 
-static int set_up_conns(struct worker *worker)
+static int set_up_handlers(struct worker *worker)
 {
     struct conn_set *conns = &worker->conns;
+    struct status_options *status = &worker->options.status;
 
     conns->files = static_files_create(&worker->options.files);
     if (!conns->files)
         return -ENOMEM;
+    router_init(&conns->router, static_files_handler(conns->files));
+    if (status->prefix.len == 0)
+        return 0;
+    status->style = worker->options.files.cache.style;
+    worker->status = status_create(status);
+    if (!worker->status)
+        return -ENOMEM;
+    router_add(&conns->router, status->prefix, status_handler(worker->status));
+    return 0;
+}
+
+static int set_up_conns(struct worker *worker)
+{
+    struct conn_set *conns = &worker->conns;
+
     conns->loop = worker->loop;
     conns->now = &worker->now;
     conns->limits = worker->options.limits;
@@ -173,7 +196,7 @@ struct worker *worker_create(const struct worker_options *options)
     now_refresh(&worker->now);
     worker->link_timer.fd = -1;
     if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
-        set_up_conns(worker) == 0)
+        set_up_handlers(worker) == 0 && set_up_conns(worker) == 0)
         return worker;
     worker_destroy(worker);
     return NULL;
@@ -186,6 +209,7 @@ void worker_destroy(struct worker *worker)
     if (worker->conns.loop)
         conn_set_fini(&worker->conns);
     static_files_destroy(worker->conns.files);
+    status_destroy(worker->status);
     access_log_buffer_fini(&worker->access_log);
     mailbox_destroy(worker->mailbox);
     if (worker->link_timer.fd >= 0)

@@ -9,8 +9,7 @@
 #include "http/range.h"
 #include "server/server.h"
 #include "server/top.h"
-
-#define SPRINTD_VERSION "0.1.0"
+#include "server/version.h"
 
 static void print_version(FILE *to)
 {

@@ -14,6 +14,7 @@
 #include "server/acceptor.h"
 #include "server/limits.h"
 #include "server/listeners.h"
+#include "server/version.h"
 
 enum {
     SNAPSHOT_BYTES = 16384, /* see bench/crossover.py */
@@ -30,6 +31,8 @@ struct server {
     struct docroot root;
     struct mime *mime;
     struct access_log access_log;
+    struct stats_shared *stats;
+    struct history *history;
     struct worker **workers;
     size_t worker_count; /* created */
     size_t started;      /* of them */
@@ -100,6 +103,47 @@ static int open_signals(struct server *server)
     return EX_OK;
 }
 
+/* --- Statistics ----------------------------------------------------------- */
+
+static const char *name_link_mode(enum link_mode mode)
+{
+    return mode == LINK_OFF ? "off" : mode == LINK_RATE ? "rate" : "auto";
+}
+
+/* When the link is set up. */
+static int open_statistics(struct server *server)
+{
+    static const char *const methods[METHOD_COUNT] = {
+        [METHOD_GET] = "GET",         [METHOD_HEAD] = "HEAD",
+        [METHOD_OPTIONS] = "OPTIONS", [METHOD_POST] = "POST",
+        [METHOD_PUT] = "PUT",         [METHOD_DELETE] = "DELETE",
+        [METHOD_PATCH] = "PATCH",     [METHOD_TRACE] = "TRACE",
+        [METHOD_CONNECT] = "CONNECT", [METHOD_OTHER] = "other"};
+    struct stats_options options = {
+        .worker_count = server->limits.workers,
+        .method_names = methods,
+        .method_count = METHOD_COUNT,
+        .version = SPRINTD_VERSION,
+        .schedule = options_schedule_name(server->options),
+        .cache_policy = options_cache_policy_name(server->options),
+        .link_mode = name_link_mode(server->link.mode)};
+    struct now now;
+
+    now_refresh(&now);
+    server->stats = stats_shared_create(&options, &now);
+    server->history = history_create();
+    if (server->stats && server->history)
+        return EX_OK;
+    fputs("sprintd: statistics: out of memory\n", stderr);
+    return EX_OSERR;
+}
+
+static void close_statistics(struct server *server)
+{
+    stats_shared_destroy(server->stats);
+    history_destroy(server->history);
+}
+
 /* --- Workers --------------------------------------------------------------- */
 
 static void on_drained(void *context)
@@ -131,6 +175,11 @@ static struct worker_options worker_options_of(struct server *server)
                        .snapshot_bytes = SNAPSHOT_BYTES},
              .autoindex = options->autoindex,
              .show_hidden = options->show_hidden},
+        .status = {.prefix = options->status,
+                   .allowed = options->status_allow,
+                   .allowed_count = (size_t)options->status_allow_count,
+                   .stats = server->stats,
+                   .history = server->history},
         .limits = {.connections_max = server->limits.connections_max,
                    .requests_max = (uint32_t)options->requests_max,
                    .keepalive_ms = options->keepalive_ms,
@@ -262,6 +311,7 @@ static void stop(struct server *server)
         acceptor_stop(server->acceptor);
     for (size_t i = 0; i < server->listener_count; i++)
         listener_close(&server->listeners[i]);
+    stats_shared_drain(server->stats);
     command_all(server, WORKER_DRAIN);
     if (!wait_drained(server, (int64_t)server->options->drain_ms)) {
         log_notice("not drained: breaking off what is still being sent");
@@ -285,6 +335,7 @@ static void tear_down(struct server *server)
     for (size_t i = 0; i < server->worker_count && server->workers; i++)
         worker_destroy(server->workers[i]);
     free(server->workers);
+    close_statistics(server);
     mime_destroy(server->mime);
     access_log_close(&server->access_log);
     link_shared_fini(&server->link);
@@ -329,7 +380,8 @@ static int set_up(struct server *server)
         fputs("sprintd: out of memory\n", stderr);
         return EX_OSERR;
     }
-    return start_threads(server);
+    status = open_statistics(server);
+    return status == EX_OK ? start_threads(server) : status;
 }
 
 int server_run(const struct options *options)
