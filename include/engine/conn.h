@@ -11,14 +11,18 @@
  *                                                          |
  *           all sent, to be closed --> LINGERING --> CLOSED
  *
+ * While an answer has more to come but nothing now, the connection is WAITING
+ * until conn_wake() makes it QUEUED again.
+ *
  * Requests that came in one read are answered ahead while the answers are
  * small; their responses stand in the connection's row and leave together.
  *
  * Only conn_enter() writes the state; it sets watcher and deadline to match.
  * A closed connection stays in memory until the end of the turn.
  *
- * Invariant: QUEUED exactly while in the scheduler. The input buffer is held
- *            only while it has bytes, or an exchange that points into it.
+ * Invariant: QUEUED exactly while in the scheduler, WAITING exactly while in
+ *            the set's list of these. The input buffer is held only while it
+ *            has bytes, or an exchange that points into it.
  * Thread:    the worker's.
  * Owns:      its socket, input buffer and exchanges.
  */
@@ -39,6 +43,7 @@ enum conn_state {
     CONN_BODY,      /* takes in the body of conn->current */
     CONN_QUEUED,    /* waits for its turn to send */
     CONN_BLOCKED,   /* waits for the socket to take more */
+    CONN_WAITING,   /* waits for more of its answer to be made */
     CONN_LINGERING, /* has sent all; reads until the client has seen it */
     CONN_CLOSED     /* freed at the end of the turn */
 };
@@ -104,10 +109,11 @@ struct conn {
     uint32_t linger_bytes; /* that may still be thrown away */
     uint64_t linger_until_ms;
     struct address peer;
-    uint32_t finished; /* of its requests, those that are done with */
-    uint64_t number;   /* of all connections of the server */
-    uint32_t position; /* in the scheduler, as its row came; when timed */
-    uint32_t waiting;  /* there were so many then, itself included */
+    uint32_t finished;     /* of its requests, those that are done with */
+    uint64_t number;       /* of all connections of the server */
+    uint32_t position;     /* in the scheduler, as its row came; when timed */
+    uint32_t waiting;      /* there were so many then, itself included */
+    struct list wait_node; /* in the set's, while it is WAITING */
 };
 
 /* Takes a new connection over, whose first request is probably there. */
@@ -116,6 +122,9 @@ void conn_start(struct conn *conn);
 /* Its turn to send has come: it was taken out of the scheduler. Returns how
  * many bytes went. */
 uint64_t conn_run(struct conn *conn);
+
+/* It is WAITING, and there may be more of its answer. */
+void conn_wake(struct conn *conn);
 
 /* Its deadline is over. */
 void conn_expire(struct conn *conn);

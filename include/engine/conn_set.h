@@ -17,6 +17,7 @@
 #include "engine/conn.h"
 #include "engine/drain.h"
 #include "engine/sender.h"
+#include "handler/router.h"
 #include "handler/static_files.h"
 #include "observe/access_log.h"
 #include "observe/stats.h"
@@ -38,6 +39,7 @@ struct conn_set {
     struct conn_limits limits;
     struct response_style style;
     struct static_files *files;
+    struct router router; /* to files, and to what else there is */
     struct access_log_buffer *access_log;
     struct stats *stats; /* the worker's */
     struct sched sched;
@@ -49,6 +51,7 @@ struct conn_set {
     /* private */
     struct deadline_wheel deadlines;
     struct list open;
+    struct list waiting; /* open ones, by their own node */
     struct list closed;
     struct list free;
     struct list slabs;
@@ -78,7 +81,11 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer);
  * what was closed. */
 void conn_set_turn(struct conn_set *set);
 
-/* From now on no request is kept alive; idle connections are closed. */
+/* Asks the answers that wait for something once more. */
+void conn_set_wake(struct conn_set *set);
+
+/* From now on no request is kept alive; idle connections are closed, and
+ * answers that wait may end. */
 void conn_set_drain(struct conn_set *set);
 void conn_set_close_all(struct conn_set *set);
 

@@ -23,6 +23,7 @@ enum sender_result {
     SENDER_DONE,  /* nothing of the row is left */
     SENDER_SLICE, /* a step was made, more is left */
     SENDER_FULL,  /* the socket takes no more for now */
+    SENDER_LATER, /* nothing to send until the first response is woken */
     SENDER_FAILED /* client gone, file changed, or no memory: abort */
 };
 

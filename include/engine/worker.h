@@ -14,10 +14,12 @@
 #define ENGINE_WORKER_H
 
 #include "engine/conn_set.h"
+#include "handler/status.h"
 #include "io/mailbox.h"
 
 struct worker_options {
     struct static_files_options files; /* style.now is set by the worker */
+    struct status_options status;      /* no prefix: none; so is its style */
     struct conn_limits limits;
     enum sched_policy schedule;
     uint64_t starvation_bound; /* of srpt; see sched.h */

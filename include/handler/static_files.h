@@ -11,7 +11,7 @@
 #define HANDLER_STATIC_FILES_H
 
 #include "backend/file_cache.h"
-#include "http/exchange.h"
+#include "handler/handler.h"
 
 struct static_files_options {
     struct file_cache_options cache;
@@ -32,5 +32,8 @@ struct file_cache_counts static_files_count(const struct static_files *files);
 /* Makes exchange->response, whose persists, is_head and is_http10 are set.
  * It may clear persists. */
 void static_files_answer(struct static_files *files, struct exchange *exchange);
+
+/* The same, for the router. */
+struct handler static_files_handler(struct static_files *files);
 
 #endif

@@ -4,13 +4,15 @@
  *
  * Thread: the worker of its connection.
  * Owns:   the response. The request's views point into the connection's
- *         input buffer, which stays until the exchange is done.
+ *         input buffer, which stays until the exchange is done; peer is the
+ *         connection's.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
 
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/list.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -25,6 +27,7 @@ struct exchange_times {
 
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
+    const struct address *peer; /* who asks, once it has been asked */
     struct exchange_times times;
     uint64_t bytes_in; /* of the request, as read */
     struct response response;

@@ -56,10 +56,18 @@ struct origin {
     void *object;
 };
 
+/* What a stream says of itself. */
+enum stream_result {
+    STREAM_FAILED = -1, /* break off */
+    STREAM_END,         /* that was all */
+    STREAM_MORE,        /* more will follow, whenever it is asked for */
+    STREAM_LATER        /* nothing now: ask again when woken */
+};
+
 /* A body that is made while it is sent; its length is not known. */
 struct stream {
-    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all).
-     * Returns 1: more will follow, 0: that was all, -1: failed, break off. */
+    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all; nothing
+     * for STREAM_LATER). Returns an enum stream_result. */
     int (*fill)(struct stream *stream, struct buf *out);
     void (*destroy)(struct stream *stream);
 };
@@ -79,10 +87,12 @@ struct response {
     bool is_chunked;       /* stream is framed by chunks */
     bool is_timed;         /* the head gets a Server-Timing field */
     uint8_t cache_use;     /* enum response_cache */
+    bool is_waiting;       /* stream said STREAM_LATER */
     uint8_t part_count;    /* in use, of parts */
     uint8_t part_at;       /* the next to send */
     uint64_t bytes_left;   /* of all parts */
     uint64_t bytes_sent;   /* handed to the kernel, head included */
+    uint64_t bytes_before; /* of these, before it waited last */
     uint64_t body_bytes;   /* of the body as announced; for logs */
     uint32_t head_bytes;   /* of bytes_sent, how many were head */
     uint32_t timing_at;    /* in head, where the field's value goes; or 0 */

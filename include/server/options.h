@@ -13,9 +13,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/bytes.h"
+#include "base/cidr.h"
 
-enum { OPTIONS_LISTEN_MAX = 16, OPTIONS_WORKERS_MAX = 1024 };
+enum {
+    OPTIONS_LISTEN_MAX = 16,
+    OPTIONS_WORKERS_MAX = 1024,
+    OPTIONS_STATUS_ALLOW_MAX = 16
+};
 
 #define OPTIONS_LINK_OFF 0
 #define OPTIONS_LINK_AUTO UINT64_MAX
@@ -51,6 +55,9 @@ struct options {
     uint64_t send_rate_min;
     uint64_t drain_ms;
     const char *cache_control;
+    struct bytes status; /* without a slash at its end; empty: off */
+    struct cidr status_allow[OPTIONS_STATUS_ALLOW_MAX];
+    uint64_t status_allow_count;
     const char *access_log;
     const char *log_format;
     uint64_t log_overflow; /* enum log_overflow */

@@ -1,6 +1,7 @@
 #include "engine/conn.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,12 +14,16 @@ enum { LINGER_IDLE_MS = 2000, IGNORED_EVENTS_MAX = 16 };
 #define MAY(state) (1u << (state))
 static const unsigned may_follow[] = {
     [CONN_READING] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
-                     MAY(CONN_BLOCKED) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+                     MAY(CONN_BLOCKED) | MAY(CONN_WAITING) |
+                     MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
     [CONN_BODY] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
-                  MAY(CONN_BLOCKED) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+                  MAY(CONN_BLOCKED) | MAY(CONN_WAITING) | MAY(CONN_LINGERING) |
+                  MAY(CONN_CLOSED),
     [CONN_QUEUED] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
-                    MAY(CONN_BLOCKED) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+                    MAY(CONN_BLOCKED) | MAY(CONN_WAITING) |
+                    MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
     [CONN_BLOCKED] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
+    [CONN_WAITING] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
     [CONN_LINGERING] = MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
     [CONN_CLOSED] = 0,
 };
@@ -85,6 +90,12 @@ void conn_enter(struct conn *conn, enum conn_state state)
         conn->blocked_since_ms = set->now->mono_ms;
         limit(conn, conn_blocked_until(conn));
         break;
+    case CONN_WAITING:
+        /* For how long is up to whoever makes the answer. */
+        watch(conn, EV_READ);
+        deadline_drop(&conn->set->deadlines, &conn->deadline);
+        list_put_last(&conn->set->waiting, &conn->wait_node);
+        break;
     case CONN_LINGERING:
         watch(conn, EV_READ);
         limit(conn, set->now->mono_ms + LINGER_IDLE_MS);
@@ -92,6 +103,22 @@ void conn_enter(struct conn *conn, enum conn_state state)
     case CONN_CLOSED:
         break;
     }
+}
+
+/* Only its end is looked for: what else a client sends has to wait too, and
+ * would fire again and again. Who is gone after that is noticed when the next
+ * piece is sent. */
+static void look_for_end(struct conn *conn)
+{
+    char byte;
+    ssize_t n = recv(conn->io.fd, &byte, 1, MSG_PEEK);
+
+    if (n > 0)
+        ev_io_stop(conn->set->loop, &conn->io);
+    else if (n == 0)
+        conn_close(conn, CONN_END_CLIENT);
+    else if (errno != EAGAIN && errno != EINTR)
+        conn_close(conn, CONN_END_ERROR);
 }
 
 static void on_event(struct ev_loop *loop, ev_io *io, int events)
@@ -107,6 +134,9 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
     case CONN_BLOCKED:
         conn->blocked_ms += conn->set->now->mono_ms - conn->blocked_since_ms;
         conn_queue(conn);
+        break;
+    case CONN_WAITING:
+        look_for_end(conn);
         break;
     case CONN_LINGERING:
         conn_linger(conn);
@@ -151,6 +181,7 @@ void conn_expire(struct conn *conn)
         conn_close(conn, CONN_END_TIMEOUT);
         break;
     case CONN_QUEUED: /* it is the server that makes it wait */
+    case CONN_WAITING:
     case CONN_CLOSED:
         break;
     }
@@ -176,6 +207,7 @@ void conn_close(struct conn *conn, enum conn_end end)
     ev_io_stop(set->loop, &conn->io);
     deadline_drop(&set->deadlines, &conn->deadline);
     conn_give_up(conn);
+    list_drop(&conn->wait_node);
     link_drop(&set->link, &conn->flow);
     drain_drop(&set->drain, conn->io.fd);
     if (!list_is_empty(&conn->exchanges)) {

@@ -23,7 +23,7 @@ void conn_refuse(struct conn *conn, unsigned status);
 
 enum conn_progress {
     CONN_SENT,  /* the row is empty, the connection may go on */
-    CONN_WAITS, /* queued or blocked: comes back by itself */
+    CONN_WAITS, /* queued, blocked or waiting: comes back by itself */
     CONN_ENDED  /* lingering or closed */
 };
 

@@ -101,7 +101,8 @@ static void answer(struct conn *conn, struct exchange *exchange)
         return;
     }
     exchange->times.ready_ns = conn->input->last_ns;
-    static_files_answer(conn->set->files, exchange);
+    exchange->peer = &conn->peer;
+    router_answer(&conn->set->router, exchange);
     add_to_row(conn, exchange);
 }
 

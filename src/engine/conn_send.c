@@ -17,7 +17,8 @@ static struct exchange *first_exchange(const struct conn *conn)
 }
 
 /* What the scheduler orders by: the bytes left of all that leaves together. Of
- * a stream nobody knows; the bytes it has had stand for them. */
+ * a stream nobody knows; the bytes it has had since it waited last, if ever,
+ * stand for them. */
 struct waiting {
     uint64_t bytes;
     bool is_stream;
@@ -34,7 +35,7 @@ static struct waiting count_waiting(const struct conn *conn)
 
         waiting.bytes += response->bytes_left;
         if (response->stream) {
-            waiting.bytes += response->bytes_sent;
+            waiting.bytes += response->bytes_sent - response->bytes_before;
             waiting.is_stream = true;
         }
     }
@@ -289,8 +290,9 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
             end(conn);
             return CONN_ENDED;
         }
-        if (result == SENDER_FULL) {
-            conn_enter(conn, CONN_BLOCKED);
+        if (result == SENDER_FULL || result == SENDER_LATER) {
+            conn_enter(conn,
+                       result == SENDER_FULL ? CONN_BLOCKED : CONN_WAITING);
             return CONN_WAITS;
         }
         if (budget == 0 || sent == 0) {
@@ -319,6 +321,16 @@ enum conn_progress conn_submit(struct conn *conn)
     }
     conn_queue(conn);
     return CONN_WAITS;
+}
+
+void conn_wake(struct conn *conn)
+{
+    struct waiting waiting = count_waiting(conn);
+
+    list_drop(&conn->wait_node);
+    sched_arrive(&conn->set->sched, &conn->item, waiting.bytes,
+                 waiting.is_stream);
+    conn_queue(conn);
 }
 
 uint64_t conn_run(struct conn *conn)

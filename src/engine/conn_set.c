@@ -120,6 +120,7 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
                           .number = set->next_number};
     set->next_number += set->number_step;
     list_init(&conn->exchanges);
+    list_init(&conn->wait_node);
     deadline_init(&conn->deadline);
     list_put_last(&set->open, &conn->link);
     set->count++;
@@ -193,10 +194,17 @@ static void close_where(struct conn_set *set, bool only_idle)
     }
 }
 
+void conn_set_wake(struct conn_set *set)
+{
+    while (!list_is_empty(&set->waiting))
+        conn_wake(OWNER_OF(set->waiting.next, struct conn, wait_node));
+}
+
 void conn_set_drain(struct conn_set *set)
 {
     set->is_draining = true;
     close_where(set, true);
+    conn_set_wake(set);
 }
 
 void conn_set_close_all(struct conn_set *set)
@@ -219,6 +227,7 @@ int conn_set_init(struct conn_set *set, enum sched_policy policy,
                   size_t worker)
 {
     list_init(&set->open);
+    list_init(&set->waiting);
     list_init(&set->closed);
     list_init(&set->free);
     list_init(&set->slabs);

@@ -43,7 +43,8 @@ void conn_note_exchange(const struct conn *conn,
         .wall_ns = conn->set->now->wall_ns,
         .target = request->target,
         .peer = &conn->peer,
-        .is_complete = times->last_ns != 0};
+        /* What waited for its next piece took as long as it wanted to. */
+        .is_complete = times->last_ns != 0 && response->bytes_before == 0};
 
     _Static_assert(METHOD_COUNT <= (int)STATS_METHODS_MAX, "room for each");
     if (request->method_name.len == 0) { /* that was no request */

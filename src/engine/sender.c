@@ -232,6 +232,8 @@ enum sender_result sender_step(struct sender *sender, int fd,
     if (first->bytes_left == 0 && first->stream) {
         if (!response_refill(first))
             return SENDER_FAILED;
+        if (first->bytes_left == 0 && first->is_waiting)
+            return SENDER_LATER;
         if (first->bytes_left == 0 && first->stream)
             return SENDER_SLICE; /* nothing yet: let others go on */
     }

@@ -23,6 +23,7 @@ struct worker {
     ev_io link_timer; /* a timerfd: libev's own timers know milliseconds */
     bool link_timer_runs;
     struct mailbox *mailbox;
+    struct status *status; /* NULL: it is not asked for */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;
@@ -100,6 +101,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
     (void)events;
     access_log_tick(&worker->access_log);
     tell(worker);
+    if (worker->status && status_tick(worker->status))
+        conn_set_wake(&worker->conns);
 }
 
 /* Not cleared before: reading is what stops it from firing on. */
@@ -139,8 +142,11 @@ static void on_command(void *context, unsigned commands)
 
     if (commands & WORKER_STOP)
         worker->is_stopping = true;
-    if (commands & WORKER_DRAIN)
+    if (commands & WORKER_DRAIN) {
+        if (worker->status)
+            status_drain(worker->status);
         conn_set_drain(&worker->conns);
+    }
 }
 
 static void *run(void *context)
@@ -203,13 +209,29 @@ static int set_up_link_timer(struct worker *worker)
     return 0;
 }
 
-static int set_up_conns(struct worker *worker)
+static int set_up_handlers(struct worker *worker)
 {
     struct conn_set *conns = &worker->conns;
+    struct status_options *status = &worker->options.status;
 
     conns->files = static_files_create(&worker->options.files);
     if (!conns->files)
         return -ENOMEM;
+    router_init(&conns->router, static_files_handler(conns->files));
+    if (status->prefix.len == 0)
+        return 0;
+    status->style = worker->options.files.cache.style;
+    worker->status = status_create(status);
+    if (!worker->status)
+        return -ENOMEM;
+    router_add(&conns->router, status->prefix, status_handler(worker->status));
+    return 0;
+}
+
+static int set_up_conns(struct worker *worker)
+{
+    struct conn_set *conns = &worker->conns;
+
     conns->loop = worker->loop;
     conns->now = &worker->now;
     conns->limits = worker->options.limits;
@@ -232,7 +254,7 @@ struct worker *worker_create(const struct worker_options *options)
     now_refresh(&worker->now);
     worker->link_timer.fd = -1;
     if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
-        set_up_conns(worker) == 0)
+        set_up_handlers(worker) == 0 && set_up_conns(worker) == 0)
         return worker;
     worker_destroy(worker);
     return NULL;
@@ -245,6 +267,7 @@ void worker_destroy(struct worker *worker)
     if (worker->conns.loop)
         conn_set_fini(&worker->conns);
     static_files_destroy(worker->conns.files);
+    status_destroy(worker->status);
     access_log_buffer_fini(&worker->access_log);
     mailbox_destroy(worker->mailbox);
     if (worker->link_timer.fd >= 0)

@@ -345,22 +345,22 @@ static int fill(struct stream *stream, struct buf *out)
     size_t end = out->len + RESPONSE_STREAM_BYTES;
 
     if (!write_intro(listing, out, end - out->len))
-        return 1;
+        return STREAM_MORE;
     if (listing->reads_ahead) {
         if (!read_ahead(listing))
-            return -1;
+            return STREAM_FAILED;
         if (listing->reads_ahead)
-            return 1;
+            return STREAM_MORE;
     } else if (listing->at == listing->count && listing->directory) {
         drop_entries(listing);
         if (!read_batch(listing))
-            return -1;
+            return STREAM_FAILED;
     }
     if (!write_entries(listing, out, end - out->len) || listing->directory ||
         end - out->len < LISTING_OUTRO_BYTES_MAX)
-        return 1;
+        return STREAM_MORE;
     listing_put_outro(out, listing->format, listing->written);
-    return 0;
+    return STREAM_END;
 }
 
 /* --- Coming and going ---------------------------------------------------- */

@@ -356,6 +356,17 @@ void static_files_answer(struct static_files *files, struct exchange *exchange)
                         style_of(files));
 }
 
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    (void)rest;
+    static_files_answer(self, exchange);
+}
+
+struct handler static_files_handler(struct static_files *files)
+{
+    return (struct handler){.answer = answer, .self = files};
+}
+
 struct static_files *static_files_create(const struct static_files_options
                                              *options)
 {

@@ -21,10 +21,12 @@ void response_init(struct response *response)
     response->is_chunked = false;
     response->is_timed = false;
     response->cache_use = RESPONSE_CACHE_UNASKED;
+    response->is_waiting = false;
     response->part_count = 0;
     response->part_at = 0;
     response->bytes_left = 0;
     response->bytes_sent = 0;
+    response->bytes_before = 0;
     response->body_bytes = 0;
     response->head_bytes = 0;
     response->timing_at = 0;
@@ -275,8 +277,11 @@ bool response_refill(struct response *response)
         return false;
     out->len = room;
     more = response->stream->fill(response->stream, out);
-    if (more < 0 || out->failed)
+    if (more == STREAM_FAILED || out->failed)
         return false;
+    response->is_waiting = more == STREAM_LATER;
+    if (response->is_waiting)
+        response->bytes_before = response->bytes_sent;
     response->body_bytes += out->len - room;
     if (response->is_chunked && out->len > room) {
         snprintf(size, sizeof(size), "%08x\r\n", (unsigned)(out->len - room));
@@ -284,7 +289,7 @@ bool response_refill(struct response *response)
         buf_put_literal(out, "\r\n");
         room = 0;
     }
-    if (more == 0) {
+    if (more == STREAM_END) {
         if (response->is_chunked)
             buf_put_literal(out, "0\r\n\r\n");
         response->stream->destroy(response->stream);

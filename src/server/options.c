@@ -8,6 +8,7 @@
 #include "backend/file_cache.h"
 #include "base/log.h"
 #include "engine/sched.h"
+#include "handler/status.h"
 #include "observe/access_log.h"
 
 enum kind {
@@ -19,7 +20,9 @@ enum kind {
     KIND_TEXT,
     KIND_CHOICE,
     KIND_FORMAT, /* of the access log */
-    KIND_LISTEN  /* may come again */
+    KIND_LISTEN, /* may come again */
+    KIND_PREFIX, /* of paths */
+    KIND_CIDR    /* may come again */
 };
 
 struct choice {
@@ -140,6 +143,12 @@ static const struct option_row rows[] = {
      "average beyond --send-timeout; 0: any"},
     {NULL, "drain-timeout", 0, KIND_TIME, AT(drain_ms), "TIME", "30s", 0,
      HOURS_24_MS, NULL, "for what is being sent when told to stop"},
+
+    {"Status", "status", 0, KIND_PREFIX, AT(status), "PREFIX", NULL, 0, 0, NULL,
+     "dashboard, status.json, metrics and health at\n"
+     "PREFIX/, such as /_sprintd, for this machine"},
+    {NULL, "status-allow", 0, KIND_CIDR, AT(status_allow), "CIDR", NULL, 0, 0,
+     NULL, "and for these addresses; may come again"},
 
     {"Output", "access-log", 0, KIND_TEXT, AT(access_log), "WHERE", NULL, 0, 0,
      NULL,
@@ -298,6 +307,12 @@ static bool set_value(struct options *options, const struct option_row *row,
             return false;
         options->listen[options->listen_count++] = text;
         return true;
+    case KIND_PREFIX:
+        return status_read_prefix(text, (struct bytes *)(void *)at);
+    case KIND_CIDR:
+        return options->status_allow_count < OPTIONS_STATUS_ALLOW_MAX &&
+               cidr_parse(&options->status_allow[options->status_allow_count++],
+                          text);
     }
     return false;
 }
@@ -330,6 +345,18 @@ static void explain(FILE *errors, const struct option_row *row,
         break;
     case KIND_LISTEN:
         fprintf(errors, "accepted: at most %d listeners", OPTIONS_LISTEN_MAX);
+        break;
+    case KIND_PREFIX:
+        fprintf(errors,
+                "a path of letters, digits and \"-._~\", such as /_sprintd, of "
+                "at most %d bytes",
+                STATUS_PREFIX_BYTES_MAX);
+        break;
+    case KIND_CIDR:
+        fprintf(errors,
+                "a block of addresses, such as 192.0.2.0/24, with no bit set "
+                "behind its length; at most %d of them are taken",
+                OPTIONS_STATUS_ALLOW_MAX);
         break;
     case KIND_FORMAT:
         if (!is_format(text, fault))

@@ -67,6 +67,7 @@ static inline int conn_place_init(enum sched_policy policy)
     set.access_log = &log_buffer;
     set.stats = &stats;
     log_options.where = place_path(&place, "log");
+    router_init(&set.router, static_files_handler(set.files));
     if (!set.files || access_log_open(&access_log, &log_options) != 0 ||
         access_log_start(&access_log, 1) != 0)
         return -1;

@@ -105,7 +105,7 @@ static void errors_of_send_are_told_apart(void **state)
 /* --- Streams ---------------------------------------------------------------- */
 
 /* Each piece is given by a call of fill; NULL: that is all. A piece "!" is a
- * failure. */
+ * failure, "?" nothing until later. */
 static const char *const *pieces;
 static unsigned destroyed;
 
@@ -113,11 +113,15 @@ static int fill(struct stream *stream, struct buf *out)
 {
     (void)stream;
     if (!*pieces)
-        return 0;
+        return STREAM_END;
     if (strcmp(*pieces, "!") == 0)
-        return -1;
+        return STREAM_FAILED;
+    if (strcmp(*pieces, "?") == 0) {
+        pieces++;
+        return STREAM_LATER;
+    }
     buf_put(out, bytes_of(*pieces++));
-    return 1;
+    return STREAM_MORE;
 }
 
 static void destroy(struct stream *stream)
@@ -190,6 +194,24 @@ static void a_stream_with_nothing_yet_lets_others_go_on(void **state)
     assert_string_equal(got, "head x");
 }
 
+static void a_stream_with_nothing_until_later_says_so(void **state)
+{
+    static const char *const all[] = {"?", "x", "?", "?", NULL};
+    unsigned before;
+
+    (void)state;
+    add_stream(0, all, true);
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    before = calls;
+    assert_int_equal(step(QUANTUM), SENDER_LATER);
+    assert_int_equal(calls, before);
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_LATER);
+    assert_int_equal(step(QUANTUM), SENDER_LATER);
+    step_to_the_end();
+    assert_string_equal(got, "head 00000001\r\nx\r\n0\r\n\r\n");
+}
+
 static void a_stream_that_fails_is_broken_off(void **state)
 {
     static const char *const all[] = {"x", "!"};
@@ -242,6 +264,7 @@ int main(void)
         TEST(a_stream_is_sent_piece_by_piece),
         TEST(pieces_of_a_stream_are_framed_as_chunks),
         TEST(a_stream_with_nothing_yet_lets_others_go_on),
+        TEST(a_stream_with_nothing_until_later_says_so),
         TEST(a_stream_that_fails_is_broken_off),
         TEST(what_waits_behind_a_stream_is_sent_after_it),
         TEST(an_answer_without_a_byte_is_done_at_once),

@@ -175,12 +175,12 @@ static void a_worker_that_never_started_can_be_destroyed(void **state)
     assert_int_equal(worker_closed(worker), 0);
 }
 
-static void without_memory_there_is_no_worker(void **state)
+/* However little there is, until there is enough. */
+static void make_with_ever_more_memory(void)
 {
     unsigned fds_before = place_count_fds();
     struct worker *other = NULL;
 
-    (void)state;
     for (long after = 0; !other; after++) {
         assert_int_equal(place_count_fds(), fds_before);
         assert_in_range(after, 0, 100);
@@ -192,6 +192,28 @@ static void without_memory_there_is_no_worker(void **state)
     worker_destroy(other);
     worker_destroy(NULL);
     assert_int_equal(place_count_fds(), fds_before);
+}
+
+static void without_memory_there_is_no_worker(void **state)
+{
+    (void)state;
+    make_with_ever_more_memory();
+}
+
+static void without_memory_for_a_status_there_is_no_worker(void **state)
+{
+    struct stats_options stats_options = {.worker_count = 1};
+    struct now now;
+    struct stats_shared *stats;
+
+    (void)state;
+    now_refresh(&now);
+    stats = stats_shared_create(&stats_options, &now);
+    assert_non_null(stats);
+    options.status = (struct status_options){.prefix = BYTES("/_s"),
+                                             .stats = stats};
+    make_with_ever_more_memory();
+    stats_shared_destroy(stats);
 }
 
 static void what_was_given_to_it_is_closed_with_it(void **state)
@@ -317,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_worker_that_never_started_can_be_destroyed),
         TEST(without_memory_there_is_no_worker),
+        TEST(without_memory_for_a_status_there_is_no_worker),
         TEST(what_was_given_to_it_is_closed_with_it),
         TEST(a_connection_is_served_until_the_worker_drains),
         TEST(a_worker_without_connections_drains_at_once),

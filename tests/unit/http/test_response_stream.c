@@ -92,6 +92,24 @@ static void an_empty_piece_is_no_chunk(void **state)
     }
 }
 
+static void a_stream_may_have_nothing_until_later(void **state)
+{
+    (void)state;
+    begin_stream(1, 3, true);
+    counter.pieces = 0;
+    counter.failure = STREAM_LATER;
+    assert_true(response_refill(&response));
+    assert_left("");
+    assert_true(response.is_waiting);
+    assert_int_equal(response.bytes_before, response.bytes_sent);
+    assert_false(response_is_done(&response));
+    counter.pieces = 1;
+    counter.failure = 0;
+    assert_true(response_refill(&response));
+    assert_false(response.is_waiting);
+    assert_left("00000003\r\n001\r\n0\r\n\r\n");
+}
+
 static void a_stream_that_fails_breaks_off(void **state)
 {
     (void)state;
@@ -151,6 +169,7 @@ int main(void)
         FRESH(a_chunked_stream_is_framed_piece_by_piece),
         FRESH(a_stream_may_end_without_a_byte),
         FRESH(an_empty_piece_is_no_chunk),
+        FRESH(a_stream_may_have_nothing_until_later),
         FRESH(a_stream_that_fails_breaks_off),
         FRESH(a_full_piece_fits_with_its_frame),
         FRESH(a_piece_over_the_ceiling_breaks_off),

@@ -113,6 +113,8 @@ static void without_arguments_everything_has_its_default(void **state)
     assert_int_equal(options.send_rate_min, 256);
     assert_int_equal(options.drain_ms, 30000);
     assert_null(options.cache_control);
+    assert_int_equal(options.status.len, 0);
+    assert_int_equal(options.status_allow_count, 0);
     assert_null(options.access_log);
     assert_string_equal(options.log_format, "combined");
     assert_int_equal(options.log_overflow, LOG_OVERFLOW_DROP);
@@ -333,6 +335,8 @@ static void every_bad_value_names_its_option(void **state)
                  {"bind", "_ a\nb"},
                  {"cache-control", "_ a\r\nb \x7f"},
                  {"access-log", "_"},
+                 {"status", "_ / x /a//b /a// /. /a/.. /a%62 /a?b /a/b;c //"},
+                 {"status-allow", "_ x 10.0.0.1/8 10.0.0.0/33 ::1/129 unix:"},
                  {"log-format", "_ combine %h %{x} %{status %"},
                  {"log-overflow", "_ block"},
                  {"log-level", "_ warn 3"}};
@@ -427,6 +431,45 @@ static void too_many_listeners_are_refused(void **state)
     assert_non_null(strstr(errors, "--listen"));
 }
 
+static void the_prefix_of_the_status_has_no_slash_at_its_end(void **state)
+{
+    (void)state;
+    read_well("--status /_sprintd");
+    assert_true(bytes_eq(options.status, BYTES("/_sprintd")));
+    read_well("--status=/a.b/~c/");
+    assert_true(bytes_eq(options.status, BYTES("/a.b/~c")));
+}
+
+static void a_prefix_that_is_too_long_is_refused(void **state)
+{
+    char line[300];
+
+    (void)state;
+    snprintf(line, sizeof(line), "--status /%0199d", 0);
+    read_well(line);
+    assert_int_equal(options.status.len, 200);
+    snprintf(line, sizeof(line), "--status /%0200d", 0);
+    read_badly(line);
+}
+
+static void blocks_that_are_allowed_are_collected(void **state)
+{
+    char line[500] = "";
+
+    (void)state;
+    for (int i = 0; i < OPTIONS_STATUS_ALLOW_MAX; i++)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line),
+                 "%s--status-allow=%d.0.0.0/8", i > 0 ? " " : "", i + 1);
+    read_well(line);
+    assert_int_equal(options.status_allow_count, OPTIONS_STATUS_ALLOW_MAX);
+    assert_int_equal(options.status_allow[15].octets[0], 16);
+    assert_int_equal(options.status_allow[15].bits, 8);
+    snprintf(line + strlen(line), sizeof(line) - strlen(line),
+             " --status-allow ::1");
+    read_badly(line);
+    assert_non_null(strstr(errors, "--status-allow"));
+}
+
 /* --- Texts ------------------------------------------------------------------------------------- */
 
 static void help_names_every_option(void **state)
@@ -442,7 +485,7 @@ static void help_names_every_option(void **state)
         "--header-timeout TIME|--body-timeout TIME|--send-timeout TIME|"
         "--send-rate-min BYTES|--drain-timeout TIME|"
         "--access-log WHERE|--log-format FORMAT|--log-overflow "
-        "WHAT|--log-level LEVEL|"
+        "WHAT|--status PREFIX|--status-allow CIDR|--log-level LEVEL|"
         "-h, --help|-V, --version";
     const char *at = names;
     char *text;
@@ -493,6 +536,9 @@ int main(void)
         cmocka_unit_test(a_switch_takes_no_value),
         cmocka_unit_test(an_unknown_option_is_named),
         cmocka_unit_test(too_many_listeners_are_refused),
+        cmocka_unit_test(the_prefix_of_the_status_has_no_slash_at_its_end),
+        cmocka_unit_test(a_prefix_that_is_too_long_is_refused),
+        cmocka_unit_test(blocks_that_are_allowed_are_collected),
         cmocka_unit_test(help_names_every_option),
         cmocka_unit_test(schedules_and_policies_are_called_by_their_names),
     };

@@ -1,0 +1,26 @@
+/*
+ * cidr - a block of addresses, as in "192.0.2.0/24" or "2001:db8::/32".
+ *
+ * An address without a length is a block of its own. IPv4-mapped blocks of
+ * IPv6 are kept as IPv4, as addresses are; so ::/0 is all of IPv6 only.
+ *
+ * Thread: any; values only.
+ */
+#ifndef BASE_CIDR_H
+#define BASE_CIDR_H
+
+#include "base/address.h"
+
+struct cidr {
+    uint8_t family; /* ADDRESS_IPV4 or ADDRESS_IPV6 */
+    uint8_t bits;   /* how many of octets count */
+    uint8_t octets[16];
+};
+
+/* False: no such block. Bits set behind the length are refused too: whether
+ * they are too many or the length too small, only the writer knows. */
+MUST_USE bool cidr_parse(struct cidr *cidr, const char *text);
+
+bool cidr_contains(const struct cidr *cidr, const struct address *address);
+
+#endif

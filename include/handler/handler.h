@@ -1,0 +1,26 @@
+/*
+ * handler - the contract: whoever turns a request into an answer.
+ *
+ * A handler makes exchange->response at once, or gives it a stream whose fill
+ * says STREAM_LATER until there is something (http/response.h): then the
+ * connection waits without work, and whatever made the wait end wakes it.
+ *
+ * Thread: handlers are one worker's each and hold no locks.
+ * Owns:   nothing; whoever made self keeps it for as long as requests come.
+ */
+#ifndef HANDLER_HANDLER_H
+#define HANDLER_HANDLER_H
+
+#include "http/exchange.h"
+
+struct handler {
+    /* Makes exchange->response, whose persists, is_head and is_http10 are
+     * set; it may clear persists. rest is the request's path behind what
+     * leads to this handler: clean (http/path.h), and empty or beginning with
+     * '/', while the call lasts. The one that gets whatever leads nowhere else
+     * has the path as it came. */
+    void (*answer)(void *self, struct exchange *exchange, struct bytes rest);
+    void *self;
+};
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * status - the statistics over HTTP, for people, programs and watchers.
+ *
+ *   PREFIX              to PREFIX/
+ *   PREFIX/             the dashboard, with style.css and script.js
+ *   PREFIX/status.json  all statistics
+ *   PREFIX/metrics      the same for Prometheus, as its Accept has it
+ *   PREFIX/events       a "tick" of server-sent events each second
+ *   PREFIX/health       200 when serving, 503 while draining
+ *
+ * By GET and HEAD, for clients on this machine and those in blocks that are
+ * allowed: everybody else gets 403 for whatever is below PREFIX.
+ *
+ * What is asked for once is as fresh as can be. Of events one text is made a
+ * second for all of a worker's streams, and shared by them; who is too slow
+ * for one misses those that were made meanwhile. Their number is bounded, so
+ * that dashboards cannot use up a worker's connections or its time.
+ *
+ * Thread: one per worker; no locks but that of the history.
+ * Owns:   its snapshot and texts. Streams and responses hold a reference to
+ *         what they send, and must be gone before their status.
+ */
+#ifndef HANDLER_STATUS_H
+#define HANDLER_STATUS_H
+
+#include "base/cidr.h"
+#include "handler/handler.h"
+#include "observe/history.h"
+
+enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
+
+struct status_options {
+    struct bytes prefix; /* as status_read_prefix() has it */
+    const struct cidr *allowed;
+    size_t allowed_count;
+    const struct stats_shared *stats;
+    struct history *history;
+    struct response_style style;
+};
+
+struct status; /* opaque */
+
+/* Everything in options is borrowed. NULL: no memory. */
+MUST_USE struct status *status_create(const struct status_options *options);
+void status_destroy(struct status *status);
+
+struct handler status_handler(struct status *status);
+
+/* Makes the text of this second, if anybody waits for it. Whether streams are
+ * to be woken for it. */
+MUST_USE bool status_tick(struct status *status);
+
+/* From now on it is not healthy, and streams end when they are woken. */
+void status_drain(struct status *status);
+
+/* Whether text may be a prefix: segments of letters, digits, "-._~", none of
+ * them "." or "..", behind a slash each. *prefix_out is without the slash
+ * that may stand at the end. */
+MUST_USE bool status_read_prefix(const char *text, struct bytes *prefix_out);
+
+#endif

@@ -1,0 +1,484 @@
+#include "handler/status.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "handler/status_page.h"
+#include "observe/metrics.h"
+#include "observe/status_json.h"
+
+#define ALLOW_LINE "Allow: GET, HEAD\r\n"
+#define RETRY_LINE "Retry-After: 10\r\nCache-Control: no-store\r\n"
+
+/* What a stream begins with: how soon to come back when it broke off. */
+#define EVENTS_INTRO "retry: 1000\n\n"
+
+/* A comment in the place of a tick that could not be made, so that neither
+ * side takes the other for dead. */
+#define HEARTBEAT ":\n\n"
+
+/* Counted; freed with the last reference. */
+struct text {
+    unsigned refs;
+    struct buf buf;
+};
+
+struct status {
+    struct status_options options;
+    struct stats_snapshot *snapshot;
+    bool is_draining;
+    size_t streams;
+    uint64_t ticks;    /* so far; the number of tick */
+    struct text *tick; /* the last one; NULL: there was no memory for it */
+};
+
+struct events {
+    struct stream stream; /* first: what the response holds is this */
+    struct status *status;
+    bool has_begun;
+    uint64_t seen;     /* of the ticks, the last begun */
+    struct text *tick; /* being sent, or NULL */
+    size_t at;         /* in it */
+};
+
+/* --- Texts ---------------------------------------------------------------- */
+
+static struct text *text_create(size_t bytes_max)
+{
+    struct text *text = malloc(sizeof(*text));
+
+    if (!text)
+        return NULL;
+    text->refs = 1;
+    buf_init(&text->buf, NULL, 0, bytes_max);
+    return text;
+}
+
+static void text_release(struct text **text_ref)
+{
+    struct text *text = *text_ref;
+
+    *text_ref = NULL;
+    if (!text || --text->refs > 0)
+        return;
+    buf_fini(&text->buf);
+    free(text);
+}
+
+static void release_origin(void *object)
+{
+    struct text *text = object;
+
+    text_release(&text);
+}
+
+static void look(struct status *status)
+{
+    stats_read(status->options.stats, status->options.style.now,
+               status->snapshot);
+}
+
+/* --- Whole answers -------------------------------------------------------- */
+
+static void fail(const struct status *status, struct response *response,
+                 unsigned code, struct bytes fields)
+{
+    response_make_error(response, code, fields, &status->options.style);
+}
+
+struct content {
+    struct bytes type;
+    struct bytes fields; /* whole lines */
+    struct bytes body;
+};
+
+#define NO_CACHE "Cache-Control: no-cache\r\n"
+#define NO_STORE "Cache-Control: no-store\r\n"
+
+static void send_content(const struct status *status, struct response *response,
+                         unsigned code, const struct content *content)
+{
+    response->status = (uint16_t)code;
+    head_begin(&response->head, code, &status->options.style);
+    head_field(&response->head, BYTES("Content-Type"), content->type);
+    head_number(&response->head, BYTES("Content-Length"), content->body.len);
+    buf_put(&response->head, content->fields);
+    response_add_head(response);
+    if (response->is_head || response->head.failed)
+        return;
+    response->body_bytes = content->body.len;
+    response_add_memory(response, content->body);
+}
+
+/* The same of a text, whose reference goes to the response. */
+static void send_text(const struct status *status, struct response *response,
+                      struct bytes type, struct text *text)
+{
+    struct content content = {.type = type, .fields = BYTES(NO_STORE)};
+
+    if (!text || text->buf.failed) {
+        text_release(&text);
+        fail(status, response, 500, BYTES(""));
+        return;
+    }
+    content.body = buf_bytes(&text->buf);
+    send_content(status, response, 200, &content);
+    response->origin = (struct origin){.release = release_origin,
+                                       .object = text};
+}
+
+static void answer_page(struct status *status, struct exchange *exchange)
+{
+    struct content content = {
+        .type = BYTES(STATUS_PAGE_HTML_TYPE),
+        .fields = BYTES(NO_CACHE "Content-Security-Policy: " STATUS_PAGE_POLICY
+                                 "\r\nReferrer-Policy: no-referrer\r\n"),
+        .body = status_page_html()};
+
+    send_content(status, &exchange->response, 200, &content);
+}
+
+static void answer_style(struct status *status, struct exchange *exchange)
+{
+    struct content content = {.type = BYTES(STATUS_PAGE_STYLE_TYPE),
+                              .fields = BYTES(NO_CACHE),
+                              .body = status_page_style()};
+
+    send_content(status, &exchange->response, 200, &content);
+}
+
+static void answer_script(struct status *status, struct exchange *exchange)
+{
+    struct content content = {.type = BYTES(STATUS_PAGE_SCRIPT_TYPE),
+                              .fields = BYTES(NO_CACHE),
+                              .body = status_page_script()};
+
+    send_content(status, &exchange->response, 200, &content);
+}
+
+static void answer_json(struct status *status, struct exchange *exchange)
+{
+    struct text *text = text_create(STATUS_JSON_BYTES_MAX);
+
+    if (text) {
+        look(status);
+        status_json_put(&text->buf, status->snapshot, status->options.history);
+    }
+    send_text(status, &exchange->response, BYTES("application/json"), text);
+}
+
+/* Those who know OpenMetrics name it; that they would rather have the other
+ * format, which nobody says, is not looked at. */
+static enum metrics_format choose_format(const struct request *request)
+{
+    const struct bytes name = BYTES("application/openmetrics-text");
+    const struct field *field = request_find(request, FIELD_ACCEPT);
+
+    for (; field; field = request_next(request, field)) {
+        struct bytes value = field->value;
+
+        for (; value.len >= name.len; value.data++, value.len--)
+            if (bytes_ieq((struct bytes){value.data, name.len}, name))
+                return METRICS_OPENMETRICS;
+    }
+    return METRICS_PROMETHEUS;
+}
+
+static void answer_metrics(struct status *status, struct exchange *exchange)
+{
+    enum metrics_format format = choose_format(&exchange->request);
+    struct text *text = text_create(METRICS_BYTES_MAX);
+
+    if (text) {
+        look(status);
+        metrics_put(&text->buf, status->snapshot, format);
+    }
+    send_text(status, &exchange->response, bytes_of(metrics_media_type(format)),
+              text);
+}
+
+static void answer_health(struct status *status, struct exchange *exchange)
+{
+    struct content content = {.type = BYTES("text/plain; charset=utf-8"),
+                              .fields = BYTES(NO_STORE),
+                              .body = status->is_draining ? BYTES("draining\n")
+                                                          : BYTES("ok\n")};
+
+    send_content(status, &exchange->response, status->is_draining ? 503 : 200,
+                 &content);
+}
+
+/* --- Events --------------------------------------------------------------- */
+
+/* Begins the last tick. */
+static void take_tick(struct events *events)
+{
+    struct status *status = events->status;
+
+    events->seen = status->ticks;
+    events->at = 0;
+    events->tick = status->tick;
+    if (events->tick)
+        events->tick->refs++;
+}
+
+static void put_piece(struct events *events, struct buf *out)
+{
+    struct bytes left = buf_bytes(&events->tick->buf);
+
+    left.data += events->at;
+    left.len -= events->at;
+    if (left.len > RESPONSE_STREAM_BYTES) {
+        left.len = RESPONSE_STREAM_BYTES;
+        events->at += left.len;
+        buf_put(out, left);
+    } else {
+        buf_put(out, left);
+        text_release(&events->tick);
+    }
+}
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    struct events *events = (struct events *)stream;
+
+    if (!events->has_begun) {
+        events->has_begun = true;
+        buf_put_literal(out, EVENTS_INTRO);
+        return STREAM_MORE;
+    }
+    if (!events->tick && events->status->is_draining)
+        return STREAM_END;
+    if (!events->tick && events->seen == events->status->ticks)
+        return STREAM_LATER;
+    if (!events->tick)
+        take_tick(events);
+    if (events->tick)
+        put_piece(events, out);
+    else
+        buf_put_literal(out, HEARTBEAT);
+    return STREAM_MORE;
+}
+
+static void destroy(struct stream *stream)
+{
+    struct events *events = (struct events *)stream;
+
+    text_release(&events->tick);
+    events->status->streams--;
+    free(events);
+}
+
+static struct stream *open_events(struct status *status)
+{
+    struct events *events = malloc(sizeof(*events));
+
+    if (!events)
+        return NULL;
+    status->streams++;
+    *events = (struct events){.stream = {.fill = fill, .destroy = destroy},
+                              .status = status,
+                              .seen = status->ticks};
+    return &events->stream;
+}
+
+static void answer_events(struct status *status, struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+    struct stream *stream = NULL;
+
+    if (status->streams == STATUS_STREAMS_MAX || status->is_draining) {
+        fail(status, response, 503, BYTES(RETRY_LINE));
+        return;
+    }
+    if (!response->is_head && !(stream = open_events(status))) {
+        fail(status, response, 500, BYTES(""));
+        return;
+    }
+    if (response->is_http10)
+        response->persists = false; /* only the end of it ends the body */
+    response->status = 200;
+    head_begin(&response->head, 200, &status->options.style);
+    head_field(&response->head, BYTES("Content-Type"),
+               BYTES("text/event-stream"));
+    buf_put_literal(&response->head, NO_STORE);
+    if (!response->is_http10)
+        head_field(&response->head, BYTES("Transfer-Encoding"),
+                   BYTES("chunked"));
+    response_add_head(response);
+    response->is_chunked = !response->is_http10;
+    if (stream && response->head.failed)
+        stream->destroy(stream);
+    else
+        response->stream = stream;
+}
+
+bool status_tick(struct status *status)
+{
+    struct text *text;
+
+    if (status->streams == 0) {
+        text_release(&status->tick); /* nobody waits for it */
+        return false;
+    }
+    text = text_create(STATUS_JSON_BYTES_MAX + 64);
+    if (text) {
+        look(status);
+        buf_put_literal(&text->buf, "event: tick\ndata: ");
+        status_json_put_tick(&text->buf, status->snapshot,
+                             status->options.history);
+        buf_put_literal(&text->buf, "\n\n");
+    }
+    if (text && text->buf.failed)
+        text_release(&text);
+    text_release(&status->tick);
+    status->tick = text;
+    status->ticks++;
+    return true;
+}
+
+/* --- Which answer --------------------------------------------------------- */
+
+static const struct {
+    struct bytes rest;
+    void (*answer)(struct status *status, struct exchange *exchange);
+} places[] = {
+    {{"/", 1}, answer_page},
+    {{"/style.css", 10}, answer_style},
+    {{"/script.js", 10}, answer_script},
+    {{"/status.json", 12}, answer_json},
+    {{"/metrics", 8}, answer_metrics},
+    {{"/events", 7}, answer_events},
+    {{"/health", 7}, answer_health},
+};
+
+static bool is_allowed(const struct status *status, const struct address *peer)
+{
+    static const struct cidr loopbacks[] = {
+        {.family = ADDRESS_IPV4, .bits = 8, .octets = {127}},
+        {.family = ADDRESS_IPV6, .bits = 128, .octets = {[15] = 1}}};
+
+    if (peer->family == ADDRESS_UNIX || cidr_contains(&loopbacks[0], peer) ||
+        cidr_contains(&loopbacks[1], peer))
+        return true;
+    for (size_t i = 0; i < status->options.allowed_count; i++)
+        if (cidr_contains(&status->options.allowed[i], peer))
+            return true;
+    return false;
+}
+
+static void redirect_to_slash(const struct status *status,
+                              struct response *response)
+{
+    struct bytes prefix = status->options.prefix;
+    char line[STATUS_PREFIX_BYTES_MAX + 32];
+    int len = snprintf(line, sizeof(line), "Location: %.*s/\r\n",
+                       (int)prefix.len, prefix.data);
+
+    fail(status, response, 301, (struct bytes){line, (size_t)len});
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct status *status = self;
+    struct response *response = &exchange->response;
+
+    if (!is_allowed(status, exchange->peer)) {
+        fail(status, response, 403, BYTES(""));
+        return;
+    }
+    if (exchange->request.method != METHOD_GET &&
+        exchange->request.method != METHOD_HEAD) {
+        fail(status, response, 405, BYTES(ALLOW_LINE));
+        return;
+    }
+    if (rest.len == 0) {
+        redirect_to_slash(status, response);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        if (bytes_eq(rest, places[i].rest)) {
+            places[i].answer(status, exchange);
+            return;
+        }
+    }
+    fail(status, response, 404, BYTES(""));
+}
+
+struct handler status_handler(struct status *status)
+{
+    return (struct handler){.answer = answer, .self = status};
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+void status_drain(struct status *status)
+{
+    status->is_draining = true;
+}
+
+struct status *status_create(const struct status_options *options)
+{
+    struct status *status = calloc(1, sizeof(*status));
+
+    if (!status)
+        return NULL;
+    assert(options->prefix.len <= STATUS_PREFIX_BYTES_MAX);
+    status->options = *options;
+    status->snapshot = stats_snapshot_create(options->stats);
+    if (status->snapshot)
+        return status;
+    status_destroy(status);
+    return NULL;
+}
+
+void status_destroy(struct status *status)
+{
+    if (!status)
+        return;
+    assert(status->streams == 0);
+    text_release(&status->tick);
+    stats_snapshot_destroy(status->snapshot);
+    free(status);
+}
+
+/* --- Its prefix ----------------------------------------------------------- */
+
+static bool is_segment(struct bytes text)
+{
+    static const char marks[] = "-._~";
+
+    for (size_t i = 0; i < text.len; i++) {
+        char lower = byte_lower(text.data[i]);
+
+        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+            !memchr(marks, lower, sizeof(marks) - 1))
+            return false;
+    }
+    return text.len > 0 && !bytes_eq(text, BYTES(".")) &&
+           !bytes_eq(text, BYTES(".."));
+}
+
+bool status_read_prefix(const char *text, struct bytes *prefix_out)
+{
+    struct bytes prefix = bytes_of(text);
+    const char *at = text;
+
+    if (prefix.len > 0 && text[prefix.len - 1] == '/')
+        prefix.len--;
+    if (prefix.len == 0 || prefix.len > STATUS_PREFIX_BYTES_MAX)
+        return false;
+    while (at < text + prefix.len) {
+        size_t len;
+
+        if (*at++ != '/')
+            return false;
+        len = strcspn(at, "/");
+        if (!is_segment((struct bytes){at, len}))
+            return false;
+        at += len;
+    }
+    *prefix_out = prefix;
+    return true;
+}

@@ -1,0 +1,367 @@
+/*
+ * Answers that are not there yet, or not whole: the connection waits for them
+ * without work, until it is woken or its client goes away.
+ */
+#include "conn_place.h"
+
+#include <stdlib.h>
+
+/* --- A handler that has what a test gives it --------------------------------- */
+
+static struct bytes given; /* to the next that asks */
+static bool is_over;       /* nothing more will be given */
+static bool ends_by_drain; /* when the set drains, it is over too */
+static unsigned fills;
+static unsigned open_streams;
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    (void)stream;
+    fills++;
+    if (given.len > 0) {
+        struct bytes piece = given;
+
+        if (piece.len > RESPONSE_STREAM_BYTES)
+            piece.len = RESPONSE_STREAM_BYTES;
+        buf_put(out, piece);
+        given.data += piece.len;
+        given.len -= piece.len;
+        return STREAM_MORE;
+    }
+    return is_over || (ends_by_drain && set.is_draining) ? STREAM_END
+                                                         : STREAM_LATER;
+}
+
+static void destroy(struct stream *stream)
+{
+    open_streams--;
+    free(stream);
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct response *response = &exchange->response;
+    struct stream *stream = malloc(sizeof(*stream));
+
+    assert_null(self);
+    assert_non_null(stream);
+    assert_int_equal(rest.len, 0);
+    assert_int_equal(exchange->peer->family, ADDRESS_UNIX);
+    *stream = (struct stream){.fill = fill, .destroy = destroy};
+    open_streams++;
+    if (response->is_http10)
+        response->persists = false;
+    response->is_chunked = !response->is_http10;
+    response->status = 200;
+    head_begin(&response->head, 200, &set.style);
+    response_add_head(response);
+    response->stream = stream;
+}
+
+static int set_up_later(void **state)
+{
+    given = BYTES("");
+    is_over = ends_by_drain = false;
+    fills = open_streams = 0;
+    if (set_up(state) != 0)
+        return -1;
+    router_add(&set.router, BYTES("/later"),
+               (struct handler){.answer = answer});
+    return 0;
+}
+
+static int tear_down_later(void **state)
+{
+    return tear_down(state) == 0 && open_streams == 0 ? 0 : -1;
+}
+
+/* Gives a text and wakes; what has come then. */
+static const char *give(struct client *client, const char *text)
+{
+    given = bytes_of(text);
+    client->len = 0;
+    client->text[0] = '\0';
+    conn_set_wake(&set);
+    settle(client);
+    return client->text;
+}
+
+/* Asks, and takes the head. */
+static void begin(struct client *client)
+{
+    client_open(client);
+    assert_has(talk(client, GET("/later")), "HTTP/1.1 200 OK\r\n");
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+}
+
+/* --- Waiting ------------------------------------------------------------------ */
+
+static void what_waits_is_not_asked_again_and_again(void **state)
+{
+    struct client client;
+    unsigned before;
+
+    (void)state;
+    begin(&client);
+    before = fills;
+    for (int i = 0; i < 20; i++)
+        turn();
+    assert_int_equal(fills, before);
+    assert_true(sched_is_empty(&set.sched));
+    client_close(&client);
+}
+
+static void woken_it_sends_what_there_is(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    assert_string_equal(give(&client, "one"), "00000003\r\none\r\n");
+    assert_string_equal(give(&client, "two"), "00000003\r\ntwo\r\n");
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    is_over = true;
+    assert_string_equal(give(&client, ""), "0\r\n\r\n");
+    assert_true(conn_is_idle(only_conn()));
+    assert_answer(talk(&client, GET("/small")), 200, "small body");
+    client_close(&client);
+}
+
+static void woken_for_nothing_it_waits_on(void **state)
+{
+    struct client client;
+    unsigned before;
+
+    (void)state;
+    begin(&client);
+    before = fills;
+    assert_string_equal(give(&client, ""), "");
+    assert_int_equal(fills, before + 1);
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    client_close(&client);
+}
+
+static void no_time_is_too_long(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    for (int i = 0; i < 100; i++)
+        pass(60000);
+    assert_string_equal(give(&client, "still"), "00000005\r\nstill\r\n");
+    client_close(&client);
+}
+
+static void a_piece_that_fills_the_socket_is_sent_to_its_end(void **state)
+{
+    static char large[LARGE_BYTES + 1];
+    struct client client;
+
+    (void)state;
+    memcpy(large, large_bytes, LARGE_BYTES);
+    begin(&client);
+    given = bytes_of(large);
+    conn_set_wake(&set);
+    for (int i = 0; i < 100 && only_conn()->state != CONN_BLOCKED; i++)
+        turn();
+    assert_int_equal(only_conn()->state, CONN_BLOCKED);
+    client.len = 0;
+    settle(&client);
+    assert_true(client.len > LARGE_BYTES);
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    assert_string_equal(give(&client, "x"), "00000001\r\nx\r\n");
+    client_close(&client);
+}
+
+static void to_http10_the_end_of_the_connection_ends_it(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, "GET /later HTTP/1.0\r\n\r\n");
+    assert_string_equal(give(&client, "one"), "one");
+    is_over = true;
+    assert_string_equal(give(&client, "two"), "two");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void all_that_wait_are_woken_together(void **state)
+{
+    enum { CLIENTS = 100 };
+    static struct client clients[CLIENTS];
+
+    (void)state;
+    for (int i = 0; i < CLIENTS; i++) {
+        client_open(&clients[i]);
+        talk(&clients[i], GET("/later"));
+    }
+    is_over = true;
+    conn_set_wake(&set);
+    assert_true(list_is_empty(&set.waiting));
+    for (int i = 0; i < CLIENTS; i++) {
+        settle(&clients[i]);
+        assert_has(clients[i].text, "\r\n\r\n0\r\n\r\n");
+        client_close(&clients[i]);
+    }
+}
+
+/* --- Clients that do something meanwhile ---------------------------------------- */
+
+static void a_client_that_goes_away_is_noticed(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_int_equal(open_streams, 0);
+}
+
+/* What it has not read makes its end a reset. */
+static void a_client_that_breaks_off_is_noticed(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    given = BYTES("unread");
+    conn_set_wake(&set);
+    turn();
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_int_equal(open_streams, 0);
+}
+
+static void requests_behind_it_wait_without_work(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    client_send(&client, GET("/small"));
+    for (int i = 0; i < 4; i++)
+        turn();
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    assert_false(ev_is_active(&only_conn()->io)); /* it would fire each turn */
+    assert_string_equal(give(&client, "one"), "00000003\r\none\r\n");
+    is_over = true;
+    assert_has(give(&client, ""), "0\r\n\r\nHTTP/1.1 200 OK\r\n");
+    assert_has(client.text, "\r\n\r\nsmall body");
+    assert_answer(talk(&client, GET("/other")), 200, "other body");
+    client_close(&client);
+}
+
+static void requests_that_came_with_it_are_answered_behind_it(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, GET("/small") GET("/later") GET("/other"));
+    assert_int_equal(count_of(client.text, "HTTP/1.1 200 OK"), 2);
+    assert_has_not(client.text, "other body");
+    is_over = true;
+    assert_has(give(&client, "now"),
+               "00000003\r\nnow\r\n0\r\n\r\nHTTP/1.1 200");
+    assert_has(client.text, "\r\n\r\nother body");
+    client_close(&client);
+}
+
+static void who_is_gone_behind_requests_is_noticed_by_the_next_piece(void **s)
+{
+    struct client client;
+
+    (void)s;
+    begin(&client);
+    client_send(&client, GET("/small"));
+    turn();
+    client_close(&client);
+    for (int i = 0; i < 2 && set.count > 0; i++) {
+        given = BYTES("piece");
+        conn_set_wake(&set);
+        turn();
+    }
+    assert_int_equal(set.count, 0);
+    assert_int_equal(open_streams, 0);
+}
+
+/* --- The end of the server -------------------------------------------------------- */
+
+static void draining_ends_what_may_end(void **state)
+{
+    struct client client;
+
+    (void)state;
+    ends_by_drain = true;
+    begin(&client);
+    client.len = 0;
+    conn_set_drain(&set);
+    settle(&client);
+    assert_string_equal(client.text, "0\r\n\r\n");
+    assert_true(client.has_ended);
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+}
+
+static void draining_waits_for_what_is_not_over(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    conn_set_drain(&set);
+    turn();
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    assert_string_equal(give(&client, "one"), "00000003\r\none\r\n");
+    is_over = true;
+    assert_string_equal(give(&client, "two"), "00000003\r\ntwo\r\n0\r\n\r\n");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void closing_all_closes_what_waits(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    conn_set_close_all(&set);
+    assert_int_equal(open_streams, 0);
+    assert_true(list_is_empty(&set.waiting));
+    client_receive(&client, RECEIVED_MAX);
+    client_close(&client);
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_later, tear_down_later)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_waits_is_not_asked_again_and_again),
+        TEST(woken_it_sends_what_there_is),
+        TEST(woken_for_nothing_it_waits_on),
+        TEST(no_time_is_too_long),
+        TEST(a_piece_that_fills_the_socket_is_sent_to_its_end),
+        TEST(to_http10_the_end_of_the_connection_ends_it),
+        TEST(all_that_wait_are_woken_together),
+        TEST(a_client_that_goes_away_is_noticed),
+        TEST(a_client_that_breaks_off_is_noticed),
+        TEST(requests_behind_it_wait_without_work),
+        TEST(requests_that_came_with_it_are_answered_behind_it),
+        TEST(who_is_gone_behind_requests_is_noticed_by_the_next_piece),
+        TEST(draining_ends_what_may_end),
+        TEST(draining_waits_for_what_is_not_over),
+        TEST(closing_all_closes_what_waits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
