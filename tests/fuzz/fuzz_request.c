@@ -260,7 +260,8 @@ static void check_codings(const struct request *request)
 static void check_error(unsigned status, const struct request *request)
 {
     static const struct now now = {.wall_s = WALL_S};
-    static const struct response_style style = {true, &now};
+    static const struct response_style style = {.server_field = true,
+                                                .now = &now};
     struct response response;
     char line[16];
     const char *text, *end;

@@ -204,16 +204,16 @@ static void without_memory_for_a_status_there_is_no_worker(void **state)
 {
     struct stats_options stats_options = {.worker_count = 1};
     struct now now;
-    struct stats_shared *stats;
+    struct stats_shared *all;
 
     (void)state;
     now_refresh(&now);
-    stats = stats_shared_create(&stats_options, &now);
-    assert_non_null(stats);
+    all = stats_shared_create(&stats_options, &now);
+    assert_non_null(all);
     options.status = (struct status_options){.prefix = BYTES("/_s"),
-                                             .stats = stats};
+                                             .stats = all};
     make_with_ever_more_memory();
-    stats_shared_destroy(stats);
+    stats_shared_destroy(all);
 }
 
 static void what_was_given_to_it_is_closed_with_it(void **state)
