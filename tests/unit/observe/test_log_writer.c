@@ -356,6 +356,7 @@ static void a_fault_is_told_once_and_so_is_its_end(void **state)
 
 static void free_some(void)
 {
+    wait_until_said("No space left");
     for (int i = 0; i < 10; i++) {
         while (atomic_load(&room) > 0)
             sched_yield();
