@@ -15,13 +15,16 @@
  * ends in NUL, which no value has inside. */
 static bool json_take_value(const char **at);
 
+/* By hand: a strict sanitizer takes strncmp() for leave to measure all of the
+ * text, which here is long. */
 static bool json_take(const char **at, const char *word)
 {
-    size_t len = strlen(word);
+    const char *end = *at;
 
-    if (strncmp(*at, word, len) != 0)
-        return false;
-    *at += len;
+    while (*word)
+        if (*end++ != *word++)
+            return false;
+    *at = end;
     return true;
 }
 
