@@ -17,7 +17,8 @@
  *           discipline and the driver, SO_MEMINFO) is kept below a limit that
  *           follows the link, as the kernel's dynamic queue limits do: held
  *           back and found empty, it grows; found more than half full, it
- *           shrinks (link_local.c);
+ *           shrinks (link_local.c). Once the rate is known the bucket
+ *           takes over, at a pace that stays just below it (link_pace.c);
  *         - further away, where only acknowledgements tell: what is not yet
  *           acknowledged is kept within a window that leaves a short queue
  *           standing at the narrowest place (link_remote.c).
@@ -149,7 +150,7 @@ struct link {
     uint64_t standing;    /* of flight, what is thought to stand in a queue */
     uint64_t seen_ns;     /* when they were last looked at */
     uint64_t looked_ns;   /* the same, by their acknowledgements */
-    uint64_t handed;      /* since the start */
+    uint64_t handed;      /* bytes on the wire since the start */
     uint64_t unprobed;    /* bytes sent since the last probe */
     uint64_t probe_bytes; /* that are sent until the next */
     uint64_t probe_bytes_max;
