@@ -17,10 +17,25 @@ struct cidr {
     uint8_t octets[16];
 };
 
+/* A list of blocks, borrowed. Zeroed is empty. */
+struct cidrs {
+    struct cidr *items;
+    size_t count;
+};
+
 /* False: no such block. Bits set behind the length are refused too: whether
  * they are too many or the length too small, only the writer knows. */
 MUST_USE bool cidr_parse(struct cidr *cidr, const char *text);
 
 bool cidr_contains(const struct cidr *cidr, const struct address *address);
+
+static inline bool cidrs_contain(const struct cidrs *cidrs,
+                                 const struct address *address)
+{
+    for (size_t i = 0; i < cidrs->count; i++)
+        if (cidr_contains(&cidrs->items[i], address))
+            return true;
+    return false;
+}
 
 #endif

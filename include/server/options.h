@@ -1,11 +1,9 @@
 /*
- * options - what the command line asks for.
+ * options - what the command line and the configuration file ask for; and the
+ * reading of the command line. option_table.h has them all.
  *
- * One table in options.c describes every option: name, kind of value, limits,
- * default and help text; reading, --help and the defaults all come from it.
- *
- * Thread: the main thread's.
- * Owns:   nothing; texts point into argv or are static.
+ * Thread: the main thread's; what is read is constant afterwards.
+ * Owns:   its arena; texts point into it, into argv or are static.
  */
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
@@ -13,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/cidr.h"
+#include "handler/location.h"
 
 enum {
     OPTIONS_LISTEN_MAX = 16,
@@ -32,13 +30,11 @@ enum options_report {
 };
 
 struct options {
-    const char *root;
     uint64_t port;
-    const char *bind; /* NULL: all addresses */
-    const char *listen[OPTIONS_LISTEN_MAX];
-    uint64_t listen_count; /* 0: port and bind count */
-    uint64_t workers;      /* 0: one per CPU of the affinity mask */
-    uint64_t schedule;     /* enum sched_policy */
+    const char *bind;    /* NULL: all addresses */
+    struct texts listen; /* empty: port and bind count */
+    uint64_t workers;    /* 0: one per CPU of the affinity mask */
+    uint64_t schedule;   /* enum sched_policy */
     uint64_t starvation_bound;
     uint64_t link_rate; /* bits a second, or one of the two below */
     uint64_t chunk_bytes;
@@ -54,28 +50,28 @@ struct options {
     uint64_t send_ms;
     uint64_t send_rate_min;
     uint64_t drain_ms;
-    const char *cache_control;
     struct bytes status; /* without a slash at its end; empty: off */
-    struct cidr status_allow[OPTIONS_STATUS_ALLOW_MAX];
-    uint64_t status_allow_count;
+    struct cidrs status_allow;
     const char *access_log;
     const char *log_format;
     uint64_t log_overflow; /* enum log_overflow */
     uint64_t log_level;    /* enum log_level */
     uint64_t report;       /* enum options_report */
-    bool follow_symlinks;
-    bool show_hidden;
-    bool autoindex;
     bool hides_server;
     bool server_timing;
     bool wants_help;
     bool wants_version;
+    struct location_options location; /* where nothing else is said */
+    struct arena arena;
 };
 
 /* Fills in defaults and what argv says. 0, or -EINVAL after one line on
- * errors that names the option, what is wrong and what would be right. */
+ * errors that names the option, what is wrong and what would be right. To be
+ * given to options_fini() either way. */
 MUST_USE int options_read(struct options *options, int argc, char **argv,
                           FILE *errors);
+
+void options_fini(struct options *options);
 
 void options_print_help(FILE *to);
 

@@ -64,7 +64,7 @@ int listeners_open(struct listener listeners[OPTIONS_LISTEN_MAX],
     int err;
 
     *count_out = 0;
-    if (options->listen_count == 0) {
+    if (options->listen.count == 0) {
         char where[128];
 
         err = listener_open_tcp(&listeners[0], options->bind,
@@ -79,10 +79,10 @@ int listeners_open(struct listener listeners[OPTIONS_LISTEN_MAX],
         return explain_listener(err == -EINVAL ? "--bind" : "--port", where,
                                 err);
     }
-    for (size_t i = 0; i < options->listen_count; i++) {
-        err = open_listener(&listeners[i], options->listen[i]);
+    for (size_t i = 0; i < options->listen.count; i++) {
+        err = open_listener(&listeners[i], options->listen.items[i]);
         if (err != 0)
-            return explain_listener("--listen", options->listen[i], err);
+            return explain_listener("--listen", options->listen.items[i], err);
         (*count_out)++;
     }
     return EX_OK;

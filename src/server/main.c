@@ -27,20 +27,26 @@ static void print_version(FILE *to)
             RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
 }
 
+static int run(const struct options *options)
+{
+    if (!options->wants_help && !options->wants_version)
+        return server_run(options);
+    if (options->wants_help)
+        options_print_help(stdout);
+    else
+        print_version(stdout);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
+    int status;
 
     if (argc > 1 && strcmp(argv[1], "top") == 0)
         return top_run(argc - 2, argv + 2, stderr);
-    if (options_read(&options, argc, argv, stderr) != 0)
-        return EX_USAGE;
-    if (options.wants_help || options.wants_version) {
-        if (options.wants_help)
-            options_print_help(stdout);
-        else
-            print_version(stdout);
-        return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
-    }
-    return server_run(&options);
+    status = options_read(&options, argc, argv, stderr) == 0 ? run(&options)
+                                                             : EX_USAGE;
+    options_fini(&options);
+    return status;
 }

@@ -45,9 +45,9 @@ struct server {
 
 static int open_root(struct server *server)
 {
-    const char *path = server->options->root;
+    const char *path = server->options->location.root;
     int err = docroot_open(&server->root, path,
-                           server->options->follow_symlinks);
+                           server->options->location.follow_symlinks);
 
     if (err == 0 && access(path, R_OK | X_OK) == -1)
         err = -errno;
@@ -115,25 +115,26 @@ static struct worker_options worker_options_of(struct server *server)
     const struct options *options = server->options;
 
     return (struct worker_options){
-        .files =
-            {.cache = {.root = &server->root,
-                       .mime = server->mime,
-                       .style = {.server_field = !options->hides_server,
-                                 .server_timing = options->server_timing},
-                       .cache_control = bytes_of(options->cache_control
-                                                     ? options->cache_control
-                                                     : ""),
-                       .policy = (enum evict_policy)options->cache_policy,
-                       .send_method = (enum send_method)options->send_method,
-                       .bytes_max = options->cache_bytes,
-                       .entries_max = (size_t)options->cache_entries,
-                       .descriptors_max = server->limits.cached_fds_max,
-                       .snapshot_bytes = SNAPSHOT_BYTES},
-             .autoindex = options->autoindex,
-             .show_hidden = options->show_hidden},
+        .files = {.cache = {.root = &server->root,
+                            .mime = server->mime,
+                            .style = {.server_field = !options->hides_server,
+                                      .server_timing = options->server_timing},
+                            .cache_control =
+                                bytes_of(options->location.cache_control
+                                             ? options->location.cache_control
+                                             : ""),
+                            .policy = (enum evict_policy)options->cache_policy,
+                            .send_method =
+                                (enum send_method)options->send_method,
+                            .bytes_max = options->cache_bytes,
+                            .entries_max = (size_t)options->cache_entries,
+                            .descriptors_max = server->limits.cached_fds_max,
+                            .snapshot_bytes = SNAPSHOT_BYTES},
+                  .autoindex = options->location.autoindex,
+                  .show_hidden = options->location.show_hidden},
         .status = {.prefix = options->status,
-                   .allowed = options->status_allow,
-                   .allowed_count = (size_t)options->status_allow_count,
+                   .allowed = options->status_allow.items,
+                   .allowed_count = options->status_allow.count,
                    .stats = server->statistics.shared,
                    .history = server->statistics.history},
         .limits = {.connections_max = server->limits.connections_max,
@@ -205,7 +206,7 @@ static void announce(const struct server *server)
 {
     for (size_t i = 0; i < server->listener_count; i++)
         printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
-               server->options->root, server->listeners[i].text,
+               server->options->location.root, server->listeners[i].text,
                server->worker_count, server->worker_count == 1 ? "" : "s",
                options_schedule_name(server->options));
     fflush(stdout);

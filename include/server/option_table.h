@@ -1,0 +1,71 @@
+/*
+ * option_table - every option there is, in one table: its name, kind of value,
+ * limits, default and help. The command line, --help, the configuration file,
+ * its check, the manual and the completions are all made from it.
+ *
+ * A row's value lies in struct options, or, for what a site or a location can
+ * say for itself, in struct location_options.
+ *
+ * Thread: any; constant.
+ */
+#ifndef SERVER_OPTION_TABLE_H
+#define SERVER_OPTION_TABLE_H
+
+#include "base/bytes.h"
+#include "server/options.h"
+
+enum option_kind {
+    OPTION_SWITCH, /* bool, no value */
+    OPTION_NUMBER,
+    OPTION_BYTES, /* with K, M, G */
+    OPTION_TIME,  /* to milliseconds; s unless ms, s or m follows */
+    OPTION_RATE,  /* bits a second with K, M, G of 1000; or auto, off */
+    OPTION_TEXT,
+    OPTION_CHOICE,
+    OPTION_FORMAT, /* of the access log */
+    OPTION_PREFIX, /* of paths */
+    OPTION_TEXTS,  /* may come again: max of them */
+    OPTION_CIDRS   /* the same */
+};
+
+enum option_scope {
+    OPTION_GLOBAL,   /* in struct options */
+    OPTION_COMMAND,  /* the same; on the command line only, as --help */
+    OPTION_LOCATION, /* in struct location_options */
+};
+
+struct option_choice {
+    const char *name; /* NULL ends a list of choices */
+    uint64_t value;
+};
+
+struct option_row {
+    const char *group; /* begins a new group in --help, or NULL */
+    const char *name;
+    char letter; /* short form, or 0 */
+    enum option_kind kind;
+    enum option_scope scope;
+    size_t offset; /* in the struct of its scope */
+    const char *value_name;
+    const char *preset; /* default, as one would write it; NULL: none */
+    uint64_t min;
+    uint64_t max;
+    const struct option_choice *choices;
+    /* Lines after the first are indented by --help. */
+    const char *help;
+};
+
+extern const struct option_row option_rows[];
+extern const size_t option_row_count;
+
+/* By its long name; NULL: there is none. */
+const struct option_row *option_find(struct bytes name);
+
+/* The name of a choice's value. */
+const char *option_choice_name(const struct option_choice *choices,
+                               uint64_t value);
+
+extern const struct option_choice option_schedules[];
+extern const struct option_choice option_cache_policies[];
+
+#endif
