@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "handler/location.h"
+#include "handler/site.h"
 
 enum {
     OPTIONS_LISTEN_MAX = 16,
@@ -61,7 +61,10 @@ struct options {
     bool server_timing;
     bool wants_help;
     bool wants_version;
+    const char *config; /* the file that was read; NULL: none */
     struct location_options location; /* where nothing else is said */
+    struct site_options *sites;       /* of the file; none: location is all */
+    size_t site_count;
     struct arena arena;
 };
 
