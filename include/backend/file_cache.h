@@ -1,7 +1,7 @@
 /*
- * file_cache - files below the root, ready to be sent.
+ * file_cache - files below one root or several, ready to be sent.
  *
- * An entry is what one path leads to under one content coding: a file with
+ * An entry is what one path of a space leads to under one content coding: a file with
  * its validators and a head written ahead, a directory, or a failure (cached
  * as well, for one check interval). A small file is a snapshot: head and body
  * side by side in memory of the entry, its descriptor closed; a larger one
@@ -49,16 +49,21 @@ enum send_method {
 };
 
 struct file_cache_options {
-    const struct docroot *root;
     const struct mime *mime;
     struct response_style style;
-    struct bytes cache_control; /* field value; empty: none */
     enum evict_policy policy;
     enum send_method send_method;
     uint64_t bytes_max;     /* 0: keep nothing */
     size_t entries_max;     /* 0: keep nothing */
     size_t descriptors_max; /* of entries kept open */
     size_t snapshot_bytes;  /* largest body kept as snapshot (SEND_AUTO) */
+};
+
+/* The files below one root, and what is said of them. Borrowed, as long as the
+ * cache lives; unchanged. */
+struct file_space {
+    const struct docroot *root;
+    struct bytes cache_control; /* field value; empty: none */
 };
 
 enum file_kind {
@@ -93,6 +98,7 @@ struct file_entry {
     bool is_snapshot;   /* the body follows in the block */
     const char *map;    /* SEND_MMAP: the whole file; not for our eyes */
     /* private */
+    const struct file_space *space;
     bool is_young;
     bool is_cached;
     uint32_t refs;
@@ -123,11 +129,12 @@ struct file_cache_counts {
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);
 
-/* The entry for a clean path (as path_clean() makes it) under a coding, whose
- * existence an identity entry's siblings told. A path that ends in '/' leads
+/* The entry for a clean path (as path_clean() makes it) of a space under a
+ * coding, whose existence an identity entry's siblings told. A path that ends in '/' leads
  * to its index.html, or to the directory when there is none. Counted: give it
  * back. NULL: no memory. */
 MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
+                                               const struct file_space *space,
                                                struct bytes path,
                                                enum coding coding);
 

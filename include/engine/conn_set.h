@@ -17,8 +17,7 @@
 #include "engine/conn.h"
 #include "engine/drain.h"
 #include "engine/sender.h"
-#include "handler/router.h"
-#include "handler/static_files.h"
+#include "handler/handler.h"
 #include "observe/access_log.h"
 #include "observe/stats.h"
 
@@ -38,8 +37,7 @@ struct conn_set {
     const struct now *now;
     struct conn_limits limits;
     struct response_style style;
-    struct static_files *files;
-    struct router router; /* to files, and to what else there is */
+    struct handler handler; /* answers everything; may change between turns */
     struct access_log_buffer *access_log;
     struct stats *stats; /* the worker's */
     struct sched sched;

@@ -5,6 +5,9 @@
  * A turn: wait for events (not at all while responses are queued), handle
  * them, let the scheduler send, free what was closed.
  *
+ * What it serves can be changed while it runs: what has begun ends as it began
+ * (handler/sites.h), what begins after that is answered by the new.
+ *
  * Thread: worker_create() to worker_join() the main thread's; worker_give(),
  *         worker_wake() and worker_open_count() the acceptor's;
  *         worker_command() any.
@@ -14,13 +17,22 @@
 #define ENGINE_WORKER_H
 
 #include "engine/conn_set.h"
+#include "handler/sites.h"
 #include "handler/status.h"
 #include "io/mailbox.h"
 
+/* What may change while it runs. Clock and status handler are filled in by
+ * the worker. */
+struct worker_service {
+    struct sites_options sites;
+    const struct cidrs *status_allowed; /* borrowed as what sites names */
+    struct conn_limits limits; /* connections_max stays as it was at first */
+};
+
 struct worker_options {
-    struct static_files_options files; /* style.now is set by the worker */
-    struct status_options status;      /* no prefix: none; so is its style */
-    struct conn_limits limits;
+    struct worker_service service;           /* at first */
+    const struct stats_shared *shared_stats; /* for status; borrowed */
+    struct history *history;                 /* the same */
     enum sched_policy schedule;
     uint64_t starvation_bound; /* of srpt; see sched.h */
     struct link_shared *link;  /* borrowed, of all workers */
@@ -34,10 +46,12 @@ struct worker_options {
 
 enum worker_command {
     WORKER_DRAIN = 1, /* finish what is under way, then end */
-    WORKER_STOP = 2   /* end at once */
+    WORKER_STOP = 2,  /* end at once */
+    WORKER_CHANGE = 4 /* worker_apply()'s own */
 };
 
-struct worker; /* opaque */
+struct worker;        /* opaque */
+struct worker_change; /* opaque */
 
 /* Makes all a worker needs, but starts no thread. NULL: no memory or no
  * descriptors. options is copied. */
@@ -54,6 +68,18 @@ MUST_USE bool worker_give(struct worker *worker, const struct mail *mail);
 void worker_wake(struct worker *worker);
 
 void worker_command(struct worker *worker, unsigned commands);
+
+/* Makes what it takes to serve that, in two steps, so that all workers change
+ * or none. The main thread's. NULL: no memory; service->sites.on_gone is not
+ * called then. */
+MUST_USE struct worker_change *worker_prepare(
+    struct worker *worker, const struct worker_service *service);
+
+/* Takes change over, which is served from the worker's next turn on. */
+void worker_apply(struct worker *worker, struct worker_change *change);
+
+/* Or gives it up. */
+void worker_discard(struct worker_change *change);
 
 /* How many connections given so far have been closed again. */
 uint64_t worker_closed(const struct worker *worker);

@@ -15,10 +15,9 @@
 
 struct handler {
     /* Makes exchange->response, whose persists, is_head and is_http10 are
-     * set; it may clear persists. rest is the request's path behind what
-     * leads to this handler: clean (http/path.h), and empty or beginning with
-     * '/', while the call lasts. The one that gets whatever leads nowhere else
-     * has the path as it came. */
+     * set; it may clear persists. rest is what exchange->path has behind that
+     * which leads to this handler: clean, and empty or beginning with '/',
+     * while the call lasts. */
     void (*answer)(void *self, struct exchange *exchange, struct bytes rest);
     void *self;
 };

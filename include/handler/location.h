@@ -15,10 +15,11 @@
 #include "base/texts.h"
 
 struct location_options {
-    const char *root;
-    bool autoindex;            /* list directories that have no index */
-    bool show_hidden;          /* serve names that begin with a dot */
-    bool follow_symlinks;      /* also those that lead out of the root */
+    const char *root;     /* what is below it is served by the whole path */
+    const char *alias;    /* the same, by what is behind the location's */
+    bool autoindex;       /* list directories that have no index */
+    bool show_hidden;     /* serve names that begin with a dot */
+    bool follow_symlinks; /* also those that lead out of the root */
     const char *cache_control; /* field value; NULL: none */
 };
 

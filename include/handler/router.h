@@ -1,52 +1,37 @@
 /*
- * router - which handler answers: the one with the longest prefix of the path.
+ * router - which of several places a path belongs to: the one that names
+ * exactly this path, else the one with its longest prefix.
  *
  * Prefixes end where segments do: "/a" leads "/a" and "/a/b", not "/ab". What
- * is compared is the clean path, so that nobody gets past a prefix, or to it,
- * by another spelling. Paths that cannot be cleaned, and "*", lead nowhere.
+ * is compared is the clean path (http/path.h), so that nobody gets past a
+ * prefix, or to it, by another spelling.
  *
- * Thread: one per worker.
- * Owns:   nothing; prefixes and handlers are borrowed.
+ * Thread: any may look; it is filled before.
+ * Owns:   nothing; routes, paths and places are borrowed.
  */
 #ifndef HANDLER_ROUTER_H
 #define HANDLER_ROUTER_H
 
-#include "handler/handler.h"
-#include "http/http1.h"
-
-enum { ROUTER_ROUTES_MAX = 16 };
+#include "base/bytes.h"
 
 struct route {
-    struct bytes prefix;
-    struct handler handler;
+    struct bytes path; /* clean; a prefix has no slash at its end */
+    bool is_exact;
+    void *place;
 };
 
 struct router {
-    struct handler fallback; /* for what no prefix leads */
     size_t count;
-    struct route routes[ROUTER_ROUTES_MAX]; /* longest first */
-    char path[HTTP1_LINE_BYTES_MAX];        /* private */
+    struct route *routes; /* exact ones first, then the longest */
 };
 
-void router_init(struct router *router, struct handler fallback);
+/* Puts route among the others, for whom routes has room; of two with the same
+ * path the first counts. */
+void router_add(struct router *router, const struct route *route);
 
-/* prefix is a clean path of at least one segment, without a slash at its end;
- * not there yet. No more than ROUTER_ROUTES_MAX. */
-void router_add(struct router *router, struct bytes prefix,
-                struct handler handler);
-
-/* For router_answer(): when there are prefixes. */
-void router_choose(struct router *router, struct exchange *exchange);
-
-static inline void router_answer(struct router *router,
-                                 struct exchange *exchange)
-{
-    const struct handler *fallback = &router->fallback;
-
-    if (router->count == 0) /* the usual server has files only */
-        fallback->answer(fallback->self, exchange, exchange->request.path);
-    else
-        router_choose(router, exchange);
-}
+/* NULL: none. *rest_out is what is left of path behind a prefix: empty, or it
+ * begins with '/'. */
+const struct route *router_find(const struct router *router, struct bytes path,
+                                struct bytes *rest_out);
 
 #endif

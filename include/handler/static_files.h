@@ -1,11 +1,13 @@
 /*
- * static_files - answers requests with files below the root.
+ * static_files - answers requests with files below a root.
  *
  * GET and HEAD, with conditions, ranges, precompressed siblings, directory
  * redirects, indexes and listings; OPTIONS; 405 for every other method.
  *
- * Thread: one per worker; no locks.
- * Owns:   its file cache.
+ * Thread: one per worker and location; no locks.
+ * Owns:   nothing but itself: the cache is its site's, and outlives it. What
+ *         it answers with holds references of its own, but a listing, which
+ *         looks into the root.
  */
 #ifndef HANDLER_STATIC_FILES_H
 #define HANDLER_STATIC_FILES_H
@@ -14,7 +16,11 @@
 #include "handler/handler.h"
 
 struct static_files_options {
-    struct file_cache_options cache;
+    struct file_cache *cache;           /* borrowed */
+    const struct response_style *style; /* borrowed */
+    struct file_space space;
+    enum send_method send_method; /* the cache's */
+    bool is_alias;    /* the root stands for the location, not for the site */
     bool autoindex;   /* list directories that have no index.html */
     bool show_hidden; /* serve names that begin with a dot */
 };
@@ -26,14 +32,6 @@ MUST_USE struct static_files *static_files_create(
     const struct static_files_options *options);
 void static_files_destroy(struct static_files *files);
 
-/* Of its cache. */
-struct file_cache_counts static_files_count(const struct static_files *files);
-
-/* Makes exchange->response, whose persists, is_head and is_http10 are set.
- * It may clear persists. */
-void static_files_answer(struct static_files *files, struct exchange *exchange);
-
-/* The same, for the router. */
 struct handler static_files_handler(struct static_files *files);
 
 #endif

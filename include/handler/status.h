@@ -30,9 +30,7 @@
 enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
 
 struct status_options {
-    struct bytes prefix; /* as status_read_prefix() has it */
-    const struct cidr *allowed;
-    size_t allowed_count;
+    const struct cidrs *allowed;
     const struct stats_shared *stats;
     struct history *history;
     struct response_style style;
@@ -49,6 +47,9 @@ struct handler status_handler(struct status *status);
 /* Makes the text of this second, if anybody waits for it. Whether streams are
  * to be woken for it. */
 MUST_USE bool status_tick(struct status *status);
+
+/* From now on, those and no others are allowed. Borrowed. */
+void status_allow(struct status *status, const struct cidrs *allowed);
 
 /* From now on it is not healthy, and streams end when they are woken. */
 void status_drain(struct status *status);

@@ -14,6 +14,7 @@
 
 #include "base/address.h"
 #include "base/list.h"
+#include "http/path.h"
 #include "http/request.h"
 #include "http/response.h"
 
@@ -25,11 +26,19 @@ struct exchange_times {
     uint64_t last_ns;  /* and the last */
 };
 
+/* What answers an exchange, if that must not go before it. */
+struct keeper {
+    void (*release)(void *object);
+    void *object; /* NULL: nothing */
+};
+
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
     const struct address *peer; /* who asks, once it has been asked */
     struct exchange_times times;
     uint64_t bytes_in; /* of the request, as read */
+    struct keeper keeper;
+    struct path path; /* clean, while a handler that was chosen by it answers */
     struct response response;
     struct request request;
 };

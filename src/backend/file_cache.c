@@ -107,11 +107,13 @@ static void keep(struct file_cache *cache, struct file_entry *entry,
 /* --- Finding ------------------------------------------------------------ */
 
 static struct file_entry *find(struct file_cache *cache, uint64_t hash,
+                               const struct file_space *space,
                                struct bytes path, enum coding coding)
 {
     for (struct file_entry *entry = *bucket_of(cache, hash); entry;
          entry = entry->next)
-        if (entry->node.hash == hash && entry->coding == coding &&
+        if (entry->node.hash == hash && entry->space == space &&
+            entry->coding == coding &&
             bytes_eq((struct bytes){entry->path, entry->path_len}, path))
             return entry;
     return NULL;
@@ -124,7 +126,7 @@ static bool is_usable(struct file_cache *cache, struct file_entry *entry)
     if (now_ms - entry->checked_ms < FILE_CACHE_CHECK_MS)
         return true;
     entry->checked_ms = now_ms;
-    return file_entry_is_fresh(&cache->options, entry);
+    return file_entry_is_fresh(entry);
 }
 
 bool file_cache_siblings_changed(struct file_cache *cache,
@@ -135,18 +137,19 @@ bool file_cache_siblings_changed(struct file_cache *cache,
     if (now_ms - entry->siblings_checked_ms < FILE_CACHE_CHECK_MS)
         return false;
     entry->siblings_checked_ms = now_ms;
-    if (file_entry_find_siblings(&cache->options, entry) == entry->siblings)
+    if (file_entry_find_siblings(entry) == entry->siblings)
         return false;
     file_cache_forget(cache, entry);
     return true;
 }
 
-static struct file_entry *load(struct file_cache *cache, struct bytes path,
-                               enum coding coding)
+static struct file_entry *load(struct file_cache *cache,
+                               const struct file_space *space,
+                               struct bytes path, enum coding coding)
 {
     bool exhausted;
-    struct file_entry *entry = file_entry_load(&cache->options, path, coding,
-                                               &exhausted);
+    struct file_entry *entry = file_entry_load(&cache->options, space, path,
+                                               coding, &exhausted);
 
     if (!exhausted)
         return entry;
@@ -154,15 +157,17 @@ static struct file_entry *load(struct file_cache *cache, struct bytes path,
      * than an answer. */
     file_entry_release(entry);
     forget_all(cache, true);
-    return file_entry_load(&cache->options, path, coding, &exhausted);
+    return file_entry_load(&cache->options, space, path, coding, &exhausted);
 }
 
 struct file_entry *file_cache_acquire(struct file_cache *cache,
+                                      const struct file_space *space,
                                       struct bytes path, enum coding coding)
 {
     uint64_t hash = XXH3_64bits_withSeed(path.data, path.len,
-                                         cache->seed + coding);
-    struct file_entry *entry = find(cache, hash, path, coding);
+                                         cache->seed + (uintptr_t)space +
+                                             coding);
+    struct file_entry *entry = find(cache, hash, space, path, coding);
 
     if (entry) {
         if (is_usable(cache, entry)) {
@@ -174,7 +179,7 @@ struct file_entry *file_cache_acquire(struct file_cache *cache,
         file_cache_forget(cache, entry);
     }
     cache->misses++;
-    entry = load(cache, path, coding);
+    entry = load(cache, space, path, coding);
     if (entry && entry->kind != FILE_BROKEN)
         keep(cache, entry, hash);
     return entry;

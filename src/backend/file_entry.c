@@ -53,8 +53,7 @@ static bool is_same_version(const struct file_stamp *a,
            a->changed_ns == b->changed_ns;
 }
 
-unsigned file_entry_find_siblings(const struct file_cache_options *options,
-                                  const struct file_entry *entry)
+unsigned file_entry_find_siblings(const struct file_entry *entry)
 {
     struct bytes path = {entry->path, entry->path_len};
     unsigned siblings = 0;
@@ -67,7 +66,8 @@ unsigned file_entry_find_siblings(const struct file_cache_options *options,
         struct stat st;
 
         if (make_name(name, path, index_of(path), (enum coding)coding) &&
-            docroot_stat(options->root, name, &st) == 0 && S_ISREG(st.st_mode))
+            docroot_stat(entry->space->root, name, &st) == 0 &&
+            S_ISREG(st.st_mode))
             siblings |= 1u << coding;
     }
     return siblings;
@@ -120,8 +120,7 @@ static int64_t modified_of(const struct file_stamp *stamp,
 }
 
 /* The fields that stay the same in a 206 and a 304. */
-static void put_fields(struct buf *head, const struct file_entry *entry,
-                       const struct file_cache_options *options)
+static void put_fields(struct buf *head, const struct file_entry *entry)
 {
     if (entry->modified_s != INT64_MIN) {
         char date[DATE_LEN];
@@ -133,8 +132,8 @@ static void put_fields(struct buf *head, const struct file_entry *entry,
     head_field(head, BYTES("ETag"), entry->etag);
     if (entry->coding != CODING_IDENTITY || entry->siblings != 0)
         head_field(head, BYTES("Vary"), BYTES("Accept-Encoding"));
-    if (options->cache_control.len > 0)
-        head_field(head, BYTES("Cache-Control"), options->cache_control);
+    if (entry->space->cache_control.len > 0)
+        head_field(head, BYTES("Cache-Control"), entry->space->cache_control);
 }
 
 /* Makes the block for the stamp, with body_bytes of room behind. False: no
@@ -158,7 +157,7 @@ static bool write_block(struct file_entry *entry,
         head_field(&head, BYTES("Content-Encoding"),
                    coding_token(entry->coding));
     entry->fields_at = head.len;
-    put_fields(&head, entry, options);
+    put_fields(&head, entry);
     free(entry->block);
     entry->block = head.failed ? NULL : malloc(head.len + 2 + body_bytes);
     if (entry->block) {
@@ -261,15 +260,15 @@ static bool load_body(struct file_entry *entry,
 
 /* Opens what the path leads to: the file, the index of a directory, or the
  * directory. A descriptor or -errno. */
-static int open_path(const struct file_cache_options *options,
-                     struct bytes path, enum coding coding, struct stat *st)
+static int open_path(const struct docroot *root, struct bytes path,
+                     enum coding coding, struct stat *st)
 {
     char name[NAME_BYTES_MAX];
     int fd;
 
     if (!make_name(name, path, index_of(path), coding))
         return -ENAMETOOLONG;
-    fd = docroot_open_file(options->root, name, st);
+    fd = docroot_open_file(root, name, st);
     if (index_of(path)[0] == '\0' || coding != CODING_IDENTITY)
         return fd;
     if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory of that name */
@@ -278,18 +277,19 @@ static int open_path(const struct file_cache_options *options,
     }
     if (fd != -ENOENT)
         return fd;
-    return make_name(name, path, "", coding)
-               ? docroot_open_file(options->root, name, st)
-               : -ENAMETOOLONG;
+    return make_name(name, path, "", coding) ? docroot_open_file(root, name, st)
+                                             : -ENAMETOOLONG;
 }
 
-static struct file_entry *create_entry(struct bytes path, enum coding coding,
+static struct file_entry *create_entry(const struct file_space *space,
+                                       struct bytes path, enum coding coding,
                                        uint64_t now_ms)
 {
     struct file_entry *entry = calloc(1, sizeof(*entry) + path.len + 1);
 
     if (!entry)
         return NULL;
+    entry->space = space;
     entry->fd = -1;
     entry->refs = 1;
     entry->coding = coding;
@@ -311,7 +311,7 @@ static bool load_regular(struct file_entry *entry,
     entry->type = index_of(path)[0]
                       ? mime_find(options->mime, BYTES("/index.html"))
                       : mime_find(options->mime, path);
-    entry->siblings = file_entry_find_siblings(options, entry);
+    entry->siblings = file_entry_find_siblings(entry);
     if (!load_body(entry, options))
         return false;
     age_ns = options->style.now->wall_ns - entry->stamp.changed_ns;
@@ -320,17 +320,18 @@ static bool load_regular(struct file_entry *entry,
 }
 
 struct file_entry *file_entry_load(const struct file_cache_options *options,
+                                   const struct file_space *space,
                                    struct bytes path, enum coding coding,
                                    bool *exhausted_out)
 {
-    struct file_entry *entry = create_entry(path, coding,
+    struct file_entry *entry = create_entry(space, path, coding,
                                             options->style.now->mono_ms);
     struct stat st;
 
     *exhausted_out = false;
     if (!entry)
         return NULL;
-    entry->fd = open_path(options, path, coding, &st);
+    entry->fd = open_path(space->root, path, coding, &st);
     if (entry->fd < 0) {
         *exhausted_out = entry->fd == -EMFILE || entry->fd == -ENFILE;
         entry->kind = kind_of_error(entry->fd);
@@ -348,8 +349,7 @@ struct file_entry *file_entry_load(const struct file_cache_options *options,
     return entry;
 }
 
-bool file_entry_is_fresh(const struct file_cache_options *options,
-                         const struct file_entry *entry)
+bool file_entry_is_fresh(const struct file_entry *entry)
 {
     struct bytes path = {entry->path, entry->path_len};
     char name[NAME_BYTES_MAX];
@@ -358,7 +358,7 @@ bool file_entry_is_fresh(const struct file_cache_options *options,
 
     if (entry->kind != FILE_REGULAR || entry->is_young ||
         !make_name(name, path, index_of(path), entry->coding) ||
-        docroot_stat(options->root, name, &st) != 0)
+        docroot_stat(entry->space->root, name, &st) != 0)
         return false;
     stamp = stamp_of(&st);
     return is_same_version(&stamp, &entry->stamp);

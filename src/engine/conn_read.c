@@ -53,6 +53,7 @@ static void note_arrival(const struct conn *conn, struct exchange *exchange)
     struct input *input = conn->input;
 
     exchange->times = (struct exchange_times){0};
+    exchange->keeper.object = NULL;
     exchange->bytes_in = 0;
     exchange->times.read_ns = input ? input->first_ns : now_read_ns();
     exchange->times.ready_ns = input ? input->last_ns : exchange->times.read_ns;
@@ -96,13 +97,15 @@ static void answer_error(struct conn *conn, struct exchange *exchange,
 
 static void answer(struct conn *conn, struct exchange *exchange)
 {
+    const struct handler *handler = &conn->set->handler;
+
     if (exchange->request.expects_other) {
         answer_error(conn, exchange, 417, false);
         return;
     }
     exchange->times.ready_ns = conn->input->last_ns;
     exchange->peer = &conn->peer;
-    router_answer(&conn->set->router, exchange);
+    handler->answer(handler->self, exchange, exchange->request.path);
     add_to_row(conn, exchange);
 }
 

@@ -135,6 +135,8 @@ void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
         log_exchange(conn, exchange);
     conn_note_exchange(conn, exchange);
     response_fini(&exchange->response);
+    if (exchange->keeper.object)
+        exchange->keeper.release(exchange->keeper.object);
     exchange_give(conn->set, exchange);
 }
 

@@ -13,6 +13,14 @@ enum {
     TICK_S = 1 /* how often what was logged and counted is handed over */
 };
 
+struct worker_change {
+    struct sites *sites;
+    struct status *status;
+    const struct cidrs *status_allowed;
+    struct conn_limits limits;
+    struct response_style style;
+};
+
 struct worker {
     struct conn_set conns; /* first: it holds the hot fields */
     struct now now;
@@ -23,7 +31,11 @@ struct worker {
     ev_io link_timer; /* a timerfd: libev's own timers know milliseconds */
     bool link_timer_runs;
     struct mailbox *mailbox;
-    struct status *status; /* NULL: it is not asked for */
+    struct sites *sites;
+    struct file_cache_counts earlier; /* of the caches of earlier sites */
+    struct status *status;            /* NULL: it is not asked for */
+    struct status *made; /* the same, as the main thread knows it */
+    _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;
@@ -43,10 +55,12 @@ static void on_woken(struct ev_loop *loop, ev_check *check, int events)
 
 static void tell_cache(const struct worker *worker)
 {
-    struct file_cache_counts counts = static_files_count(worker->conns.files);
-    struct stats_cache cache = {.hits = counts.hits,
-                                .misses = counts.misses,
-                                .evictions = counts.evictions,
+    const struct file_cache_counts *earlier = &worker->earlier;
+    struct file_cache_counts counts = sites_count_files(worker->sites);
+    struct stats_cache cache = {.hits = earlier->hits + counts.hits,
+                                .misses = earlier->misses + counts.misses,
+                                .evictions = earlier->evictions +
+                                             counts.evictions,
                                 .bytes = counts.bytes,
                                 .entries = counts.entries};
 
@@ -136,12 +150,86 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail->fd, &mail->peer);
 }
 
+/* --- What it serves ------------------------------------------------------- */
+
+void worker_discard(struct worker_change *change)
+{
+    if (change)
+        sites_release(&change->sites);
+    free(change);
+}
+
+/* What was begun keeps the earlier sites. */
+static void take_change(struct worker *worker)
+{
+    struct worker_change *change = atomic_exchange(&worker->change, NULL);
+    struct conn_set *conns = &worker->conns;
+
+    if (!change) /* two were made, and the second was taken */
+        return;
+    if (worker->sites) {
+        struct file_cache_counts counts = sites_count_files(worker->sites);
+
+        worker->earlier.hits += counts.hits;
+        worker->earlier.misses += counts.misses;
+        worker->earlier.evictions += counts.evictions;
+    }
+    sites_release(&worker->sites);
+    worker->sites = change->sites;
+    change->sites = NULL;
+    conns->handler = sites_handler(worker->sites);
+    conns->style = change->style;
+    /* Room is set aside for as many as there might be from the start. */
+    change->limits.connections_max = conns->limits.connections_max;
+    conns->limits = change->limits;
+    worker->status = change->status;
+    if (worker->status)
+        status_allow(worker->status, change->status_allowed);
+    worker_discard(change);
+}
+
+struct worker_change *worker_prepare(struct worker *worker,
+                                     const struct worker_service *service)
+{
+    struct sites_options sites = service->sites;
+    struct worker_change *change = calloc(1, sizeof(*change));
+    struct status_options status = {.allowed = service->status_allowed,
+                                    .stats = worker->options.shared_stats,
+                                    .history = worker->options.history};
+
+    if (!change)
+        return NULL;
+    sites.cache.style.now = &worker->now;
+    status.style = change->style = sites.cache.style;
+    if (sites.status_prefix.len > 0 && !worker->made)
+        worker->made = status_create(&status);
+    change->status = worker->made;
+    change->status_allowed = service->status_allowed;
+    change->limits = service->limits;
+    if (worker->made)
+        sites.status = status_handler(worker->made);
+    if (worker->made || sites.status_prefix.len == 0)
+        change->sites = sites_create(&sites);
+    if (change->sites)
+        return change;
+    worker_discard(change);
+    return NULL;
+}
+
+void worker_apply(struct worker *worker, struct worker_change *change)
+{
+    worker_discard(atomic_exchange(&worker->change, change));
+    worker_command(worker, WORKER_CHANGE);
+}
+
 static void on_command(void *context, unsigned commands)
 {
     struct worker *worker = context;
 
     if (commands & WORKER_STOP)
         worker->is_stopping = true;
+    if (commands & WORKER_CHANGE)
+        take_change(worker);
     if (commands & WORKER_DRAIN) {
         if (worker->status)
             status_drain(worker->status);
@@ -209,33 +297,13 @@ static int set_up_link_timer(struct worker *worker)
     return 0;
 }
 
-static int set_up_handlers(struct worker *worker)
-{
-    struct conn_set *conns = &worker->conns;
-    struct status_options *status = &worker->options.status;
-
-    conns->files = static_files_create(&worker->options.files);
-    if (!conns->files)
-        return -ENOMEM;
-    router_init(&conns->router, static_files_handler(conns->files));
-    if (status->prefix.len == 0)
-        return 0;
-    status->style = worker->options.files.cache.style;
-    worker->status = status_create(status);
-    if (!worker->status)
-        return -ENOMEM;
-    router_add(&conns->router, status->prefix, status_handler(worker->status));
-    return 0;
-}
-
 static int set_up_conns(struct worker *worker)
 {
     struct conn_set *conns = &worker->conns;
 
     conns->loop = worker->loop;
     conns->now = &worker->now;
-    conns->limits = worker->options.limits;
-    conns->style = worker->options.files.cache.style;
+    conns->limits = worker->options.service.limits;
     conns->access_log = &worker->access_log;
     conns->stats = worker->options.stats;
     return conn_set_init(conns, worker->options.schedule,
@@ -250,12 +318,16 @@ struct worker *worker_create(const struct worker_options *options)
     if (!worker)
         return NULL;
     worker->options = *options;
-    worker->options.files.cache.style.now = &worker->now;
     now_refresh(&worker->now);
     worker->link_timer.fd = -1;
     if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
-        set_up_handlers(worker) == 0 && set_up_conns(worker) == 0)
+        set_up_conns(worker) == 0)
+        atomic_store(&worker->change,
+                     worker_prepare(worker, &options->service));
+    if (atomic_load(&worker->change)) {
+        take_change(worker);
         return worker;
+    }
     worker_destroy(worker);
     return NULL;
 }
@@ -266,8 +338,9 @@ void worker_destroy(struct worker *worker)
         return;
     if (worker->conns.loop)
         conn_set_fini(&worker->conns);
-    static_files_destroy(worker->conns.files);
-    status_destroy(worker->status);
+    worker_discard(atomic_exchange(&worker->change, NULL));
+    sites_release(&worker->sites);
+    status_destroy(worker->made);
     access_log_buffer_fini(&worker->access_log);
     mailbox_destroy(worker->mailbox);
     if (worker->link_timer.fd >= 0)

@@ -2,51 +2,45 @@
 
 #include <assert.h>
 
-#include "http/path.h"
-
-void router_init(struct router *router, struct handler fallback)
+static bool goes_before(const struct route *a, const struct route *b)
 {
-    router->fallback = fallback;
-    router->count = 0;
+    if (a->is_exact != b->is_exact)
+        return a->is_exact;
+    return a->path.len > b->path.len;
 }
 
-void router_add(struct router *router, struct bytes prefix,
-                struct handler handler)
+void router_add(struct router *router, const struct route *route)
 {
     size_t at = router->count++;
 
-    assert(at < ROUTER_ROUTES_MAX && prefix.len > 1 && *prefix.data == '/' &&
-           prefix.data[prefix.len - 1] != '/');
-    for (; at > 0 && router->routes[at - 1].prefix.len < prefix.len; at--)
+    assert(route->is_exact || route->path.len == 0 ||
+           route->path.data[route->path.len - 1] != '/');
+    for (; at > 0 && goes_before(route, &router->routes[at - 1]); at--)
         router->routes[at] = router->routes[at - 1];
-    router->routes[at] = (struct route){prefix, handler};
+    router->routes[at] = *route;
 }
 
-static bool leads(struct bytes prefix, struct bytes path)
+static bool leads(const struct route *route, struct bytes path)
 {
+    struct bytes prefix = route->path;
+
     return path.len >= prefix.len &&
            memcmp(path.data, prefix.data, prefix.len) == 0 &&
-           (path.len == prefix.len || path.data[prefix.len] == '/');
+           (path.len == prefix.len ||
+            (!route->is_exact && path.data[prefix.len] == '/'));
 }
 
-void router_choose(struct router *router, struct exchange *exchange)
+const struct route *router_find(const struct router *router, struct bytes path,
+                                struct bytes *rest_out)
 {
-    const struct handler *handler = &router->fallback;
-    struct bytes raw = exchange->request.path;
-    struct bytes rest = raw;
-    struct path path;
-    bool is_clean = raw.len <= sizeof(router->path) &&
-                    path_clean(raw, router->path, &path);
-
-    for (size_t i = 0; is_clean && i < router->count; i++) {
+    for (size_t i = 0; i < router->count; i++) {
         const struct route *route = &router->routes[i];
 
-        if (leads(route->prefix, path.clean)) {
-            handler = &route->handler;
-            rest = bytes_between(path.clean.data + route->prefix.len,
-                                 path.clean.data + path.clean.len);
-            break;
+        if (leads(route, path)) {
+            *rest_out = bytes_between(path.data + route->path.len,
+                                      path.data + path.len);
+            return route;
         }
     }
-    handler->answer(handler->self, exchange, rest);
+    return NULL;
 }

@@ -5,21 +5,18 @@
 
 #include "handler/listing.h"
 #include "handler/representation.h"
-#include "http/http1.h"
 #include "http/path.h"
 
 #define ALLOW_LINE "Allow: GET, HEAD, OPTIONS\r\n"
 
 struct static_files {
     struct static_files_options options;
-    struct file_cache *cache;
     struct boundary boundary;
-    char path[HTTP1_LINE_BYTES_MAX];
 };
 
 static const struct response_style *style_of(const struct static_files *files)
 {
-    return &files->options.cache.style;
+    return files->options.style;
 }
 
 static void fail(const struct static_files *files, struct response *response,
@@ -60,9 +57,8 @@ static struct representation represent(const struct static_files *files,
         .fields = file_entry_fields(entry),
         .memory = entry->is_snapshot ? file_entry_body(entry).data : entry->map,
         .fd = entry->fd,
-        .file_kind = files->options.cache.send_method == SEND_READ
-                         ? PART_READ
-                         : PART_SENDFILE};
+        .file_kind = files->options.send_method == SEND_READ ? PART_READ
+                                                             : PART_SENDFILE};
 }
 
 static void add_whole_body(const struct static_files *files,
@@ -140,8 +136,9 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
 /* 301 to the same path with a slash, query kept. The path is made anew from
  * its clean form, so that it cannot name another host ("//evil"). */
 static void redirect_to_slash(const struct static_files *files,
-                              struct exchange *exchange, struct bytes clean)
+                              struct exchange *exchange)
 {
+    struct bytes clean = exchange->path.clean;
     struct bytes query = exchange->request.query;
     struct buf fields;
     char *to;
@@ -166,14 +163,14 @@ static void redirect_to_slash(const struct static_files *files,
 }
 
 static void answer_directory(const struct static_files *files,
-                             struct exchange *exchange, struct bytes clean)
+                             struct exchange *exchange, struct bytes rest)
 {
     struct response *response = &exchange->response;
     enum listing_format format;
     struct stream *listing;
 
-    if (clean.data[clean.len - 1] != '/') {
-        redirect_to_slash(files, exchange, clean);
+    if (rest.data[rest.len - 1] != '/') {
+        redirect_to_slash(files, exchange);
         return;
     }
     if (!files->options.autoindex) {
@@ -181,7 +178,7 @@ static void answer_directory(const struct static_files *files,
         return;
     }
     format = listing_choose(&exchange->request);
-    listing = listing_open(files->options.cache.root, clean, format,
+    listing = listing_open(files->options.space.root, rest, format,
                            files->options.show_hidden);
     if (!listing) {
         fail(files, response, 500);
@@ -208,13 +205,16 @@ static void answer_directory(const struct static_files *files,
 static struct file_entry *acquire_intact(struct static_files *files,
                                          struct bytes path, enum coding coding)
 {
-    struct file_entry *entry = file_cache_acquire(files->cache, path, coding);
+    struct file_entry *entry = file_cache_acquire(files->options.cache,
+                                                  &files->options.space, path,
+                                                  coding);
 
     if (entry && entry->kind == FILE_REGULAR && !entry->is_snapshot &&
         !file_entry_is_intact(entry)) {
-        file_cache_forget(files->cache, entry);
+        file_cache_forget(files->options.cache, entry);
         file_entry_release(entry);
-        entry = file_cache_acquire(files->cache, path, coding);
+        entry = file_cache_acquire(files->options.cache, &files->options.space,
+                                   path, coding);
     }
     return entry;
 }
@@ -229,7 +229,7 @@ static struct file_entry *acquire_identity(struct static_files *files,
 
     if (!entry || entry->kind != FILE_REGULAR ||
         !request_find(request, FIELD_ACCEPT_ENCODING) ||
-        !file_cache_siblings_changed(files->cache, entry))
+        !file_cache_siblings_changed(files->options.cache, entry))
         return entry;
     file_entry_release(entry);
     return acquire_intact(files, path, CODING_IDENTITY);
@@ -256,12 +256,20 @@ static struct file_entry *prefer_sibling(struct static_files *files,
     return entry;
 }
 
-static void answer_path(struct static_files *files, struct exchange *exchange,
-                        struct bytes clean)
+static void answer_get(struct static_files *files, struct exchange *exchange,
+                       struct bytes name)
 {
-    struct file_entry *entry = acquire_identity(files, &exchange->request,
-                                                clean);
+    struct file_entry *entry;
 
+    if (exchange->path.is_hidden && !files->options.show_hidden) {
+        fail(files, &exchange->response, 404);
+        return;
+    }
+    if (name.len == 0) { /* what is asked for is the root, by its alias */
+        redirect_to_slash(files, exchange);
+        return;
+    }
+    entry = acquire_identity(files, &exchange->request, name);
     if (!entry) {
         fail(files, &exchange->response, 500);
         return;
@@ -269,11 +277,11 @@ static void answer_path(struct static_files *files, struct exchange *exchange,
     switch (entry->kind) {
     case FILE_REGULAR:
         if (entry->siblings != 0)
-            entry = prefer_sibling(files, &exchange->request, clean, entry);
+            entry = prefer_sibling(files, &exchange->request, name, entry);
         answer_file(files, exchange, entry);
         return;
     case FILE_DIRECTORY:
-        answer_directory(files, exchange, clean);
+        answer_directory(files, exchange, name);
         break;
     case FILE_MISSING:
         fail(files, &exchange->response, 404);
@@ -288,18 +296,6 @@ static void answer_path(struct static_files *files, struct exchange *exchange,
     file_entry_release(entry);
 }
 
-static void answer_get(struct static_files *files, struct exchange *exchange)
-{
-    struct path path;
-
-    if (!path_clean(exchange->request.path, files->path, &path))
-        fail(files, &exchange->response, 400);
-    else if (path.is_hidden && !files->options.show_hidden)
-        fail(files, &exchange->response, 404);
-    else
-        answer_path(files, exchange, path.clean);
-}
-
 static void answer_options(const struct static_files *files,
                            struct response *response)
 {
@@ -311,33 +307,31 @@ static void answer_options(const struct static_files *files,
 
 /* The same, and notes what the cache had to do with it. */
 static void answer_get_timed(struct static_files *files,
-                             struct exchange *exchange)
+                             struct exchange *exchange, struct bytes name)
 {
-    struct file_cache_counts before = file_cache_count(files->cache);
+    struct file_cache_counts before = file_cache_count(files->options.cache);
     struct file_cache_counts after;
 
-    answer_get(files, exchange);
-    after = file_cache_count(files->cache);
+    answer_get(files, exchange, name);
+    after = file_cache_count(files->options.cache);
     if (after.misses > before.misses)
         exchange->response.cache_use = RESPONSE_CACHE_MISS;
     else if (after.hits > before.hits)
         exchange->response.cache_use = RESPONSE_CACHE_HIT;
 }
 
-struct file_cache_counts static_files_count(const struct static_files *files)
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
-    return file_cache_count(files->cache);
-}
+    struct static_files *files = self;
+    struct bytes name = files->options.is_alias ? rest : exchange->path.clean;
 
-void static_files_answer(struct static_files *files, struct exchange *exchange)
-{
     switch (exchange->request.method) {
     case METHOD_GET:
     case METHOD_HEAD:
         if (exchange->response.is_timed)
-            answer_get_timed(files, exchange);
+            answer_get_timed(files, exchange, name);
         else
-            answer_get(files, exchange);
+            answer_get(files, exchange, name);
         return;
     case METHOD_OPTIONS:
         answer_options(files, &exchange->response);
@@ -356,12 +350,6 @@ void static_files_answer(struct static_files *files, struct exchange *exchange)
                         style_of(files));
 }
 
-static void answer(void *self, struct exchange *exchange, struct bytes rest)
-{
-    (void)rest;
-    static_files_answer(self, exchange);
-}
-
 struct handler static_files_handler(struct static_files *files)
 {
     return (struct handler){.answer = answer, .self = files};
@@ -375,19 +363,14 @@ struct static_files *static_files_create(const struct static_files_options
     if (!files)
         return NULL;
     files->options = *options;
-    files->cache = file_cache_create(&options->cache);
-    if (files->cache &&
-        getrandom(&files->boundary.secret, sizeof(files->boundary.secret), 0) ==
-            (ssize_t)sizeof(files->boundary.secret))
+    if (getrandom(&files->boundary.secret, sizeof(files->boundary.secret), 0) ==
+        (ssize_t)sizeof(files->boundary.secret))
         return files;
-    static_files_destroy(files);
+    free(files);
     return NULL;
 }
 
 void static_files_destroy(struct static_files *files)
 {
-    if (!files)
-        return;
-    file_cache_destroy(files->cache);
     free(files);
 }

@@ -362,21 +362,31 @@ static bool is_allowed(const struct status *status, const struct address *peer)
     if (peer->family == ADDRESS_UNIX || cidr_contains(&loopbacks[0], peer) ||
         cidr_contains(&loopbacks[1], peer))
         return true;
-    for (size_t i = 0; i < status->options.allowed_count; i++)
-        if (cidr_contains(&status->options.allowed[i], peer))
-            return true;
-    return false;
+    return cidrs_contain(status->options.allowed, peer);
+}
+
+void status_allow(struct status *status, const struct cidrs *allowed)
+{
+    status->options.allowed = allowed;
 }
 
 static void redirect_to_slash(const struct status *status,
-                              struct response *response)
+                              struct exchange *exchange)
 {
-    struct bytes prefix = status->options.prefix;
-    char line[STATUS_PREFIX_BYTES_MAX + 32];
-    int len = snprintf(line, sizeof(line), "Location: %.*s/\r\n",
-                       (int)prefix.len, prefix.data);
+    struct bytes path = exchange->path.clean;
+    char line[3 * STATUS_PREFIX_BYTES_MAX + 32];
+    struct buf fields;
+    char *to;
 
-    fail(status, response, 301, (struct bytes){line, (size_t)len});
+    buf_init(&fields, line, sizeof(line), RESPONSE_HEAD_BYTES_MAX / 2);
+    buf_put_literal(&fields, "Location: ");
+    to = buf_reserve(&fields, 3 * path.len);
+    if (to)
+        fields.len += path_encode(path, to);
+    buf_put_literal(&fields, "/\r\n");
+    fail(status, &exchange->response, fields.failed ? 500 : 301,
+         fields.failed ? BYTES("") : buf_bytes(&fields));
+    buf_fini(&fields);
 }
 
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
@@ -394,7 +404,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         return;
     }
     if (rest.len == 0) {
-        redirect_to_slash(status, response);
+        redirect_to_slash(status, exchange);
         return;
     }
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -424,7 +434,6 @@ struct status *status_create(const struct status_options *options)
 
     if (!status)
         return NULL;
-    assert(options->prefix.len <= STATUS_PREFIX_BYTES_MAX);
     status->options = *options;
     status->snapshot = stats_snapshot_create(options->stats);
     if (status->snapshot)

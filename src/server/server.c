@@ -10,6 +10,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "backend/docroots.h"
 #include "base/log.h"
 #include "server/acceptor.h"
 #include "server/limits.h"
@@ -28,7 +29,8 @@ struct server {
     struct limits limits;
     struct listener listeners[OPTIONS_LISTEN_MAX];
     size_t listener_count;
-    struct docroot root;
+    struct arena arena;
+    struct docroots roots;
     struct mime *mime;
     struct access_log access_log;
     struct statistics statistics;
@@ -43,21 +45,45 @@ struct server {
 
 /* --- Opening -------------------------------------------------------------- */
 
-static int open_root(struct server *server)
+static int explain_root(const char *path, int err)
 {
-    const char *path = server->options->location.root;
-    int err = docroot_open(&server->root, path,
-                           server->options->location.follow_symlinks);
-
-    if (err == 0 && access(path, R_OK | X_OK) == -1)
-        err = -errno;
-    if (err == 0)
-        return EX_OK;
     fprintf(stderr, "sprintd: DOCROOT '%s': %s%s\n", path, strerror(-err),
             err == -ENOENT ? "; name the directory to serve" : "");
     return err == -EACCES || err == -EPERM     ? EX_NOPERM
            : err == -ENOENT || err == -ENOTDIR ? EX_NOINPUT
                                                : EX_OSERR;
+}
+
+static int open_root(struct server *server,
+                     const struct location_options *location)
+{
+    const char *path = location->alias ? location->alias : location->root;
+    int err = docroots_open(&server->roots, &server->arena, path,
+                            location->follow_symlinks);
+
+    return err == 0 ? EX_OK : explain_root(path, err);
+}
+
+static int open_site_roots(struct server *server,
+                           const struct site_options *site)
+{
+    int status = open_root(server, &site->options);
+
+    for (size_t i = 0; i < site->location_count && status == EX_OK; i++)
+        status = open_root(server, &site->locations[i].options);
+    return status;
+}
+
+static int open_roots(struct server *server)
+{
+    const struct options *options = server->options;
+    int status = EX_OK;
+
+    if (options->site_count == 0)
+        return open_root(server, &options->location);
+    for (size_t i = 0; i < options->site_count && status == EX_OK; i++)
+        status = open_site_roots(server, &options->sites[i]);
+    return status;
 }
 
 static int open_log(struct server *server)
@@ -110,19 +136,18 @@ static void on_drained(void *context)
         log_error("eventfd: %s", strerror(errno));
 }
 
-static struct worker_options worker_options_of(struct server *server)
+static struct worker_service service_of(const struct server *server)
 {
     const struct options *options = server->options;
 
-    return (struct worker_options){
-        .files = {.cache = {.root = &server->root,
-                            .mime = server->mime,
+    return (struct worker_service){
+        .sites = {.sites = options->sites,
+                  .site_count = options->site_count,
+                  .location = &options->location,
+                  .roots = &server->roots,
+                  .cache = {.mime = server->mime,
                             .style = {.server_field = !options->hides_server,
                                       .server_timing = options->server_timing},
-                            .cache_control =
-                                bytes_of(options->location.cache_control
-                                             ? options->location.cache_control
-                                             : ""),
                             .policy = (enum evict_policy)options->cache_policy,
                             .send_method =
                                 (enum send_method)options->send_method,
@@ -130,13 +155,8 @@ static struct worker_options worker_options_of(struct server *server)
                             .entries_max = (size_t)options->cache_entries,
                             .descriptors_max = server->limits.cached_fds_max,
                             .snapshot_bytes = SNAPSHOT_BYTES},
-                  .autoindex = options->location.autoindex,
-                  .show_hidden = options->location.show_hidden},
-        .status = {.prefix = options->status,
-                   .allowed = options->status_allow.items,
-                   .allowed_count = options->status_allow.count,
-                   .stats = server->statistics.shared,
-                   .history = server->statistics.history},
+                  .status_prefix = options->status},
+        .status_allowed = &options->status_allow,
         .limits = {.connections_max = server->limits.connections_max,
                    .requests_max = (uint32_t)options->requests_max,
                    .keepalive_ms = options->keepalive_ms,
@@ -144,7 +164,17 @@ static struct worker_options worker_options_of(struct server *server)
                    .body_ms = options->body_ms,
                    .send_ms = options->send_ms,
                    .send_rate_min = options->send_rate_min,
-                   .quantum = options->chunk_bytes},
+                   .quantum = options->chunk_bytes}};
+}
+
+static struct worker_options worker_options_of(struct server *server)
+{
+    const struct options *options = server->options;
+
+    return (struct worker_options){
+        .service = service_of(server),
+        .shared_stats = server->statistics.shared,
+        .history = server->statistics.history,
         .schedule = (enum sched_policy)options->schedule,
         .starvation_bound = options->starvation_bound,
         .link = &server->link,
@@ -316,7 +346,8 @@ static void tear_down(struct server *server, bool has_served)
     mime_destroy(server->mime);
     access_log_close(&server->access_log);
     link_shared_fini(&server->link);
-    docroot_close(&server->root);
+    docroots_close(&server->roots);
+    arena_fini(&server->arena);
     statistics_close(&server->statistics);
     if (server->signal_fd >= 0)
         close(server->signal_fd);
@@ -341,7 +372,7 @@ static int set_up(struct server *server)
     const struct options *options = server->options;
     int status;
 
-    if ((status = open_root(server)) != EX_OK ||
+    if ((status = open_roots(server)) != EX_OK ||
         (status = open_log(server)) != EX_OK ||
         (status = listeners_open(server->listeners, &server->listener_count,
                                  options)) != EX_OK ||
@@ -366,7 +397,6 @@ static int set_up(struct server *server)
 int server_run(const struct options *options)
 {
     struct server server = {.options = options,
-                            .root = {.fd = -1},
                             .access_log = {.sink = {.fd = -1}},
                             .signal_fd = -1,
                             .drained_fd = -1};

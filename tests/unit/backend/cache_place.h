@@ -93,6 +93,7 @@ static struct docroot root;
 static struct mime *mime;
 static struct now now;
 static struct file_cache_options options;
+static struct file_space space;
 static struct file_cache *cache;
 static unsigned fds_before;
 
@@ -121,8 +122,8 @@ static inline int set_up(void **state)
     clock_gettime(CLOCK_REALTIME, &time);
     now = (struct now){.mono_ms = 1000000, .wall_s = time.tv_sec + 1000};
     now.wall_ns = now.wall_s * 1000000000;
-    options = (struct file_cache_options){.root = &root,
-                                          .mime = mime,
+    space = (struct file_space){.root = &root};
+    options = (struct file_cache_options){.mime = mime,
                                           .style = {.now = &now},
                                           .policy = EVICT_SIEVE,
                                           .bytes_max = 1 << 20,
@@ -150,7 +151,7 @@ static inline int tear_down(void **state)
 static inline struct file_entry *acquire_coded(const char *path,
                                                enum coding coding)
 {
-    struct file_entry *entry = file_cache_acquire(cache, bytes_of(path),
+    struct file_entry *entry = file_cache_acquire(cache, &space, bytes_of(path),
                                                   coding);
 
     assert_non_null(entry);

@@ -378,7 +378,8 @@ static void without_memory_there_is_no_entry_and_no_cache(void **state)
     (void)state;
     write_file("file", "text");
     has_memory = false;
-    assert_null(file_cache_acquire(cache, BYTES("/file"), CODING_IDENTITY));
+    assert_null(file_cache_acquire(cache, &space, BYTES("/file"),
+                                   CODING_IDENTITY));
     assert_null(file_cache_create(&options));
     has_memory = true;
     assert_serves("/file", "text");

@@ -252,7 +252,7 @@ static void a_head_says_all_about_the_file(void **state)
     (void)state;
     now.wall_s = 1700000000;
     now.wall_ns = now.wall_s * 1000000000;
-    options.cache_control = BYTES("max-age=60");
+    space.cache_control = BYTES("max-age=60");
     options.style.server_field = true;
     remake();
     write_file("file.html", "text");
@@ -345,7 +345,8 @@ static void two_caches_give_one_version_the_same_tag(void **state)
     for (int i = 0; i < 2; i++) {
         pass_check();
         mine = acquire("/file");
-        its = file_cache_acquire(other, BYTES("/file"), CODING_IDENTITY);
+        its = file_cache_acquire(other, &space, BYTES("/file"),
+                                 CODING_IDENTITY);
         assert_true(bytes_eq(mine->etag, its->etag));
         write_file("file", "longer");
         file_entry_release(its);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../place.h"
+#include "handler/sites.h"
 
 enum { LARGE_BYTES = 3 << 20, MIDDLE_BYTES = 60000, RECEIVED_MAX = 4 << 20 };
 
@@ -27,7 +28,11 @@ static struct now now;
 static struct access_log_options log_options;
 static struct access_log access_log;
 static struct access_log_buffer log_buffer;
-static struct static_files_options files_options;
+static struct location_options location;
+static struct docroots_item root_item;
+static struct docroots roots;
+static struct sites_options sites_options;
+static struct sites *sites;
 static struct link_shared link_shared;
 static struct stats stats;
 static struct conn_set set;
@@ -62,13 +67,13 @@ static inline int conn_place_init(enum sched_policy policy)
                                       .body_ms = 4000,
                                       .send_ms = 2000,
                                       .quantum = 16384};
-    set.style = files_options.cache.style;
-    set.files = static_files_create(&files_options);
+    set.style = sites_options.cache.style;
+    sites = sites_create(&sites_options);
     set.access_log = &log_buffer;
     set.stats = &stats;
     log_options.where = place_path(&place, "log");
-    router_init(&set.router, static_files_handler(set.files));
-    if (!set.files || access_log_open(&access_log, &log_options) != 0 ||
+    set.handler = sites_handler(sites);
+    if (!sites || access_log_open(&access_log, &log_options) != 0 ||
         access_log_start(&access_log, 1) != 0)
         return -1;
     access_log_buffer_init(&log_buffer, &access_log, 0, &now);
@@ -78,7 +83,7 @@ static inline int conn_place_init(enum sched_policy policy)
 static inline void conn_place_fini(void)
 {
     conn_set_fini(&set);
-    static_files_destroy(set.files);
+    sites_release(&sites);
     access_log_buffer_fini(&log_buffer);
     access_log_close(&access_log);
 }
@@ -99,15 +104,18 @@ static inline int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = 1700000000};
     now.wall_ns = now.wall_s * 1000000000;
     log_options = (struct access_log_options){.format = "combined"};
-    files_options = (struct static_files_options){
-        .cache = {.root = &root,
-                  .mime = mime,
-                  .style = {.now = &now},
-                  .policy = EVICT_SIEVE,
-                  .bytes_max = 1 << 20,
-                  .entries_max = 100,
-                  .descriptors_max = 10,
-                  .snapshot_bytes = 16384}};
+    location = (struct location_options){.root = place.name};
+    root_item = (struct docroots_item){.directory = place.name, .root = &root};
+    roots = (struct docroots){.items = &root_item, .count = 1};
+    sites_options = (struct sites_options){.location = &location,
+                                           .roots = &roots,
+                                           .cache = {.mime = mime,
+                                                     .style = {.now = &now},
+                                                     .policy = EVICT_SIEVE,
+                                                     .bytes_max = 1 << 20,
+                                                     .entries_max = 100,
+                                                     .descriptors_max = 10,
+                                                     .snapshot_bytes = 16384}};
     return link_shared_init(&link_shared, LINK_OFF, 0, 1) == 0
                ? conn_place_init(SCHED_POLICY_SRPT)
                : -1;

@@ -109,7 +109,7 @@ static void large_files_arrive_whole_by_every_method(void **state)
     for (int i = 0; i < 12; i++) {
         struct client client;
 
-        files_options.cache.send_method = methods[i % 4];
+        sites_options.cache.send_method = methods[i % 4];
         restart_with(SCHED_POLICY_SRPT);
         conn_set_fini(&set);
         set.limits.quantum = quanta[i / 4];
@@ -129,7 +129,7 @@ static void assert_broken_off(enum send_method method,
 {
     struct client client;
 
-    files_options.cache.send_method = method;
+    sites_options.cache.send_method = method;
     restart_with(SCHED_POLICY_SRPT);
     client_open(&client);
     client_send(&client, GET("/large"));
@@ -193,7 +193,7 @@ static void a_listing_is_sent_in_chunks_and_the_connection_goes_on(void **state)
     struct client client;
 
     (void)state;
-    files_options.autoindex = true;
+    location.autoindex = true;
     restart_with(SCHED_POLICY_SRPT);
     client_open(&client);
     talk(&client, GET("/") GET("/small"));

@@ -65,9 +65,10 @@ static int set_up_later(void **state)
     fills = open_streams = 0;
     if (set_up(state) != 0)
         return -1;
-    router_add(&set.router, BYTES("/later"),
-               (struct handler){.answer = answer});
-    return 0;
+    sites_options.status_prefix = BYTES("/later");
+    sites_options.status = (struct handler){.answer = answer};
+    conn_place_fini();
+    return conn_place_init(SCHED_POLICY_SRPT);
 }
 
 static int tear_down_later(void **state)

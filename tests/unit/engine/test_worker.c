@@ -60,6 +60,10 @@ static void on_drained(void *context)
 }
 
 static struct stats stats;
+static struct location_options location;
+static struct docroots_item root_item;
+static struct docroots roots = {&root_item, 1};
+static const struct cidrs nobody;
 static struct worker_options options;
 
 static int open_log(void)
@@ -75,18 +79,20 @@ static int set_up(void **state)
 {
     (void)state;
     options = (struct worker_options){
-        .files = {.cache = {.root = &root,
-                            .policy = EVICT_SIEVE,
-                            .bytes_max = 1 << 20,
-                            .entries_max = 100,
-                            .descriptors_max = 10,
-                            .snapshot_bytes = 16384}},
-        .limits = {.connections_max = 100,
-                   .keepalive_ms = WAIT_MS,
-                   .header_ms = WAIT_MS,
-                   .body_ms = WAIT_MS,
-                   .send_ms = WAIT_MS,
-                   .quantum = 65536},
+        .service = {.sites = {.location = &location,
+                              .roots = &roots,
+                              .cache = {.policy = EVICT_SIEVE,
+                                        .bytes_max = 1 << 20,
+                                        .entries_max = 100,
+                                        .descriptors_max = 10,
+                                        .snapshot_bytes = 16384}},
+                    .status_allowed = &nobody,
+                    .limits = {.connections_max = 100,
+                               .keepalive_ms = WAIT_MS,
+                               .header_ms = WAIT_MS,
+                               .body_ms = WAIT_MS,
+                               .send_ms = WAIT_MS,
+                               .quantum = 65536}},
         .schedule = SCHED_POLICY_SRPT,
         .link = &link_shared,
         .access_log = &access_log,
@@ -105,7 +111,9 @@ static int set_up(void **state)
         return -1;
     if (link_shared_init(&link_shared, LINK_OFF, 0, 1) != 0)
         return -1;
-    options.files.cache.mime = mime;
+    location.root = place.name;
+    root_item = (struct docroots_item){.directory = place.name, .root = &root};
+    options.service.sites.cache.mime = mime;
     worker = worker_create(&options);
     return worker ? 0 : -1;
 }
@@ -210,8 +218,8 @@ static void without_memory_for_a_status_there_is_no_worker(void **state)
     now_refresh(&now);
     all = stats_shared_create(&stats_options, &now);
     assert_non_null(all);
-    options.status = (struct status_options){.prefix = BYTES("/_s"),
-                                             .stats = all};
+    options.service.sites.status_prefix = BYTES("/_s");
+    options.shared_stats = all;
     make_with_ever_more_memory();
     stats_shared_destroy(all);
 }
@@ -312,6 +320,151 @@ static void the_access_log_is_complete_in_the_end(void **state)
                            "\"GET /small HTTP/1.1\" 200 10 \"-\" \"-\"\n"));
 }
 
+/* --- Changing what it serves ------------------------------------------------- */
+
+static atomic_uint gone; /* services that nobody needs any more */
+
+static void on_gone(void *context)
+{
+    atomic_fetch_add((atomic_uint *)context, 1);
+}
+
+/* The same files under another head. */
+static struct worker_service other_service(const char *cache_control)
+{
+    static struct location_options others[4];
+    static unsigned count;
+    struct location_options *other = &others[count++ % 4];
+    struct worker_service service = options.service;
+
+    *other = location;
+    other->cache_control = cache_control;
+    service.sites.location = other;
+    service.sites.on_gone = on_gone;
+    service.sites.context = &gone;
+    return service;
+}
+
+static void change(const char *cache_control)
+{
+    struct worker_service service = other_service(cache_control);
+    struct worker_change *made = worker_prepare(worker, &service);
+
+    assert_non_null(made);
+    worker_apply(worker, made);
+}
+
+static void wait_gone(unsigned count)
+{
+    for (int i = 0; atomic_load(&gone) < count && i < WAIT_MS; i++)
+        poll(NULL, 0, 1);
+    assert_int_equal(atomic_load(&gone), count);
+}
+
+/* Asks until the answer has that text in it. */
+static void request_until(int client, const char *text)
+{
+    static char answer[4096];
+
+    for (int i = 0; i < WAIT_MS; i++) {
+        ssize_t n;
+
+        request(client, "/small");
+        n = recv(client, answer, sizeof(answer) - 1, 0);
+        assert_true(n > 0);
+        answer[n] = '\0';
+        if (strstr(answer, text))
+            return;
+        poll(NULL, 0, 1);
+    }
+    fail_msg("no '%s' in: %s", text, answer);
+}
+
+static void what_begins_after_a_change_is_answered_by_the_new(void **state)
+{
+    int client = connect_client();
+
+    (void)state;
+    atomic_store(&gone, 0);
+    assert_int_equal(worker_start(worker), 0);
+    request(client, "/small");
+    receive_until(client, "small body");
+    change("max-age=1");
+    request_until(client, "Cache-Control: max-age=1\r\n");
+    change("max-age=2");
+    request_until(client, "Cache-Control: max-age=2\r\n");
+    wait_gone(1);
+    worker_command(worker, WORKER_STOP);
+    worker_join(worker);
+    close(client);
+    worker_destroy(worker);
+    worker = NULL;
+    wait_gone(2);
+}
+
+static void what_has_begun_keeps_what_it_began_with(void **state)
+{
+    int slow = connect_client();
+    int client = connect_client();
+
+    (void)state;
+    change("max-age=1"); /* before it runs; so the first one is not ours */
+    atomic_store(&gone, 0);
+    assert_int_equal(worker_start(worker), 0);
+    request_until(client, "Cache-Control: max-age=1\r\n");
+    request(slow, "/large");
+    assert_int_equal(poll(&(struct pollfd){slow, POLLIN, 0}, 1, WAIT_MS), 1);
+    change("max-age=2");
+    request_until(client, "Cache-Control: max-age=2\r\n");
+    assert_int_equal(atomic_load(&gone), 0);
+    worker_command(worker, WORKER_DRAIN);
+    assert_true(receive_until(slow, NULL) > LARGE_BYTES);
+    worker_join(worker);
+    assert_int_equal(atomic_load(&gone), 1);
+    close(slow);
+    close(client);
+}
+
+static void a_change_that_was_not_taken_gives_way_to_the_next(void **state)
+{
+    struct worker_service service = other_service("max-age=9");
+    int client;
+
+    (void)state;
+    atomic_store(&gone, 0);
+    worker_discard(worker_prepare(worker, &service));
+    assert_int_equal(atomic_load(&gone), 1);
+    change("max-age=1");
+    change("max-age=2");
+    assert_int_equal(atomic_load(&gone), 2);
+    assert_int_equal(worker_start(worker), 0);
+    client = connect_client();
+    request_until(client, "Cache-Control: max-age=2\r\n");
+    worker_command(worker, WORKER_STOP);
+    worker_join(worker);
+    close(client);
+}
+
+static void without_memory_for_a_change_all_stays_as_it_is(void **state)
+{
+    struct worker_service service = other_service("max-age=9");
+    struct worker_change *made = NULL;
+    unsigned fds_before = place_count_fds();
+
+    (void)state;
+    atomic_store(&gone, 0);
+    for (long after = 0; !made; after++) {
+        assert_int_equal(atomic_load(&gone), 0);
+        assert_in_range(after, 0, 100);
+        allocations_left = after;
+        made = worker_prepare(worker, &service);
+    }
+    allocations_left = -1;
+    assert_int_equal(place_count_fds(), fds_before);
+    worker_discard(made);
+    assert_int_equal(atomic_load(&gone), 1);
+}
+
 static void many_connections_are_counted_open_and_closed(void **state)
 {
     enum { CLIENTS = 40 };
@@ -346,6 +499,10 @@ int main(void)
         TEST(draining_waits_for_what_is_being_sent),
         TEST(stopping_waits_for_nothing),
         TEST(the_access_log_is_complete_in_the_end),
+        TEST(what_begins_after_a_change_is_answered_by_the_new),
+        TEST(what_has_begun_keeps_what_it_began_with),
+        TEST(a_change_that_was_not_taken_gives_way_to_the_next),
+        TEST(without_memory_for_a_change_all_stays_as_it_is),
         TEST(many_connections_are_counted_open_and_closed),
     };
 

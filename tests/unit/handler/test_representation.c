@@ -20,7 +20,7 @@ static void what_the_client_has_is_304(void **state)
         "If-None-Match: *\r\n", "If-Modified-Since: " MODIFIED_TEXT "\r\n"};
 
     (void)state;
-    options.cache.cache_control = BYTES("no-cache");
+    options.space.cache_control = BYTES("no-cache");
     remake();
     assert_string_equal(etag_of("/file.txt"), "\"ae1b981bc490a00-a\"");
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -103,7 +103,7 @@ static void a_range_of_a_large_file_is_sent_from_the_file(void **state)
 {
     (void)state;
     for (int method = SEND_AUTO; method <= SEND_READ; method++) {
-        options.cache.send_method = (enum send_method)method;
+        cache_options.send_method = (enum send_method)method;
         remake();
         get_range("/large", "bytes=1000-40999");
         assert_int_equal(answer.status, 206);
@@ -242,7 +242,7 @@ static void as_many_ranges_as_allowed_are_sent_from_any_source(void **state)
     for (int method = SEND_AUTO; method <= SEND_READ; method++) {
         const char *at;
 
-        options.cache.send_method = (enum send_method)method;
+        cache_options.send_method = (enum send_method)method;
         remake();
         get_range("/large", range);
         assert_int_equal(answer.status, 206);

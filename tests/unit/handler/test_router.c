@@ -7,161 +7,138 @@
 
 #include <cmocka.h>
 
-/* A handler that notes that it was asked, and for what. */
-struct place {
-    unsigned asked;
-    char rest[HTTP1_LINE_BYTES_MAX + 1];
-};
+enum { ROUTES_MAX = 300 };
 
-static struct place files, a, ab, other;
+static struct route routes[ROUTES_MAX];
 static struct router router;
-static struct exchange exchange;
-
-static void answer(void *self, struct exchange *asked, struct bytes rest)
-{
-    struct place *place = self;
-
-    assert_ptr_equal(asked, &exchange);
-    assert_in_range(rest.len, 0, HTTP1_LINE_BYTES_MAX);
-    place->asked++;
-    memcpy(place->rest, rest.data, rest.len);
-    place->rest[rest.len] = '\0';
-}
-
-static struct handler handler_of(struct place *place)
-{
-    return (struct handler){.answer = answer, .self = place};
-}
 
 static int set_up(void **state)
 {
     (void)state;
-    router_init(&router, handler_of(&files));
+    router = (struct router){.routes = routes};
     return 0;
 }
 
-/* In an order that is none. */
-static void add_all(void)
+/* A route whose place is its own text. */
+static void add(const char *path)
 {
-    router_add(&router, BYTES("/a"), handler_of(&a));
-    router_add(&router, BYTES("/a/bcd"), handler_of(&ab));
-    router_add(&router, BYTES("/oth.er"), handler_of(&other));
-}
+    struct route route = {.path = bytes_of(path),
+                          .place = (void *)(uintptr_t)path};
 
-/* Who is asked for path, and what for. */
-static void assert_leads(const char *path, const struct place *to,
-                         const char *rest)
-{
-    files.asked = a.asked = ab.asked = other.asked = 0;
-    exchange.request.path = bytes_of(path);
-    router_answer(&router, &exchange);
-    if (files.asked + a.asked + ab.asked + other.asked != 1 || to->asked != 1)
-        fail_msg("%s leads elsewhere", path);
-    if (strcmp(to->rest, rest) != 0)
-        fail_msg("%s leaves %s", path, to->rest);
-}
-
-static void without_prefixes_everything_leads_to_the_files(void **state)
-{
-    (void)state;
-    assert_leads("/", &files, "/");
-    assert_leads("*", &files, "*");
-    assert_leads("/a/../%61", &files, "/a/../%61");
-}
-
-static void the_longest_prefix_leads(void **state)
-{
-    (void)state;
-    add_all();
-    assert_leads("/a", &a, "");
-    assert_leads("/a/", &a, "/");
-    assert_leads("/a/b", &a, "/b");
-    assert_leads("/a/bcd", &ab, "");
-    assert_leads("/a/bcd/", &ab, "/");
-    assert_leads("/a/bcd/x/y", &ab, "/x/y");
-    assert_leads("/oth.er/x", &other, "/x");
-}
-
-static void a_prefix_ends_where_a_segment_does(void **state)
-{
-    (void)state;
-    add_all();
-    assert_leads("/ab", &files, "/ab");
-    assert_leads("/a.html", &files, "/a.html");
-    assert_leads("/a/bcde", &a, "/bcde");
-    assert_leads("/A", &files, "/A");
-    assert_leads("/x/a", &files, "/x/a");
-    assert_leads("/", &files, "/");
-}
-
-static void another_spelling_leads_the_same_way(void **state)
-{
-    (void)state;
-    add_all();
-    assert_leads("/%61", &a, "");
-    assert_leads("//a", &a, "");
-    assert_leads("/./a//b", &a, "/b");
-    assert_leads("/x/../a/b%63d/%20", &ab, "/ ");
-    assert_leads("/a/../x", &files, "/a/../x");
-    assert_leads("/a/bcd/../../oth%2eer", &other, "");
-}
-
-/* Whoever is asked will refuse them. */
-static void what_cannot_be_cleaned_leads_to_the_files(void **state)
-{
-    (void)state;
-    add_all();
-    assert_leads("*", &files, "*");
-    assert_leads("/a/../../a", &files, "/a/../../a");
-    assert_leads("/a%2Fb", &files, "/a%2Fb");
-    assert_leads("/a/%", &files, "/a/%");
-    assert_leads("/a%00", &files, "/a%00");
-}
-
-/* Longer than any that comes out of a request line; it must not be written
- * to where there is no room. */
-static void the_longest_paths_are_led_too(void **state)
-{
-    static char path[HTTP1_LINE_BYTES_MAX + 1];
-    static char rest[HTTP1_LINE_BYTES_MAX + 1];
-
-    (void)state;
-    add_all();
-    memset(path, 'x', HTTP1_LINE_BYTES_MAX);
-    memcpy(path, "/%61/", 5);
-    memset(rest, 'x', HTTP1_LINE_BYTES_MAX);
-    rest[0] = '/';
-    rest[HTTP1_LINE_BYTES_MAX - 4] = '\0';
-    assert_leads(path, &a, rest);
-}
-
-static void there_is_room_for_as_many_as_promised(void **state)
-{
-    static char prefixes[ROUTER_ROUTES_MAX][8];
-
-    (void)state;
-    for (int i = 0; i < ROUTER_ROUTES_MAX; i++) {
-        snprintf(prefixes[i], sizeof(prefixes[i]), "/p%.*s%x", i % 3, "xx", i);
-        router_add(&router, bytes_of(prefixes[i]),
-                   handler_of(i == 7 ? &ab : &a));
+    if (*path == '=') {
+        route.is_exact = true;
+        route.path = bytes_of(path + 1);
     }
-    assert_leads("/px7/y", &ab, "/y");
-    assert_leads("/p0/y", &a, "/y");
-    assert_leads("/pf", &a, "");
-    assert_leads("/p7", &files, "/p7");
+    router_add(&router, &route);
 }
+
+/* to: the text of a route, or NULL. */
+static void assert_leads(const char *path, const char *to, const char *rest)
+{
+    struct bytes left = BYTES("untouched");
+    const struct route *route = router_find(&router, bytes_of(path), &left);
+
+    if (!to != !route || (to && strcmp(to, route->place) != 0))
+        fail_msg("%s leads to %s", path,
+                 route ? (const char *)route->place : "nothing");
+    if (to && !bytes_eq(left, bytes_of(rest)))
+        fail_msg("%s leaves %.*s", path, (int)left.len, left.data);
+}
+
+static void without_routes_nothing_leads_anywhere(void **state)
+{
+    (void)state;
+    assert_leads("/", NULL, "");
+    assert_leads("/a", NULL, "");
+}
+
+static void a_prefix_leads_whole_segments_only(void **state)
+{
+    (void)state;
+    add("/a");
+    assert_leads("/a", "/a", "");
+    assert_leads("/a/", "/a", "/");
+    assert_leads("/a/b", "/a", "/b");
+    assert_leads("/ab", NULL, "");
+    assert_leads("/", NULL, "");
+    assert_leads("/b/a", NULL, "");
+}
+
+static void the_longest_prefix_leads_in_whatever_order_they_came(void **state)
+{
+    static const char *const paths[] = {"", "/a", "/a/bcd", "/a/b", "/oth.er"};
+
+    (void)state;
+    for (size_t first = 0; first < 5; first++) {
+        router.count = 0;
+        for (size_t i = 0; i < 5; i++)
+            add(paths[(first + i * 2) % 5]);
+        assert_leads("/a/bcd/e", "/a/bcd", "/e");
+        assert_leads("/a/b", "/a/b", "");
+        assert_leads("/a/bc", "/a", "/bc");
+        assert_leads("/oth.er/", "/oth.er", "/");
+        assert_leads("/other", "", "/other");
+        assert_leads("/", "", "/");
+    }
+}
+
+static void an_exact_path_goes_before_every_prefix(void **state)
+{
+    (void)state;
+    add("/a/b");
+    add("=/a");
+    add("=/a/b");
+    add("=/");
+    assert_leads("/a", "=/a", "");
+    assert_leads("/a/b", "=/a/b", "");
+    assert_leads("/a/b/", "/a/b", "/");
+    assert_leads("/a/", NULL, "");
+    assert_leads("/", "=/", "");
+}
+
+static void of_two_alike_the_first_counts(void **state)
+{
+    static char other[] = "/a";
+
+    (void)state;
+    add("/a");
+    router_add(&router, &(struct route){.path = BYTES("/a"), .place = other});
+    for (int i = 0; i < 2; i++) {
+        struct bytes rest;
+
+        assert_ptr_not_equal(router_find(&router, BYTES("/a"), &rest)->place,
+                             other);
+    }
+}
+
+static void hundreds_of_routes_all_lead(void **state)
+{
+    static char texts[ROUTES_MAX][16];
+
+    (void)state;
+    for (size_t i = 0; i < ROUTES_MAX; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "/p%zu", i * 7919 % 100003);
+        add(texts[i]);
+    }
+    for (size_t i = 0; i < ROUTES_MAX; i++) {
+        char path[32];
+
+        snprintf(path, sizeof(path), "%.16s/x", texts[i]);
+        assert_leads(path, texts[i], "/x");
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
     const struct CMUnitTest tests[] = {
-        TEST(without_prefixes_everything_leads_to_the_files),
-        TEST(the_longest_prefix_leads),
-        TEST(a_prefix_ends_where_a_segment_does),
-        TEST(another_spelling_leads_the_same_way),
-        TEST(what_cannot_be_cleaned_leads_to_the_files),
-        TEST(the_longest_paths_are_led_too),
-        TEST(there_is_room_for_as_many_as_promised),
+        TEST(without_routes_nothing_leads_anywhere),
+        TEST(a_prefix_leads_whole_segments_only),
+        TEST(the_longest_prefix_leads_in_whatever_order_they_came),
+        TEST(an_exact_path_goes_before_every_prefix),
+        TEST(of_two_alike_the_first_counts),
+        TEST(hundreds_of_routes_all_lead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,15 +47,14 @@ static struct now now;
 static struct stats_shared *stats;
 static struct history *history;
 static struct cidr allowed[2];
+static const struct cidrs allowed_list = {allowed, 2};
 static struct status *status;
 static struct address peer;
 
 static int set_up(void **state)
 {
     struct stats_options options = sample_options(2);
-    struct status_options status_options = {.prefix = BYTES("/_s"),
-                                            .allowed = allowed,
-                                            .allowed_count = 2,
+    struct status_options status_options = {.allowed = &allowed_list,
                                             .style = {.now = &now}};
 
     (void)state;
@@ -117,6 +116,7 @@ static void ask(struct exchange *exchange, const char *method, const char *rest,
                 const char *fields)
 {
     static char request[4000];
+    static char clean[HTTP1_LINE_BYTES_MAX];
     struct handler handler = status_handler(status);
     struct http1_progress progress = {0};
     size_t used;
@@ -131,6 +131,7 @@ static void ask(struct exchange *exchange, const char *method, const char *rest,
     response_init(&exchange->response);
     exchange->response.persists = true;
     exchange->response.is_head = strcmp(method, "HEAD") == 0;
+    assert_true(path_clean(exchange->request.path, clean, &exchange->path));
     handler.answer(handler.self, exchange, bytes_of(rest));
     answer.body = answer.text;
     answer.len = 0;
@@ -467,7 +468,7 @@ static void a_tick_may_be_longer_than_a_piece(void **state)
     static struct exchange exchange;
     struct stats_options many = sample_options(400);
     struct stats_shared *others = stats_shared_create(&many, &sample_began);
-    struct status_options options = {.prefix = BYTES("/_s"),
+    struct status_options options = {.allowed = &allowed_list,
                                      .stats = others,
                                      .history = history,
                                      .style = {.now = &now}};

@@ -1,0 +1,48 @@
+/*
+ * sites - all that one worker serves under one configuration: its sites, what
+ * answers in each of their locations, and one cache for the files of them all.
+ *
+ *   Host --> site --> path --> location --> its handler
+ *
+ * A configuration is followed by another while its answers are still being
+ * sent: every exchange holds a reference to the sites that answer it, and the
+ * last one ends them.
+ *
+ * Thread: one per worker; sites_create() any, before the worker knows it.
+ * Owns:   handlers, cache, tables. What options point to is borrowed until
+ *         on_gone is called.
+ */
+#ifndef HANDLER_SITES_H
+#define HANDLER_SITES_H
+
+#include "backend/docroots.h"
+#include "backend/file_cache.h"
+#include "handler/handler.h"
+#include "handler/site.h"
+
+struct sites_options {
+    const struct site_options *sites;
+    size_t site_count;                       /* 0: only this: */
+    const struct location_options *location; /* for all hosts and paths */
+    const struct docroots *roots;            /* all that these name */
+    struct file_cache_options cache;
+    /* In every site; no prefix: nowhere. */
+    struct bytes status_prefix;
+    struct handler status;
+    /* May be NULL. On the worker's thread, or by sites_release(). */
+    void (*on_gone)(void *context);
+    void *context;
+};
+
+struct sites; /* opaque; counted */
+
+/* One reference, the caller's. NULL: no memory; on_gone is not called. */
+MUST_USE struct sites *sites_create(const struct sites_options *options);
+void sites_release(struct sites **sites_ref);
+
+/* Answers whatever comes, by its Host and path; rest is not looked at. */
+struct handler sites_handler(struct sites *sites);
+
+struct file_cache_counts sites_count_files(const struct sites *sites);
+
+#endif

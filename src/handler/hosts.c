@@ -1,0 +1,154 @@
+#include "handler/hosts.h"
+
+#include <arpa/inet.h>
+
+enum { LABEL_BYTES_MAX = 63 };
+
+/* --- Names ---------------------------------------------------------------- */
+
+static bool is_label(struct bytes label)
+{
+    if (label.len == 0 || label.len > LABEL_BYTES_MAX || label.data[0] == '-' ||
+        label.data[label.len - 1] == '-')
+        return false;
+    for (size_t i = 0; i < label.len; i++) {
+        char c = label.data[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' &&
+            c != '_')
+            return false;
+    }
+    return true;
+}
+
+static bool is_ipv6(struct bytes text)
+{
+    char address[INET6_ADDRSTRLEN + 1];
+    struct in6_addr octets;
+
+    if (text.len < 4 || text.len - 2 >= sizeof(address) ||
+        text.data[text.len - 1] != ']')
+        return false;
+    memcpy(address, text.data + 1, text.len - 2);
+    address[text.len - 2] = '\0';
+    return inet_pton(AF_INET6, address, &octets) == 1;
+}
+
+bool hosts_is_name(struct bytes text)
+{
+    const char *end = text.data + text.len;
+
+    if (text.len == 0 || text.len > HOSTS_NAME_BYTES_MAX)
+        return false;
+    if (text.data[0] == '[')
+        return is_ipv6(text);
+    if (text.len > 2 && memcmp(text.data, "*.", 2) == 0)
+        text = bytes_between(text.data + 2, end);
+    for (const char *at = text.data;; at++) {
+        const char *dot = memchr(at, '.', (size_t)(end - at));
+
+        if (!is_label(bytes_between(at, dot ? dot : end)))
+            return false;
+        if (!dot)
+            return true;
+        at = dot;
+    }
+}
+
+/* --- The table ------------------------------------------------------------ */
+
+static int compare(struct bytes a, struct bytes b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* The first that is not before name. */
+static size_t place_of(const struct hosts *hosts, struct bytes name)
+{
+    size_t low = 0;
+    size_t high = hosts->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare(hosts->items[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool hosts_add(struct hosts *hosts, struct arena *arena, struct bytes name,
+               void *site)
+{
+    struct host *items = arena_grow(arena, hosts->items, hosts->count,
+                                    sizeof(*items));
+    size_t at;
+
+    if (!items)
+        return false;
+    hosts->items = items;
+    if (name.data[0] == '*')
+        name = (struct bytes){name.data + 1, name.len - 1};
+    at = place_of(hosts, name);
+    memmove(items + at + 1, items + at, (hosts->count - at) * sizeof(*items));
+    items[at] = (struct host){name, site};
+    hosts->count++;
+    return true;
+}
+
+static void *find_exactly(const struct hosts *hosts, struct bytes name)
+{
+    size_t at = place_of(hosts, name);
+
+    return at < hosts->count && bytes_eq(hosts->items[at].name, name)
+               ? hosts->items[at].site
+               : NULL;
+}
+
+/* Without port and final dot, in lower case. Empty: no such name. */
+static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
+{
+    const char *end = memchr(host.data, ']', host.len);
+    const char *colon;
+
+    end = end ? end + 1 : host.data;
+    colon = memchr(end, ':', host.len - (size_t)(end - host.data));
+    if (colon)
+        host = bytes_between(host.data, colon);
+    if (host.len > 0 && host.data[host.len - 1] == '.')
+        host.len--;
+    if (host.len > HOSTS_NAME_BYTES_MAX)
+        return BYTES("");
+    for (size_t i = 0; i < host.len; i++)
+        to[i] = byte_lower(host.data[i]);
+    return (struct bytes){to, host.len};
+}
+
+void *hosts_find(const struct hosts *hosts, struct bytes host)
+{
+    char text[HOSTS_NAME_BYTES_MAX];
+    struct bytes name;
+    void *site;
+
+    if (hosts->count == 0 || host.len == 0)
+        return NULL;
+    name = normalise(host, text);
+    /* Names of wildcards begin with a dot, those of hosts never do. */
+    if (name.len == 0 || name.data[0] == '.')
+        return NULL;
+    site = find_exactly(hosts, name);
+    while (!site && name.len > 1) {
+        const char *dot = memchr(name.data + 1, '.', name.len - 1);
+
+        if (!dot)
+            break;
+        name = bytes_between(dot, name.data + name.len);
+        site = find_exactly(hosts, name);
+    }
+    return site;
+}

@@ -1,0 +1,177 @@
+#include "handler/hosts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct arena arena;
+static struct hosts hosts;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_fini(&arena);
+    hosts = (struct hosts){0};
+    return 0;
+}
+
+/* A name whose site is its own text. */
+static void add(const char *name)
+{
+    assert_true(hosts_is_name(bytes_of(name)));
+    assert_true(hosts_add(&hosts, &arena, bytes_of(name),
+                          (void *)(uintptr_t)name));
+}
+
+static void assert_finds(const char *host, const char *site)
+{
+    const char *found = hosts_find(&hosts, bytes_of(host));
+
+    if (!site != !found || (site && strcmp(found, site) != 0))
+        fail_msg("%s is %s", host, found ? found : "nobody's");
+}
+
+static void names_are_told_from_what_is_none(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_name;
+    } cases[] = {
+        {"example.org", true},
+        {"localhost", true},
+        {"a", true},
+        {"*.example.org", true},
+        {"*.org", true},
+        {"192.0.2.1", true},
+        {"[2001:db8::1]", true},
+        {"[::1]", true},
+        {"xn--bcher-kva.example", true},
+        {"under_score.example", true},
+        {"", false},
+        {"*", false},
+        {"*.", false},
+        {".example.org", false},
+        {"example.org.", false},
+        {"example..org", false},
+        {"Example.org", false},
+        {"example.org:80", false},
+        {"[::1]:80", false},
+        {"[::g]", false},
+        {"[]", false},
+        {"[", false},
+        {"[1.2.3.4]", false},
+        {"::1", false},
+        {"*example.org", false},
+        {"a.*.org", false},
+        {"-a.org", false},
+        {"a-.org", false},
+        {"a b", false},
+        {"a/b", false},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.x",
+         true},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.x",
+         false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (hosts_is_name(bytes_of(cases[i].text)) != cases[i].is_name)
+            fail_msg("'%s'", cases[i].text);
+}
+
+static void a_name_has_255_bytes_at_most(void **state)
+{
+    char name[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(name); i++)
+        name[i] = i % 50 == 49 ? '.' : 'a';
+    assert_true(hosts_is_name((struct bytes){name, 255}));
+    assert_false(hosts_is_name((struct bytes){name, 256}));
+    assert_true(hosts_add(&hosts, &arena, (struct bytes){name, 255}, name));
+    assert_ptr_equal(hosts_find(&hosts, (struct bytes){name, 255}), name);
+    assert_null(hosts_find(&hosts, (struct bytes){name, 256}));
+    assert_null(hosts_find(&hosts, (struct bytes){name, sizeof(name)}));
+}
+
+static void a_host_is_found_whatever_its_case_port_and_final_dot(void **state)
+{
+    (void)state;
+    add("example.org");
+    add("[2001:db8::1]");
+    add("192.0.2.1");
+    assert_finds("example.org", "example.org");
+    assert_finds("eXample.ORG", "example.org");
+    assert_finds("example.org:8080", "example.org");
+    assert_finds("example.org:", "example.org");
+    assert_finds("example.org.", "example.org");
+    assert_finds("Example.Org.:80", "example.org");
+    assert_finds("[2001:DB8::1]:80", "[2001:db8::1]");
+    assert_finds("[2001:db8::1]", "[2001:db8::1]");
+    assert_finds("192.0.2.1:80", "192.0.2.1");
+    assert_finds("www.example.org", NULL);
+    assert_finds("example.or", NULL);
+    assert_finds("", NULL);
+    assert_finds(".", NULL);
+    assert_finds(":80", NULL);
+    assert_finds(".example.org", NULL);
+    assert_finds("[", NULL);
+}
+
+static void below_a_wildcard_the_longest_name_counts(void **state)
+{
+    (void)state;
+    add("*.example.org");
+    add("*.b.example.org");
+    add("a.example.org");
+    add("*.org");
+    assert_finds("a.example.org", "a.example.org");
+    assert_finds("x.example.org", "*.example.org");
+    assert_finds("x.y.example.org", "*.example.org");
+    assert_finds("x.b.example.org", "*.b.example.org");
+    assert_finds("b.example.org", "*.example.org");
+    assert_finds("x.a.example.org", "*.example.org");
+    assert_finds("example.org", "*.org");
+    assert_finds("org", NULL);
+    assert_finds(".example.org", NULL);
+    assert_finds("..example.org", NULL);
+    assert_finds("example.com", NULL);
+}
+
+static void thousands_of_hosts_are_all_found(void **state)
+{
+    enum { COUNT = 3000 };
+    static char names[COUNT][24];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(names[i], sizeof(names[i]), "%sh%zu.example",
+                 i % 3 == 0 ? "*." : "", i * 7919 % 100003);
+        add(names[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        char host[32];
+
+        snprintf(host, sizeof(host), "%s%s", i % 3 == 0 ? "x" : "",
+                 names[i] + (i % 3 == 0 ? 1 : 0));
+        assert_finds(host, names[i]);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(names_are_told_from_what_is_none),
+        TEST(a_name_has_255_bytes_at_most),
+        TEST(a_host_is_found_whatever_its_case_port_and_final_dot),
+        TEST(below_a_wildcard_the_longest_name_counts),
+        TEST(thousands_of_hosts_are_all_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+#include "handler/sites.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+#include "http/http1.h"
+
+enum { SITES_MAX = 4, LOCATIONS_MAX = 4, ANSWER_MAX = 4096 };
+
+static struct place place;
+static struct mime *mime;
+static struct now now;
+static struct arena arena;
+static struct docroots roots;
+static struct location_options location;
+static struct site_options site[SITES_MAX];
+static struct site_location locations[SITES_MAX][LOCATIONS_MAX];
+static struct sites_options options;
+static struct sites *sites;
+static unsigned gone;
+static unsigned fds_before;
+
+static void on_gone(void *context)
+{
+    ++*(unsigned *)context;
+}
+
+/* A folder with a file that names it, opened as a root. */
+static const char *make_root(const char *name)
+{
+    const char *path;
+    char file[100];
+
+    assert_int_equal(mkdirat(place.fd, name, 0755), 0);
+    snprintf(file, sizeof(file), "%s/file", name);
+    assert_int_equal(place_write(&place, file, name), 0);
+    path = arena_text(&arena, bytes_of(place_path(&place, name)));
+    assert_int_equal(docroots_open(&roots, &arena, path, false), 0);
+    return path;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    mime = mime_create(NULL);
+    if (!mime || place_open(&place) != 0)
+        return -1;
+    fds_before = place_count_fds();
+    now = (struct now){.mono_ms = 1000000, .wall_s = 4000000000};
+    now.wall_ns = now.wall_s * 1000000000;
+    gone = 0;
+    location = (struct location_options){.root = make_root("all")};
+    memset(site, 0, sizeof(site));
+    memset(locations, 0, sizeof(locations));
+    options = (struct sites_options){.sites = site,
+                                     .location = &location,
+                                     .roots = &roots,
+                                     .cache = {.mime = mime,
+                                               .style = {.now = &now},
+                                               .policy = EVICT_SIEVE,
+                                               .bytes_max = 1 << 20,
+                                               .entries_max = 100,
+                                               .descriptors_max = 10,
+                                               .snapshot_bytes = 16384},
+                                     .on_gone = on_gone,
+                                     .context = &gone};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bool is_tidy;
+
+    (void)state;
+    sites_release(&sites);
+    docroots_close(&roots);
+    roots = (struct docroots){0};
+    arena_fini(&arena);
+    mime_destroy(mime);
+    is_tidy = place_count_fds() == fds_before;
+    return place_close(&place) == 0 && is_tidy ? 0 : -1;
+}
+
+/* The next site, which serves root, for hosts separated by spaces. */
+static struct site_options *add_site(const char *root, const char *hosts)
+{
+    struct site_options *added = &site[options.site_count];
+
+    assert_true(options.site_count < SITES_MAX);
+    added->name = root;
+    added->options.root = make_root(root);
+    added->locations = locations[options.site_count++];
+    while (*hosts) {
+        size_t len = strcspn(hosts, " ");
+        const char *host = arena_text(&arena, (struct bytes){hosts, len});
+
+        assert_true(texts_add(&added->hosts, &arena, host));
+        hosts += len + (hosts[len] == ' ');
+    }
+    return added;
+}
+
+static struct location_options *add_location(struct site_options *to,
+                                             const char *path, const char *root)
+{
+    struct site_location *added = &to->locations[to->location_count++];
+
+    assert_true(to->location_count <= LOCATIONS_MAX);
+    added->is_exact = *path == '=';
+    added->path = bytes_of(path + added->is_exact);
+    added->options.root = make_root(root);
+    return &added->options;
+}
+
+static void make(void)
+{
+    sites = sites_create(&options);
+    assert_non_null(sites);
+}
+
+/* --- Asking ------------------------------------------------------------------ */
+
+static struct exchange exchange;
+static char text[ANSWER_MAX]; /* the answer */
+
+static void end_exchange(void)
+{
+    response_fini(&exchange.response);
+    if (exchange.keeper.object)
+        exchange.keeper.release(exchange.keeper.object);
+}
+
+/* Leaves the exchange as it is then. */
+static void begin(const char *method, const char *host, const char *target)
+{
+    static char request[2 * HTTP1_LINE_BYTES_MAX];
+    struct handler handler = sites_handler(sites);
+    struct http1_progress progress = {0};
+    struct response *response = &exchange.response;
+    unsigned status;
+    size_t len = 0;
+    size_t used;
+
+    snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n",
+             method, target, host);
+    response_init(response);
+    response->persists = true;
+    exchange.keeper.object = NULL;
+    if (http1_parse(&progress, request, strlen(request), &exchange.request,
+                    &used, &status) != HTTP1_DONE) {
+        response->status = (uint16_t)status; /* it does not even come here */
+        return;
+    }
+    handler.answer(handler.self, &exchange, exchange.request.path);
+    for (unsigned i = 0; i < response->part_count; i++) {
+        const struct part *part = &response->parts[i];
+
+        assert_int_equal(part->kind, PART_MEMORY);
+        assert_in_range(part->len, 1, sizeof(text) - len - 1);
+        memcpy(text + len, part->at.memory, part->len);
+        len += part->len;
+    }
+    text[len] = '\0';
+}
+
+/* What comes behind the head. */
+static const char *ask(const char *host, const char *target)
+{
+    const char *body;
+
+    begin("GET", host, target);
+    end_exchange();
+    body = strstr(text, "\r\n\r\n");
+    assert_non_null(body);
+    return body + 4;
+}
+
+static unsigned status_of(const char *method, const char *target)
+{
+    unsigned status;
+
+    begin(method, "h", target);
+    status = exchange.response.status;
+    end_exchange();
+    return status;
+}
+
+static void without_sites_everybody_gets_the_one_root(void **state)
+{
+    (void)state;
+    make();
+    assert_string_equal(ask("h", "/file"), "all");
+    assert_string_equal(ask("other.example:81", "/./x/../fil%65"), "all");
+}
+
+static void a_path_that_leads_out_or_is_none_is_refused(void **state)
+{
+    static const char *const paths[] = {"/../file",  "/..%2ffile",
+                                        "/x%2ffile", "/file%00",
+                                        "/file%zz",  "/file%",
+                                        "/%2e%2e/f", "/a/../../file"};
+
+    (void)state;
+    make();
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        if (status_of("GET", paths[i]) != 400)
+            fail_msg("%s is %u", paths[i], exchange.response.status);
+}
+
+static void options_of_the_server_says_what_is_allowed(void **state)
+{
+    (void)state;
+    make();
+    assert_int_equal(status_of("OPTIONS", "*"), 204);
+    assert_non_null(strstr(text, "\r\nAllow: GET, HEAD, OPTIONS\r\n"));
+}
+
+static void a_host_leads_to_its_site(void **state)
+{
+    (void)state;
+    add_site("one", "one.example *.one.example");
+    add_site("two", "two.example [::1]");
+    make();
+    assert_string_equal(ask("one.example", "/file"), "one");
+    assert_string_equal(ask("www.one.example", "/file"), "one");
+    assert_string_equal(ask("TWO.example:8080", "/file"), "two");
+    assert_string_equal(ask("[::1]", "/file"), "two");
+    assert_string_equal(ask("three.example", "/file"), "one");
+}
+
+static void a_site_without_hosts_is_for_all_others(void **state)
+{
+    (void)state;
+    add_site("one", "one.example");
+    add_site("rest", "");
+    add_site("late", "");
+    make();
+    assert_string_equal(ask("one.example", "/file"), "one");
+    assert_string_equal(ask("three.example", "/file"), "rest");
+}
+
+static void a_location_has_its_own_root(void **state)
+{
+    struct site_options *one = add_site("one", "");
+
+    (void)state;
+    assert_int_equal(mkdirat(place.fd, "one/deep", 0755), 0);
+    assert_int_equal(place_write(&place, "one/deep/file", "not this"), 0);
+    add_location(one, "/deep", "other");
+    assert_int_equal(mkdirat(place.fd, "other/deep", 0755), 0);
+    assert_int_equal(place_write(&place, "other/deep/file", "deep"), 0);
+    add_location(one, "=/deep/file", "exact");
+    make();
+    assert_string_equal(ask("h", "/file"), "one");
+    assert_int_equal(status_of("GET", "/deep/file"), 404);
+    assert_string_equal(ask("h", "/deep/./x/../file"), ask("h", "/deep/file"));
+    site[0].location_count = 1;
+    sites_release(&sites);
+    make();
+    assert_string_equal(ask("h", "/deep/file"), "deep");
+    assert_string_equal(ask("h", "/x/../%64eep/file"), "deep");
+}
+
+static void an_alias_stands_for_its_location(void **state)
+{
+    struct site_options *one = add_site("one", "");
+    struct location_options *files = add_location(one, "/files", "alias");
+
+    (void)state;
+    files->alias = files->root;
+    assert_int_equal(mkdirat(place.fd, "alias/folder", 0755), 0);
+    make();
+    assert_string_equal(ask("h", "/files/file"), "alias");
+    assert_int_equal(status_of("GET", "/files?q"), 301);
+    assert_non_null(strstr(text, "\r\nLocation: /files/?q\r\n"));
+    assert_int_equal(status_of("GET", "/files/folder"), 301);
+    assert_non_null(strstr(text, "\r\nLocation: /files/folder/\r\n"));
+    assert_int_equal(status_of("GET", "/files/files/file"), 404);
+    assert_int_equal(status_of("GET", "/files/../../file"), 400);
+}
+
+static void roots_share_a_cache_and_no_files(void **state)
+{
+    struct file_cache_counts counts;
+
+    (void)state;
+    add_site("one", "one.example");
+    add_site("two", "two.example");
+    site[1].options.cache_control = "max-age=2";
+    make();
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(ask("one.example", "/file"), "one");
+        assert_null(strstr(text, "Cache-Control"));
+        assert_string_equal(ask("two.example", "/file"), "two");
+        assert_non_null(strstr(text, "\r\nCache-Control: max-age=2\r\n"));
+    }
+    counts = sites_count_files(sites);
+    assert_int_equal(counts.entries, 2);
+    assert_int_equal(counts.hits, 4);
+    assert_int_equal(counts.misses, 2);
+}
+
+static void an_exchange_keeps_the_sites_that_answer_it(void **state)
+{
+    (void)state;
+    make();
+    begin("GET", "h", "/file");
+    sites_release(&sites);
+    assert_null(sites);
+    assert_int_equal(gone, 0);
+    end_exchange();
+    assert_int_equal(gone, 1);
+}
+
+static void answer_teapot(void *self, struct exchange *asked, struct bytes rest)
+{
+    assert_null(self);
+    assert_true(bytes_eq(rest, BYTES("/pot")));
+    response_make_error(&asked->response, 418, BYTES(""), &options.cache.style);
+}
+
+static void the_status_is_in_every_site(void **state)
+{
+    (void)state;
+    add_site("one", "one.example");
+    add_site("two", "");
+    options.status_prefix = BYTES("/_status");
+    options.status = (struct handler){.answer = answer_teapot};
+    make();
+    ask("one.example", "/_status/pot");
+    assert_int_equal(exchange.response.status, 418);
+    ask("two.example", "/x/../_status/pot");
+    assert_int_equal(exchange.response.status, 418);
+    assert_string_equal(ask("one.example", "/file"), "one");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_sites_everybody_gets_the_one_root),
+        TEST(a_path_that_leads_out_or_is_none_is_refused),
+        TEST(options_of_the_server_says_what_is_allowed),
+        TEST(a_host_leads_to_its_site),
+        TEST(a_site_without_hosts_is_for_all_others),
+        TEST(a_location_has_its_own_root),
+        TEST(an_alias_stands_for_its_location),
+        TEST(roots_share_a_cache_and_no_files),
+        TEST(an_exchange_keeps_the_sites_that_answer_it),
+        TEST(the_status_is_in_every_site),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
