@@ -68,6 +68,7 @@ struct options {
     bool autoindex;
     bool hides_server;
     bool server_timing;
+    bool profile;
     bool wants_help;
     bool wants_version;
 };

@@ -169,6 +169,9 @@ static const struct option_row rows[] = {
      "when that is a terminal; SIGUSR2: at any time"},
     {NULL, "server-timing", 0, KIND_SWITCH, AT(server_timing), NULL, NULL, 0, 0,
      NULL, "tell clients of each answer where time went"},
+    {NULL, "profile", 0, KIND_SWITCH, AT(profile), NULL, NULL, 0, 0, NULL,
+     "sample where processor time goes, for the\n"
+     "report and --status"},
     {NULL, "help", 'h', KIND_SWITCH, AT(wants_help), NULL, NULL, 0, 0, NULL,
      "print this and exit"},
     {NULL, "version", 'V', KIND_SWITCH, AT(wants_version), NULL, NULL, 0, 0,
