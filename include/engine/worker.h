@@ -39,6 +39,7 @@ struct worker_options {
     size_t number;             /* of this worker, from 0 */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
+    bool is_profiled;    /* its time is sampled */
     /* Called on the worker's thread when it has drained. */
     void (*on_drained)(void *context);
     void *context;

@@ -17,7 +17,8 @@
  *              stats_tick()           once a second, and there also
  *              stats_set_cache(), stats_set_link(), stats_set_cpu()
  *   acceptor   stats_note_refused()   turns a connection away
- *   signal     stats_note_sample()    of a profiled thread, on that thread
+ *   signal     stats_note_sample()    of a profiled thread, on that thread; see
+ *                                     profile.h
  *   main       stats_set_log()        before it reads them
  *   anyone     stats_shared_drain()   the server begins to drain
  *

@@ -24,6 +24,7 @@ struct acceptor_options {
     size_t worker_count;
     size_t connections_max;
     struct stats_acceptor *stats; /* borrowed */
+    bool is_profiled;             /* its time is sampled */
 };
 
 struct acceptor; /* opaque */

@@ -59,6 +59,7 @@ struct options {
     uint64_t report;       /* enum options_report */
     bool hides_server;
     bool server_timing;
+    bool profile;
     bool wants_help;
     bool wants_version;
     const char *config; /* the file that was read; NULL: none */

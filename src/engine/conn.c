@@ -7,6 +7,7 @@
 
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
+#include "observe/profile.h"
 
 enum { LINGER_IDLE_MS = 2000, IGNORED_EVENTS_MAX = 16 };
 
@@ -110,9 +111,11 @@ void conn_enter(struct conn *conn, enum conn_state state)
  * piece is sent. */
 static void look_for_end(struct conn *conn)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
     char byte;
     ssize_t n = recv(conn->io.fd, &byte, 1, MSG_PEEK);
 
+    profile_leave(before);
     if (n > 0)
         ev_io_stop(conn->set->loop, &conn->io);
     else if (n == 0)
@@ -195,12 +198,30 @@ const char *conn_end_name(enum conn_end end)
     return names[end];
 }
 
+/* Ends the exchanges that are under way. */
+static void break_off(struct conn *conn)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+
+    while (!list_is_empty(&conn->exchanges))
+        conn_finish_exchange(conn, OWNER_OF(conn->exchanges.next,
+                                            struct exchange, link));
+    if (conn->current) {
+        conn_note_exchange(conn, conn->current);
+        exchange_give(conn->set, conn->current);
+    }
+    conn->current = NULL;
+    profile_leave(before);
+}
+
 void conn_close(struct conn *conn, enum conn_end end)
 {
     struct conn_set *set = conn->set;
+    enum stats_phase before;
 
     if (conn->state == CONN_CLOSED)
         return;
+    before = profile_enter(STATS_PHASE_OTHER);
     if (conn->end == CONN_END_NONE || !list_is_empty(&conn->exchanges))
         conn->end = (uint8_t)end;
     conn_enter(conn, CONN_CLOSED);
@@ -218,16 +239,10 @@ void conn_close(struct conn *conn, enum conn_end end)
         setsockopt(conn->io.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     }
     close(conn->io.fd);
-    while (!list_is_empty(&conn->exchanges))
-        conn_finish_exchange(conn, OWNER_OF(conn->exchanges.next,
-                                            struct exchange, link));
-    if (conn->current) {
-        conn_note_exchange(conn, conn->current);
-        exchange_give(set, conn->current);
-    }
-    conn->current = NULL;
+    break_off(conn);
     conn_note_close(conn);
     conn_log_event(conn, LOG_EVENT_CLOSE);
+    profile_leave(before);
     input_give(set, &conn->input);
     conn_set_retire(set, conn);
 }

@@ -5,6 +5,7 @@
 #include "base/now.h"
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
+#include "observe/profile.h"
 
 enum {
     /* Answers are made ahead up to so many, or so many bytes, before they
@@ -87,17 +88,21 @@ static void begin_response(struct conn *conn, struct exchange *exchange)
 static void answer_error(struct conn *conn, struct exchange *exchange,
                          unsigned status, bool closes)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+
     if (closes)
         expect_last(conn, exchange,
                     status == 408 ? CONN_END_TIMEOUT : CONN_END_ERROR);
     response_make_error(&exchange->response, status, NO_BYTES,
                         &conn->set->style);
     add_to_row(conn, exchange);
+    profile_leave(before);
 }
 
 static void answer(struct conn *conn, struct exchange *exchange)
 {
     const struct handler *handler = &conn->set->handler;
+    enum stats_phase before;
 
     if (exchange->request.expects_other) {
         answer_error(conn, exchange, 417, false);
@@ -105,8 +110,10 @@ static void answer(struct conn *conn, struct exchange *exchange)
     }
     exchange->times.ready_ns = conn->input->last_ns;
     exchange->peer = &conn->peer;
+    before = profile_enter(STATS_PHASE_LOOKUP);
     handler->answer(handler->self, exchange, exchange->request.path);
     add_to_row(conn, exchange);
+    profile_leave(before);
 }
 
 static bool begins_with(struct bytes text, struct bytes prefix)
@@ -188,12 +195,22 @@ static void make_room(struct conn *conn)
     assert(verdict == HTTP1_DONE && used == input->begin);
 }
 
+/* False: the socket, which is empty, did not take it. */
+static bool send_continue(const struct conn *conn)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    enum stats_phase before = profile_enter(STATS_PHASE_SEND);
+    ssize_t sent = send(conn->io.fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL);
+
+    profile_leave(before);
+    return sent == (ssize_t)sizeof(go_on) - 1;
+}
+
 /* Before the first byte of a body: whether it will be read at all. Whatever
  * is not read ends the connection, since where the next request begins is
  * then unknown. */
 static enum body_result begin_body(struct conn *conn)
 {
-    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct exchange *exchange = conn->current;
     const struct request *request = &exchange->request;
     const struct input *input = conn->input;
@@ -213,8 +230,7 @@ static enum body_result begin_body(struct conn *conn)
         return BODY_REFUSED;
     }
     if (request->expects_continue && input->begin == input->end &&
-        send(conn->io.fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL) !=
-            (ssize_t)sizeof(go_on) - 1) {
+        !send_continue(conn)) {
         conn_close(conn, CONN_END_ERROR);
         return BODY_CLOSED;
     }
@@ -412,8 +428,10 @@ static void settle(struct conn *conn)
 void conn_advance(struct conn *conn)
 {
     for (;;) {
+        enum stats_phase before = profile_enter(STATS_PHASE_PARSE);
         enum ahead_result result = answer_ahead(conn);
 
+        profile_leave(before);
         if (result == AHEAD_CLOSED)
             return;
         if (!list_is_empty(&conn->exchanges)) {
@@ -428,25 +446,34 @@ void conn_advance(struct conn *conn)
         conn_enter(conn, CONN_READING);
 }
 
-void conn_read(struct conn *conn)
+/* What recv(2) says, with errno. */
+static ssize_t receive(const struct conn *conn)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
     struct input *input = conn->input;
-    ssize_t n;
+    ssize_t n = recv(conn->io.fd, input->data + input->end,
+                     INPUT_BYTES - input->end, 0);
 
-    if (!input) {
-        input = conn->input = input_take(conn->set);
-        if (!input) {
-            conn_close(conn, CONN_END_ERROR);
-            return;
-        }
-    }
-    n = recv(conn->io.fd, input->data + input->end, INPUT_BYTES - input->end,
-             0);
     if (n > 0) {
         input->last_ns = now_read_ns();
         if (input->begin == input->end)
             input->first_ns = input->last_ns;
         input->end += (size_t)n;
+    }
+    profile_leave(before);
+    return n;
+}
+
+void conn_read(struct conn *conn)
+{
+    ssize_t n;
+
+    if (!conn->input && !(conn->input = input_take(conn->set))) {
+        conn_close(conn, CONN_END_ERROR);
+        return;
+    }
+    n = receive(conn);
+    if (n > 0) {
         link_drop(&conn->set->link, &conn->flow); /* it has had its answer */
         drain_drop(&conn->set->drain, conn->io.fd);
         conn_advance(conn);

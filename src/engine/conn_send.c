@@ -4,6 +4,7 @@
 #include "base/now.h"
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
+#include "observe/profile.h"
 
 enum {
     LINGER_MS = 10000,               /* in all */
@@ -76,9 +77,11 @@ void conn_log_event(const struct conn *conn, enum log_event event)
         .connection = conn->number,
         .requests = conn->finished,
         .reason = bytes_of(conn_end_name((enum conn_end)conn->end))};
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
 
     if (access_log_tells(conn->set->access_log, event))
         access_log_put(conn->set->access_log, &entry);
+    profile_leave(before);
 }
 
 /* Of a request that was none only the line is known. */
@@ -143,6 +146,7 @@ void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
 /* Something of the row has just been handed over. */
 static void finish_sent(struct conn *conn)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
     uint64_t now_ns = now_read_ns();
 
     while (!list_is_empty(&conn->exchanges)) {
@@ -154,13 +158,14 @@ static void finish_sent(struct conn *conn)
             (is_done || exchange->response.bytes_sent > 0))
             exchange->times.first_ns = now_ns;
         if (!is_done)
-            return;
+            break;
         exchange->times.last_ns = now_ns;
         drain_note_answer(&conn->set->drain, conn->io.fd,
                           exchange->response.bytes_sent, now_ns);
         conn_finish_exchange(conn, exchange);
         conn->blocked_ms = 0;
     }
+    profile_leave(before);
 }
 
 static bool is_drained(const struct conn *conn)
@@ -176,6 +181,16 @@ static bool is_over(const struct conn *conn)
            (conn->set->is_draining && !conn->current && is_drained(conn));
 }
 
+/* False: the client is gone already. */
+static bool shut_down(const struct conn *conn)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_OTHER);
+    bool is_shut = shutdown(conn->io.fd, SHUT_WR) == 0;
+
+    profile_leave(before);
+    return is_shut;
+}
+
 /* All has been sent and nothing more will be. When the client may still be
  * sending, closing at once would make the kernel answer with a reset, which
  * can destroy what the client has not read yet (RFC 9112 9.6). */
@@ -184,7 +199,7 @@ static void end(struct conn *conn)
     conn_decide_end(conn, CONN_END_DRAIN);
     if ((conn->client_closes && is_drained(conn) &&
          !link_watches(&conn->set->link, &conn->flow)) ||
-        shutdown(conn->io.fd, SHUT_WR) == -1) {
+        !shut_down(conn)) {
         conn_close(conn, CONN_END_CLIENT);
         return;
     }
@@ -197,9 +212,11 @@ static void end(struct conn *conn)
 
 void conn_linger(struct conn *conn)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
     struct conn_set *set = conn->set;
     ssize_t n = recv(conn->io.fd, set->discard, sizeof(set->discard), 0);
 
+    profile_leave(before);
     if (n == -1 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0 || (size_t)n >= conn->linger_bytes ||
@@ -221,8 +238,11 @@ void conn_give_up(struct conn *conn)
 
 void conn_queue(struct conn *conn)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
+
     sched_put(&conn->set->sched, &conn->item, count_waiting(conn).bytes);
     conn_enter(conn, CONN_QUEUED);
+    profile_leave(before);
 }
 
 /* How much of it the link lets through now; 0: it has to wait. */
@@ -259,6 +279,17 @@ static void note_sent(struct conn *conn, uint64_t sent)
                 set->now->mono_ms);
 }
 
+static enum sender_result send_step(struct conn *conn, uint64_t budget,
+                                    uint64_t *sent_out)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_SEND);
+    enum sender_result result = sender_step(&conn->set->sender, conn->io.fd,
+                                            &conn->exchanges, budget, sent_out);
+
+    profile_leave(before);
+    return result;
+}
+
 /* Sends up to a quantum; what is left waits. *sent_out counts the bytes. */
 static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
 {
@@ -274,9 +305,7 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
         conn_time_sending(conn);
     for (;;) {
         uint64_t sent;
-        enum sender_result result = sender_step(&set->sender, conn->io.fd,
-                                                &conn->exchanges, budget,
-                                                &sent);
+        enum sender_result result = send_step(conn, budget, &sent);
 
         *sent_out += sent;
         budget -= sent;
@@ -307,7 +336,9 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
 enum conn_progress conn_submit(struct conn *conn)
 {
     struct conn_set *set = conn->set;
+    enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
     struct waiting waiting = count_waiting(conn);
+    enum conn_progress progress = CONN_WAITS;
     uint64_t sent = 0;
 
     sched_arrive(&set->sched, &conn->item, waiting.bytes, waiting.is_stream);
@@ -319,10 +350,12 @@ enum conn_progress conn_submit(struct conn *conn)
         sched_goes_first(&set->sched, &conn->item, waiting.bytes)) {
         if (sched_overtakes(&set->sched, &conn->item))
             stats_note_overtake(set->stats);
-        return send_quantum(conn, &sent);
+        progress = send_quantum(conn, &sent);
+    } else {
+        conn_queue(conn);
     }
-    conn_queue(conn);
-    return CONN_WAITS;
+    profile_leave(before);
+    return progress;
 }
 
 void conn_wake(struct conn *conn)

@@ -6,6 +6,7 @@
 
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
+#include "observe/profile.h"
 
 enum {
     SLAB_CONNS = 64,
@@ -103,6 +104,7 @@ static bool add_slab(struct conn_set *set)
 
 void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
     struct conn *conn;
 
     stats_note_open(set->stats);
@@ -110,6 +112,7 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
         close(fd);
         stats_note_close(set->stats, STATS_CLOSE_ERROR);
         atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
+        profile_leave(before);
         return;
     }
     conn = OWNER_OF(set->free.next, struct conn, link);
@@ -127,6 +130,7 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
     conn->io.fd = fd;
     link_open(&set->link, &conn->flow, fd, peer);
     conn_log_event(conn, LOG_EVENT_ACCEPT);
+    profile_leave(before);
     conn_start(conn);
 }
 
@@ -161,6 +165,7 @@ static void tell_queue(const struct conn_set *set)
 
 void conn_set_turn(struct conn_set *set)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
     uint64_t sent = 0;
     struct sched_item *item;
 
@@ -178,6 +183,7 @@ void conn_set_turn(struct conn_set *set)
     tell_queue(set);
     if (set->link.shared->mode != LINK_OFF)
         link_publish(&set->link, sched_next_key(&set->sched));
+    profile_leave(before);
     reap(set);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "base/now.h"
+#include "observe/profile.h"
 
 enum { STEP_NS = 1000000, STEP_SHARE = 8 };
 
@@ -33,9 +34,12 @@ static void look(struct drain *drain)
 
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+
     (void)loop;
     (void)events;
     look(timer->data);
+    profile_leave(before);
 }
 
 void drain_begin(struct drain *drain, int fd, uint64_t now_ns)

@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "observe/profile.h"
+
 enum { GATHER_PARTS_MAX = 64 };
 
 struct gather {
@@ -220,6 +222,16 @@ static bool nears_its_end(const struct response *response, uint64_t budget)
             response->bytes_sent > response->head_bytes);
 }
 
+/* Has its handler make the next piece of a stream. False: break it off. */
+static bool refill(struct response *response)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+    bool is_well = response_refill(response);
+
+    profile_leave(before);
+    return is_well;
+}
+
 enum sender_result sender_step(struct sender *sender, int fd,
                                struct list *exchanges, uint64_t budget,
                                uint64_t *sent_out)
@@ -230,7 +242,7 @@ enum sender_result sender_step(struct sender *sender, int fd,
 
     *sent_out = 0;
     if (first->bytes_left == 0 && first->stream) {
-        if (!response_refill(first))
+        if (!refill(first))
             return SENDER_FAILED;
         if (first->bytes_left == 0 && first->is_waiting)
             return SENDER_LATER;

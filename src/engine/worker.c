@@ -7,6 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "observe/profile.h"
+
 enum {
     MAILBOX_CAPACITY = 1024,
     STACK_BYTES = 512 * 1024,
@@ -110,11 +113,13 @@ static void tell(const struct worker *worker)
 static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
 {
     struct worker *worker = tick->data;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
 
     (void)loop;
     (void)events;
     access_log_tick(&worker->access_log);
     tell(worker);
+    profile_leave(before);
     if (worker->status && status_tick(worker->status))
         conn_set_wake(&worker->conns);
 }
@@ -123,6 +128,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
 static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
 {
     struct worker *worker = timer->data;
+    enum stats_phase before;
     uint64_t times;
 
     (void)loop;
@@ -130,7 +136,9 @@ static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
     if (read(timer->fd, &times, sizeof(times)) == -1)
         return;
     worker->link_timer_runs = false;
+    before = profile_enter(STATS_PHASE_SCHEDULE);
     link_tick(&worker->conns.link);
+    profile_leave(before);
 }
 
 /* What the link holds back is looked at again soon. */
@@ -237,12 +245,23 @@ static void on_command(void *context, unsigned commands)
     }
 }
 
+static void start_profile(const struct worker *worker)
+{
+    int err = profile_start(&worker->options.stats->profile);
+
+    if (err != 0)
+        log_warning("--profile: worker %zu: %s", worker->options.number,
+                    strerror(-err));
+}
+
 static void *run(void *context)
 {
     struct worker *worker = context;
     struct conn_set *conns = &worker->conns;
 
     worker->started_ns = now_read_ns();
+    if (worker->options.is_profiled)
+        start_profile(worker);
     while (!worker->is_stopping && !(conns->is_draining && conns->count == 0)) {
         bool waits = sched_is_empty(&conns->sched) || conns->is_held;
 
@@ -254,6 +273,7 @@ static void *run(void *context)
     conn_set_close_all(conns);
     access_log_buffer_fini(&worker->access_log);
     tell(worker);
+    profile_stop();
     worker->options.on_drained(worker->options.context);
     return NULL;
 }

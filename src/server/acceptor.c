@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "observe/profile.h"
 #include "server/dispatch.h"
 
 enum {
@@ -149,6 +150,7 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
 static void accept_batch(struct acceptor *acceptor,
                          const struct listener *listener, unsigned batch_max)
 {
+    enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
     size_t open = dispatch_begin(acceptor->dispatch);
 
     for (unsigned i = 0; i < batch_max; i++) {
@@ -171,6 +173,7 @@ static void accept_batch(struct acceptor *acceptor,
         }
     }
     dispatch_end(acceptor->dispatch);
+    profile_leave(before);
 }
 
 static void on_connection(struct ev_loop *loop, ev_io *io, int events)
@@ -199,7 +202,14 @@ static void *run(void *context)
 {
     struct acceptor *acceptor = context;
 
+    if (acceptor->options.is_profiled) {
+        int err = profile_start(&acceptor->options.stats->profile);
+
+        if (err != 0)
+            log_warning("--profile: the acceptor: %s", strerror(-err));
+    }
     ev_run(acceptor->loop, 0);
+    profile_stop();
     return NULL;
 }
 

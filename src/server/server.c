@@ -179,6 +179,7 @@ static struct worker_options worker_options_of(struct server *server)
         .starvation_bound = options->starvation_bound,
         .link = &server->link,
         .access_log = &server->access_log,
+        .is_profiled = options->profile,
         .on_drained = on_drained,
         .context = server};
 }
@@ -191,7 +192,8 @@ static int start_threads(struct server *server)
         .listeners = server->listeners,
         .listener_count = server->listener_count,
         .connections_max = server->limits.connections_max,
-        .stats = &server->statistics.shared->acceptor};
+        .stats = &server->statistics.shared->acceptor,
+        .is_profiled = server->options->profile};
     int err = access_log_start(&server->access_log, count);
 
     if (err != 0)

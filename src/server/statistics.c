@@ -39,7 +39,8 @@ bool statistics_open(struct statistics *statistics,
         .version = SPRINTD_VERSION,
         .schedule = options_schedule_name(options),
         .cache_policy = options_cache_policy_name(options),
-        .link_mode = link_mode_name(options)};
+        .link_mode = link_mode_name(options),
+        .is_profiled = options->profile};
     struct now now;
 
     now_refresh(&now);

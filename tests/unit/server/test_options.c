@@ -124,7 +124,8 @@ static void without_arguments_everything_has_its_default(void **state)
     assert_false(options.location.follow_symlinks ||
                  options.location.show_hidden || options.location.autoindex ||
                  options.hides_server || options.server_timing ||
-                 options.wants_help || options.wants_version);
+                 options.profile || options.wants_help ||
+                 options.wants_version);
 }
 
 /* --- Every option --------------------------------------------------------------------- */
@@ -234,6 +235,7 @@ static const struct {
                 {"follow-symlinks", AT(location.follow_symlinks)},
                 {"no-server-header", AT(hides_server)},
                 {"server-timing", AT(server_timing)},
+                {"profile", AT(profile)},
                 {"help", AT(wants_help)},
                 {"version", AT(wants_version)}};
 
@@ -488,7 +490,7 @@ static void help_names_every_option(void **state)
         "--send-rate-min BYTES|--drain-timeout TIME|"
         "--access-log WHERE|--log-format FORMAT|--log-overflow "
         "WHAT|--status PREFIX|--status-allow CIDR|--log-level LEVEL|"
-        "-h, --help|-V, --version";
+        "--profile|-h, --help|-V, --version";
     const char *at = names;
     char *text;
     size_t len;

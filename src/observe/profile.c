@@ -1,0 +1,60 @@
+#include "observe/profile.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id /* glibc may have no name for it */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* No part of a step in which a server does anything. One sample costs about 3
+ * microseconds: 0.3 % at most. */
+enum { STEP_NS = 997000 };
+
+_Thread_local volatile sig_atomic_t profile_phase = STATS_PHASE_OTHER;
+
+static _Thread_local struct stats_profile *volatile sampled; /* NULL: not */
+static _Thread_local timer_t timer;
+
+/* Makes no call, and so leaves errno alone. A signal may come after the end of
+ * its timer. */
+static void on_step(int number)
+{
+    struct stats_profile *profile = sampled;
+
+    (void)number;
+    if (profile)
+        stats_note_sample(profile, (enum stats_phase)profile_phase);
+}
+
+int profile_start(struct stats_profile *profile)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    const struct itimerspec steps = {.it_interval = step, .it_value = step};
+    /* Calls that can go on do; libev takes an early end of its wait. */
+    struct sigaction action = {.sa_handler = on_step, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = SIGPROF};
+    int err;
+
+    event.sigev_notify_thread_id = gettid();
+    /* It stays: of the threads no one knows which is the last. */
+    if (sigaction(SIGPROF, &action, NULL) == -1 ||
+        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == -1)
+        return -errno;
+    sampled = profile;
+    if (timer_settime(timer, 0, &steps, NULL) == 0)
+        return 0;
+    err = -errno;
+    profile_stop();
+    return err;
+}
+
+void profile_stop(void)
+{
+    if (!sampled)
+        return;
+    sampled = NULL;
+    timer_delete(timer);
+}
