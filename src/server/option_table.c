@@ -140,6 +140,9 @@ const struct option_row option_rows[] = {
      "when that is a terminal; SIGUSR2: at any time"},
     {NULL, "server-timing", 0, OPTION_SWITCH, AT(server_timing), NULL, NULL, 0,
      0, NULL, "tell clients of each answer where time went"},
+    {NULL, "profile", 0, OPTION_SWITCH, AT(profile), NULL, NULL, 0, 0, NULL,
+     "sample where processor time goes, for the\n"
+     "report and --status"},
     {NULL, "help", 'h', OPTION_SWITCH, IN_COMMAND(wants_help), NULL, NULL, 0, 0,
      NULL, "print this and exit"},
     {NULL, "version", 'V', OPTION_SWITCH, IN_COMMAND(wants_version), NULL, NULL,
