@@ -6,6 +6,8 @@
  *           -> acceptor
  *   stop:   first SIGTERM or SIGINT: the acceptor ends, listeners close,
  *           workers drain; second, or --drain-timeout: workers stop at once
+ *   reload: SIGHUP: what is served from then on is read anew (generation.h);
+ *           what is faulty changes nothing
  *   report: SIGUSR2, or at the end, as --report says (statistics.h)
  *
  * Thread: the main thread's.
@@ -15,8 +17,9 @@
 
 #include "server/options.h"
 
-/* Runs until told to stop. Returns the exit status: 0, or one of sysexits.h
+/* Runs until told to stop, and takes options over; the command line is read
+ * anew when it is told to reload. Returns the exit status: 0, or one of sysexits.h
  * after one line on stderr that says what to do about it. */
-int server_run(const struct options *options);
+int server_run(struct options *options, int argc, char **argv);
 
 #endif

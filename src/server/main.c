@@ -27,10 +27,10 @@ static void print_version(FILE *to)
             RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
 }
 
-static int run(const struct options *options)
+static int run(struct options *options, int argc, char **argv)
 {
     if (!options->wants_help && !options->wants_version)
-        return server_run(options);
+        return server_run(options, argc, argv);
     if (options->wants_help)
         options_print_help(stdout);
     else
@@ -45,8 +45,9 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "top") == 0)
         return top_run(argc - 2, argv + 2, stderr);
-    status = options_read(&options, argc, argv, stderr) == 0 ? run(&options)
-                                                             : EX_USAGE;
+    status = options_read(&options, argc, argv, stderr) == 0
+                 ? run(&options, argc, argv)
+                 : EX_USAGE;
     options_fini(&options);
     return status;
 }

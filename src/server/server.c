@@ -10,27 +10,28 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "backend/docroots.h"
 #include "base/log.h"
 #include "server/acceptor.h"
+#include "server/generation.h"
 #include "server/limits.h"
 #include "server/listeners.h"
 #include "server/statistics.h"
 
 enum {
-    SNAPSHOT_BYTES = 16384, /* see bench/crossover.py */
     /* For workers that were told to end at once, but may wait for the log. */
     STOP_MS = LOG_END_MS + 2000
 };
 
 struct server {
-    struct link_shared link; /* first: it is aligned to cache lines */
-    const struct options *options;
+    struct link_shared link;  /* first: it is aligned to cache lines */
+    struct generation *first; /* stays: it has what cannot change */
+    struct generation *generation;
+    const struct options *options; /* the first one's */
+    int argc;
+    char **argv; /* read anew by a reload */
     struct limits limits;
     struct listener listeners[OPTIONS_LISTEN_MAX];
     size_t listener_count;
-    struct arena arena;
-    struct docroots roots;
     struct mime *mime;
     struct access_log access_log;
     struct statistics statistics;
@@ -44,47 +45,6 @@ struct server {
 };
 
 /* --- Opening -------------------------------------------------------------- */
-
-static int explain_root(const char *path, int err)
-{
-    fprintf(stderr, "sprintd: DOCROOT '%s': %s%s\n", path, strerror(-err),
-            err == -ENOENT ? "; name the directory to serve" : "");
-    return err == -EACCES || err == -EPERM     ? EX_NOPERM
-           : err == -ENOENT || err == -ENOTDIR ? EX_NOINPUT
-                                               : EX_OSERR;
-}
-
-static int open_root(struct server *server,
-                     const struct location_options *location)
-{
-    const char *path = location->alias ? location->alias : location->root;
-    int err = docroots_open(&server->roots, &server->arena, path,
-                            location->follow_symlinks);
-
-    return err == 0 ? EX_OK : explain_root(path, err);
-}
-
-static int open_site_roots(struct server *server,
-                           const struct site_options *site)
-{
-    int status = open_root(server, &site->options);
-
-    for (size_t i = 0; i < site->location_count && status == EX_OK; i++)
-        status = open_root(server, &site->locations[i].options);
-    return status;
-}
-
-static int open_roots(struct server *server)
-{
-    const struct options *options = server->options;
-    int status = EX_OK;
-
-    if (options->site_count == 0)
-        return open_root(server, &options->location);
-    for (size_t i = 0; i < options->site_count && status == EX_OK; i++)
-        status = open_site_roots(server, &options->sites[i]);
-    return status;
-}
 
 static int open_log(struct server *server)
 {
@@ -111,6 +71,7 @@ static int open_signals(struct server *server)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGUSR1);
     sigaddset(&signals, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
@@ -136,35 +97,13 @@ static void on_drained(void *context)
         log_error("eventfd: %s", strerror(errno));
 }
 
-static struct worker_service service_of(const struct server *server)
+/* Each has to be given to a worker, which releases what it holds. */
+static struct worker_service service_of(const struct server *server,
+                                        struct generation *generation)
 {
-    const struct options *options = server->options;
-
-    return (struct worker_service){
-        .sites = {.sites = options->sites,
-                  .site_count = options->site_count,
-                  .location = &options->location,
-                  .roots = &server->roots,
-                  .cache = {.mime = server->mime,
-                            .style = {.server_field = !options->hides_server,
-                                      .server_timing = options->server_timing},
-                            .policy = (enum evict_policy)options->cache_policy,
-                            .send_method =
-                                (enum send_method)options->send_method,
-                            .bytes_max = options->cache_bytes,
-                            .entries_max = (size_t)options->cache_entries,
-                            .descriptors_max = server->limits.cached_fds_max,
-                            .snapshot_bytes = SNAPSHOT_BYTES},
-                  .status_prefix = options->status},
-        .status_allowed = &options->status_allow,
-        .limits = {.connections_max = server->limits.connections_max,
-                   .requests_max = (uint32_t)options->requests_max,
-                   .keepalive_ms = options->keepalive_ms,
-                   .header_ms = options->header_ms,
-                   .body_ms = options->body_ms,
-                   .send_ms = options->send_ms,
-                   .send_rate_min = options->send_rate_min,
-                   .quantum = options->chunk_bytes}};
+    return generation_service(generation, server->mime,
+                              server->limits.connections_max,
+                              server->limits.cached_fds_max);
 }
 
 static struct worker_options worker_options_of(struct server *server)
@@ -172,7 +111,7 @@ static struct worker_options worker_options_of(struct server *server)
     const struct options *options = server->options;
 
     return (struct worker_options){
-        .service = service_of(server),
+        .service = service_of(server, server->generation),
         .shared_stats = server->statistics.shared,
         .history = server->statistics.history,
         .schedule = (enum sched_policy)options->schedule,
@@ -208,6 +147,7 @@ static int start_threads(struct server *server)
         worker = worker_create(&worker_options);
         if (!worker)
             break;
+        generation_hold(server->generation); /* the worker's own */
         server->workers[server->worker_count++] = worker;
     }
     acceptor_options.workers = server->workers;
@@ -233,6 +173,59 @@ say:
 }
 
 /* --- Running and stopping --------------------------------------------------- */
+
+/* --- Reloading ------------------------------------------------------------- */
+
+/* All workers change, or none. */
+static int change_all(const struct server *server,
+                      struct generation *generation)
+{
+    struct worker_service service = service_of(server, generation);
+    size_t count = server->worker_count;
+    struct worker_change **changes = calloc(count, sizeof(*changes));
+    size_t made = 0;
+
+    while (changes && made < count) {
+        generation_hold(generation);
+        changes[made] = worker_prepare(server->workers[made], &service);
+        if (!changes[made]) {
+            generation_release(generation);
+            break;
+        }
+        made++;
+    }
+    for (size_t i = 0; i < made; i++) {
+        if (made == count)
+            worker_apply(server->workers[i], changes[i]);
+        else
+            worker_discard(changes[i]);
+    }
+    free(changes);
+    return made == count ? 0 : -ENOMEM;
+}
+
+/* Reads the configuration anew and serves by it; when it is faulty, all stays
+ * as it is. Says on errors what is wrong. */
+static bool reload(struct server *server, FILE *errors)
+{
+    struct generation *generation = NULL;
+    struct options options;
+    int status;
+
+    if (options_read(&options, server->argc, server->argv, errors) == 0)
+        generation = generation_create(&options, errors, &status);
+    options_fini(&options);
+    if (!generation)
+        return false;
+    if (change_all(server, generation) != 0) {
+        fputs("sprintd: out of memory\n", errors);
+        generation_release(generation);
+        return false;
+    }
+    generation_release(server->generation);
+    server->generation = generation;
+    return true;
+}
 
 static void announce(const struct server *server)
 {
@@ -260,6 +253,12 @@ static bool take_signal(struct server *server)
     switch (info.ssi_signo) {
     case SIGUSR1:
         access_log_reopen(&server->access_log);
+        return false;
+    case SIGHUP:
+        if (reload(server, stderr))
+            log_notice("reloaded");
+        else
+            log_error("not reloaded: all stays as it is");
         return false;
     case SIGUSR2:
         statistics_report(&server->statistics);
@@ -348,8 +347,6 @@ static void tear_down(struct server *server, bool has_served)
     mime_destroy(server->mime);
     access_log_close(&server->access_log);
     link_shared_fini(&server->link);
-    docroots_close(&server->roots);
-    arena_fini(&server->arena);
     statistics_close(&server->statistics);
     if (server->signal_fd >= 0)
         close(server->signal_fd);
@@ -374,8 +371,7 @@ static int set_up(struct server *server)
     const struct options *options = server->options;
     int status;
 
-    if ((status = open_roots(server)) != EX_OK ||
-        (status = open_log(server)) != EX_OK ||
+    if ((status = open_log(server)) != EX_OK ||
         (status = listeners_open(server->listeners, &server->listener_count,
                                  options)) != EX_OK ||
         (status = open_signals(server)) != EX_OK)
@@ -396,15 +392,22 @@ static int set_up(struct server *server)
     return start_threads(server);
 }
 
-int server_run(const struct options *options)
+int server_run(struct options *options, int argc, char **argv)
 {
-    struct server server = {.options = options,
+    struct server server = {.argc = argc,
+                            .argv = argv,
                             .access_log = {.sink = {.fd = -1}},
                             .signal_fd = -1,
                             .drained_fd = -1};
     int status;
 
     log_open((enum log_level)options->log_level);
+    server.first = server.generation = generation_create(options, stderr,
+                                                         &status);
+    if (!server.first)
+        return status;
+    generation_hold(server.first);
+    server.options = generation_options(server.first);
     status = set_up(&server);
     if (status == EX_OK) {
         announce(&server);
@@ -412,5 +415,7 @@ int server_run(const struct options *options)
         stop(&server);
     }
     tear_down(&server, status == EX_OK);
+    generation_release(server.generation);
+    generation_release(server.first);
     return status;
 }

@@ -1,0 +1,38 @@
+/*
+ * generation - one configuration in force: its options, and the roots they
+ * name, open.
+ *
+ * Another may follow while the server runs (SIGHUP); this one stays until the
+ * last answer that was begun under it has ended.
+ *
+ * Thread: made by the main thread; held and released by any.
+ * Owns:   its options with their arena, and the roots' descriptors.
+ */
+#ifndef SERVER_GENERATION_H
+#define SERVER_GENERATION_H
+
+#include <stdio.h>
+
+#include "engine/worker.h"
+#include "server/options.h"
+
+struct generation; /* opaque; counted */
+
+/* Takes options over (they are empty then) and opens the roots. One reference,
+ * the caller's. NULL: *status_out is one of sysexits.h, after one line on
+ * errors. */
+MUST_USE struct generation *generation_create(struct options *options,
+                                              FILE *errors, int *status_out);
+void generation_hold(struct generation *generation);
+void generation_release(struct generation *generation);
+
+const struct options *generation_options(const struct generation *generation);
+
+/* What workers are to serve. Each of them holds a reference of its own, which
+ * the caller takes before for each. */
+struct worker_service generation_service(struct generation *generation,
+                                         const struct mime *mime,
+                                         size_t connections_max,
+                                         size_t descriptors_max);
+
+#endif
