@@ -26,6 +26,7 @@ static struct mime *mime;
 static struct now now;
 static struct static_files_options options;
 static struct static_files *files;
+static const struct head_edits *edits; /* of every answer */
 static unsigned fds_before;
 static char large_bytes[LARGE_BYTES];
 
@@ -140,6 +141,7 @@ static inline void ask_as(const char *request, bool persists)
     }
     response_init(response);
     response->persists = persists;
+    response->edits = edits;
     response->is_head = exchange.request.method == METHOD_HEAD;
     response->is_http10 = exchange.request.minor == 0;
     static_files_answer(files, &exchange);
