@@ -10,6 +10,8 @@
  *   block:  [ head of a 200, without its end | CRLF | body of a snapshot ]
  *            '------------ head_len ---------'
  *
+ * When the head was edited, its fields as they were before come behind that.
+ *
  * Why a snapshot and no mapping of the file itself: bytes of a mapping change
  * with the file, so that a head with the old ETag could be sent with new
  * bytes, and vanish when it is truncated. A snapshot is checked when it is
@@ -17,9 +19,9 @@
  * bytes go to the kernel only and are never read here.
  *
  * Freshness: an entry is used unchecked for FILE_CACHE_CHECK_MS, then one
- * stat by name decides; its siblings are looked for separately. A file so young that a further change might not have
- * moved its time stamp is read anew at that point even if nothing seems
- * changed.
+ * stat by name decides; its siblings are looked for separately. A file so
+ * young that a further change might not have moved its time stamp is read
+ * anew at that point even if nothing seems changed.
  *
  * Invariant: an entry inside has one reference of the cache's own.
  * Thread:    one per worker; no locks.
@@ -31,6 +33,7 @@
 #include "backend/docroot.h"
 #include "backend/evict.h"
 #include "base/now.h"
+#include "http/cache_rules.h"
 #include "http/coding.h"
 #include "http/mime.h"
 #include "http/response.h"
@@ -63,7 +66,9 @@ struct file_cache_options {
  * cache lives; unchanged. */
 struct file_space {
     const struct docroot *root;
-    struct bytes cache_control; /* field value; empty: none */
+    struct bytes cache_control;            /* field value; empty: none */
+    const struct cache_rules *cache_rules; /* before that; NULL: none */
+    const struct head_edits *edits;        /* of every head; NULL: none */
 };
 
 enum file_kind {
@@ -89,14 +94,14 @@ struct file_entry {
     unsigned siblings; /* bit 1 << coding: precompressed ones are there */
     int fd;            /* -1: none kept */
     struct file_stamp stamp;
-    struct bytes type;  /* media type */
-    struct bytes etag;  /* with quotes */
-    int64_t modified_s; /* Last-Modified; INT64_MIN: none is sent */
-    char *block;        /* FILE_REGULAR only */
-    size_t head_len;    /* without the CRLF that ends it */
-    size_t fields_at;   /* in it: see file_entry_fields() */
-    bool is_snapshot;   /* the body follows in the block */
-    const char *map;    /* SEND_MMAP: the whole file; not for our eyes */
+    struct bytes type;   /* media type */
+    struct bytes etag;   /* with quotes */
+    int64_t modified_s;  /* Last-Modified; INT64_MIN: none is sent */
+    char *block;         /* FILE_REGULAR only */
+    size_t head_len;     /* without the CRLF that ends it */
+    struct bytes fields; /* in block: see file_entry_fields() */
+    bool is_snapshot;    /* the body follows in the block */
+    const char *map;     /* SEND_MMAP: the whole file; not for our eyes */
     /* private */
     const struct file_space *space;
     bool is_young;
@@ -154,15 +159,16 @@ static inline void file_entry_hold(struct file_entry *entry)
     entry->refs++;
 }
 
-/* The block with its Date brought up to the present second. */
+/* The block's head with its Date brought up to the present second; the edits
+ * are in it. */
 struct bytes file_entry_head(struct file_entry *entry, const struct now *now);
 
 /* The fields that a 200, a 206 and a 304 have alike (RFC 9110 15.4.5), whole
- * lines: validators, Vary, Cache-Control. */
+ * lines: validators, Vary, Cache-Control. Without the edits, since the head
+ * they come into gets those when it ends. */
 static inline struct bytes file_entry_fields(const struct file_entry *entry)
 {
-    return (struct bytes){entry->block + entry->fields_at,
-                          entry->head_len - entry->fields_at};
+    return entry->fields;
 }
 
 static inline struct bytes file_entry_body(const struct file_entry *entry)

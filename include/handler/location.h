@@ -20,7 +20,19 @@ struct location_options {
     bool autoindex;       /* list directories that have no index */
     bool show_hidden;     /* serve names that begin with a dot */
     bool follow_symlinks; /* also those that lead out of the root */
-    const char *cache_control; /* field value; NULL: none */
+    const char *cache_control;              /* field value; NULL: none */
+    const struct cache_rules *cache_rules;  /* before that; NULL: none */
+    const struct try_files *try_files;      /* NULL: the path is all */
+    const struct head_edits *edits;         /* of every answer; or NULL */
+    const struct error_pages *error_pages;  /* NULL: none */
+    const struct redirect_rules *redirects; /* looked at first; or NULL */
+    const struct cors *cors;                /* NULL: says nothing of it */
+    const char *respond; /* this text answers instead of files; or NULL */
+    uint64_t respond_status;
+    const char *respond_type; /* NULL: plain text */
+    struct cidrs allow;       /* if there are any, nobody else */
+    struct cidrs deny;        /* not these, allowed or not */
+    uint64_t body_max;        /* bytes of a request's body */
 };
 
 #endif

@@ -14,12 +14,14 @@
 
 #include "backend/file_cache.h"
 #include "handler/handler.h"
+#include "handler/try_files.h"
 
 struct static_files_options {
     struct file_cache *cache;           /* borrowed */
     const struct response_style *style; /* borrowed */
     struct file_space space;
-    enum send_method send_method; /* the cache's */
+    enum send_method send_method;      /* the cache's */
+    const struct try_files *try_files; /* borrowed; NULL: the path is all */
     bool is_alias;    /* the root stands for the location, not for the site */
     bool autoindex;   /* list directories that have no index.html */
     bool show_hidden; /* serve names that begin with a dot */
@@ -33,5 +35,8 @@ MUST_USE struct static_files *static_files_create(
 void static_files_destroy(struct static_files *files);
 
 struct handler static_files_handler(struct static_files *files);
+
+/* For what is served besides, such as error pages. */
+const struct file_space *static_files_space(const struct static_files *files);
 
 #endif

@@ -36,7 +36,8 @@ struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
     const struct address *peer; /* who asks, once it has been asked */
     struct exchange_times times;
-    uint64_t bytes_in; /* of the request, as read */
+    uint64_t bytes_in;   /* of the request, as read */
+    uint64_t body_bytes; /* of its body, decoded */
     struct keeper keeper;
     struct path path; /* clean, while a handler that was chosen by it answers */
     struct response response;

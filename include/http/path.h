@@ -36,4 +36,8 @@ MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
  * %XX. Writes at most 3 * path.len bytes, returns how many; no NUL. */
 size_t path_encode(struct bytes path, char *out);
 
+/* The same for one value in a query or fragment: only unreserved characters
+ * and "/" stay. */
+size_t path_encode_value(struct bytes text, char *out);
+
 #endif

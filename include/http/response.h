@@ -23,11 +23,13 @@
 
 #include "base/buf.h"
 #include "base/now.h"
+#include "http/head_edit.h"
 
 enum {
     RESPONSE_HEAD_INLINE = 1024,
     RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
+    RESPONSE_EXTRA_MAX = 4,
     RESPONSE_TIMING_BYTES = 80,   /* of a Server-Timing field, see below */
     RESPONSE_STREAM_BYTES = 16384 /* made at a time by a stream */
 };
@@ -86,6 +88,9 @@ struct response {
     bool is_http10;        /* the client reads no chunks */
     bool is_chunked;       /* stream is framed by chunks */
     bool is_timed;         /* the head gets a Server-Timing field */
+    bool is_error;         /* the body says only what the status does */
+    bool is_edited;        /* the head has the edits already */
+    uint8_t extra_count;   /* in use, of extra */
     uint8_t cache_use;     /* enum response_cache */
     bool is_waiting;       /* stream said STREAM_LATER */
     uint8_t part_count;    /* in use, of parts */
@@ -99,6 +104,12 @@ struct response {
     struct part *parts;    /* parts_inline, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct stream *stream; /* NULL: parts are all there is */
+    /* What else the head gets when it ends, whoever makes it: edits of the
+     * place (NULL: none), then those of this answer (NULL: none), then extra,
+     * pieces of whole lines. All borrowed until then. */
+    const struct head_edits *edits;
+    const struct head_edits *own_edits;
+    struct bytes extra[RESPONSE_EXTRA_MAX];
     struct part parts_inline[RESPONSE_PARTS_INLINE];
     struct buf head;
     char head_inline[RESPONSE_HEAD_INLINE];
@@ -131,7 +142,23 @@ void head_number(struct buf *head, struct bytes name, uint64_t value);
  * line. Static text. */
 struct bytes head_end(const struct response *response);
 
-/* Ends response->head, with room for a Server-Timing field if it is timed. */
+/* Begins response->head with one that has the edits of the place already, as
+ * those of a cache do; without its end. */
+void response_take_head(struct response *response, struct bytes head);
+
+/* The next piece of the lines that the head gets when it ends. */
+void response_put_extra(struct response *response, struct bytes piece);
+
+/* Whether the head of this answer is like no other, so that one that a cache
+ * has made cannot be sent as it is. */
+static inline bool response_is_special(const struct response *response)
+{
+    return response->is_timed || response->own_edits ||
+           response->extra_count > 0;
+}
+
+/* Ends response->head, with what it gets besides, and with room for a
+ * Server-Timing field if it is timed. */
 void response_end_head(struct response *response);
 
 /* Writes that field's value, RESPONSE_TIMING_BYTES at most, while none of the
@@ -159,6 +186,13 @@ void response_add_head(struct response *response);
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct response_style *style);
+
+/* Gives an answer that is_error another body, of that type and length, which
+ * the caller adds next: the head stays but for what describes the body. None
+ * of it may have been sent. False: the head could not be written, and nothing
+ * may be added. */
+MUST_USE bool response_replace_body(struct response *response,
+                                    struct bytes type, uint64_t length);
 
 /* --- Sending ------------------------------------------------------------ */
 

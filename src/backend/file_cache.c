@@ -77,7 +77,7 @@ static uint64_t footprint(const struct file_entry *entry)
     uint64_t bytes = sizeof(*entry) + entry->path_len;
 
     if (entry->kind == FILE_REGULAR)
-        bytes += entry->head_len;
+        bytes += entry->head_len + entry->fields.len;
     if (entry->is_snapshot || entry->map)
         bytes += entry->stamp.bytes;
     return bytes;

@@ -12,7 +12,6 @@
 enum {
     SNAPSHOT_TRIES = 3,
     NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + sizeof("index.html.zst"),
-    HEAD_INLINE = 2048,
     NS_PER_S = 1000000000,
     /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
      * coarser. Two changes within this time may look like one. */
@@ -92,85 +91,6 @@ static enum file_kind kind_of_error(int err)
 
 /* --- The head ----------------------------------------------------------- */
 
-static void write_etag(struct file_entry *entry)
-{
-    struct bytes suffix = coding_suffix(entry->coding);
-    int len;
-
-    /* ".gz" becomes "-gz": a coded file is another representation even when
-     * size and time happen to agree. */
-    len = snprintf(entry->etag_text, sizeof(entry->etag_text),
-                   "\"%llx-%llx%s%.*s\"",
-                   (unsigned long long)entry->stamp.modified_ns,
-                   (unsigned long long)entry->stamp.bytes,
-                   suffix.len > 0 ? "-" : "",
-                   suffix.len > 0 ? (int)suffix.len - 1 : 0,
-                   suffix.len > 0 ? suffix.data + 1 : "");
-    entry->etag = (struct bytes){entry->etag_text, (size_t)len};
-}
-
-/* Last-Modified in seconds, or INT64_MIN when none is sent: a date in the
- * future must not be (RFC 9110 8.8.2.1). */
-static int64_t modified_of(const struct file_stamp *stamp,
-                           const struct now *now)
-{
-    int64_t seconds = stamp->modified_ns / NS_PER_S;
-
-    return seconds > 0 && seconds <= now->wall_s ? seconds : INT64_MIN;
-}
-
-/* The fields that stay the same in a 206 and a 304. */
-static void put_fields(struct buf *head, const struct file_entry *entry)
-{
-    if (entry->modified_s != INT64_MIN) {
-        char date[DATE_LEN];
-
-        date_format(entry->modified_s, date);
-        head_field(head, BYTES("Last-Modified"),
-                   (struct bytes){date, DATE_LEN});
-    }
-    head_field(head, BYTES("ETag"), entry->etag);
-    if (entry->coding != CODING_IDENTITY || entry->siblings != 0)
-        head_field(head, BYTES("Vary"), BYTES("Accept-Encoding"));
-    if (entry->space->cache_control.len > 0)
-        head_field(head, BYTES("Cache-Control"), entry->space->cache_control);
-}
-
-/* Makes the block for the stamp, with body_bytes of room behind. False: no
- * memory. */
-static bool write_block(struct file_entry *entry,
-                        const struct file_cache_options *options,
-                        size_t body_bytes)
-{
-    char storage[HEAD_INLINE];
-    struct buf head;
-    bool ok = false;
-
-    write_etag(entry);
-    entry->modified_s = modified_of(&entry->stamp, options->style.now);
-    buf_init(&head, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX);
-    head_begin(&head, 200, &options->style);
-    head_field(&head, BYTES("Content-Type"), entry->type);
-    head_number(&head, BYTES("Content-Length"), entry->stamp.bytes);
-    head_field(&head, BYTES("Accept-Ranges"), BYTES("bytes"));
-    if (entry->coding != CODING_IDENTITY)
-        head_field(&head, BYTES("Content-Encoding"),
-                   coding_token(entry->coding));
-    entry->fields_at = head.len;
-    put_fields(&head, entry);
-    free(entry->block);
-    entry->block = head.failed ? NULL : malloc(head.len + 2 + body_bytes);
-    if (entry->block) {
-        memcpy(entry->block, head.data, head.len);
-        memcpy(entry->block + head.len, "\r\n", 2);
-        entry->head_len = head.len;
-        entry->dated_s = options->style.now->wall_s;
-        ok = true;
-    }
-    buf_fini(&head);
-    return ok;
-}
-
 struct bytes file_entry_head(struct file_entry *entry, const struct now *now)
 {
     if (entry->dated_s != now->wall_s) {
@@ -209,7 +129,7 @@ static bool take_snapshot(struct file_entry *entry,
 
         if (bytes > options->snapshot_bytes)
             break;
-        if (!write_block(entry, options, bytes))
+        if (!file_entry_write_block(entry, options, bytes))
             return false;
         if (read_all(entry->fd, entry->block + entry->head_len + 2, bytes) &&
             fstat(entry->fd, &st) == 0) {
@@ -224,7 +144,7 @@ static bool take_snapshot(struct file_entry *entry,
             entry->stamp = stamp_of(&st);
         }
     }
-    return write_block(entry, options, 0);
+    return file_entry_write_block(entry, options, 0);
 }
 
 static bool map_body(struct file_entry *entry,
@@ -238,7 +158,7 @@ static bool map_body(struct file_entry *entry,
             return false;
         entry->map = map;
     }
-    return write_block(entry, options, 0);
+    return file_entry_write_block(entry, options, 0);
 }
 
 static bool load_body(struct file_entry *entry,
@@ -251,7 +171,7 @@ static bool load_body(struct file_entry *entry,
         return map_body(entry, options);
     case SEND_SENDFILE:
     case SEND_READ:
-        return write_block(entry, options, 0);
+        return file_entry_write_block(entry, options, 0);
     }
     return false;
 }
@@ -311,6 +231,7 @@ static bool load_regular(struct file_entry *entry,
     entry->type = index_of(path)[0]
                       ? mime_find(options->mime, BYTES("/index.html"))
                       : mime_find(options->mime, path);
+    entry->type = head_edits_type(entry->space->edits, entry->type);
     entry->siblings = file_entry_find_siblings(entry);
     if (!load_body(entry, options))
         return false;

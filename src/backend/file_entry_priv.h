@@ -1,6 +1,7 @@
 /*
  * file_entry_priv - how an entry of the file cache comes and goes; shared by
- * file_cache.c, which keeps entries, and file_entry.c, which makes them.
+ * file_cache.c, which keeps entries, file_entry.c, which makes them, and
+ * file_head.c, which writes their heads.
  */
 #ifndef BACKEND_FILE_ENTRY_PRIV_H
 #define BACKEND_FILE_ENTRY_PRIV_H
@@ -13,6 +14,12 @@ struct file_entry *file_entry_load(const struct file_cache_options *options,
                                    const struct file_space *space,
                                    struct bytes path, enum coding coding,
                                    bool *exhausted_out);
+
+/* Makes the block for the stamp, with body_bytes of room behind the head.
+ * False: no memory. */
+bool file_entry_write_block(struct file_entry *entry,
+                            const struct file_cache_options *options,
+                            size_t body_bytes);
 
 /* Which precompressed siblings are there now. */
 unsigned file_entry_find_siblings(const struct file_entry *entry);

@@ -55,6 +55,7 @@ static void note_arrival(const struct conn *conn, struct exchange *exchange)
 
     exchange->times = (struct exchange_times){0};
     exchange->keeper.object = NULL;
+    exchange->body_bytes = 0;
     exchange->bytes_in = 0;
     exchange->times.read_ns = input ? input->first_ns : now_read_ns();
     exchange->times.ready_ns = input ? input->last_ns : exchange->times.read_ns;
@@ -299,6 +300,7 @@ static enum body_result advance_body(struct conn *conn)
         conn_enter(conn, CONN_BODY);
     } else if (result == BODY_DONE) {
         exchange->bytes_in += conn->input->begin - before;
+        exchange->body_bytes = conn->body_bytes;
         conn->current = NULL;
         conn_enter(conn, CONN_READING);
         answer(conn, exchange);

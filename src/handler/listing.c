@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "handler/listing_priv.h"
+#include "http/accept.h"
 
 /*
  *                                              none left to write,
@@ -59,100 +60,11 @@ struct listing {
                   * a name and NUL */
 };
 
-/* --- Which format (RFC 9110 12.5.1) -------------------------------------- */
-
-/* Takes what stands before the separator, trimmed; quoted text hides it. */
-static struct bytes take_until(struct bytes *rest, char separator)
-{
-    bool is_quoted = false;
-    struct bytes piece = *rest;
-    size_t at = 0;
-
-    for (; at < rest->len; at++) {
-        if (rest->data[at] == '"')
-            is_quoted = !is_quoted;
-        else if (rest->data[at] == separator && !is_quoted)
-            break;
-        else if (rest->data[at] == '\\' && is_quoted && at + 1 < rest->len)
-            at++;
-    }
-    piece.len = at;
-    if (at < rest->len)
-        at++;
-    rest->data += at;
-    rest->len -= at;
-    return bytes_trim(piece);
-}
-
-/* In thousandths; what is no weight counts as 0. */
-static unsigned parse_weight(struct bytes text)
-{
-    unsigned weight = 0;
-    unsigned place = 1000;
-
-    if (text.len == 0 || text.len > 5 || text.data[0] > '1' ||
-        (text.len > 1 && text.data[1] != '.'))
-        return 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (i == 1)
-            continue;
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return 0;
-        weight += place * (unsigned)(text.data[i] - '0');
-        place /= 10;
-    }
-    return weight <= 1000 ? weight : 0;
-}
-
-struct preference {
-    unsigned precision; /* 0: not named, 1: * / *, 2: type / *, 3: itself */
-    unsigned weight;
-};
-
-/* The most precise range decides, whatever its parameters besides q. */
-static void apply_range(struct preference *preference, struct bytes range,
-                        struct bytes type, struct bytes any_subtype,
-                        unsigned weight)
-{
-    unsigned precision = bytes_ieq(range, type)          ? 3
-                         : bytes_ieq(range, any_subtype) ? 2
-                         : bytes_eq(range, BYTES("*/*")) ? 1
-                                                         : 0;
-
-    if (precision == 0 || precision < preference->precision ||
-        (precision == preference->precision && weight < preference->weight))
-        return;
-    *preference = (struct preference){precision, weight};
-}
-
 enum listing_format listing_choose(const struct request *request)
 {
-    const struct field *field = request_find(request, FIELD_ACCEPT);
-    struct preference html = {0, 0};
-    struct preference json = {0, 0};
+    struct accepted html = accept_find(request, BYTES("text/html"));
+    struct accepted json = accept_find(request, BYTES("application/json"));
 
-    for (; field; field = request_next(request, field)) {
-        struct bytes rest = field->value;
-
-        while (rest.len > 0) {
-            struct bytes member = take_until(&rest, ',');
-            struct bytes range = take_until(&member, ';');
-            unsigned weight = 1000;
-
-            while (member.len > 0) {
-                struct bytes parameter = take_until(&member, ';');
-
-                if (parameter.len >= 2 && parameter.data[1] == '=' &&
-                    byte_lower(parameter.data[0]) == 'q')
-                    weight = parse_weight((struct bytes){parameter.data + 2,
-                                                         parameter.len - 2});
-            }
-            apply_range(&html, range, BYTES("text/html"), BYTES("text/*"),
-                        weight);
-            apply_range(&json, range, BYTES("application/json"),
-                        BYTES("application/*"), weight);
-        }
-    }
     return json.weight > html.weight ? LISTING_JSON : LISTING_HTML;
 }
 

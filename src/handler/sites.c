@@ -3,7 +3,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "handler/cors.h"
+#include "handler/error_pages.h"
 #include "handler/hosts.h"
+#include "handler/redirect.h"
+#include "handler/respond.h"
 #include "handler/router.h"
 #include "handler/static_files.h"
 #include "http/http1.h"
@@ -11,7 +15,10 @@
 /* A location, or what a site does elsewhere. */
 struct place {
     struct handler handler;
-    struct static_files *files; /* NULL: it serves none */
+    const struct location_options *options;
+    struct static_files *files; /* what it serves, or its error pages */
+    struct respond *respond;    /* or says; NULL: it does not */
+    bool is_plain;              /* there is nothing but the handler */
 };
 
 struct site {
@@ -25,6 +32,7 @@ struct sites {
     struct arena arena;
     struct file_cache *cache;
     struct hosts hosts;
+    struct site_options all; /* when there are no sites */
     struct site *first;    /* for hosts that nobody has */
     struct site *only;     /* the only one, if it has no routes; else NULL */
     struct place **places; /* all of them */
@@ -74,6 +82,53 @@ static struct place *find_place(struct sites *sites, struct exchange *exchange,
     return route ? route->place : &site->place;
 }
 
+static bool is_welcome(const struct location_options *options,
+                       const struct address *peer)
+{
+    return !cidrs_contain(&options->deny, peer) &&
+           (options->allow.count == 0 || cidrs_contain(&options->allow, peer));
+}
+
+/* Whether it has been answered by the rules of the place. */
+static bool answer_by_rules(const struct sites *sites,
+                            const struct place *place,
+                            struct exchange *exchange)
+{
+    const struct location_options *options = place->options;
+    struct response *response = &exchange->response;
+
+    if (!is_welcome(options, exchange->peer)) {
+        response_make_error(response, 403, BYTES(""), style_of(sites));
+        return true;
+    }
+    if (options->cors &&
+        cors_answer_preflight(options->cors, exchange, style_of(sites)))
+        return true;
+    if (options->cors)
+        cors_describe(options->cors, &exchange->request, response);
+    if (exchange->request.content_length > options->body_max ||
+        exchange->body_bytes > options->body_max) {
+        response_make_error(response, 413, BYTES(""), style_of(sites));
+        return true;
+    }
+    return options->redirects &&
+           redirect_answer(options->redirects, exchange, exchange->path.clean,
+                           style_of(sites));
+}
+
+static void answer_place(struct sites *sites, struct place *place,
+                         struct exchange *exchange, struct bytes rest)
+{
+    struct response *response = &exchange->response;
+
+    response->edits = place->options->edits;
+    if (!answer_by_rules(sites, place, exchange))
+        place->handler.answer(place->handler.self, exchange, rest);
+    if (response->is_error && place->options->error_pages)
+        error_pages_apply(place->options->error_pages, sites->cache,
+                          static_files_space(place->files), response);
+}
+
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct sites *sites = self;
@@ -95,7 +150,10 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     rest = exchange->path.clean;
     place = sites->only ? &sites->only->place
                         : find_place(sites, exchange, &rest);
-    place->handler.answer(place->handler.self, exchange, rest);
+    if (place->is_plain)
+        place->handler.answer(place->handler.self, exchange, rest);
+    else
+        answer_place(sites, place, exchange, rest);
 }
 
 struct handler sites_handler(struct sites *sites)
@@ -110,35 +168,70 @@ struct file_cache_counts sites_count_files(const struct sites *sites)
 
 /* --- Coming --------------------------------------------------------------- */
 
-static bool furnish(struct sites *sites, struct place *place,
-                    const struct location_options *options)
+static struct bytes text_of(const char *text)
 {
+    return text ? bytes_of(text) : BYTES("");
+}
+
+static struct static_files *make_files(const struct sites *sites,
+                                       const struct location_options *options)
+{
+    const char *root = options->alias ? options->alias : options->root;
     struct static_files_options files = {
         .cache = sites->cache,
         .style = style_of(sites),
-        .space = {.root = docroots_find(sites->options.roots,
-                                        options->alias ? options->alias
-                                                       : options->root,
+        .space = {.root = docroots_find(sites->options.roots, root,
                                         options->follow_symlinks),
-                  .cache_control = bytes_of(options->cache_control
-                                                ? options->cache_control
-                                                : "")},
+                  .cache_control = text_of(options->cache_control),
+                  .cache_rules = options->cache_rules,
+                  .edits = options->edits},
         .send_method = sites->options.cache.send_method,
+        .try_files = options->try_files,
         .is_alias = options->alias != NULL,
         .autoindex = options->autoindex,
         .show_hidden = options->show_hidden};
+
+    assert(files.space.root);
+    return static_files_create(&files);
+}
+
+static struct respond *make_respond(const struct sites *sites,
+                                    const struct location_options *options)
+{
+    struct respond_options respond = {
+        .status = (unsigned)options->respond_status,
+        .type = text_of(options->respond_type),
+        .text = text_of(options->respond),
+        .style = *style_of(sites)};
+
+    return respond_create(&respond);
+}
+
+static bool furnish(struct sites *sites, struct place *place,
+                    const struct location_options *options)
+{
     struct place **places = arena_grow(&sites->arena, sites->places,
                                        sites->place_count, sizeof(*places));
 
-    assert(files.space.root);
     if (!places)
         return false;
     sites->places = places;
     places[sites->place_count++] = place;
-    place->files = static_files_create(&files);
+    place->options = options;
+    place->is_plain = !options->edits && !options->error_pages &&
+                      !options->redirects && !options->cors &&
+                      options->allow.count == 0 && options->deny.count == 0 &&
+                      options->body_max == UINT64_MAX;
+    place->files = make_files(sites, options);
     if (!place->files)
         return false;
     place->handler = static_files_handler(place->files);
+    if (!options->respond)
+        return true;
+    place->respond = make_respond(sites, options);
+    if (!place->respond)
+        return false;
+    place->handler = respond_handler(place->respond);
     return true;
 }
 
@@ -152,6 +245,7 @@ static bool add_status(struct sites *sites, struct site *site)
     if (!place)
         return false;
     place->handler = sites->options.status;
+    place->is_plain = true;
     router_add(&site->router,
                &(struct route){.path = sites->options.status_prefix,
                                .place = place});
@@ -205,13 +299,13 @@ static struct site *add_site(struct sites *sites,
 
 static bool add_sites(struct sites *sites)
 {
-    struct site_options all = {.options = *sites->options.location};
     const struct site_options *options = sites->options.sites;
     size_t count = sites->options.site_count;
     bool has_default = false;
 
     if (count == 0) {
-        options = &all;
+        sites->all.options = *sites->options.location;
+        options = &sites->all;
         count = 1;
     }
     for (size_t i = 0; i < count; i++) {
@@ -232,8 +326,10 @@ static bool add_sites(struct sites *sites)
 
 static void destroy(struct sites *sites)
 {
-    for (size_t i = 0; i < sites->place_count; i++)
+    for (size_t i = 0; i < sites->place_count; i++) {
+        respond_destroy(sites->places[i]->respond);
         static_files_destroy(sites->places[i]->files);
+    }
     file_cache_destroy(sites->cache);
     arena_fini(&sites->arena);
     free(sites);

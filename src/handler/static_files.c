@@ -5,6 +5,7 @@
 
 #include "handler/listing.h"
 #include "handler/representation.h"
+#include "http/http1.h"
 #include "http/path.h"
 
 #define ALLOW_LINE "Allow: GET, HEAD, OPTIONS\r\n"
@@ -74,11 +75,11 @@ static void add_whole_body(const struct static_files *files,
 }
 
 /* With a head of its own, since that one is like no other. */
-static void send_timed(const struct static_files *files,
-                       struct response *response,
-                       const struct file_entry *entry, struct bytes head)
+static void send_special(const struct static_files *files,
+                         struct response *response,
+                         const struct file_entry *entry, struct bytes head)
 {
-    buf_put(&response->head, head);
+    response_take_head(response, head);
     response_add_head(response);
     add_whole_body(files, response, entry);
 }
@@ -94,8 +95,8 @@ static void send_whole(const struct static_files *files,
     response->head_bytes = (uint32_t)(head.len + end.len);
     if (!response->is_head)
         response->body_bytes = bytes;
-    if (response->is_timed) {
-        send_timed(files, response, entry, head);
+    if (response_is_special(response)) {
+        send_special(files, response, entry, head);
     } else if (end.len == 2 && entry->is_snapshot) {
         /* The usual case: head, its end and body lie side by side. */
         head.len += 2 + response->body_bytes;
@@ -256,24 +257,10 @@ static struct file_entry *prefer_sibling(struct static_files *files,
     return entry;
 }
 
-static void answer_get(struct static_files *files, struct exchange *exchange,
-                       struct bytes name)
+/* Answers with what a name leads to; takes over the reference to entry. */
+static void answer_entry(struct static_files *files, struct exchange *exchange,
+                         struct bytes name, struct file_entry *entry)
 {
-    struct file_entry *entry;
-
-    if (exchange->path.is_hidden && !files->options.show_hidden) {
-        fail(files, &exchange->response, 404);
-        return;
-    }
-    if (name.len == 0) { /* what is asked for is the root, by its alias */
-        redirect_to_slash(files, exchange);
-        return;
-    }
-    entry = acquire_identity(files, &exchange->request, name);
-    if (!entry) {
-        fail(files, &exchange->response, 500);
-        return;
-    }
     switch (entry->kind) {
     case FILE_REGULAR:
         if (entry->siblings != 0)
@@ -294,6 +281,74 @@ static void answer_get(struct static_files *files, struct exchange *exchange,
         break;
     }
     file_entry_release(entry);
+}
+
+/* A directory is there for the candidate that is the path itself, or ends in a
+ * slash; "/about" must not lead to a directory if there is an "/about.html". */
+static bool is_there(const struct file_entry *entry, struct bytes name)
+{
+    return entry->kind == FILE_REGULAR || entry->kind == FILE_BROKEN ||
+           (entry->kind == FILE_DIRECTORY && name.data[name.len - 1] == '/');
+}
+
+/* The first candidate that is there, or the error that is told instead. */
+static void answer_tried(struct static_files *files, struct exchange *exchange,
+                         struct bytes asked)
+{
+    struct response *response = &exchange->response;
+    struct try_progress progress = {0};
+    bool is_directory = false;
+    char storage[HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX];
+
+    for (;;) {
+        struct file_entry *entry;
+        struct buf name;
+        struct try_step step;
+
+        buf_init(&name, storage, sizeof(storage), sizeof(storage));
+        step = try_files_next(files->options.try_files, &progress,
+                              &exchange->request, asked, &name);
+        response->own_edits = step.edits;
+        if (step.kind == TRY_STATUS || name.failed) {
+            if (is_directory && !name.failed)
+                redirect_to_slash(files, exchange);
+            else
+                fail(files, response, name.failed ? 414 : step.status);
+            return;
+        }
+        entry = acquire_identity(files, &exchange->request, buf_bytes(&name));
+        if (!entry) {
+            fail(files, response, 500);
+            return;
+        }
+        if (is_there(entry, buf_bytes(&name))) {
+            answer_entry(files, exchange, buf_bytes(&name), entry);
+            return;
+        }
+        is_directory |= entry->kind == FILE_DIRECTORY &&
+                        bytes_eq(buf_bytes(&name), asked);
+        file_entry_release(entry);
+    }
+}
+
+static void answer_get(struct static_files *files, struct exchange *exchange,
+                       struct bytes name)
+{
+    struct file_entry *entry;
+
+    if (exchange->path.is_hidden && !files->options.show_hidden) {
+        fail(files, &exchange->response, 404);
+    } else if (name.len == 0) { /* the root itself is asked for, by its alias */
+        redirect_to_slash(files, exchange);
+    } else if (files->options.try_files) {
+        answer_tried(files, exchange, name);
+    } else {
+        entry = acquire_identity(files, &exchange->request, name);
+        if (entry)
+            answer_entry(files, exchange, name, entry);
+        else
+            fail(files, &exchange->response, 500);
+    }
 }
 
 static void answer_options(const struct static_files *files,
@@ -353,6 +408,11 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 struct handler static_files_handler(struct static_files *files)
 {
     return (struct handler){.answer = answer, .self = files};
+}
+
+const struct file_space *static_files_space(const struct static_files *files)
+{
+    return &files->options.space;
 }
 
 struct static_files *static_files_create(const struct static_files_options

@@ -127,25 +127,26 @@ bool path_clean(struct bytes raw, char *out, struct path *path_out)
     return true;
 }
 
-/* Unreserved characters, '/', and the sub-delims without '&' and '\''. */
-static bool stays(char c)
+static bool is_unreserved(char c)
 {
     char lower = byte_lower(c);
 
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-._~/!$()*+,;=", c));
+           (c != '\0' && strchr("-._~", c));
 }
 
-size_t path_encode(struct bytes path, char *out)
+/* All but unreserved characters and those in also. */
+static size_t encode(struct bytes text, const char *also, char *out)
 {
     static const char hex[] = "0123456789ABCDEF";
     char *to = out;
 
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char byte = (unsigned char)path.data[i];
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        unsigned char byte = (unsigned char)c;
 
-        if (stays(path.data[i])) {
-            *to++ = path.data[i];
+        if (is_unreserved(c) || (c != '\0' && strchr(also, c))) {
+            *to++ = c;
         } else {
             *to++ = '%';
             *to++ = hex[byte >> 4];
@@ -153,4 +154,14 @@ size_t path_encode(struct bytes path, char *out)
         }
     }
     return (size_t)(to - out);
+}
+
+size_t path_encode(struct bytes path, char *out)
+{
+    return encode(path, "/!$()*+,;=", out); /* sub-delims without & and ' */
+}
+
+size_t path_encode_value(struct bytes text, char *out)
+{
+    return encode(text, "/", out);
 }

@@ -20,6 +20,9 @@ void response_init(struct response *response)
     response->is_http10 = false;
     response->is_chunked = false;
     response->is_timed = false;
+    response->is_error = false;
+    response->is_edited = false;
+    response->extra_count = 0;
     response->cache_use = RESPONSE_CACHE_UNASKED;
     response->is_waiting = false;
     response->part_count = 0;
@@ -33,6 +36,8 @@ void response_init(struct response *response)
     response->parts = response->parts_inline;
     response->origin.object = NULL;
     response->stream = NULL;
+    response->edits = NULL;
+    response->own_edits = NULL;
     buf_init(&response->head, response->head_inline,
              sizeof(response->head_inline), RESPONSE_HEAD_BYTES_MAX);
 }
@@ -103,6 +108,31 @@ struct bytes head_end(const struct response *response)
     return BYTES("\r\n");
 }
 
+void response_take_head(struct response *response, struct bytes head)
+{
+    buf_put(&response->head, head);
+    response->is_edited = true;
+}
+
+void response_put_extra(struct response *response, struct bytes piece)
+{
+    assert(response->extra_count < RESPONSE_EXTRA_MAX);
+    response->extra[response->extra_count++] = piece;
+}
+
+static void edit_head(struct response *response)
+{
+    struct buf *head = &response->head;
+
+    if (response->edits && !response->is_edited)
+        head_edits_apply(response->edits, head, response->is_error);
+    if (response->own_edits)
+        head_edits_apply(response->own_edits, head, response->is_error);
+    response->is_edited = true;
+    for (unsigned i = 0; i < response->extra_count; i++)
+        buf_put(head, response->extra[i]);
+}
+
 /* Blanks behind a value are not part of it (RFC 9112 5), so there is room
  * for whatever will be known when the head leaves. */
 void response_end_head(struct response *response)
@@ -110,6 +140,7 @@ void response_end_head(struct response *response)
     struct buf *head = &response->head;
     char *value;
 
+    edit_head(response);
     if (response->is_timed) {
         buf_put_literal(head, "Server-Timing: ");
         value = buf_reserve(head, RESPONSE_TIMING_BYTES);
@@ -190,13 +221,16 @@ void response_add_head(struct response *response)
 
 /* --- Whole answers ------------------------------------------------------ */
 
-/* Takes back whatever was made so far; who asked stays known. */
+/* Takes back whatever was made so far; who asked, and where, stays known. */
 static void restart(struct response *response)
 {
     bool persists = response->persists;
     bool is_head = response->is_head;
     bool is_http10 = response->is_http10;
     bool is_timed = response->is_timed;
+    uint8_t extra_count = response->extra_count; /* extra itself stays */
+    const struct head_edits *edits = response->edits;
+    const struct head_edits *own_edits = response->own_edits;
 
     response_fini(response);
     response_init(response);
@@ -204,6 +238,9 @@ static void restart(struct response *response)
     response->is_head = is_head;
     response->is_http10 = is_http10;
     response->is_timed = is_timed;
+    response->extra_count = extra_count;
+    response->edits = edits;
+    response->own_edits = own_edits;
 }
 
 void response_make_error(struct response *response, unsigned status,
@@ -222,6 +259,7 @@ void response_make_error(struct response *response, unsigned status,
 
     restart(response);
     response->status = (uint16_t)status;
+    response->is_error = true;
     head_begin(&response->head, status, style);
     buf_put(&response->head, extra_fields);
     head_field(&response->head, BYTES("Content-Type"),
@@ -238,6 +276,33 @@ void response_make_error(struct response *response, unsigned status,
         response->status = (uint16_t)status;
         response->persists = false;
     }
+}
+
+/* The head is ended anew; what it got when it first ended is in it. */
+bool response_replace_body(struct response *response, struct bytes type,
+                           uint64_t length)
+{
+    static const struct bytes gone[] = {{"Content-Type", 12},
+                                        {"Content-Length", 14},
+                                        {"Connection", 10},
+                                        {"Server-Timing", 13}};
+    struct buf *head = &response->head;
+
+    assert(response->is_error && response->bytes_sent == 0);
+    head->len = response->head_bytes - 2; /* without the empty line */
+    for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
+        head_drop(head, gone[i]);
+    head_field(head, BYTES("Content-Type"), type);
+    head_number(head, BYTES("Content-Length"), length);
+    response->part_count = response->part_at = 0;
+    response->bytes_left = 0;
+    response->timing_at = 0;
+    response->extra_count = 0;
+    response->own_edits = NULL;
+    response->is_error = false;
+    response->body_bytes = response->is_head ? 0 : length;
+    response_add_head(response);
+    return !head->failed;
 }
 
 /* --- Sending ------------------------------------------------------------ */

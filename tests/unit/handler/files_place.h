@@ -28,6 +28,7 @@ static struct file_cache_options cache_options;
 static struct static_files_options options;
 static struct file_cache *cache;
 static struct static_files *files;
+static const struct head_edits *edits; /* of every answer */
 static unsigned fds_before;
 static char large_bytes[LARGE_BYTES];
 
@@ -156,6 +157,7 @@ static inline void ask_as(const char *request, bool persists)
     }
     response_init(response);
     response->persists = persists;
+    response->edits = edits;
     response->is_head = exchange.request.method == METHOD_HEAD;
     response->is_http10 = exchange.request.minor == 0;
     if (path_clean(exchange.request.path, clean, &exchange.path))

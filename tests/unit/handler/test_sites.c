@@ -53,7 +53,7 @@ static int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = 4000000000};
     now.wall_ns = now.wall_s * 1000000000;
     gone = 0;
-    location = (struct location_options){.root = make_root("all")};
+    location = (struct location_options){.root = make_root("all"), .body_max = UINT64_MAX};
     memset(site, 0, sizeof(site));
     memset(locations, 0, sizeof(locations));
     options = (struct sites_options){.sites = site,
@@ -92,7 +92,7 @@ static struct site_options *add_site(const char *root, const char *hosts)
 
     assert_true(options.site_count < SITES_MAX);
     added->name = root;
-    added->options.root = make_root(root);
+    added->options = (struct location_options){.root = make_root(root), .body_max = UINT64_MAX};
     added->locations = locations[options.site_count++];
     while (*hosts) {
         size_t len = strcspn(hosts, " ");
@@ -112,7 +112,7 @@ static struct location_options *add_location(struct site_options *to,
     assert_true(to->location_count <= LOCATIONS_MAX);
     added->is_exact = *path == '=';
     added->path = bytes_of(path + added->is_exact);
-    added->options.root = make_root(root);
+    added->options = (struct location_options){.root = make_root(root), .body_max = UINT64_MAX};
     return &added->options;
 }
 

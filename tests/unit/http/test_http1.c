@@ -194,6 +194,10 @@ static void known_fields_are_found_in_any_case(void **state)
         {FIELD_REFERER, "Referer"},
         {FIELD_USER_AGENT, "User-Agent"},
         {FIELD_EXPECT, "Expect"},
+        {FIELD_AUTHORIZATION, "authorizatioN"},
+        {FIELD_FORWARDED, "Forwarded"},
+        {FIELD_ORIGIN, "ORIGIN"},
+        {FIELD_X_FORWARDED_FOR, "X-Forwarded-For"},
     };
 
     (void)state;

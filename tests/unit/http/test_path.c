@@ -318,6 +318,26 @@ static void unsafe_bytes_are_encoded(void **state)
     }
 }
 
+static void a_value_cannot_end_where_it_stands(void **state)
+{
+    static const char *const cases[][2] = {
+        {"aZ09-._~/", "aZ09-._~/"},
+        {"a&b=c+d", "a%26b%3Dc%2Bd"},
+        {"#?;%", "%23%3F%3B%25"},
+        {"\r\n \x7F\xC3", "%0D%0A%20%7F%C3"},
+        {"$!'()*,:@\"\\", "%24%21%27%28%29%2A%2C%3A%40%22%5C"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char out[100];
+        size_t len = path_encode_value(bytes_of(cases[i][0]), out);
+
+        out[len] = '\0';
+        assert_string_equal(out, cases[i][1]);
+    }
+}
+
 static void every_byte_comes_back(void **state)
 {
     (void)state;
@@ -425,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_bare_nul_is_refused),
         cmocka_unit_test(segments_with_a_leading_dot_are_hidden),
         cmocka_unit_test(unsafe_bytes_are_encoded),
+        cmocka_unit_test(a_value_cannot_end_where_it_stands),
         cmocka_unit_test(every_byte_comes_back),
         cmocka_unit_test(random_paths_agree_with_a_naive_model),
     };

@@ -1,0 +1,28 @@
+/*
+ * accept - how much a client likes a media type (RFC 9110 12.5.1).
+ *
+ * Thread: any; no state.
+ */
+#ifndef HTTP_ACCEPT_H
+#define HTTP_ACCEPT_H
+
+#include "http/request.h"
+
+enum accept_precision {
+    ACCEPT_UNNAMED,
+    ACCEPT_ANY,    /* by the range of all types */
+    ACCEPT_FAMILY, /* by that of all its subtypes */
+    ACCEPT_ITSELF
+};
+
+struct accepted {
+    enum accept_precision precision;
+    unsigned weight; /* thousandths; 0: not liked, or not named */
+};
+
+/* What Accept says of type, "type/subtype". The most precise range decides,
+ * whatever its parameters besides q; of two the one with the higher weight. A
+ * malformed weight counts as 0. */
+struct accepted accept_find(const struct request *request, struct bytes type);
+
+#endif

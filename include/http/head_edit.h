@@ -1,0 +1,63 @@
+/*
+ * head_edit - what an operator wants otherwise in the heads of answers: fields
+ * set, added, removed.
+ *
+ * Edits come in the order given. How a message is framed and dated, and what
+ * belongs to the connection, is not theirs to say.
+ *
+ * Thread: filled at start; afterwards read only and shared by all.
+ * Owns:   nothing; the texts are borrowed.
+ */
+#ifndef HTTP_HEAD_EDIT_H
+#define HTTP_HEAD_EDIT_H
+
+#include "base/buf.h"
+
+enum {
+    HEAD_EDITS_MAX = 32,
+    HEAD_EDIT_NAME_MAX = 100,
+    HEAD_EDITS_BYTES_MAX = 8192 /* that they may add to a head */
+};
+
+enum head_edit_kind {
+    HEAD_SET,   /* "Name: value": in the place of all lines of that name */
+    HEAD_ADD,   /* "Name: value": one more line */
+    HEAD_REMOVE /* "Name" */
+};
+
+struct head_edits {
+    size_t count;
+    size_t bytes; /* private: what they may add */
+    struct head_edit {
+        enum head_edit_kind kind;
+        struct bytes name;
+        struct bytes value;
+    } edits[HEAD_EDITS_MAX];
+};
+
+/* One more edit, of an object that began as all zero. NULL, or what is wrong
+ * with text, as words to put behind it. */
+MUST_USE const char *head_edits_add(struct head_edits *edits,
+                                    enum head_edit_kind kind,
+                                    struct bytes text);
+
+/* What Content-Type is set to; fallback when it is not. */
+struct bytes head_edits_type(const struct head_edits *edits,
+                             struct bytes fallback);
+
+/* Does the edits on a head: status line and whole lines, without the empty
+ * line. Content-Type is set only where there is one already, since an answer
+ * without a body has no type; that of multipart/byteranges stays, and with
+ * keeps_type any. Date, the first line, stays where it is. */
+void head_edits_apply(const struct head_edits *edits, struct buf *head,
+                      bool keeps_type);
+
+/* Drops all lines of that name from a head as above. */
+void head_drop(struct buf *head, struct bytes name);
+
+/* Whether text is a token, and whether it may be a field's value: RFC 9110
+ * 5.6.2 and 5.5. */
+bool head_is_token(struct bytes text);
+bool head_is_value(struct bytes text);
+
+#endif

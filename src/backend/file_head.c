@@ -1,0 +1,134 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend/file_entry_priv.h"
+#include "http/date.h"
+#include "http/http1.h"
+
+enum { HEAD_INLINE = 2048, NS_PER_S = 1000000000 };
+
+static void write_etag(struct file_entry *entry)
+{
+    struct bytes suffix = coding_suffix(entry->coding);
+    int len;
+
+    /* ".gz" becomes "-gz": a coded file is another representation even when
+     * size and time happen to agree. */
+    len = snprintf(entry->etag_text, sizeof(entry->etag_text),
+                   "\"%llx-%llx%s%.*s\"",
+                   (unsigned long long)entry->stamp.modified_ns,
+                   (unsigned long long)entry->stamp.bytes,
+                   suffix.len > 0 ? "-" : "",
+                   suffix.len > 0 ? (int)suffix.len - 1 : 0,
+                   suffix.len > 0 ? suffix.data + 1 : "");
+    entry->etag = (struct bytes){entry->etag_text, (size_t)len};
+}
+
+/* Last-Modified in seconds, or INT64_MIN when none is sent: a date in the
+ * future must not be (RFC 9110 8.8.2.1). */
+static int64_t modified_of(const struct file_stamp *stamp,
+                           const struct now *now)
+{
+    int64_t seconds = stamp->modified_ns / NS_PER_S;
+
+    return seconds > 0 && seconds <= now->wall_s ? seconds : INT64_MIN;
+}
+
+/* The value for the file's path, which for a directory's is that of its index;
+ * empty: none. */
+static struct bytes cache_control_of(const struct file_entry *entry)
+{
+    const struct file_space *space = entry->space;
+    bool is_index = entry->path[entry->path_len - 1] == '/';
+    char name[HTTP1_LINE_BYTES_MAX + sizeof("index.html")];
+    int len;
+
+    if (!space->cache_rules)
+        return space->cache_control;
+    len = snprintf(name, sizeof(name), "%s%s", entry->path,
+                   is_index ? "index.html" : "");
+    return cache_rules_find(space->cache_rules,
+                            (struct bytes){name, (size_t)len}, entry->type,
+                            space->cache_control);
+}
+
+/* The fields that stay the same in a 206 and a 304. */
+static void put_fields(struct buf *head, const struct file_entry *entry)
+{
+    struct bytes cache_control = cache_control_of(entry);
+
+    if (entry->modified_s != INT64_MIN) {
+        char date[DATE_LEN];
+
+        date_format(entry->modified_s, date);
+        head_field(head, BYTES("Last-Modified"),
+                   (struct bytes){date, DATE_LEN});
+    }
+    head_field(head, BYTES("ETag"), entry->etag);
+    if (entry->coding != CODING_IDENTITY || entry->siblings != 0)
+        head_field(head, BYTES("Vary"), BYTES("Accept-Encoding"));
+    if (cache_control.len > 0)
+        head_field(head, BYTES("Cache-Control"), cache_control);
+}
+
+/* Lays out the block: head, its end, room for the body; and when there are
+ * edits the fields, which the edited head may lack. False: no memory. */
+static bool lay_block(struct file_entry *entry, struct buf *head,
+                      size_t fields_at, const struct head_edits *edits,
+                      size_t body_bytes)
+{
+    char storage[HEAD_INLINE];
+    struct buf fields;
+    size_t end;
+
+    buf_init(&fields, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX);
+    if (edits) {
+        buf_put(&fields,
+                (struct bytes){head->data + fields_at, head->len - fields_at});
+        head_edits_apply(edits, head, false);
+    }
+    end = head->len + 2 + body_bytes;
+    free(entry->block);
+    entry->block = head->failed || fields.failed ? NULL
+                                                 : malloc(end + fields.len);
+    if (entry->block) {
+        memcpy(entry->block, head->data, head->len);
+        memcpy(entry->block + head->len, "\r\n", 2);
+        entry->head_len = head->len;
+        entry->fields = (struct bytes){entry->block + fields_at,
+                                       head->len - fields_at};
+        if (edits) {
+            entry->fields = (struct bytes){entry->block + end, fields.len};
+            memcpy(entry->block + end, fields.data, fields.len);
+        }
+    }
+    buf_fini(&fields);
+    return entry->block;
+}
+
+bool file_entry_write_block(struct file_entry *entry,
+                            const struct file_cache_options *options,
+                            size_t body_bytes)
+{
+    char storage[HEAD_INLINE];
+    struct buf head;
+    size_t fields_at;
+    bool ok;
+
+    write_etag(entry);
+    entry->modified_s = modified_of(&entry->stamp, options->style.now);
+    buf_init(&head, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX);
+    head_begin(&head, 200, &options->style);
+    head_field(&head, BYTES("Content-Type"), entry->type);
+    head_number(&head, BYTES("Content-Length"), entry->stamp.bytes);
+    head_field(&head, BYTES("Accept-Ranges"), BYTES("bytes"));
+    if (entry->coding != CODING_IDENTITY)
+        head_field(&head, BYTES("Content-Encoding"),
+                   coding_token(entry->coding));
+    fields_at = head.len;
+    put_fields(&head, entry);
+    ok = lay_block(entry, &head, fields_at, entry->space->edits, body_bytes);
+    entry->dated_s = options->style.now->wall_s;
+    buf_fini(&head);
+    return ok;
+}

@@ -1,0 +1,163 @@
+#include "base/glob.h"
+
+enum { LITERAL, ANY_BYTE, RUN, DEEP_RUN };
+
+/* A way to match that has come to a step; where its wildcards began and
+ * ended. */
+struct way {
+    uint8_t at;
+    uint16_t begins[GLOB_CAPTURES_MAX];
+    uint16_t ends[GLOB_CAPTURES_MAX];
+};
+
+/* All ways that are open at one place of the text, the best first. Of two that
+ * have come to the same step only the better can matter. */
+struct front {
+    unsigned count;
+    bool has[GLOB_BYTES_MAX + 1];
+    struct way ways[GLOB_BYTES_MAX + 1];
+};
+
+static bool is_run(const struct glob *glob, unsigned at)
+{
+    return at < glob->count && glob->steps[at].kind >= RUN;
+}
+
+/* --- Reading a pattern --------------------------------------------------- */
+
+static const char *read_run(struct glob *glob, struct bytes text, size_t *at)
+{
+    size_t stars = 1;
+
+    while (*at + stars < text.len && text.data[*at + stars] == '*')
+        stars++;
+    if (stars > 2)
+        return "has more than two '*' in a row";
+    if (glob->captures == GLOB_CAPTURES_MAX)
+        return "has more than nine '*' or '**'";
+    glob->steps[glob->count++] = (struct glob_step){stars == 1 ? RUN : DEEP_RUN,
+                                                    (char)glob->captures++};
+    *at += stars - 1;
+    return NULL;
+}
+
+const char *glob_read(struct glob *glob, struct bytes text)
+{
+    const char *fault = NULL;
+
+    *glob = (struct glob){0};
+    if (text.len == 0)
+        return "is empty";
+    if (text.len > GLOB_BYTES_MAX)
+        return "is longer than 200 bytes";
+    for (size_t at = 0; at < text.len && !fault; at++) {
+        char c = text.data[at];
+
+        if (c == '*') {
+            fault = read_run(glob, text, &at);
+            continue;
+        }
+        if (c == '\\' && ++at == text.len)
+            return "ends in a backslash";
+        if ((unsigned char)text.data[at] < 0x20 || text.data[at] == 0x7F)
+            return "has a control character";
+        glob->steps[glob->count++] = (struct glob_step){
+            c == '?' ? ANY_BYTE : LITERAL, text.data[at]};
+    }
+    return fault;
+}
+
+/* --- Matching ------------------------------------------------------------ */
+
+static void put(struct front *front, unsigned at, const struct way *way)
+{
+    struct way *to = &front->ways[front->count];
+
+    if (front->has[at])
+        return;
+    front->has[at] = true;
+    front->count++;
+    *to = *way;
+    to->at = (uint8_t)at;
+}
+
+/* The way has come to a step, at a place of the text. At a run it can go on
+ * behind it, which is better, or stay. What stands behind a run is none. */
+static void arrive(const struct glob *glob, struct front *front, unsigned at,
+                   const struct way *way, size_t place, bool is_new)
+{
+    struct way run;
+    unsigned number;
+
+    if (!is_run(glob, at)) {
+        put(front, at, way);
+        return;
+    }
+    run = *way;
+    number = (unsigned)glob->steps[at].byte;
+    if (is_new)
+        run.begins[number] = (uint16_t)place;
+    run.ends[number] = (uint16_t)place;
+    put(front, at + 1, &run);
+    put(front, at, &run);
+}
+
+/* Takes every way past one byte; place is the one behind it. */
+static void advance(const struct glob *glob, const struct front *from,
+                    struct front *to, char c, size_t place)
+{
+    to->count = 0;
+    memset(to->has, 0, sizeof(to->has));
+    for (unsigned i = 0; i < from->count; i++) {
+        const struct way *way = &from->ways[i];
+        const struct glob_step *step = &glob->steps[way->at];
+
+        if (way->at == glob->count)
+            continue;
+        switch (step->kind) {
+        case LITERAL:
+            if (c == step->byte)
+                arrive(glob, to, way->at + 1u, way, place, true);
+            break;
+        case ANY_BYTE:
+            if (c != '/')
+                arrive(glob, to, way->at + 1u, way, place, true);
+            break;
+        default:
+            if (c != '/' || step->kind == DEEP_RUN)
+                arrive(glob, to, way->at, way, place, false);
+        }
+    }
+}
+
+static bool finish(const struct glob *glob, const struct front *front,
+                   struct bytes text, struct bytes *captures)
+{
+    const struct way *way = front->ways;
+
+    if (!front->has[glob->count])
+        return false;
+    while (way->at != glob->count)
+        way++;
+    for (unsigned i = 0; captures && i < glob->captures; i++)
+        captures[i] = bytes_between(text.data + way->begins[i],
+                                    text.data + way->ends[i]);
+    return true;
+}
+
+bool glob_matches(const struct glob *glob, struct bytes text,
+                  struct bytes captures[GLOB_CAPTURES_MAX])
+{
+    struct front fronts[2] = {0};
+    const struct way start = {0};
+    unsigned now = 0;
+
+    if (text.len > GLOB_TEXT_BYTES_MAX)
+        return false;
+    arrive(glob, &fronts[now], 0, &start, 0, true);
+    for (size_t at = 0; at < text.len && fronts[now].count > 0; at++) {
+        advance(glob, &fronts[now], &fronts[1 - now], text.data[at], at + 1);
+        now = 1 - now;
+    }
+    return finish(glob, &fronts[now], text, captures);
+}

@@ -1,0 +1,83 @@
+#include "handler/respond.h"
+
+#include <stdlib.h>
+
+struct respond {
+    struct respond_options options;
+};
+
+static bool has_body(unsigned status)
+{
+    return status != 204 && status != 304;
+}
+
+const char *respond_check(const struct respond_options *options)
+{
+    switch (options->status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+        return "has the status of a redirect, and no target";
+    case 205: /* must say that its body is empty, in its own way */
+    case 206:
+    case 401: /* which needs a challenge */
+    case 407:
+    case 416:
+        return "has a status that needs more than a text";
+    default:
+        break;
+    }
+    if (options->status < 200 || options->status > 599)
+        return "has a status that is not from 200 to 599";
+    if (options->text.len > RESPOND_TEXT_MAX)
+        return "has a text longer than 65536 bytes";
+    if (!has_body(options->status) && options->text.len > 0)
+        return "has a text, and a status that allows none";
+    if (!head_is_value(options->type) || options->type.len > 200)
+        return "has a type with a control character, or longer than 200 bytes";
+    return NULL;
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    const struct respond_options *options = &((struct respond *)self)->options;
+    struct response *response = &exchange->response;
+
+    (void)rest;
+    response->status = (uint16_t)options->status;
+    head_begin(&response->head, options->status, &options->style);
+    if (has_body(options->status)) {
+        head_field(&response->head, BYTES("Content-Type"), options->type);
+        head_number(&response->head, BYTES("Content-Length"),
+                    options->text.len);
+    }
+    response_add_head(response);
+    if (response->is_head)
+        return;
+    response->body_bytes = options->text.len;
+    response_add_memory(response, options->text);
+}
+
+struct handler respond_handler(struct respond *respond)
+{
+    return (struct handler){.answer = answer, .self = respond};
+}
+
+struct respond *respond_create(const struct respond_options *options)
+{
+    struct respond *respond = calloc(1, sizeof(*respond));
+
+    if (!respond)
+        return NULL;
+    respond->options = *options;
+    if (options->type.len == 0)
+        respond->options.type = BYTES("text/plain; charset=utf-8");
+    return respond;
+}
+
+void respond_destroy(struct respond *respond)
+{
+    free(respond);
+}

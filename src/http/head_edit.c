@@ -1,0 +1,179 @@
+#include "http/head_edit.h"
+
+/* --- Reading ------------------------------------------------------------- */
+
+bool head_is_token(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = byte_lower(text.data[i]);
+
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') &&
+            (c == '\0' || !strchr("!#$%&'*+-.^_`|~", c)))
+            return false;
+    }
+    return text.len > 0;
+}
+
+bool head_is_value(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+
+        if ((c < 0x20 && c != '\t') || c == 0x7F)
+            return false;
+    }
+    return true;
+}
+
+static bool is_type_field(struct bytes name)
+{
+    return bytes_ieq(name, BYTES("Content-Type"));
+}
+
+/* Whose value is the server's to know. */
+static bool is_reserved(struct bytes name)
+{
+    static const struct bytes reserved[] = {
+        {"Connection", 10}, {"Content-Length", 14},    {"Content-Range", 13},
+        {"Date", 4},        {"Keep-Alive", 10},        {"Proxy-Connection", 16},
+        {"Trailer", 7},     {"Transfer-Encoding", 17}, {"Upgrade", 7},
+    };
+
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+        if (bytes_ieq(name, reserved[i]))
+            return true;
+    return false;
+}
+
+/* Takes text apart. */
+static const char *read_edit(struct head_edit *edit, struct bytes text)
+{
+    const char *end = text.data + text.len;
+    const char *colon = text.len > 0 ? memchr(text.data, ':', text.len) : NULL;
+    bool has_value = edit->kind != HEAD_REMOVE;
+
+    if (has_value && !colon)
+        return "is not 'Name: value'";
+    edit->name = has_value ? bytes_between(text.data, colon) : text;
+    edit->value = has_value ? bytes_trim(bytes_between(colon + 1, end))
+                            : BYTES("");
+    if (!head_is_token(edit->name))
+        return "does not begin with the name of a field";
+    if (edit->name.len > HEAD_EDIT_NAME_MAX)
+        return "has a name longer than 100 bytes";
+    if (has_value && edit->value.len == 0)
+        return "has no value";
+    if (!head_is_value(edit->value))
+        return "has a control character in its value";
+    if (is_reserved(edit->name))
+        return "names a field that only the server itself can write";
+    if (is_type_field(edit->name) && edit->kind != HEAD_SET)
+        return "names a field that can be set, not added or removed";
+    return NULL;
+}
+
+const char *head_edits_add(struct head_edits *edits, enum head_edit_kind kind,
+                           struct bytes text)
+{
+    struct head_edit edit = {.kind = kind};
+    const char *fault = read_edit(&edit, text);
+    size_t bytes = edit.name.len + edit.value.len + 4; /* ": " and CRLF */
+
+    if (fault)
+        return fault;
+    if (edits->count == HEAD_EDITS_MAX)
+        return "is one edit too many, 32 are allowed";
+    if (kind != HEAD_REMOVE) {
+        if (bytes > HEAD_EDITS_BYTES_MAX - edits->bytes)
+            return "makes edits longer than 8192 bytes in all";
+        edits->bytes += bytes;
+    }
+    edits->edits[edits->count++] = edit;
+    return NULL;
+}
+
+/* --- Applying ------------------------------------------------------------ */
+
+/* Whether a line is a field of that name. */
+static bool is_field(struct bytes line, struct bytes name)
+{
+    return line.len > name.len && line.data[name.len] == ':' &&
+           bytes_ieq((struct bytes){line.data, name.len}, name);
+}
+
+/* The line of head at a place, with its CRLF. */
+static struct bytes line_at(const struct buf *head, size_t at)
+{
+    const char *begin = head->data + at;
+    const char *feed = memchr(begin, '\n', head->len - at);
+
+    return bytes_between(begin, feed ? feed + 1 : head->data + head->len);
+}
+
+void head_drop(struct buf *head, struct bytes name)
+{
+    size_t kept = 0;
+
+    for (size_t at = 0; at < head->len;) {
+        struct bytes line = line_at(head, at);
+
+        at += line.len;
+        if (is_field(line, name))
+            continue;
+        if (line.data != head->data + kept)
+            memmove(head->data + kept, line.data, line.len);
+        kept += line.len;
+    }
+    head->len = kept;
+}
+
+static void put_line(struct buf *head, const struct head_edit *edit)
+{
+    buf_put(head, edit->name);
+    buf_put_literal(head, ": ");
+    buf_put(head, edit->value);
+    buf_put_literal(head, "\r\n");
+}
+
+/* Whether head has a type that may become another. */
+static bool has_free_type(const struct buf *head)
+{
+    static const struct bytes ranges = {"Content-Type: multipart/byteranges",
+                                        34};
+    bool has_type = false;
+
+    for (size_t at = 0; at < head->len;) {
+        struct bytes line = line_at(head, at);
+
+        at += line.len;
+        has_type |= is_field(line, BYTES("Content-Type"));
+        if (line.len > ranges.len &&
+            bytes_ieq((struct bytes){line.data, ranges.len}, ranges))
+            return false;
+    }
+    return has_type;
+}
+
+void head_edits_apply(const struct head_edits *edits, struct buf *head,
+                      bool keeps_type)
+{
+    for (size_t i = 0; i < edits->count; i++) {
+        const struct head_edit *edit = &edits->edits[i];
+
+        if (is_type_field(edit->name) && (keeps_type || !has_free_type(head)))
+            continue;
+        if (edit->kind != HEAD_ADD)
+            head_drop(head, edit->name);
+        if (edit->kind != HEAD_REMOVE)
+            put_line(head, edit);
+    }
+}
+
+struct bytes head_edits_type(const struct head_edits *edits,
+                             struct bytes fallback)
+{
+    for (size_t i = edits ? edits->count : 0; i > 0; i--)
+        if (is_type_field(edits->edits[i - 1].name))
+            return edits->edits[i - 1].value;
+    return fallback;
+}

@@ -1,0 +1,174 @@
+/* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc */
+#include "cache_place.h"
+
+/* The cache's files with what an operator wants otherwise in their heads. */
+
+static struct head_edits edits;
+static struct cache_rules rules;
+
+static int set_up_edits(void **state)
+{
+    edits = (struct head_edits){0};
+    rules = (struct cache_rules){0};
+    if (set_up(state) != 0)
+        return -1;
+    write_file("file.css", "0123456789");
+    if (mkdirat(place.fd, "folder", 0755) != 0)
+        return -1;
+    write_file("folder/index.html", "index");
+    space.edits = &edits;
+    space.cache_rules = &rules;
+    space.cache_control = BYTES("max-age=1");
+    return 0;
+}
+
+static void edit(enum head_edit_kind kind, const char *text)
+{
+    assert_null(head_edits_add(&edits, kind, bytes_of(text)));
+}
+
+static bool has(struct bytes text, const char *part)
+{
+    return memmem(text.data, text.len, part, strlen(part));
+}
+
+static void a_head_has_the_edits_and_the_body_is_where_it_was(void **state)
+{
+    struct file_entry *entry;
+    struct bytes head;
+
+    (void)state;
+    edit(HEAD_SET, "X-Frame-Options: DENY");
+    edit(HEAD_REMOVE, "Last-Modified");
+    remake();
+    entry = acquire("/file.css");
+    head = file_entry_head(entry, &now);
+    assert_true(has(head, "\r\nX-Frame-Options: DENY\r\n"));
+    assert_false(has(head, "Last-Modified"));
+    assert_memory_equal(head.data + head.len, "\r\n0123456789", 12);
+    assert_body(entry, "0123456789");
+    file_entry_release(entry);
+}
+
+static void the_date_of_an_edited_head_follows_the_second(void **state)
+{
+    struct file_entry *entry;
+    char date[30] = "";
+    struct bytes head;
+
+    (void)state;
+    edit(HEAD_REMOVE, "X-Content-Type-Options");
+    remake();
+    entry = acquire("/file.css");
+    now.wall_s = 784111777;
+    head = file_entry_head(entry, &now);
+    memcpy(date, head.data + RESPONSE_DATE_OFFSET, 29);
+    assert_string_equal(date, "Sun, 06 Nov 1994 08:49:37 GMT");
+    file_entry_release(entry);
+}
+
+/* Who makes a 304 of them edits that. */
+static void the_fields_for_other_heads_are_not_edited(void **state)
+{
+    struct file_entry *entry;
+    struct bytes fields;
+
+    (void)state;
+    edit(HEAD_SET, "Cache-Control: no-store");
+    edit(HEAD_REMOVE, "ETag");
+    edit(HEAD_ADD, "A: b");
+    remake();
+    entry = acquire("/file.css");
+    fields = file_entry_fields(entry);
+    assert_true(has(fields, "\r\nETag: \""));
+    assert_true(has(fields, "\r\nCache-Control: max-age=1\r\n"));
+    assert_false(has(fields, "A: b"));
+    assert_memory_equal(fields.data, "Last-Modified: ", 15);
+    assert_memory_equal(fields.data + fields.len - 2, "\r\n", 2);
+    assert_false(has(file_entry_head(entry, &now), "max-age"));
+    file_entry_release(entry);
+}
+
+static void a_type_that_is_set_is_that_of_the_entry(void **state)
+{
+    struct file_entry *entry;
+
+    (void)state;
+    edit(HEAD_SET, "Content-Type: a/b");
+    remake();
+    entry = acquire("/file.css");
+    assert_true(bytes_eq(entry->type, BYTES("a/b")));
+    assert_true(has(file_entry_head(entry, &now), "\r\nContent-Type: a/b\r\n"));
+    assert_false(has(file_entry_head(entry, &now), "text/css"));
+    file_entry_release(entry);
+}
+
+static void open_files_have_edited_heads_too(void **state)
+{
+    struct file_entry *entry;
+
+    (void)state;
+    edit(HEAD_ADD, "A: b");
+    options.send_method = SEND_SENDFILE;
+    remake();
+    entry = acquire("/file.css");
+    assert_false(entry->is_snapshot);
+    assert_true(has(file_entry_head(entry, &now), "\r\nA: b\r\n"));
+    assert_true(has(file_entry_fields(entry), "ETag"));
+    file_entry_release(entry);
+}
+
+static void cache_control_is_that_of_the_rule_or_the_default(void **state)
+{
+    static const struct {
+        const char *path;
+        const char *field;
+    } cases[] = {
+        {"/file.css", "\r\nCache-Control: immutable\r\n"},
+        {"/folder/", "\r\nCache-Control: no-cache\r\n"},
+        {"/folder/index.html", "\r\nCache-Control: no-cache\r\n"},
+        {"/other", "\r\nCache-Control: max-age=1\r\n"},
+    };
+
+    (void)state;
+    write_file("other", "");
+    assert_null(cache_rules_add(&rules, BYTES("/file.* immutable")));
+    assert_null(cache_rules_add(&rules, BYTES("index.html no-cache")));
+    remake();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct file_entry *entry = acquire(cases[i].path);
+
+        if (!has(file_entry_head(entry, &now), cases[i].field) ||
+            !has(file_entry_fields(entry), cases[i].field))
+            fail_msg("%s has no '%s'", cases[i].path, cases[i].field);
+        file_entry_release(entry);
+    }
+}
+
+static void no_memory_for_an_edited_head_is_told(void **state)
+{
+    (void)state;
+    edit(HEAD_ADD, "A: b");
+    remake();
+    has_memory = false;
+    assert_null(file_cache_acquire(cache, BYTES("/file.css"), CODING_IDENTITY));
+    has_memory = true;
+    assert_serves("/file.css", "0123456789");
+}
+
+int main(void)
+{
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_edits, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_head_has_the_edits_and_the_body_is_where_it_was),
+        TEST(the_date_of_an_edited_head_follows_the_second),
+        TEST(the_fields_for_other_heads_are_not_edited),
+        TEST(a_type_that_is_set_is_that_of_the_entry),
+        TEST(open_files_have_edited_heads_too),
+        TEST(cache_control_is_that_of_the_rule_or_the_default),
+        TEST(no_memory_for_an_edited_head_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc */
+#include "handler/error_pages.h"
+
+#include "../backend/cache_place.h"
+
+static struct error_pages pages;
+static struct response response;
+static struct response_style style = {.now = &now};
+
+static int set_up_pages(void **state)
+{
+    pages = (struct error_pages){0};
+    if (set_up(state) != 0)
+        return -1;
+    response_init(&response);
+    response.persists = true;
+    return 0;
+}
+
+static int tear_down_pages(void **state)
+{
+    response_fini(&response);
+    return tear_down(state);
+}
+
+static void add(const char *text)
+{
+    const char *fault = error_pages_add(&pages, bytes_of(text));
+
+    if (fault)
+        fail_msg("'%s' %s", text, fault);
+}
+
+static void assert_finds(unsigned status, const char *path)
+{
+    struct bytes found = error_pages_find(&pages, status);
+
+    if (!bytes_eq(found, bytes_of(path)))
+        fail_msg("%u: '%.*s'", status, (int)found.len, found.data);
+}
+
+/* All of the answer's text. */
+static const char *text_of(void)
+{
+    static char text[10000];
+    size_t len = 0;
+
+    for (unsigned i = 0; i < response.part_count; i++) {
+        assert_int_equal(response.parts[i].kind, PART_MEMORY);
+        assert_in_range(response.parts[i].len, 1, sizeof(text) - len - 1);
+        memcpy(text + len, response.parts[i].at.memory, response.parts[i].len);
+        len += response.parts[i].len;
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static bool has(const char *part)
+{
+    return strstr(text_of(), part);
+}
+
+static void make_error(unsigned status)
+{
+    response_make_error(&response, status, BYTES("Allow: GET\r\n"), &style);
+    error_pages_apply(&pages, cache, &space, &response);
+}
+
+static void a_status_has_the_page_it_was_named_with(void **state)
+{
+    (void)state;
+    add("404 /404.html");
+    add("403 410\t451  /xy.html ");
+    assert_finds(404, "/404.html");
+    assert_finds(403, "/xy.html");
+    assert_finds(410, "/xy.html");
+    assert_finds(451, "/xy.html");
+    assert_finds(500, "");
+}
+
+static void a_number_comes_before_its_class(void **state)
+{
+    (void)state;
+    add("503 /busy.html");
+    add("5xx 4xx /x.html");
+    add("404 /404.html");
+    assert_finds(400, "/x.html");
+    assert_finds(404, "/404.html");
+    assert_finds(499, "/x.html");
+    assert_finds(500, "/x.html");
+    assert_finds(503, "/busy.html");
+    assert_finds(599, "/x.html");
+}
+
+static void what_is_no_error_has_no_page(void **state)
+{
+    (void)state;
+    add("4xx 5xx /x.html");
+    assert_finds(0, "");
+    assert_finds(200, "");
+    assert_finds(399, "");
+    assert_finds(600, "");
+    assert_finds(UINT32_MAX, "");
+}
+
+static void what_is_no_page_is_refused_and_changes_nothing(void **state)
+{
+    static const char *const faulty[] = {
+        "",          " ",          "404",     "/404.html",  "404 x.html",
+        "404 /",     "404 /x/",    "404 //x", "404 /../x",  "404 /./x",
+        "404 /%41",  "200 /x",     "399 /x",  "600 /x",     "40 /x",
+        "4040 /x",   "4x4 /x",     "6xx /x",  "xx /x",      "40x /x",
+        "-04 /x",    "404 404 /x", "500 /x",  "404 500 /x", "404 5xx /x",
+        "404 /x /y",
+    };
+    char text[600] = "404 /";
+
+    (void)state;
+    add("500 5xx /sorry.html");
+    for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
+        if (!error_pages_add(&pages, bytes_of(faulty[i])))
+            fail_msg("'%s' is taken", faulty[i]);
+    assert_finds(404, "");
+    memset(text + 5, 'x', 500);
+    assert_non_null(error_pages_add(&pages, bytes_of(text)));
+    assert_int_equal(pages.count, 1);
+    text[504] = '\0';
+    add(text);
+}
+
+static void there_is_a_limit_to_pages(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i <= ERROR_PAGES_MAX; i++) {
+        static char texts[ERROR_PAGES_MAX + 1][30]; /* they are borrowed */
+        const char *fault;
+
+        snprintf(texts[i], sizeof(texts[i]), "%u /%u.html", 400 + i, i);
+        fault = error_pages_add(&pages, bytes_of(texts[i]));
+        assert_true((fault == NULL) == (i < ERROR_PAGES_MAX));
+    }
+    assert_finds(431, "/31.html");
+    assert_finds(432, "");
+}
+
+static void an_error_gets_the_page_and_stays_what_it_was(void **state)
+{
+    (void)state;
+    write_file("404.html", "<p>gone");
+    add("404 /404.html");
+    make_error(404);
+    assert_int_equal(response.status, 404);
+    assert_true(has("HTTP/1.1 404 Not Found\r\nDate: "));
+    assert_true(has("\r\nAllow: GET\r\n"));
+    assert_true(has("\r\nContent-Type: text/html; charset=utf-8\r\n"
+                    "Content-Length: 7\r\n\r\n<p>gone"));
+    assert_int_equal(response.body_bytes, 7);
+    assert_false(has("ETag"));
+}
+
+static void head_gets_its_length_only(void **state)
+{
+    (void)state;
+    write_file("404.html", "<p>gone");
+    add("404 /404.html");
+    response.is_head = true;
+    make_error(404);
+    assert_true(has("\r\nContent-Length: 7\r\n\r\n"));
+    assert_false(has("gone"));
+    assert_null(response.origin.object);
+}
+
+static void an_empty_page_is_one(void **state)
+{
+    (void)state;
+    write_file("empty", "");
+    add("404 /empty");
+    make_error(404);
+    assert_true(has("\r\nContent-Length: 0\r\n\r\n"));
+    assert_false(has("<h1>"));
+}
+
+static void a_page_too_large_for_memory_comes_from_its_file(void **state)
+{
+    (void)state;
+    write_zeros("large", SNAPSHOT_BYTES + 1);
+    add("404 /large");
+    make_error(404);
+    assert_int_equal(response.part_count, 2);
+    assert_int_equal(response.parts[1].kind, PART_READ);
+    assert_int_equal(response.parts[1].len, SNAPSHOT_BYTES + 1);
+    assert_true(response.origin.is_intact(response.origin.object));
+}
+
+static void a_page_that_is_not_there_leaves_the_short_one(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdirat(place.fd, "folder", 0755), 0);
+    add("404 /none.html");
+    add("403 /folder");
+    make_error(404);
+    assert_true(has("<h1>404 Not Found</h1>"));
+    make_error(403);
+    assert_true(has("<h1>403 Forbidden</h1>"));
+    make_error(500);
+    assert_true(has("<h1>500 Internal Server Error</h1>"));
+    assert_true(response.is_error);
+}
+
+static void no_memory_for_a_page_leaves_the_short_one(void **state)
+{
+    (void)state;
+    write_file("404.html", "<p>gone");
+    add("404 /404.html");
+    has_memory = false;
+    make_error(404);
+    has_memory = true;
+    assert_true(has("<h1>404 Not Found</h1>"));
+}
+
+static void an_answer_with_a_body_of_its_own_keeps_it(void **state)
+{
+    (void)state;
+    write_file("404.html", "<p>gone");
+    add("404 /404.html");
+    response.status = 404;
+    head_begin(&response.head, 404, &style);
+    response_add_head(&response);
+    response_add_memory(&response, BYTES("own"));
+    error_pages_apply(&pages, cache, &space, &response);
+    assert_true(has("\r\n\r\nown"));
+}
+
+int main(void)
+{
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_pages, tear_down_pages)
+    const struct CMUnitTest tests[] = {
+        TEST(a_status_has_the_page_it_was_named_with),
+        TEST(a_number_comes_before_its_class),
+        TEST(what_is_no_error_has_no_page),
+        TEST(what_is_no_page_is_refused_and_changes_nothing),
+        TEST(there_is_a_limit_to_pages),
+        TEST(an_error_gets_the_page_and_stays_what_it_was),
+        TEST(head_gets_its_length_only),
+        TEST(an_empty_page_is_one),
+        TEST(a_page_too_large_for_memory_comes_from_its_file),
+        TEST(a_page_that_is_not_there_leaves_the_short_one),
+        TEST(no_memory_for_a_page_leaves_the_short_one),
+        TEST(an_answer_with_a_body_of_its_own_keeps_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+#include "handler/redirect.h"
+
+#include "asked.h"
+
+static struct redirect_rules rules;
+
+static int set_up(void **state)
+{
+    rules = (struct redirect_rules){0};
+    return begin_asking(state);
+}
+
+static void add(const char *from, const char *to)
+{
+    const char *fault = redirect_rules_add(&rules, bytes_of(from), bytes_of(to),
+                                           0);
+
+    if (fault)
+        fail_msg("'%s' to '%s' %s", from, to, fault);
+}
+
+/* Asks the handler for a target. */
+static void get(const char *target)
+{
+    struct redirect *redirect = redirect_create(&rules, &style);
+    struct handler handler = redirect_handler(redirect);
+    static char line[HTTP1_LINE_BYTES_MAX];
+
+    assert_non_null(redirect);
+    snprintf(line, sizeof(line), "GET %s", target);
+    ask(line, "");
+    handler.answer(handler.self, &exchange, exchange.request.path);
+    redirect_destroy(redirect);
+}
+
+static const char *location_of(const char *target)
+{
+    static char location[RESPONSE_HEAD_BYTES_MAX];
+    const char *at;
+
+    get(target);
+    at = strstr(answer_text(), "\r\nLocation: ");
+    if (!at)
+        return "nowhere";
+    at += strlen("\r\nLocation: ");
+    snprintf(location, sizeof(location), "%.*s", (int)strcspn(at, "\r\n"), at);
+    return location;
+}
+
+/* With that one rule. */
+static void assert_leads(const char *from, const char *to, const char *target,
+                         const char *expected)
+{
+    rules.count = 0;
+    add(from, to);
+    if (strcmp(location_of(target), expected) != 0)
+        fail_msg("'%s' to '%s' leads %s to %s", from, to, target,
+                 location_of(target));
+}
+
+static void a_path_that_matches_leads_to_the_target(void **state)
+{
+    (void)state;
+    add("/old/*", "/new/$1");
+    get("/old/a.html");
+    assert_int_equal(exchange.response.status, 308);
+    assert_has("HTTP/1.1 308 Permanent Redirect\r\n" BEGIN
+               "Location: /new/a.html\r\nContent-Type: ");
+    get("/old/a/b");
+    assert_int_equal(exchange.response.status, 404);
+    get("/old/%2e%2e/%2e%2e/x");
+    assert_int_equal(exchange.response.status, 400);
+}
+
+static void the_first_rule_that_matches_decides(void **state)
+{
+    (void)state;
+    add("/a/b", "/1");
+    add("/a/*", "/2");
+    add("/**", "https://x.example/$1");
+    assert_string_equal(location_of("/a/b"), "/1");
+    assert_string_equal(location_of("/a/c"), "/2");
+    assert_string_equal(location_of("/b/c/d"), "https://x.example/b/c/d");
+}
+
+static void every_status_of_a_redirect_can_be_asked_for(void **state)
+{
+    static const unsigned statuses[] = {301, 302, 303, 307, 308};
+    static const unsigned faulty[] = {1, 200, 300, 304, 305, 306, 309, 65844};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++) {
+        rules.count = 0;
+        assert_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"),
+                                       statuses[i]));
+        get("/a");
+        assert_int_equal(exchange.response.status, statuses[i]);
+    }
+    for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
+        assert_non_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"),
+                                           faulty[i]));
+}
+
+static void captures_come_where_they_are_named(void **state)
+{
+    (void)state;
+    assert_leads("/*/*.html", "/$2/$1", "/a/b.html", "/b/a");
+    assert_leads("/*-*", "/x/$1/$1", "/a-b", "/x/a/a");
+    assert_leads("/a*", "/x$$1", "/ab", "/x$1");
+    assert_leads("/old/**", "https://n.example/$1", "/old/a/b/",
+                 "https://n.example/a/b/");
+    assert_leads("/old/**", "https://n.example:8443", "/old/a",
+                 "https://n.example:8443");
+    assert_leads("/old/**", "HTTP://[::1]/$1", "/old/a", "HTTP://[::1]/a");
+}
+
+static void the_query_is_kept(void **state)
+{
+    (void)state;
+    assert_leads("/a/*", "/b/$1", "/a/x?q=1&r=%20", "/b/x?q=1&r=%20");
+    assert_leads("/a/*", "/b/$1", "/a/x?", "/b/x");
+    assert_leads("/a/*", "/b?p=$1", "/a/x?q=1", "/b?p=x&q=1");
+    assert_leads("/a/*", "/b?p=$1", "/a/x", "/b?p=x");
+    assert_leads("/a/*", "/b?", "/a/x?q", "/b?q");
+    assert_leads("/a/*", "/b#$1", "/a/x?q=1", "/b?q=1#x");
+    assert_leads("/a/*", "/b?p#f?x", "/a/x?q", "/b?p&q#f?x");
+    assert_leads("/a", "https://x.example", "/a?q", "https://x.example?q");
+}
+
+static void no_capture_ends_the_part_it_gets_into(void **state)
+{
+    (void)state;
+    assert_leads("/a/*", "/b/$1", "/a/%0D%0AEvil:%20x", "/b/%0D%0AEvil%3A%20x");
+    assert_leads("/a/*", "/b/$1", "/a/x%3Fy%23z%25", "/b/x%3Fy%23z%25");
+    assert_leads("/a/*", "/b?p=$1&r", "/a/x&y=z+%23", "/b?p=x%26y%3Dz%2B%23&r");
+    assert_leads("/a/*", "/b#$1", "/a/x%0Ay%C3%A9", "/b#x%0Ay%C3%A9");
+    assert_leads("/a/*", "/b/$1", "/a/$1", "/b/$1");
+}
+
+static void no_capture_names_another_host(void **state)
+{
+    (void)state;
+    assert_leads("/old/**", "$1", "/old/evil.example", "/evil.example");
+    assert_leads("/old**", "$1", "/old//evil.example", "/evil.example");
+    assert_leads("/old**", "/$1", "/old/evil.example", "/evil.example");
+    assert_leads("/old/*", "/$1", "/old/%5Cevil.example", "/%5Cevil.example");
+    assert_leads("/old/*", "$1", "/old/%5C%5Cevil.example",
+                 "/%5C%5Cevil.example");
+    assert_leads("/old/*", "$1", "/old/http:%5Cx", "/http%3A%5Cx");
+    assert_leads("/old**/*/x", "/$1/$2", "/old/e/f/x", "/e/f");
+    assert_leads("/old*/*", "/$1/$2", "/old/evil.example", "/evil.example");
+    assert_leads("/old/*", "$1", "/old/", "/");
+}
+
+static void a_target_that_lets_a_request_choose_the_host_is_refused(void *
+                                                                        *state)
+{
+    static const char *const faulty[] = {"https://$1",
+                                         "https://$1/",
+                                         "http://a.$1.example/x",
+                                         "https://a.example$1",
+                                         "https://$1@b.example",
+                                         "https://a@b.example/",
+                                         "//$1",
+                                         "//a.example/",
+                                         "https://",
+                                         "https:///x",
+                                         "https:/x",
+                                         "ftp://a/$1",
+                                         "javascript:alert($1)",
+                                         "new/$1",
+                                         "?a"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
+        if (!redirect_rules_add(&rules, BYTES("/old/*"), bytes_of(faulty[i]),
+                                0))
+            fail_msg("'%s' is a target", faulty[i]);
+    assert_int_equal(rules.count, 0);
+}
+
+static void what_is_no_rule_is_refused(void **state)
+{
+    static const char *const faulty[][2] = {
+        {"", "/b"},      {"a", "/b"},       {"/a/***", "/b"},
+        {"/a", ""},      {"/a", "/$1"},     {"/*", "/b/$2"},
+        {"/*", "/b/$"},  {"/*", "/b/$x"},   {"/*", "/b/$0"},
+        {"/a", "/b c"},  {"/a", "/b\r\nx"}, {"/a", "/\xC3\xA9"},
+        {"/a", "/b\"c"}, {"/a", "/b\\c"},   {"/a", "/<b>"},
+    };
+    char target[REDIRECT_TARGET_MAX + 2] = "/";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
+        if (!redirect_rules_add(&rules, bytes_of(faulty[i][0]),
+                                bytes_of(faulty[i][1]), 0))
+            fail_msg("'%s' to '%s' is a rule", faulty[i][0], faulty[i][1]);
+    memset(target + 1, 'x', REDIRECT_TARGET_MAX);
+    assert_non_null(redirect_rules_add(&rules, BYTES("/a"), bytes_of(target),
+                                       0));
+    target[REDIRECT_TARGET_MAX] = '\0';
+    add("/a", target);
+    while (rules.count < REDIRECT_RULES_MAX)
+        add("/a", "/b");
+    assert_non_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"), 0));
+}
+
+static void what_leads_to_itself_for_ever_is_refused(void **state)
+{
+    static const char *const endless[][2] = {
+        {"/a", "/a"},          {"/a", "/a?x=1"},   {"/**", "/new/$1"},
+        {"/old/*", "/old/x"},  {"/*", "/$1"},      {"/*", "$1"},
+        {"/*/*", "/x/$1"},     {"**", "/x$1"},     {"/old/**", "/old/v2/$1"},
+        {"/old/*", "/old/#f"}, {"/old**", "//$1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(endless) / sizeof(*endless); i++)
+        if (!redirect_rules_add(&rules, bytes_of(endless[i][0]),
+                                bytes_of(endless[i][1]), 0))
+            fail_msg("'%s' to '%s' is taken", endless[i][0], endless[i][1]);
+    add("/*/index.html", "/$1/");
+    add("/x*", "/$1");
+    add("/old/*", "https://same.example/old/$1");
+}
+
+/* A head has to have room for it. */
+static void what_would_be_too_long_to_send_is_414(void **state)
+{
+    static char target[8001];
+
+    (void)state;
+    add("/*", "/x/$1/$1/$1/$1/$1");
+    memset(target, 'a', sizeof(target) - 1);
+    *target = '/';
+    get(target);
+    assert_int_equal(exchange.response.status, 414);
+    target[5000] = '\0';
+    get(target);
+    assert_int_equal(exchange.response.status, 308);
+    assert_int_equal(strlen(location_of(target)), 2 + 5 * 5000);
+}
+
+/* Every byte that a path can have, in every place of a target. */
+static void whatever_is_captured_the_location_is_one_line(void **state)
+{
+    static const char *const targets[] = {"$1", "/$1", "/b?$1", "/b#$1",
+                                          "https://x.example/$1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
+        rules.count = 0;
+        add("/old/**", targets[i]);
+        for (unsigned byte = 1; byte < 256; byte++) {
+            char target[50];
+            const char *location;
+
+            if (byte == '/' || byte == '.')
+                continue;
+            snprintf(target, sizeof(target), "/old/%%%02X%%%02X", byte, byte);
+            location = location_of(target);
+            if (strspn(location,
+                       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                       "0123456789-._~:/?#$!()*+,;=%") != strlen(location) ||
+                location[1] == '/' ||
+                (i == 4 && strncmp(location, "https://x.example/", 18) != 0))
+                fail_msg("%s by '%s': %s", target, targets[i], location);
+        }
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
+    const struct CMUnitTest tests[] = {
+        TEST(a_path_that_matches_leads_to_the_target),
+        TEST(the_first_rule_that_matches_decides),
+        TEST(every_status_of_a_redirect_can_be_asked_for),
+        TEST(captures_come_where_they_are_named),
+        TEST(the_query_is_kept),
+        TEST(no_capture_ends_the_part_it_gets_into),
+        TEST(no_capture_names_another_host),
+        TEST(a_target_that_lets_a_request_choose_the_host_is_refused),
+        TEST(what_is_no_rule_is_refused),
+        TEST(what_leads_to_itself_for_ever_is_refused),
+        TEST(what_would_be_too_long_to_send_is_414),
+        TEST(whatever_is_captured_the_location_is_one_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

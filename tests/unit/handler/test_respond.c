@@ -1,0 +1,142 @@
+#include "handler/respond.h"
+
+#include "asked.h"
+
+static struct respond_options options;
+
+static int set_up(void **state)
+{
+    options = (struct respond_options){
+        .status = 200, .text = BYTES("hello"), .style = style};
+    return begin_asking(state);
+}
+
+static void get(const char *line)
+{
+    struct respond *respond;
+    struct handler handler;
+
+    assert_null(respond_check(&options));
+    respond = respond_create(&options);
+    assert_non_null(respond);
+    handler = respond_handler(respond);
+    ask(line, "");
+    handler.answer(handler.self, &exchange, BYTES(""));
+    respond_destroy(respond);
+}
+
+static void everybody_gets_the_text(void **state)
+{
+    (void)state;
+    get("GET /any/path");
+    assert_string_equal(answer_text(),
+                        "HTTP/1.1 200 OK\r\n" BEGIN
+                        "Content-Type: text/plain; charset=utf-8\r\n"
+                        "Content-Length: 5\r\n\r\nhello");
+    assert_int_equal(exchange.response.body_bytes, 5);
+    assert_false(exchange.response.is_error);
+    get("DELETE /any/path");
+    assert_has("\r\n\r\nhello");
+}
+
+static void head_gets_the_length_and_no_body(void **state)
+{
+    (void)state;
+    options.type = BYTES("application/json");
+    get("HEAD /");
+    assert_string_equal(answer_text(), "HTTP/1.1 200 OK\r\n" BEGIN
+                                       "Content-Type: application/json\r\n"
+                                       "Content-Length: 5\r\n\r\n");
+    assert_int_equal(exchange.response.body_bytes, 0);
+}
+
+static void an_empty_text_has_a_length_too(void **state)
+{
+    (void)state;
+    options.status = 410;
+    options.text = BYTES("");
+    get("GET /");
+    assert_has("HTTP/1.1 410 Gone\r\n");
+    assert_has("\r\nContent-Length: 0\r\n\r\n");
+}
+
+static void some_statuses_have_neither_body_nor_length(void **state)
+{
+    (void)state;
+    options.text = BYTES("");
+    options.status = 204;
+    get("GET /");
+    assert_string_equal(answer_text(),
+                        "HTTP/1.1 204 No Content\r\n" BEGIN "\r\n");
+    options.status = 304;
+    get("GET /");
+    assert_string_equal(answer_text(),
+                        "HTTP/1.1 304 Not Modified\r\n" BEGIN "\r\n");
+}
+
+static void what_could_not_be_sent_is_refused(void **state)
+{
+    static const unsigned faulty[] = {0,   100, 101, 199, 205, 206, 301, 302,
+                                      303, 307, 308, 401, 407, 416, 600, 999};
+    static const unsigned good[] = {200, 201, 299, 400, 403, 404,
+                                    410, 451, 429, 500, 503, 599};
+    static char text[RESPOND_TEXT_MAX + 1];
+    static char type[202];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++) {
+        options.status = faulty[i];
+        if (!respond_check(&options))
+            fail_msg("%u is taken", faulty[i]);
+    }
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        options.status = good[i];
+        assert_null(respond_check(&options));
+    }
+    options.status = 204;
+    assert_non_null(respond_check(&options));
+    options.status = 304;
+    assert_non_null(respond_check(&options));
+    options.status = 200;
+    options.text = (struct bytes){text, RESPOND_TEXT_MAX};
+    assert_null(respond_check(&options));
+    options.text.len++;
+    assert_non_null(respond_check(&options));
+    options.text.len = 0;
+    options.type = BYTES("a/b\r\nEvil: c");
+    assert_non_null(respond_check(&options));
+    memset(type, 't', 201);
+    options.type = bytes_of(type);
+    assert_non_null(respond_check(&options));
+    type[200] = '\0';
+    options.type = bytes_of(type);
+    assert_null(respond_check(&options));
+}
+
+static void the_longest_text_is_sent_whole(void **state)
+{
+    static char text[RESPOND_TEXT_MAX + 1];
+
+    (void)state;
+    memset(text, 't', RESPOND_TEXT_MAX);
+    options.text = bytes_of(text);
+    get("GET /");
+    assert_has("\r\nContent-Length: 65536\r\n");
+    assert_int_equal(exchange.response.bytes_left,
+                     exchange.response.head_bytes + RESPOND_TEXT_MAX);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
+    const struct CMUnitTest tests[] = {
+        TEST(everybody_gets_the_text),
+        TEST(head_gets_the_length_and_no_body),
+        TEST(an_empty_text_has_a_length_too),
+        TEST(some_statuses_have_neither_body_nor_length),
+        TEST(what_could_not_be_sent_is_refused),
+        TEST(the_longest_text_is_sent_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

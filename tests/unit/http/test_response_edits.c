@@ -1,0 +1,205 @@
+/* link: -Wl,--wrap=malloc,--wrap=realloc */
+#include "http/response.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "response_fixture.h"
+
+#define BEGIN                                 \
+    "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" \
+    "Server: sprintd\r\n"                     \
+    "X-Content-Type-Options: nosniff\r\n"
+
+static struct head_edits edits, own;
+
+static int set_up_edits(void **state)
+{
+    edits = own = (struct head_edits){0};
+    assert_null(head_edits_add(&edits, HEAD_ADD, BYTES("Place: 1")));
+    assert_null(head_edits_add(&own, HEAD_SET, BYTES("Cache-Control: no")));
+    set_up(state);
+    response.edits = &edits;
+    response.persists = true;
+    return 0;
+}
+
+static void begin(void)
+{
+    head_begin(&response.head, 200, &style);
+}
+
+static void every_head_gets_the_edits_of_its_place(void **state)
+{
+    (void)state;
+    begin();
+    response_add_head(&response);
+    assert_left("HTTP/1.1 200 OK\r\n" BEGIN "Place: 1\r\n\r\n");
+    assert_int_equal(response.head_bytes, response.bytes_left);
+}
+
+static void an_answers_own_edits_and_lines_come_after_those(void **state)
+{
+    (void)state;
+    response.own_edits = &own;
+    response_put_extra(&response, BYTES("Extra: "));
+    response_put_extra(&response, BYTES("a\r\n"));
+    assert_true(response_is_special(&response));
+    begin();
+    head_field(&response.head, BYTES("Cache-Control"), BYTES("yes"));
+    response_add_head(&response);
+    assert_left("HTTP/1.1 200 OK\r\n" BEGIN "Place: 1\r\n"
+                "Cache-Control: no\r\nExtra: a\r\n\r\n");
+}
+
+static void a_head_that_has_the_edits_gets_them_no_more(void **state)
+{
+    (void)state;
+    response_take_head(&response, BYTES("HTTP/1.1 200 OK\r\nPlace: 1\r\n"));
+    response.own_edits = &own;
+    response_add_head(&response);
+    assert_left("HTTP/1.1 200 OK\r\nPlace: 1\r\nCache-Control: no\r\n\r\n");
+}
+
+static void errors_have_all_of_it_too(void **state)
+{
+    (void)state;
+    response.own_edits = &own;
+    response.is_head = true;
+    response_put_extra(&response, BYTES("Extra: a\r\n"));
+    response_take_head(&response, BYTES("HTTP/1.1 200 OK\r\n"));
+    response_make_error(&response, 405, BYTES("Allow: GET\r\n"), &style);
+    assert_true(response.is_error);
+    assert_left("HTTP/1.1 405 Method Not Allowed\r\n" BEGIN "Allow: GET\r\n"
+                "Content-Type: text/html; charset=utf-8\r\n"
+                "Content-Length: 157\r\n"
+                "Place: 1\r\nCache-Control: no\r\nExtra: a\r\n\r\n");
+}
+
+static void what_has_nothing_besides_is_not_special(void **state)
+{
+    (void)state;
+    assert_false(response_is_special(&response));
+    response.own_edits = &own;
+    assert_true(response_is_special(&response));
+    response.own_edits = NULL;
+    response.is_timed = true;
+    assert_true(response_is_special(&response));
+}
+
+static void room_for_timing_is_behind_the_edits(void **state)
+{
+    (void)state;
+    response.is_timed = true;
+    begin();
+    response_add_head(&response);
+    response_set_timing(&response, BYTES("app"));
+    assert_non_null(strstr(left().data, "Place: 1\r\nServer-Timing: app  "));
+}
+
+static void an_error_with_another_body_keeps_its_fields(void **state)
+{
+    (void)state;
+    response.own_edits = &own;
+    response_put_extra(&response, BYTES("Extra: a\r\n"));
+    response_make_error(&response, 405, BYTES("Allow: GET\r\n"), &style);
+    assert_true(response_replace_body(&response, BYTES("text/x"), 5));
+    response_add_memory(&response, BYTES("hello"));
+    assert_left("HTTP/1.1 405 Method Not Allowed\r\n" BEGIN "Allow: GET\r\n"
+                "Place: 1\r\nCache-Control: no\r\nExtra: a\r\n"
+                "Content-Type: text/x\r\nContent-Length: 5\r\n\r\nhello");
+    assert_int_equal(response.status, 405);
+    assert_int_equal(response.body_bytes, 5);
+    assert_int_equal(response.head_bytes, response.bytes_left - 5);
+    assert_false(response.is_error);
+}
+
+static void that_head_ends_and_is_timed_as_any(void **state)
+{
+    (void)state;
+    response.edits = NULL;
+    response.persists = false;
+    response.is_timed = true;
+    response.is_head = true;
+    response_make_error(&response, 404, BYTES(""), &style);
+    assert_true(response_replace_body(&response, BYTES("a/b"), 7));
+    response_set_timing(&response, BYTES("app"));
+    assert_int_equal(response.body_bytes, 0);
+    assert_non_null(strstr(left().data,
+                           "\r\nContent-Type: a/b\r\nContent-Length: 7\r\n"
+                           "Server-Timing: app  "));
+    assert_non_null(strstr(left().data, "  \r\nConnection: close\r\n\r\n"));
+    assert_ptr_equal(strstr(left().data, "Connection"),
+                     left().data + left().len - 21);
+}
+
+static void an_error_that_was_not_written_is_none_to_change(void **state)
+{
+    static char fields[RESPONSE_HEAD_BYTES_MAX];
+
+    (void)state;
+    memset(fields, 'f', sizeof(fields));
+    response_make_error(&response, 404, (struct bytes){fields, sizeof(fields)},
+                        &style);
+    assert_int_equal(response.bytes_left, 0);
+    assert_false(response.is_error);
+}
+
+static void without_memory_for_another_body_it_just_closes(void **state)
+{
+    static char type[RESPONSE_HEAD_INLINE];
+
+    (void)state;
+    memset(type, 't', sizeof(type));
+    response_make_error(&response, 404, BYTES(""), &style);
+    has_memory = false;
+    assert_false(response_replace_body(&response,
+                                       (struct bytes){type, sizeof(type)}, 7));
+    assert_int_equal(response.bytes_left, 0);
+    assert_false(response.persists);
+}
+
+static void without_memory_for_edits_it_just_closes(void **state)
+{
+    static char value[RESPONSE_HEAD_INLINE + 4] = "A: ";
+
+    (void)state;
+    memset(value + 3, 'v', sizeof(value) - 4);
+    assert_null(head_edits_add(&edits, HEAD_SET, bytes_of(value)));
+    has_memory = false;
+    begin();
+    response_add_head(&response);
+    assert_int_equal(response.bytes_left, 0);
+    assert_int_equal(response.status, 500);
+    assert_false(response.persists);
+    response_make_error(&response, 500, BYTES(""), &style);
+    assert_int_equal(response.bytes_left, 0);
+    assert_true(response.edits == &edits);
+}
+
+int main(void)
+{
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_edits, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(every_head_gets_the_edits_of_its_place),
+        TEST(an_answers_own_edits_and_lines_come_after_those),
+        TEST(a_head_that_has_the_edits_gets_them_no_more),
+        TEST(errors_have_all_of_it_too),
+        TEST(what_has_nothing_besides_is_not_special),
+        TEST(room_for_timing_is_behind_the_edits),
+        TEST(an_error_with_another_body_keeps_its_fields),
+        TEST(that_head_ends_and_is_timed_as_any),
+        TEST(an_error_that_was_not_written_is_none_to_change),
+        TEST(without_memory_for_another_body_it_just_closes),
+        TEST(without_memory_for_edits_it_just_closes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
