@@ -24,17 +24,19 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from lab import idle, loads, report, rounds, servers, setup
+from lab import costs, idle, loads, report, rounds, servers, setup
 from lab.processes import Failure
-
-IDLE = "idle"
 
 
 @dataclasses.dataclass(frozen=True)
-class IdleLoad:
+class Special:
     """Stands among the loads so that --loads can name it."""
 
-    name: str = IDLE
+    name: str
+
+
+IDLE = Special("idle")
+COSTS = Special("costs")
 
 
 def parse():
@@ -60,21 +62,28 @@ def measure_idle(lab, chosen_servers, progress):
 
 def run(lab, options):
     begin = time.monotonic()
-    chosen = setup.choose(options.loads, (*loads.LOADS, IdleLoad()), "load")
-    chosen_loads = [load for load in chosen if load.name != IDLE]
-    with_idle = len(chosen_loads) < len(chosen)
+    chosen = setup.choose(options.loads, (*loads.LOADS, IDLE, COSTS), "load")
+    chosen_loads = [load for load in chosen if load not in (IDLE, COSTS)]
     servers.Sprintd.arguments = shlex.split(options.sprintd_args)
     chosen_servers = setup.available(
         kind(lab) for kind in setup.choose(options.servers, servers.SERVERS,
                                            "server"))
+    logging_servers = costs.make(lab) if COSTS in chosen else []
     facts = setup.facts(lab, chosen_servers)
     setup.print_facts(facts)
 
     progress = setup.Progress(
-        len(chosen_servers) * (len(chosen_loads) * options.rounds + with_idle))
-    cells = rounds.measure(loads.Runner(lab), chosen_loads, chosen_servers,
-                           options, progress)
-    rows = measure_idle(lab, chosen_servers, progress) if with_idle else {}
+        len(chosen_servers) * (len(chosen_loads) * options.rounds
+                               + (IDLE in chosen))
+        + len(logging_servers) * max(options.rounds, costs.ROUNDS))
+    cells = {}
+    if chosen_loads:
+        cells = rounds.measure(loads.Runner(lab), chosen_loads, chosen_servers,
+                               options, progress)
+    rows = (measure_idle(lab, chosen_servers, progress) if IDLE in chosen
+            else {})
+    cost_cells = (costs.measure(lab, logging_servers, options, progress)
+                  if logging_servers else {})
     progress.end()
 
     names = [server.name for server in chosen_servers]
@@ -82,9 +91,15 @@ def run(lab, options):
         report.print_load(cells, load, names)
     if rows:
         report.print_idle(rows, names)
-    report.print_markdown(cells, chosen_loads, rows, names)
-    setup.finish(lab, options, chosen_servers, begin,
-                 {"facts": facts, **report.as_json(cells, chosen_loads, rows)})
+    if cost_cells:
+        report.print_costs(cost_cells)
+    if chosen_loads or rows:
+        report.print_markdown(cells, chosen_loads, rows, names)
+    if cost_cells:
+        report.print_costs_markdown(cost_cells)
+    setup.finish(lab, options, [*chosen_servers, *logging_servers], begin,
+                 {"facts": facts, **report.as_json(cells, chosen_loads, rows,
+                                                   cost_cells)})
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@
 # usage: deps.sh build|test|fuzz|bench|lint...
 #
 # As root, or where sudo asks for no password, apt-get does it; otherwise the
-# exact command is printed, and the status is 1. A compiler (CC, cc) and make
-# are taken for granted.
+# exact command is printed, and the status is 1. Of what only some tests want
+# it is said when it cannot be had, no more: they are skipped then. A compiler
+# (CC, cc) and make are taken for granted.
 set -eu
 
 cc=${CC:-cc}
 missing=
+wanted=
 probe=$(mktemp -d)
 trap 'rm -rf "$probe"' EXIT
 
@@ -19,6 +21,14 @@ have()
     package=$1
     shift
     "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+# like PACKAGE COMMAND...: the same of a package that can be done without.
+like()
+{
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || wanted="$wanted $package"
 }
 
 # header NAME [LIBRARY]: a program that includes it compiles and links.
@@ -34,6 +44,14 @@ header()
         echo 'int main(void) { return 0; }'
     } > "$probe/probe.c"
     "$cc" -o "$probe/probe" "$probe/probe.c" ${2:+"-l$2"}
+}
+
+# The parser of Prometheus' client library, as tests/e2e/test_status.c finds it:
+# Debian's Python has the package's, another one may have its own.
+metrics_parser()
+{
+    python3 -c 'import prometheus_client.openmetrics.parser' ||
+        /usr/bin/python3 -c 'import prometheus_client.openmetrics.parser'
 }
 
 fuzzer()
@@ -55,6 +73,8 @@ for set in "$@"; do
         have libcmocka-dev header cmocka.h cmocka
         # Without it the tests of a slow link are skipped.
         have iproute2 env PATH="$PATH:/usr/sbin:/sbin" tc -V
+        # With it metrics are read as Prometheus would read them.
+        like python3-prometheus-client metrics_parser
         ;;
     fuzz)
         have clang command -v clang
@@ -83,22 +103,30 @@ for set in "$@"; do
     esac
 done
 
-[ -n "$missing" ] || exit 0
+[ -n "$missing$wanted" ] || exit 0
 
-install="apt-get install -y --no-install-recommends$missing"
-if ! command -v apt-get >/dev/null; then
-    echo "missing (by Debian's names):$missing" >&2
+# Ends with 1, unless what is missing can be done without: then that is said.
+give_up()
+{
+    if [ -z "$missing" ]; then
+        echo "deps.sh: without$wanted some tests are skipped" >&2
+        exit 0
+    fi
+    echo "$1" >&2
     exit 1
-fi
+}
+
+install="apt-get install -y --no-install-recommends$missing$wanted"
+command -v apt-get >/dev/null || give_up "missing (by Debian's names):$missing"
 if [ "$(id -u)" -eq 0 ]; then
     as_root=
 elif sudo -n true 2>/dev/null; then
     as_root='sudo -n'
 else
-    printf 'missing:%s; please run:\n    sudo %s\n' "$missing" "$install" >&2
-    exit 1
+    give_up "missing:$missing; please run:
+    sudo $install"
 fi
-echo "installing:$missing"
+echo "installing:$missing$wanted"
 as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
 
 # Servers to measure against shall be there, not run: not now, on port 80. A
@@ -116,10 +144,17 @@ esac
 
 # A fresh system has no package lists yet: then the first try fails.
 # shellcheck disable=SC2086
-$as_root $install >"$probe/log" 2>&1 ||
-    { $as_root apt-get update && $as_root $install; } >"$probe/log" 2>&1 ||
-    {
-        cat "$probe/log" >&2
-        printf 'could not install; please run:\n    sudo %s\n' "$install" >&2
-        exit 1
-    }
+try()
+{
+    $as_root $install >"$probe/log" 2>&1 ||
+        { $as_root apt-get update && $as_root $install; } >"$probe/log" 2>&1
+}
+
+try && exit 0
+if [ -n "$missing" ] && [ -n "$wanted" ]; then
+    install="apt-get install -y --no-install-recommends$missing"
+    try && missing=
+fi
+[ -z "$missing" ] || cat "$probe/log" >&2
+give_up "could not install; please run:
+    sudo $install"

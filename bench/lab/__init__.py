@@ -7,6 +7,7 @@ servers    each server's configuration, command line and version
 loads      each load's shape, the goal set for it, and one run of wrk
 rounds     takes turns: every server once before any is measured again
 idle       memory per idle connection
+costs      the same servers with and without logs and statistics
 report     tables of what came out
 setup      what both programs begin with: options, CPUs, a folder
 

@@ -1,6 +1,6 @@
 """Tables of what came out."""
 
-from . import loads
+from . import costs, loads
 
 IDLE_BYTES_MAX = 600
 
@@ -98,6 +98,54 @@ def idle_verdict(idle):
     return f"{goal}: {row['per_connection']:,.0f}, {state}"
 
 
+def _cost_rows(cells):
+    """Of each way: its title, and by workers a cell or None, and a share."""
+    for way in costs.WAYS:
+        row = [(cells.get(costs.name_of(way, workers)),
+                costs.share(cells, way, workers)) for workers in costs.WORKERS]
+        if any(cell for cell, _share in row):
+            yield way, [(cell if cell and not cell.trouble else None, share)
+                        for cell, share in row]
+
+
+def print_costs(cells):
+    """What logs and statistics cost."""
+    print(f"\nWhat logs and statistics cost: {costs.LOAD.title}, "
+          f"{costs.SECONDS:g} s a sample, CPU µs per reply (min..max)  [costs]")
+    print(f"  {'':28}" + "".join(f"{f'workers: {workers}':>32}"
+                                 for workers in costs.WORKERS))
+    for way, row in _cost_rows(cells):
+        text = ""
+        for cell, share in row:
+            if not cell:
+                text += f"{'invalid':>32}"
+                continue
+            low, high = map(short, cell.spread)
+            more = f"{share:+.1%}" if share is not None else ""
+            text += f"{f'{short(cell.cpu_us)} ({low}..{high}) {more:>7}':>32}"
+        print(f"  {way.title:28}{text}")
+    for name, cell in cells.items():
+        if cell.trouble or cell.noise:
+            print(f"  {name}: {cell.trouble or 'noisy: ' + cell.noise}")
+
+
+def print_costs_markdown(cells):
+    print("\n| CPU µs per reply: median, least to most | "
+          + " | ".join(f"{workers} worker{'s' * (workers > 1)}"
+                       for workers in costs.WORKERS) + " |")
+    print("|---|" + "---|" * len(costs.WORKERS))
+    for way, row in _cost_rows(cells):
+        texts = []
+        for cell, share in row:
+            if not cell:
+                texts.append("–")
+                continue
+            low, high = map(short, cell.spread)
+            more = f"; {share:+.1%}" if share is not None else ""
+            texts.append(f"{short(cell.cpu_us)}, {low} to {high}{more}")
+        print(f"| {way.title} | {' | '.join(texts)} |")
+
+
 def print_markdown(cells, measured, idle, names):
     """The summary, ready for a README: CPU µs per reply."""
     print("\n| CPU µs per reply | " + " | ".join(names) + " | goal |")
@@ -114,7 +162,7 @@ def print_markdown(cells, measured, idle, names):
               f"{idle_verdict(idle)} |")
 
 
-def as_json(cells, measured, idle):
+def as_json(cells, measured, idle, cost_cells=None):
     """Every sample, by load and server."""
     rows = []
     for load in measured:
@@ -125,9 +173,11 @@ def as_json(cells, measured, idle):
                      "goal": str(load.goal) if load.goal else None,
                      "ratio_to_goal": ratio_to_goal(cells, load),
                      "servers": found})
-    return {"loads": rows, "idle": idle}
+    return {"loads": rows, "idle": idle,
+            "costs": {name: [vars(sample) for sample in cell.samples]
+                      for name, cell in (cost_cells or {}).items()}}
 
 
 def known_loads():
     """For --help."""
-    return ",".join(load.name for load in loads.LOADS) + ",idle"
+    return ",".join(load.name for load in loads.LOADS) + ",idle,costs"

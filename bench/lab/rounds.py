@@ -60,8 +60,11 @@ def prepare(runner, chosen_loads, chosen_servers):
     return broken
 
 
-def measure(runner, chosen_loads, chosen_servers, options, progress):
-    """All samples: a Cell by load and server."""
+def measure(runner, chosen_loads, chosen_servers, options, progress,
+            fresh=False):
+    """All samples: a Cell by load and server. fresh: each of a new process,
+    as the same program's processes differ by some percent, for where their
+    memory lies, as long as they live."""
     broken = prepare(runner, chosen_loads, chosen_servers)
     samples = {key: [loads.Sample(trouble=reason)]
                for key, reason in broken.items()}
@@ -69,6 +72,8 @@ def measure(runner, chosen_loads, chosen_servers, options, progress):
     def take(load, server):
         key = load.name, server.name
         progress.step(f"{load.title}: {server.name}")
+        if fresh:
+            server.stop()
         if key not in broken:
             samples.setdefault(key, []).append(
                 runner.measure(server, load, options.seconds))

@@ -1,7 +1,8 @@
 """Each server's configuration, command line and version.
 
 All are set up as one who knows them would for static files: one worker, no
-access log, descriptors cached, connections never closed for their age.
+access log (but where costs.py asks for it), descriptors cached, connections
+never closed for their age.
 """
 
 import os
@@ -26,14 +27,14 @@ daemon off;
 pid {folder}/pid;
 error_log {folder}/error.log crit;
 {user}
-worker_processes 1;
+worker_processes {workers};
 worker_rlimit_nofile {descriptors};
 events {{
     worker_connections {connections};
     multi_accept on;
 }}
 http {{
-    access_log off;
+    access_log {access_log};
     sendfile on;
     tcp_nopush {nopush};
     tcp_nodelay on;
@@ -127,6 +128,7 @@ class Server:
     """How one server is started. A subclass gives command() and the rest."""
 
     name = ""
+    program = ""  # "": as it is named
     package = ""
     per_file = False  # one process for each file: the floor
 
@@ -137,7 +139,7 @@ class Server:
 
     def missing(self):
         """None, or why this server cannot run here."""
-        if find(self.name):
+        if find(self.program or self.name):
             return None
         return f"not installed (apt-get install {self.package})"
 
@@ -151,14 +153,16 @@ class Server:
         """Fills the template into the folder; returns the file's path."""
         # Where masters run as root they hand their worker another user, who
         # may not enter a temporary folder of root's.
-        user = {"nginx": "user root;", "h2o": "user: root"}.get(self.name, "")
+        user = {"nginx": "user root;", "h2o": "user: root"}.get(
+            self.program or self.name, "")
         text = template.format(
             folder=folder, port=port, host=HOST, root=self.lab.site.root,
             descriptors=self.lab.descriptors,
             connections=self.lab.descriptors - 100,
             user=user if os.geteuid() == 0 else "", **more)
         self.config = text
-        path = os.path.join(folder, f"{self.name}.conf")
+        path = os.path.join(folder,
+                            f"{self.program or self.name}.conf")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return path
@@ -173,7 +177,8 @@ class Server:
 
     def _start(self, file_name):
         port = free_port()
-        folder = os.path.join(self.lab.site.folder, f"{self.name}-{port}")
+        folder = os.path.join(self.lab.site.folder,
+                              f"{self.program or self.name}-{port}")
         os.mkdir(folder)
         log_path = os.path.join(folder, "output.log")
         child = self.lab.children.start(
@@ -223,13 +228,17 @@ class Nginx(Server):
     name = "nginx"
     package = "nginx-light"
     nopush = "on"
+    workers = 1
+    access_log = "off"  # or a file below {folder} and how it is written
 
     def version(self):
         return first_match([find("nginx"), "-v"], r"nginx/(\S+)")
 
     def command(self, folder, port, file_name):
         config = self.write_config(NGINX_CONF, folder, port,
-                                   nopush=self.nopush)
+                                   nopush=self.nopush, workers=self.workers,
+                                   access_log=self.access_log.format(
+                                       folder=folder))
         return [find("nginx"), "-p", folder, "-c", config,
                 "-e", os.path.join(folder, "error.log")]
 
@@ -261,7 +270,9 @@ class H2o(Server):
 
 class Sprintd(Server):
     name = "sprintd"
+    workers = 1
     arguments = ()
+    log_file = ""  # in the server's folder; "": no log
 
     def binary(self):
         build = os.environ.get("BUILD", "build")
@@ -276,8 +287,11 @@ class Sprintd(Server):
         return first_match([self.binary(), "-V"], r"sprintd (\S+)")
 
     def command(self, folder, port, file_name):
-        return [self.binary(), "--workers", 1, "--listen", f"{HOST}:{port}",
-                *self.arguments, self.lab.site.root]
+        log = ([f"--access-log={os.path.join(folder, self.log_file)}"]
+               if self.log_file else [])
+        return [self.binary(), "--workers", self.workers,
+                "--listen", f"{HOST}:{port}", *log, *self.arguments,
+                self.lab.site.root]
 
 
 SERVERS = (Floor, Nginx, Lighttpd, H2o, Sprintd)

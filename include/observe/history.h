@@ -24,7 +24,7 @@ struct history_point {
     uint64_t total_p90_ns;
     uint64_t total_p99_ns;
     uint64_t wait_p99_ns;
-    double hit_ratio;     /* of the cache; 0 when it was not asked */
+    double hit_ratio;     /* of the cache; 0 when nothing was asked */
     uint64_t queue_depth; /* at that moment */
     uint64_t open;        /* connections, at that moment */
 };

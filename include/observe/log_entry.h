@@ -39,6 +39,7 @@ struct log_entry {
     uint64_t status;
     uint64_t body_bytes; /* handed over */
     uint64_t sent_bytes; /* the same with the head */
+    uint64_t read_bytes; /* of the request: head, body and its framing */
     uint64_t total_ns;   /* first byte read to last byte handed over */
     uint64_t queue_ns;   /* request complete to first byte handed over */
     uint64_t service_ns; /* first to last byte handed over */

@@ -212,6 +212,9 @@ struct stats_exchange {
     /* False: given up before its last byte; times, target and peer mean
      * nothing then and are not looked at. */
     bool is_complete;
+    /* A stream that waited for events: its end comes from outside, so it is
+     * neither incomplete nor are times of it looked at. */
+    bool is_endless;
 };
 
 /* Keeps it among the slowest; for stats_note_exchange(). */
@@ -232,6 +235,8 @@ static inline void stats_note_exchange(struct stats *stats,
         counter_add(&stats->statuses[status], 1);
     counter_add(&stats->bytes_in, exchange->bytes_in);
     counter_add(&stats->bytes_out, exchange->bytes_out);
+    if (exchange->is_endless)
+        return;
     if (!exchange->is_complete) {
         counter_add(&stats->incomplete, 1);
         return;

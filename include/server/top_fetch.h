@@ -12,12 +12,21 @@
 #include "server/top_reply.h"
 #include "server/top_target.h"
 
-enum { TOP_FETCH_MS = 5000 };
+enum { TOP_FETCH_MS = 5000, TOP_INTERRUPT_FDS = 3 };
+
+/* What else is minded meanwhile: when one of the descriptors is ready,
+ * gives_up() takes what is there and says whether that ends the fetching. */
+struct top_interrupt {
+    int fds[TOP_INTERRUPT_FDS]; /* to be read; -1: none */
+    bool (*gives_up)(void *self);
+    void *self;
+};
 
 /* Fetches the document into reply, which the caller inits and finis. Returns
- * EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL with one line in why. Gives up, with
- * EX_UNAVAILABLE, when cancel_fd can be read (-1: never). */
-MUST_USE int top_fetch(const struct top_target *target, int cancel_fd,
+ * EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL with one line in why. Gives up with
+ * EX_UNAVAILABLE. interrupt may change while it runs. */
+MUST_USE int top_fetch(const struct top_target *target,
+                       const struct top_interrupt *interrupt,
                        struct top_reply *reply, struct buf *why);
 
 #endif

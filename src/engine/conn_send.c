@@ -118,7 +118,8 @@ static void log_exchange(const struct conn *conn,
         .body_bytes = response->bytes_sent > response->head_bytes
                           ? response->bytes_sent - response->head_bytes
                           : 0,
-        .sent_bytes = response->bytes_sent};
+        .sent_bytes = response->bytes_sent,
+        .read_bytes = exchange->bytes_in};
 
     if (!entry.is_complete) /* it is broken off now */
         times.last_ns = now_read_ns();

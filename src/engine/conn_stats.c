@@ -43,8 +43,10 @@ void conn_note_exchange(const struct conn *conn,
         .wall_ns = conn->set->now->wall_ns,
         .target = request->target,
         .peer = &conn->peer,
-        /* What waited for its next piece took as long as it wanted to. */
-        .is_complete = times->last_ns != 0 && response->bytes_before == 0};
+        .is_complete = times->last_ns != 0,
+        /* What waited for its next piece took as long as it wanted to, and
+         * ends when the client or the server has enough of it. */
+        .is_endless = response->bytes_before > 0};
 
     _Static_assert(METHOD_COUNT <= (int)STATS_METHODS_MAX, "room for each");
     if (request->method_name.len == 0) { /* that was no request */
@@ -53,7 +55,7 @@ void conn_note_exchange(const struct conn *conn,
     }
     if (response->bytes_sent > response->head_bytes)
         sum.body_bytes = response->bytes_sent - response->head_bytes;
-    if (sum.is_complete) {
+    if (sum.is_complete && !sum.is_endless) {
         sum.wait_ns = times->first_ns - times->ready_ns;
         sum.service_ns = times->last_ns - times->first_ns;
         sum.total_ns = times->last_ns - times->read_ns;

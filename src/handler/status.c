@@ -5,48 +5,17 @@
 #include <stdlib.h>
 
 #include "handler/status_page.h"
+#include "handler/status_priv.h"
 #include "observe/metrics.h"
 #include "observe/status_json.h"
 
 #define ALLOW_LINE "Allow: GET, HEAD\r\n"
-#define RETRY_LINE "Retry-After: 10\r\nCache-Control: no-store\r\n"
-
-/* What a stream begins with: how soon to come back when it broke off. */
-#define EVENTS_INTRO "retry: 1000\n\n"
-
-/* A comment in the place of a tick that could not be made, so that neither
- * side takes the other for dead. */
-#define HEARTBEAT ":\n\n"
-
-/* Counted; freed with the last reference. */
-struct text {
-    unsigned refs;
-    struct buf buf;
-};
-
-struct status {
-    struct status_options options;
-    struct stats_snapshot *snapshot;
-    bool is_draining;
-    size_t streams;
-    uint64_t ticks;    /* so far; the number of tick */
-    struct text *tick; /* the last one; NULL: there was no memory for it */
-};
-
-struct events {
-    struct stream stream; /* first: what the response holds is this */
-    struct status *status;
-    bool has_begun;
-    uint64_t seen;     /* of the ticks, the last begun */
-    struct text *tick; /* being sent, or NULL */
-    size_t at;         /* in it */
-};
 
 /* --- Texts ---------------------------------------------------------------- */
 
-static struct text *text_create(size_t bytes_max)
+struct status_text *status_text_create(size_t bytes_max)
 {
-    struct text *text = malloc(sizeof(*text));
+    struct status_text *text = malloc(sizeof(*text));
 
     if (!text)
         return NULL;
@@ -55,9 +24,9 @@ static struct text *text_create(size_t bytes_max)
     return text;
 }
 
-static void text_release(struct text **text_ref)
+void status_text_release(struct status_text **text_ref)
 {
-    struct text *text = *text_ref;
+    struct status_text *text = *text_ref;
 
     *text_ref = NULL;
     if (!text || --text->refs > 0)
@@ -68,12 +37,12 @@ static void text_release(struct text **text_ref)
 
 static void release_origin(void *object)
 {
-    struct text *text = object;
+    struct status_text *text = object;
 
-    text_release(&text);
+    status_text_release(&text);
 }
 
-static void look(struct status *status)
+void status_look(struct status *status)
 {
     stats_read(status->options.stats, status->options.style.now,
                status->snapshot);
@@ -81,7 +50,7 @@ static void look(struct status *status)
 
 /* --- Whole answers -------------------------------------------------------- */
 
-static void fail(const struct status *status, struct response *response,
+void status_fail(const struct status *status, struct response *response,
                  unsigned code, struct bytes fields)
 {
     response_make_error(response, code, fields, &status->options.style);
@@ -94,7 +63,6 @@ struct content {
 };
 
 #define NO_CACHE "Cache-Control: no-cache\r\n"
-#define NO_STORE "Cache-Control: no-store\r\n"
 
 static void send_content(const struct status *status, struct response *response,
                          unsigned code, const struct content *content)
@@ -113,13 +81,13 @@ static void send_content(const struct status *status, struct response *response,
 
 /* The same of a text, whose reference goes to the response. */
 static void send_text(const struct status *status, struct response *response,
-                      struct bytes type, struct text *text)
+                      struct bytes type, struct status_text *text)
 {
-    struct content content = {.type = type, .fields = BYTES(NO_STORE)};
+    struct content content = {.type = type, .fields = BYTES(STATUS_NO_STORE)};
 
     if (!text || text->buf.failed) {
-        text_release(&text);
-        fail(status, response, 500, BYTES(""));
+        status_text_release(&text);
+        status_fail(status, response, 500, BYTES(""));
         return;
     }
     content.body = buf_bytes(&text->buf);
@@ -159,10 +127,10 @@ static void answer_script(struct status *status, struct exchange *exchange)
 
 static void answer_json(struct status *status, struct exchange *exchange)
 {
-    struct text *text = text_create(STATUS_JSON_BYTES_MAX);
+    struct status_text *text = status_text_create(STATUS_JSON_BYTES_MAX);
 
     if (text) {
-        look(status);
+        status_look(status);
         status_json_put(&text->buf, status->snapshot, status->options.history);
     }
     send_text(status, &exchange->response, BYTES("application/json"), text);
@@ -188,10 +156,10 @@ static enum metrics_format choose_format(const struct request *request)
 static void answer_metrics(struct status *status, struct exchange *exchange)
 {
     enum metrics_format format = choose_format(&exchange->request);
-    struct text *text = text_create(METRICS_BYTES_MAX);
+    struct status_text *text = status_text_create(METRICS_BYTES_MAX);
 
     if (text) {
-        look(status);
+        status_look(status);
         metrics_put(&text->buf, status->snapshot, format);
     }
     send_text(status, &exchange->response, bytes_of(metrics_media_type(format)),
@@ -201,141 +169,12 @@ static void answer_metrics(struct status *status, struct exchange *exchange)
 static void answer_health(struct status *status, struct exchange *exchange)
 {
     struct content content = {.type = BYTES("text/plain; charset=utf-8"),
-                              .fields = BYTES(NO_STORE),
+                              .fields = BYTES(STATUS_NO_STORE),
                               .body = status->is_draining ? BYTES("draining\n")
                                                           : BYTES("ok\n")};
 
     send_content(status, &exchange->response, status->is_draining ? 503 : 200,
                  &content);
-}
-
-/* --- Events --------------------------------------------------------------- */
-
-/* Begins the last tick. */
-static void take_tick(struct events *events)
-{
-    struct status *status = events->status;
-
-    events->seen = status->ticks;
-    events->at = 0;
-    events->tick = status->tick;
-    if (events->tick)
-        events->tick->refs++;
-}
-
-static void put_piece(struct events *events, struct buf *out)
-{
-    struct bytes left = buf_bytes(&events->tick->buf);
-
-    left.data += events->at;
-    left.len -= events->at;
-    if (left.len > RESPONSE_STREAM_BYTES) {
-        left.len = RESPONSE_STREAM_BYTES;
-        events->at += left.len;
-        buf_put(out, left);
-    } else {
-        buf_put(out, left);
-        text_release(&events->tick);
-    }
-}
-
-static int fill(struct stream *stream, struct buf *out)
-{
-    struct events *events = (struct events *)stream;
-
-    if (!events->has_begun) {
-        events->has_begun = true;
-        buf_put_literal(out, EVENTS_INTRO);
-        return STREAM_MORE;
-    }
-    if (!events->tick && events->status->is_draining)
-        return STREAM_END;
-    if (!events->tick && events->seen == events->status->ticks)
-        return STREAM_LATER;
-    if (!events->tick)
-        take_tick(events);
-    if (events->tick)
-        put_piece(events, out);
-    else
-        buf_put_literal(out, HEARTBEAT);
-    return STREAM_MORE;
-}
-
-static void destroy(struct stream *stream)
-{
-    struct events *events = (struct events *)stream;
-
-    text_release(&events->tick);
-    events->status->streams--;
-    free(events);
-}
-
-static struct stream *open_events(struct status *status)
-{
-    struct events *events = malloc(sizeof(*events));
-
-    if (!events)
-        return NULL;
-    status->streams++;
-    *events = (struct events){.stream = {.fill = fill, .destroy = destroy},
-                              .status = status,
-                              .seen = status->ticks};
-    return &events->stream;
-}
-
-static void answer_events(struct status *status, struct exchange *exchange)
-{
-    struct response *response = &exchange->response;
-    struct stream *stream = NULL;
-
-    if (status->streams == STATUS_STREAMS_MAX || status->is_draining) {
-        fail(status, response, 503, BYTES(RETRY_LINE));
-        return;
-    }
-    if (!response->is_head && !(stream = open_events(status))) {
-        fail(status, response, 500, BYTES(""));
-        return;
-    }
-    if (response->is_http10)
-        response->persists = false; /* only the end of it ends the body */
-    response->status = 200;
-    head_begin(&response->head, 200, &status->options.style);
-    head_field(&response->head, BYTES("Content-Type"),
-               BYTES("text/event-stream"));
-    buf_put_literal(&response->head, NO_STORE);
-    if (!response->is_http10)
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-    response_add_head(response);
-    response->is_chunked = !response->is_http10;
-    if (stream && response->head.failed)
-        stream->destroy(stream);
-    else
-        response->stream = stream;
-}
-
-bool status_tick(struct status *status)
-{
-    struct text *text;
-
-    if (status->streams == 0) {
-        text_release(&status->tick); /* nobody waits for it */
-        return false;
-    }
-    text = text_create(STATUS_JSON_BYTES_MAX + 64);
-    if (text) {
-        look(status);
-        buf_put_literal(&text->buf, "event: tick\ndata: ");
-        status_json_put_tick(&text->buf, status->snapshot,
-                             status->options.history);
-        buf_put_literal(&text->buf, "\n\n");
-    }
-    if (text && text->buf.failed)
-        text_release(&text);
-    text_release(&status->tick);
-    status->tick = text;
-    status->ticks++;
-    return true;
 }
 
 /* --- Which answer --------------------------------------------------------- */
@@ -349,7 +188,7 @@ static const struct {
     {{"/script.js", 10}, answer_script},
     {{"/status.json", 12}, answer_json},
     {{"/metrics", 8}, answer_metrics},
-    {{"/events", 7}, answer_events},
+    {{"/events", 7}, status_answer_events},
     {{"/health", 7}, answer_health},
 };
 
@@ -384,7 +223,7 @@ static void redirect_to_slash(const struct status *status,
     if (to)
         fields.len += path_encode(path, to);
     buf_put_literal(&fields, "/\r\n");
-    fail(status, &exchange->response, fields.failed ? 500 : 301,
+    status_fail(status, &exchange->response, fields.failed ? 500 : 301,
          fields.failed ? BYTES("") : buf_bytes(&fields));
     buf_fini(&fields);
 }
@@ -395,12 +234,12 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     struct response *response = &exchange->response;
 
     if (!is_allowed(status, exchange->peer)) {
-        fail(status, response, 403, BYTES(""));
+        status_fail(status, response, 403, BYTES(""));
         return;
     }
     if (exchange->request.method != METHOD_GET &&
         exchange->request.method != METHOD_HEAD) {
-        fail(status, response, 405, BYTES(ALLOW_LINE));
+        status_fail(status, response, 405, BYTES(ALLOW_LINE));
         return;
     }
     if (rest.len == 0) {
@@ -413,7 +252,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
             return;
         }
     }
-    fail(status, response, 404, BYTES(""));
+    status_fail(status, response, 404, BYTES(""));
 }
 
 struct handler status_handler(struct status *status)
@@ -447,7 +286,7 @@ void status_destroy(struct status *status)
     if (!status)
         return;
     assert(status->streams == 0);
-    text_release(&status->tick);
+    status_text_release(&status->tick);
     stats_snapshot_destroy(status->snapshot);
     free(status);
 }

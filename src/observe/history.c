@@ -9,6 +9,7 @@ struct history {
     uint64_t bytes_out;
     uint64_t hits;
     uint64_t misses;
+    double hit_ratio;
     struct distribution total;
     struct distribution wait;
     struct distribution difference;
@@ -54,16 +55,30 @@ static const struct distribution *advance_times(
     return &history->difference;
 }
 
-void history_note(struct history *history,
-                  const struct stats_snapshot *snapshot)
+/* Workers tell of their caches once a second, by clocks of their own: none of
+ * them may have done so since. */
+static double advance_hit_ratio(struct history *history,
+                                const struct stats_snapshot *snapshot)
 {
     uint64_t hits = advance(&history->hits, snapshot->cache.hits);
     uint64_t misses = advance(&history->misses, snapshot->cache.misses);
+
+    if (hits + misses > 0)
+        history->hit_ratio = (double)hits / (double)(hits + misses);
+    else if (snapshot->requests == history->requests)
+        history->hit_ratio = 0;
+    return history->hit_ratio;
+}
+
+void history_note(struct history *history,
+                  const struct stats_snapshot *snapshot)
+{
+    double hit_ratio = advance_hit_ratio(history, snapshot); /* first */
     struct history_point point = {
         .wall_ns = snapshot->wall_ns,
         .requests = advance(&history->requests, snapshot->requests),
         .bytes_out = advance(&history->bytes_out, snapshot->bytes_out),
-        .hit_ratio = hits > 0 ? (double)hits / (double)(hits + misses) : 0,
+        .hit_ratio = hit_ratio,
         .queue_depth = snapshot->queue_depth,
         .open = snapshot->open};
     const struct distribution *times = advance_times(history, &history->total,

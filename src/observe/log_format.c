@@ -31,6 +31,7 @@ static const struct field {
     {"status", LOG_NUMBER, AT(status)},
     {"bytes", LOG_NUMBER, AT(body_bytes)},
     {"bytes_sent", LOG_NUMBER, AT(sent_bytes)},
+    {"bytes_in", LOG_NUMBER, AT(read_bytes)},
     {"total_us", LOG_TIME_US, AT(total_ns)},
     {"queue_us", LOG_TIME_US, AT(queue_ns)},
     {"service_us", LOG_TIME_US, AT(service_ns)},
@@ -62,6 +63,7 @@ static const struct preset {
       "\"request\":\"%{request}\",\"method\":\"%{method}\","
       "\"path\":\"%{path}\",\"host\":\"%{host}\",\"status\":%{status},"
       "\"bytes\":%{bytes},\"bytes_sent\":%{bytes_sent},"
+      "\"bytes_in\":%{bytes_in},"
       "\"referer\":\"%{referer}\",\"user_agent\":\"%{user_agent}\","
       "\"total_us\":%{total_us},\"queue_us\":%{queue_us},"
       "\"service_us\":%{service_us},\"keepalive\":%{keepalive},"

@@ -221,7 +221,8 @@ static void put_requests(struct metrics *metrics)
             put_labelled(metrics, "code", code, snapshot->statuses[i]);
     }
     put_counter(metrics, "responses_incomplete", snapshot->incomplete,
-                "Responses given up before their last byte.");
+                "Responses given up before their last byte; streams of events "
+                "have none.");
     put_bytes(metrics, METRIC_COUNTER, "received_bytes", snapshot->bytes_in,
               "Bytes of requests.");
     put_bytes(metrics, METRIC_COUNTER, "sent_bytes", snapshot->bytes_out,

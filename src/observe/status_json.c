@@ -84,6 +84,7 @@ static void put_requests(struct json *json,
 {
     put_open(json, "requests", "{");
     put_number(json, "total", snapshot->requests);
+    put_number(json, "incomplete", snapshot->incomplete);
     put_open(json, "by_method", "{");
     for (size_t i = 0; i < snapshot->options.method_count; i++)
         if (snapshot->methods[i] > 0)

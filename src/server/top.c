@@ -32,10 +32,16 @@ struct top {
     struct top_view view;
     /* while on a terminal */
     struct termios modes;
-    int end_fd;    /* signals that end it */
-    int change_fd; /* signals that do not */
-    int key_fd;    /* -1: nobody types */
+    struct top_interrupt interrupt; /* with fds by enum top_fd */
     bool is_done;
+    int err; /* of writing */
+};
+
+/* What it minds; -1: it does not. */
+enum top_fd {
+    END_FD,    /* signals that end it */
+    CHANGE_FD, /* signals that do not */
+    KEY_FD
 };
 
 /* --- Asking ---------------------------------------------------------------- */
@@ -51,7 +57,7 @@ static int refresh(struct top *top)
 
     top_reply_init(&reply);
     buf_init(&why, top->why, sizeof(top->why) - 1, sizeof(top->why) - 1);
-    status = top_fetch(&top->target, top->end_fd, &reply, &why);
+    status = top_fetch(&top->target, &top->interrupt, &reply, &why);
     if (status == EX_OK) {
         if (json_read(&document, buf_bytes(&reply.body)) == 0 &&
             top_is_status(document.values)) {
@@ -106,11 +112,10 @@ static void measure_window(struct top *top)
 }
 
 /* Writes over what was there, so that nothing flickers. */
-static bool paint(struct top *top)
+static void paint(struct top *top)
 {
     struct buf lines, frame;
     struct bytes left;
-    bool is_written;
 
     measure_window(top);
     buf_init(&lines, NULL, 0, FRAME_BYTES_MAX);
@@ -131,10 +136,12 @@ static bool paint(struct top *top)
         buf_put(&frame, left.len > 0 ? BYTES("\033[K\n") : BYTES("\033[K"));
     }
     buf_put_literal(&frame, "\033[J");
-    is_written = write_all(buf_bytes(&frame));
+    if (!write_all(buf_bytes(&frame))) {
+        top->err = errno;
+        top->is_done = true;
+    }
     buf_fini(&lines);
     buf_fini(&frame);
-    return is_written;
 }
 
 static bool print_snapshot(struct top *top)
@@ -154,21 +161,21 @@ static bool print_snapshot(struct top *top)
 /* --- The terminal ---------------------------------------------------------- */
 
 /* A screen of our own, no cursor, keys at once and unseen. */
-static bool enter_terminal(struct top *top)
+static void enter_terminal(struct top *top)
 {
     struct termios modes = top->modes;
 
     modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    if (top->key_fd != -1)
-        tcsetattr(top->key_fd, TCSADRAIN, &modes);
-    return write_text("\033[?1049h\033[?25l\033[2J");
+    if (top->interrupt.fds[KEY_FD] != -1)
+        tcsetattr(top->interrupt.fds[KEY_FD], TCSADRAIN, &modes);
+    write_text("\033[?1049h\033[?25l\033[2J");
 }
 
 static void leave_terminal(struct top *top)
 {
     write_text("\033[0m\033[?25h\033[?1049l");
-    if (top->key_fd != -1)
-        tcsetattr(top->key_fd, TCSADRAIN, &top->modes);
+    if (top->interrupt.fds[KEY_FD] != -1)
+        tcsetattr(top->interrupt.fds[KEY_FD], TCSADRAIN, &top->modes);
 }
 
 /* From here on these signals come as something to read. 0 or -errno. */
@@ -186,16 +193,20 @@ static int open_signals(struct top *top)
     sigaddset(&change, SIGTSTP);
     sigprocmask(SIG_BLOCK, &end, NULL);
     sigprocmask(SIG_BLOCK, &change, NULL);
-    top->end_fd = signalfd(-1, &end, SFD_CLOEXEC);
-    top->change_fd = signalfd(-1, &change, SFD_CLOEXEC);
-    return top->end_fd == -1 || top->change_fd == -1 ? -errno : 0;
+    top->interrupt.fds[END_FD] = signalfd(-1, &end, SFD_CLOEXEC);
+    top->interrupt.fds[CHANGE_FD] = signalfd(-1, &change, SFD_CLOEXEC);
+    return top->interrupt.fds[END_FD] == -1 ||
+                   top->interrupt.fds[CHANGE_FD] == -1
+               ? -errno
+               : 0;
 }
 
 static void on_change(struct top *top)
 {
     struct signalfd_siginfo info;
 
-    if (read(top->change_fd, &info, sizeof(info)) != sizeof(info))
+    if (read(top->interrupt.fds[CHANGE_FD], &info, sizeof(info)) !=
+        sizeof(info))
         return;
     if (info.ssi_signo == SIGTSTP) {
         leave_terminal(top);
@@ -207,63 +218,76 @@ static void on_change(struct top *top)
 static void on_keys(struct top *top)
 {
     char keys[64];
-    ssize_t got = read(top->key_fd, keys, sizeof(keys));
+    ssize_t got = read(top->interrupt.fds[KEY_FD], keys, sizeof(keys));
 
     if (got <= 0)
-        top->key_fd = -1; /* hung up */
+        top->interrupt.fds[KEY_FD] = -1; /* hung up */
     else if (memchr(keys, 'q', (size_t)got) || memchr(keys, 'Q', (size_t)got))
         top->is_done = true;
 }
 
-/* Minds keys and signals until then. */
-static bool wait_until(struct top *top, uint64_t then_ns)
+/* Minds keys and signals, those that are there or come within that time. */
+static void mind(struct top *top, int ms)
+{
+    const int *minded = top->interrupt.fds;
+    struct pollfd fds[] = {[END_FD] = {.fd = minded[END_FD], .events = POLLIN},
+                           [CHANGE_FD] = {.fd = minded[CHANGE_FD],
+                                          .events = POLLIN},
+                           [KEY_FD] = {.fd = minded[KEY_FD], .events = POLLIN}};
+
+    if (poll(fds, sizeof(fds) / sizeof(*fds), ms) <= 0)
+        return;
+    if (fds[END_FD].revents)
+        top->is_done = true;
+    if (fds[KEY_FD].revents)
+        on_keys(top);
+    if (fds[CHANGE_FD].revents) {
+        on_change(top);
+        paint(top);
+    }
+}
+
+static bool mind_meanwhile(void *self)
+{
+    struct top *top = self;
+
+    mind(top, 0);
+    return top->is_done;
+}
+
+static void wait_until(struct top *top, uint64_t then_ns)
 {
     uint64_t now_ns;
 
-    while (!top->is_done && (now_ns = now_read_ns()) < then_ns) {
-        struct pollfd fds[] = {{.fd = top->end_fd, .events = POLLIN},
-                               {.fd = top->change_fd, .events = POLLIN},
-                               {.fd = top->key_fd, .events = POLLIN}};
-
-        if (poll(fds, 3, (int)((then_ns - now_ns) / NS_PER_MS) + 1) <= 0)
-            continue;
-        if (fds[0].revents)
-            top->is_done = true;
-        if (fds[2].revents)
-            on_keys(top);
-        if (fds[1].revents) {
-            on_change(top);
-            if (!paint(top))
-                return false;
-        }
-    }
-    return true;
+    while (!top->is_done && (now_ns = now_read_ns()) < then_ns)
+        mind(top, (int)((then_ns - now_ns) / NS_PER_MS) + 1);
 }
 
 /* Watches until told to end. */
 static int watch(struct top *top)
 {
-    bool is_written;
     int err = open_signals(top);
 
     if (err != 0) {
         snprintf(top->why, sizeof(top->why), "signalfd: %s", strerror(-err));
         return EX_OSERR;
     }
-    top->key_fd = tcgetattr(STDIN_FILENO, &top->modes) == 0 ? STDIN_FILENO : -1;
-    is_written = enter_terminal(top);
-    while (is_written && !top->is_done) {
+    if (tcgetattr(STDIN_FILENO, &top->modes) == 0)
+        top->interrupt.fds[KEY_FD] = STDIN_FILENO;
+    enter_terminal(top);
+    while (!top->is_done) {
         uint64_t then_ns = now_read_ns() + PERIOD_NS;
 
-        is_written = paint(top) && wait_until(top, then_ns);
-        if (is_written && !top->is_done)
+        paint(top);
+        wait_until(top, then_ns);
+        if (!top->is_done)
             top->view.trouble = refresh(top) == EX_OK ? NULL : top->why;
     }
     leave_terminal(top);
-    if (is_written)
+    if (top->err == 0)
         return EX_OK;
     snprintf(top->why, sizeof(top->why), "standard output: %s",
-             strerror(errno));
+             strerror(top->err));
     return EX_IOERR;
 }
 
@@ -292,7 +316,7 @@ static int run(struct top *top, bool is_once)
 int top_run(int count, char **arguments, FILE *errors)
 {
     bool is_once = count > 0 && strcmp(arguments[0], "--once") == 0;
-    struct top top = {.end_fd = -1, .change_fd = -1, .key_fd = -1};
+    struct top top = {.interrupt = {.fds = {-1, -1, -1}}};
     const char *wrong;
     int status;
 
@@ -308,14 +332,16 @@ int top_run(int count, char **arguments, FILE *errors)
         return EX_USAGE;
     }
     top_reply_init(&top.reply);
+    top.interrupt.gives_up = mind_meanwhile;
+    top.interrupt.self = &top;
     status = run(&top, is_once);
     if (status != EX_OK)
         fprintf(errors, "sprintd: top: %s\n", top.why);
     json_fini(&top.document);
     top_reply_fini(&top.reply);
-    if (top.end_fd != -1)
-        close(top.end_fd);
-    if (top.change_fd != -1)
-        close(top.change_fd);
+    if (top.interrupt.fds[END_FD] != -1)
+        close(top.interrupt.fds[END_FD]);
+    if (top.interrupt.fds[CHANGE_FD] != -1)
+        close(top.interrupt.fds[CHANGE_FD]);
     return status;
 }

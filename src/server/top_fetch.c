@@ -15,30 +15,35 @@ enum { NS_PER_MS = 1000000 };
 
 struct attempt {
     const struct top_target *target;
+    const struct top_interrupt *interrupt;
     uint64_t deadline_ns;
-    int cancel_fd;
     int fd;
 };
 
 /* Waits until the socket is ready for events. 0 or -errno. */
 static int wait_for(const struct attempt *attempt, short events)
 {
-    struct pollfd fds[] = {{.fd = attempt->fd, .events = events},
-                           {.fd = attempt->cancel_fd, .events = POLLIN}};
+    const struct top_interrupt *interrupt = attempt->interrupt;
 
     for (;;) {
+        struct pollfd fds[1 + TOP_INTERRUPT_FDS] = {
+            {.fd = attempt->fd, .events = events}};
         uint64_t now_ns = now_read_ns();
         int count;
 
         if (now_ns >= attempt->deadline_ns)
             return -ETIMEDOUT;
-        count = poll(fds, 2,
+        for (int i = 0; i < TOP_INTERRUPT_FDS; i++)
+            fds[1 + i] = (struct pollfd){.fd = interrupt->fds[i],
+                                         .events = POLLIN};
+        count = poll(fds, 1 + TOP_INTERRUPT_FDS,
                      (int)((attempt->deadline_ns - now_ns) / NS_PER_MS) + 1);
         if (count == -1 && errno != EINTR)
             return -errno;
-        if (count > 0 && fds[1].revents)
+        if (count > (fds[0].revents != 0) &&
+            interrupt->gives_up(interrupt->self))
             return -ECANCELED;
-        if (count > 0)
+        if (count > 0 && fds[0].revents)
             return 0;
     }
 }
@@ -169,11 +174,12 @@ static int explain_status(const struct top_target *target, int status,
     return EX_UNAVAILABLE;
 }
 
-int top_fetch(const struct top_target *target, int cancel_fd,
-              struct top_reply *reply, struct buf *why)
+int top_fetch(const struct top_target *target,
+              const struct top_interrupt *interrupt, struct top_reply *reply,
+              struct buf *why)
 {
     struct attempt attempt = {
-        target, now_read_ns() + (uint64_t)TOP_FETCH_MS * NS_PER_MS, cancel_fd,
+        target, interrupt, now_read_ns() + (uint64_t)TOP_FETCH_MS * NS_PER_MS,
         -1};
     int resolved;
     int err = connect_any(&attempt, &resolved);

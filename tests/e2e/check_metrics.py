@@ -6,9 +6,11 @@ usage: check_metrics.py [FILE]    standard input by default
 A text that ends with `# EOF` is taken for OpenMetrics 1.0, any other for
 Prometheus' text format 0.0.4. The parser here is strict: it also refuses what
 both formats only advise against. The reference parser (python3-prometheus-
-client) and promtool have their say too where they are installed.
+client) reads it too and must find the same samples; promtool has its say where
+it is installed.
 
-Each fault is a line on stderr; the status is 1 when there is one.
+Each fault is a line on stderr; the status is 1 when there is one, and else 2
+when the reference parser is not installed.
 """
 import math
 import re
@@ -175,14 +177,12 @@ class Reader:
             self.take_sample(*sample.groups())
 
 
-def find_faults(text):
+def find_faults(text, reader):
     """What the parser here has against the text."""
-    is_open = text.endswith("# EOF\n")
-    reader = Reader(is_open)
     if not text.endswith("\n"):
         yield "the last line has no end"
     lines = text.split("\n")[:-1]
-    if is_open:
+    if reader.is_open:
         lines.pop()
     for number, line in enumerate(lines, 1):
         try:
@@ -193,24 +193,47 @@ def find_faults(text):
         yield "there is nothing in it"
     for family in reader.families.values():
         try:
-            check_family(family, is_open)
+            check_family(family, reader.is_open)
         except Fault as fault:
             yield str(fault)
 
 
-def ask_client(text):
-    """What the reference parser has against it, if it is installed."""
+def import_client(is_open):
+    """The reference parser of the format; None: it is not installed."""
     try:
-        if text.endswith("# EOF\n"):
+        if is_open:
             from prometheus_client.openmetrics import parser
         else:
             from prometheus_client import parser
     except ImportError:
-        return
+        return None
+    return parser
+
+
+def ask_client(text, parser, reader):
+    """What the reference parser has against it, or reads otherwise."""
     try:
-        list(parser.text_string_to_metric_families(text))
+        families = list(parser.text_string_to_metric_families(text))
     except ValueError as error:
         yield f"prometheus_client: {error}"
+        return
+    theirs = {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
+              for family in families for sample in family.samples}
+    ours = {(name, tuple(sorted(labels))): value
+            for family in reader.families.values()
+            for name, labels, value in family.samples}
+    for series in sorted(ours.keys() | theirs.keys()):
+        if ours.get(series) != theirs.get(series):
+            yield (f"prometheus_client: {series} is {theirs.get(series)}, "
+                   f"not {ours.get(series)}")
+    types = {family.name: family.type for family in families}
+    for family in reader.families.values():
+        name = family.name
+        if not reader.is_open and family.type == "counter":
+            name = name.removesuffix("_total")
+        if types.get(name) != family.type:
+            yield (f"prometheus_client: {name} is a {types.get(name)}, not a "
+                   f"{family.type}")
 
 
 def ask_promtool(text):
@@ -231,10 +254,16 @@ def main():
             text = file.read()
     else:
         text = sys.stdin.buffer.read().decode("utf-8")
-    faults = [*find_faults(text), *ask_client(text), *ask_promtool(text)]
+    reader = Reader(text.endswith("# EOF\n"))
+    parser = import_client(reader.is_open)
+    faults = [*find_faults(text, reader), *ask_promtool(text)]
+    if parser:
+        faults += ask_client(text, parser, reader)
+    else:
+        print("prometheus_client is not installed", file=sys.stderr)
     for fault in faults:
         print(fault, file=sys.stderr)
-    return 1 if faults else 0
+    return 1 if faults else 0 if parser else 2
 
 
 if __name__ == "__main__":

@@ -137,13 +137,16 @@ static void json_tells_what_was_sent(void **state)
 {
     struct server *one = start_as("json", NULL);
     struct client *client = client_open(one);
+    const char *request = "GET /canary?q HTTP/1.1\r\nHost: a\r\n"
+                          "User-Agent: u\r\n\r\n";
     struct reply *reply;
     size_t bytes;
     char **lines;
     size_t count;
 
     (void)state;
-    reply = client_ask(client, "GET", "/canary?q", "User-Agent: u\r\n");
+    client_say(client, "%s", request);
+    reply = client_reply(client);
     bytes = reply->head_len + reply->body_len;
     client_ask(client, "GET", "/none", "Connection: close\r\n");
     client_expect_end(client);
@@ -152,6 +155,7 @@ static void json_tells_what_was_sent(void **state)
     assert_int_equal(count, 2);
     assert_int_equal(number_of(lines[0], "\"bytes\":"), 7);
     assert_int_equal(number_of(lines[0], "\"bytes_sent\":"), bytes);
+    assert_int_equal(number_of(lines[0], "\"bytes_in\":"), strlen(request));
     assert_int_equal(number_of(lines[0], "\"requests\":"), 1);
     assert_int_equal(number_of(lines[0], "\"connection\":"), 1);
     expect_has(lines[0], "\"request\":\"GET /canary?q HTTP/1.1\","
@@ -327,6 +331,38 @@ static void a_template_tells_where_the_time_went(void **state)
                 number_of(lines[2], "total=") - PAUSE_MS * 500);
 }
 
+/* Also of bodies that nobody wants, and of heads that are none. */
+static void a_template_tells_how_much_was_read(void **state)
+{
+    static const char *const requests[] = {
+        "GET /canary HTTP/1.1\r\nHost: a\r\nUser-Agent: u\r\n\r\n",
+        "HEAD /none HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /canary HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345",
+        ("PUT /canary HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "2\r\nab\r\n0\r\n\r\n"),
+        "rubbish\r\n\r\n",
+    };
+    enum { REQUESTS = sizeof(requests) / sizeof(requests[0]) };
+    struct server *one = start_as("%{method} in=%{bytes_in}", NULL);
+    struct client *client = client_open(one);
+    char **lines;
+    size_t count;
+
+    (void)state;
+    for (size_t i = 0; i < REQUESTS; i++)
+        client_say(client, "%s", requests[i]); /* pipelined */
+    for (size_t i = 0; i < REQUESTS; i++)
+        i == 1 ? client_reply_to_head(client) : client_reply(client);
+    client_expect_end(client);
+    server_stop(one);
+    lines = read_lines(&count);
+    assert_int_equal(count, REQUESTS);
+    for (size_t i = 0; i < REQUESTS; i++) {
+        going_on("%s", lines[i]);
+        assert_int_equal(number_of(lines[i], " in="), strlen(requests[i]));
+    }
+}
+
 static void what_is_broken_off_is_not_complete(void **state)
 {
     struct server *one = start_as("%{complete} %{bytes} %{total_us}", NULL);
@@ -384,6 +420,7 @@ int main(void)
         e2e_test(silence_and_slowness_are_told_apart),
         e2e_test(numbers_of_connections_are_unique),
         e2e_test(a_template_tells_where_the_time_went),
+        e2e_test(a_template_tells_how_much_was_read),
         e2e_test(what_is_broken_off_is_not_complete),
         e2e_test(a_template_that_is_wrong_is_refused_at_start),
     };

@@ -1,11 +1,12 @@
 /*
- * What the server counts is what its clients saw: requests, bytes, times and
- * the ends of connections, as the Server Statistic Report tells them; and the
- * Server-Timing field.
+ * What the Server Statistic Report tells: when there is one, the ends of
+ * connections, times and the queue; and the Server-Timing field. That counts
+ * are those of the clients is test_counts.c's.
  */
 #include <signal.h>
 
 #include "client.h"
+#include "report.h"
 
 enum { LARGE = 5000000, MIDDLE = 100000, SOON_MS = 5000 };
 
@@ -19,48 +20,7 @@ static int start(void **state)
     return 0;
 }
 
-/* --- Reading a report ----------------------------------------------------- */
-
-static size_t count_reports(const struct server *server)
-{
-    size_t count = 0;
-
-    for (const char *at = read_text(server->errors, NULL);
-         (at = strstr(at, "Server Statistic Report")); at++)
-        count++;
-    return count;
-}
-
-/* The last one; NULL: there is none. */
-static const char *last_report(const struct server *server)
-{
-    const char *last = NULL;
-
-    for (const char *at = read_text(server->errors, NULL);
-         (at = strstr(at, "Server Statistic Report")); at++)
-        last = at;
-    return last;
-}
-
-/* What stands behind the label in the part under title; NULL: no such row. */
-static const char *find_row(const char *report, const char *title,
-                            const char *label)
-{
-    const char *part = strstr(report, printed("\n\n%s", title));
-    const char *end = part ? strstr(part + 2, "\n\n") : NULL;
-    const char *row = part ? strstr(part + 2, printed("\n  %s ", label)) : NULL;
-
-    return row && (!end || row < end) ? row + 3 + strlen(label) : NULL;
-}
-
-/* 0 when there is no such row: what did not happen may be left out. */
-static uint64_t count_of(const char *report, const char *title,
-                         const char *label)
-{
-    const char *row = find_row(report, title, label);
-
-    return row ? strtoull(row, NULL, 10) : 0;
-}
+/* --- Times in a report ----------------------------------------------------- */
 
 /* A row of a table of times, in milliseconds. */
 struct times {
@@ -74,7 +34,7 @@ struct times {
 static struct times times_of(const char *report, const char *title,
                              const char *label)
 {
-    const char *row = find_row(report, title, label);
+    const char *row = report_find(report, title, label);
     struct times times;
 
     if (!row ||
@@ -85,104 +45,7 @@ static struct times times_of(const char *report, const char *title,
     return times;
 }
 
-/* Asks for a report. */
-static const char *report_now(const struct server *server)
-{
-    size_t before = count_reports(server);
-
-    server_signal(server, SIGUSR2);
-    if (!eventually(count_reports(server) > before &&
-                        strstr(last_report(server), "overtakes"),
-                    SOON_MS))
-        flunk("no report");
-    return last_report(server);
-}
-
-/* --- Counts --------------------------------------------------------------- */
-
-enum { GETS = 30, HEADS = 20, POSTS = 10, PIPELINED = 8 };
-
-static const char head_fields[] = " HTTP/1.1\r\nHost: a\r\n\r\n";
-
-/* What was sent and received, by hand: nothing may be missing. */
-static uint64_t bytes_said;
-static uint64_t bytes_heard;
-
-static void exchange(struct client *client, const char *line,
-                     const char *fields, unsigned status)
-{
-    char *text = printed("%s HTTP/1.1\r\nHost: a\r\n%s\r\n%s", line, fields,
-                         *line == 'P' ? "12345" : "");
-    bool to_head = strncmp(line, "HEAD", 4) == 0;
-    struct reply *reply;
-
-    bytes_said += strlen(text);
-    client_send(client, text, strlen(text));
-    reply = to_head ? client_reply_to_head(client) : client_reply(client);
-    expect_status(reply, status);
-    bytes_heard += reply->head_len + reply->body_len;
-}
-
-static void counts_are_those_of_the_client(void **state)
-{
-    struct server *one = START("--workers=2", "--report=always");
-    struct client *clients[4];
-    char *many = scratch(PIPELINED * 64);
-    const char *report;
-
-    (void)state;
-    bytes_said = bytes_heard = 0;
-    for (size_t i = 0; i < 4; i++)
-        clients[i] = client_open(one);
-    for (size_t i = 0; i < GETS; i++)
-        exchange(clients[i % 4], "GET /canary", "", 200);
-    for (size_t i = 0; i < HEADS; i++)
-        exchange(clients[i % 4], "HEAD /none", "", 404);
-    for (size_t i = 0; i < POSTS; i++)
-        exchange(clients[i % 4], "POST /canary", "Content-Length: 5\r\n", 405);
-    exchange(clients[0], "GET /large", "Range: bytes=0-999\r\n", 206);
-    exchange(clients[0], "OPTIONS /canary", "", 204);
-    exchange(clients[1], "DELETE /canary", "", 405);
-    exchange(clients[1], "GET /middle", "", 200);
-    many[0] = '\0';
-    for (size_t i = 0; i < PIPELINED; i++)
-        strncat(strncat(many, "GET /canary", 12), head_fields, 40);
-    bytes_said += strlen(many);
-    client_send(clients[2], many, strlen(many));
-    for (size_t i = 0; i < PIPELINED; i++) {
-        struct reply *reply = client_reply(clients[2]);
-
-        bytes_heard += reply->head_len + reply->body_len;
-    }
-    server_stop(one);
-    report = last_report(one);
-    assert_non_null(report);
-    assert_int_equal(count_of(report, "Requests", "GET"), GETS + 2 + PIPELINED);
-    assert_int_equal(count_of(report, "Requests", "HEAD"), HEADS);
-    assert_int_equal(count_of(report, "Requests", "POST"), POSTS);
-    assert_int_equal(count_of(report, "Requests", "OPTIONS"), 1);
-    assert_int_equal(count_of(report, "Requests", "DELETE"), 1);
-    assert_int_equal(count_of(report, "Requests", "all"),
-                     GETS + HEADS + POSTS + PIPELINED + 4);
-    assert_int_equal(count_of(report, "Requests", "incomplete"), 0);
-    assert_int_equal(count_of(report, "Responses", "200"),
-                     GETS + 1 + PIPELINED);
-    assert_int_equal(count_of(report, "Responses", "204"), 1);
-    assert_int_equal(count_of(report, "Responses", "206"), 1);
-    assert_int_equal(count_of(report, "Responses", "404"), HEADS);
-    assert_int_equal(count_of(report, "Responses", "405"), POSTS + 1);
-    assert_int_equal(count_of(report, "Responses", "bytes received"),
-                     bytes_said);
-    assert_int_equal(count_of(report, "Responses", "bytes sent"), bytes_heard);
-    assert_int_equal(count_of(report, "Connections", "accepted"), 4);
-    assert_int_equal(count_of(report, "Connections", "open"), 0);
-    assert_int_equal(count_of(report, "Connections", "closed: drain"), 4);
-    /* Each worker reads each of four names once, or does not need it. */
-    assert_in_range(count_of(report, "Cache", "misses"), 4, 8);
-    assert_int_equal(count_of(report, "Cache", "hits") +
-                         count_of(report, "Cache", "misses"),
-                     GETS + HEADS + PIPELINED + 2);
-}
+/* --- When there is one ----------------------------------------------------- */
 
 static void a_signal_asks_for_it_at_any_time(void **state)
 {
@@ -190,16 +53,17 @@ static void a_signal_asks_for_it_at_any_time(void **state)
     struct client *client = client_open(one);
 
     (void)state;
-    assert_int_equal(count_of(report_now(one), "Requests", "all"), 0);
+    assert_int_equal(report_number(report_ask(one), "Requests", "all"), 0);
     client_expect_usable(client);
     client_expect_usable(client);
     /* The client has its answer a moment before it is counted. */
-    assert_true(eventually(count_of(report_now(one), "Requests", "GET") == 2,
+    assert_true(eventually(report_number(report_ask(one), "Requests", "GET") ==
+                               2,
                            SOON_MS));
-    assert_int_equal(count_of(report_now(one), "Connections", "open"), 1);
+    assert_int_equal(report_number(report_ask(one), "Connections", "open"), 1);
     client_close(client);
-    assert_true(eventually(count_of(report_now(one), "Connections",
-                                    "closed: client") == 1,
+    assert_true(eventually(report_number(report_ask(one), "Connections",
+                                         "closed: client") == 1,
                            SOON_MS));
     client_expect_usable(client_open(one));
 }
@@ -210,13 +74,13 @@ static void at_exit_it_is_printed_when_asked_for_or_to_a_terminal(void **state)
 
     (void)state;
     server_stop(one);
-    assert_int_equal(count_reports(one), 0);
+    assert_int_equal(report_count(one), 0);
     one = START("--report=off");
     server_stop(one);
-    assert_int_equal(count_reports(one), 0);
+    assert_int_equal(report_count(one), 0);
     one = START("--report=always");
     server_stop(one);
-    assert_int_equal(count_reports(one), 1);
+    assert_int_equal(report_count(one), 1);
     /* A server that never served has nothing to tell. */
     struct outcome outcome;
 
@@ -235,8 +99,10 @@ static void lines_of_the_access_log_are_counted(void **state)
     for (size_t i = 0; i < 10; i++)
         client_expect_usable(client);
     server_stop(one);
-    assert_int_equal(count_of(last_report(one), "Access log", "lines"), 10);
-    assert_int_equal(count_of(last_report(one), "Access log", "dropped"), 0);
+    assert_int_equal(report_number(report_last(one), "Access log", "lines"),
+                     10);
+    assert_int_equal(report_number(report_last(one), "Access log", "dropped"),
+                     0);
 }
 
 /* --- Ends of connections -------------------------------------------------- */
@@ -279,21 +145,24 @@ static void connections_are_counted_by_their_end(void **state)
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 1000);
     client_reset(client); /* broken off */
-    assert_true(eventually(count_of(report_now(one), "Connections", "open") ==
-                               0,
+    assert_true(eventually(report_number(report_ask(one), "Connections",
+                                         "open") == 0,
                            SOON_MS));
     server_stop(one);
-    report = last_report(one);
-    assert_int_equal(count_of(report, "Connections", "accepted"), 12);
-    assert_int_equal(count_of(report, "Connections", "closed: idle"), 1);
-    assert_int_equal(count_of(report, "Connections", "closed: timeout"), 2);
-    assert_int_equal(count_of(report, "Connections", "closed: error"), 3 + 1);
-    assert_int_equal(count_of(report, "Connections", "closed: client"), 4);
-    assert_int_equal(count_of(report, "Connections", "closed: limit"), 1);
-    assert_int_equal(count_of(report, "Connections", "closed: drain"), 0);
-    assert_int_equal(count_of(report, "Requests", "incomplete"), 1);
-    assert_int_equal(count_of(report, "Requests", "other"), 2 + 3);
-    assert_int_equal(count_of(report, "Requests", "all"), 1 + 2 + 3 + 4 + 4);
+    report = report_last(one);
+    assert_int_equal(report_number(report, "Connections", "accepted"), 12);
+    assert_int_equal(report_number(report, "Connections", "closed: idle"), 1);
+    assert_int_equal(report_number(report, "Connections", "closed: timeout"),
+                     2);
+    assert_int_equal(report_number(report, "Connections", "closed: error"),
+                     3 + 1);
+    assert_int_equal(report_number(report, "Connections", "closed: client"), 4);
+    assert_int_equal(report_number(report, "Connections", "closed: limit"), 1);
+    assert_int_equal(report_number(report, "Connections", "closed: drain"), 0);
+    assert_int_equal(report_number(report, "Requests", "incomplete"), 1);
+    assert_int_equal(report_number(report, "Requests", "other"), 2 + 3);
+    assert_int_equal(report_number(report, "Requests", "all"),
+                     1 + 2 + 3 + 4 + 4);
 }
 
 static void clients_that_are_turned_away_are_counted(void **state)
@@ -311,10 +180,11 @@ static void clients_that_are_turned_away_are_counted(void **state)
     }
     client_close(first);
     server_stop(one);
-    assert_int_equal(count_of(last_report(one), "Connections",
-                              "refused: limit"),
+    assert_int_equal(report_number(report_last(one), "Connections",
+                                   "refused: limit"),
                      3);
-    assert_int_equal(count_of(last_report(one), "Connections", "accepted"), 1);
+    assert_int_equal(report_number(report_last(one), "Connections", "accepted"),
+                     1);
 }
 
 /* --- Times ---------------------------------------------------------------- */
@@ -353,7 +223,7 @@ static void times_are_those_a_clock_beside_it_shows(void **state)
         client_expect_usable(client);
     server_stop(one);
     took = now_ms() - begin;
-    report = last_report(one);
+    report = report_last(one);
     wait = times_of(report, "Times in ms", "wait");
     service = times_of(report, "Times in ms", "service");
     total = times_of(report, "Times in ms", "total");
@@ -390,9 +260,9 @@ static void what_the_kernel_keeps_is_told_apart(void **state)
         pause_ms(STEP_MS);
     }
     expect_seeded(client_reply(client), 1, 0, MIDDLE);
-    assert_true(eventually(find_row(report_now(one), "Times in ms", "drain"),
+    assert_true(eventually(report_find(report_ask(one), "Times in ms", "drain"),
                            SOON_MS));
-    drain = times_of(last_report(one), "Times in ms", "drain");
+    drain = times_of(report_last(one), "Times in ms", "drain");
     assert_int_equal(drain.count, 1);
     assert_true(drain.max >= STEP_MS);
 }
@@ -494,25 +364,27 @@ static void a_small_response_that_passes_large_ones_shows(void **state)
         expect_timing(get(one, "/canary"),
                       i == 0 ? "cache;desc=miss" : "cache;desc=hit", &waiting);
     assert_in_range(waiting, 2, LARGES + 1);
-    report = report_now(one);
-    assert_in_range(count_of(report, "Queue", "depth now"), 1, LARGES);
-    assert_in_range(count_of(report, "Queue", "depth at most"), 1, LARGES + 1);
-    assert_in_range(count_of(report, "Queue", "bytes now"), 1,
+    report = report_ask(one);
+    assert_in_range(report_number(report, "Queue", "depth now"), 1, LARGES);
+    assert_in_range(report_number(report, "Queue", "depth at most"), 1,
+                    LARGES + 1);
+    assert_in_range(report_number(report, "Queue", "bytes now"), 1,
                     LARGES * (LARGE + 1000));
-    assert_true(count_of(report, "Queue", "overtakes") >= 10);
+    assert_true(report_number(report, "Queue", "overtakes") >= 10);
     server_stop(one);
-    report = last_report(one);
-    assert_true(count_of(report, "Link, mode rate, engaged", "held back") > 0);
-    assert_in_range(count_of(report, "Link", "rate, bytes/s"), 120000, 250000);
-    assert_int_equal(count_of(report, "Requests", "incomplete"), LARGES);
-    assert_int_equal(count_of(report, "Queue", "depth now"), 0);
-    assert_int_equal(count_of(report, "Queue", "bytes now"), 0);
+    report = report_last(one);
+    assert_true(report_number(report, "Link, mode rate, engaged", "held back") >
+                0);
+    assert_in_range(report_number(report, "Link", "rate, bytes/s"), 120000,
+                    250000);
+    assert_int_equal(report_number(report, "Requests", "incomplete"), LARGES);
+    assert_int_equal(report_number(report, "Queue", "depth now"), 0);
+    assert_int_equal(report_number(report, "Queue", "bytes now"), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        e2e_test(counts_are_those_of_the_client),
         e2e_test(a_signal_asks_for_it_at_any_time),
         e2e_test(at_exit_it_is_printed_when_asked_for_or_to_a_terminal),
         e2e_test(lines_of_the_access_log_are_counted),

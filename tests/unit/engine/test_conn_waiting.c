@@ -63,6 +63,7 @@ static int set_up_later(void **state)
     given = BYTES("");
     is_over = ends_by_drain = false;
     fills = open_streams = 0;
+    memset(&stats, 0, sizeof(stats));
     if (set_up(state) != 0)
         return -1;
     sites_options.status_prefix = BYTES("/later");
@@ -341,6 +342,61 @@ static void closing_all_closes_what_waits(void **state)
     client_close(&client);
 }
 
+/* --- What is counted of it -------------------------------------------------------- */
+
+static void expect_counted(uint64_t requests, uint64_t timed)
+{
+    static struct distribution service;
+
+    service = (struct distribution){0};
+    histogram_add_to(&stats.service, &service);
+    assert_int_equal(counter_read(&stats.methods[METHOD_GET]), requests);
+    assert_int_equal(counter_read(&stats.incomplete), 0);
+    assert_int_equal(service.count, timed);
+}
+
+static void whoever_ends_what_waited_it_is_neither_incomplete_nor_timed(
+    void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin(&client);
+    client_close(&client); /* by an orderly end */
+    turn();
+    assert_int_equal(set.count, 0);
+    expect_counted(1, 0);
+    begin(&client);
+    given = BYTES("unread");
+    conn_set_wake(&set);
+    turn();
+    client_close(&client); /* by a reset */
+    turn();
+    assert_int_equal(set.count, 0);
+    expect_counted(2, 0);
+    ends_by_drain = true;
+    begin(&client);
+    conn_set_drain(&set);
+    settle(&client);
+    assert_true(client.has_ended);
+    client_close(&client);
+    turn();
+    expect_counted(3, 0);
+}
+
+static void what_never_waited_is_timed(void **state)
+{
+    struct client client;
+
+    (void)state;
+    given = BYTES("one");
+    is_over = true;
+    client_open(&client);
+    assert_has(talk(&client, GET("/later")), "one\r\n0\r\n\r\n");
+    expect_counted(1, 1);
+    client_close(&client);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, set_up_later, tear_down_later)
 
@@ -362,6 +418,8 @@ int main(void)
         TEST(draining_ends_what_may_end),
         TEST(draining_waits_for_what_is_not_over),
         TEST(closing_all_closes_what_waits),
+        TEST(whoever_ends_what_waited_it_is_neither_incomplete_nor_timed),
+        TEST(what_never_waited_is_timed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

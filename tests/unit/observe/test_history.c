@@ -128,6 +128,25 @@ static void the_hit_ratio_is_that_of_the_second(void **state)
     assert_true(last()->hit_ratio == 0);
 }
 
+/* Requests are counted at once, what they asked of caches once a second. */
+static void the_hit_ratio_stays_until_caches_tell_of_requests(void **state)
+{
+    (void)state;
+    stats_set_cache(stats, &(struct stats_cache){.hits = 30, .misses = 10});
+    sample_note(stats, 1000);
+    note();
+    assert_true(last()->hit_ratio == 0.75);
+    sample_note(stats, 1000);
+    note();
+    assert_true(last()->hit_ratio == 0.75);
+    stats_set_cache(stats, &(struct stats_cache){.hits = 31, .misses = 11});
+    sample_note(stats, 1000);
+    note();
+    assert_true(last()->hit_ratio == 0.5);
+    note();
+    assert_true(last()->hit_ratio == 0);
+}
+
 static void depth_and_open_connections_are_of_the_moment(void **state)
 {
     (void)state;
@@ -232,6 +251,7 @@ int main(void)
         TEST(a_point_tells_of_its_own_second_alone),
         TEST(a_second_without_requests_is_all_zeros),
         TEST(the_hit_ratio_is_that_of_the_second),
+        TEST(the_hit_ratio_stays_until_caches_tell_of_requests),
         TEST(depth_and_open_connections_are_of_the_moment),
         TEST(the_newest_points_are_kept_oldest_first),
         TEST(fewer_are_read_when_fewer_are_wanted),

@@ -15,7 +15,8 @@ static const char *const fields[] = {
     "request",  "method",      "target",     "path",      "query",
     "protocol", "host",        "status",     "bytes",     "bytes_sent",
     "referer",  "user_agent",  "total_us",   "queue_us",  "service_us",
-    "worker",   "requests",    "connection", "keepalive", "complete"};
+    "worker",   "requests",    "connection", "keepalive", "complete",
+    "bytes_in"};
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 

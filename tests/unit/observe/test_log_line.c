@@ -40,6 +40,7 @@ static int set_up(void **state)
                                .is_complete = false,
                                .body_bytes = 12345678901,
                                .sent_bytes = 12345679000,
+                               .read_bytes = 98765432109,
                                .total_ns = 3999999,
                                .queue_ns = 2000000,
                                .service_ns = 1999};
@@ -101,6 +102,7 @@ static void every_field_tells_its_own(void **state)
         {"%{status}", "206"},
         {"%{bytes}", "12345678901"},
         {"%{bytes_sent}", "12345679000"},
+        {"%{bytes_in}", "98765432109"},
         {"%{referer}", "http://there/"},
         {"%{user_agent}", "browser/1.0 (it)"},
         {"%{total_us}", "3999"},
@@ -181,6 +183,7 @@ static void json_is_one_object(void **state)
         "\"request\":\"GET /a/b?c=d HTTP/1.1\",\"method\":\"GET\","
         "\"path\":\"/a/b\",\"host\":\"example.org:80\",\"status\":206,"
         "\"bytes\":12345678901,\"bytes_sent\":12345679000,"
+        "\"bytes_in\":98765432109,"
         "\"referer\":\"\",\"user_agent\":\"browser/1.0 (it)\","
         "\"total_us\":3999,\"queue_us\":2000,\"service_us\":1,"
         "\"keepalive\":true,\"complete\":false}");

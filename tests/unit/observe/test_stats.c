@@ -129,6 +129,26 @@ static void one_given_up_is_counted_but_not_timed(void **state)
     assert_int_equal(slowest_read(&stats->slowest, slow), 0);
 }
 
+static void an_endless_one_is_neither_given_up_nor_timed(void **state)
+{
+    struct slow_request slow[2 * SLOWEST_COUNT];
+    struct stats_exchange exchange = sample_exchange(UINT64_MAX);
+
+    (void)state;
+    exchange.is_endless = true;
+    for (unsigned ended = 0; ended < 2; ended++) {
+        exchange.is_complete = ended;
+        stats_note_exchange(stats, &exchange);
+    }
+    assert_int_equal(counter_read(&stats->methods[0]), 2);
+    assert_int_equal(counter_read(&stats->statuses[exchange.status - 100]), 2);
+    assert_int_equal(counter_read(&stats->bytes_out), 2 * 1200);
+    assert_int_equal(counter_read(&stats->incomplete), 0);
+    assert_int_equal(count_in(&stats->service), 0);
+    assert_int_equal(count_in(&stats->sizes[0].total), 0);
+    assert_int_equal(slowest_read(&stats->slowest, slow), 0);
+}
+
 static void a_status_beyond_the_table_is_not_counted(void **state)
 {
     static const unsigned beyond[] = {0, 99, 600, UINT32_MAX};
@@ -284,6 +304,7 @@ int main(void)
         TEST(a_size_belongs_to_the_first_class_that_holds_it),
         TEST(an_exchange_is_counted_in_each_place_once),
         TEST(one_given_up_is_counted_but_not_timed),
+        TEST(an_endless_one_is_neither_given_up_nor_timed),
         TEST(a_status_beyond_the_table_is_not_counted),
         TEST(a_slow_one_is_kept_with_all_that_is_known),
         TEST(a_long_target_is_cut),

@@ -104,6 +104,7 @@ static void fill(void)
     exchange.wait_ns = 1500;
     stats_note_exchange(stats, &exchange);
     stats_note_drain(stats, 999);
+    counter_set(&stats->incomplete, 7);
     stats_note_close(stats, STATS_CLOSE_TIMEOUT);
     stats_note_refused(&shared->acceptor, STATS_REFUSAL_LIMIT);
     stats_note_refused(&shared->acceptor, STATS_REFUSAL_DESCRIPTORS);
@@ -154,7 +155,8 @@ static char *without_numbers(struct bytes json)
 #define PRESENT                                                                \
     "{\"server\":\"sprintd\",\"version\":\"1.2.3\",\"uptime_s\":0,"            \
     "\"time\":0,\"workers\":0,\"schedule\":\"srpt\",\"draining\":false,"       \
-    "\"requests\":{\"total\":0,\"by_method\":{\"GET\":0,\"HEAD\":0},"          \
+    "\"requests\":{\"total\":0,\"incomplete\":0,\"by_method\":{\"GET\":0,"     \
+    "\"HEAD\":0},"                                                             \
     "\"by_status\":{\"200\":0,\"404\":0}},\"bytes\":{\"in\":0,\"out\":0},"     \
     "\"connections\":{\"open\":0,\"accepted\":0,\"refused\":0,\"closed\":"     \
     "{\"client\":0,\"idle\":0,\"timeout\":0,\"error\":0,\"limit\":0,"          \
@@ -231,6 +233,7 @@ static void values_are_those_counted(void **state)
         {"time", "1763750001.323"},
         {"workers", "1"},
         {"requests.total", "2"},
+        {"requests.incomplete", "7"},
         {"requests.by_method.GET", "1"},
         {"requests.by_method.HEAD", "1"},
         {"requests.by_status.404", "1"},

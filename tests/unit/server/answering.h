@@ -30,6 +30,7 @@
 enum answering_way {
     ANSWERING_ONCE,   /* a connection: the answer, then its end */
     ANSWERING_MUTE,   /* nothing, for ever */
+    ANSWERING_FIRST,  /* the first connection as ONCE, then it is MUTE */
     ANSWERING_ENDLESS /* the answer, then letters without end */
 };
 
@@ -88,6 +89,8 @@ static inline struct answering answering_open_at(int listener,
                 _exit(EXIT_FAILURE);
             answering_serve(client, ends[1], way, answer);
             close(client);
+            if (way == ANSWERING_FIRST)
+                way = ANSWERING_MUTE;
         }
     }
     close(ends[1]);

@@ -398,6 +398,45 @@ static void follows_the_size_of_the_window(void **state)
     answering_close(&answering);
 }
 
+/* Waits until it has asked so many times in all. */
+static void await_requests(const struct answering *answering, unsigned count)
+{
+    unsigned ends = 0;
+    unsigned line_bytes = 1;
+    char byte;
+
+    while (ends < count && read(answering->requests, &byte, 1) == 1) {
+        if (byte == '\n' && line_bytes == 0)
+            ends++;
+        if (byte != '\r')
+            line_bytes = byte == '\n' ? 0 : line_bytes + 1;
+    }
+    assert_int_equal(ends, count);
+}
+
+static void keys_act_while_an_answer_is_waited_for(void **state)
+{
+    const struct winsize smaller = {.ws_col = 30, .ws_row = 4};
+    struct answering answering = answering_open(ANSWERING_FIRST,
+                                                ANSWER(TOP_STATUS));
+    size_t at = 0;
+    unsigned lines;
+
+    (void)state;
+    start(answering_url(answering.port, ""), false, 80, 24);
+    await_requests(&answering, 2);
+    type("x");
+    assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &smaller), 0);
+    while ((lines = count_lines(at, &at)) == 24)
+        ; /* drawn before it heard of that */
+    assert_int_equal(lines, 4);
+    type("q");
+    assert_int_equal(end(), EX_OK);
+    assert_restored();
+    assert_null(strstr(terminal.output, "timed out"));
+    answering_close(&answering);
+}
+
 static void shows_colours_unless_told_not_to(void **state)
 {
     struct answering answering = answering_open(ANSWERING_ONCE,
@@ -462,6 +501,7 @@ int main(void)
                                set_up),
         cmocka_unit_test_setup(keys_are_not_echoed, set_up),
         cmocka_unit_test_setup(follows_the_size_of_the_window, set_up),
+        cmocka_unit_test_setup(keys_act_while_an_answer_is_waited_for, set_up),
         cmocka_unit_test_setup(shows_colours_unless_told_not_to, set_up),
         cmocka_unit_test_setup(waits_for_a_server_that_went_away, set_up),
         cmocka_unit_test_setup(once_prints_a_snapshot_on_a_terminal_too,

@@ -13,8 +13,9 @@
 
 static uint64_t now_ns;
 static uint64_t
-    step_ns;         /* what passes from one look at the clock to the next */
-static int resolved; /* what getaddrinfo says; 0: it does its work */
+    step_ns; /* what passes from one look at the clock to the next */
+static int interrupt_fd; /* -1: nothing interrupts */
+static int resolved;     /* what getaddrinfo says; 0: it does its work */
 
 uint64_t __wrap_now_read_ns(void);
 uint64_t __wrap_now_read_ns(void)
@@ -42,16 +43,30 @@ static int set_up(void **state)
     now_ns = 0;
     step_ns = 0;
     resolved = 0;
+    interrupt_fd = -1;
     return 0;
 }
 
 /* --- Fetching -------------------------------------------------------------------- */
 
 static char why[4096];
+static unsigned interrupts_left; /* until it gives up */
+
+static bool gives_up(void *self)
+{
+    char byte;
+
+    assert_ptr_equal(self, &interrupt_fd);
+    assert_int_equal(read(interrupt_fd, &byte, 1), 1);
+    return --interrupts_left == 0;
+}
 
 /* The exit status; the body must be what is expected when it is EX_OK. */
-static int fetch(const char *url, int cancel_fd, const char *body)
+static int fetch(const char *url, const char *body)
 {
+    const struct top_interrupt interrupt = {.fds = {-1, interrupt_fd, -1},
+                                            .gives_up = gives_up,
+                                            .self = &interrupt_fd};
     struct top_target target;
     struct top_reply reply;
     struct buf buf;
@@ -60,7 +75,7 @@ static int fetch(const char *url, int cancel_fd, const char *body)
     assert_null(top_target_read(&target, url));
     top_reply_init(&reply);
     buf_init(&buf, why, sizeof(why) - 1, sizeof(why) - 1);
-    status = top_fetch(&target, cancel_fd, &reply, &buf);
+    status = top_fetch(&target, &interrupt, &reply, &buf);
     why[buf.len] = '\0';
     if (status == EX_OK)
         assert_true(bytes_eq(buf_bytes(&reply.body), bytes_of(body)));
@@ -92,8 +107,7 @@ static void asks_for_the_document_and_takes_it(void **state)
     char request[512];
 
     (void)state;
-    assert_int_equal(fetch(answering_url(answering.port, "/s"), -1, "{}"),
-                     EX_OK);
+    assert_int_equal(fetch(answering_url(answering.port, "/s"), "{}"), EX_OK);
     snprintf(request, sizeof(request),
              "GET /s/status.json HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
              "Accept: application/json\r\nUser-Agent: sprintd-top\r\n"
@@ -119,7 +133,7 @@ static void asks_through_a_socket_in_the_file_system(void **state)
                      0);
     answering = answering_open_at(listener, ANSWERING_ONCE, OK);
     snprintf(url, sizeof(url), "unix:%s/s:/x", place.name);
-    assert_int_equal(fetch(url, -1, "{}"), EX_OK);
+    assert_int_equal(fetch(url, "{}"), EX_OK);
     assert_asked(&answering,
                  "GET /x/status.json HTTP/1.1\r\nHost: localhost\r\n"
                  "Accept: application/json\r\nUser-Agent: sprintd-top\r\n"
@@ -153,7 +167,7 @@ static void says_why_a_server_does_not_tell(void **state)
         struct answering answering = answering_open(ANSWERING_ONCE,
                                                     cases[i].answer);
 
-        assert_int_equal(fetch(answering_url(answering.port, "/s/"), -1, ""),
+        assert_int_equal(fetch(answering_url(answering.port, "/s/"), ""),
                          cases[i].status);
         assert_why(cases[i].why);
         answering_close(&answering);
@@ -166,11 +180,11 @@ static void says_when_nobody_listens(void **state)
     int fd = answering_bind(&port);
 
     (void)state;
-    assert_int_equal(fetch(answering_url(port, ""), -1, ""), EX_UNAVAILABLE);
+    assert_int_equal(fetch(answering_url(port, ""), ""), EX_UNAVAILABLE);
     assert_why("127.0.0.1:");
     assert_why("cannot connect: Connection refused");
     close(fd);
-    assert_int_equal(fetch("unix:/nowhere/s", -1, ""), EX_UNAVAILABLE);
+    assert_int_equal(fetch("unix:/nowhere/s", ""), EX_UNAVAILABLE);
     assert_why("/nowhere/s: cannot connect: No such file");
 }
 
@@ -178,7 +192,7 @@ static void says_when_a_name_is_not_known(void **state)
 {
     (void)state;
     resolved = EAI_NONAME;
-    assert_int_equal(fetch("nobody.example", -1, ""), EX_UNAVAILABLE);
+    assert_int_equal(fetch("nobody.example", ""), EX_UNAVAILABLE);
     assert_why("nobody.example:80: cannot connect: Name or service not known");
 }
 
@@ -188,7 +202,7 @@ static void gives_up_on_a_server_that_says_nothing(void **state)
 
     (void)state;
     step_ns = (TOP_FETCH_MS / 10 * 9) * UINT64_C(1000000);
-    assert_int_equal(fetch(answering_url(answering.port, ""), -1, ""),
+    assert_int_equal(fetch(answering_url(answering.port, ""), ""),
                      EX_UNAVAILABLE);
     assert_why("timed out");
     answering_close(&answering);
@@ -201,26 +215,48 @@ static void gives_up_on_an_answer_that_takes_too_long_as_a_whole(void **state)
 
     (void)state;
     step_ns = (TOP_FETCH_MS / 20) * UINT64_C(1000000);
-    assert_int_equal(fetch(answering_url(answering.port, ""), -1, ""),
+    assert_int_equal(fetch(answering_url(answering.port, ""), ""),
                      EX_UNAVAILABLE);
     assert_why("timed out");
     answering_close(&answering);
 }
 
+/* Fetches while so many bytes can be read, of which it gives up at the last. */
+static int fetch_interrupted(const struct answering *answering, unsigned bytes,
+                             unsigned last)
+{
+    int ends[2];
+    int status;
+
+    assert_int_equal(pipe(ends), 0);
+    for (unsigned i = 0; i < bytes; i++)
+        assert_int_equal(write(ends[1], "x", 1), 1);
+    interrupt_fd = ends[0];
+    interrupts_left = last;
+    step_ns = 1; /* the time would never be over */
+    status = fetch(answering_url(answering->port, ""), "{}");
+    close(ends[0]);
+    close(ends[1]);
+    return status;
+}
+
 static void gives_up_when_told_to(void **state)
 {
     struct answering answering = answering_open(ANSWERING_MUTE, OK);
-    int ends[2];
 
     (void)state;
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], "x", 1), 1);
-    step_ns = 1; /* the time would never be over */
-    assert_int_equal(fetch(answering_url(answering.port, ""), ends[0], ""),
-                     EX_UNAVAILABLE);
+    assert_int_equal(fetch_interrupted(&answering, 3, 3), EX_UNAVAILABLE);
     assert_why("canceled");
-    close(ends[0]);
-    close(ends[1]);
+    answering_close(&answering);
+}
+
+static void goes_on_when_an_interruption_means_nothing(void **state)
+{
+    struct answering answering = answering_open(ANSWERING_ONCE, OK);
+
+    (void)state;
+    assert_int_equal(fetch_interrupted(&answering, 1, 2), EX_OK);
+    assert_int_equal(interrupts_left, 1);
     answering_close(&answering);
 }
 
@@ -231,9 +267,8 @@ static void leaves_no_descriptor_open(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(fetch(answering_url(answering.port, ""), -1, "{}"),
-                         EX_OK);
-    assert_int_equal(fetch("unix:/nowhere/s", -1, ""), EX_UNAVAILABLE);
+        assert_int_equal(fetch(answering_url(answering.port, ""), "{}"), EX_OK);
+    assert_int_equal(fetch("unix:/nowhere/s", ""), EX_UNAVAILABLE);
     assert_int_equal(place_count_fds(), before);
     answering_close(&answering);
 }
@@ -251,6 +286,8 @@ int main(void)
         cmocka_unit_test_setup(
             gives_up_on_an_answer_that_takes_too_long_as_a_whole, set_up),
         cmocka_unit_test_setup(gives_up_when_told_to, set_up),
+        cmocka_unit_test_setup(goes_on_when_an_interruption_means_nothing,
+                               set_up),
         cmocka_unit_test_setup(leaves_no_descriptor_open, set_up),
     };
 

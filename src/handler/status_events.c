@@ -1,0 +1,149 @@
+#include <stdlib.h>
+
+#include "handler/status_priv.h"
+#include "observe/status_json.h"
+
+#define RETRY_LINE "Retry-After: 10\r\n" STATUS_NO_STORE
+
+/* What a stream begins with: how soon to come back when it broke off. */
+#define EVENTS_INTRO "retry: 1000\n\n"
+
+/* A comment in the place of a tick that could not be made, so that neither
+ * side takes the other for dead. */
+#define HEARTBEAT ":\n\n"
+
+struct events {
+    struct stream stream; /* first: what the response holds is this */
+    struct status *status;
+    bool has_begun;
+    uint64_t seen;            /* of the ticks, the last begun */
+    struct status_text *tick; /* being sent, or NULL */
+    size_t at;                /* in it */
+};
+
+/* Begins the last tick. */
+static void take_tick(struct events *events)
+{
+    struct status *status = events->status;
+
+    events->seen = status->ticks;
+    events->at = 0;
+    events->tick = status->tick;
+    if (events->tick)
+        events->tick->refs++;
+}
+
+static void put_piece(struct events *events, struct buf *out)
+{
+    struct bytes left = buf_bytes(&events->tick->buf);
+
+    left.data += events->at;
+    left.len -= events->at;
+    if (left.len > RESPONSE_STREAM_BYTES) {
+        left.len = RESPONSE_STREAM_BYTES;
+        events->at += left.len;
+        buf_put(out, left);
+    } else {
+        buf_put(out, left);
+        status_text_release(&events->tick);
+    }
+}
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    struct events *events = (struct events *)stream;
+
+    if (!events->has_begun) {
+        events->has_begun = true;
+        buf_put_literal(out, EVENTS_INTRO);
+        return STREAM_MORE;
+    }
+    if (!events->tick && events->status->is_draining)
+        return STREAM_END;
+    if (!events->tick && events->seen == events->status->ticks)
+        return STREAM_LATER;
+    if (!events->tick)
+        take_tick(events);
+    if (events->tick)
+        put_piece(events, out);
+    else
+        buf_put_literal(out, HEARTBEAT);
+    return STREAM_MORE;
+}
+
+static void destroy(struct stream *stream)
+{
+    struct events *events = (struct events *)stream;
+
+    status_text_release(&events->tick);
+    events->status->streams--;
+    free(events);
+}
+
+static struct stream *open_events(struct status *status)
+{
+    struct events *events = malloc(sizeof(*events));
+
+    if (!events)
+        return NULL;
+    status->streams++;
+    *events = (struct events){.stream = {.fill = fill, .destroy = destroy},
+                              .status = status,
+                              .seen = status->ticks};
+    return &events->stream;
+}
+
+void status_answer_events(struct status *status, struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+    struct stream *stream = NULL;
+
+    if (status->streams == STATUS_STREAMS_MAX || status->is_draining) {
+        status_fail(status, response, 503, BYTES(RETRY_LINE));
+        return;
+    }
+    if (!response->is_head && !(stream = open_events(status))) {
+        status_fail(status, response, 500, BYTES(""));
+        return;
+    }
+    if (response->is_http10)
+        response->persists = false; /* only the end of it ends the body */
+    response->status = 200;
+    head_begin(&response->head, 200, &status->options.style);
+    head_field(&response->head, BYTES("Content-Type"),
+               BYTES("text/event-stream"));
+    buf_put_literal(&response->head, STATUS_NO_STORE);
+    if (!response->is_http10)
+        head_field(&response->head, BYTES("Transfer-Encoding"),
+                   BYTES("chunked"));
+    response_add_head(response);
+    response->is_chunked = !response->is_http10;
+    if (stream && response->head.failed)
+        stream->destroy(stream);
+    else
+        response->stream = stream;
+}
+
+bool status_tick(struct status *status)
+{
+    struct status_text *text;
+
+    if (status->streams == 0) {
+        status_text_release(&status->tick); /* nobody waits for it */
+        return false;
+    }
+    text = status_text_create(STATUS_JSON_BYTES_MAX + 64);
+    if (text) {
+        status_look(status);
+        buf_put_literal(&text->buf, "event: tick\ndata: ");
+        status_json_put_tick(&text->buf, status->snapshot,
+                             status->options.history);
+        buf_put_literal(&text->buf, "\n\n");
+    }
+    if (text && text->buf.failed)
+        status_text_release(&text);
+    status_text_release(&status->tick);
+    status->tick = text;
+    status->ticks++;
+    return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * status_priv - what the two files of the status share: status.c, which gives
+ * whole answers, and status_events.c, which streams what is new every second.
+ */
+#ifndef HANDLER_STATUS_PRIV_H
+#define HANDLER_STATUS_PRIV_H
+
+#include "handler/status.h"
+
+#define STATUS_NO_STORE "Cache-Control: no-store\r\n"
+
+/* Counted; freed with the last reference. */
+struct status_text {
+    unsigned refs;
+    struct buf buf;
+};
+
+struct status {
+    struct status_options options;
+    struct stats_snapshot *snapshot;
+    bool is_draining;
+    size_t streams;
+    uint64_t ticks;           /* so far; the number of tick */
+    struct status_text *tick; /* the last; NULL: there was no memory for it */
+};
+
+/* NULL: no memory. */
+MUST_USE struct status_text *status_text_create(size_t bytes_max);
+void status_text_release(struct status_text **text_ref);
+
+/* Makes the snapshot anew. */
+void status_look(struct status *status);
+
+/* Answers with an error's page. */
+void status_fail(const struct status *status, struct response *response,
+                 unsigned code, struct bytes fields);
+
+/* Answers with a stream of ticks. */
+void status_answer_events(struct status *status, struct exchange *exchange);
+
+#endif
