@@ -69,7 +69,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
 # Private headers (x_priv.h) lie in src; hence both.
 COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -I$(BUILD)/text \
             $(WARNINGS)
-LIBS     := -lev -lhttp_parser -lpthread -lm
+LIBS     := -lev -lhttp_parser -lseccomp -lpthread -lm
 
 HARDENED := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 SANE     := -O1 -g -fno-omit-frame-pointer
@@ -85,7 +85,7 @@ CFLAGS_debug   := -O0 -g3
 CFLAGS_release := -O2 -g $(HARDENED)
 CFLAGS_asan    := $(SANE) -fsanitize=address,undefined -fno-sanitize-recover=all
 CFLAGS_tsan    := $(SANE) -fsanitize=thread
-CFLAGS_cov     := -O0 -g --coverage
+CFLAGS_cov     := -O0 -g --coverage -DSPRINTD_COVERAGE
 CFLAGS_fuzz    := $(SANE) -fsanitize=fuzzer-no-link,address,undefined \
                   -fno-sanitize-recover=all
 

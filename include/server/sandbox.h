@@ -1,0 +1,61 @@
+/*
+ * sandbox - shuts the process up in what it needs: files (path_fence) and
+ * system calls (call_filter).
+ *
+ *            refused file    refused call         kernel cannot
+ *   off      -               -                    -
+ *   on       EACCES          EPERM                does without, and says so
+ *   strict   EACCES          killed by SIGSYS     does not start
+ *
+ * Builds with a sanitizer or with coverage have none and say so, in whatever
+ * mode: their run-time parts open files and trace processes as they please.
+ *
+ * Thread: the main thread's; entered before there is a second one.
+ */
+#ifndef SERVER_SANDBOX_H
+#define SERVER_SANDBOX_H
+
+#include "server/path_fence.h"
+
+enum sandbox_mode { SANDBOX_OFF, SANDBOX_ON, SANDBOX_STRICT };
+
+enum { SANDBOX_PATHS_MAX = 4096 };
+
+struct sandbox_path {
+    const char *path;
+    enum path_access access;
+    bool may_be_missing; /* nothing is said then */
+};
+
+struct sandbox_options {
+    enum sandbox_mode mode;
+    const struct sandbox_path *paths;
+    size_t path_count;
+    bool connects_tcp;      /* answers come from other servers */
+    bool connects_abstract; /* NOTIFY_SOCKET begins with '@' */
+};
+
+struct sandbox {
+    struct path_fence fence;
+    bool has_fence;
+    bool has_filter;
+};
+
+/* Whether this build has one. */
+bool sandbox_is_built_in(void);
+
+/* Enters it, and says in one line what is in force; /dev/null is always in
+ * reach. A path that cannot be reached is said and stays out. EX_OK; strictly
+ * also EX_UNAVAILABLE, after a line that says why: do not start then. */
+MUST_USE int sandbox_enter(struct sandbox *sandbox,
+                           const struct sandbox_options *options);
+
+/* Whether path can be used so from inside. When not, only a new process can:
+ * by a restart or an upgrade. */
+bool sandbox_allows(const struct sandbox *sandbox, const char *path,
+                    enum path_access access);
+
+/* Frees memory. Nobody gets out by that. */
+void sandbox_close(struct sandbox *sandbox);
+
+#endif

@@ -1,0 +1,138 @@
+#include "server/sandbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "server/call_filter.h"
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define IS_INSTRUMENTED true
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    defined(SPRINTD_COVERAGE)
+#define IS_INSTRUMENTED true
+#endif
+#ifndef IS_INSTRUMENTED
+#define IS_INSTRUMENTED false
+#endif
+
+bool sandbox_is_built_in(void)
+{
+    return !IS_INSTRUMENTED;
+}
+
+/* A directory of the kernel's has 2 links, and one for each in it. */
+static bool is_single_thread(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/task", &st) == -1 || st.st_nlink == 3;
+}
+
+static void permit(struct path_fence *fence, const struct sandbox_path *path)
+{
+    int err = path_fence_permit(fence, path->path, path->access);
+
+    if (err != 0 && !path->may_be_missing)
+        log_warning("sandbox: '%s' stays out of reach: %s", path->path,
+                    strerror(-err));
+}
+
+/* 0 or -errno. */
+static int enter_fence(struct path_fence *fence,
+                       const struct sandbox_options *options)
+{
+    /* The acceptor's spare descriptor is opened again and again. */
+    static const struct sandbox_path null = {"/dev/null", PATH_READ, true};
+    const struct path_fence_options fence_options = {
+        .rules_max = SANDBOX_PATHS_MAX + 1,
+        .connects_tcp = options->connects_tcp,
+        .connects_abstract = options->connects_abstract};
+    int err = path_fence_open(fence, &fence_options);
+
+    if (err != 0)
+        return err;
+    permit(fence, &null);
+    for (size_t i = 0; i < options->path_count; i++)
+        permit(fence, &options->paths[i]);
+    err = path_fence_enter(fence);
+    if (err != 0)
+        path_fence_close(fence);
+    return err;
+}
+
+static void announce(const struct sandbox *sandbox, bool is_strict,
+                     int fence_err, int filter_err)
+{
+    char fence[96];
+    char filter[96];
+
+    if (sandbox->has_fence)
+        snprintf(fence, sizeof(fence), "Landlock ABI %d", sandbox->fence.abi);
+    else
+        snprintf(fence, sizeof(fence), "no Landlock (%s)",
+                 strerror(-fence_err));
+    if (sandbox->has_filter)
+        snprintf(filter, sizeof(filter), "seccomp");
+    else
+        snprintf(filter, sizeof(filter), "no seccomp (%s)",
+                 strerror(-filter_err));
+    log_notice("sandbox: %s, %s%s", fence, filter, is_strict ? ", strict" : "");
+}
+
+static int refuse(const char *what, int err)
+{
+    fprintf(stderr,
+            "sprintd: --sandbox strict: this kernel gives no %s: %s; "
+            "--sandbox on does without\n",
+            what, strerror(-err));
+    return EX_UNAVAILABLE;
+}
+
+int sandbox_enter(struct sandbox *sandbox,
+                  const struct sandbox_options *options)
+{
+    bool is_strict = options->mode == SANDBOX_STRICT;
+    int fence_err;
+    int filter_err;
+
+    *sandbox = (struct sandbox){.fence = {.fd = -1}};
+    if (options->mode == SANDBOX_OFF || !sandbox_is_built_in()) {
+        log_notice("sandbox: %s", options->mode == SANDBOX_OFF
+                                      ? "off"
+                                      : "none in an instrumented build");
+        return EX_OK;
+    }
+    assert(is_single_thread());
+    tzset(); /* local time needs a file, once */
+    fence_err = enter_fence(&sandbox->fence, options);
+    sandbox->has_fence = fence_err == 0;
+    if (is_strict && !sandbox->has_fence)
+        return refuse("Landlock", fence_err);
+    filter_err = call_filter_enter(is_strict);
+    sandbox->has_filter = filter_err == 0;
+    if (is_strict && !sandbox->has_filter)
+        return refuse("seccomp filter", filter_err);
+    announce(sandbox, is_strict, fence_err, filter_err);
+    return EX_OK;
+}
+
+bool sandbox_allows(const struct sandbox *sandbox, const char *path,
+                    enum path_access access)
+{
+    return !sandbox->has_fence ||
+           path_fence_allows(&sandbox->fence, path, access);
+}
+
+void sandbox_close(struct sandbox *sandbox)
+{
+    path_fence_close(&sandbox->fence);
+}

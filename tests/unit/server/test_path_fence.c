@@ -1,0 +1,573 @@
+/* link: -Wl,--wrap=syscall */
+#include "server/path_fence.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+#include "enclosed.h"
+
+/* --- Kernels that can less -------------------------------------------------- */
+
+static int landlock_errno; /* what create_ruleset fails with, 0: nothing */
+static int older_abi;      /* 0: the kernel's own */
+
+long __real_syscall(long number, long a, long b, long c, long d, long e,
+                    long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e,
+                    long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (number == SYS_landlock_create_ruleset && landlock_errno != 0) {
+        errno = landlock_errno;
+        return -1;
+    }
+    if (number == SYS_landlock_create_ruleset && a == 0 && older_abi != 0)
+        return older_abi;
+    return __real_syscall(number, a, b, c, d, e, f);
+}
+
+/* --- Helpers ----------------------------------------------------------------- */
+
+static struct place place;
+static struct path_fence fence;
+static const struct path_fence_options plain = {.rules_max = 8};
+
+static int set_up(void **state)
+{
+    (void)state;
+    landlock_errno = older_abi = 0;
+    fence = (struct path_fence){.fd = -1};
+    if (place_open(&place) != 0 || mkdirat(place.fd, "root", 0755) != 0 ||
+        mkdirat(place.fd, "root/deep", 0755) != 0 ||
+        mkdirat(place.fd, "log", 0755) != 0 ||
+        mkdirat(place.fd, "other", 0755) != 0)
+        return -1;
+    return place_write(&place, "root/deep/file", "text") != 0 ||
+                   place_write(&place, "log/old", "text") != 0 ||
+                   place_write(&place, "other/file", "text") != 0
+               ? -1
+               : 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    path_fence_close(&fence);
+    return place_close(&place);
+}
+
+/* Skips the test on machines without Landlock. */
+static void open_fence(const struct path_fence_options *options)
+{
+    int err = path_fence_open(&fence, options);
+
+    if (err == -ENOSYS || err == -EOPNOTSUPP)
+        skip();
+    assert_int_equal(err, 0);
+}
+
+static void permit(const char *name, enum path_access access)
+{
+    assert_int_equal(path_fence_permit(&fence, place_path(&place, name),
+                                       access),
+                     0);
+}
+
+/* The errno of opening it so, 0 when it opens. */
+static int try_open(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC, 0600);
+
+    if (fd == -1)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static int try_name(const char *name, int flags)
+{
+    return try_open(place_path(&place, name), flags);
+}
+
+static int entered(void)
+{
+    return path_fence_enter(&fence) == 0;
+}
+
+/* --- Reading ------------------------------------------------------------------ */
+
+static int look_around(void)
+{
+    if (!entered())
+        return 1;
+    if (try_open("/etc/passwd", O_RDONLY) != EACCES)
+        return 2;
+    if (try_name("root/deep/file", O_RDONLY) != 0 ||
+        try_name("root", O_RDONLY | O_DIRECTORY) != 0)
+        return 3;
+    if (try_name("other/file", O_RDONLY) != EACCES)
+        return 4;
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : 5;
+}
+
+static void only_what_is_permitted_can_be_read(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    assert_int_equal(enclosed(look_around), 0);
+}
+
+static int write_around(void)
+{
+    if (!entered())
+        return 1;
+    if (try_name("root/deep/file", O_WRONLY) != EACCES ||
+        try_name("root/new", O_WRONLY | O_CREAT) != EACCES)
+        return 2;
+    if (unlink(place_path(&place, "root/deep/file")) == 0 || errno != EACCES)
+        return 3;
+    if (mkdir(place_path(&place, "root/folder"), 0700) == 0 || errno != EACCES)
+        return 4;
+    return fence.abi < 3 ||
+                   try_name("root/deep/file", O_RDONLY | O_TRUNC) == EACCES
+               ? 0
+               : 5;
+}
+
+static void what_is_only_read_is_not_written(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    assert_int_equal(enclosed(write_around), 0);
+}
+
+static int execute(void)
+{
+    char *const argv[] = {(char *)(uintptr_t) "true", NULL};
+
+    if (!entered())
+        return 1;
+    execv("/bin/true", argv);
+    return errno == EACCES ? 0 : 2;
+}
+
+static void nothing_is_executed_even_where_all_is_read(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    assert_int_equal(path_fence_permit(&fence, "/", PATH_READ), 0);
+    assert_int_equal(enclosed(execute), 0);
+}
+
+static int use_directory_from_before(void)
+{
+    int other = open(place_path(&place, "other"), O_RDONLY | O_DIRECTORY);
+
+    if (!entered())
+        return 1;
+    return openat(other, "file", O_RDONLY) == -1 && errno == EACCES ? 0 : 2;
+}
+
+static void a_directory_open_from_before_is_no_way_out(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    assert_int_equal(enclosed(use_directory_from_before), 0);
+}
+
+static int read_single_file(void)
+{
+    if (!entered())
+        return 1;
+    return try_name("other/file", O_RDONLY) == 0 &&
+                   try_name("root/deep/file", O_RDONLY) == EACCES
+               ? 0
+               : 2;
+}
+
+static void a_single_file_can_be_permitted(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("other/file", PATH_READ);
+    assert_int_equal(enclosed(read_single_file), 0);
+}
+
+static int follow_out(void)
+{
+    if (!entered())
+        return 1;
+    return try_name("root/link", O_RDONLY) == EACCES ? 0 : 2;
+}
+
+static void a_symlink_in_a_root_is_no_way_out(void **state)
+{
+    (void)state;
+    assert_int_equal(symlinkat("../other/file", place.fd, "root/link"), 0);
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    assert_int_equal(enclosed(follow_out), 0);
+}
+
+/* --- Writing ------------------------------------------------------------------ */
+
+static int rotate_log(void)
+{
+    if (!entered())
+        return 1;
+    if (rename(place_path(&place, "log/old"),
+               place_path(&place, "log/older")) != 0 ||
+        try_name("log/old", O_WRONLY | O_APPEND | O_CREAT) != 0)
+        return 2;
+    if (unlink(place_path(&place, "log/older")) != 0)
+        return 3;
+    return try_name("log/old", O_RDONLY) == EACCES ? 0 : 4;
+}
+
+static void a_log_is_made_anew_but_never_read(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("log/old", PATH_PLACE);
+    assert_int_equal(enclosed(rotate_log), 0);
+}
+
+static int bind_unix(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/log/socket",
+             place.name);
+    if (!entered())
+        return 1;
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+        return 2;
+    if (unlink(address.sun_path) != 0)
+        return 3;
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/other/socket",
+             place.name);
+    fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    return bind(fd, (struct sockaddr *)&address, sizeof(address)) == -1 &&
+                   errno == EACCES
+               ? 0
+               : 4;
+}
+
+static void a_place_that_is_not_there_yet_takes_a_socket(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("log/socket", PATH_PLACE);
+    assert_int_equal(enclosed(bind_unix), 0);
+}
+
+static int write_through_link(void)
+{
+    if (!entered())
+        return 1;
+    unlink(place_path(&place, "other/file"));
+    return try_name("log/link", O_WRONLY | O_CREAT) == 0 ? 0 : 2;
+}
+
+static void a_place_behind_a_symlink_is_where_it_leads(void **state)
+{
+    (void)state;
+    assert_int_equal(symlinkat("../other/file", place.fd, "log/link"), 0);
+    open_fence(&plain);
+    permit("log/link", PATH_PLACE);
+    assert_int_equal(enclosed(write_through_link), 0);
+}
+
+static int write_device(void)
+{
+    if (!entered())
+        return 1;
+    return try_open("/dev/null", O_WRONLY) == 0 &&
+                   try_open("/dev/zero", O_WRONLY) == EACCES
+               ? 0
+               : 2;
+}
+
+static void a_device_as_a_place_does_not_open_its_directory(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    assert_int_equal(path_fence_permit(&fence, "/dev/null", PATH_PLACE), 0);
+    assert_int_equal(enclosed(write_device), 0);
+}
+
+static int write_pipe(void)
+{
+    int ends[2];
+    char path[32];
+
+    if (pipe(ends) != 0)
+        return 1;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
+    if (path_fence_permit(&fence, path, PATH_PLACE) != 0 || !entered())
+        return 2;
+    return try_open(path, O_WRONLY) == 0 ? 0 : 3;
+}
+
+static void a_pipe_behind_a_name_in_proc_can_be_a_place(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    assert_int_equal(enclosed(write_pipe), 0);
+}
+
+static int keep_data(void)
+{
+    if (!entered())
+        return 1;
+    if (try_name("other/new", O_RDWR | O_CREAT | O_TRUNC) != 0 ||
+        mkdir(place_path(&place, "other/sub"), 0700) != 0)
+        return 2;
+    return rename(place_path(&place, "other/new"),
+                  place_path(&place, "other/file")) == 0 &&
+                   try_name("other/file", O_RDONLY) == 0
+               ? 0
+               : 3;
+}
+
+static void a_data_directory_is_read_and_written(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("other", PATH_WRITE);
+    assert_int_equal(enclosed(keep_data), 0);
+}
+
+/* --- Connecting ---------------------------------------------------------------- */
+
+/* The errno of connecting to a port of loopback where nobody listens. */
+static int try_connect(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(address);
+    int held = socket(AF_INET, SOCK_STREAM, 0);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (!entered() ||
+        bind(held, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        getsockname(held, (struct sockaddr *)&address, &len) != 0)
+        return 0;
+    return connect(fd, (struct sockaddr *)&address, len) == -1 ? errno : 0;
+}
+
+static void tcp_goes_out_only_when_asked_for(void **state)
+{
+    struct path_fence_options connecting = {.connects_tcp = true};
+
+    (void)state;
+    open_fence(&plain);
+    if (fence.abi < 4)
+        skip();
+    assert_int_equal(enclosed(try_connect), EACCES);
+    path_fence_close(&fence);
+    open_fence(&connecting);
+    assert_int_equal(enclosed(try_connect), ECONNREFUSED);
+}
+
+static struct sockaddr_un abstract_address;
+static socklen_t abstract_len;
+
+static int try_abstract(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    if (!entered())
+        return 1;
+    return connect(fd, (struct sockaddr *)&abstract_address, abstract_len) == 0
+               ? 2
+               : errno;
+}
+
+static void abstract_sockets_are_met_only_when_asked_for(void **state)
+{
+    struct path_fence_options connecting = {.connects_abstract = true};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)state;
+    /* Bound to nothing but its family, it gets a name of its own. */
+    abstract_address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    abstract_len = sizeof(abstract_address);
+    assert_int_equal(bind(fd, (struct sockaddr *)&abstract_address,
+                          sizeof(sa_family_t)),
+                     0);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&abstract_address,
+                                 &abstract_len),
+                     0);
+    open_fence(&plain);
+    if (fence.abi < 6) {
+        close(fd);
+        skip();
+    }
+    assert_int_equal(enclosed(try_abstract), EPERM);
+    path_fence_close(&fence);
+    open_fence(&connecting);
+    assert_int_equal(enclosed(try_abstract), 2);
+    close(fd);
+}
+
+/* --- Asking -------------------------------------------------------------------- */
+
+static bool allows(const char *name, enum path_access access)
+{
+    return path_fence_allows(&fence, place_path(&place, name), access);
+}
+
+static void what_a_reload_may_reach_can_be_asked(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    permit("log/old", PATH_PLACE);
+    assert_true(allows("root", PATH_READ));
+    assert_true(allows("root/deep", PATH_READ));
+    assert_true(allows("root/deep/file", PATH_READ));
+    assert_true(allows("root/deep/../deep/missing", PATH_READ));
+    assert_false(allows("root", PATH_WRITE));
+    assert_false(allows("other", PATH_READ));
+    assert_false(allows("other/missing", PATH_READ));
+    assert_false(allows("missing/missing", PATH_READ));
+    assert_true(allows("log/access", PATH_PLACE));
+    assert_false(allows("other/access", PATH_PLACE));
+    assert_false(path_fence_allows(&fence, "/etc", PATH_READ));
+    assert_false(path_fence_allows(&fence, "/", PATH_READ));
+}
+
+static void what_took_a_permitted_name_is_out_of_reach(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    assert_int_equal(renameat(place.fd, "root", place.fd, "moved"), 0);
+    assert_int_equal(mkdirat(place.fd, "root", 0755), 0);
+    assert_false(allows("root", PATH_READ));
+    assert_true(allows("moved", PATH_READ));
+}
+
+static int ask_inside(void)
+{
+    if (!entered())
+        return 1;
+    return allows("root/deep/file", PATH_READ) && !allows("other", PATH_READ)
+               ? 0
+               : 2;
+}
+
+static void asking_works_from_inside(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    permit("root", PATH_READ);
+    assert_int_equal(enclosed(ask_inside), 0);
+}
+
+/* --- What fails ----------------------------------------------------------------- */
+
+static void a_kernel_without_landlock_is_told(void **state)
+{
+    (void)state;
+    landlock_errno = ENOSYS;
+    assert_int_equal(path_fence_open(&fence, &plain), -ENOSYS);
+    landlock_errno = EOPNOTSUPP;
+    assert_int_equal(path_fence_open(&fence, &plain), -EOPNOTSUPP);
+}
+
+static void each_older_kernel_gets_what_it_knows(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    for (int abi = fence.abi < 6 ? fence.abi : 6; abi > 0; abi--) {
+        path_fence_close(&fence);
+        older_abi = abi;
+        assert_int_equal(path_fence_open(&fence, &plain), 0);
+        assert_int_equal(fence.abi, abi);
+        permit("root", PATH_READ);
+        permit("log/old", PATH_PLACE);
+        permit("other", PATH_WRITE);
+        assert_int_equal(enclosed(rotate_log), 0);
+        assert_int_equal(place_write(&place, "log/old", "text"), 0);
+        assert_int_equal(enclosed(write_around), 0);
+    }
+}
+
+static void paths_that_cannot_be_reached_are_told(void **state)
+{
+    static char long_name[5000];
+
+    (void)state;
+    memset(long_name, 'a', sizeof(long_name) - 1);
+    open_fence(&plain);
+    assert_int_equal(path_fence_permit(&fence, place_path(&place, "missing"),
+                                       PATH_READ),
+                     -ENOENT);
+    assert_int_equal(path_fence_permit(&fence,
+                                       place_path(&place, "missing/log"),
+                                       PATH_PLACE),
+                     -ENOENT);
+    assert_int_equal(path_fence_permit(&fence, long_name, PATH_PLACE),
+                     -ENAMETOOLONG);
+    assert_int_equal(path_fence_permit(&fence, long_name, PATH_READ),
+                     -ENAMETOOLONG);
+    assert_false(path_fence_allows(&fence, long_name, PATH_PLACE));
+}
+
+static void one_rule_too_many_is_refused(void **state)
+{
+    (void)state;
+    open_fence(&plain);
+    for (size_t i = 0; i < plain.rules_max; i++)
+        permit("root", PATH_READ);
+    assert_int_equal(path_fence_permit(&fence, place_path(&place, "root"),
+                                       PATH_READ),
+                     -E2BIG);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(only_what_is_permitted_can_be_read),
+        TEST(what_is_only_read_is_not_written),
+        TEST(nothing_is_executed_even_where_all_is_read),
+        TEST(a_directory_open_from_before_is_no_way_out),
+        TEST(a_single_file_can_be_permitted),
+        TEST(a_symlink_in_a_root_is_no_way_out),
+        TEST(a_log_is_made_anew_but_never_read),
+        TEST(a_place_that_is_not_there_yet_takes_a_socket),
+        TEST(a_place_behind_a_symlink_is_where_it_leads),
+        TEST(a_device_as_a_place_does_not_open_its_directory),
+        TEST(a_pipe_behind_a_name_in_proc_can_be_a_place),
+        TEST(a_data_directory_is_read_and_written),
+        TEST(tcp_goes_out_only_when_asked_for),
+        TEST(abstract_sockets_are_met_only_when_asked_for),
+        TEST(what_a_reload_may_reach_can_be_asked),
+        TEST(what_took_a_permitted_name_is_out_of_reach),
+        TEST(asking_works_from_inside),
+        TEST(a_kernel_without_landlock_is_told),
+        TEST(each_older_kernel_gets_what_it_knows),
+        TEST(paths_that_cannot_be_reached_are_told),
+        TEST(one_rule_too_many_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
