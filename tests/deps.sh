@@ -69,6 +69,7 @@ for set in "$@"; do
         have libhttp-parser-dev header http_parser.h http_parser
         have libxxhash-dev header xxhash.h
         have libseccomp-dev header seccomp.h seccomp
+        have libcrypt-dev header crypt.h crypt
         ;;
     test)
         have libcmocka-dev header cmocka.h cmocka

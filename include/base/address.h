@@ -26,6 +26,16 @@ struct address {
 
 void address_from(struct address *address, const struct sockaddr *from);
 
+/* Of 4 or 16 octets in network order, and a port in host order. */
+void address_from_ipv4(struct address *address, const void *octets,
+                       uint16_t port);
+void address_from_ipv6(struct address *address, const void *octets,
+                       uint16_t port);
+
+/* Reads "192.0.2.1" or "2001:db8::1", without brackets, zone or port, which
+ * becomes 0. False: it is neither; address is as it was. */
+MUST_USE bool address_parse(struct address *address, struct bytes text);
+
 /* Writes "192.0.2.1", "2001:db8::1" or "unix:" without a port; returns the
  * length. */
 size_t address_format(const struct address *address,

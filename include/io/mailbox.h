@@ -7,11 +7,12 @@
  * for a whole batch; libev writes to its eventfd only when the loop sleeps.
  *
  * Commands are bits that stay set until seen: they cannot be lost to a full
- * ring.
+ * ring. Neither can notes: they are chained through memory of their senders'.
  *
- * Thread: mailbox_put(), mailbox_command() and mailbox_wake() any; the rest
- *         the receiving loop's.
- * Owns:   the ring. A descriptor belongs to the mailbox from put to take.
+ * Thread: mailbox_put(), mailbox_send(), mailbox_command() and mailbox_wake()
+ *         any; the rest the receiving loop's.
+ * Owns:   the ring. A descriptor belongs to the mailbox from put to take; a
+ *         note, which it borrows, stays untouched from send to arrival.
  */
 #ifndef IO_MAILBOX_H
 #define IO_MAILBOX_H
@@ -26,6 +27,12 @@ struct mail {
     struct address peer;
 };
 
+/* Word for somebody in the loop, inside of what it is about. */
+struct mailbox_note {
+    struct mailbox_note *next; /* private to mailbox */
+    void (*on_arrive)(struct mailbox_note *note);
+};
+
 struct mailbox_receiver {
     void (*on_mail)(void *context, const struct mail *mail);
     void (*on_command)(void *context, unsigned commands);
@@ -38,11 +45,16 @@ struct mailbox; /* opaque */
 MUST_USE struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
                                         struct mailbox_receiver receiver);
 
-/* Closes the descriptors still inside. The loop must not run any more. */
+/* Closes the descriptors still inside; notes never arrive. The loop must not
+ * run any more. */
 void mailbox_destroy(struct mailbox *mailbox);
 
 /* False when full; the caller keeps the descriptor then. */
 MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
+
+/* Has note->on_arrive called in the loop, once, in the order of sending. It
+ * must not be under way already. Wakes the loop. */
+void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note);
 
 /* Sets command bits and wakes the loop. */
 void mailbox_command(struct mailbox *mailbox, unsigned commands);

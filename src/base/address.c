@@ -1,34 +1,63 @@
 #include "base/address.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0,    0,
                                           0, 0, 0, 0, 0xFF, 0xFF};
 
+void address_from_ipv4(struct address *address, const void *octets,
+                       uint16_t port)
+{
+    *address = (struct address){.family = ADDRESS_IPV4, .port = port};
+    memcpy(address->octets, octets, 4);
+}
+
+void address_from_ipv6(struct address *address, const void *octets,
+                       uint16_t port)
+{
+    const uint8_t *from = octets;
+
+    if (memcmp(from, mapped_prefix, sizeof(mapped_prefix)) == 0) {
+        address_from_ipv4(address, from + sizeof(mapped_prefix), port);
+        return;
+    }
+    *address = (struct address){.family = ADDRESS_IPV6, .port = port};
+    memcpy(address->octets, from, 16);
+}
+
 void address_from(struct address *address, const struct sockaddr *from)
 {
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+
     *address = (struct address){.family = ADDRESS_UNIX};
     if (from->sa_family == AF_INET) {
-        struct sockaddr_in in;
-
         memcpy(&in, from, sizeof(in));
-        address->family = ADDRESS_IPV4;
-        address->port = ntohs(in.sin_port);
-        memcpy(address->octets, &in.sin_addr, 4);
+        address_from_ipv4(address, &in.sin_addr, ntohs(in.sin_port));
     } else if (from->sa_family == AF_INET6) {
-        struct sockaddr_in6 in6;
-        const uint8_t *octets = in6.sin6_addr.s6_addr;
-
         memcpy(&in6, from, sizeof(in6));
-        address->port = ntohs(in6.sin6_port);
-        if (memcmp(octets, mapped_prefix, sizeof(mapped_prefix)) == 0) {
-            address->family = ADDRESS_IPV4;
-            memcpy(address->octets, octets + sizeof(mapped_prefix), 4);
-        } else {
-            address->family = ADDRESS_IPV6;
-            memcpy(address->octets, octets, 16);
-        }
+        address_from_ipv6(address, &in6.sin6_addr, ntohs(in6.sin6_port));
     }
+}
+
+bool address_parse(struct address *address, struct bytes text)
+{
+    char copy[ADDRESS_TEXT_MAX];
+    uint8_t octets[16];
+
+    if (text.len == 0 || text.len >= sizeof(copy) ||
+        memchr(text.data, '\0', text.len))
+        return false;
+    memcpy(copy, text.data, text.len);
+    copy[text.len] = '\0';
+    if (inet_pton(AF_INET, copy, octets) == 1)
+        address_from_ipv4(address, octets, 0);
+    else if (inet_pton(AF_INET6, copy, octets) == 1)
+        address_from_ipv6(address, octets, 0);
+    else
+        return false;
+    return true;
 }
 
 /* --- Text, several times as fast as inet_ntop(3): one a line of the log --- */

@@ -21,6 +21,7 @@ struct mailbox {
     size_t take_at; /* the receiver's alone */
     _Alignas(CACHE_LINE) atomic_size_t put_at;
     atomic_uint commands;
+    _Atomic(struct mailbox_note *) notes; /* the last one sent first */
     _Alignas(CACHE_LINE) struct cell cells[];
 };
 
@@ -38,6 +39,28 @@ static bool take(struct mailbox *mailbox, struct mail *mail_out)
     return true;
 }
 
+/* All are taken at once, so that none comes back while others look at it. */
+static void deliver_notes(struct mailbox *mailbox)
+{
+    struct mailbox_note *sent = atomic_exchange_explicit(&mailbox->notes, NULL,
+                                                         memory_order_acquire);
+    struct mailbox_note *in_order = NULL;
+
+    while (sent) {
+        struct mailbox_note *note = sent;
+
+        sent = note->next;
+        note->next = in_order;
+        in_order = note;
+    }
+    while (in_order) {
+        struct mailbox_note *note = in_order;
+
+        in_order = note->next; /* note may be gone, or sent again, after it */
+        note->on_arrive(note);
+    }
+}
+
 static void on_wake(struct ev_loop *loop, ev_async *wake, int events)
 {
     struct mailbox *mailbox = wake->data;
@@ -49,6 +72,7 @@ static void on_wake(struct ev_loop *loop, ev_async *wake, int events)
     (void)events;
     while (take(mailbox, &mail))
         receiver->on_mail(receiver->context, &mail);
+    deliver_notes(mailbox);
     commands = atomic_exchange(&mailbox->commands, 0);
     if (commands)
         receiver->on_command(receiver->context, commands);
@@ -72,6 +96,7 @@ struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
     mailbox->take_at = 0;
     atomic_init(&mailbox->put_at, 0);
     atomic_init(&mailbox->commands, 0);
+    atomic_init(&mailbox->notes, NULL);
     for (size_t i = 0; i < capacity; i++)
         atomic_init(&mailbox->cells[i].sequence, i);
     ev_async_init(&mailbox->wake, on_wake);
@@ -117,6 +142,16 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
             return false; /* still holds what was put one round ago */
         at = atomic_load_explicit(&mailbox->put_at, memory_order_relaxed);
     }
+}
+
+void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note)
+{
+    note->next = atomic_load_explicit(&mailbox->notes, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->notes, &note->next,
+                                                  note, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+    mailbox_wake(mailbox);
 }
 
 void mailbox_command(struct mailbox *mailbox, unsigned commands)

@@ -10,6 +10,12 @@
 
 #include <cmocka.h>
 
+/* A literal as struct bytes, for tables. */
+#define TEXT(literal)                  \
+    {                                  \
+        (literal), sizeof(literal) - 1 \
+    }
+
 static struct address from_ipv4(const char *text, uint16_t port)
 {
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -155,6 +161,67 @@ static void an_unknown_family_counts_as_unix(void **state)
     assert_reads(&address, "unix:");
 }
 
+static void numeric_addresses_are_read_from_text(void **state)
+{
+    static const char *const cases[][2] = {
+        {"192.0.2.1", "192.0.2.1"},
+        {"0.0.0.0", "0.0.0.0"},
+        {"255.255.255.255", "255.255.255.255"},
+        {"::", "::"},
+        {"2001:DB8::1", "2001:db8::1"},
+        {"::ffff:192.0.2.1", "192.0.2.1"},
+        {"::FFFF:c000:201", "192.0.2.1"},
+        /* the longest there is */
+        {"0000:0000:0000:0000:0000:fffe:255.255.255.255", "::fffe:ffff:ffff"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct address address;
+
+        memset(&address, 0xAA, sizeof(address));
+        if (!address_parse(&address, bytes_of(cases[i][0])))
+            fail_msg("not read: %s", cases[i][0]);
+        assert_int_equal(address.port, 0);
+        assert_reads(&address, cases[i][1]);
+    }
+}
+
+static void what_is_no_numeric_address_is_refused(void **state)
+{
+    static const struct bytes cases[] = {
+        TEXT(""),
+        TEXT(" "),
+        TEXT("1"),
+        TEXT("1.2.3"),
+        TEXT("1.2.3.4.5"),
+        TEXT("1.2.3.256"),
+        TEXT("01.2.3.4"),
+        TEXT("1.2.3.4 "),
+        TEXT(" 1.2.3.4"),
+        TEXT("1.2.3.4:80"),
+        TEXT("0x1.2.3.4"),
+        TEXT("[::1]"),
+        TEXT("::1%lo"),
+        TEXT(":::"),
+        TEXT("1::2::3"),
+        TEXT("12345::"),
+        TEXT("::g"),
+        TEXT("unix:"),
+        TEXT("localhost"),
+        TEXT("1.2.3.4\0"),
+        TEXT("1.2\0.3.4"),
+        TEXT("0000:0000:0000:0000:0000:0000:255.255.255.2555")};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct address address;
+
+        if (address_parse(&address, cases[i]))
+            fail_msg("taken for an address: '%s'", cases[i].data);
+    }
+}
+
 static void unused_octets_are_zero(void **state)
 {
     static const uint8_t zero[12];
@@ -176,6 +243,8 @@ int main(void)
         cmocka_unit_test(texts_are_as_everywhere),
         cmocka_unit_test(a_unix_socket_has_no_port),
         cmocka_unit_test(an_unknown_family_counts_as_unix),
+        cmocka_unit_test(numeric_addresses_are_read_from_text),
+        cmocka_unit_test(what_is_no_numeric_address_is_refused),
         cmocka_unit_test(unused_octets_are_zero),
     };
 

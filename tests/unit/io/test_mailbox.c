@@ -198,6 +198,64 @@ static void a_full_mailbox_loses_no_command(void **state)
     assert_int_equal(seen[CAPACITY], -2);
 }
 
+struct numbered_note {
+    struct mailbox_note note;
+    int number;
+    int repeats;
+};
+
+static void on_note(struct mailbox_note *note)
+{
+    struct numbered_note *numbered = (struct numbered_note *)(void *)note;
+
+    see(numbered->number);
+    if (numbered->repeats-- > 0)
+        mailbox_send(mailbox, note);
+}
+
+static void notes_arrive_in_the_order_they_were_sent(void **state)
+{
+    struct numbered_note notes[5];
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        notes[i] = (struct numbered_note){{.on_arrive = on_note}, 10 + i, 0};
+        mailbox_send(mailbox, &notes[i].note);
+    }
+    assert_int_equal(seen_count, 0);
+    receive();
+    receive();
+    assert_int_equal(seen_count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(seen[i], 10 + i);
+}
+
+static void a_full_mailbox_takes_notes_all_the_same(void **state)
+{
+    struct numbered_note note = {{.on_arrive = on_note}, 77, 0};
+
+    (void)state;
+    for (int i = 0; i < CAPACITY; i++)
+        assert_true(put(1));
+    mailbox_send(mailbox, &note.note);
+    mailbox_command(mailbox, 2);
+    receive();
+    assert_int_equal(seen_count, CAPACITY + 2);
+    assert_int_equal(seen[CAPACITY], 77);
+    assert_int_equal(seen[CAPACITY + 1], -2);
+}
+
+static void a_note_may_be_sent_again_once_it_has_arrived(void **state)
+{
+    struct numbered_note note = {{.on_arrive = on_note}, 5, 2};
+
+    (void)state;
+    mailbox_send(mailbox, &note.note);
+    for (int i = 0; i < 5; i++)
+        receive();
+    assert_int_equal(seen_count, 3);
+}
+
 static void destroy_closes_the_descriptors_still_inside(void **state)
 {
     int fds[2];
@@ -300,6 +358,56 @@ static void many_threads_lose_and_mix_up_nothing(void **state)
     mailbox_destroy(other);
 }
 
+enum { NOTES_EACH = 5000 };
+
+struct note_sender {
+    pthread_t thread;
+    struct numbered_note notes[NOTES_EACH];
+};
+
+static struct note_sender senders[PRODUCERS];
+static int next_of[PRODUCERS];
+
+static void on_counted_note(struct mailbox_note *note)
+{
+    int number = ((struct numbered_note *)(void *)note)->number;
+
+    assert_int_equal(number % NOTES_EACH, next_of[number / NOTES_EACH]);
+    next_of[number / NOTES_EACH]++;
+}
+
+static void *send_notes(void *context)
+{
+    struct note_sender *sender = context;
+
+    for (int i = 0; i < NOTES_EACH; i++)
+        mailbox_send(mailbox, &sender->notes[i].note);
+    return NULL;
+}
+
+static void notes_of_many_threads_all_arrive_in_their_order(void **state)
+{
+    int sum = 0;
+
+    (void)state;
+    for (int i = 0; i < PRODUCERS; i++) {
+        for (int n = 0; n < NOTES_EACH; n++)
+            senders[i].notes[n] = (struct numbered_note){
+                {.on_arrive = on_counted_note}, i * NOTES_EACH + n, 0};
+        assert_int_equal(pthread_create(&senders[i].thread, NULL, send_notes,
+                                        &senders[i]),
+                         0);
+    }
+    while (sum < PRODUCERS * NOTES_EACH) {
+        ev_run(loop, EVRUN_ONCE);
+        sum = 0;
+        for (int i = 0; i < PRODUCERS; i++)
+            sum += next_of[i];
+    }
+    for (int i = 0; i < PRODUCERS; i++)
+        pthread_join(senders[i].thread, NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -313,9 +421,13 @@ int main(void)
         TEST(commands_come_after_the_mails_put_before),
         TEST(commands_given_before_a_look_come_together_once),
         TEST(a_full_mailbox_loses_no_command),
+        TEST(notes_arrive_in_the_order_they_were_sent),
+        TEST(a_full_mailbox_takes_notes_all_the_same),
+        TEST(a_note_may_be_sent_again_once_it_has_arrived),
         TEST(destroy_closes_the_descriptors_still_inside),
         TEST(without_memory_there_is_no_mailbox),
         TEST(many_threads_lose_and_mix_up_nothing),
+        TEST(notes_of_many_threads_all_arrive_in_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

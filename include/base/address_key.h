@@ -1,0 +1,36 @@
+/*
+ * address_key - whom limits count as one: an IPv4 address, or a /64 of IPv6,
+ * of which every customer has one at least and all addresses in it.
+ *
+ * IPv4 addresses stand where 0:ffff:.../64 would, which is reserved and routed
+ * nowhere; all peers of unix sockets are one, at 1.
+ *
+ * Thread: any; values only.
+ */
+#ifndef BASE_ADDRESS_KEY_H
+#define BASE_ADDRESS_KEY_H
+
+#include "base/address.h"
+#include "base/siphash.h"
+
+static inline uint64_t address_key_of(const struct address *address)
+{
+    unsigned octets = address->family == ADDRESS_IPV4 ? 4 : 8;
+    uint64_t key = address->family == ADDRESS_IPV4 ? 0xFFFF : 0;
+
+    if (address->family == ADDRESS_UNIX)
+        return 1;
+    for (unsigned i = 0; i < octets; i++)
+        key = key << 8 | address->octets[i];
+    return key;
+}
+
+/* Where it goes in a table: nobody can foresee it. */
+static inline uint64_t address_key_hash(uint64_t key,
+                                        const struct siphash_key *secret)
+{
+    return siphash_of(secret, (struct bytes){(const char *)&key, sizeof(key)})
+        .words[0];
+}
+
+#endif

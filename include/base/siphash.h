@@ -1,0 +1,35 @@
+/*
+ * siphash - a hash that nobody can foresee without its key (SipHash-2-4, 128
+ * bits).
+ *
+ * For tables whose keys strangers choose, and for telling secrets apart
+ * without keeping them.
+ *
+ * Thread: any; values only.
+ */
+#ifndef BASE_SIPHASH_H
+#define BASE_SIPHASH_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+struct siphash_key {
+    uint64_t words[2];
+};
+
+struct siphash {
+    uint64_t words[2];
+};
+
+/* A new key from the kernel. 0 or -errno. */
+MUST_USE int siphash_make_key(struct siphash_key *key);
+
+struct siphash siphash_of(const struct siphash_key *key, struct bytes text);
+
+static inline bool siphash_eq(struct siphash a, struct siphash b)
+{
+    return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1])) == 0;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * address_count - how many connections each address has open, and no more than
+ * so many.
+ *
+ * Memory is fixed: as many entries as there may be connections in all, since
+ * no more addresses than that have one. So it never fills up before the server
+ * does, whoever sprays addresses, and no count is ever guessed. One lock for
+ * all workers: it is held for a few steps, twice in the life of a connection.
+ *
+ * Thread: address_count_take(), _give() and _of() any.
+ * Owns:   the table.
+ */
+#ifndef HANDLER_ADDRESS_COUNT_H
+#define HANDLER_ADDRESS_COUNT_H
+
+#include "base/address.h"
+
+enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
+
+struct address_count; /* opaque */
+
+/* most: how many an address may have; entries, 1 to ADDRESS_COUNT_ENTRIES_MAX:
+ * how many there may be in all. 0 or -errno. */
+MUST_USE int address_count_create(struct address_count **count_out,
+                                  uint32_t most, size_t entries);
+void address_count_destroy(struct address_count *count);
+
+/* One more. Returns its ticket, which is to be given back; 0: no, the address
+ * has as many as it may, or all entries are in use. */
+MUST_USE uint32_t address_count_take(struct address_count *count,
+                                     const struct address *address);
+
+/* One less. *ticket becomes 0; one that is 0 already is nobody's. */
+void address_count_give(struct address_count *count, uint32_t *ticket);
+
+/* How many it has now. */
+uint32_t address_count_of(struct address_count *count,
+                          const struct address *address);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * basic_auth - who somebody says to be: Authorization: Basic (RFC 7617).
+ *
+ * Thread: any; no state.
+ */
+#ifndef HTTP_BASIC_AUTH_H
+#define HTTP_BASIC_AUTH_H
+
+#include "base/buf.h"
+#include "http/request.h"
+
+enum {
+    BASIC_AUTH_USER_BYTES_MAX = 255,
+    BASIC_AUTH_PASSWORD_BYTES_MAX = 255,
+    BASIC_AUTH_REALM_BYTES_MAX = 255
+};
+
+enum basic_auth_verdict {
+    BASIC_AUTH_NONE, /* no credentials, or of another scheme: 401 */
+    BASIC_AUTH_GIVEN,
+    BASIC_AUTH_BAD /* nothing that could be right: 401 as well */
+};
+
+/* Views into text, which shall be wiped after use: basic_auth_wipe(). */
+struct basic_auth {
+    struct bytes user;     /* without controls; may be empty, so may ... */
+    struct bytes password; /* ... this */
+    char text[BASIC_AUTH_USER_BYTES_MAX + 1 + BASIC_AUTH_PASSWORD_BYTES_MAX +
+              3]; /* base64 is decoded 3 bytes at a time */
+};
+
+MUST_USE enum basic_auth_verdict basic_auth_read(struct basic_auth *auth,
+                                                 const struct request *request);
+
+void basic_auth_wipe(struct basic_auth *auth);
+
+/* Whether it can be said in a header: not too long, no controls. */
+bool basic_auth_realm_is_valid(struct bytes realm);
+
+/* The line, with CRLF, that a 401 has for a valid realm. */
+void basic_auth_put_challenge(struct buf *head, struct bytes realm);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * proxy_protocol - whom a proxy speaks for: the first bytes of a connection
+ * from it, before those of the client (haproxy's PROXY protocol, versions 1
+ * and 2).
+ *
+ *   v1: "PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n", 107 bytes at most
+ *   v2: 12 bytes of signature, version and command, family and transport,
+ *       length of the rest (2 bytes), addresses, more (TLVs, which are skipped)
+ *
+ * Only connections from proxies that are trusted may be read so: anyone can
+ * write such bytes.
+ *
+ * Thread: any; no state. It begins at the first byte each time, of so few.
+ */
+#ifndef HTTP_PROXY_PROTOCOL_H
+#define HTTP_PROXY_PROTOCOL_H
+
+#include "base/address.h"
+
+enum {
+    PROXY_PROTOCOL_V1_BYTES_MAX = 107, /* CRLF included, as specified */
+    /* v2 may have 65551; addresses, a server name, a connection's id and what
+     * is told of TLS come to less than this. */
+    PROXY_PROTOCOL_BYTES_MAX = 1024
+};
+
+enum proxy_protocol_verdict {
+    PROXY_PROTOCOL_MORE, /* no fault so far */
+    PROXY_PROTOCOL_DONE,
+    PROXY_PROTOCOL_BAD /* close; there is nothing to be answered to */
+};
+
+struct proxy_protocol {
+    size_t used; /* where the client's first byte is */
+    /* The proxy speaks for itself (a health check), or of a client that has
+     * no address of a kind we know: the socket's peer is all there is. */
+    bool is_local;
+    struct address source; /* unless is_local: the client, with port */
+};
+
+/* text is all that has come. It is BAD, and not MORE, as soon as can be, and
+ * with PROXY_PROTOCOL_BYTES_MAX bytes at the latest. */
+MUST_USE enum proxy_protocol_verdict proxy_protocol_parse(
+    struct proxy_protocol *proxy, struct bytes text);
+
+#endif

@@ -1,0 +1,32 @@
+#include "backend/password_cache.h"
+
+void password_cache_put(struct password_cache *cache, struct siphash digest,
+                        uint64_t now_ms)
+{
+    struct password_cache_entry *set =
+        cache->entries[digest.words[0] % PASSWORD_CACHE_SETS];
+    struct password_cache_entry *place = set;
+
+    for (size_t i = 0; i < PASSWORD_CACHE_WAYS; i++) {
+        if (siphash_eq(set[i].digest, digest)) {
+            place = &set[i];
+            break;
+        }
+        if (set[i].until_ms < place->until_ms)
+            place = &set[i];
+    }
+    *place = (struct password_cache_entry){digest,
+                                           now_ms + PASSWORD_CACHE_LIFE_MS};
+}
+
+bool password_cache_has(const struct password_cache *cache,
+                        struct siphash digest, uint64_t now_ms)
+{
+    const struct password_cache_entry *set =
+        cache->entries[digest.words[0] % PASSWORD_CACHE_SETS];
+
+    for (size_t i = 0; i < PASSWORD_CACHE_WAYS; i++)
+        if (set[i].until_ms > now_ms && siphash_eq(set[i].digest, digest))
+            return true;
+    return false;
+}

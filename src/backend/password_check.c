@@ -1,0 +1,338 @@
+#include "backend/password_check.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "backend/password_check_priv.h"
+
+enum {
+    THREAD_NICE = 10, /* about a tenth of what a worker gets */
+    /* Beyond PASSWORD_JOBS: who floods us must not keep a withdrawn password
+     * valid. */
+    REFRESH_JOBS = 4,
+    ALL_JOBS = PASSWORD_JOBS + REFRESH_JOBS
+};
+
+/* Whom looks at files are for: no address has this key. */
+#define NO_ASKER UINT64_MAX
+
+struct password_check {
+    struct siphash_key secret;
+    pthread_mutex_t mutex; /* guards all below, but threads */
+    pthread_cond_t changed;
+    bool is_stopping;
+    struct list free;
+    unsigned free_count;
+    struct list queued; /* in order of arrival */
+    struct list running;
+    struct password_job jobs[ALL_JOBS];
+    unsigned thread_count;
+    pthread_t threads[PASSWORD_THREADS_MAX];
+};
+
+/* A question has an answer for somebody; a look at the file has none. */
+static bool is_question(const struct password_job *job)
+{
+    return job->mailbox != NULL;
+}
+
+static struct password_job *job_at(struct list *link)
+{
+    return OWNER_OF(link, struct password_job, link);
+}
+
+/* --- Jobs, with the mutex held -------------------------------------------- */
+
+/* What its last user wrote is wiped; the file is for the caller to release. */
+static struct htpasswd *free_job(struct password_check *check,
+                                 struct password_job *job)
+{
+    struct htpasswd *htpasswd = job->htpasswd;
+
+    list_drop(&job->link);
+    explicit_bzero(job, sizeof(*job));
+    list_put_first(&check->free, &job->link);
+    check->free_count++;
+    return htpasswd;
+}
+
+static unsigned count_jobs_of(const struct password_check *check,
+                              uint64_t asker)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < ALL_JOBS; i++)
+        count += check->jobs[i].state != PASSWORD_JOB_FREE &&
+                 check->jobs[i].asker == asker;
+    return count;
+}
+
+/* Unless it takes more than all but so many. */
+static struct password_job *take_job(struct password_check *check,
+                                     uint64_t asker, unsigned kept)
+{
+    struct password_job *job;
+
+    if (check->is_stopping || check->free_count <= kept)
+        return NULL;
+    check->free_count--;
+    job = job_at(check->free.next);
+    list_drop(&job->link);
+    job->state = PASSWORD_JOB_TAKEN;
+    job->asker = asker;
+    return job;
+}
+
+/* A look at a file goes before all questions. */
+static void put_job(struct password_check *check, struct password_job *job)
+{
+    job->state = PASSWORD_JOB_QUEUED;
+    if (is_question(job))
+        list_put_last(&check->queued, &job->link);
+    else
+        list_put_first(&check->queued, &job->link);
+    pthread_cond_signal(&check->changed);
+}
+
+static bool is_running(struct password_check *check, struct siphash digest)
+{
+    for (struct list *at = check->running.next; at != &check->running;
+         at = at->next)
+        if (siphash_eq(job_at(at)->digest, digest))
+            return true;
+    return false;
+}
+
+/* The first one queued that is not being answered already; NULL: none. */
+static struct password_job *start_job(struct password_check *check)
+{
+    for (struct list *at = check->queued.next; at != &check->queued;
+         at = at->next) {
+        struct password_job *job = job_at(at);
+
+        if (is_question(job) && is_running(check, job->digest))
+            continue;
+        list_drop(&job->link);
+        list_put_last(&check->running, &job->link);
+        job->state = PASSWORD_JOB_RUNNING;
+        return job;
+    }
+    return NULL;
+}
+
+/* Moves the job, and all queued that ask the same, to done. */
+static void finish_job(struct password_check *check, struct password_job *job,
+                       bool is_right, struct list *done)
+{
+    struct siphash digest = job->digest;
+    struct list *next;
+
+    list_drop(&job->link);
+    list_put_last(done, &job->link);
+    for (struct list *at = check->queued.next; at != &check->queued;
+         at = next) {
+        next = at->next;
+        if (!is_question(job_at(at)) || !siphash_eq(job_at(at)->digest, digest))
+            continue;
+        list_drop(at);
+        list_put_last(done, at);
+    }
+    for (struct list *at = done->next; at != done; at = at->next) {
+        job_at(at)->state = PASSWORD_JOB_DONE;
+        job_at(at)->is_right = is_right;
+    }
+}
+
+/* --- The threads ---------------------------------------------------------- */
+
+/* From the moment a note is sent its job may be anybody's. */
+static void send_notes(struct list *done)
+{
+    while (!list_is_empty(done)) {
+        struct password_job *job = job_at(done->next);
+
+        list_drop(&job->link);
+        mailbox_send(job->mailbox, &job->note);
+    }
+}
+
+static void answer(struct password_check *check, struct password_job *job)
+{
+    bool is_right =
+        htpasswd_check(job->htpasswd, (struct bytes){job->user, job->user_len},
+                       (struct bytes){job->password, job->password_len});
+    struct list done;
+
+    list_init(&done);
+    pthread_mutex_lock(&check->mutex);
+    finish_job(check, job, is_right, &done);
+    pthread_mutex_unlock(&check->mutex);
+    send_notes(&done);
+}
+
+static void *run(void *context)
+{
+    struct password_check *check = context;
+
+    /* Of this thread alone, on Linux. If not: it will be as quick as others. */
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
+    pthread_mutex_lock(&check->mutex);
+    while (!check->is_stopping) {
+        struct password_job *job = start_job(check);
+
+        if (!job) {
+            pthread_cond_wait(&check->changed, &check->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&check->mutex);
+        if (is_question(job)) {
+            answer(check, job);
+        } else {
+            htpasswd_refresh(job->htpasswd);
+            password_check_give(check, job);
+        }
+        pthread_mutex_lock(&check->mutex);
+    }
+    pthread_mutex_unlock(&check->mutex);
+    return NULL;
+}
+
+/* --- For desks ------------------------------------------------------------ */
+
+const struct siphash_key *password_check_secret(const struct password_check
+                                                    *check)
+{
+    return &check->secret;
+}
+
+struct password_job *password_check_take(struct password_check *check,
+                                         uint64_t asker)
+{
+    struct password_job *job = NULL;
+
+    pthread_mutex_lock(&check->mutex);
+    if (count_jobs_of(check, asker) < PASSWORD_JOBS_EACH)
+        job = take_job(check, asker, REFRESH_JOBS);
+    pthread_mutex_unlock(&check->mutex);
+    return job;
+}
+
+void password_check_put(struct password_check *check, struct password_job *job)
+{
+    pthread_mutex_lock(&check->mutex);
+    put_job(check, job);
+    pthread_mutex_unlock(&check->mutex);
+}
+
+bool password_check_cancel(struct password_check *check,
+                           struct password_job *job)
+{
+    struct htpasswd *htpasswd = NULL;
+    bool was_queued;
+
+    pthread_mutex_lock(&check->mutex);
+    was_queued = job->state == PASSWORD_JOB_QUEUED;
+    if (was_queued)
+        htpasswd = free_job(check, job);
+    pthread_mutex_unlock(&check->mutex);
+    htpasswd_release(&htpasswd);
+    return was_queued;
+}
+
+void password_check_give(struct password_check *check, struct password_job *job)
+{
+    struct htpasswd *htpasswd;
+
+    pthread_mutex_lock(&check->mutex);
+    htpasswd = free_job(check, job);
+    pthread_mutex_unlock(&check->mutex);
+    htpasswd_release(&htpasswd);
+}
+
+void password_check_refresh(struct password_check *check,
+                            struct htpasswd *htpasswd)
+{
+    struct password_job *job;
+
+    pthread_mutex_lock(&check->mutex);
+    job = take_job(check, NO_ASKER, 0);
+    if (job) {
+        job->htpasswd = htpasswd_acquire(htpasswd);
+        put_job(check, job);
+    }
+    pthread_mutex_unlock(&check->mutex);
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+static int start_threads(struct password_check *check, unsigned count)
+{
+    int err = 0;
+
+    while (err == 0 && check->thread_count < count) {
+        err = -pthread_create(&check->threads[check->thread_count], NULL, run,
+                              check);
+        if (err == 0)
+            check->thread_count++;
+    }
+    return err;
+}
+
+int password_check_create(struct password_check **check_out,
+                          unsigned thread_count)
+{
+    struct password_check *check = calloc(1, sizeof(*check));
+    int err;
+
+    assert(thread_count >= 1 && thread_count <= PASSWORD_THREADS_MAX);
+    if (!check)
+        return -ENOMEM;
+    err = siphash_make_key(&check->secret);
+    if (err != 0) {
+        free(check);
+        return err;
+    }
+    list_init(&check->free);
+    list_init(&check->queued);
+    list_init(&check->running);
+    check->free_count = ALL_JOBS;
+    for (size_t i = 0; i < ALL_JOBS; i++)
+        list_put_last(&check->free, &check->jobs[i].link);
+    pthread_mutex_init(&check->mutex, NULL);
+    pthread_cond_init(&check->changed, NULL);
+    err = start_threads(check, thread_count);
+    if (err != 0) {
+        password_check_destroy(check);
+        return err;
+    }
+    *check_out = check;
+    return 0;
+}
+
+void password_check_stop(struct password_check *check)
+{
+    pthread_mutex_lock(&check->mutex);
+    check->is_stopping = true;
+    pthread_cond_broadcast(&check->changed);
+    pthread_mutex_unlock(&check->mutex);
+    for (; check->thread_count > 0; check->thread_count--)
+        pthread_join(check->threads[check->thread_count - 1], NULL);
+}
+
+void password_check_destroy(struct password_check *check)
+{
+    if (!check)
+        return;
+    password_check_stop(check);
+    for (size_t i = 0; i < ALL_JOBS; i++)
+        if (check->jobs[i].state != PASSWORD_JOB_FREE)
+            htpasswd_release(&check->jobs[i].htpasswd);
+    explicit_bzero(check->jobs, sizeof(check->jobs));
+    pthread_cond_destroy(&check->changed);
+    pthread_mutex_destroy(&check->mutex);
+    free(check);
+}

@@ -1,0 +1,73 @@
+/*
+ * password_check_priv - jobs, which desks and threads hand to each other.
+ *
+ *   FREE -take-> TAKEN -put-> QUEUED -> RUNNING -> DONE -note-> desk -give->
+ *                                |  another's answer ^                 FREE
+ *                                +-------------------+
+ *
+ * Thread: each function any; a job's fields belong to the desk that has taken
+ *         it, but for link and state, which check's mutex guards, and what
+ *         says so. A thread reads the rest while the job is RUNNING.
+ */
+#ifndef BACKEND_PASSWORD_CHECK_PRIV_H
+#define BACKEND_PASSWORD_CHECK_PRIV_H
+
+#include "backend/htpasswd.h"
+#include "backend/password_check.h"
+#include "base/list.h"
+#include "base/siphash.h"
+#include "io/mailbox.h"
+
+enum password_job_state {
+    PASSWORD_JOB_FREE,
+    PASSWORD_JOB_TAKEN,
+    PASSWORD_JOB_QUEUED,
+    PASSWORD_JOB_RUNNING,
+    PASSWORD_JOB_DONE
+};
+
+struct password_job {
+    struct mailbox_note note; /* first: says that it is DONE */
+    struct list link;         /* free, queued or running */
+    enum password_job_state state;
+    uint64_t asker; /* address_key; set when taken */
+    bool is_right;  /* once DONE; written before the note is sent */
+    /* The desk's. */
+    struct mailbox *mailbox;
+    struct htpasswd *htpasswd; /* acquired */
+    struct siphash digest;     /* of the question, see desk */
+    struct list desk_link;
+    struct list waits;
+    void *desk;
+    uint64_t asked_ms;
+    uint16_t user_len;
+    uint16_t password_len;
+    char user[HTPASSWD_NAME_BYTES_MAX];
+    char password[HTPASSWD_PASSWORD_BYTES_MAX];
+};
+
+/* The key of digests: one for all desks, so that equal questions are seen. */
+const struct siphash_key *password_check_secret(const struct password_check
+                                                    *check);
+
+/* A free job; NULL: none, or none for that asker, or all has been stopped. */
+struct password_job *password_check_take(struct password_check *check,
+                                         uint64_t asker);
+
+/* Has it checked, and job->note sent to job->mailbox then. */
+void password_check_put(struct password_check *check, struct password_job *job);
+
+/* Nobody waits for it any more. True: it was only queued, and is free now. */
+MUST_USE bool password_check_cancel(struct password_check *check,
+                                    struct password_job *job);
+
+/* Gives a job back, wiped, that was TAKEN or is DONE. */
+void password_check_give(struct password_check *check,
+                         struct password_job *job);
+
+/* Has htpasswd_refresh() called by a thread, before anything else; not, when
+ * too many wait for that already: then it will be due again. */
+void password_check_refresh(struct password_check *check,
+                            struct htpasswd *htpasswd);
+
+#endif

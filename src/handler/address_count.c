@@ -1,0 +1,155 @@
+#include "handler/address_count.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/address_key.h"
+
+/* Entries are chained through their numbers, which are their places + 1: in
+ * the chain that their hash names, or in that of the free. */
+struct entry {
+    uint64_t key;
+    uint32_t open; /* connections; 0: it is free */
+    uint32_t next; /* 0: the last */
+};
+
+struct address_count {
+    pthread_mutex_t mutex; /* guards entries, chains and free */
+    struct siphash_key secret;
+    uint32_t most;
+    uint32_t free;
+    uint64_t chain_mask;
+    uint32_t *chains;
+    struct entry entries[];
+};
+
+static uint32_t *find_chain(struct address_count *count, uint64_t key)
+{
+    return &count->chains[address_key_hash(key, &count->secret) &
+                          count->chain_mask];
+}
+
+/* What leads to the entry of key; to 0 when there is none. */
+static uint32_t *find_link(struct address_count *count, uint64_t key)
+{
+    uint32_t *link = find_chain(count, key);
+
+    while (*link != 0 && count->entries[*link - 1].key != key)
+        link = &count->entries[*link - 1].next;
+    return link;
+}
+
+/* The mutex is held. Returns 0 when no entry is free. */
+static uint32_t add_entry(struct address_count *count, uint64_t key,
+                          uint32_t *link)
+{
+    uint32_t number = count->free;
+    struct entry *entry;
+
+    if (number == 0)
+        return 0;
+    entry = &count->entries[number - 1];
+    count->free = entry->next;
+    *entry = (struct entry){.key = key};
+    *link = number;
+    return number;
+}
+
+uint32_t address_count_take(struct address_count *count,
+                            const struct address *address)
+{
+    uint64_t key = address_key_of(address);
+    uint32_t *link;
+    uint32_t number;
+
+    pthread_mutex_lock(&count->mutex);
+    link = find_link(count, key);
+    number = *link != 0 ? *link : add_entry(count, key, link);
+    if (number != 0) {
+        if (count->entries[number - 1].open < count->most)
+            count->entries[number - 1].open++;
+        else
+            number = 0;
+    }
+    pthread_mutex_unlock(&count->mutex);
+    return number;
+}
+
+void address_count_give(struct address_count *count, uint32_t *ticket)
+{
+    uint32_t number = *ticket;
+    struct entry *entry;
+
+    *ticket = 0;
+    if (number == 0)
+        return;
+    entry = &count->entries[number - 1];
+    pthread_mutex_lock(&count->mutex);
+    assert(entry->open > 0);
+    if (--entry->open == 0) {
+        *find_link(count, entry->key) = entry->next;
+        entry->next = count->free;
+        count->free = number;
+    }
+    pthread_mutex_unlock(&count->mutex);
+}
+
+uint32_t address_count_of(struct address_count *count,
+                          const struct address *address)
+{
+    uint64_t key = address_key_of(address);
+    uint32_t number, open;
+
+    pthread_mutex_lock(&count->mutex);
+    number = *find_link(count, key);
+    open = number != 0 ? count->entries[number - 1].open : 0;
+    pthread_mutex_unlock(&count->mutex);
+    return open;
+}
+
+int address_count_create(struct address_count **count_out, uint32_t most,
+                         size_t entries)
+{
+    struct address_count *count;
+    size_t chain_count = 1;
+    int err = -ENOMEM;
+
+    assert(most >= 1);
+    assert(entries >= 1 && entries <= ADDRESS_COUNT_ENTRIES_MAX);
+    while (chain_count < entries)
+        chain_count *= 2;
+    count = calloc(1, sizeof(*count) + entries * sizeof(struct entry));
+    if (!count)
+        return -ENOMEM;
+    count->chains = calloc(chain_count, sizeof(*count->chains));
+    if (!count->chains)
+        goto free_count;
+    err = siphash_make_key(&count->secret);
+    if (err != 0)
+        goto free_chains;
+    count->most = most;
+    count->chain_mask = chain_count - 1;
+    for (size_t i = 0; i < entries; i++)
+        count->entries[i].next = i + 1 < entries ? (uint32_t)(i + 2) : 0;
+    count->free = 1;
+    pthread_mutex_init(&count->mutex, NULL);
+    *count_out = count;
+    return 0;
+
+free_chains:
+    free(count->chains);
+free_count:
+    free(count);
+    return err;
+}
+
+void address_count_destroy(struct address_count *count)
+{
+    if (!count)
+        return;
+    pthread_mutex_destroy(&count->mutex);
+    free(count->chains);
+    free(count);
+}

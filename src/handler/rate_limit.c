@@ -1,0 +1,178 @@
+#include "handler/rate_limit.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/address_key.h"
+
+enum {
+    WAYS = 8, /* two cache lines */
+    SHARDS = 64,
+    CACHE_LINE = 64
+};
+
+/*
+ * A bucket as one number: when it will be full again. It holds burst tokens
+ * less what is still to come:
+ *
+ *   now            full_at        now + burst * token
+ *    |--------------->|------------------->|
+ *     tokens taken       tokens left
+ *
+ * Time is in units of 1/count ms, so that a token takes period_ms of them
+ * exactly; 2^43 ms, 278 years, of 2^20 units fit.
+ */
+struct bucket {
+    uint64_t key;
+    uint64_t full_at; /* in the past: a full one, or nobody's */
+};
+
+struct set {
+    _Alignas(CACHE_LINE) struct bucket buckets[WAYS];
+};
+
+struct shard {
+    _Alignas(CACHE_LINE) pthread_mutex_t mutex; /* guards its sets */
+};
+
+struct rate_limit {
+    struct shard shards[SHARDS];
+    struct siphash_key secret;
+    uint64_t token;  /* in units of time, as is ... */
+    uint64_t burst;  /* ... this: of all tokens but one */
+    uint32_t per_ms; /* units */
+    uint64_t set_mask;
+    struct set *sets; /* set i belongs to shard i % SHARDS */
+};
+
+_Static_assert(sizeof(struct bucket) == RATE_LIMIT_ENTRY_BYTES, "as told");
+
+/* --- Rates ---------------------------------------------------------------- */
+
+bool rate_parse(struct rate *rate, struct bytes text)
+{
+    uint32_t count = 0;
+
+    if (text.len < 3 || text.data[text.len - 2] != '/' || *text.data == '0')
+        return false;
+    for (size_t i = 0; i < text.len - 2; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+        count = 10 * count + (uint32_t)(text.data[i] - '0');
+        if (count > RATE_COUNT_MAX)
+            return false;
+    }
+    switch (text.data[text.len - 1]) {
+    case 's':
+        *rate = (struct rate){count, 1000};
+        return true;
+    case 'm':
+        *rate = (struct rate){count, 60 * 1000};
+        return true;
+    case 'h':
+        *rate = (struct rate){count, 60 * 60 * 1000};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* --- Buckets -------------------------------------------------------------- */
+
+/* The bucket of key; what is in it otherwise has been the fullest there. */
+static struct bucket *find_bucket(struct set *set, uint64_t key)
+{
+    struct bucket *fullest = &set->buckets[0];
+
+    for (size_t i = 0; i < WAYS; i++) {
+        struct bucket *bucket = &set->buckets[i];
+
+        if (bucket->key == key)
+            return bucket;
+        if (bucket->full_at < fullest->full_at)
+            fullest = bucket;
+    }
+    *fullest = (struct bucket){.key = key};
+    return fullest;
+}
+
+/* Returns how many units of time are missing; 0: a token has been taken. */
+static uint64_t take_token(const struct rate_limit *limit,
+                           struct bucket *bucket, uint64_t now)
+{
+    uint64_t full_at = bucket->full_at > now ? bucket->full_at : now;
+
+    if (full_at > now + limit->burst)
+        return full_at - (now + limit->burst);
+    bucket->full_at = full_at + limit->token;
+    return 0;
+}
+
+uint32_t rate_limit_take(struct rate_limit *limit,
+                         const struct address *address, uint64_t now_ms)
+{
+    uint64_t key = address_key_of(address);
+    uint64_t at = address_key_hash(key, &limit->secret) & limit->set_mask;
+    pthread_mutex_t *mutex = &limit->shards[at % SHARDS].mutex;
+    uint64_t per_s = 1000 * (uint64_t)limit->per_ms;
+    uint64_t missing;
+
+    pthread_mutex_lock(mutex);
+    missing = take_token(limit, find_bucket(&limit->sets[at], key),
+                         now_ms * limit->per_ms);
+    pthread_mutex_unlock(mutex);
+    return (uint32_t)((missing + per_s - 1) / per_s);
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+int rate_limit_create(struct rate_limit **limit_out, struct rate rate,
+                      uint32_t burst, size_t entries)
+{
+    size_t set_count = 1;
+    struct rate_limit *limit;
+    int err;
+
+    assert(rate.count >= 1 && rate.count <= RATE_COUNT_MAX);
+    assert(burst >= 1 && burst <= RATE_BURST_MAX);
+    assert(entries >= 1 && entries <= RATE_LIMIT_ENTRIES_MAX);
+    while (set_count * WAYS < entries)
+        set_count *= 2;
+    limit = aligned_alloc(CACHE_LINE, sizeof(*limit));
+    if (!limit)
+        return -ENOMEM;
+    *limit = (struct rate_limit){.token = rate.period_ms,
+                                 .burst = (uint64_t)(burst - 1) *
+                                          rate.period_ms,
+                                 .per_ms = rate.count,
+                                 .set_mask = set_count - 1};
+    err = siphash_make_key(&limit->secret);
+    if (err != 0)
+        goto free_limit;
+    limit->sets = aligned_alloc(CACHE_LINE, set_count * sizeof(*limit->sets));
+    if (!limit->sets) {
+        err = -ENOMEM;
+        goto free_limit;
+    }
+    memset(limit->sets, 0, set_count * sizeof(*limit->sets));
+    for (size_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&limit->shards[i].mutex, NULL);
+    *limit_out = limit;
+    return 0;
+
+free_limit:
+    free(limit);
+    return err;
+}
+
+void rate_limit_destroy(struct rate_limit *limit)
+{
+    if (!limit)
+        return;
+    for (size_t i = 0; i < SHARDS; i++)
+        pthread_mutex_destroy(&limit->shards[i].mutex);
+    free(limit->sets);
+    free(limit);
+}

@@ -1,0 +1,233 @@
+#include "http/forwarded.h"
+
+#define NO_BYTES ((struct bytes){NULL, 0})
+
+static bool is_trusted(const struct forwarded_trust *trust,
+                       const struct address *address)
+{
+    if (address->family == ADDRESS_UNIX)
+        return trust->trusts_unix;
+    for (size_t i = 0; i < trust->block_count; i++)
+        if (cidr_contains(&trust->blocks[i], address))
+            return true;
+    return false;
+}
+
+/* --- Lists from their right end ------------------------------------------- */
+
+/* Where the quotation mark stands that the one before end closes; NULL: it
+ * closes none. Inside of quotes each other one has a backslash before it. */
+static const char *find_opening(const char *begin, const char *end)
+{
+    for (const char *at = end - 1; at > begin;) {
+        const char *slash;
+
+        at--;
+        if (*at != '"')
+            continue;
+        slash = at;
+        while (slash > begin && slash[-1] == '\\')
+            slash--;
+        if ((at - slash) % 2 == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* Takes the last member off the list, whose data is NULL behind the first.
+ * False: quotes are open, and nobody knows where it begins. */
+static bool take_last(struct bytes *list, bool has_quotes,
+                      struct bytes *member_out)
+{
+    const char *end = list->data + list->len;
+    const char *at = end;
+
+    while (at > list->data && at[-1] != ',') {
+        if (has_quotes && at[-1] == '"') {
+            at = find_opening(list->data, at);
+            if (!at)
+                return false;
+        } else {
+            at--;
+        }
+    }
+    *member_out = bytes_trim(bytes_between(at, end));
+    *list = at > list->data ? bytes_between(list->data, at - 1) : NO_BYTES;
+    return true;
+}
+
+/* --- One member ----------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* tchar of RFC 9110 5.6.2; _ included, which obfuscated ports begin with. */
+static bool is_token_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* Digits, or something that begins with _ and stands for some (RFC 7239 6.2),
+ * which is 0. */
+static bool read_port(struct bytes text, uint16_t *port_out)
+{
+    unsigned port = 0;
+
+    *port_out = 0;
+    if (text.len > 1 && *text.data == '_') {
+        for (size_t i = 1; i < text.len; i++)
+            if (!is_token_char(text.data[i]))
+                return false;
+        return true;
+    }
+    if (text.len == 0 || text.len > 5)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (!is_digit(text.data[i]))
+            return false;
+        port = 10 * port + (unsigned)(text.data[i] - '0');
+    }
+    *port_out = (uint16_t)port;
+    return port <= 65535;
+}
+
+/* "192.0.2.1", "192.0.2.1:80", "2001:db8::1", "[2001:db8::1]",
+ * "[2001:db8::1]:80"; address is kept when it is none of these. */
+static bool read_node(struct bytes text, struct address *address)
+{
+    struct bytes host = text;
+    struct bytes port = NO_BYTES;
+    struct address found;
+    const char *end = text.data + text.len;
+    const char *mark;
+
+    if (text.len > 0 && *text.data == '[') {
+        mark = memchr(text.data, ']', text.len);
+        if (!mark)
+            return false;
+        host = bytes_between(text.data + 1, mark);
+        if (!memchr(host.data, ':', host.len))
+            return false; /* brackets are for IPv6 */
+        if (mark + 1 < end && mark[1] != ':')
+            return false;
+        if (mark + 1 < end)
+            port = bytes_between(mark + 2, end);
+    } else if (text.len > 0 &&
+               (mark = memchr(text.data, ':', text.len)) != NULL &&
+               !memchr(mark + 1, ':', (size_t)(end - mark - 1))) {
+        host = bytes_between(text.data, mark);
+        port = bytes_between(mark + 1, end);
+    }
+    if (!address_parse(&found, host) ||
+        (port.data && !read_port(port, &found.port)))
+        return false;
+    *address = found;
+    return true;
+}
+
+static bool take_char(struct bytes *text, char c)
+{
+    if (text->len == 0 || *text->data != c)
+        return false;
+    text->data++;
+    text->len--;
+    return true;
+}
+
+static bool take_token(struct bytes *text, struct bytes *token_out)
+{
+    const char *begin = text->data;
+
+    while (text->len > 0 && is_token_char(*text->data)) {
+        text->data++;
+        text->len--;
+    }
+    *token_out = bytes_between(begin, text->data);
+    return token_out->len > 0;
+}
+
+/* The inside of a quoted-string, backslashes and all: no address has any. */
+static bool take_quoted(struct bytes *text, struct bytes *inside_out)
+{
+    const char *begin = text->data;
+
+    for (; text->len > 0 && *text->data != '"'; text->data++, text->len--) {
+        if (*text->data == '\\') {
+            text->data++;
+            if (--text->len == 0)
+                return false;
+        }
+    }
+    *inside_out = bytes_between(begin, text->data);
+    return take_char(text, '"');
+}
+
+/* forwarded-element = [ pair ] *( ";" [ pair ] ), with one pair "for=node". */
+static bool read_element(struct bytes text, struct address *address)
+{
+    struct bytes node = NO_BYTES;
+
+    while (text.len > 0) {
+        struct bytes name, value;
+
+        if (take_char(&text, ';'))
+            continue;
+        if (!take_token(&text, &name) || !take_char(&text, '='))
+            return false;
+        if (!(take_char(&text, '"') ? take_quoted(&text, &value)
+                                    : take_token(&text, &value)))
+            return false;
+        if (text.len > 0 && *text.data != ';')
+            return false;
+        if (!bytes_ieq(name, BYTES("for")))
+            continue;
+        if (node.data)
+            return false;
+        node = value;
+    }
+    return node.data && read_node(node, address);
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+/* Goes on through one line. False: the search is over. */
+static bool walk_line(struct bytes list, const struct forwarded_trust *trust,
+                      struct address *client)
+{
+    bool is_rfc7239 = trust->field == FORWARDED_RFC7239;
+
+    while (list.data) {
+        struct bytes member;
+
+        if (!take_last(&list, is_rfc7239, &member))
+            return false;
+        if (member.len == 0)
+            continue; /* lists may have holes (RFC 9110 5.6.1.2) */
+        if (!(is_rfc7239 ? read_element(member, client)
+                         : read_node(member, client)) ||
+            !is_trusted(trust, client))
+            return false;
+    }
+    return true;
+}
+
+struct address forwarded_client(const struct request *request,
+                                const struct address *peer,
+                                const struct forwarded_trust *trust)
+{
+    enum field_id id = trust->field == FORWARDED_X_FOR ? FIELD_X_FORWARDED_FOR
+                                                       : FIELD_FORWARDED;
+    struct address client = *peer;
+
+    if (trust->field == FORWARDED_NONE || !request_find(request, id) ||
+        !is_trusted(trust, peer))
+        return client;
+    for (size_t i = request->field_count; i-- > 0;)
+        if (request->fields[i].id == id &&
+            !walk_line(request->fields[i].value, trust, &client))
+            break;
+    return client;
+}

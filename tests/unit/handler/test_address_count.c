@@ -1,0 +1,242 @@
+/* link: -Wl,--wrap=calloc,--wrap=getrandom */
+#include "handler/address_count.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <cmocka.h>
+
+static int allocations_left = -1; /* that succeed; -1: all */
+static bool has_random = true;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return __real_calloc(count, size);
+}
+
+ssize_t __real_getrandom(void *to, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags)
+{
+    if (has_random)
+        return __real_getrandom(to, len, flags);
+    errno = ENOSYS;
+    return -1;
+}
+
+static struct address_count *make(uint32_t most, size_t entries)
+{
+    struct address_count *count = NULL;
+
+    assert_int_equal(address_count_create(&count, most, entries), 0);
+    return count;
+}
+
+static struct address ipv4_of(uint32_t number)
+{
+    struct address address = {.family = ADDRESS_IPV4};
+
+    memcpy(address.octets, &number, sizeof(number));
+    return address;
+}
+
+static void an_address_has_so_many_and_no_more(void **state)
+{
+    struct address_count *count = make(2, 16);
+    struct address a = ipv4_of(1), b = ipv4_of(2);
+    uint32_t first = address_count_take(count, &a);
+    uint32_t second = address_count_take(count, &a);
+    uint32_t third = address_count_take(count, &a);
+    uint32_t other = address_count_take(count, &b);
+
+    (void)state;
+    assert_int_not_equal(first, 0);
+    assert_int_not_equal(second, 0);
+    assert_int_equal(third, 0);
+    assert_int_not_equal(other, 0);
+    assert_int_equal(address_count_of(count, &a), 2);
+    address_count_give(count, &third); /* nobody's */
+    assert_int_equal(address_count_of(count, &a), 2);
+    address_count_give(count, &first);
+    assert_int_equal(first, 0);
+    third = address_count_take(count, &a);
+    assert_int_not_equal(third, 0);
+    address_count_give(count, &second);
+    address_count_give(count, &third);
+    address_count_give(count, &other);
+    assert_int_equal(address_count_of(count, &a), 0);
+    assert_int_equal(address_count_of(count, &b), 0);
+    address_count_destroy(count);
+}
+
+static void an_ipv6_network_of_64_bits_is_one_address(void **state)
+{
+    struct address_count *count = make(1, 16);
+    struct address first, same, other;
+    uint32_t ticket;
+
+    (void)state;
+    assert_true(address_parse(&first, BYTES("2001:db8::1")));
+    assert_true(address_parse(&same, BYTES("2001:db8::ffff:0:0:1")));
+    assert_true(address_parse(&other, BYTES("2001:db8:0:1::1")));
+    ticket = address_count_take(count, &first);
+    assert_int_not_equal(ticket, 0);
+    assert_int_equal(address_count_take(count, &same), 0);
+    assert_int_not_equal(address_count_take(count, &other), 0);
+    address_count_give(count, &ticket);
+    assert_int_not_equal(address_count_take(count, &same), 0);
+    address_count_destroy(count);
+}
+
+static void as_many_addresses_as_entries_fit_whoever_they_are(void **state)
+{
+    enum { ENTRIES = 1000 };
+    struct address_count *count = make(1, ENTRIES);
+    uint32_t tickets[ENTRIES];
+    struct address more = ipv4_of(UINT32_MAX);
+
+    (void)state;
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < ENTRIES; i++) {
+            struct address a = ipv4_of(round * ENTRIES + i);
+
+            tickets[i] = address_count_take(count, &a);
+            assert_int_not_equal(tickets[i], 0);
+        }
+        assert_int_equal(address_count_take(count, &more), 0);
+        assert_int_equal(address_count_of(count, &more), 0);
+        for (uint32_t i = 0; i < ENTRIES; i++)
+            address_count_give(count, &tickets[i]);
+    }
+    address_count_destroy(count);
+}
+
+/* --- Against plain counting ----------------------------------------------- */
+
+enum { ADDRESSES = 40, HELD_MAX = 64, MOST = 4, STEPS = 100000 };
+
+static void it_counts_as_a_naive_table_would(void **state)
+{
+    struct address_count *count = make(MOST, HELD_MAX);
+    uint32_t open[ADDRESSES] = {0};
+    struct held {
+        uint32_t ticket;
+        uint32_t address;
+    } held[HELD_MAX];
+    size_t held_count = 0;
+    uint64_t random = 88172645463325252u;
+
+    (void)state;
+    for (int i = 0; i < STEPS; i++) {
+        uint32_t number;
+        struct address a;
+
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        number = (uint32_t)(random >> 8) % ADDRESSES;
+        a = ipv4_of(number);
+        if (random % 2 && held_count < HELD_MAX) {
+            uint32_t ticket = address_count_take(count, &a);
+
+            assert_int_equal(ticket != 0, open[number] < MOST);
+            if (ticket == 0)
+                continue;
+            open[number]++;
+            held[held_count++] = (struct held){ticket, number};
+        } else if (held_count > 0) {
+            size_t at = (size_t)(random >> 40) % held_count;
+
+            open[held[at].address]--;
+            address_count_give(count, &held[at].ticket);
+            held[at] = held[--held_count];
+        }
+        assert_int_equal(address_count_of(count, &a), open[number]);
+    }
+    address_count_destroy(count);
+}
+
+/* --- Many threads --------------------------------------------------------- */
+
+enum { THREADS = 4, ROUNDS = 20000 };
+
+static void *take_and_give(void *context)
+{
+    struct address_count *count = context;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct address a = ipv4_of(i % 3);
+        uint32_t ticket = address_count_take(count, &a);
+
+        if (address_count_of(count, &a) > 2)
+            return count; /* a fault */
+        address_count_give(count, &ticket);
+    }
+    return NULL;
+}
+
+static void many_threads_leave_nothing_behind(void **state)
+{
+    struct address_count *count = make(2, 16);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_and_give,
+                                        count),
+                         0);
+    for (size_t i = 0; i < THREADS; i++) {
+        void *fault;
+
+        pthread_join(threads[i], &fault);
+        assert_null(fault);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        struct address a = ipv4_of(i);
+
+        assert_int_equal(address_count_of(count, &a), 0);
+    }
+    address_count_destroy(count);
+}
+
+static void without_memory_or_chance_there_is_no_table(void **state)
+{
+    struct address_count *count = NULL;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        allocations_left = i;
+        assert_int_equal(address_count_create(&count, 1, 1), -ENOMEM);
+    }
+    allocations_left = -1;
+    has_random = false;
+    assert_int_equal(address_count_create(&count, 1, 1), -ENOSYS);
+    has_random = true;
+    assert_null(count);
+    address_count_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_has_so_many_and_no_more),
+        cmocka_unit_test(an_ipv6_network_of_64_bits_is_one_address),
+        cmocka_unit_test(as_many_addresses_as_entries_fit_whoever_they_are),
+        cmocka_unit_test(it_counts_as_a_naive_table_would),
+        cmocka_unit_test(many_threads_leave_nothing_behind),
+        cmocka_unit_test(without_memory_or_chance_there_is_no_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+#include "http/forwarded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { LINES_MAX = 4 };
+
+static struct request request;
+static char *copies[LINES_MAX];
+static struct cidr blocks[2];
+static struct forwarded_trust trust;
+
+static int set_up(void **state)
+{
+    (void)state;
+    request = (struct request){0};
+    assert_true(cidr_parse(&blocks[0], "10.0.0.0/8"));
+    assert_true(cidr_parse(&blocks[1], "fd00::/8"));
+    trust = (struct forwarded_trust){FORWARDED_X_FOR, false, blocks, 2};
+    return 0;
+}
+
+static void forget_lines(void)
+{
+    for (size_t i = 0; i < LINES_MAX; i++) {
+        free(copies[i]);
+        copies[i] = NULL;
+    }
+    request = (struct request){0};
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    forget_lines();
+    return 0;
+}
+
+/* A copy of exactly that size, so that a sanitizer sees the next byte. */
+static void add_line(enum field_id id, const char *value)
+{
+    size_t len = strlen(value);
+    uint8_t at = request.field_count++;
+
+    assert_true(at < LINES_MAX);
+    copies[at] = malloc(len + (len == 0));
+    assert_non_null(copies[at]);
+    memcpy(copies[at], value, len);
+    request.fields[at] = (struct field){.value = {copies[at], len}, .id = id};
+    if (!(request.seen & 1u << id))
+        request.first[id] = at;
+    request.seen |= 1u << id;
+}
+
+/* "192.0.2.1" or, with a port, "192.0.2.1 80". */
+static const char *find_client(const char *peer_text)
+{
+    static char out[ADDRESS_TEXT_MAX + 8];
+    char text[ADDRESS_TEXT_MAX];
+    struct address peer = {.family = ADDRESS_UNIX};
+    struct address client;
+
+    if (strcmp(peer_text, "unix") != 0)
+        assert_true(address_parse(&peer, bytes_of(peer_text)));
+    client = forwarded_client(&request, &peer, &trust);
+    address_format(&client, text);
+    if (client.port == 0)
+        return memcpy(out, text, sizeof(text));
+    snprintf(out, sizeof(out), "%s %u", text, client.port);
+    return out;
+}
+
+struct line_case {
+    const char *value;
+    const char *client; /* the peer is 10.0.0.1 */
+};
+
+static void check_cases(enum field_id id, const struct line_case *cases,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *client;
+
+        add_line(id, cases[i].value);
+        client = find_client("10.0.0.1");
+        if (strcmp(client, cases[i].client) != 0)
+            fail_msg("'%s' is of %s", cases[i].value, client);
+        forget_lines();
+    }
+}
+
+#define CHECK_CASES(id, cases) \
+    check_cases((id), (cases), sizeof(cases) / sizeof(*(cases)))
+
+static void the_right_most_untrusted_of_x_forwarded_for_asks(void **state)
+{
+    static const struct line_case cases[] = {
+        {"192.0.2.1", "192.0.2.1"},
+        {"203.0.113.9, 192.0.2.1", "192.0.2.1"},
+        {"203.0.113.9, 192.0.2.1, 10.0.0.2", "192.0.2.1"},
+        {"203.0.113.9,192.0.2.1,10.0.0.2,10.9.9.9", "192.0.2.1"},
+        {"nonsense, 192.0.2.1", "192.0.2.1"},
+        {"\", 192.0.2.1", "192.0.2.1"},
+        {"10.0.0.3, 10.0.0.2", "10.0.0.3"},
+        {"2001:db8::1, fd00::1", "2001:db8::1"},
+        {"::ffff:192.0.2.1", "192.0.2.1"},
+        {"[2001:db8::1]", "2001:db8::1"},
+        {"[2001:db8::1]:8080", "2001:db8::1 8080"},
+        {"192.0.2.1:8080", "192.0.2.1 8080"},
+        {" , 192.0.2.1 ,\t, ", "192.0.2.1"},
+        {",,,", "10.0.0.1"},
+        {"", "10.0.0.1"},
+    };
+
+    (void)state;
+    CHECK_CASES(FIELD_X_FORWARDED_FOR, cases);
+}
+
+static void what_is_no_address_ends_the_search(void **state)
+{
+    static const struct line_case cases[] = {
+        {"unknown", "10.0.0.1"},
+        {"192.0.2.1, unknown", "10.0.0.1"},
+        {"192.0.2.1, unknown, 10.0.0.2", "10.0.0.2"},
+        {"192.0.2.1, localhost, 10.0.0.2, 10.0.0.3", "10.0.0.2"},
+        {"192.0.2.1:", "10.0.0.1"},
+        {"192.0.2.1:65536", "10.0.0.1"},
+        {"192.0.2.1:x", "10.0.0.1"},
+        {"192.0.2.1:_", "10.0.0.1"},
+        {"192.0.2.1 192.0.2.2", "10.0.0.1"},
+        {"192.0.2.1;192.0.2.2", "10.0.0.1"},
+        {"[192.0.2.1]", "10.0.0.1"},
+        {"[2001:db8::1", "10.0.0.1"},
+        {"[2001:db8::1]x", "10.0.0.1"},
+        {"[2001:db8::1]:", "10.0.0.1"},
+        {"2001:db8::1]:80", "10.0.0.1"},
+        {"[]", "10.0.0.1"},
+        {"[", "10.0.0.1"},
+        {":", "10.0.0.1"},
+        {"\"192.0.2.1\"", "10.0.0.1"},
+        {"for=192.0.2.1", "10.0.0.1"},
+    };
+
+    (void)state;
+    CHECK_CASES(FIELD_X_FORWARDED_FOR, cases);
+}
+
+static void the_right_most_untrusted_of_forwarded_asks(void **state)
+{
+    static const struct line_case cases[] = {
+        {"for=192.0.2.1", "192.0.2.1"},
+        {"For=\"192.0.2.1\"", "192.0.2.1"},
+        {"FOR=\"[2001:db8::1]\"", "2001:db8::1"},
+        {"for=\"[2001:db8::1]:80\"", "2001:db8::1 80"},
+        {"for=\"192.0.2.1:80\"", "192.0.2.1 80"},
+        {"for=\"192.0.2.1:_http\"", "192.0.2.1"},
+        {"for=192.0.2.1;proto=http;by=10.0.0.2", "192.0.2.1"},
+        {"proto=http;host=\"a,b;for=1.1.1.1\";for=192.0.2.1", "192.0.2.1"},
+        {"for=203.0.113.9, for=192.0.2.1;by=x, for=10.0.0.2", "192.0.2.1"},
+        {";for=192.0.2.1;;by=_x;", "192.0.2.1"},
+        {", for=192.0.2.1 ,", "192.0.2.1"},
+        {"for=192.0.2.1;host=\"a\\\",b\\\\\"", "192.0.2.1"},
+        {"for=192.0.2.1;host=\"=\\\"for=1.1.1.1\"", "192.0.2.1"},
+    };
+
+    (void)state;
+    trust.field = FORWARDED_RFC7239;
+    CHECK_CASES(FIELD_FORWARDED, cases);
+}
+
+/* What stands to the left of a proxy's words is the client's. */
+static void open_quotes_do_not_swallow_what_proxies_add(void **state)
+{
+    static const struct line_case cases[] = {
+        {"for=\", for=192.0.2.1", "192.0.2.1"},
+        {"\", for=\"192.0.2.1\"", "192.0.2.1"},
+        {"for=\"x, for=\"[2001:db8::1]:80\";proto=http", "2001:db8::1 80"},
+        {"for=\"\\, for=192.0.2.1, for=10.0.0.2", "192.0.2.1"},
+    };
+
+    (void)state;
+    trust.field = FORWARDED_RFC7239;
+    CHECK_CASES(FIELD_FORWARDED, cases);
+}
+
+static void what_is_no_node_ends_the_search(void **state)
+{
+    static const struct line_case cases[] = {
+        {"for=unknown", "10.0.0.1"},
+        {"for=_hidden", "10.0.0.1"},
+        {"for=192.0.2.1, for=_hidden, for=10.0.0.2", "10.0.0.2"},
+        {"by=192.0.2.1", "10.0.0.1"},
+        {"for=192.0.2.1, proto=http", "10.0.0.1"},
+        {"for=192.0.2.1;for=192.0.2.2", "10.0.0.1"},
+        {"for=192.0.2.1;by", "10.0.0.1"},
+        {"for=192.0.2.1;by=", "10.0.0.1"},
+        {"for=192.0.2.1:80", "10.0.0.1"}, /* not without quotes */
+        {"for=[2001:db8::1]", "10.0.0.1"},
+        {"for =192.0.2.1", "10.0.0.1"},
+        {"for= 192.0.2.1", "10.0.0.1"},
+        {"for=\"192.0.2.1", "10.0.0.1"},
+        {"for=192.0.2.1\"", "10.0.0.1"},
+        {"for=\"192.0.2.1\"x", "10.0.0.1"},
+        {"for=\"192.0.2.\\1\"", "10.0.0.1"},
+        {"for=\"192.0.2.1:_\xFF\"", "10.0.0.1"},
+        {"\"", "10.0.0.1"},
+        {"\\\"", "10.0.0.1"},
+        {"for=\"\\\"", "10.0.0.1"},
+        {"192.0.2.1", "10.0.0.1"},
+    };
+
+    (void)state;
+    trust.field = FORWARDED_RFC7239;
+    CHECK_CASES(FIELD_FORWARDED, cases);
+}
+
+static void all_lines_are_one_list(void **state)
+{
+    (void)state;
+    add_line(FIELD_X_FORWARDED_FOR, "192.0.2.7, 192.0.2.1");
+    add_line(FIELD_HOST, "x");
+    add_line(FIELD_X_FORWARDED_FOR, "10.0.0.3, 10.0.0.2");
+    assert_string_equal(find_client("10.0.0.1"), "192.0.2.1");
+    forget_lines();
+    add_line(FIELD_X_FORWARDED_FOR, "192.0.2.1");
+    add_line(FIELD_X_FORWARDED_FOR, "unknown, 10.0.0.2");
+    assert_string_equal(find_client("10.0.0.1"), "10.0.0.2");
+}
+
+static void only_those_who_are_trusted_are_believed(void **state)
+{
+    (void)state;
+    add_line(FIELD_X_FORWARDED_FOR, "192.0.2.1");
+    assert_string_equal(find_client("203.0.113.1"), "203.0.113.1");
+    assert_string_equal(find_client("unix"), "unix:");
+    trust.trusts_unix = true;
+    assert_string_equal(find_client("unix"), "192.0.2.1");
+    trust.block_count = 0;
+    assert_string_equal(find_client("10.0.0.1"), "10.0.0.1");
+}
+
+static void only_the_chosen_field_counts(void **state)
+{
+    (void)state;
+    add_line(FIELD_X_FORWARDED_FOR, "192.0.2.1");
+    add_line(FIELD_FORWARDED, "for=192.0.2.2");
+    assert_string_equal(find_client("10.0.0.1"), "192.0.2.1");
+    trust.field = FORWARDED_RFC7239;
+    assert_string_equal(find_client("10.0.0.1"), "192.0.2.2");
+    trust.field = FORWARDED_NONE;
+    assert_string_equal(find_client("10.0.0.1"), "10.0.0.1");
+}
+
+/* Nothing that is put to the left of it changes what a proxy has said. */
+static void no_prefix_changes_the_outcome(void **state)
+{
+    static const char alphabet[] = "for=\"\\,;[]:1.a _\xFF";
+    uint64_t random = 88172645463325252u;
+
+    (void)state;
+    trust.field = FORWARDED_RFC7239;
+    for (int round = 0; round < 20000; round++) {
+        char value[64];
+        size_t len = 0;
+
+        for (; len < (size_t)round % 24; len++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            value[len] = alphabet[random % (sizeof(alphabet) - 1)];
+        }
+        snprintf(value + len, sizeof(value) - len, ",for=\"192.0.2.1:7\"");
+        add_line(FIELD_FORWARDED, value);
+        assert_string_equal(find_client("10.0.0.1"), "192.0.2.1 7");
+        forget_lines();
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_right_most_untrusted_of_x_forwarded_for_asks),
+        TEST(what_is_no_address_ends_the_search),
+        TEST(the_right_most_untrusted_of_forwarded_asks),
+        TEST(open_quotes_do_not_swallow_what_proxies_add),
+        TEST(what_is_no_node_ends_the_search),
+        TEST(all_lines_are_one_list),
+        TEST(only_those_who_are_trusted_are_believed),
+        TEST(only_the_chosen_field_counts),
+        TEST(no_prefix_changes_the_outcome),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
