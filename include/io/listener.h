@@ -5,9 +5,13 @@
  * (answers leave at once) and TCP_DEFER_ACCEPT (a connection is handed over
  * with its first request already there: no second wait, one epoll_ctl less).
  *
+ * Sockets may also come from elsewhere: opened by systemd, or by the server
+ * that this one takes over from.
+ *
  * Thread: opened and closed by the main thread, accepted from by the
  *         acceptor.
- * Owns:   the socket; of a unix socket also its file, removed on close.
+ * Owns:   the socket; of a unix socket also its file, removed on close, unless
+ *         it was adopted without.
  */
 #ifndef IO_LISTENER_H
 #define IO_LISTENER_H
@@ -39,7 +43,27 @@ MUST_USE int listener_open_tcp(struct listener *listener, const char *address,
  * stays, -EEXIST. -ENAMETOOLONG; -EINVAL when path is empty. */
 MUST_USE int listener_open_unix(struct listener *listener, const char *path);
 
+/* The same, for a file that only its owner may connect to, from the moment it
+ * is there. */
+MUST_USE int listener_open_private(struct listener *listener, const char *path);
+
+/* Makes a listener of a socket that somebody else has opened, and sets what
+ * the others have set. owns_file: a unix socket's file is removed on close.
+ * 0, and fd belongs to the listener; or -errno, and it does not: -ENOTSOCK,
+ * -EPROTOTYPE (no stream), -EAFNOSUPPORT, -EINVAL (it does not listen). */
+MUST_USE int listener_adopt(struct listener *listener, int fd, bool owns_file);
+
+/* Whether it is what listener_open_tcp(), listener_open_unix() would open;
+ * port 0 is any. */
+bool listener_is_at(const struct listener *listener, const char *address,
+                    unsigned port);
+bool listener_is_at_path(const struct listener *listener, const char *path);
+
 void listener_close(struct listener *listener);
+
+/* Closes it for us alone: another process goes on listening there, so the
+ * file stays. */
+void listener_leave(struct listener *listener);
 
 /* Accepts one connection, non-blocking and close-on-exec. The descriptor, or
  * -errno. *peer_out is set on success. */

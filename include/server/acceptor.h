@@ -6,8 +6,8 @@
  * told so (503, Retry-After) and the acceptor pauses; one descriptor is kept
  * in reserve so that there is always one to say it with. It never spins.
  *
- * Thread: acceptor_create(), _start(), _stop() the main thread's; the rest is
- *         its own thread.
+ * Thread: what is declared here is the main thread's; the rest is its own
+ *         thread.
  * Owns:   its loop and dispatch; borrows listeners and workers.
  */
 #ifndef SERVER_ACCEPTOR_H
@@ -40,5 +40,9 @@ MUST_USE int acceptor_start(struct acceptor *acceptor);
 /* Hands over what has already been accepted by the kernel, ends the thread
  * and waits for it. */
 void acceptor_stop(struct acceptor *acceptor);
+
+/* The same, but what waits to be accepted is left to another process, which
+ * listens on the same sockets. */
+void acceptor_leave(struct acceptor *acceptor);
 
 #endif

@@ -2,8 +2,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -110,6 +112,8 @@ int listener_open_tcp(struct listener *listener, const char *address,
     return err;
 }
 
+/* --- Unix sockets --------------------------------------------------------- */
+
 /* Whether path is a socket that nobody accepts on. 1 it is; 0 somebody does;
  * -EEXIST it is something else. */
 static int is_stale(const union any_address *address, const char *path)
@@ -131,7 +135,8 @@ static int is_stale(const union any_address *address, const char *path)
     return stale;
 }
 
-int listener_open_unix(struct listener *listener, const char *path)
+/* mode 0: as the umask has it. */
+static int open_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};
     struct stat st;
@@ -151,7 +156,10 @@ int listener_open_unix(struct listener *listener, const char *path)
     listener->fd = open_socket(AF_UNIX);
     if (listener->fd < 0)
         return listener->fd;
-    err = bind_and_listen(listener->fd, &address, sizeof(address.un));
+    /* The file is made with the mode that the socket has. */
+    err = mode != 0 && fchmod(listener->fd, mode) == -1 ? -errno : 0;
+    if (err == 0)
+        err = bind_and_listen(listener->fd, &address, sizeof(address.un));
     if (err == 0 && lstat(path, &st) == -1)
         err = -errno;
     if (err != 0) {
@@ -165,6 +173,156 @@ int listener_open_unix(struct listener *listener, const char *path)
     snprintf(listener->text, sizeof(listener->text), "unix:%s", path);
     return 0;
 }
+
+int listener_open_unix(struct listener *listener, const char *path)
+{
+    return open_unix(listener, path, 0);
+}
+
+int listener_open_private(struct listener *listener, const char *path)
+{
+    return open_unix(listener, path, S_IRUSR | S_IWUSR);
+}
+
+/* --- Sockets of others ---------------------------------------------------- */
+
+static int get_option(int fd, int level, int name, int *value_out)
+{
+    socklen_t len = sizeof(*value_out);
+
+    return getsockopt(fd, level, name, value_out, &len) == -1 ? -errno : 0;
+}
+
+static int add_flag(int fd, int get, int set, int flag)
+{
+    int flags = fcntl(fd, get);
+
+    return flags == -1 || fcntl(fd, set, flags | flag) == -1 ? -errno : 0;
+}
+
+/* Where it is bound; zeros behind a path. 0 or -errno. */
+static int find_address(int fd, union any_address *bound, socklen_t *len_out)
+{
+    *bound = (union any_address){.any = {.sa_family = AF_UNSPEC}};
+    *len_out = sizeof(*bound);
+    return getsockname(fd, &bound->any, len_out) == -1 ? -errno : 0;
+}
+
+/* Whether it takes all addresses, of both families if there are two. */
+static bool is_everywhere(int fd, const union any_address *bound)
+{
+    int only6 = 1;
+
+    if (bound->any.sa_family == AF_INET)
+        return bound->in.sin_addr.s_addr == htonl(INADDR_ANY);
+    return IN6_IS_ADDR_UNSPECIFIED(&bound->in6.sin6_addr) &&
+           get_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only6) == 0 && !only6;
+}
+
+static int adopt_tcp(struct listener *listener, const union any_address *bound)
+{
+    char address[INET6_ADDRSTRLEN];
+    bool is_v6 = bound->any.sa_family == AF_INET6;
+    int err;
+
+    listener->is_tcp = true;
+    if ((err = set_option(listener->fd, IPPROTO_TCP, TCP_NODELAY, 1)) != 0 ||
+        (err = set_option(listener->fd, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+                          DEFER_ACCEPT_S)) != 0)
+        return err;
+    if (!inet_ntop(bound->any.sa_family,
+                   is_v6 ? (const void *)&bound->in6.sin6_addr
+                         : (const void *)&bound->in.sin_addr,
+                   address, sizeof(address)))
+        return -errno;
+    return describe_tcp(listener,
+                        is_everywhere(listener->fd, bound) ? NULL : address);
+}
+
+static void adopt_unix(struct listener *listener,
+                       const union any_address *bound, socklen_t len,
+                       bool owns_file)
+{
+    const char *path = bound->un.sun_path;
+    size_t room = len - offsetof(struct sockaddr_un, sun_path);
+    struct stat st;
+
+    if (path[0] == '\0') { /* in the abstract namespace: no file */
+        snprintf(listener->text, sizeof(listener->text), "unix:@%.*s",
+                 room > 1 ? (int)(room - 1) : 0, path + 1);
+        return;
+    }
+    snprintf(listener->text, sizeof(listener->text), "unix:%.*s", (int)room,
+             path);
+    if (!owns_file || lstat(listener->text + 5, &st) == -1)
+        return;
+    listener->device = st.st_dev;
+    listener->inode = st.st_ino;
+    snprintf(listener->path, sizeof(listener->path), "%s", listener->text + 5);
+}
+
+int listener_adopt(struct listener *listener, int fd, bool owns_file)
+{
+    union any_address bound;
+    socklen_t len;
+    int type, listens;
+    int err;
+
+    *listener = (struct listener){.fd = fd};
+    if ((err = get_option(fd, SOL_SOCKET, SO_TYPE, &type)) == 0 &&
+        (err = get_option(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens)) == 0 &&
+        (err = type == SOCK_STREAM ? 0 : -EPROTOTYPE) == 0 &&
+        (err = listens ? 0 : -EINVAL) == 0 &&
+        (err = find_address(fd, &bound, &len)) == 0 &&
+        (err = add_flag(fd, F_GETFD, F_SETFD, FD_CLOEXEC)) == 0 &&
+        (err = add_flag(fd, F_GETFL, F_SETFL, O_NONBLOCK)) == 0) {
+        if (bound.any.sa_family == AF_UNIX)
+            adopt_unix(listener, &bound, len, owns_file);
+        else if (bound.any.sa_family == AF_INET ||
+                 bound.any.sa_family == AF_INET6)
+            err = adopt_tcp(listener, &bound);
+        else
+            err = -EAFNOSUPPORT;
+    }
+    if (err != 0)
+        *listener = (struct listener){.fd = -1};
+    return err;
+}
+
+bool listener_is_at(const struct listener *listener, const char *address,
+                    unsigned port)
+{
+    union any_address bound;
+    struct in6_addr in6;
+    struct in_addr in;
+    socklen_t len;
+    uint16_t bound_port;
+
+    if (!listener->is_tcp || find_address(listener->fd, &bound, &len) != 0)
+        return false;
+    bound_port = ntohs(bound.any.sa_family == AF_INET6 ? bound.in6.sin6_port
+                                                       : bound.in.sin_port);
+    if (port != 0 && port != bound_port)
+        return false;
+    if (!address)
+        return is_everywhere(listener->fd, &bound);
+    if (inet_pton(AF_INET, address, &in) == 1)
+        return bound.any.sa_family == AF_INET &&
+               bound.in.sin_addr.s_addr == in.s_addr;
+    return inet_pton(AF_INET6, address, &in6) == 1 &&
+           bound.any.sa_family == AF_INET6 &&
+           !is_everywhere(listener->fd, &bound) &&
+           IN6_ARE_ADDR_EQUAL(&bound.in6.sin6_addr, &in6);
+}
+
+bool listener_is_at_path(const struct listener *listener, const char *path)
+{
+    return !listener->is_tcp && listener->fd >= 0 &&
+           strncmp(listener->text, "unix:", 5) == 0 &&
+           strcmp(listener->text + 5, path) == 0;
+}
+
+/* --- Closing, accepting --------------------------------------------------- */
 
 /* Removes the socket's file, unless another server has put its own there. */
 static void remove_file(struct listener *listener)
@@ -184,6 +342,12 @@ void listener_close(struct listener *listener)
     if (listener->fd >= 0)
         close(listener->fd);
     listener->fd = -1;
+}
+
+void listener_leave(struct listener *listener)
+{
+    listener->path[0] = '\0';
+    listener_close(listener);
 }
 
 int listener_accept(const struct listener *listener, struct address *peer_out)

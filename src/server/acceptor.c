@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct acceptor {
     ev_async stop;
     int spare_fd; /* given up for a moment to refuse a client */
     struct log_limit complaint;
+    atomic_bool leaves; /* set before stop is sent */
     pthread_t thread;
 };
 
@@ -193,7 +195,8 @@ static void on_stop(struct ev_loop *loop, ev_async *stop, int events)
     (void)events;
     /* Clients that the kernel has already told they are connected would get
      * a reset when the listener closes. */
-    for (size_t i = 0; i < acceptor->options.listener_count; i++)
+    for (size_t i = 0;
+         i < acceptor->options.listener_count && !acceptor->leaves; i++)
         accept_batch(acceptor, &acceptor->options.listeners[i], LAST_BATCH_MAX);
     ev_break(loop, EVBREAK_ALL);
 }
@@ -277,4 +280,10 @@ void acceptor_stop(struct acceptor *acceptor)
 {
     ev_async_send(acceptor->loop, &acceptor->stop);
     pthread_join(acceptor->thread, NULL);
+}
+
+void acceptor_leave(struct acceptor *acceptor)
+{
+    acceptor->leaves = true;
+    acceptor_stop(acceptor);
 }

@@ -407,6 +407,160 @@ static void a_folder_that_is_not_there_is_refused(void **state)
                      -ENOENT);
 }
 
+static void only_its_owner_may_connect_to_a_private_socket(void **state)
+{
+    const char *path = place_path(&place, "socket");
+    mode_t mask = umask(0);
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(listener_open_private(&listener, path), 0);
+    umask(mask);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+/* --- Sockets of others ------------------------------------------------------ */
+
+/* A listening socket as a stranger opens it: without any of our options. */
+static int open_strange(const char *address)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    inet_pton(AF_INET, address, &in.sin_addr);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&in, sizeof(in)), 0);
+    assert_int_equal(listen(fd, 5), 0);
+    return fd;
+}
+
+static void an_adopted_socket_is_like_one_of_ours(void **state)
+{
+    int fd = open_strange("127.0.0.1");
+    int on = 0;
+    socklen_t len = sizeof(on);
+
+    (void)state;
+    assert_int_equal(listener_adopt(&listener, fd, true), 0);
+    assert_true(listener.is_tcp);
+    assert_memory_equal(listener.text, "http://127.0.0.1:", 17);
+    assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &len), 0);
+    assert_int_not_equal(on, 0);
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &on, &len),
+                     0);
+    assert_int_not_equal(on, 0);
+    assert_reachable(AF_INET, "127.0.0.1");
+}
+
+static void a_socket_is_adopted_under_the_name_it_was_opened_with(void **state)
+{
+    static const char *const addresses[] = {NULL, "127.0.0.1", "0.0.0.0", "::1",
+                                            "::"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+        const char *address = addresses[i];
+        struct listener adopted;
+
+        if (address && strchr(address, ':') && !has_ipv6())
+            continue;
+        assert_int_equal(listener_open_tcp(&listener, address, 0), 0);
+        assert_int_equal(listener_adopt(&adopted, dup(listener.fd), true), 0);
+        /* "0.0.0.0" is all there is, where there is no IPv6. */
+        if (!address || strcmp(address, "0.0.0.0") != 0)
+            assert_string_equal(adopted.text, listener.text);
+        assert_true(listener_is_at(&adopted, address, port_of(&listener)));
+        assert_true(listener_is_at(&adopted, address, 0));
+        assert_false(listener_is_at(&adopted, address,
+                                    port_of(&listener) ^ 1u));
+        assert_false(listener_is_at(&adopted, "127.0.0.2", 0));
+        assert_false(listener_is_at(&adopted, "nonsense", 0));
+        assert_false(listener_is_at_path(&adopted, adopted.text));
+        listener_close(&adopted);
+        listener_close(&listener);
+    }
+}
+
+static void an_address_is_told_from_all_addresses(void **state)
+{
+    (void)state;
+    assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
+    assert_false(listener_is_at(&listener, NULL, 0));
+    listener_close(&listener);
+    assert_false(listener_is_at(&listener, "127.0.0.1", 0));
+    if (!has_ipv6())
+        skip();
+    assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
+    assert_false(listener_is_at(&listener, "::", 0));
+    assert_false(listener_is_at(&listener, "0.0.0.0", 0));
+}
+
+static void the_file_of_an_adopted_socket_is_removed_only_by_its_owner(
+    void **state)
+{
+    const char *path = place_path(&place, "socket");
+    struct listener adopted;
+
+    (void)state;
+    assert_int_equal(listener_open_unix(&listener, path), 0);
+    assert_int_equal(listener_adopt(&adopted, dup(listener.fd), false), 0);
+    assert_string_equal(adopted.text, listener.text);
+    assert_true(listener_is_at_path(&adopted, path));
+    assert_false(listener_is_at_path(&adopted, "other"));
+    assert_false(listener_is_at(&adopted, NULL, 0));
+    listener_close(&adopted);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(listener_adopt(&adopted, dup(listener.fd), true), 0);
+    listener_leave(&listener);
+    assert_int_equal(access(path, F_OK), 0);
+    close(connect_unix(path));
+    listener_close(&adopted);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void an_abstract_socket_is_adopted_without_a_file(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)state;
+    /* The kernel chooses a name of five digits. */
+    assert_int_equal(bind(fd, (const struct sockaddr *)&un,
+                          sizeof(un.sun_family)),
+                     0);
+    assert_int_equal(listen(fd, 5), 0);
+    assert_int_equal(listener_adopt(&listener, fd, true), 0);
+    assert_int_equal(strlen(listener.text), strlen("unix:@00000"));
+    assert_string_equal(listener.path, "");
+}
+
+static void what_cannot_accept_is_not_adopted(void **state)
+{
+    int pair[2];
+    int fd;
+
+    (void)state;
+    assert_int_equal(listener_adopt(&listener, place.fd, true), -ENOTSOCK);
+    assert_int_equal(listener_adopt(&listener, 1000, true), -EBADF);
+    fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(listener_adopt(&listener, fd, true), -EINVAL);
+    close(fd);
+    fd = socket(AF_INET, SOCK_DGRAM, 0);
+    assert_int_equal(listener_adopt(&listener, fd, true), -EPROTOTYPE);
+    close(fd);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    assert_int_equal(listener_adopt(&listener, pair[0], true), -EPROTOTYPE);
+    assert_int_equal(listener.fd, -1);
+    close(pair[0]);
+    close(pair[1]);
+    fd = open_strange("127.0.0.1");
+    option_errno = ENOPROTOOPT;
+    assert_int_equal(listener_adopt(&listener, fd, true), -ENOPROTOOPT);
+    close(fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -432,6 +586,13 @@ int main(void)
         TEST(what_is_no_socket_stays),
         TEST(a_path_that_is_too_long_or_empty_is_refused),
         TEST(a_folder_that_is_not_there_is_refused),
+        TEST(only_its_owner_may_connect_to_a_private_socket),
+        TEST(an_adopted_socket_is_like_one_of_ours),
+        TEST(a_socket_is_adopted_under_the_name_it_was_opened_with),
+        TEST(an_address_is_told_from_all_addresses),
+        TEST(the_file_of_an_adopted_socket_is_removed_only_by_its_owner),
+        TEST(an_abstract_socket_is_adopted_without_a_file),
+        TEST(what_cannot_accept_is_not_adopted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,45 @@
+/*
+ * identity - as whom the server runs, and what it may do: --user, --group.
+ *
+ * Once sockets are bound and logs are open, the server becomes that user, with
+ * the groups of that user, and gives up all capabilities, for good
+ * (no_new_privs); then it looks whether that is so.
+ *
+ * Who starts it as root without --user gets what was asked for, a server that
+ * runs as root; it keeps two capabilities:
+ *   CAP_NET_BIND_SERVICE  a reload may add a port below 1024
+ *   CAP_DAC_READ_SEARCH   it serves files whoever owns them, as before
+ * but not CAP_DAC_OVERRIDE: it has no business in writing what root does not
+ * own, and a log in another user's directory wants --user.
+ *
+ * Thread: the main thread, before there is another: capabilities and
+ *         no_new_privs are each thread's own, and inherited.
+ */
+#ifndef SERVER_IDENTITY_H
+#define SERVER_IDENTITY_H
+
+#include <sys/types.h>
+
+#include "base/bytes.h"
+
+enum { IDENTITY_GROUPS_MAX = 256 };
+
+struct identity {
+    bool changes; /* --user or --group was given */
+    uid_t uid;
+    gid_t gid;
+    gid_t groups[IDENTITY_GROUPS_MAX];
+    int group_count;
+};
+
+/* user: "NAME", "NAME:GROUP" or NULL, numbers too; group: overrides the one
+ * behind the colon, or NULL. EX_OK; EX_NOUSER, EX_USAGE or EX_OSERR after one
+ * line on stderr. */
+MUST_USE int identity_find(struct identity *identity, const char *user,
+                           const char *group);
+
+/* Becomes it. EX_OK; EX_NOPERM or EX_OSERR after one line on stderr: then the
+ * server must not go on. */
+MUST_USE int identity_assume(const struct identity *identity);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * launcher - a small process beside the server that starts its successor.
+ *
+ * A confined server cannot exec, and what it would exec could not undo its
+ * confinement. So the launcher is forked before any of that, with the rights
+ * and the environment that the first server was started with, and sleeps until
+ * it is told to start the program anew; it does nothing else, and dies with
+ * the server.
+ *
+ *   server  -- order, descriptors -->  launcher  -- fork, exec -->  successor
+ *      |                                   | <------ readiness -------- |
+ *      | <------------- news ------------- |                            |
+ *    drains                              exits             serves, and has a
+ *                                                       launcher of its own
+ *
+ * Once the successor serves, the launcher ends, so that nobody is the
+ * successor's parent but init. One that does not serve in time is killed, and
+ * the launcher sleeps again.
+ *
+ * Thread: a process of its own; what the two say to each other is below.
+ */
+#ifndef SERVER_LAUNCHER_H
+#define SERVER_LAUNCHER_H
+
+#include <sys/types.h>
+
+#include "server/activation.h"
+
+enum {
+    LAUNCHER_STANDARD = 3, /* descriptors: input, output, errors */
+    LAUNCHER_FDS_MAX = LAUNCHER_STANDARD + ACTIVATION_MAX + 1,
+    LAUNCHER_WHY_MAX = 200,
+    LAUNCHER_READY_MS = 30000 /* for a new server to serve */
+};
+
+struct launcher_options {
+    const char *program;
+    char *const *arguments; /* ended by NULL */
+    int ready_ms;
+    pid_t server;
+};
+
+/* Comes with descriptors: the standard three, the listeners, the pid file. */
+struct launcher_order {
+    uint32_t listener_count;
+    uint32_t has_pid_file;
+};
+
+struct launcher_news {
+    pid_t pid;                  /* of the successor; 0: there is none */
+    char why[LAUNCHER_WHY_MAX]; /* there is none */
+};
+
+/* Sends or receives an order with its descriptors, which count out or in.
+ * 1; 0, the other end is closed; or -errno. */
+int launcher_send(int fd, const struct launcher_order *order, const int *fds,
+                  size_t count);
+int launcher_receive(int fd, struct launcher_order *order,
+                     int fds[LAUNCHER_FDS_MAX], size_t *count_out);
+
+/* The launcher's life, in a child of the server; fd: its end of a pair of
+ * SOCK_SEQPACKET. */
+_Noreturn void launcher_run(int fd, const struct launcher_options *options);
+
+#endif

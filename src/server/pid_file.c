@@ -1,0 +1,134 @@
+#include "server/pid_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 16, TRIES_MAX = 16 };
+
+/* The number in it; 0: it is empty; -1: something else. */
+static pid_t read_number(int fd)
+{
+    char text[TEXT_MAX];
+    ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
+    char *end;
+    long number;
+
+    if (len <= 0)
+        return len == 0 ? 0 : -1;
+    text[len] = '\0';
+    if (*text < '1' || *text > '9')
+        return -1;
+    number = strtol(text, &end, 10);
+    if (*end == '\n')
+        end++;
+    return end == text + len && number <= INT_MAX ? (pid_t)number : -1;
+}
+
+static bool is_at(int fd, const char *path)
+{
+    struct stat ours, there;
+
+    return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* What an upgrade handed over, or -1. */
+static int take_inherited(void)
+{
+    const char *text = getenv(PID_FILE_VARIABLE);
+    char *end = NULL;
+    long fd = text ? strtol(text, &end, 10) : -1;
+
+    if (!text || end == text || *end != '\0' || fd <= STDERR_FILENO ||
+        fd > INT_MAX || fcntl((int)fd, F_SETFD, FD_CLOEXEC) == -1)
+        fd = -1;
+    unsetenv(PID_FILE_VARIABLE);
+    return (int)fd;
+}
+
+/* 0: locked, and the file is what it should be. */
+static int lock(int fd, pid_t *holder_out)
+{
+    struct stat st;
+    pid_t number;
+
+    if (fstat(fd, &st) == -1)
+        return -errno;
+    number = S_ISREG(st.st_mode) ? read_number(fd) : -1;
+    if (number == -1)
+        return -EEXIST;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    *holder_out = number;
+    return -errno;
+}
+
+int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
+{
+    int inherited = take_inherited();
+    int err = -EWOULDBLOCK;
+
+    *file = (struct pid_file){.fd = -1, .path = path};
+    *holder_out = 0;
+    if (inherited != -1 && is_at(inherited, path)) {
+        file->fd = inherited;
+        return 0;
+    }
+    if (inherited != -1)
+        close(inherited);
+    /* A server that ends removes the file under its lock: then what we have
+     * locked is no longer there. */
+    for (int i = 0; i < TRIES_MAX; i++) {
+        int fd = open(path,
+                      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                      0644);
+
+        if (fd == -1)
+            return errno == ELOOP || errno == EISDIR ? -EEXIST : -errno;
+        err = lock(fd, holder_out);
+        if (err == 0 && is_at(fd, path)) {
+            file->fd = fd;
+            return 0;
+        }
+        close(fd);
+        if (err != 0)
+            return err;
+    }
+    return -EWOULDBLOCK;
+}
+
+int pid_file_write(const struct pid_file *file)
+{
+    char text[TEXT_MAX];
+    int len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+    ssize_t written = pwrite(file->fd, text, (size_t)len, 0);
+
+    if (written != len)
+        return written == -1 ? -errno : -ENOSPC;
+    return ftruncate(file->fd, len) == -1 ? -errno : 0;
+}
+
+void pid_file_close(struct pid_file *file)
+{
+    if (file->fd == -1)
+        return;
+    if (read_number(file->fd) == getpid() && is_at(file->fd, file->path) &&
+        unlink(file->path) == -1 && ftruncate(file->fd, 0) == -1)
+        (void)0; /* then the number stays; without the lock it says nothing */
+    close(file->fd);
+    file->fd = -1;
+}
+
+void pid_file_refuse(void)
+{
+    int fd = take_inherited();
+
+    if (fd != -1)
+        close(fd);
+}

@@ -1,0 +1,276 @@
+/* link: -Wl,--wrap=unlink,--wrap=pwrite */
+#include "server/pid_file.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+
+static int unlink_errno;
+static int pwrite_errno;
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+    errno = unlink_errno;
+    return unlink_errno != 0 ? -1 : __real_unlink(path);
+}
+
+ssize_t __real_pwrite(int fd, const void *data, size_t len, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at)
+{
+    errno = pwrite_errno;
+    return pwrite_errno != 0 ? -1 : __real_pwrite(fd, data, len, at);
+}
+
+static struct place place;
+static struct pid_file file;
+static unsigned fds_before;
+
+static int set_up(void **state)
+{
+    (void)state;
+    unlink_errno = pwrite_errno = 0;
+    file = (struct pid_file){.fd = -1};
+    unsetenv(PID_FILE_VARIABLE);
+    fds_before = place_count_fds();
+    return place_open(&place);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink_errno = 0;
+    pid_file_close(&file);
+    return place_close(&place) == 0 && place_count_fds() == fds_before ? 0 : -1;
+}
+
+static void assert_content(const char *expected)
+{
+    char text[64] = "";
+    int fd = openat(place.fd, "pid", O_RDONLY);
+
+    assert_true(fd != -1);
+    assert_true(read(fd, text, sizeof(text) - 1) >= 0);
+    close(fd);
+    assert_string_equal(text, expected);
+}
+
+static const char *our_number(void)
+{
+    static char text[24];
+
+    snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+    return text;
+}
+
+static bool is_there(void)
+{
+    return faccessat(place.fd, "pid", F_OK, 0) == 0;
+}
+
+static void open_and_write(void)
+{
+    pid_t holder;
+
+    assert_int_equal(pid_file_open(&file, place_path(&place, "pid"), &holder),
+                     0);
+    assert_int_equal(pid_file_write(&file), 0);
+}
+
+static void the_file_holds_our_number_until_the_end(void **state)
+{
+    char path[200];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s", place_path(&place, "pid"));
+    open_and_write();
+    assert_content(our_number());
+    pid_file_close(&file);
+    assert_false(is_there());
+    pid_file_close(&file);
+}
+
+static void a_second_server_learns_who_is_there(void **state)
+{
+    struct pid_file second;
+    pid_t holder;
+
+    (void)state;
+    open_and_write();
+    assert_int_equal(pid_file_open(&second, place_path(&place, "pid"), &holder),
+                     -EWOULDBLOCK);
+    assert_int_equal(holder, getpid());
+    assert_int_equal(second.fd, -1);
+    assert_content(our_number());
+}
+
+static void a_file_left_behind_is_taken_over(void **state)
+{
+    (void)state;
+    assert_int_equal(place_write(&place, "pid", "2147483647\n"), 0);
+    open_and_write();
+    assert_content(our_number());
+}
+
+static void what_is_no_pid_file_stays_as_it_is(void **state)
+{
+    static const char *const contents[] = {
+        "root:x:0:0\n", "12 34\n", "-1\n",          "0\n",
+        "1\n\n",        "\n",      "99999999999\n", "12345678901234567890"};
+    pid_t holder;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(contents) / sizeof(*contents); i++) {
+        assert_int_equal(place_write(&place, "pid", contents[i]), 0);
+        assert_int_equal(pid_file_open(&file, place_path(&place, "pid"),
+                                       &holder),
+                         -EEXIST);
+        assert_content(contents[i]);
+    }
+    assert_int_equal(pid_file_open(&file, place.name, &holder), -EEXIST);
+    assert_int_equal(symlinkat("pid", place.fd, "link"), 0);
+    assert_int_equal(pid_file_open(&file, place_path(&place, "link"), &holder),
+                     -EEXIST);
+    assert_int_equal(mkfifoat(place.fd, "fifo", 0600), 0);
+    assert_int_equal(pid_file_open(&file, place_path(&place, "fifo"), &holder),
+                     -EEXIST);
+    assert_int_equal(pid_file_open(&file, place_path(&place, "none/pid"),
+                                   &holder),
+                     -ENOENT);
+}
+
+static void a_file_that_is_somebody_elses_by_now_stays(void **state)
+{
+    (void)state;
+    open_and_write();
+    assert_int_equal(unlinkat(place.fd, "pid", 0), 0);
+    assert_int_equal(place_write(&place, "pid", our_number()), 0);
+    pid_file_close(&file);
+    assert_content(our_number());
+}
+
+static void where_it_cannot_be_removed_it_is_left_empty(void **state)
+{
+    pid_t holder;
+
+    (void)state;
+    open_and_write();
+    unlink_errno = EACCES;
+    pid_file_close(&file);
+    assert_content("");
+    assert_int_equal(pid_file_open(&file, place_path(&place, "pid"), &holder),
+                     0);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+    pid_t holder;
+
+    (void)state;
+    assert_int_equal(pid_file_open(&file, place_path(&place, "pid"), &holder),
+                     0);
+    pwrite_errno = ENOSPC;
+    assert_int_equal(pid_file_write(&file), -ENOSPC);
+}
+
+/* What a successor does with the descriptor it was given; its number. */
+static pid_t succeed(const char *path)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        struct pid_file own;
+        char number[16];
+        pid_t holder;
+
+        snprintf(number, sizeof(number), "%d", dup(file.fd));
+        close(file.fd);
+        setenv(PID_FILE_VARIABLE, number, 1);
+        _exit(pid_file_open(&own, path, &holder) != 0 ||
+              getenv(PID_FILE_VARIABLE) ||
+              !(fcntl(own.fd, F_GETFD) & FD_CLOEXEC) ||
+              pid_file_write(&own) != 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    return pid;
+}
+
+static void a_successor_takes_over_file_and_lock(void **state)
+{
+    const char *path = place_path(&place, "pid");
+    char expected[24];
+    pid_t holder;
+    struct pid_file third;
+
+    (void)state;
+    open_and_write();
+    snprintf(expected, sizeof(expected), "%ld\n", (long)succeed(path));
+    assert_content(expected);
+    /* We still share the lock; the file is no longer ours to remove. */
+    assert_int_equal(pid_file_open(&third, path, &holder), -EWOULDBLOCK);
+    pid_file_close(&file);
+    assert_content(expected);
+}
+
+static void a_successor_that_failed_leaves_no_trace(void **state)
+{
+    (void)state;
+    open_and_write();
+    succeed(place_path(&place, "pid"));
+    assert_int_equal(pid_file_write(&file), 0);
+    assert_content(our_number());
+    pid_file_close(&file);
+    assert_false(is_there());
+}
+
+static void a_descriptor_of_another_file_is_not_taken(void **state)
+{
+    static const char *const nonsense[] = {"",   "x",           "1",
+                                           "-1", "99999999999", "900"};
+    char number[16];
+    pid_t holder;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
+        setenv(PID_FILE_VARIABLE, nonsense[i], 1);
+        pid_file_refuse();
+        assert_null(getenv(PID_FILE_VARIABLE));
+    }
+    snprintf(number, sizeof(number), "%d", dup(place.fd));
+    setenv(PID_FILE_VARIABLE, number, 1);
+    assert_int_equal(pid_file_open(&file, place_path(&place, "pid"), &holder),
+                     0);
+    assert_int_equal(pid_file_write(&file), 0);
+    assert_content(our_number());
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_file_holds_our_number_until_the_end),
+        TEST(a_second_server_learns_who_is_there),
+        TEST(a_file_left_behind_is_taken_over),
+        TEST(what_is_no_pid_file_stays_as_it_is),
+        TEST(a_file_that_is_somebody_elses_by_now_stays),
+        TEST(where_it_cannot_be_removed_it_is_left_empty),
+        TEST(a_full_disk_is_reported),
+        TEST(a_successor_takes_over_file_and_lock),
+        TEST(a_successor_that_failed_leaves_no_trace),
+        TEST(a_descriptor_of_another_file_is_not_taken),
+    };
+
+    return cmocka_run_group_tests_name("pid_file", tests, NULL, NULL);
+}
