@@ -52,7 +52,7 @@ static int find_user(struct identity *identity, const char *name,
                      char *entry)
 {
     struct passwd user, *found = NULL;
-    uint32_t id;
+    uint32_t id = 0;
     bool is_number = read_id(name, &id);
     int err = is_number
                   ? getpwuid_r(id, &user, entry, ENTRY_BYTES_MAX, &found)
