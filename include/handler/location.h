@@ -32,7 +32,13 @@ struct location_options {
     const char *respond_type; /* NULL: plain text */
     struct cidrs allow;       /* if there are any, nobody else */
     struct cidrs deny;        /* not these, allowed or not */
-    uint64_t body_max;        /* bytes of a request's body */
+    const char *auth_file;    /* htpasswd; NULL: no password is asked for */
+    const char *auth_realm;
+    struct htpasswd *htpasswd; /* that file, read */
+    const char *rate_limit;    /* "10/s"; NULL: none */
+    uint64_t rate_burst;
+    struct rate_limit *limiter; /* of all that share rate_limit */
+    uint64_t body_max;          /* bytes of a request's body */
 };
 
 #endif

@@ -17,8 +17,10 @@
 
 #include "backend/docroots.h"
 #include "backend/file_cache.h"
+#include "backend/password_desk.h"
 #include "handler/handler.h"
 #include "handler/site.h"
+#include "http/forwarded.h"
 
 struct sites_options {
     const struct site_options *sites;
@@ -29,6 +31,10 @@ struct sites_options {
     /* In every site; no prefix: nowhere. */
     struct bytes status_prefix;
     struct handler status;
+    struct forwarded_trust trust;
+    struct password_desk *desk;  /* the worker's; NULL: nobody needs it */
+    void (*wake)(void *context); /* has streams that wait asked again */
+    void *wake_context;
     /* May be NULL. On the worker's thread, or by sites_release(). */
     void (*on_gone)(void *context);
     void *context;

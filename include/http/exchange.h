@@ -5,7 +5,7 @@
  * Thread: the worker of its connection.
  * Owns:   the response. The request's views point into the connection's
  *         input buffer, which stays until the exchange is done; peer is the
- *         connection's.
+ *         connection's, or client.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -35,6 +35,7 @@ struct keeper {
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
     const struct address *peer; /* who asks, once it has been asked */
+    struct address client;      /* for whom, when a proxy says so: see peer */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */

@@ -63,7 +63,9 @@ enum stream_result {
     STREAM_FAILED = -1, /* break off */
     STREAM_END,         /* that was all */
     STREAM_MORE,        /* more will follow, whenever it is asked for */
-    STREAM_LATER        /* nothing now: ask again when woken */
+    STREAM_LATER,       /* nothing now: ask again when woken */
+    STREAM_ANSWERED     /* it is gone, and the response made anew: this was
+                           its stand-in, before the first byte of a head */
 };
 
 /* A body that is made while it is sent; its length is not known. */

@@ -179,7 +179,7 @@ static void *run(void *context)
     struct password_check *check = context;
 
     /* Of this thread alone, on Linux. If not: it will be as quick as others. */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
+    (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&check->mutex);
     while (!check->is_stopping) {
         struct password_job *job = start_job(check);

@@ -7,6 +7,7 @@
 #define ENGINE_CONN_PRIV_H
 
 #include "engine/conn_set.h"
+#include "http/response.h"
 
 /* The one door: sets the state, watcher and deadline. */
 void conn_enter(struct conn *conn, enum conn_state state);
@@ -44,6 +45,17 @@ static inline void conn_decide_end(struct conn *conn, enum conn_end end)
 {
     if (conn->end == CONN_END_NONE)
         conn->end = (uint8_t)end;
+}
+
+/* Ends the connection with a response whose handler wants it so: to HTTP/1.0
+ * by the end of a body, or for want of memory. */
+static inline void conn_heed(struct conn *conn, const struct response *response)
+{
+    if (response->persists)
+        return;
+    conn->is_closing = true;
+    conn_decide_end(conn,
+                    response->is_http10 ? CONN_END_CLIENT : CONN_END_ERROR);
 }
 
 /* Logs that it begins or ends. */

@@ -39,13 +39,7 @@ static void add_to_row(struct conn *conn, struct exchange *exchange)
     if (list_is_empty(&conn->exchanges))
         conn->blocked_ms = 0;
     list_put_last(&conn->exchanges, &exchange->link);
-    if (!exchange->response.persists) {
-        conn->is_closing = true;
-        /* A handler decided so: to HTTP/1.0 by the end of a body, or for
-         * want of memory. */
-        conn_decide_end(conn, exchange->response.is_http10 ? CONN_END_CLIENT
-                                                           : CONN_END_ERROR);
-    }
+    conn_heed(conn, &exchange->response);
 }
 
 /* What comes after it in the buffer was read with its end, or later. */

@@ -161,6 +161,7 @@ static void finish_sent(struct conn *conn)
         if (!is_done)
             break;
         exchange->times.last_ns = now_ns;
+        conn_heed(conn, &exchange->response); /* it may have come late */
         drain_note_answer(&conn->set->drain, conn->io.fd,
                           exchange->response.bytes_sent, now_ns);
         conn_finish_exchange(conn, exchange);

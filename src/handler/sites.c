@@ -1,11 +1,14 @@
 #include "handler/sites.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "handler/cors.h"
 #include "handler/error_pages.h"
+#include "handler/guard.h"
 #include "handler/hosts.h"
+#include "handler/rate_limit.h"
 #include "handler/redirect.h"
 #include "handler/respond.h"
 #include "handler/router.h"
@@ -31,11 +34,12 @@ struct sites {
     unsigned refs;
     struct arena arena;
     struct file_cache *cache;
+    struct guard guard;
     struct hosts hosts;
     struct site_options all; /* when there are no sites */
-    struct site *first;    /* for hosts that nobody has */
-    struct site *only;     /* the only one, if it has no routes; else NULL */
-    struct place **places; /* all of them */
+    struct site *first;      /* for hosts that nobody has */
+    struct site *only;       /* the only one, if it has no routes; else NULL */
+    struct place **places;   /* all of them */
     size_t place_count;
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean form of what is asked for */
 };
@@ -89,26 +93,49 @@ static bool is_welcome(const struct location_options *options,
            (options->allow.count == 0 || cidrs_contain(&options->allow, peer));
 }
 
-/* Whether it has been answered by the rules of the place. */
-static bool answer_by_rules(const struct sites *sites,
-                            const struct place *place,
-                            struct exchange *exchange)
+static void refuse_often(const struct sites *sites, struct response *response,
+                         uint32_t wait_s)
 {
-    const struct location_options *options = place->options;
-    struct response *response = &exchange->response;
+    char line[64];
+    int len = snprintf(line, sizeof(line), "Retry-After: %u\r\n", wait_s);
+
+    response_make_error(response, 429, (struct bytes){line, (size_t)len},
+                        style_of(sites));
+}
+
+/* Whether it may come in; else it has been answered, or will be resumed. */
+static bool admits(const struct sites *sites,
+                   const struct location_options *options,
+                   struct exchange *exchange)
+{
+    uint32_t wait_s = 0;
 
     if (!is_welcome(options, exchange->peer)) {
-        response_make_error(response, 403, BYTES(""), style_of(sites));
-        return true;
+        response_make_error(&exchange->response, 403, BYTES(""),
+                            style_of(sites));
+        return false;
     }
-    if (options->cors &&
-        cors_answer_preflight(options->cors, exchange, style_of(sites)))
-        return true;
-    if (options->cors)
-        cors_describe(options->cors, &exchange->request, response);
+    if (options->limiter)
+        wait_s = rate_limit_take(options->limiter, exchange->peer,
+                                 style_of(sites)->now->mono_ms);
+    if (wait_s > 0) {
+        refuse_often(sites, &exchange->response, wait_s);
+        return false;
+    }
+    return !options->htpasswd ||
+           guard_admits(&sites->guard, exchange, options->htpasswd,
+                        bytes_of(options->auth_realm));
+}
+
+/* Whether it has been answered by a rule of the place. */
+static bool answer_by_rule(const struct sites *sites,
+                           const struct location_options *options,
+                           struct exchange *exchange)
+{
     if (exchange->request.content_length > options->body_max ||
         exchange->body_bytes > options->body_max) {
-        response_make_error(response, 413, BYTES(""), style_of(sites));
+        response_make_error(&exchange->response, 413, BYTES(""),
+                            style_of(sites));
         return true;
     }
     return options->redirects &&
@@ -116,31 +143,37 @@ static bool answer_by_rules(const struct sites *sites,
                            style_of(sites));
 }
 
+/* What a place says of whatever it answers. A preflight asks before there are
+ * credentials, and so comes before all else (Fetch standard 3.2.2). */
 static void answer_place(struct sites *sites, struct place *place,
-                         struct exchange *exchange, struct bytes rest)
+                         struct exchange *exchange, struct bytes rest,
+                         bool is_admitted)
 {
+    const struct location_options *options = place->options;
     struct response *response = &exchange->response;
 
-    response->edits = place->options->edits;
-    if (!answer_by_rules(sites, place, exchange))
+    response->edits = options->edits;
+    response->extra_count = 0;
+    if (options->cors) {
+        if (cors_answer_preflight(options->cors, exchange, style_of(sites)))
+            return;
+        cors_describe(options->cors, &exchange->request, response);
+    }
+    if ((is_admitted || admits(sites, options, exchange)) &&
+        !answer_by_rule(sites, options, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
-    if (response->is_error && place->options->error_pages)
-        error_pages_apply(place->options->error_pages, sites->cache,
+    if (response->is_error && options->error_pages)
+        error_pages_apply(options->error_pages, sites->cache,
                           static_files_space(place->files), response);
 }
 
-static void answer(void *self, struct exchange *exchange, struct bytes rest)
+static void answer_path(struct sites *sites, struct exchange *exchange,
+                        bool is_admitted)
 {
-    struct sites *sites = self;
     struct bytes raw = exchange->request.path;
+    struct bytes rest;
     struct place *place;
 
-    sites->refs++;
-    exchange->keeper = (struct keeper){.release = release, .object = sites};
-    if (raw.len == 1 && *raw.data == '*') {
-        answer_all(sites, exchange);
-        return;
-    }
     if (raw.len > sizeof(sites->path) ||
         !path_clean(raw, sites->path, &exchange->path)) {
         response_make_error(&exchange->response, 400, BYTES(""),
@@ -153,7 +186,31 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else
-        answer_place(sites, place, exchange, rest);
+        answer_place(sites, place, exchange, rest, is_admitted);
+}
+
+/* It was not answered when it came. */
+static void resume(void *context, struct exchange *exchange)
+{
+    answer_path(context, exchange, true);
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct sites *sites = self;
+
+    (void)rest;
+    sites->refs++;
+    exchange->keeper = (struct keeper){.release = release, .object = sites};
+    if (sites->options.trust.field != FORWARDED_NONE) {
+        exchange->client = forwarded_client(&exchange->request, exchange->peer,
+                                            &sites->options.trust);
+        exchange->peer = &exchange->client;
+    }
+    if (bytes_eq(exchange->request.path, BYTES("*")))
+        answer_all(sites, exchange);
+    else
+        answer_path(sites, exchange, false);
 }
 
 struct handler sites_handler(struct sites *sites)
@@ -221,6 +278,7 @@ static bool furnish(struct sites *sites, struct place *place,
     place->is_plain = !options->edits && !options->error_pages &&
                       !options->redirects && !options->cors &&
                       options->allow.count == 0 && options->deny.count == 0 &&
+                      !options->htpasswd && !options->limiter &&
                       options->body_max == UINT64_MAX;
     place->files = make_files(sites, options);
     if (!place->files)
@@ -342,6 +400,12 @@ struct sites *sites_create(const struct sites_options *options)
     if (!sites)
         return NULL;
     sites->options = *options;
+    sites->guard = (struct guard){.desk = options->desk,
+                                  .style = style_of(sites),
+                                  .resume = resume,
+                                  .wake = options->wake,
+                                  .context = sites,
+                                  .wake_context = options->wake_context};
     sites->refs = 1;
     sites->cache = file_cache_create(&options->cache);
     if (sites->cache && add_sites(sites))

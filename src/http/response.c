@@ -342,6 +342,10 @@ bool response_refill(struct response *response)
         return false;
     out->len = room;
     more = response->stream->fill(response->stream, out);
+    if (more == STREAM_ANSWERED) {
+        response->is_waiting = false;
+        return true;
+    }
     if (more == STREAM_FAILED || out->failed)
         return false;
     response->is_waiting = more == STREAM_LATER;

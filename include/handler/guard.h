@@ -1,0 +1,34 @@
+/*
+ * guard - lets in those who have a password: HTTP Basic authentication (RFC
+ * 7617), whose answer may take a while.
+ *
+ * What was right a moment ago is right at once. Else the exchange waits as a
+ * stream that has nothing yet, not even a head; when the verdict is there, it
+ * is answered as if it had just come, or refused.
+ *
+ * Thread: one worker's.
+ * Owns:   what waits, until its response is done with.
+ */
+#ifndef HANDLER_GUARD_H
+#define HANDLER_GUARD_H
+
+#include "backend/password_desk.h"
+#include "http/exchange.h"
+
+struct guard {
+    struct password_desk *desk;
+    const struct response_style *style;
+    /* Answers an exchange that has been let in. */
+    void (*resume)(void *context, struct exchange *exchange);
+    /* Whatever waits may have got its verdict: its stream is to be asked. */
+    void (*wake)(void *wake_context);
+    void *context;
+    void *wake_context;
+};
+
+/* True: let in. False: it has been answered (401, 503), or waits and will be
+ * resumed. realm is valid (http/basic_auth.h). */
+MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
+                           struct htpasswd *htpasswd, struct bytes realm);
+
+#endif

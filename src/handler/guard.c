@@ -1,0 +1,126 @@
+#include "handler/guard.h"
+
+#include <stdlib.h>
+
+#include "http/basic_auth.h"
+
+#define BUSY_LINE "Retry-After: 5\r\nCache-Control: no-store\r\n"
+
+/* An exchange whose password is being checked. */
+struct visitor {
+    struct stream stream; /* first: what the response holds is this */
+    struct password_wait wait;
+    const struct guard *guard;
+    struct exchange *exchange;
+    struct bytes realm;
+    enum password_verdict verdict;
+};
+
+static void refuse(const struct guard *guard, struct response *response,
+                   struct bytes realm)
+{
+    char storage[BASIC_AUTH_REALM_BYTES_MAX * 2 + 100];
+    struct buf fields;
+
+    buf_init(&fields, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX / 2);
+    basic_auth_put_challenge(&fields, realm);
+    response_make_error(response, fields.failed ? 500 : 401,
+                        fields.failed ? BYTES("") : buf_bytes(&fields),
+                        guard->style);
+    buf_fini(&fields);
+}
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    struct visitor *visitor = (struct visitor *)stream;
+    const struct guard *guard = visitor->guard;
+    struct exchange *exchange = visitor->exchange;
+    struct bytes realm = visitor->realm;
+    enum password_verdict verdict = visitor->verdict;
+
+    (void)out; /* the answer writes there what it likes */
+    if (verdict == PASSWORD_LATER)
+        return STREAM_LATER;
+    exchange->response.stream = NULL;
+    free(visitor);
+    if (verdict == PASSWORD_RIGHT)
+        guard->resume(guard->context, exchange);
+    else
+        refuse(guard, &exchange->response, realm);
+    return STREAM_ANSWERED;
+}
+
+static void destroy(struct stream *stream)
+{
+    struct visitor *visitor = (struct visitor *)stream;
+
+    if (visitor->verdict == PASSWORD_LATER)
+        password_desk_cancel(visitor->guard->desk, &visitor->wait);
+    free(visitor);
+}
+
+static void on_done(struct password_wait *wait, enum password_verdict verdict)
+{
+    struct visitor *visitor = OWNER_OF(wait, struct visitor, wait);
+
+    visitor->verdict = verdict;
+    visitor->guard->wake(visitor->guard->wake_context);
+}
+
+/* What has been asked waits in exchange; NULL: no memory. */
+static struct visitor *make_wait(const struct guard *guard,
+                                 struct exchange *exchange, struct bytes realm)
+{
+    struct visitor *visitor = malloc(sizeof(*visitor));
+
+    if (visitor)
+        *visitor = (struct visitor){.stream = {.fill = fill,
+                                               .destroy = destroy},
+                                    .wait = {.on_done = on_done},
+                                    .guard = guard,
+                                    .exchange = exchange,
+                                    .realm = realm,
+                                    .verdict = PASSWORD_LATER};
+    return visitor;
+}
+
+static bool check(const struct guard *guard, struct exchange *exchange,
+                  struct htpasswd *htpasswd, struct bytes realm,
+                  const struct basic_auth *auth)
+{
+    struct password_question question = {.htpasswd = htpasswd,
+                                         .user = auth->user,
+                                         .password = auth->password,
+                                         .asker = exchange->peer,
+                                         .now_ms = guard->style->now->mono_ms};
+    struct visitor *visitor = make_wait(guard, exchange, realm);
+    enum password_verdict verdict = PASSWORD_BUSY;
+
+    if (visitor)
+        verdict = password_desk_ask(guard->desk, &question, &visitor->wait);
+    if (verdict == PASSWORD_LATER) {
+        exchange->response.stream = &visitor->stream;
+        return false;
+    }
+    free(visitor);
+    if (verdict == PASSWORD_WRONG)
+        refuse(guard, &exchange->response, realm);
+    else if (verdict == PASSWORD_BUSY)
+        response_make_error(&exchange->response, 503, BYTES(BUSY_LINE),
+                            guard->style);
+    return verdict == PASSWORD_RIGHT;
+}
+
+bool guard_admits(const struct guard *guard, struct exchange *exchange,
+                  struct htpasswd *htpasswd, struct bytes realm)
+{
+    struct basic_auth auth;
+    bool is_admitted = false;
+
+    if (basic_auth_read(&auth, &exchange->request) == BASIC_AUTH_GIVEN)
+        is_admitted = check(guard, exchange, htpasswd, realm, &auth);
+    else
+        refuse(guard, &exchange->response, realm);
+    basic_auth_wipe(&auth);
+    return is_admitted;
+}
