@@ -50,6 +50,7 @@ for set in "$@"; do
         have libev-dev header ev.h ev
         have libhttp-parser-dev header http_parser.h http_parser
         have libxxhash-dev header xxhash.h
+        have libconfuse-dev header confuse.h confuse
         ;;
     test)
         have libcmocka-dev header cmocka.h cmocka

@@ -29,6 +29,17 @@ enum options_report {
     OPTIONS_REPORT_ALWAYS
 };
 
+/* Where a value is from: the line of the file, above 0, or one of these. */
+enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
+
+/* Where what a site or a location says is from. */
+struct option_origins {
+    int line;  /* of its own */
+    int *rows; /* of each row of the table; ORIGIN_DEFAULT: not said here */
+    int hosts; /* of a site */
+    struct option_origins *locations; /* of a site, in their order */
+};
+
 struct options {
     uint64_t port;
     const char *bind;    /* NULL: all addresses */
@@ -61,10 +72,14 @@ struct options {
     bool server_timing;
     bool wants_help;
     bool wants_version;
-    const char *config; /* the file that was read; NULL: none */
+    bool wants_test;
+    bool wants_dump;
+    const char *config;               /* the file that was read; NULL: none */
     struct location_options location; /* where nothing else is said */
     struct site_options *sites;       /* of the file; none: location is all */
     size_t site_count;
+    struct option_origins origins;       /* of what is told to all */
+    struct option_origins *site_origins; /* in the order of sites */
     struct arena arena;
 };
 

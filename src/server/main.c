@@ -7,6 +7,9 @@
 
 #include "http/http1.h"
 #include "http/range.h"
+#include "server/config.h"
+#include "server/config_check.h"
+#include "server/config_dump.h"
 #include "server/server.h"
 #include "server/top.h"
 #include "server/version.h"
@@ -27,14 +30,54 @@ static void print_version(FILE *to)
             RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
 }
 
-static int run(const struct options *options)
+static void print_well_formed(FILE *to, const struct options *options)
 {
-    if (!options->wants_help && !options->wants_version)
-        return server_run(options);
-    if (options->wants_help)
+    size_t locations = 0;
+
+    for (size_t i = 0; i < options->site_count; i++)
+        locations += options->sites[i].location_count;
+    fprintf(to, "%s: well-formed, %zu site%s, %zu location%s\n",
+            options->config ? options->config : "sprintd", options->site_count,
+            options->site_count == 1 ? "" : "s", locations,
+            locations == 1 ? "" : "s");
+}
+
+/* Reads the configuration file, if any; looks at all of it when that is asked
+ * for. EX_OK, or EX_CONFIG after all faults on standard error. */
+static int configure(struct options *options)
+{
+    struct faults faults = {0};
+    bool is_sound;
+
+    if (options->config)
+        config_load(options, &faults);
+    if (options->wants_test)
+        config_check(options, &faults);
+    faults_print(&faults, stderr);
+    is_sound = faults.count == 0;
+    faults_fini(&faults);
+    return is_sound ? EX_OK : EX_CONFIG;
+}
+
+static int run(struct options *options)
+{
+    int status;
+
+    if (options->wants_help) {
         options_print_help(stdout);
-    else
+    } else if (options->wants_version) {
         print_version(stdout);
+    } else {
+        status = configure(options);
+        if (status != EX_OK)
+            return status;
+        if (options->wants_dump)
+            config_dump(stdout, options);
+        else if (options->wants_test)
+            print_well_formed(stdout, options);
+        else
+            return server_run(options);
+    }
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 

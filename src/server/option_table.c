@@ -44,6 +44,13 @@ static const struct option_choice reports[] = {{"off", OPTIONS_REPORT_OFF},
 #define TIB (1ull << 40)
 
 const struct option_row option_rows[] = {
+    {"Configuration", "config", 'c', OPTION_TEXT, IN_COMMAND(config), "FILE",
+     NULL, 0, 0, NULL, "read it first; what is said here wins over it"},
+    {NULL, "test", 't', OPTION_SWITCH, IN_COMMAND(wants_test), NULL, NULL, 0, 0,
+     NULL, "check all that was told, say what is wrong, exit"},
+    {NULL, "dump", 'T', OPTION_SWITCH, IN_COMMAND(wants_dump), NULL, NULL, 0, 0,
+     NULL, "print what is in force, and where it is from"},
+
     {"Where to listen", "port", 'p', OPTION_NUMBER, AT(port), "N", "8080", 0,
      65535, NULL, "TCP port; 0: any free one, which is printed"},
     {NULL, "bind", 'b', OPTION_TEXT, AT(bind), "ADDRESS", NULL, 0, 0, NULL,
@@ -76,12 +83,14 @@ const struct option_row option_rows[] = {
      "how bodies leave; auto: small ones from memory\n"
      "with their head, larger ones by sendfile"},
 
-    {"Files", "autoindex", 0, OPTION_SWITCH, IN_LOCATION(autoindex), NULL, NULL,
-     0, 0, NULL, "list directories that have no index.html"},
+    {"Files", "root", 0, OPTION_PATH, IN_LOCATION(root), "DIRECTORY", "www", 0,
+     0, NULL, "what is served: the same as DOCROOT"},
+    {NULL, "autoindex", 0, OPTION_SWITCH, IN_LOCATION(autoindex), NULL, NULL, 0,
+     0, NULL, "list directories that have no index.html"},
     {NULL, "show-hidden", 0, OPTION_SWITCH, IN_LOCATION(show_hidden), NULL,
      NULL, 0, 0, NULL, "serve names that begin with a dot"},
     {NULL, "follow-symlinks", 0, OPTION_SWITCH, IN_LOCATION(follow_symlinks),
-     NULL, NULL, 0, 0, NULL, "also those that lead out of DOCROOT"},
+     NULL, NULL, 0, 0, NULL, "also those that lead out of the root"},
     {NULL, "cache-control", 0, OPTION_TEXT, IN_LOCATION(cache_control), "VALUE",
      NULL, 0, 0, NULL, "Cache-Control field of files"},
     {NULL, "no-server-header", 0, OPTION_SWITCH, AT(hides_server), NULL, NULL,

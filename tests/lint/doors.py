@@ -28,6 +28,7 @@ FLOORS = {
 LIBRARIES = {
     "ev.h": r"(io|engine|server)/\w+|backend/upstream\w*",
     "http_parser.h": r"http/http1\w*",
+    "confuse.h": r"server/config",
 }
 # Of those, the ones that headers may include too.
 IN_HEADERS = {"ev.h"}
