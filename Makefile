@@ -50,7 +50,7 @@ REPLAY    := tests/fuzz/replay.c
 TEST_CODE := $(UNIT) $(E2E) $(E2E_HELP) $(FUZZ) $(REPLAY) \
              $(sort $(wildcard tests/*/*.h tests/unit/*/*.h))
 C_FILES   := $(SOURCES) $(wildcard $(MAIN)) $(HEADERS) $(TEST_CODE) \
-             $(sort $(wildcard bench/*.[ch]))
+             $(sort $(wildcard bench/*.[ch] packaging/*.[ch]))
 
 # Parts of the program that are no C: each becomes the numbers of its bytes,
 # for an array to include.
@@ -69,7 +69,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
 # Private headers (x_priv.h) lie in src; hence both.
 COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -I$(BUILD)/text \
             $(WARNINGS)
-LIBS     := -lev -lhttp_parser -lseccomp -lcrypt -lpthread -lm
+LIBS     := -lev -lhttp_parser -lconfuse -lseccomp -lcrypt -lpthread -lm
 
 HARDENED := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 SANE     := -O1 -g -fno-omit-frame-pointer
@@ -160,6 +160,27 @@ $(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(LIB_fuzz)
 	$(call say,LINK,$@)
 	$Q$(CLANG) $(CFLAGS_fuzz) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
+# The manual and the completions are printed by a program of our own, from the
+# same table as --help.
+MANUAL := $(BUILD)/release/manual
+PAGES  := $(BUILD)/man/sprintd.8 $(BUILD)/man/sprintd.conf.5 \
+          $(BUILD)/completion/sprintd.bash $(BUILD)/completion/sprintd.zsh
+
+$(MANUAL): $(BUILD)/release/obj/packaging/manual.o $(LIB_release)
+	$(call say,LINK,$@)
+	$Q$(CC_release) $(CFLAGS_release) $(LDFLAGS_release) $(LDFLAGS) -o $@ $^ \
+	    $(LIBS)
+
+$(BUILD)/man/sprintd.8: PAGE := 8
+$(BUILD)/man/sprintd.conf.5: PAGE := 5
+$(BUILD)/completion/sprintd.bash: PAGE := bash
+$(BUILD)/completion/sprintd.zsh: PAGE := zsh
+
+$(PAGES): $(MANUAL)
+	$(call say,TEXT,$@)
+	@mkdir -p $(@D)
+	$Q$(MANUAL) $(PAGE) > $@
+
 $(BUILD)/text/%.inc: src/%
 	$(call say,TEXT,$@)
 	@mkdir -p $(@D)
@@ -180,12 +201,15 @@ FORCE:
 
 # --- building and running ----------------------------------------------------
 
-.PHONY: all run install clean help
+.PHONY: all man run install clean help
 
 all: $(BUILD)/sprintd $(LARGE) ## builds the release binary, build/sprintd
 
 $(BUILD)/sprintd: $(BUILD)/release/sprintd
 	@ln -sfn release/sprintd $@
+
+man: deps-build ## prints the manual and completions to build/man, completion
+	@$(MAKE) $(PAGES)
 
 run: deps-build ## builds, then serves www/ at http://localhost:8080/ (PORT=)
 	@$(MAKE) all

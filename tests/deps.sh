@@ -70,6 +70,7 @@ for set in "$@"; do
         have libxxhash-dev header xxhash.h
         have libseccomp-dev header seccomp.h seccomp
         have libcrypt-dev header crypt.h crypt
+        have libconfuse-dev header confuse.h confuse
         ;;
     test)
         have libcmocka-dev header cmocka.h cmocka

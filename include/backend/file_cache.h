@@ -40,7 +40,8 @@
 
 enum {
     FILE_CACHE_CHECK_MS = 990, /* a coarse tick under one second */
-    FILE_CACHE_ETAG_MAX = 40   /* quote, 16 + 1 + 16 hex digits, "-gz", quote */
+    FILE_INDEX_BYTES_MAX = 255,
+    FILE_CACHE_ETAG_MAX = 40 /* quote, 16 + 1 + 16 hex digits, "-gz", quote */
 };
 
 /* How bodies are sent; decides what an entry keeps. */
@@ -66,7 +67,8 @@ struct file_cache_options {
  * cache lives; unchanged. */
 struct file_space {
     const struct docroot *root;
-    struct bytes cache_control;            /* field value; empty: none */
+    const char *index;          /* the file that answers for a directory */
+    struct bytes cache_control; /* field value; empty: none */
     const struct cache_rules *cache_rules; /* before that; NULL: none */
     const struct head_edits *edits;        /* of every head; NULL: none */
 };
@@ -136,7 +138,7 @@ struct file_cache_counts file_cache_count(const struct file_cache *cache);
 
 /* The entry for a clean path (as path_clean() makes it) of a space under a
  * coding, whose existence an identity entry's siblings told. A path that ends in '/' leads
- * to its index.html, or to the directory when there is none. Counted: give it
+ * to its index, or to the directory when there is none. Counted: give it
  * back. NULL: no memory. */
 MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                const struct file_space *space,

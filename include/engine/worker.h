@@ -25,6 +25,7 @@
  * the worker. */
 struct worker_service {
     struct sites_options sites;
+    struct password_check *password_check; /* borrowed; NULL: not needed */
     const struct cidrs *status_allowed; /* borrowed as what sites names */
     struct conn_limits limits; /* connections_max stays as it was at first */
 };

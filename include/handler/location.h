@@ -1,10 +1,11 @@
 /*
  * location - what a place of a site is told to do: one set of values for what
  * can be said at the top of a configuration, in a site or in a location. What
- * is not said there is as in what it lies in.
+ * is not said there is as in what it lies in; a list is said as a whole.
  *
  * Thread: any; values only, made by the main thread, unchanged afterwards.
- * Owns:   nothing: texts and lists lie in the configuration's arena.
+ * Owns:   nothing: texts, lists and what is compiled of them lie in the
+ *         configuration's arena; htpasswd and limiter are its generation's.
  */
 #ifndef HANDLER_LOCATION_H
 #define HANDLER_LOCATION_H
@@ -14,31 +15,70 @@
 #include "base/cidr.h"
 #include "base/texts.h"
 
+struct redirect_rules;
+
 struct location_options {
-    const char *root;     /* what is below it is served by the whole path */
-    const char *alias;    /* the same, by what is behind the location's */
-    bool autoindex;       /* list directories that have no index */
-    bool show_hidden;     /* serve names that begin with a dot */
-    bool follow_symlinks; /* also those that lead out of the root */
-    const char *cache_control;              /* field value; NULL: none */
-    const struct cache_rules *cache_rules;  /* before that; NULL: none */
-    const struct try_files *try_files;      /* NULL: the path is all */
-    const struct head_edits *edits;         /* of every answer; or NULL */
-    const struct error_pages *error_pages;  /* NULL: none */
-    const struct redirect_rules *redirects; /* looked at first; or NULL */
-    const struct cors *cors;                /* NULL: says nothing of it */
-    const char *respond; /* this text answers instead of files; or NULL */
+    /* What it answers with. */
+    const char *root;    /* what is below it is served by the whole path */
+    bool strip_prefix;   /* or by what is behind the location's */
+    const char *index;   /* of a directory */
+    const char *respond; /* this text instead of files; NULL: files */
     uint64_t respond_status;
-    const char *respond_type; /* NULL: plain text */
-    struct cidrs allow;       /* if there are any, nobody else */
-    struct cidrs deny;        /* not these, allowed or not */
-    const char *auth_file;    /* htpasswd; NULL: no password is asked for */
+    const char *respond_type;  /* NULL: plain text */
+    bool autoindex;            /* list directories that have no index */
+    bool show_hidden;          /* serve names that begin with a dot */
+    bool follow_symlinks;      /* also those that lead out of the root */
+    const char *cache_control; /* field value; NULL: none */
+
+    /* As the configuration says it. */
+    struct texts cache_control_for;
+    struct texts try_list;
+    struct texts error_page;
+    struct texts redirect;
+    struct texts header_set;
+    struct texts header_add;
+    struct texts header_remove;
+    struct texts cors_origin;
+    struct texts cors_method;
+    struct texts cors_header;
+    struct texts cors_expose;
+    uint64_t cors_max_age_ms;
+    bool cors_credentials;
+
+    /* Who may come, and how often. */
+    struct cidrs allow;    /* if there are any, nobody else */
+    struct cidrs deny;     /* not these, allowed or not */
+    uint64_t body_max;     /* bytes of a request's body; 0: any */
+    const char *auth_file; /* htpasswd; NULL: no password is asked for */
     const char *auth_realm;
-    struct htpasswd *htpasswd; /* that file, read */
-    const char *rate_limit;    /* "10/s"; NULL: none */
+    const char *rate_limit; /* "10/s"; NULL: none */
     uint64_t rate_burst;
-    struct rate_limit *limiter; /* of all that share rate_limit */
-    uint64_t body_max;          /* bytes of a request's body */
+
+    /* Compiled of the above by location_compile(); NULL: nothing said. */
+    const struct cache_rules *cache_rules;
+    const struct try_files *try_files;
+    const struct head_edits *edits;
+    const struct error_pages *error_pages;
+    const struct redirect_rules *redirects;
+    const struct cors *cors;
+
+    /* Opened for it. */
+    struct htpasswd *htpasswd;
+    struct rate_limit *limiter; /* of all that say the same rate_limit */
 };
+
+/* What is wrong with the value of an option, as words to put behind it. */
+struct location_fault {
+    const char *option; /* NULL: nothing */
+    const char *words;
+};
+
+/* Compiles what is said in texts, when all of it is there. */
+MUST_USE struct location_fault location_compile(
+    struct location_options *location, struct arena *arena);
+
+/* "PATTERN TARGET", "PATTERN TARGET STATUS": see redirect_rules_add(). */
+MUST_USE const char *location_add_redirect(struct redirect_rules *rules,
+                                           struct bytes text);
 
 #endif

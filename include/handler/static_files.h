@@ -22,9 +22,9 @@ struct static_files_options {
     struct file_space space;
     enum send_method send_method;      /* the cache's */
     const struct try_files *try_files; /* borrowed; NULL: the path is all */
-    bool is_alias;    /* the root stands for the location, not for the site */
-    bool autoindex;   /* list directories that have no index.html */
-    bool show_hidden; /* serve names that begin with a dot */
+    bool strips_prefix; /* files go by what is behind the location's path */
+    bool autoindex;     /* list directories that have no index.html */
+    bool show_hidden;   /* serve names that begin with a dot */
 };
 
 struct static_files; /* opaque */

@@ -26,6 +26,9 @@ MUST_USE struct generation *generation_create(struct options *options,
 void generation_hold(struct generation *generation);
 void generation_release(struct generation *generation);
 
+/* Whether workers need a password_check. */
+bool generation_has_passwords(const struct generation *generation);
+
 const struct options *generation_options(const struct generation *generation);
 
 /* What workers are to serve. Each of them holds a reference of its own, which

@@ -21,6 +21,7 @@ enum option_kind {
     OPTION_TIME,  /* to milliseconds; s unless ms, s or m follows */
     OPTION_RATE,  /* bits a second with K, M, G of 1000; or auto, off */
     OPTION_TEXT,
+    OPTION_PATH, /* in a file, relative to where that lies */
     OPTION_CHOICE,
     OPTION_FORMAT, /* of the access log */
     OPTION_PREFIX, /* of paths */
@@ -58,6 +59,12 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 
+/* The place of row in the table, as in struct option_origins. */
+static inline size_t option_number(const struct option_row *row)
+{
+    return (size_t)(row - option_rows);
+}
+
 /* By its long name; NULL: there is none. */
 const struct option_row *option_find(struct bytes name);
 
@@ -65,7 +72,8 @@ const struct option_row *option_find(struct bytes name);
 const char *option_choice_name(const struct option_choice *choices,
                                uint64_t value);
 
-extern const struct option_choice option_schedules[];
-extern const struct option_choice option_cache_policies[];
+/* The name of a value of an option with a choice ("srpt"). */
+const char *option_schedule_name(const struct options *options);
+const char *option_cache_policy_name(const struct options *options);
 
 #endif

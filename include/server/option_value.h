@@ -21,6 +21,14 @@ MUST_USE int option_set(void *base, const struct option_row *row,
 /* What it should have been: "is not a number from 0 to 65535". */
 void option_explain(FILE *to, const struct option_row *row, const char *text);
 
+/* Writes the value as a configuration file has it: "64M", yes, "a text", or
+ * {"a", "list"}. False: there is none, and nothing is written. */
+MUST_USE bool option_print(FILE *to, const void *base,
+                           const struct option_row *row);
+
+/* Writes text as a string of a configuration file. */
+void option_print_text(FILE *to, const char *text);
+
 /* Empties a list, so that what is added next is all of it. */
 void option_clear(void *base, const struct option_row *row);
 

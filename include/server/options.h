@@ -1,6 +1,6 @@
 /*
- * options - what the command line and the configuration file ask for; and the
- * reading of the command line. option_table.h has them all.
+ * options - what the command line and the configuration file ask for.
+ * option_table.h has them all; configuration.h reads them.
  *
  * Thread: the main thread's; what is read is constant afterwards.
  * Owns:   its arena; texts point into it, into argv or are static.
@@ -9,7 +9,6 @@
 #define SERVER_OPTIONS_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "handler/site.h"
 
@@ -27,6 +26,25 @@ enum options_report {
     OPTIONS_REPORT_OFF,
     OPTIONS_REPORT_AUTO, /* when standard error is a terminal */
     OPTIONS_REPORT_ALWAYS
+};
+
+/* Where trusted proxies say for whom they ask. */
+enum options_client {
+    OPTIONS_CLIENT_PEER, /* nowhere */
+    OPTIONS_CLIENT_X_FORWARDED_FOR,
+    OPTIONS_CLIENT_FORWARDED,
+    OPTIONS_CLIENT_PROXY_PROTOCOL
+};
+
+/* Where a value is from: the line of the file, above 0, or one of these. */
+enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
+
+/* Where what a site or a location says is from. */
+struct option_origins {
+    int line;  /* of its own */
+    int *rows; /* of each row of the table; ORIGIN_DEFAULT: not said here */
+    int hosts; /* of a site */
+    struct option_origins *locations; /* of a site, in their order */
 };
 
 struct options {
@@ -62,25 +80,22 @@ struct options {
     bool profile;
     bool wants_help;
     bool wants_version;
-    const char *config; /* the file that was read; NULL: none */
+    bool wants_test;
+    bool wants_dump;
+    struct cidrs trusted_proxies;
+    uint64_t client_address;          /* enum options_client */
+    const char *config;               /* the file that was read; NULL: none */
     struct location_options location; /* where nothing else is said */
     struct site_options *sites;       /* of the file; none: location is all */
     size_t site_count;
+    struct option_origins origins;       /* of what is told to all */
+    struct option_origins *site_origins; /* in the order of sites */
     struct arena arena;
 };
 
-/* Fills in defaults and what argv says. 0, or -EINVAL after one line on
- * errors that names the option, what is wrong and what would be right. To be
- * given to options_fini() either way. */
-MUST_USE int options_read(struct options *options, int argc, char **argv,
-                          FILE *errors);
-
-void options_fini(struct options *options);
-
-void options_print_help(FILE *to);
-
-/* The name of a value of an option with a choice ("srpt"). */
-const char *options_schedule_name(const struct options *options);
-const char *options_cache_policy_name(const struct options *options);
+static inline void options_fini(struct options *options)
+{
+    arena_fini(&options->arena);
+}
 
 #endif

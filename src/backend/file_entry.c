@@ -11,7 +11,8 @@
 
 enum {
     SNAPSHOT_TRIES = 3,
-    NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + sizeof("index.html.zst"),
+    NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX +
+                     sizeof(".zst"),
     NS_PER_S = 1000000000,
     /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
      * coarser. Two changes within this time may look like one. */
@@ -29,9 +30,9 @@ static bool make_name(char name[NAME_BYTES_MAX], struct bytes path,
     return len >= 0 && len < NAME_BYTES_MAX;
 }
 
-static const char *index_of(struct bytes path)
+static const char *index_of(const struct file_space *space, struct bytes path)
 {
-    return path.data[path.len - 1] == '/' ? "index.html" : "";
+    return path.data[path.len - 1] == '/' ? space->index : "";
 }
 
 static struct file_stamp stamp_of(const struct stat *st)
@@ -64,7 +65,8 @@ unsigned file_entry_find_siblings(const struct file_entry *entry)
         char name[NAME_BYTES_MAX];
         struct stat st;
 
-        if (make_name(name, path, index_of(path), (enum coding)coding) &&
+        if (make_name(name, path, index_of(entry->space, path),
+                      (enum coding)coding) &&
             docroot_stat(entry->space->root, name, &st) == 0 &&
             S_ISREG(st.st_mode))
             siblings |= 1u << coding;
@@ -180,16 +182,17 @@ static bool load_body(struct file_entry *entry,
 
 /* Opens what the path leads to: the file, the index of a directory, or the
  * directory. A descriptor or -errno. */
-static int open_path(const struct docroot *root, struct bytes path,
+static int open_path(const struct file_space *space, struct bytes path,
                      enum coding coding, struct stat *st)
 {
+    const char *index = index_of(space, path);
     char name[NAME_BYTES_MAX];
     int fd;
 
-    if (!make_name(name, path, index_of(path), coding))
+    if (!make_name(name, path, index, coding))
         return -ENAMETOOLONG;
-    fd = docroot_open_file(root, name, st);
-    if (index_of(path)[0] == '\0' || coding != CODING_IDENTITY)
+    fd = docroot_open_file(space->root, name, st);
+    if (*index == '\0' || coding != CODING_IDENTITY)
         return fd;
     if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory of that name */
         close(fd);
@@ -197,8 +200,9 @@ static int open_path(const struct docroot *root, struct bytes path,
     }
     if (fd != -ENOENT)
         return fd;
-    return make_name(name, path, "", coding) ? docroot_open_file(root, name, st)
-                                             : -ENAMETOOLONG;
+    return make_name(name, path, "", coding)
+               ? docroot_open_file(space->root, name, st)
+               : -ENAMETOOLONG;
 }
 
 static struct file_entry *create_entry(const struct file_space *space,
@@ -228,8 +232,8 @@ static bool load_regular(struct file_entry *entry,
 
     entry->kind = FILE_REGULAR;
     entry->stamp = stamp_of(st);
-    entry->type = index_of(path)[0]
-                      ? mime_find(options->mime, BYTES("/index.html"))
+    entry->type = index_of(entry->space, path)[0]
+                      ? mime_find(options->mime, bytes_of(entry->space->index))
                       : mime_find(options->mime, path);
     entry->type = head_edits_type(entry->space->edits, entry->type);
     entry->siblings = file_entry_find_siblings(entry);
@@ -252,7 +256,7 @@ struct file_entry *file_entry_load(const struct file_cache_options *options,
     *exhausted_out = false;
     if (!entry)
         return NULL;
-    entry->fd = open_path(space->root, path, coding, &st);
+    entry->fd = open_path(space, path, coding, &st);
     if (entry->fd < 0) {
         *exhausted_out = entry->fd == -EMFILE || entry->fd == -ENFILE;
         entry->kind = kind_of_error(entry->fd);
@@ -278,7 +282,7 @@ bool file_entry_is_fresh(const struct file_entry *entry)
     struct stat st;
 
     if (entry->kind != FILE_REGULAR || entry->is_young ||
-        !make_name(name, path, index_of(path), entry->coding) ||
+        !make_name(name, path, index_of(entry->space, path), entry->coding) ||
         docroot_stat(entry->space->root, name, &st) != 0)
         return false;
     stamp = stamp_of(&st);

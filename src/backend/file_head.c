@@ -40,13 +40,13 @@ static struct bytes cache_control_of(const struct file_entry *entry)
 {
     const struct file_space *space = entry->space;
     bool is_index = entry->path[entry->path_len - 1] == '/';
-    char name[HTTP1_LINE_BYTES_MAX + sizeof("index.html")];
+    char name[HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX + 1];
     int len;
 
     if (!space->cache_rules)
         return space->cache_control;
     len = snprintf(name, sizeof(name), "%s%s", entry->path,
-                   is_index ? "index.html" : "");
+                   is_index ? space->index : "");
     return cache_rules_find(space->cache_rules,
                             (struct bytes){name, (size_t)len}, entry->type,
                             space->cache_control);

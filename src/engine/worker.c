@@ -37,6 +37,7 @@ struct worker {
     struct sites *sites;
     struct file_cache_counts earlier; /* of the caches of earlier sites */
     struct status *status;            /* NULL: it is not asked for */
+    struct password_desk *desk;       /* NULL: nobody needed it so far */
     struct status *made; /* the same, as the main thread knows it */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     struct access_log_buffer access_log;
@@ -160,6 +161,13 @@ static void on_mail(void *context, const struct mail *mail)
 
 /* --- What it serves ------------------------------------------------------- */
 
+static void wake(void *context)
+{
+    struct worker *worker = context;
+
+    conn_set_wake(&worker->conns);
+}
+
 void worker_discard(struct worker_change *change)
 {
     if (change)
@@ -208,6 +216,15 @@ struct worker_change *worker_prepare(struct worker *worker,
     if (!change)
         return NULL;
     sites.cache.style.now = &worker->now;
+    sites.wake = wake;
+    sites.wake_context = worker;
+    if (service->password_check && !worker->desk &&
+        password_desk_create(&worker->desk, service->password_check,
+                             worker->mailbox) != 0) {
+        free(change);
+        return NULL;
+    }
+    sites.desk = worker->desk;
     status.style = change->style = sites.cache.style;
     if (sites.status_prefix.len > 0 && !worker->made)
         worker->made = status_create(&status);
@@ -362,6 +379,7 @@ void worker_destroy(struct worker *worker)
     sites_release(&worker->sites);
     status_destroy(worker->made);
     access_log_buffer_fini(&worker->access_log);
+    password_desk_destroy(worker->desk);
     mailbox_destroy(worker->mailbox);
     if (worker->link_timer.fd >= 0)
         close(worker->link_timer.fd);

@@ -132,8 +132,9 @@ static bool answer_by_rule(const struct sites *sites,
                            const struct location_options *options,
                            struct exchange *exchange)
 {
-    if (exchange->request.content_length > options->body_max ||
-        exchange->body_bytes > options->body_max) {
+    if (options->body_max > 0 &&
+        (exchange->request.content_length > options->body_max ||
+         exchange->body_bytes > options->body_max)) {
         response_make_error(&exchange->response, 413, BYTES(""),
                             style_of(sites));
         return true;
@@ -162,7 +163,7 @@ static void answer_place(struct sites *sites, struct place *place,
     if ((is_admitted || admits(sites, options, exchange)) &&
         !answer_by_rule(sites, options, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
-    if (response->is_error && options->error_pages)
+    if (response->is_error && options->error_pages && place->files)
         error_pages_apply(options->error_pages, sites->cache,
                           static_files_space(place->files), response);
 }
@@ -225,6 +226,14 @@ struct file_cache_counts sites_count_files(const struct sites *sites)
 
 /* --- Coming --------------------------------------------------------------- */
 
+/* Of a place that has no files. */
+static void answer_nothing(void *self, struct exchange *exchange,
+                           struct bytes rest)
+{
+    (void)rest;
+    response_make_error(&exchange->response, 404, BYTES(""), style_of(self));
+}
+
 static struct bytes text_of(const char *text)
 {
     return text ? bytes_of(text) : BYTES("");
@@ -233,18 +242,18 @@ static struct bytes text_of(const char *text)
 static struct static_files *make_files(const struct sites *sites,
                                        const struct location_options *options)
 {
-    const char *root = options->alias ? options->alias : options->root;
     struct static_files_options files = {
         .cache = sites->cache,
         .style = style_of(sites),
-        .space = {.root = docroots_find(sites->options.roots, root,
+        .space = {.root = docroots_find(sites->options.roots, options->root,
                                         options->follow_symlinks),
+                  .index = options->index,
                   .cache_control = text_of(options->cache_control),
                   .cache_rules = options->cache_rules,
                   .edits = options->edits},
         .send_method = sites->options.cache.send_method,
         .try_files = options->try_files,
-        .is_alias = options->alias != NULL,
+        .strips_prefix = options->strip_prefix,
         .autoindex = options->autoindex,
         .show_hidden = options->show_hidden};
 
@@ -279,11 +288,14 @@ static bool furnish(struct sites *sites, struct place *place,
                       !options->redirects && !options->cors &&
                       options->allow.count == 0 && options->deny.count == 0 &&
                       !options->htpasswd && !options->limiter &&
-                      options->body_max == UINT64_MAX;
-    place->files = make_files(sites, options);
-    if (!place->files)
-        return false;
-    place->handler = static_files_handler(place->files);
+                      options->body_max == 0;
+    place->handler = (struct handler){.answer = answer_nothing, .self = sites};
+    if (options->root) {
+        place->files = make_files(sites, options);
+        if (!place->files)
+            return false;
+        place->handler = static_files_handler(place->files);
+    }
     if (!options->respond)
         return true;
     place->respond = make_respond(sites, options);

@@ -378,7 +378,8 @@ static void answer_get_timed(struct static_files *files,
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct static_files *files = self;
-    struct bytes name = files->options.is_alias ? rest : exchange->path.clean;
+    struct bytes name = files->options.strips_prefix ? rest
+                                                     : exchange->path.clean;
 
     switch (exchange->request.method) {
     case METHOD_GET:

@@ -224,7 +224,7 @@ static void redirect_to_slash(const struct status *status,
         fields.len += path_encode(path, to);
     buf_put_literal(&fields, "/\r\n");
     status_fail(status, &exchange->response, fields.failed ? 500 : 301,
-         fields.failed ? BYTES("") : buf_bytes(&fields));
+                fields.failed ? BYTES("") : buf_bytes(&fields));
     buf_fini(&fields);
 }
 

@@ -6,16 +6,30 @@
 #include <sysexits.h>
 
 #include "backend/docroots.h"
+#include "backend/htpasswd.h"
+#include "handler/rate_limit.h"
 
-enum { SNAPSHOT_BYTES = 16384 }; /* see bench/crossover.py */
+enum {
+    SNAPSHOT_BYTES = 16384, /* see bench/crossover.py */
+    RATE_ENTRIES = 65536    /* addresses that each rate limit knows: 1 MiB */
+};
+
+/* A rate limit with its table, or a file of passwords. */
+struct opened {
+    const char *name; /* what the option says; the same text, the same thing */
+    struct rate_limit *limiter;
+    struct htpasswd *htpasswd;
+    struct opened *next;
+};
 
 struct generation {
     struct options options;
     struct docroots roots;
+    struct opened *opened;
     atomic_uint refs;
 };
 
-/* --- Roots ---------------------------------------------------------------- */
+/* --- What locations need -------------------------------------------------- */
 
 static int explain_root(FILE *errors, const char *path, int err)
 {
@@ -29,33 +43,127 @@ static int explain_root(FILE *errors, const char *path, int err)
 static int open_root(struct generation *generation,
                      const struct location_options *location, FILE *errors)
 {
-    const char *path = location->alias ? location->alias : location->root;
-    int err = docroots_open(&generation->roots, &generation->options.arena,
-                            path, location->follow_symlinks);
+    int err;
 
-    return err == 0 ? EX_OK : explain_root(errors, path, err);
+    if (!location->root)
+        return EX_OK;
+    err = docroots_open(&generation->roots, &generation->options.arena,
+                        location->root, location->follow_symlinks);
+    return err == 0 ? EX_OK : explain_root(errors, location->root, err);
 }
 
-static int open_site_roots(struct generation *generation,
-                           const struct site_options *site, FILE *errors)
+/* What was opened by that name, or room for it; NULL: no memory. */
+static struct opened *find_opened(struct generation *generation,
+                                  const char *name)
 {
-    int status = open_root(generation, &site->options, errors);
+    struct opened *opened = generation->opened;
 
-    for (size_t i = 0; i < site->location_count && status == EX_OK; i++)
-        status = open_root(generation, &site->locations[i].options, errors);
+    while (opened && opened->name != name)
+        opened = opened->next;
+    if (opened)
+        return opened;
+    opened = arena_take(&generation->options.arena, sizeof(*opened));
+    if (!opened)
+        return NULL;
+    opened->name = name;
+    opened->next = generation->opened;
+    generation->opened = opened;
+    return opened;
+}
+
+static int open_passwords(struct generation *generation,
+                          struct location_options *location, FILE *errors)
+{
+    struct htpasswd_fault fault = {0};
+    struct opened *opened;
+    int err = -ENOMEM;
+
+    if (!location->auth_file)
+        return EX_OK;
+    opened = find_opened(generation, location->auth_file);
+    if (opened)
+        err = opened->htpasswd ? 0
+                               : htpasswd_open(&opened->htpasswd,
+                                               location->auth_file, &fault);
+    if (err == 0) {
+        location->htpasswd = opened->htpasswd;
+        return EX_OK;
+    }
+    fprintf(errors, "sprintd: auth-file '%s'", location->auth_file);
+    if (fault.line > 0)
+        fprintf(errors, ":%u", fault.line);
+    fprintf(errors, ": %s\n", fault.text ? fault.text : strerror(-err));
+    return err == -EINVAL ? EX_CONFIG : EX_NOINPUT;
+}
+
+static int open_limiter(struct generation *generation,
+                        struct location_options *location, FILE *errors)
+{
+    struct opened *opened;
+    struct rate rate;
+    int err = -ENOMEM;
+
+    if (!location->rate_limit ||
+        !rate_parse(&rate, bytes_of(location->rate_limit)))
+        return EX_OK;
+    opened = find_opened(generation, location->rate_limit);
+    if (opened)
+        err = opened->limiter
+                  ? 0
+                  : rate_limit_create(&opened->limiter, rate,
+                                      (uint32_t)location->rate_burst,
+                                      RATE_ENTRIES);
+    if (err == 0) {
+        location->limiter = opened->limiter;
+        return EX_OK;
+    }
+    fprintf(errors, "sprintd: rate-limit: %s\n", strerror(-err));
+    return EX_OSERR;
+}
+
+static int open_location(struct generation *generation,
+                         struct location_options *location, FILE *errors)
+{
+    int status = open_root(generation, location, errors);
+
+    if (status == EX_OK)
+        status = open_passwords(generation, location, errors);
+    if (status == EX_OK)
+        status = open_limiter(generation, location, errors);
     return status;
 }
 
-static int open_roots(struct generation *generation, FILE *errors)
+static int open_site(struct generation *generation, struct site_options *site,
+                     FILE *errors)
 {
-    const struct options *options = &generation->options;
+    int status = open_location(generation, &site->options, errors);
+
+    for (size_t i = 0; i < site->location_count && status == EX_OK; i++)
+        status = open_location(generation, &site->locations[i].options, errors);
+    return status;
+}
+
+static int open_all(struct generation *generation, FILE *errors)
+{
+    struct options *options = &generation->options;
     int status = EX_OK;
 
     if (options->site_count == 0)
-        return open_root(generation, &options->location, errors);
+        return open_location(generation, &options->location, errors);
     for (size_t i = 0; i < options->site_count && status == EX_OK; i++)
-        status = open_site_roots(generation, &options->sites[i], errors);
+        status = open_site(generation, &options->sites[i], errors);
     return status;
+}
+
+static void close_all(struct generation *generation)
+{
+    for (struct opened *opened = generation->opened; opened;
+         opened = opened->next) {
+        rate_limit_destroy(opened->limiter);
+        if (opened->htpasswd)
+            htpasswd_release(&opened->htpasswd);
+    }
+    docroots_close(&generation->roots);
 }
 
 /* --- Coming and going ----------------------------------------------------- */
@@ -73,7 +181,7 @@ struct generation *generation_create(struct options *options, FILE *errors,
     generation->options = *options;
     *options = (struct options){0};
     atomic_init(&generation->refs, 1);
-    *status_out = open_roots(generation, errors);
+    *status_out = open_all(generation, errors);
     if (*status_out == EX_OK)
         return generation;
     generation_release(generation);
@@ -90,7 +198,7 @@ void generation_release(struct generation *generation)
     if (!generation || atomic_fetch_sub_explicit(&generation->refs, 1,
                                                  memory_order_acq_rel) > 1)
         return;
-    docroots_close(&generation->roots);
+    close_all(generation);
     options_fini(&generation->options);
     free(generation);
 }
@@ -103,6 +211,31 @@ const struct options *generation_options(const struct generation *generation)
 static void on_gone(void *context)
 {
     generation_release(context);
+}
+
+static struct forwarded_trust trust_of(const struct options *options)
+{
+    static const enum forwarded_field fields[] = {
+        [OPTIONS_CLIENT_PEER] = FORWARDED_NONE,
+        [OPTIONS_CLIENT_X_FORWARDED_FOR] = FORWARDED_X_FOR,
+        [OPTIONS_CLIENT_FORWARDED] = FORWARDED_RFC7239,
+        [OPTIONS_CLIENT_PROXY_PROTOCOL] = FORWARDED_NONE};
+
+    if (options->trusted_proxies.count == 0)
+        return (struct forwarded_trust){.field = FORWARDED_NONE};
+    return (struct forwarded_trust){
+        .field = fields[options->client_address],
+        .blocks = options->trusted_proxies.items,
+        .block_count = options->trusted_proxies.count};
+}
+
+bool generation_has_passwords(const struct generation *generation)
+{
+    const struct opened *opened = generation->opened;
+
+    while (opened && !opened->htpasswd)
+        opened = opened->next;
+    return opened;
 }
 
 struct worker_service generation_service(struct generation *generation,
@@ -128,6 +261,7 @@ struct worker_service generation_service(struct generation *generation,
                             .descriptors_max = descriptors_max,
                             .snapshot_bytes = SNAPSHOT_BYTES},
                   .status_prefix = options->status,
+                  .trust = trust_of(options),
                   .on_gone = on_gone,
                   .context = generation},
         .status_allowed = &options->status_allow,

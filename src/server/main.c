@@ -7,6 +7,9 @@
 
 #include "http/http1.h"
 #include "http/range.h"
+#include "server/command_line.h"
+#include "server/config_dump.h"
+#include "server/configuration.h"
 #include "server/server.h"
 #include "server/top.h"
 #include "server/version.h"
@@ -27,14 +30,30 @@ static void print_version(FILE *to)
             RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
 }
 
+static void print_well_formed(FILE *to, const struct options *options)
+{
+    size_t locations = 0;
+
+    for (size_t i = 0; i < options->site_count; i++)
+        locations += options->sites[i].location_count;
+    fprintf(to, "%s: well-formed, %zu site%s, %zu location%s\n",
+            options->config ? options->config : "sprintd", options->site_count,
+            options->site_count == 1 ? "" : "s", locations,
+            locations == 1 ? "" : "s");
+}
+
 static int run(struct options *options, int argc, char **argv)
 {
-    if (!options->wants_help && !options->wants_version)
-        return server_run(options, argc, argv);
     if (options->wants_help)
-        options_print_help(stdout);
-    else
+        command_line_print_help(stdout);
+    else if (options->wants_version)
         print_version(stdout);
+    else if (options->wants_dump)
+        config_dump(stdout, options);
+    else if (options->wants_test)
+        print_well_formed(stdout, options);
+    else
+        return server_run(options, argc, argv);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
@@ -45,9 +64,9 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "top") == 0)
         return top_run(argc - 2, argv + 2, stderr);
-    status = options_read(&options, argc, argv, stderr) == 0
-                 ? run(&options, argc, argv)
-                 : EX_USAGE;
+    status = configuration_read(&options, argc, argv, stderr);
+    if (status == EX_OK)
+        status = run(&options, argc, argv);
     options_fini(&options);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "engine/sched.h"
 #include "observe/access_log.h"
 
-const struct option_choice option_schedules[] = {{"srpt", SCHED_POLICY_SRPT},
+static const struct option_choice schedules[] = {{"srpt", SCHED_POLICY_SRPT},
                                                  {"fsp", SCHED_POLICY_FSP},
                                                  {"fifo", SCHED_POLICY_FIFO},
                                                  {"fair", SCHED_POLICY_FAIR},
@@ -18,7 +18,7 @@ static const struct option_choice send_methods[] = {{"auto", SEND_AUTO},
                                                     {"sendfile", SEND_SENDFILE},
                                                     {"read", SEND_READ},
                                                     {0}};
-const struct option_choice option_cache_policies[] = {{"lru", EVICT_LRU},
+static const struct option_choice cache_policies[] = {{"lru", EVICT_LRU},
                                                       {"gdsf", EVICT_GDSF},
                                                       {"sieve", EVICT_SIEVE},
                                                       {"s3fifo", EVICT_S3FIFO},
@@ -36,6 +36,13 @@ static const struct option_choice reports[] = {{"off", OPTIONS_REPORT_OFF},
                                                 OPTIONS_REPORT_ALWAYS},
                                                {0}};
 
+static const struct option_choice client_addresses[] = {
+    {"none", OPTIONS_CLIENT_PEER},
+    {"x-forwarded-for", OPTIONS_CLIENT_X_FORWARDED_FOR},
+    {"forwarded", OPTIONS_CLIENT_FORWARDED},
+    {"proxy-protocol", OPTIONS_CLIENT_PROXY_PROTOCOL},
+    {0}};
+
 #define AT(member) OPTION_GLOBAL, offsetof(struct options, member)
 #define IN_COMMAND(member) OPTION_COMMAND, offsetof(struct options, member)
 #define IN_LOCATION(member) \
@@ -43,7 +50,16 @@ static const struct option_choice reports[] = {{"off", OPTIONS_REPORT_OFF},
 #define HOURS_24_MS (24ull * 3600 * 1000)
 #define TIB (1ull << 40)
 
+enum { ACCESS_MAX = 256 }; /* blocks of addresses in a list */
+
 const struct option_row option_rows[] = {
+    {"Configuration", "config", 'c', OPTION_TEXT, IN_COMMAND(config), "FILE",
+     NULL, 0, 0, NULL, "read it first; what is said here wins over it"},
+    {NULL, "test", 't', OPTION_SWITCH, IN_COMMAND(wants_test), NULL, NULL, 0, 0,
+     NULL, "check all that was told, say what is wrong, exit"},
+    {NULL, "dump", 'T', OPTION_SWITCH, IN_COMMAND(wants_dump), NULL, NULL, 0, 0,
+     NULL, "print what is in force, and where it is from"},
+
     {"Where to listen", "port", 'p', OPTION_NUMBER, AT(port), "N", "8080", 0,
      65535, NULL, "TCP port; 0: any free one, which is printed"},
     {NULL, "bind", 'b', OPTION_TEXT, AT(bind), "ADDRESS", NULL, 0, 0, NULL,
@@ -56,7 +72,7 @@ const struct option_row option_rows[] = {
     {"Work", "workers", 'w', OPTION_NUMBER, AT(workers), "N", "0", 0,
      OPTIONS_WORKERS_MAX, NULL, "threads; 0: one per CPU it may use"},
     {NULL, "schedule", 0, OPTION_CHOICE, AT(schedule), "ORDER", "srpt", 0, 0,
-     option_schedules,
+     schedules,
      "which response sends next: fewest bytes left\n"
      "first; by when it would finish under fair\n"
      "sharing; in order of arrival; in turns"},
@@ -76,23 +92,100 @@ const struct option_row option_rows[] = {
      "how bodies leave; auto: small ones from memory\n"
      "with their head, larger ones by sendfile"},
 
-    {"Files", "autoindex", 0, OPTION_SWITCH, IN_LOCATION(autoindex), NULL, NULL,
-     0, 0, NULL, "list directories that have no index.html"},
+    {"Files", "root", 0, OPTION_PATH, IN_LOCATION(root), "DIRECTORY", "www", 0,
+     0, NULL, "what is served: the same as DOCROOT"},
+    {NULL, "strip-prefix", 0, OPTION_SWITCH, IN_LOCATION(strip_prefix), NULL,
+     NULL, 0, 0, NULL,
+     "in a location: files are below the root by\n"
+     "what is behind its path"},
+    {NULL, "index", 0, OPTION_TEXT, IN_LOCATION(index), "NAME", "index.html", 0,
+     0, NULL, "the file that answers for a directory"},
+    {NULL, "try-files", 0, OPTION_TEXTS, IN_LOCATION(try_list), "WHAT", NULL, 0,
+     8, NULL,
+     "$path, $path.html, /app.html, =404: which\n"
+     "file answers; may come again. One without\n"
+     "$path is for those who navigate: a page"},
+    {NULL, "autoindex", 0, OPTION_SWITCH, IN_LOCATION(autoindex), NULL, NULL, 0,
+     0, NULL, "list directories that have no index"},
     {NULL, "show-hidden", 0, OPTION_SWITCH, IN_LOCATION(show_hidden), NULL,
      NULL, 0, 0, NULL, "serve names that begin with a dot"},
     {NULL, "follow-symlinks", 0, OPTION_SWITCH, IN_LOCATION(follow_symlinks),
-     NULL, NULL, 0, 0, NULL, "also those that lead out of DOCROOT"},
+     NULL, NULL, 0, 0, NULL, "also those that lead out of the root"},
     {NULL, "cache-control", 0, OPTION_TEXT, IN_LOCATION(cache_control), "VALUE",
      NULL, 0, 0, NULL, "Cache-Control field of files"},
+    {NULL, "cache-control-for", 0, OPTION_TEXTS, IN_LOCATION(cache_control_for),
+     "RULE", NULL, 0, 32, NULL,
+     "\"*.css max-age=3600\", \"text/html no-cache\":\n"
+     "by path or type; may come again"},
     {NULL, "no-server-header", 0, OPTION_SWITCH, AT(hides_server), NULL, NULL,
      0, 0, NULL, "leave the Server field out"},
+
+    {"Answers", "redirect", 0, OPTION_TEXTS, IN_LOCATION(redirect), "RULE",
+     NULL, 0, 64, NULL,
+     "\"/old/* /new/$1 301\": paths elsewhere [308];\n"
+     "may come again"},
+    {NULL, "respond", 0, OPTION_TEXT, IN_LOCATION(respond), "TEXT", NULL, 0, 0,
+     NULL, "this, and no files"},
+    {NULL, "respond-status", 0, OPTION_NUMBER, IN_LOCATION(respond_status), "N",
+     "200", 200, 599, NULL, "of that"},
+    {NULL, "respond-type", 0, OPTION_TEXT, IN_LOCATION(respond_type), "TYPE",
+     NULL, 0, 0, NULL, "of that; by default plain text"},
+    {NULL, "error-page", 0, OPTION_TEXTS, IN_LOCATION(error_page), "RULE", NULL,
+     0, 32, NULL,
+     "\"404 /404.html\", \"5xx /sorry.html\"; may come\n"
+     "again"},
+    {NULL, "header-set", 0, OPTION_TEXTS, IN_LOCATION(header_set), "FIELD",
+     NULL, 0, 32, NULL, "\"Name: value\" in every answer; may come again"},
+    {NULL, "header-add", 0, OPTION_TEXTS, IN_LOCATION(header_add), "FIELD",
+     NULL, 0, 32, NULL, "one more of that name; may come again"},
+    {NULL, "header-remove", 0, OPTION_TEXTS, IN_LOCATION(header_remove), "NAME",
+     NULL, 0, 32, NULL, "none of that name; may come again"},
+    {NULL, "cors-origin", 0, OPTION_TEXTS, IN_LOCATION(cors_origin), "ORIGIN",
+     NULL, 0, 64, NULL,
+     "whose pages may read answers: *,\n"
+     "https://a.example, https://*.a.example"},
+    {NULL, "cors-method", 0, OPTION_TEXTS, IN_LOCATION(cors_method), "METHOD",
+     NULL, 0, 32, NULL, "that they may use [GET, HEAD, POST]"},
+    {NULL, "cors-header", 0, OPTION_TEXTS, IN_LOCATION(cors_header), "NAME",
+     NULL, 0, 32, NULL, "of a field that they may send"},
+    {NULL, "cors-expose", 0, OPTION_TEXTS, IN_LOCATION(cors_expose), "NAME",
+     NULL, 0, 32, NULL, "of a field that they may see"},
+    {NULL, "cors-max-age", 0, OPTION_TIME, IN_LOCATION(cors_max_age_ms), "TIME",
+     "0", 0, HOURS_24_MS, NULL, "that browsers may rely on it; 0: not said"},
+    {NULL, "cors-credentials", 0, OPTION_SWITCH, IN_LOCATION(cors_credentials),
+     NULL, NULL, 0, 0, NULL, "with cookies and passwords"},
+
+    {"Access", "allow", 0, OPTION_CIDRS, IN_LOCATION(allow), "CIDR", NULL, 0,
+     ACCESS_MAX, NULL, "these addresses, and no others; may come again"},
+    {NULL, "deny", 0, OPTION_CIDRS, IN_LOCATION(deny), "CIDR", NULL, 0,
+     ACCESS_MAX, NULL, "not these; may come again"},
+    {NULL, "auth-file", 0, OPTION_PATH, IN_LOCATION(auth_file), "FILE", NULL, 0,
+     0, NULL,
+     "htpasswd (bcrypt, SHA-crypt) of those who may\n"
+     "come, by HTTP Basic authentication"},
+    {NULL, "auth-realm", 0, OPTION_TEXT, IN_LOCATION(auth_realm), "TEXT",
+     "restricted", 0, 0, NULL, "what they are asked for"},
+    {NULL, "rate-limit", 0, OPTION_TEXT, IN_LOCATION(rate_limit), "RATE", NULL,
+     0, 0, NULL, "requests of an address: 10/s, 300/m, 1000/h"},
+    {NULL, "rate-burst", 0, OPTION_NUMBER, IN_LOCATION(rate_burst), "N", "20",
+     1, 1000000, NULL, "of them at once"},
+    {NULL, "max-body", 0, OPTION_BYTES, IN_LOCATION(body_max), "BYTES", "0", 0,
+     TIB, NULL, "of a request; 0: any"},
+    {NULL, "trusted-proxies", 0, OPTION_CIDRS, AT(trusted_proxies), "CIDR",
+     NULL, 0, ACCESS_MAX, NULL,
+     "whose word on the client's address counts;\n"
+     "may come again"},
+    {NULL, "client-address", 0, OPTION_CHOICE, AT(client_address), "FIELD",
+     "x-forwarded-for", 0, 0, client_addresses,
+     "where they say it: x-forwarded-for, forwarded,\n"
+     "proxy-protocol, or nowhere: none"},
 
     {"Cache (per worker)", "cache-size", 0, OPTION_BYTES, AT(cache_bytes),
      "BYTES", "64M", 0, TIB, NULL, "memory for small files; 0: no cache"},
     {NULL, "cache-entries", 0, OPTION_NUMBER, AT(cache_entries), "N", "65536",
      0, 1ull << 24, NULL, "names known; 0: no cache"},
     {NULL, "cache-policy", 0, OPTION_CHOICE, AT(cache_policy), "POLICY",
-     "sieve", 0, 0, option_cache_policies, "what goes when there is no room"},
+     "sieve", 0, 0, cache_policies, "what goes when there is no room"},
 
     {"Limits", "max-connections", 0, OPTION_NUMBER, AT(connections_max), "N",
      "0", 0, 1ull << 24, NULL, "in all; 0: as many as descriptors allow"},
@@ -165,4 +258,14 @@ const char *option_choice_name(const struct option_choice *choices,
     while (choices->name && choices->value != value)
         choices++;
     return choices->name ? choices->name : "?";
+}
+
+const char *option_schedule_name(const struct options *options)
+{
+    return option_choice_name(schedules, options->schedule);
+}
+
+const char *option_cache_policy_name(const struct options *options)
+{
+    return option_choice_name(cache_policies, options->cache_policy);
 }

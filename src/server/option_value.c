@@ -5,6 +5,7 @@
 
 #include "handler/status.h"
 #include "observe/access_log.h"
+#include "server/option_rule.h"
 
 /* --- Values --------------------------------------------------------------- */
 
@@ -119,7 +120,8 @@ static int read_switch(const char *text, bool *value_out)
 static int add_text(struct texts *texts, const struct option_row *row,
                     const char *text, struct arena *arena)
 {
-    if (text[0] == '\0' || !is_field_text(text) || texts->count == row->max)
+    if (text[0] == '\0' || !is_field_text(text) || texts->count == row->max ||
+        option_rule_check(row, bytes_of(text)))
         return -EINVAL;
     return texts_add(texts, arena, text) ? 0 : -ENOMEM;
 }
@@ -145,6 +147,13 @@ static int sound(bool is_right)
     return is_right ? 0 : -EINVAL;
 }
 
+static int set_text(void *at, const char *text, bool is_right)
+{
+    if (is_right)
+        memcpy(at, &text, sizeof(text));
+    return sound(is_right);
+}
+
 int option_set(void *base, const struct option_row *row, const char *text,
                struct arena *arena)
 {
@@ -163,11 +172,12 @@ int option_set(void *base, const struct option_row *row, const char *text,
     case OPTION_RATE:
         return sound(read_rate(row, text, at));
     case OPTION_TEXT:
-        memcpy(at, &text, sizeof(text));
-        return sound(text[0] != '\0' && is_field_text(text));
+    case OPTION_PATH:
+        return set_text(at, text,
+                        text[0] != '\0' && is_field_text(text) &&
+                            !option_rule_check(row, bytes_of(text)));
     case OPTION_FORMAT:
-        memcpy(at, &text, sizeof(text));
-        return sound(is_format(text, fault));
+        return set_text(at, text, is_format(text, fault));
     case OPTION_PREFIX:
         return sound(status_read_prefix(text, at));
     case OPTION_TEXTS:
@@ -188,59 +198,184 @@ void option_clear(void *base, const struct option_row *row)
         *(struct cidrs *)at = (struct cidrs){0};
 }
 
-void option_explain(FILE *errors, const struct option_row *row,
-                    const char *text)
+void option_explain(FILE *to, const struct option_row *row, const char *text)
 {
     char fault[LOG_FAULT_BYTES_MAX];
+    const char *words = option_rule_check(row, bytes_of(text));
 
-    fputs("is not ", errors);
+    if (words) {
+        fputs(words, to);
+        return;
+    }
+    fputs("is not ", to);
     switch (row->kind) {
     case OPTION_NUMBER:
-        fprintf(errors, "a number from %llu to %llu",
-                (unsigned long long)row->min, (unsigned long long)row->max);
+        fprintf(to, "a number from %llu to %llu", (unsigned long long)row->min,
+                (unsigned long long)row->max);
         break;
     case OPTION_BYTES:
-        fprintf(errors, "a size from %llu to %llu bytes, such as 64K or 1M",
+        fprintf(to, "a size from %llu to %llu bytes, such as 64K or 1M",
                 (unsigned long long)row->min, (unsigned long long)row->max);
         break;
     case OPTION_TIME:
-        fputs("a time of at most 24 hours, such as 500ms, 30 or 2m", errors);
+        fputs("a time of at most 24 hours, such as 500ms, 30 or 2m", to);
         break;
     case OPTION_RATE:
-        fputs("auto, off, or bits a second from 8K on, such as 80M", errors);
+        fputs("auto, off, or bits a second from 8K on, such as 80M", to);
         break;
     case OPTION_CHOICE:
-        fputs("one of", errors);
+        fputs("one of", to);
         for (const struct option_choice *choice = row->choices; choice->name;
              choice++)
-            fprintf(errors, " %s", choice->name);
+            fprintf(to, " %s", choice->name);
         break;
     case OPTION_TEXTS:
-        fprintf(errors,
-                "accepted: at most %llu texts without control characters",
+        fprintf(to, "accepted: at most %llu texts without control characters",
                 (unsigned long long)row->max);
         break;
     case OPTION_PREFIX:
-        fprintf(errors,
+        fprintf(to,
                 "a path of letters, digits and \"-._~\", such as /_sprintd, of "
                 "at most %d bytes",
                 STATUS_PREFIX_BYTES_MAX);
         break;
     case OPTION_CIDRS:
-        fprintf(errors,
+        fprintf(to,
                 "a block of addresses, such as 192.0.2.0/24, with no bit set "
                 "behind its length; at most %llu of them are taken",
                 (unsigned long long)row->max);
         break;
     case OPTION_FORMAT:
         if (!is_format(text, fault))
-            fprintf(errors, "a format: %s", fault);
+            fprintf(to, "a format: %s", fault);
         break;
     case OPTION_SWITCH:
-        fputs("yes or no", errors);
+        fputs("yes or no", to);
         break;
     case OPTION_TEXT:
-        fputs("a text without control characters", errors);
+    case OPTION_PATH:
+        fputs("a text without control characters", to);
         break;
     }
+}
+
+/* --- Printing ------------------------------------------------------------- */
+
+void option_print_text(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text; text++) {
+        if (strchr("\"\\$", *text))
+            fputc('\\', to);
+        fputc(*text, to);
+    }
+    fputc('"', to);
+}
+
+/* With the largest suffix that leaves it whole. */
+static void print_bytes(FILE *to, unsigned long long bytes)
+{
+    static const char suffixes[] = "KMG";
+    int at = -1;
+
+    while (bytes > 0 && bytes % 1024 == 0 && at < 2) {
+        bytes /= 1024;
+        at++;
+    }
+    fprintf(to, "%llu", bytes);
+    if (at >= 0)
+        fputc(suffixes[at], to);
+}
+
+static void print_number(FILE *to, const struct option_row *row,
+                         unsigned long long value)
+{
+    if (row->kind == OPTION_BYTES)
+        print_bytes(to, value);
+    else if (row->kind == OPTION_TIME && value % 1000 == 0)
+        fprintf(to, "%llus", value / 1000);
+    else if (row->kind == OPTION_TIME)
+        fprintf(to, "%llums", value);
+    else if (row->kind == OPTION_RATE && value == OPTIONS_LINK_OFF)
+        fputs("off", to);
+    else if (row->kind == OPTION_RATE && value == OPTIONS_LINK_AUTO)
+        fputs("auto", to);
+    else if (row->kind == OPTION_CHOICE)
+        fputs(option_choice_name(row->choices, value), to);
+    else
+        fprintf(to, "%llu", value);
+}
+
+static bool print_texts(FILE *to, const struct texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        fputs(i == 0 ? "{" : ", ", to);
+        option_print_text(to, texts->items[i]);
+    }
+    if (texts->count > 0)
+        fputc('}', to);
+    return texts->count > 0;
+}
+
+static bool print_cidrs(FILE *to, const struct cidrs *cidrs)
+{
+    for (size_t i = 0; i < cidrs->count; i++) {
+        const struct cidr *cidr = &cidrs->items[i];
+        struct address address = {.family = cidr->family};
+        char text[ADDRESS_TEXT_MAX];
+        size_t len;
+
+        memcpy(address.octets, cidr->octets, sizeof(address.octets));
+        len = address_format(&address, text);
+        fprintf(to, "%s\"%.*s/%u\"", i == 0 ? "{" : ", ", (int)len, text,
+                (unsigned)cidr->bits);
+    }
+    if (cidrs->count > 0)
+        fputc('}', to);
+    return cidrs->count > 0;
+}
+
+static bool print_text(FILE *to, struct bytes text)
+{
+    if (text.len == 0)
+        return false;
+    fputc('"', to);
+    fwrite(text.data, 1, text.len, to);
+    fputc('"', to);
+    return true;
+}
+
+bool option_print(FILE *to, const void *base, const struct option_row *row)
+{
+    const void *at = (const char *)base + row->offset;
+    const char *text;
+    uint64_t number;
+
+    switch (row->kind) {
+    case OPTION_SWITCH:
+        fputs(*(const bool *)at ? "yes" : "no", to);
+        return true;
+    case OPTION_NUMBER:
+    case OPTION_BYTES:
+    case OPTION_TIME:
+    case OPTION_CHOICE:
+    case OPTION_RATE:
+        memcpy(&number, at, sizeof(number));
+        print_number(to, row, number);
+        return true;
+    case OPTION_TEXT:
+    case OPTION_PATH:
+    case OPTION_FORMAT:
+        memcpy(&text, at, sizeof(text));
+        if (text)
+            option_print_text(to, text);
+        return text != NULL;
+    case OPTION_PREFIX: /* of harmless characters */
+        return print_text(to, *(const struct bytes *)at);
+    case OPTION_TEXTS:
+        return print_texts(to, at);
+    case OPTION_CIDRS:
+        return print_cidrs(to, at);
+    }
+    return false;
 }

@@ -12,12 +12,15 @@
 
 #include "base/log.h"
 #include "server/acceptor.h"
+#include "server/configuration.h"
 #include "server/generation.h"
 #include "server/limits.h"
 #include "server/listeners.h"
+#include "server/option_table.h"
 #include "server/statistics.h"
 
 enum {
+    PASSWORD_THREADS = 2,
     /* For workers that were told to end at once, but may wait for the log. */
     STOP_MS = LOG_END_MS + 2000
 };
@@ -36,8 +39,9 @@ struct server {
     struct access_log access_log;
     struct statistics statistics;
     struct worker **workers;
-    size_t worker_count; /* created */
-    size_t started;      /* of them */
+    size_t worker_count;                   /* created */
+    size_t started;                        /* of them */
+    struct password_check *password_check; /* NULL: nobody has passwords */
     struct acceptor *acceptor;
     int signal_fd;
     int drained_fd; /* counts workers that have ended */
@@ -101,9 +105,22 @@ static void on_drained(void *context)
 static struct worker_service service_of(const struct server *server,
                                         struct generation *generation)
 {
-    return generation_service(generation, server->mime,
-                              server->limits.connections_max,
-                              server->limits.cached_fds_max);
+    struct worker_service service =
+        generation_service(generation, server->mime,
+                           server->limits.connections_max,
+                           server->limits.cached_fds_max);
+
+    service.password_check = server->password_check;
+    return service;
+}
+
+/* Passwords need threads of their own, from the first that is asked for. */
+static int prepare_passwords(struct server *server,
+                             const struct generation *generation)
+{
+    if (server->password_check || !generation_has_passwords(generation))
+        return 0;
+    return password_check_create(&server->password_check, PASSWORD_THREADS);
 }
 
 static struct worker_options worker_options_of(struct server *server)
@@ -134,6 +151,10 @@ static int start_threads(struct server *server)
         .stats = &server->statistics.shared->acceptor,
         .is_profiled = server->options->profile};
     int err = access_log_start(&server->access_log, count);
+
+    if (err == 0)
+        err = prepare_passwords(server, server->generation);
+    worker_options.service = service_of(server, server->generation);
 
     if (err != 0)
         goto say;
@@ -212,12 +233,14 @@ static bool reload(struct server *server, FILE *errors)
     struct options options;
     int status;
 
-    if (options_read(&options, server->argc, server->argv, errors) == 0)
+    if (configuration_read(&options, server->argc, server->argv, errors) ==
+        EX_OK)
         generation = generation_create(&options, errors, &status);
     options_fini(&options);
     if (!generation)
         return false;
-    if (change_all(server, generation) != 0) {
+    if (prepare_passwords(server, generation) != 0 ||
+        change_all(server, generation) != 0) {
         fputs("sprintd: out of memory\n", errors);
         generation_release(generation);
         return false;
@@ -233,7 +256,7 @@ static void announce(const struct server *server)
         printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
                server->options->location.root, server->listeners[i].text,
                server->worker_count, server->worker_count == 1 ? "" : "s",
-               options_schedule_name(server->options));
+               option_schedule_name(server->options));
     fflush(stdout);
 }
 
@@ -339,11 +362,14 @@ static void tear_down(struct server *server, bool has_served)
         command_all(server, WORKER_STOP);
     for (size_t i = 0; i < server->started; i++)
         worker_join(server->workers[i]);
+    if (server->password_check)
+        password_check_stop(server->password_check);
     if (has_served && statistics_reports_exit(server->options))
         statistics_report(&server->statistics); /* all is counted now */
     for (size_t i = 0; i < server->worker_count && server->workers; i++)
         worker_destroy(server->workers[i]);
     free(server->workers);
+    password_check_destroy(server->password_check);
     mime_destroy(server->mime);
     access_log_close(&server->access_log);
     link_shared_fini(&server->link);

@@ -5,6 +5,7 @@
 
 #include "http/request.h"
 #include "observe/report.h"
+#include "server/option_table.h"
 #include "server/version.h"
 
 enum { INTERVAL_MS = HISTORY_INTERVAL_S * 1000 };
@@ -37,8 +38,8 @@ bool statistics_open(struct statistics *statistics,
         .method_names = method_names,
         .method_count = METHOD_COUNT,
         .version = SPRINTD_VERSION,
-        .schedule = options_schedule_name(options),
-        .cache_policy = options_cache_policy_name(options),
+        .schedule = option_schedule_name(options),
+        .cache_policy = option_cache_policy_name(options),
         .link_mode = link_mode_name(options),
         .is_profiled = options->profile};
     struct now now;

@@ -30,6 +30,7 @@ LIBRARIES = {
     "ev.h": r"(io|engine|server)/\w+|backend/upstream\w*",
     "http_parser.h": r"http/http1\w*",
     "seccomp.h": r"server/call_filter",
+    "confuse.h": r"server/config",
 }
 # Of those, the ones that headers may include too.
 IN_HEADERS = {"ev.h"}

@@ -122,7 +122,7 @@ static inline int set_up(void **state)
     clock_gettime(CLOCK_REALTIME, &time);
     now = (struct now){.mono_ms = 1000000, .wall_s = time.tv_sec + 1000};
     now.wall_ns = now.wall_s * 1000000000;
-    space = (struct file_space){.root = &root};
+    space = (struct file_space){.root = &root, .index = "index.html"};
     options = (struct file_cache_options){.mime = mime,
                                           .style = {.now = &now},
                                           .policy = EVICT_SIEVE,

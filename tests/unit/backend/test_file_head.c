@@ -151,7 +151,8 @@ static void no_memory_for_an_edited_head_is_told(void **state)
     edit(HEAD_ADD, "A: b");
     remake();
     has_memory = false;
-    assert_null(file_cache_acquire(cache, BYTES("/file.css"), CODING_IDENTITY));
+    assert_null(file_cache_acquire(cache, &space, BYTES("/file.css"),
+                                   CODING_IDENTITY));
     has_memory = true;
     assert_serves("/file.css", "0123456789");
 }

@@ -104,7 +104,7 @@ static inline int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = 1700000000};
     now.wall_ns = now.wall_s * 1000000000;
     log_options = (struct access_log_options){.format = "combined"};
-    location = (struct location_options){.root = place.name, .body_max = UINT64_MAX};
+    location = (struct location_options){.root = place.name, .index = "index.html"};
     root_item = (struct docroots_item){.directory = place.name, .root = &root};
     roots = (struct docroots){.items = &root_item, .count = 1};
     sites_options = (struct sites_options){.location = &location,

@@ -112,7 +112,7 @@ static int set_up(void **state)
     if (link_shared_init(&link_shared, LINK_OFF, 0, 1) != 0)
         return -1;
     location.root = place.name;
-    location.body_max = UINT64_MAX;
+    location.index = "index.html";
     root_item = (struct docroots_item){.directory = place.name, .root = &root};
     options.service.sites.cache.mime = mime;
     worker = worker_create(&options);

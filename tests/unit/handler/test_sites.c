@@ -53,7 +53,8 @@ static int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = 4000000000};
     now.wall_ns = now.wall_s * 1000000000;
     gone = 0;
-    location = (struct location_options){.root = make_root("all"), .body_max = UINT64_MAX};
+    location = (struct location_options){.root = make_root("all"),
+                                         .index = "index.html"};
     memset(site, 0, sizeof(site));
     memset(locations, 0, sizeof(locations));
     options = (struct sites_options){.sites = site,
@@ -92,7 +93,8 @@ static struct site_options *add_site(const char *root, const char *hosts)
 
     assert_true(options.site_count < SITES_MAX);
     added->name = root;
-    added->options = (struct location_options){.root = make_root(root), .body_max = UINT64_MAX};
+    added->options = (struct location_options){.root = make_root(root),
+                                               .index = "index.html"};
     added->locations = locations[options.site_count++];
     while (*hosts) {
         size_t len = strcspn(hosts, " ");
@@ -112,7 +114,8 @@ static struct location_options *add_location(struct site_options *to,
     assert_true(to->location_count <= LOCATIONS_MAX);
     added->is_exact = *path == '=';
     added->path = bytes_of(path + added->is_exact);
-    added->options = (struct location_options){.root = make_root(root), .body_max = UINT64_MAX};
+    added->options = (struct location_options){.root = make_root(root),
+                                               .index = "index.html"};
     return &added->options;
 }
 
@@ -265,13 +268,13 @@ static void a_location_has_its_own_root(void **state)
     assert_string_equal(ask("h", "/x/../%64eep/file"), "deep");
 }
 
-static void an_alias_stands_for_its_location(void **state)
+static void a_location_can_have_its_path_stripped(void **state)
 {
     struct site_options *one = add_site("one", "");
     struct location_options *files = add_location(one, "/files", "alias");
 
     (void)state;
-    files->alias = files->root;
+    files->strip_prefix = true;
     assert_int_equal(mkdirat(place.fd, "alias/folder", 0755), 0);
     make();
     assert_string_equal(ask("h", "/files/file"), "alias");
@@ -349,7 +352,7 @@ int main(void)
         TEST(a_host_leads_to_its_site),
         TEST(a_site_without_hosts_is_for_all_others),
         TEST(a_location_has_its_own_root),
-        TEST(an_alias_stands_for_its_location),
+        TEST(a_location_can_have_its_path_stripped),
         TEST(roots_share_a_cache_and_no_files),
         TEST(an_exchange_keeps_the_sites_that_answer_it),
         TEST(the_status_is_in_every_site),

@@ -1,4 +1,4 @@
-#include "server/options.h"
+#include "server/command_line.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "engine/sched.h"
 #include "observe/access_log.h"
+#include "server/option_value.h"
 
 enum { ARGUMENTS_MAX = 40 };
 
@@ -42,7 +43,7 @@ static int read_options(const char *line)
         count = 1;
     errors[0] = '\0';
     options_fini(&options); /* those of the time before */
-    status = options_read(&options, count, arguments, to);
+    status = command_line_read(&options, count, arguments, to);
     fclose(to);
     return status;
 }
@@ -497,7 +498,7 @@ static void help_names_every_option(void **state)
     FILE *to = open_memstream(&text, &len);
 
     (void)state;
-    options_print_help(to);
+    command_line_print_help(to);
     fclose(to);
     while (*at) {
         char name[50];
@@ -511,15 +512,76 @@ static void help_names_every_option(void **state)
     free(text);
 }
 
+static void help_fits_into_eighty_columns(void **state)
+{
+    char *text;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    (void)state;
+    command_line_print_help(to);
+    fclose(to);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        if (strcspn(line, "\n") > 80)
+            fail_msg("%.*s", (int)strcspn(line, "\n"), line);
+    free(text);
+}
+
+static void what_was_told_is_printed_as_a_file_has_it(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *name;
+        const char *printed; /* NULL: nothing */
+    } cases[] = {{"", "port", "8080"},
+                 {"", "bind", NULL},
+                 {"", "listen", NULL},
+                 {"", "link-rate", "auto"},
+                 {"--link-rate=off", "link-rate", "off"},
+                 {"--link-rate=80M", "link-rate", "80000000"},
+                 {"--chunk-size=3000", "chunk-size", "3000"},
+                 {"--cache-size=0", "cache-size", "0"},
+                 {"--cache-size=1024G", "cache-size", "1024G"},
+                 {"--body-timeout=250ms", "body-timeout", "250ms"},
+                 {"--body-timeout=2m", "body-timeout", "120s"},
+                 {"--schedule=fsp", "schedule", "fsp"},
+                 {"--autoindex", "autoindex", "yes"},
+                 {"--respond=a\"b\\${c}", "respond",
+                  "\"a\\\"b\\\\\\${c}\""},
+                 {"-l a:1 -l b:2", "listen", "{\"a:1\", \"b:2\"}"},
+                 {"--status=/a/", "status", "\"/a\""},
+                 {"--status-allow=::1 --status-allow=10.0.0.0/8",
+                  "status-allow", "{\"::1/128\", \"10.0.0.0/8\"}"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct option_row *row = option_find(bytes_of(cases[i].name));
+        char *text;
+        size_t len;
+        FILE *to = open_memstream(&text, &len);
+
+        read_well(cases[i].line);
+        assert_int_equal(option_print(to,
+                                      row->scope == OPTION_LOCATION
+                                          ? (const void *)&options.location
+                                          : &options,
+                                      row),
+                         cases[i].printed != NULL);
+        fclose(to);
+        assert_string_equal(text, cases[i].printed ? cases[i].printed : "");
+        free(text);
+    }
+}
+
 static void schedules_and_policies_are_called_by_their_names(void **state)
 {
     (void)state;
     read_well("");
-    assert_string_equal(options_schedule_name(&options), "srpt");
-    assert_string_equal(options_cache_policy_name(&options), "sieve");
+    assert_string_equal(option_schedule_name(&options), "srpt");
+    assert_string_equal(option_cache_policy_name(&options), "sieve");
     read_well("--schedule fair --cache-policy s3fifo");
-    assert_string_equal(options_schedule_name(&options), "fair");
-    assert_string_equal(options_cache_policy_name(&options), "s3fifo");
+    assert_string_equal(option_schedule_name(&options), "fair");
+    assert_string_equal(option_cache_policy_name(&options), "s3fifo");
 }
 
 int main(void)
@@ -544,6 +606,8 @@ int main(void)
         cmocka_unit_test(a_prefix_that_is_too_long_is_refused),
         cmocka_unit_test(blocks_that_are_allowed_are_collected),
         cmocka_unit_test(help_names_every_option),
+        cmocka_unit_test(help_fits_into_eighty_columns),
+        cmocka_unit_test(what_was_told_is_printed_as_a_file_has_it),
         cmocka_unit_test(schedules_and_policies_are_called_by_their_names),
     };
 

@@ -1,11 +1,11 @@
-#include "server/options.h"
+#include "server/command_line.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "server/option_value.h"
 
-/* --- The command line ----------------------------------------------------- */
+enum { HELP_COLUMN = 30, HELP_WIDTH = 80 };
 
 /* The row that argument names, with *value_out behind its '=', if any. */
 static const struct option_row *find_row(const char *argument,
@@ -28,9 +28,13 @@ static void *base_of(struct options *options, const struct option_row *row)
     return row->scope == OPTION_LOCATION ? &options->location : (void *)options;
 }
 
-static void set_presets(struct options *options)
+static bool set_presets(struct options *options)
 {
-    *options = (struct options){.location = {.root = "www"}};
+    *options = (struct options){0};
+    options->origins.rows = arena_take(&options->arena,
+                                       option_row_count * sizeof(int));
+    if (!options->origins.rows)
+        return false;
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
 
@@ -38,6 +42,7 @@ static void set_presets(struct options *options)
                                       &options->arena) != 0)
             abort(); /* the table contradicts itself */
     }
+    return true;
 }
 
 /* Takes the option at argv[*at_ref] and its value. 0 or -EINVAL. */
@@ -63,6 +68,7 @@ static int read_option(struct options *options, int argc, char **argv,
         }
         value = argv[++*at_ref];
     }
+    options->origins.rows[option_number(row)] = ORIGIN_COMMAND_LINE;
     err = option_set(base_of(options, row), row, value ? value : "yes",
                      &options->arena);
     if (err == -EINVAL) {
@@ -75,12 +81,17 @@ static int read_option(struct options *options, int argc, char **argv,
     return err;
 }
 
-int options_read(struct options *options, int argc, char **argv, FILE *errors)
+int command_line_read(struct options *options, int argc, char **argv,
+                      FILE *errors)
 {
+    const struct option_row *root = option_find(BYTES("root"));
     bool has_root = false;
     bool options_end = false;
 
-    set_presets(options);
+    if (!set_presets(options)) {
+        fputs("sprintd: out of memory\n", errors);
+        return -EINVAL;
+    }
     for (int at = 1; at < argc; at++) {
         if (!options_end && strcmp(argv[at], "--") == 0) {
             options_end = true;
@@ -93,21 +104,41 @@ int options_read(struct options *options, int argc, char **argv, FILE *errors)
             return -EINVAL;
         } else {
             options->location.root = argv[at];
+            options->origins.rows[option_number(root)] = ORIGIN_COMMAND_LINE;
             has_root = true;
         }
     }
     return 0;
 }
 
-void options_print_help(FILE *to)
+/* The help of a row, from HELP_COLUMN on. */
+static void print_row_help(FILE *to, const struct option_row *row)
 {
-    enum { HELP_COLUMN = 30 };
+    size_t column = HELP_COLUMN;
 
+    for (const char *c = row->help; *c; c++) {
+        fputc(*c, to);
+        column++;
+        if (*c == '\n') {
+            fprintf(to, "%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+    }
+    if (row->preset && column + strlen(row->preset) + 3 > HELP_WIDTH)
+        fprintf(to, "\n%*s[%s]", HELP_COLUMN, "", row->preset);
+    else if (row->preset)
+        fprintf(to, " [%s]", row->preset);
+    fputc('\n', to);
+}
+
+void command_line_print_help(FILE *to)
+{
     fputs("Usage: sprintd [OPTIONS] [DOCROOT]\n"
           "       sprintd top [--once] URL\n"
-          "Serves the files below DOCROOT (default: www) over HTTP/1.1, the\n"
-          "shortest response first; or watches a server that does, by the\n"
-          "URL of its --status (a DOCROOT named top is ./top).\n",
+          "Serves the files below DOCROOT (default: www), or the sites of a\n"
+          "configuration file, over HTTP/1.1, the shortest response first; or\n"
+          "watches a server that does, by the URL of its --status (a DOCROOT\n"
+          "named top is ./top).\n",
           to);
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
@@ -126,32 +157,10 @@ void options_print_help(FILE *to)
             column = 0;
         }
         fprintf(to, "%*s", HELP_COLUMN - column, "");
-        for (const char *c = row->help; *c; c++) {
-            fputc(*c, to);
-            if (*c == '\n')
-                fprintf(to, "%*s", HELP_COLUMN, "");
-        }
-        if (row->preset)
-            fprintf(to, " [%s]", row->preset);
-        fputc('\n', to);
+        print_row_help(to, row);
     }
     fputs("\nSizes take K, M, G (1024); times take ms, s, m.\n"
           "SIGTERM and SIGINT stop gracefully, a second one at once; SIGUSR1\n"
           "opens the access log anew, SIGUSR2 prints statistics.\n",
           to);
-}
-
-void options_fini(struct options *options)
-{
-    arena_fini(&options->arena);
-}
-
-const char *options_schedule_name(const struct options *options)
-{
-    return option_choice_name(option_schedules, options->schedule);
-}
-
-const char *options_cache_policy_name(const struct options *options)
-{
-    return option_choice_name(option_cache_policies, options->cache_policy);
 }

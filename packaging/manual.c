@@ -1,0 +1,31 @@
+/*
+ * manual - prints a page of the manual, or a completion, when sprintd is
+ * built.
+ *
+ * usage: manual 8|5|bash|zsh
+ */
+#include "server/manual.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *to);
+    } pages[] = {{"8", manual_print_program},
+                 {"5", manual_print_file},
+                 {"bash", manual_print_bash},
+                 {"zsh", manual_print_zsh}};
+
+    for (size_t i = 0; argc == 2 && i < sizeof(pages) / sizeof(pages[0]); i++) {
+        if (strcmp(argv[1], pages[i].name) == 0) {
+            pages[i].print(stdout);
+            return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
+        }
+    }
+    fputs("usage: manual 8|5|bash|zsh\n", stderr);
+    return EX_USAGE;
+}

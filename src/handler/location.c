@@ -1,0 +1,171 @@
+#include "handler/location.h"
+
+#include "handler/cors.h"
+#include "handler/error_pages.h"
+#include "handler/redirect.h"
+#include "handler/respond.h"
+#include "handler/try_files.h"
+#include "http/cache_rules.h"
+
+#define NO_MEMORY "cannot be had: out of memory"
+
+/* --- Parts of a text ------------------------------------------------------- */
+
+static struct bytes take_word(struct bytes *text)
+{
+    struct bytes word = bytes_trim(*text);
+    size_t len = 0;
+
+    while (len < word.len && word.data[len] != ' ' && word.data[len] != '\t')
+        len++;
+    *text = bytes_between(word.data + len, word.data + word.len);
+    return (struct bytes){word.data, len};
+}
+
+const char *location_add_redirect(struct redirect_rules *rules,
+                                  struct bytes text)
+{
+    struct bytes from = take_word(&text);
+    struct bytes to = take_word(&text);
+    struct bytes status = take_word(&text);
+    unsigned number = 0;
+
+    if (to.len == 0 || bytes_trim(text).len > 0)
+        return "is not \"PATTERN TARGET\" or \"PATTERN TARGET STATUS\"";
+    if (status.len > 3)
+        return "has a status that is none of 301, 302, 303, 307, 308";
+    for (size_t i = 0; i < status.len; i++) {
+        if (status.data[i] < '0' || status.data[i] > '9')
+            return "has a status that is none of 301, 302, 303, 307, 308";
+        number = number * 10 + (unsigned)(status.data[i] - '0');
+    }
+    return redirect_rules_add(rules, from, to, number);
+}
+
+/* --- What belongs together -------------------------------------------------- */
+
+static const char *add_edits(struct head_edits *edits, enum head_edit_kind kind,
+                             const struct texts *texts)
+{
+    const char *fault = NULL;
+
+    for (size_t i = 0; i < texts->count && !fault; i++)
+        fault = head_edits_add(edits, kind, bytes_of(texts->items[i]));
+    return fault;
+}
+
+static const char *make_edits(struct location_options *location,
+                              struct arena *arena)
+{
+    struct head_edits *edits;
+    const char *fault;
+
+    location->edits = NULL;
+    if (location->header_set.count + location->header_add.count +
+            location->header_remove.count ==
+        0)
+        return NULL;
+    edits = arena_take(arena, sizeof(*edits));
+    if (!edits)
+        return NO_MEMORY;
+    location->edits = edits;
+    fault = add_edits(edits, HEAD_REMOVE, &location->header_remove);
+    if (!fault)
+        fault = add_edits(edits, HEAD_SET, &location->header_set);
+    return fault ? fault : add_edits(edits, HEAD_ADD, &location->header_add);
+}
+
+/* An object of bytes that add puts each of texts into; NULL when there are
+ * none. */
+#define MAKE(type, add)                                                     \
+    static const char *make_##type(const struct type **made_out,            \
+                                   const struct texts *texts,               \
+                                   struct arena *arena)                     \
+    {                                                                       \
+        struct type *made = NULL;                                           \
+        const char *fault = NULL;                                           \
+                                                                            \
+        if (texts->count > 0 && !(made = arena_take(arena, sizeof(*made)))) \
+            return NO_MEMORY;                                               \
+        for (size_t i = 0; i < texts->count && !fault; i++)                 \
+            fault = add(made, bytes_of(texts->items[i]));                   \
+        *made_out = made;                                                   \
+        return fault;                                                       \
+    }
+
+MAKE(cache_rules, cache_rules_add)
+MAKE(try_files, try_files_add)
+MAKE(error_pages, error_pages_add)
+MAKE(redirect_rules, location_add_redirect)
+
+static const char *add_all(struct cors *cors, const struct texts *texts,
+                           const char *(*add)(struct cors *cors,
+                                              struct bytes text))
+{
+    const char *fault = NULL;
+
+    for (size_t i = 0; i < texts->count && !fault; i++)
+        fault = add(cors, bytes_of(texts->items[i]));
+    return fault;
+}
+
+static const char *make_cors(struct location_options *location,
+                             struct arena *arena)
+{
+    struct cors *cors;
+    const char *fault;
+
+    location->cors = NULL;
+    if (location->cors_origin.count == 0)
+        return NULL;
+    cors = arena_take(arena, sizeof(*cors));
+    if (!cors)
+        return NO_MEMORY;
+    location->cors = cors;
+    cors->allows_credentials = location->cors_credentials;
+    cors->max_age_s = (uint32_t)(location->cors_max_age_ms / 1000);
+    fault = add_all(cors, &location->cors_origin, cors_add_origin);
+    if (!fault)
+        fault = add_all(cors, &location->cors_method, cors_add_method);
+    if (!fault)
+        fault = add_all(cors, &location->cors_header, cors_add_field);
+    if (!fault)
+        fault = add_all(cors, &location->cors_expose, cors_add_exposed);
+    return fault ? fault : cors_finish(cors);
+}
+
+static const char *check_respond(const struct location_options *location)
+{
+    struct respond_options respond = {
+        .status = (unsigned)location->respond_status,
+        .type = bytes_of(location->respond_type ? location->respond_type : ""),
+        .text = bytes_of(location->respond ? location->respond : "")};
+
+    return location->respond ? respond_check(&respond) : NULL;
+}
+
+struct location_fault location_compile(struct location_options *location,
+                                       struct arena *arena)
+{
+    const char *words;
+
+#define TRY(option, call) \
+    words = call;         \
+    if (words)            \
+    return (struct location_fault){option, words}
+
+    TRY("header-set", make_edits(location, arena));
+    TRY("cache-control-for",
+        make_cache_rules(&location->cache_rules, &location->cache_control_for,
+                         arena));
+    TRY("try-files",
+        make_try_files(&location->try_files, &location->try_list, arena));
+    TRY("error-page",
+        make_error_pages(&location->error_pages, &location->error_page, arena));
+    TRY("redirect",
+        make_redirect_rules(&location->redirects, &location->redirect, arena));
+    TRY("cors-origin", make_cors(location, arena));
+    TRY("respond", check_respond(location));
+#undef TRY
+    return (struct location_fault){NULL, NULL};
+}

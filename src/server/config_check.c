@@ -1,0 +1,198 @@
+#include "server/config_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "server/option_table.h"
+
+int config_origin(const struct options *options, const char *name)
+{
+    const struct option_row *row = option_find(bytes_of(name));
+
+    return row ? options->origins.rows[option_number(row)] : ORIGIN_DEFAULT;
+}
+
+/* --- Roots ---------------------------------------------------------------- */
+
+static void check_root(const char *root, int line, struct faults *faults)
+{
+    struct stat st;
+    int err = 0;
+
+    if (stat(root, &st) == -1)
+        err = errno;
+    else if (!S_ISDIR(st.st_mode))
+        err = ENOTDIR;
+    else if (access(root, R_OK | X_OK) == -1)
+        err = errno;
+    if (err != 0)
+        faults_add(faults, line, "root '%.300s': %s", root, strerror(err));
+}
+
+/* Those of a site or location, where it says so itself. */
+static void check_own_root(const struct location_options *options,
+                           const struct option_origins *origins,
+                           struct faults *faults)
+{
+    int line = origins->rows[option_number(option_find(BYTES("root")))];
+
+    if (options->root && line != ORIGIN_DEFAULT)
+        check_root(options->root, line, faults);
+}
+
+static void check_roots(const struct options *options, struct faults *faults)
+{
+    if (options->location.root)
+        check_root(options->location.root, config_origin(options, "root"),
+                   faults);
+    for (size_t i = 0; i < options->site_count; i++) {
+        const struct site_options *site = &options->sites[i];
+        const struct option_origins *origins = &options->site_origins[i];
+
+        check_own_root(&site->options, origins, faults);
+        for (size_t j = 0; j < site->location_count; j++)
+            check_own_root(&site->locations[j].options, &origins->locations[j],
+                           faults);
+    }
+}
+
+/* --- Places for files that we make ---------------------------------------- */
+
+/* Whether a file could be made at path. 0 or an errno. */
+static int try_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path,
+                                   slash == path ? 1 : (size_t)(slash - path))
+                         : strdup(".");
+    int err = 0;
+
+    if (!folder)
+        return ENOMEM;
+    if (access(folder, W_OK | X_OK) == -1)
+        err = errno;
+    free(folder);
+    return err;
+}
+
+static void check_log(const struct options *options, struct faults *faults)
+{
+    const char *where = options->access_log;
+    struct stat st;
+    int err;
+
+    if (!where || strcmp(where, "-") == 0 || strncmp(where, "syslog:", 7) == 0)
+        return;
+    if (stat(where, &st) == -1)
+        err = errno == ENOENT ? try_folder(where) : errno;
+    else if (S_ISDIR(st.st_mode))
+        err = EISDIR;
+    else
+        err = access(where, W_OK) == -1 ? errno : 0;
+    if (err != 0)
+        faults_add(faults, config_origin(options, "access-log"),
+                   "access-log '%.300s': %s", where, strerror(err));
+}
+
+/* --- Addresses ------------------------------------------------------------ */
+
+/* Whether this machine has the numeric address (NULL: any): a socket is bound
+ * to it, at any free port. NULL, or what is wrong. */
+static const char *try_address(const char *address)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV |
+                                         AI_PASSIVE};
+    struct addrinfo *found;
+    const char *why = NULL;
+    int fd;
+
+    if (!address)
+        return NULL;
+    if (getaddrinfo(address, "0", &hints, &found) != 0)
+        return "is no numeric address";
+    fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd == -1 || bind(fd, found->ai_addr, found->ai_addrlen) == -1)
+        why = errno == EADDRNOTAVAIL ? "is no address of this machine"
+                                     : strerror(errno);
+    if (fd != -1)
+        close(fd);
+    freeaddrinfo(found);
+    return why;
+}
+
+/* "ADDRESS:PORT", "[ADDRESS]:PORT" or ":PORT". NULL, or what is wrong. */
+static const char *try_tcp(const char *where)
+{
+    static const char form[] =
+        "is none of ADDRESS:PORT, [ADDRESS]:PORT and unix:PATH";
+    const char *colon = strrchr(where, ':');
+    char address[64];
+    char *end;
+    size_t len;
+
+    if (!colon || colon[1] < '0' || colon[1] > '9' ||
+        strtoul(colon + 1, &end, 10) > 65535 || *end != '\0')
+        return form;
+    len = (size_t)(colon - where);
+    if (where[0] == '[') {
+        if (len < 3 || where[len - 1] != ']')
+            return form;
+        where++;
+        len -= 2;
+    } else if (memchr(where, ':', len)) {
+        return form;
+    }
+    if (len >= sizeof(address))
+        return form;
+    memcpy(address, where, len);
+    address[len] = '\0';
+    return try_address(len > 0 ? address : NULL);
+}
+
+static const char *try_unix(const char *path)
+{
+    struct sockaddr_un address;
+    int err;
+
+    if (*path == '\0' || strlen(path) >= sizeof(address.sun_path))
+        return "has a path that is empty or too long";
+    err = try_folder(path);
+    return err == 0 ? NULL : strerror(err);
+}
+
+static void check_listen(const struct options *options, struct faults *faults)
+{
+    const char *why;
+
+    for (size_t i = 0; i < options->listen.count; i++) {
+        const char *where = options->listen.items[i];
+
+        why = strncmp(where, "unix:", 5) == 0 ? try_unix(where + 5)
+                                              : try_tcp(where);
+        if (why)
+            faults_add(faults, config_origin(options, "listen"),
+                       "listen '%.200s': %s", where, why);
+    }
+    why = options->listen.count == 0 ? try_address(options->bind) : NULL;
+    if (why)
+        faults_add(faults, config_origin(options, "bind"), "bind '%.200s': %s",
+                   options->bind, why);
+}
+
+/* --- All ------------------------------------------------------------------ */
+
+void config_check(const struct options *options, struct faults *faults)
+{
+    static const config_check_fn checks[] = {check_roots, check_log,
+                                             check_listen};
+
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+        checks[i](options, faults);
+}

@@ -1,0 +1,443 @@
+#include "server/config_outline.h"
+
+#include <stdarg.h>
+
+#include "server/config_text.h"
+#include "server/nearest.h"
+
+/* How much of a name or title a message shows. */
+enum { SHOWN_BYTES_MAX = 64 };
+
+#define SHOWN(text)                                                     \
+    (int)((text).len < SHOWN_BYTES_MAX ? (text).len : SHOWN_BYTES_MAX), \
+        (text).data
+
+struct walk {
+    struct config_cursor cursor;
+    char *text;
+    struct arena *arena;
+    struct faults *faults;
+    bool has_failed; /* for want of memory */
+};
+
+void config_fault(struct faults *faults, const struct config_section *section,
+                  int line, const char *format, ...)
+{
+    char text[FAULT_BYTES_MAX];
+    const struct config_section *site = section->kind == CONFIG_LOCATION
+                                            ? section->above
+                                            : section;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (section->kind == CONFIG_TOP)
+        faults_add(faults, line, "%s", text);
+    else if (section->kind == CONFIG_SITE)
+        faults_add(faults, line, "site \"%.*s\": %s", SHOWN(site->title), text);
+    else
+        faults_add(faults, line, "site \"%.*s\": location \"%.*s\": %s",
+                   SHOWN(site->title), SHOWN(section->title), text);
+}
+
+bool config_takes(enum config_section_kind kind, const struct option_row *row)
+{
+    return row->scope == OPTION_LOCATION ||
+           (row->scope == OPTION_GLOBAL && kind == CONFIG_TOP);
+}
+
+bool config_is_list(const struct option_row *row)
+{
+    return row->kind == OPTION_TEXTS || row->kind == OPTION_CIDRS;
+}
+
+/* --- Names that are nearly right ------------------------------------------ */
+
+/* The key of such a section that name was meant for; NULL: none is near. */
+static const char *find_nearest(struct bytes name,
+                                enum config_section_kind kind)
+{
+    struct nearest nearest;
+
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < option_row_count; i++)
+        if (config_takes(kind, &option_rows[i]))
+            nearest_consider(&nearest, option_rows[i].name);
+    if (kind == CONFIG_TOP)
+        nearest_consider(&nearest, "site");
+    if (kind == CONFIG_SITE) {
+        nearest_consider(&nearest, CONFIG_HOSTS);
+        nearest_consider(&nearest, "location");
+    }
+    return nearest.found;
+}
+
+static void tell_unknown(struct walk *walk,
+                         const struct config_section *section,
+                         struct bytes name, int line)
+{
+    const struct option_row *row = option_find(name);
+    const char *nearest = find_nearest(name, section->kind);
+
+    if (row && row->scope == OPTION_GLOBAL)
+        config_fault(walk->faults, section, line,
+                     "key '%s' belongs at the top of the file", row->name);
+    else if (row && row->scope == OPTION_COMMAND)
+        config_fault(walk->faults, section, line,
+                     "'%s' is for the command line only", row->name);
+    else if (bytes_eq(name, BYTES(CONFIG_HOSTS)))
+        config_fault(walk->faults, section, line,
+                     "key '" CONFIG_HOSTS "' belongs in a site");
+    else if (nearest)
+        config_fault(walk->faults, section, line,
+                     "key '%.*s' is unknown; did you mean '%s'?", SHOWN(name),
+                     nearest);
+    else
+        config_fault(walk->faults, section, line, "key '%.*s' is unknown",
+                     SHOWN(name));
+}
+
+/* --- Passing over what is wrong ------------------------------------------- */
+
+static struct config_token next_token(struct walk *walk)
+{
+    return config_token_next(&walk->cursor);
+}
+
+static struct config_token peek(const struct walk *walk)
+{
+    struct config_cursor cursor = walk->cursor;
+
+    return config_token_next(&cursor);
+}
+
+/* Blanks from there to where the walk is. */
+static void blank_from(struct walk *walk, const char *from)
+{
+    config_text_blank(walk->text + (from - walk->text), walk->cursor.at);
+}
+
+/* From behind a '{' to behind its '}'. */
+static void skip_block(struct walk *walk)
+{
+    size_t depth = 1;
+
+    while (depth > 0) {
+        struct config_token token = next_token(walk);
+
+        if (token.kind == CONFIG_END)
+            return;
+        depth += token.kind == CONFIG_OPEN;
+        depth -= token.kind == CONFIG_CLOSE;
+    }
+}
+
+/* What follows a key that is not to be read: a value, a list, a block. */
+static void skip_statement(struct walk *walk, int line)
+{
+    struct config_token token = peek(walk);
+
+    if (token.kind == CONFIG_EQUALS) {
+        next_token(walk);
+        token = peek(walk);
+    }
+    if (token.kind == CONFIG_STRING && token.line == line) {
+        next_token(walk);
+        token = peek(walk);
+    }
+    if (token.kind == CONFIG_OPEN) {
+        next_token(walk);
+        skip_block(walk);
+    }
+}
+
+/* --- Keys ----------------------------------------------------------------- */
+
+/* Whether a key follows: then the list before it was meant to end. */
+static bool is_before_key(const struct walk *walk)
+{
+    struct config_cursor cursor = walk->cursor;
+
+    if (config_token_next(&cursor).kind != CONFIG_STRING)
+        return false;
+    return config_token_next(&cursor).kind == CONFIG_EQUALS;
+}
+
+/* From behind the '{' of a list to behind its '}'. False: it has a fault. */
+static bool pass_list(struct walk *walk, const struct config_section *section,
+                      const char *name)
+{
+    size_t count = 0;
+
+    for (;;) {
+        struct config_token token = next_token(walk);
+        struct config_token behind = peek(walk);
+
+        if (token.kind == CONFIG_CLOSE)
+            break;
+        if (token.kind != CONFIG_STRING ||
+            (behind.kind != CONFIG_COMMA && behind.kind != CONFIG_CLOSE)) {
+            config_fault(walk->faults, section, token.line,
+                         "key '%s': ',' or '}' is missing in its list", name);
+            if (token.kind == CONFIG_OPEN)
+                skip_block(walk);
+            if (!is_before_key(walk))
+                skip_block(walk);
+            return false;
+        }
+        count++;
+        if (behind.kind == CONFIG_COMMA)
+            next_token(walk);
+    }
+    if (count > CONFIG_LIST_MAX)
+        config_fault(walk->faults, section, walk->cursor.line,
+                     "key '%s' has %zu values; at most %d are taken", name,
+                     count, CONFIG_LIST_MAX);
+    return count <= CONFIG_LIST_MAX;
+}
+
+/* From behind a key to behind its value. False: it has a fault. */
+static bool pass_value(struct walk *walk, const struct config_section *section,
+                       const char *name, bool is_list, int line)
+{
+    struct config_token token = peek(walk);
+
+    if (token.kind != CONFIG_EQUALS) {
+        config_fault(walk->faults, section, line,
+                     "key '%s': '=' is missing behind it", name);
+        skip_statement(walk, line);
+        return false;
+    }
+    next_token(walk);
+    token = peek(walk);
+    if (token.kind == CONFIG_STRING) {
+        next_token(walk);
+        return true;
+    }
+    if (token.kind != CONFIG_OPEN) {
+        config_fault(walk->faults, section, line, "key '%s' has no value",
+                     name);
+        return false;
+    }
+    next_token(walk);
+    if (is_list)
+        return pass_list(walk, section, name);
+    config_fault(walk->faults, section, line,
+                 "key '%s' takes one value, not a list", name);
+    skip_block(walk);
+    return false;
+}
+
+static bool has_key(const struct config_section *section,
+                    const struct option_row *row, int *line_out)
+{
+    for (size_t i = 0; i < section->key_count; i++) {
+        if (section->keys[i].row == row) {
+            *line_out = section->keys[i].line;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads the rest of what key begins. row: NULL for hosts. */
+static void read_key(struct walk *walk, struct config_section *section,
+                     const struct option_row *row,
+                     const struct config_token *key)
+{
+    const char *name = row ? row->name : CONFIG_HOSTS;
+    bool is_sound = pass_value(walk, section, name, !row || config_is_list(row),
+                               key->line);
+    struct config_key *keys;
+    int before;
+
+    if (is_sound && has_key(section, row, &before)) {
+        config_fault(walk->faults, section, key->line,
+                     "key '%s' stands on line %d already", name, before);
+        is_sound = false;
+    }
+    if (!is_sound) {
+        blank_from(walk, key->text.data);
+        return;
+    }
+    keys = arena_grow(walk->arena, section->keys, section->key_count,
+                      sizeof(*keys));
+    if (!keys) {
+        walk->has_failed = true;
+        return;
+    }
+    section->keys = keys;
+    keys[section->key_count++] = (struct config_key){.row = row,
+                                                     .line = key->line};
+}
+
+/* --- Sections ------------------------------------------------------------- */
+
+/* What is wrong with another section of that title in above; NULL: nothing. */
+static const char *judge_title(const struct config_section *above,
+                               struct bytes title)
+{
+    if (title.len == 0)
+        return "has an empty name";
+    if (memchr(title.data, '\\', title.len) ||
+        memmem(title.data, title.len, "${", 2))
+        return "has a '\\' or '${' in its name";
+    for (const struct config_section *other = above->first; other;
+         other = other->next)
+        if (bytes_eq(other->title, title))
+            return "is there already";
+    if (above->count ==
+        (above->kind == CONFIG_TOP ? CONFIG_SITES_MAX : CONFIG_LOCATIONS_MAX))
+        return "is one too many";
+    return NULL;
+}
+
+static struct config_section *add_section(struct walk *walk,
+                                          struct config_section *above,
+                                          struct bytes title, int line)
+{
+    struct config_section *section = arena_take(walk->arena, sizeof(*section));
+
+    if (!section) {
+        walk->has_failed = true;
+        return NULL;
+    }
+    *section = (struct config_section){
+        .kind = above->kind + 1, .title = title, .line = line, .above = above};
+    if (above->last)
+        above->last->next = section;
+    else
+        above->first = section;
+    above->last = section;
+    above->count++;
+    return section;
+}
+
+/* Reads title and '{' behind the word that begins a section in above, which
+ * NULL, a fault and blanks stand for when that cannot be done. */
+static struct config_section *open_section(struct walk *walk,
+                                           struct config_section *above,
+                                           const struct config_token *key)
+{
+    const char *word = above->kind == CONFIG_TOP ? "site" : "location";
+    struct config_cursor start = walk->cursor;
+    struct config_token title = next_token(walk);
+    struct bytes name = config_token_inside(&title);
+    const char *why;
+
+    if (title.kind != CONFIG_STRING || peek(walk).kind != CONFIG_OPEN) {
+        config_fault(walk->faults, above, key->line,
+                     "a %s is written so: %s { ... }", word,
+                     above->kind == CONFIG_TOP
+                         ? "site \"name\""
+                         : "location \"/path\" or location \"= /path\"");
+        walk->cursor = start;
+        skip_statement(walk, key->line);
+        blank_from(walk, key->text.data);
+        return NULL;
+    }
+    next_token(walk);
+    why = judge_title(above, name);
+    if (!why)
+        return add_section(walk, above, name, key->line);
+    config_fault(walk->faults, above, key->line, "%s \"%.*s\" %s", word,
+                 SHOWN(name), why);
+    skip_block(walk);
+    blank_from(walk, key->text.data);
+    return NULL;
+}
+
+static const struct option_row *find_row(const struct config_section *section,
+                                         struct bytes name)
+{
+    const struct option_row *row = option_find(name);
+
+    return row && config_takes(section->kind, row) ? row : NULL;
+}
+
+/* Reads what key begins; a section that it opened, or NULL. */
+static struct config_section *read_statement(struct walk *walk,
+                                             struct config_section *section,
+                                             const struct config_token *key)
+{
+    struct bytes name = config_token_inside(key);
+    const struct option_row *row = find_row(section, name);
+
+    if ((section->kind == CONFIG_TOP && bytes_eq(name, BYTES("site"))) ||
+        (section->kind == CONFIG_SITE && bytes_eq(name, BYTES("location"))))
+        return open_section(walk, section, key);
+    if (row ||
+        (section->kind == CONFIG_SITE && bytes_eq(name, BYTES(CONFIG_HOSTS)))) {
+        read_key(walk, section, row, key);
+        return NULL;
+    }
+    if (bytes_eq(name, BYTES("location")) || bytes_eq(name, BYTES("site")))
+        config_fault(walk->faults, section, key->line,
+                     *name.data == 's' ? "a site belongs at the top"
+                                       : "a location belongs in a site");
+    else if (*key->text.data != CONFIG_REPLACED)
+        tell_unknown(walk, section, name, key->line);
+    skip_statement(walk, key->line);
+    blank_from(walk, key->text.data);
+    return NULL;
+}
+
+/* Blanks a token where a key should be. */
+static void refuse_token(struct walk *walk,
+                         const struct config_section *section,
+                         const struct config_token *token)
+{
+    if (token->kind == CONFIG_CLOSE)
+        config_fault(walk->faults, section, token->line,
+                     "this '}' closes nothing");
+    else
+        config_fault(walk->faults, section, token->line,
+                     "'%c' where a key should be", *token->text.data);
+    if (token->kind == CONFIG_OPEN)
+        skip_block(walk);
+    blank_from(walk, token->text.data);
+}
+
+/* Sections go in and out again without recursion: above leads back. */
+static void walk_all(struct walk *walk, struct config_section *top)
+{
+    struct config_section *section = top;
+
+    while (!walk->has_failed) {
+        struct config_token token = next_token(walk);
+        struct config_section *opened;
+
+        if (token.kind == CONFIG_END)
+            break;
+        if (token.kind == CONFIG_CLOSE && section != top) {
+            section = section->kind == CONFIG_LOCATION ? top->last : top;
+        } else if (token.kind != CONFIG_STRING) {
+            refuse_token(walk, section, &token);
+        } else {
+            opened = read_statement(walk, section, &token);
+            if (opened)
+                section = opened;
+        }
+    }
+    for (const struct config_section *open = section; open->above;
+         open = open->above)
+        config_fault(walk->faults, open, open->line, "its '}' is missing");
+}
+
+struct config_section *config_outline(char *text, size_t len,
+                                      struct arena *arena,
+                                      struct faults *faults)
+{
+    struct walk walk = {.cursor = {.at = text, .end = text + len, .line = 1},
+                        .text = text,
+                        .arena = arena,
+                        .faults = faults};
+    struct config_section *top = arena_take(arena, sizeof(*top));
+
+    if (!top)
+        return NULL;
+    *top = (struct config_section){.kind = CONFIG_TOP};
+    walk_all(&walk, top);
+    return walk.has_failed ? NULL : top;
+}

@@ -1,0 +1,278 @@
+#include "server/config_site.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "http/path.h"
+
+enum {
+    HOST_BYTES_MAX = 253, /* RFC 1035 3.1, without the root's dot */
+    LABEL_BYTES_MAX = 63,
+    PATH_BYTES_MAX = 4096
+};
+
+/* --- Locations ------------------------------------------------------------ */
+
+bool config_site_path(const struct config_section *section,
+                      struct site_location *location, struct arena *arena,
+                      struct faults *faults)
+{
+    struct bytes raw = section->title;
+    char cleaned[PATH_BYTES_MAX];
+    struct path path;
+    char *kept;
+
+    if (*raw.data == '=') {
+        location->is_exact = true;
+        raw = bytes_trim((struct bytes){raw.data + 1, raw.len - 1});
+    }
+    if (raw.len == 0 || raw.len > sizeof(cleaned) || *raw.data != '/')
+        config_fault(faults, section, section->line,
+                     "its path must begin with '/' and be of at most %d bytes",
+                     PATH_BYTES_MAX);
+    else if (!path_clean(raw, cleaned, &path))
+        config_fault(faults, section, section->line,
+                     "nothing can be asked for by such a path");
+    else if (!bytes_eq(raw, path.clean))
+        config_fault(faults, section, section->line,
+                     "its path is not as it is compared: write \"%s%.*s\"",
+                     location->is_exact ? "= " : "",
+                     (int)(path.clean.len < 200 ? path.clean.len : 200),
+                     path.clean.data);
+    if (!location->is_exact && raw.len > 0 && raw.data[raw.len - 1] == '/')
+        raw.len--;
+    kept = arena_text(arena, raw);
+    if (kept)
+        location->path = (struct bytes){kept, raw.len};
+    return kept != NULL;
+}
+
+/* --- Hosts ---------------------------------------------------------------- */
+
+static bool is_label(struct bytes label)
+{
+    if (label.len == 0 || label.len > LABEL_BYTES_MAX || label.data[0] == '-' ||
+        label.data[label.len - 1] == '-')
+        return false;
+    for (size_t i = 0; i < label.len; i++) {
+        char c = label.data[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' &&
+            c != '_')
+            return false;
+    }
+    return true;
+}
+
+/* Labels with dots between them; *is_number_out: the last is a number, which
+ * only an address may end in. */
+static bool is_name(const char *text, bool *is_number_out)
+{
+    for (;;) {
+        size_t len = strcspn(text, ".");
+
+        if (!is_label((struct bytes){text, len}))
+            return false;
+        *is_number_out = strspn(text, "0123456789") == len;
+        if (text[len] == '\0')
+            return true;
+        text += len + 1;
+    }
+}
+
+/* What is wrong with host, in lower case; NULL: nothing. An IPv6 address is
+ * made what it is compared with. */
+static const char *judge_host(char *host)
+{
+    size_t len = strlen(host);
+    bool is_number = false;
+    struct in6_addr six;
+    struct in_addr four;
+
+    if (len == 0 || len > HOST_BYTES_MAX)
+        return "is empty or too long";
+    if (host[0] == '[') {
+        char *close = strchr(host, ']');
+
+        if (close && close[1] == ':')
+            return "has a port: sites are found by name alone";
+        if (!close || close[1] != '\0')
+            return "is no [IPv6 address]";
+        *close = '\0';
+        if (inet_pton(AF_INET6, host + 1, &six) != 1)
+            return "is no [IPv6 address]";
+        /* Never longer than INET6_ADDRSTRLEN, which there is room for. */
+        inet_ntop(AF_INET6, &six, host + 1, INET6_ADDRSTRLEN);
+        memcpy(host + strlen(host), "]", 2);
+        return NULL;
+    }
+    if (inet_pton(AF_INET6, host, &six) == 1)
+        return "is an IPv6 address without its '[' and ']'";
+    if (strchr(host, ':'))
+        return "has a port: sites are found by name alone";
+    if (strncmp(host, "*.", 2) == 0)
+        return is_name(host + 2, &is_number) && !is_number
+                   ? NULL
+                   : "has no name behind its '*.'";
+    if (strchr(host, '*'))
+        return "has a '*' elsewhere than in '*.' at its beginning";
+    if (!is_name(host, &is_number))
+        return "is no host name";
+    return is_number && inet_pton(AF_INET, host, &four) != 1
+               ? "is no IPv4 address"
+               : NULL;
+}
+
+bool config_site_host(const struct config_section *section, int line,
+                      const char *text, struct site_options *site,
+                      struct arena *arena, struct faults *faults)
+{
+    /* An IPv6 address may be longer in the form it is compared in. */
+    size_t len = strlen(text);
+    char *host = arena_take(arena, len + INET6_ADDRSTRLEN + 2);
+    const char *why;
+
+    if (!host)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        host[i] = byte_lower(text[i]);
+    why = judge_host(host);
+    if (!why && site->hosts.count == CONFIG_HOSTS_MAX)
+        why = "is one too many";
+    if (why) {
+        config_fault(faults, section, line, "host '%.100s' %s", text, why);
+        return true;
+    }
+    return texts_add(&site->hosts, arena, host);
+}
+
+/* --- What is there twice -------------------------------------------------- */
+
+/* Of whatever kind, to be sorted; equal ones are next to each other then, in
+ * the order they came. */
+struct named {
+    struct bytes name;
+    size_t number; /* of its site, or of its location */
+    size_t order;
+    bool is_exact;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct named *one = a;
+    const struct named *other = b;
+    size_t len = one->name.len < other->name.len ? one->name.len
+                                                 : other->name.len;
+    int way = len > 0 ? memcmp(one->name.data, other->name.data, len) : 0;
+
+    if (way == 0)
+        way = (one->name.len > other->name.len) -
+              (one->name.len < other->name.len);
+    if (way == 0)
+        way = (int)one->is_exact - (int)other->is_exact;
+    return way != 0 ? way
+                    : (one->order > other->order) - (one->order < other->order);
+}
+
+static bool are_same(const struct named *one, const struct named *other)
+{
+    return bytes_eq(one->name, other->name) && one->is_exact == other->is_exact;
+}
+
+static size_t count_hosts(const struct options *options)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < options->site_count; i++)
+        count += options->sites[i].hosts.count;
+    return count;
+}
+
+/* False: no memory. */
+static bool check_hosts(const struct options *options, struct faults *faults)
+{
+    size_t count = count_hosts(options);
+    struct named *hosts = calloc(count + 1, sizeof(*hosts));
+    size_t at = 0;
+
+    if (!hosts)
+        return false;
+    for (size_t i = 0; i < options->site_count; i++) {
+        const struct texts *texts = &options->sites[i].hosts;
+
+        for (size_t j = 0; j < texts->count; j++, at++)
+            hosts[at] = (struct named){
+                .name = bytes_of(texts->items[j]), .number = i, .order = at};
+    }
+    qsort(hosts, count, sizeof(*hosts), compare);
+    for (at = 1; at < count; at++)
+        if (are_same(&hosts[at - 1], &hosts[at]))
+            faults_add(faults, options->site_origins[hosts[at].number].hosts,
+                       "site \"%.64s\": host '%s' is on line %d already",
+                       options->sites[hosts[at].number].name,
+                       hosts[at].name.data,
+                       options->site_origins[hosts[at - 1].number].hosts);
+    free(hosts);
+    return true;
+}
+
+static void check_paths(const struct site_options *site,
+                        const struct option_origins *origins,
+                        struct faults *faults)
+{
+    struct named paths[CONFIG_LOCATIONS_MAX];
+    size_t count = site->location_count;
+
+    for (size_t i = 0; i < count; i++)
+        paths[i] = (struct named){.name = site->locations[i].path,
+                                  .number = i,
+                                  .order = i,
+                                  .is_exact = site->locations[i].is_exact};
+    qsort(paths, count, sizeof(paths[0]), compare);
+    for (size_t i = 1; i < count; i++)
+        if (are_same(&paths[i - 1], &paths[i]))
+            faults_add(faults, origins->locations[paths[i].number].line,
+                       "site \"%.64s\": the location is on line %d already",
+                       site->name,
+                       origins->locations[paths[i - 1].number].line);
+}
+
+/* --- What has nothing to do ----------------------------------------------- */
+
+/* Whether anything there can answer. */
+static bool has_task(const struct location_options *options)
+{
+    return options->root || options->respond || options->redirect.count > 0;
+}
+
+static void check_tasks(const struct site_options *site,
+                        const struct option_origins *origins,
+                        struct faults *faults)
+{
+    if (!has_task(&site->options) && site->location_count == 0)
+        faults_add(faults, origins->line,
+                   "site \"%.64s\": has nothing to do: give it a root",
+                   site->name);
+    for (size_t i = 0; i < site->location_count; i++)
+        if (!has_task(&site->locations[i].options))
+            faults_add(faults, origins->locations[i].line,
+                       "site \"%.64s\": location \"%s%.64s\": has nothing to "
+                       "do: give it a root",
+                       site->name, site->locations[i].is_exact ? "= " : "",
+                       site->locations[i].path.data);
+}
+
+void config_site_check(const struct options *options, struct faults *faults)
+{
+    if (options->site_count == 0 && !has_task(&options->location) &&
+        faults->count == 0)
+        faults_add(
+            faults, 0,
+            "has nothing to serve: give it 'root = DIRECTORY' or a site");
+    if (!check_hosts(options, faults))
+        faults_add(faults, 0, "out of memory");
+    for (size_t i = 0; i < options->site_count; i++) {
+        check_paths(&options->sites[i], &options->site_origins[i], faults);
+        check_tasks(&options->sites[i], &options->site_origins[i], faults);
+    }
+}

@@ -1,0 +1,342 @@
+/*
+ * The configuration file: what is said of a faulty one, what wins, what is in
+ * force; and that what is shipped works.
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client.h"
+
+enum { USAGE = 64, CONFIG = 78 };
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("canary", "canary\n");
+    site_text("sub/hello", "hello\n");
+    return 0;
+}
+
+/* Writes a configuration file next to the site; its path. */
+static const char *config(const char *text)
+{
+    site_text("../test.conf", text);
+    return printed("%s/test.conf", folder());
+}
+
+static void expect(const struct outcome *outcome, int status, const char *out,
+                   const char *err)
+{
+    if (outcome->status != status || strcmp(outcome->out, out) != 0 ||
+        strcmp(outcome->err, err) != 0)
+        flunk("status %d, out '%s', err '%s'", outcome->status, outcome->out,
+              outcome->err);
+}
+
+/* --- Faults --------------------------------------------------------------- */
+
+static void all_faults_are_told_with_their_lines(void **state)
+{
+    const char *path = config("rooot = /x\n"
+                              "port = 80;\n"
+                              "# a comment\n"
+                              "workers = many\n"
+                              "site \"x\" {\n"
+                              "    root = /nowhere\n"
+                              "    location \"/y\" {\n"
+                              "        rooot = /x\n"
+                              "    }\n"
+                              "    hosts = {a, b:80}\n"
+                              "}\n");
+    const char *expected = printed(
+        "%s:1: key 'rooot' is unknown; did you mean 'root'?\n"
+        "%s:2: ';' ends nothing here: leave it out, or quote it\n"
+        "%s:4: key 'workers': 'many' is not a number from 0 to 1024\n"
+        "%s:8: site \"x\": location \"/y\": key 'rooot' is unknown; did you "
+        "mean 'root'?\n"
+        "%s:10: site \"x\": host 'b:80' has a port: sites are found by name "
+        "alone\n",
+        path, path, path, path, path);
+    struct outcome outcome;
+    char *root;
+
+    (void)state;
+    RUN(&outcome, "--config", path);
+    expect(&outcome, CONFIG, "", expected);
+    RUN(&outcome, "-T", "-c", path);
+    expect(&outcome, CONFIG, "", expected);
+    /* A test looks at what is there as well. */
+    RUN(&outcome, "-t", "-c", path);
+    assert_int_equal(outcome.status, CONFIG);
+    root = strstr(outcome.err, printed("%s:6: root '/nowhere': ", path));
+    assert_non_null(root);
+    assert_true(root < strstr(outcome.err, printed("%s:8: ", path)));
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+    struct outcome outcome;
+    const char *fifo = printed("%s/fifo", folder());
+
+    (void)state;
+    RUN(&outcome, "-c", folder());
+    expect(&outcome, CONFIG, "",
+           printed("%s: cannot be read: Is a directory\n", folder()));
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    RUN(&outcome, "-t", "-c", fifo);
+    expect(&outcome, CONFIG, "", printed("%s: is no file\n", fifo));
+    RUN(&outcome, "-c", "/nowhere/x");
+    assert_int_equal(outcome.status, CONFIG);
+}
+
+static void a_wrong_command_line_is_another_fault(void **state)
+{
+    struct outcome outcome;
+
+    (void)state;
+    RUN(&outcome, "-c", config("nonsense"), "--port=many");
+    assert_int_equal(outcome.status, USAGE);
+    assert_null(strstr(outcome.err, "test.conf"));
+}
+
+/* --- Tests ---------------------------------------------------------------- */
+
+static void a_sound_file_is_called_well_formed(void **state)
+{
+    const char *path = config("root = www\n"
+                              "site a { location /x { } location /y { } }\n"
+                              "site b { }\n");
+    struct outcome outcome;
+
+    (void)state;
+    site_text("../www/canary", "canary\n");
+    RUN(&outcome, "--test", "--config", path);
+    expect(&outcome, 0,
+           printed("%s: well-formed, 2 sites, 2 locations\n", path), "");
+}
+
+static void a_command_line_is_tested_too(void **state)
+{
+    struct outcome outcome;
+    struct server *one = START(NULL);
+
+    (void)state;
+    /* The port is taken, and is not tried. */
+    RUN(&outcome, "-t", printed("--listen=127.0.0.1:%u", one->port), site());
+    expect(&outcome, 0, "sprintd: well-formed, 0 sites, 0 locations\n", "");
+    RUN(&outcome, "-t", "--bind=192.0.2.1", "--access-log=/nowhere/x",
+        "/nowhere");
+    expect(&outcome, CONFIG, "",
+           "sprintd: root '/nowhere': No such file or directory\n"
+           "sprintd: access-log '/nowhere/x': No such file or directory\n"
+           "sprintd: bind '192.0.2.1': is no address of this machine\n");
+}
+
+static void nobody_may_test(void **state)
+{
+    struct outcome outcome;
+
+    (void)state;
+    server_run(&(struct launch){.root = "", .as_nobody = true, .is_bare = true},
+               (const char *const[]){"-t", "--listen=127.0.0.1:80", "/", NULL},
+               &outcome);
+    expect(&outcome, 0, "sprintd: well-formed, 0 sites, 0 locations\n", "");
+}
+
+/* --- What is in force ----------------------------------------------------- */
+
+static void expect_line(const char *text, const char *begin, const char *origin)
+{
+    const char *line = strstr(text, printed("\n%s ", begin));
+    const char *comment = line ? strstr(line, " # ") : NULL;
+    size_t len = strlen(origin);
+
+    if (!comment || strncmp(comment + 3, origin, len) != 0 ||
+        comment[3 + len] != '\n')
+        flunk("no '%s' from '%s' in: %s", begin, origin, text);
+}
+
+static void the_command_line_wins_and_the_dump_says_so(void **state)
+{
+    const char *path = config("port = 1\nworkers = 3\nroot = www\n"
+                              "site x {\n    autoindex = yes\n}\n");
+    struct outcome outcome;
+
+    (void)state;
+    RUN(&outcome, "-T", "-p", "82", "--config", path, "--access-log=-");
+    assert_int_equal(outcome.status, 0);
+    expect_line(outcome.out, "port = 82", "command line");
+    expect_line(outcome.out, "access-log = \"-\"", "command line");
+    expect_line(outcome.out, "workers = 3", printed("%s:2", path));
+    expect_line(outcome.out, printed("root = \"%s/www\"", folder()),
+                printed("%s:3", path));
+    expect_line(outcome.out, "schedule = srpt", "default");
+    expect_line(outcome.out, "    autoindex = yes", printed("%s:5", path));
+    assert_non_null(strstr(outcome.out, "\n# bind is not set\n"));
+}
+
+/* Cuts off where the values are from. */
+static char *without_origins(char *text)
+{
+    char *to = text;
+
+    for (char *line = text; *line;) {
+        char *end = line + strcspn(line, "\n");
+        char *comment = strstr(line, " # ");
+        char *stop = comment && comment < end ? comment : end;
+
+        memmove(to, line, (size_t)(stop - line));
+        to += stop - line;
+        *to++ = '\n';
+        line = *end ? end + 1 : end;
+    }
+    *to = '\0';
+    return text;
+}
+
+static void a_dump_is_a_file_that_says_the_same(void **state)
+{
+    const char *path = config(
+        "root = www\nlisten = {\"127.0.0.1:0\", '[::1]:0'}\n"
+        "log-format = '%{remote} \"q\" \\ ${x} $'\nchunk-size = 3000\n"
+        "keepalive-timeout = 1500ms\nlink-rate = 80M\nbody-timeout = 2m\n"
+        "status = /_s\nstatus-allow = {10.0.0.0/8, ::1}\n"
+        "site 'with \"quotes\"' {\n    hosts = {A.example, \"*.b\", [::01]}\n"
+        "    cache-control = \"max-age=3, public\"\n"
+        "    location '= /a\"b' { show-hidden = yes }\n"
+        "    location / { root = /tmp }\n}\n"
+        "site empty { hosts = {} }\n");
+    struct outcome first;
+    struct outcome second;
+
+    (void)state;
+    RUN(&first, "-T", "-c", path);
+    assert_string_equal(first.err, "");
+    assert_int_equal(first.status, 0);
+    RUN(&second, "-T", "-c", config(first.out));
+    assert_string_equal(second.err, "");
+    assert_string_equal(without_origins(first.out),
+                        without_origins(second.out));
+    assert_non_null(strstr(second.out, "location '= /a\"b' {"));
+    /* Without a file it is one too. */
+    RUN(&first, "-T", "-p", "83", "relative");
+    RUN(&second, "-T", "-c", config(first.out));
+    assert_string_equal(without_origins(first.out),
+                        without_origins(second.out));
+    assert_non_null(strstr(second.out,
+                           printed("root = \"%s/relative\"", folder())));
+}
+
+/* --- Serving -------------------------------------------------------------- */
+
+static void what_a_file_says_is_served(void **state)
+{
+    const char *path = config("root = www/sub\nserver-timing = yes\n"
+                              "cache-control = no-store\nworkers = 2\n");
+    struct server *one;
+    struct reply *reply;
+
+    (void)state;
+    site_text("../www/sub/hello", "hello\n");
+    one = server_start(&(struct launch){.root = ""},
+                       (const char *const[]){"-c", path, NULL});
+    reply = get(one, "/hello");
+    expect_status(reply, 200);
+    expect_body(reply, "hello\n");
+    expect_field(reply, "Cache-Control", "no-store");
+    assert_non_null(strstr(one->banner, "2 workers"));
+}
+
+/* --- What is shipped ------------------------------------------------------ */
+
+/* The text with every folder that is not there on this machine replaced by
+ * one that is. */
+static const char *settle(const char *text)
+{
+    static const char *const folders[] = {"/var/www/html", "/srv/",
+                                          "/var/log/sprintd/"};
+    char *settled = scratch(strlen(text) + 64 * 1024);
+    char *to = settled;
+
+    while (*text) {
+        size_t at = 0;
+
+        while (at < 3 && strncmp(text, folders[at], strlen(folders[at])) != 0)
+            at++;
+        if (at == 3) {
+            *to++ = *text++;
+            continue;
+        }
+        text += strlen(folders[at]);
+        to = stpcpy(to, at == 2 ? printed("%s/", folder()) : site());
+        if (at == 1) /* the name of the site's folder */
+            text += strcspn(text, " \n;}");
+    }
+    *to = '\0';
+    return settled;
+}
+
+static void what_is_shipped_is_well_formed(void **state)
+{
+    static const struct {
+        const char *path;
+        const char *verdict;
+    } cases[] = {
+        {"packaging/sprintd.conf", "0 sites, 0 locations"},
+        {"packaging/examples/single-page-app.conf", "1 site, 1 location"},
+        {"packaging/examples/downloads-over-a-slow-link.conf",
+         "0 sites, 0 locations"},
+        {"packaging/examples/several-sites.conf", "3 sites, 2 locations"}};
+    struct outcome outcome;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *path = config(settle(read_text(cases[i].path, NULL)));
+
+        going_on("%s", cases[i].path);
+        RUN(&outcome, "-t", "-c", path);
+        expect(&outcome, 0,
+               printed("%s: well-formed, %s\n", path, cases[i].verdict), "");
+        RUN(&outcome, "-T", "-c", path);
+        assert_int_equal(outcome.status, 0);
+    }
+}
+
+static void what_is_shipped_serves(void **state)
+{
+    static const char *const paths[] = {
+        "packaging/sprintd.conf",
+        "packaging/examples/downloads-over-a-slow-link.conf"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        const char *path = config(settle(read_text(paths[i], NULL)));
+        struct server *one;
+
+        going_on("%s", paths[i]);
+        one = server_start(&(struct launch){.root = ""},
+                           (const char *const[]){"-c", path, NULL});
+        client_expect_usable(client_open(one));
+        server_stop(one);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(all_faults_are_told_with_their_lines),
+        e2e_test(what_is_no_file_is_refused),
+        e2e_test(a_wrong_command_line_is_another_fault),
+        e2e_test(a_sound_file_is_called_well_formed),
+        e2e_test(a_command_line_is_tested_too),
+        e2e_test(nobody_may_test),
+        e2e_test(the_command_line_wins_and_the_dump_says_so),
+        e2e_test(a_dump_is_a_file_that_says_the_same),
+        e2e_test(what_a_file_says_is_served),
+        e2e_test(what_is_shipped_is_well_formed),
+        e2e_test(what_is_shipped_serves),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

@@ -1,0 +1,138 @@
+#include "server/manual.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+#include "server/option_table.h"
+
+typedef void print_fn(FILE *to);
+
+/* What a page holds; to be freed. */
+static char *print(print_fn *page)
+{
+    char *text;
+    size_t len;
+    FILE *to = open_memstream(&text, &len);
+
+    page(to);
+    fclose(to);
+    return text;
+}
+
+/* The name as roff has it. */
+static const char *escaped(const char *name)
+{
+    static char text[200];
+    char *to = text;
+
+    for (; *name; name++) {
+        if (*name == '-')
+            *to++ = '\\';
+        *to++ = *name;
+    }
+    *to = '\0';
+    return text;
+}
+
+static void every_option_has_its_place_in_all_of_them(void **state)
+{
+    char *program = print(manual_print_program);
+    char *file = print(manual_print_file);
+    char *bash = print(manual_print_bash);
+    char *zsh = print(manual_print_zsh);
+
+    (void)state;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        char text[300];
+
+        snprintf(text, sizeof(text), "\\fB\\-\\-%s\\fR", escaped(row->name));
+        assert_non_null(strstr(program, text));
+        snprintf(text, sizeof(text), ".TP\n\\fB%s\\fR = ", escaped(row->name));
+        if (row->scope == OPTION_COMMAND)
+            assert_null(strstr(file, text));
+        else
+            assert_non_null(strstr(file, text));
+        snprintf(text, sizeof(text), "--%s", row->name);
+        assert_non_null(strstr(bash, text));
+        assert_non_null(strstr(zsh, text));
+    }
+    free(program);
+    free(file);
+    free(bash);
+    free(zsh);
+}
+
+/* Gives a page to a command, where there is such a command; fails when that
+ * ends badly or says anything. */
+static void judge(print_fn *page, const char *tool, const char *format)
+{
+    struct place place;
+    char *text = print(page);
+    char command[600];
+    char said[1000];
+    size_t len;
+    FILE *from;
+
+    snprintf(command, sizeof(command), "command -v %s >/dev/null", tool);
+    if (system(command) == 0) {
+        assert_int_equal(place_open(&place), 0);
+        assert_int_equal(place_write(&place, "page", text), 0);
+        snprintf(command, sizeof(command), "cd %s && %s 2>&1", place.name,
+                 format);
+        from = popen(command, "r");
+        assert_non_null(from);
+        len = fread(said, 1, sizeof(said) - 1, from);
+        said[len] = '\0';
+        if (pclose(from) != 0 || len > 0)
+            fail_msg("%s: %s", tool, said);
+        place_close(&place);
+    }
+    free(text);
+}
+
+static void the_pages_are_sound_roff(void **state)
+{
+    static print_fn *const pages[] = {manual_print_program, manual_print_file};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        judge(pages[i], "mandoc", "mandoc -Tlint -W warning page");
+        judge(pages[i], "groff", "groff -man -Tutf8 -ww -z page");
+    }
+}
+
+static void the_completions_are_sound_shell(void **state)
+{
+    (void)state;
+    judge(manual_print_bash, "bash", "bash -n page");
+    judge(manual_print_zsh, "zsh", "zsh -n page");
+}
+
+static void bash_completes_names_and_choices(void **state)
+{
+    (void)state;
+    judge(manual_print_bash, "bash",
+          "bash -c '. ./page && COMP_CWORD=1 COMP_WORDS=(sprintd --sched) && "
+          "_sprintd && test \"${COMPREPLY[*]}\" = --schedule && "
+          "COMP_CWORD=2 COMP_WORDS=(sprintd --schedule f) && "
+          "_sprintd && test \"${COMPREPLY[*]}\" = \"fsp fifo fair\"'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_has_its_place_in_all_of_them),
+        cmocka_unit_test(the_pages_are_sound_roff),
+        cmocka_unit_test(the_completions_are_sound_shell),
+        cmocka_unit_test(bash_completes_names_and_choices),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
