@@ -93,6 +93,7 @@ struct conn {
     bool is_closing;        /* parse no more; close when all is sent */
     bool client_closes;     /* and it is the client who asked for it */
     bool head_timed;        /* the deadline is that of a head */
+    bool awaits_proxy;      /* who asks is said before the first head */
     uint8_t end;            /* enum conn_end */
     struct sched_item item;
     /* --- 128 */
@@ -108,7 +109,8 @@ struct conn {
     uint32_t body_at;      /* where in the input it comes in */
     uint32_t linger_bytes; /* that may still be thrown away */
     uint64_t linger_until_ms;
-    struct address peer;
+    struct address peer;   /* or for whom it asks, by the PROXY protocol */
+    uint32_t ticket;       /* of set->addresses */
     uint32_t finished;     /* of its requests, those that are done with */
     uint64_t number;       /* of all connections of the server */
     uint32_t position;     /* in the scheduler, as its row came; when timed */

@@ -17,6 +17,7 @@
 #include "engine/conn.h"
 #include "engine/drain.h"
 #include "engine/sender.h"
+#include "handler/address_count.h"
 #include "handler/handler.h"
 #include "observe/access_log.h"
 #include "observe/stats.h"
@@ -38,6 +39,9 @@ struct conn_set {
     struct conn_limits limits;
     struct response_style style;
     struct handler handler; /* answers everything; may change between turns */
+    const struct cidrs *proxies;     /* that are trusted */
+    bool proxies_introduce;          /* they begin with the PROXY protocol */
+    struct address_count *addresses; /* of all workers; NULL: not counted */
     struct access_log_buffer *access_log;
     struct stats *stats; /* the worker's */
     struct sched sched;

@@ -26,7 +26,9 @@
 struct worker_service {
     struct sites_options sites;
     struct password_check *password_check; /* borrowed; NULL: not needed */
-    const struct cidrs *status_allowed; /* borrowed as what sites names */
+    const struct cidrs *status_allowed;    /* borrowed as what sites names */
+    const struct cidrs *proxies;           /* trusted; borrowed as well */
+    bool proxies_introduce;                /* conn_set.h */
     struct conn_limits limits; /* connections_max stays as it was at first */
 };
 
@@ -35,9 +37,10 @@ struct worker_options {
     const struct stats_shared *shared_stats; /* for status; borrowed */
     struct history *history;                 /* the same */
     enum sched_policy schedule;
-    uint64_t starvation_bound; /* of srpt; see sched.h */
-    struct link_shared *link;  /* borrowed, of all workers */
-    size_t number;             /* of this worker, from 0 */
+    uint64_t starvation_bound;       /* of srpt; see sched.h */
+    struct link_shared *link;        /* borrowed, of all workers */
+    size_t number;                   /* of this worker, from 0 */
+    struct address_count *addresses; /* of all workers; NULL: not counted */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */

@@ -30,7 +30,8 @@ struct sites_options {
     struct file_cache_options cache;
     /* In every site; no prefix: nowhere. */
     struct bytes status_prefix;
-    struct handler status;
+    struct handler status; /* and where a location is told so */
+    bool has_status;       /* somewhere */
     struct forwarded_trust trust;
     struct password_desk *desk;  /* the worker's; NULL: nobody needs it */
     void (*wake)(void *context); /* has streams that wait asked again */

@@ -240,6 +240,8 @@ void conn_close(struct conn *conn, enum conn_end end)
     }
     close(conn->io.fd);
     break_off(conn);
+    if (conn->ticket != 0)
+        address_count_give(set->addresses, &conn->ticket);
     conn_note_close(conn);
     conn_log_event(conn, LOG_EVENT_CLOSE);
     profile_leave(before);

@@ -5,6 +5,7 @@
 #include "base/now.h"
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
+#include "http/proxy_protocol.h"
 #include "observe/profile.h"
 
 enum {
@@ -348,6 +349,37 @@ static enum ahead_result parse_request(struct conn *conn)
     return AHEAD_GO;
 }
 
+/* What a trusted proxy says of its client comes once, before all requests. */
+static enum ahead_result take_introduction(struct conn *conn)
+{
+    struct address_count *addresses = conn->set->addresses;
+    struct input *input = conn->input;
+    struct proxy_protocol proxy;
+
+    switch (proxy_protocol_parse(&proxy,
+                                 bytes_between(input->data + input->begin,
+                                               input->data + input->end))) {
+    case PROXY_PROTOCOL_MORE:
+        return AHEAD_READ;
+    case PROXY_PROTOCOL_BAD:
+        conn_close(conn, CONN_END_ERROR);
+        return AHEAD_CLOSED;
+    case PROXY_PROTOCOL_DONE:
+        break;
+    }
+    conn->awaits_proxy = false;
+    input->begin += proxy.used;
+    if (proxy.is_local)
+        return AHEAD_GO;
+    conn->peer = proxy.source;
+    if (addresses &&
+        !(conn->ticket = address_count_take(addresses, &conn->peer))) {
+        conn_close(conn, CONN_END_LIMIT);
+        return AHEAD_CLOSED;
+    }
+    return AHEAD_GO;
+}
+
 /* One request from the buffer into the row. */
 static enum ahead_result take_request(struct conn *conn)
 {
@@ -373,6 +405,12 @@ static enum ahead_result take_request(struct conn *conn)
     }
     if (!input || input->begin == input->end)
         return AHEAD_READ;
+    if (conn->awaits_proxy) {
+        enum ahead_result result = take_introduction(conn);
+
+        if (result != AHEAD_GO || input->begin == input->end)
+            return result == AHEAD_GO ? AHEAD_READ : result;
+    }
     return parse_request(conn);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cidr.h"
 #include "engine/conn_priv.h"
 #include "http/exchange.h"
 #include "observe/profile.h"
@@ -102,24 +103,55 @@ static bool add_slab(struct conn_set *set)
 
 /* --- Connections --------------------------------------------------------- */
 
-void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
+static void turn_away(struct conn_set *set, int fd, enum stats_close reason)
 {
-    enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
+    close(fd);
+    stats_note_close(set->stats, reason);
+    atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
+}
+
+/* Who connects through a unix socket has been let in by the file system. */
+static bool is_trusted(const struct conn_set *set, const struct address *peer)
+{
+    return peer->family == ADDRESS_UNIX || cidrs_contain(set->proxies, peer);
+}
+
+/* NULL: there is no room, and it has been turned away. */
+static struct conn *take_conn(struct conn_set *set, int fd)
+{
     struct conn *conn;
 
-    stats_note_open(set->stats);
     if (list_is_empty(&set->free) && !add_slab(set)) {
-        close(fd);
-        stats_note_close(set->stats, STATS_CLOSE_ERROR);
-        atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
-        profile_leave(before);
-        return;
+        turn_away(set, fd, STATS_CLOSE_ERROR);
+        return NULL;
     }
     conn = OWNER_OF(set->free.next, struct conn, link);
     list_drop(&conn->link);
+    return conn;
+}
+
+static void open_conn(struct conn_set *set, int fd, const struct address *peer)
+{
+    bool is_proxy = set->proxies->count > 0 && is_trusted(set, peer);
+    uint32_t ticket = 0;
+    struct conn *conn;
+
+    if (set->addresses && !is_proxy &&
+        !(ticket = address_count_take(set->addresses, peer))) {
+        turn_away(set, fd, STATS_CLOSE_LIMIT);
+        return;
+    }
+    conn = take_conn(set, fd);
+    if (!conn) {
+        if (ticket != 0)
+            address_count_give(set->addresses, &ticket);
+        return;
+    }
     *conn = (struct conn){.set = set,
                           .peer = *peer,
                           .state = CONN_READING,
+                          .awaits_proxy = set->proxies_introduce && is_proxy,
+                          .ticket = ticket,
                           .number = set->next_number};
     set->next_number += set->number_step;
     list_init(&conn->exchanges);
@@ -130,8 +162,16 @@ void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
     conn->io.fd = fd;
     link_open(&set->link, &conn->flow, fd, peer);
     conn_log_event(conn, LOG_EVENT_ACCEPT);
-    profile_leave(before);
     conn_start(conn);
+}
+
+void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
+
+    stats_note_open(set->stats);
+    open_conn(set, fd, peer);
+    profile_leave(before);
 }
 
 void conn_set_retire(struct conn_set *set, struct conn *conn)

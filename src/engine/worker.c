@@ -20,6 +20,8 @@ struct worker_change {
     struct sites *sites;
     struct status *status;
     const struct cidrs *status_allowed;
+    const struct cidrs *proxies;
+    bool proxies_introduce;
     struct conn_limits limits;
     struct response_style style;
 };
@@ -198,6 +200,8 @@ static void take_change(struct worker *worker)
     /* Room is set aside for as many as there might be from the start. */
     change->limits.connections_max = conns->limits.connections_max;
     conns->limits = change->limits;
+    conns->proxies = change->proxies;
+    conns->proxies_introduce = change->proxies_introduce;
     worker->status = change->status;
     if (worker->status)
         status_allow(worker->status, change->status_allowed);
@@ -226,14 +230,16 @@ struct worker_change *worker_prepare(struct worker *worker,
     }
     sites.desk = worker->desk;
     status.style = change->style = sites.cache.style;
-    if (sites.status_prefix.len > 0 && !worker->made)
+    if (sites.has_status && !worker->made)
         worker->made = status_create(&status);
     change->status = worker->made;
     change->status_allowed = service->status_allowed;
     change->limits = service->limits;
+    change->proxies = service->proxies;
+    change->proxies_introduce = service->proxies_introduce;
     if (worker->made)
         sites.status = status_handler(worker->made);
-    if (worker->made || sites.status_prefix.len == 0)
+    if (worker->made || !sites.has_status)
         change->sites = sites_create(&sites);
     if (change->sites)
         return change;
@@ -343,6 +349,7 @@ static int set_up_conns(struct worker *worker)
     conns->limits = worker->options.service.limits;
     conns->access_log = &worker->access_log;
     conns->stats = worker->options.stats;
+    conns->addresses = worker->options.addresses;
     return conn_set_init(conns, worker->options.schedule,
                          worker->options.starvation_bound, worker->options.link,
                          worker->options.number);

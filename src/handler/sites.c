@@ -296,7 +296,9 @@ static bool furnish(struct sites *sites, struct place *place,
             return false;
         place->handler = static_files_handler(place->files);
     }
-    if (!options->respond)
+    if (options->status_page)
+        place->handler = sites->options.status;
+    if (options->status_page || !options->respond)
         return true;
     place->respond = make_respond(sites, options);
     if (!place->respond)

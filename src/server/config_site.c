@@ -242,7 +242,8 @@ static void check_paths(const struct site_options *site,
 /* Whether anything there can answer. */
 static bool has_task(const struct location_options *options)
 {
-    return options->root || options->respond || options->redirect.count > 0;
+    return options->root || options->respond || options->status_page ||
+           options->redirect.count > 0;
 }
 
 static void check_tasks(const struct site_options *site,

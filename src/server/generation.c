@@ -213,6 +213,24 @@ static void on_gone(void *context)
     generation_release(context);
 }
 
+static bool site_has_status(const struct site_options *site)
+{
+    bool has_status = site->options.status_page;
+
+    for (size_t i = 0; i < site->location_count; i++)
+        has_status |= site->locations[i].options.status_page;
+    return has_status;
+}
+
+static bool has_status(const struct options *options)
+{
+    bool has_status = options->status.len > 0 || options->location.status_page;
+
+    for (size_t i = 0; i < options->site_count; i++)
+        has_status |= site_has_status(&options->sites[i]);
+    return has_status;
+}
+
 static struct forwarded_trust trust_of(const struct options *options)
 {
     static const enum forwarded_field fields[] = {
@@ -225,6 +243,7 @@ static struct forwarded_trust trust_of(const struct options *options)
         return (struct forwarded_trust){.field = FORWARDED_NONE};
     return (struct forwarded_trust){
         .field = fields[options->client_address],
+        .trusts_unix = true,
         .blocks = options->trusted_proxies.items,
         .block_count = options->trusted_proxies.count};
 }
@@ -261,10 +280,14 @@ struct worker_service generation_service(struct generation *generation,
                             .descriptors_max = descriptors_max,
                             .snapshot_bytes = SNAPSHOT_BYTES},
                   .status_prefix = options->status,
+                  .has_status = has_status(options),
                   .trust = trust_of(options),
                   .on_gone = on_gone,
                   .context = generation},
         .status_allowed = &options->status_allow,
+        .proxies = &options->trusted_proxies,
+        .proxies_introduce = options->client_address ==
+                             OPTIONS_CLIENT_PROXY_PROTOCOL,
         .limits = {.connections_max = connections_max,
                    .requests_max = (uint32_t)options->requests_max,
                    .keepalive_ms = options->keepalive_ms,

@@ -189,6 +189,9 @@ const struct option_row option_rows[] = {
 
     {"Limits", "max-connections", 0, OPTION_NUMBER, AT(connections_max), "N",
      "0", 0, 1ull << 24, NULL, "in all; 0: as many as descriptors allow"},
+    {NULL, "max-connections-per-address", 0, OPTION_NUMBER,
+     AT(address_connections_max), "N", "0", 0, 1000000, NULL,
+     "of IPv6 by /64; 0: any number"},
     {NULL, "max-requests-per-connection", 0, OPTION_NUMBER, AT(requests_max),
      "N", "0", 0, UINT32_MAX, NULL, "0: any number"},
     {NULL, "keepalive-timeout", 0, OPTION_TIME, AT(keepalive_ms), "TIME", "60s",
@@ -210,6 +213,8 @@ const struct option_row option_rows[] = {
      NULL,
      "dashboard, status.json, metrics and health at\n"
      "PREFIX/, such as /_sprintd, for this machine"},
+    {NULL, "status-page", 0, OPTION_SWITCH, IN_LOCATION(status_page), NULL,
+     NULL, 0, 0, NULL, "the same as --status, in a location"},
     {NULL, "status-allow", 0, OPTION_CIDRS, AT(status_allow), "CIDR", NULL, 0,
      OPTIONS_STATUS_ALLOW_MAX, NULL, "and for these addresses; may come again"},
 

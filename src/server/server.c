@@ -41,6 +41,7 @@ struct server {
     struct worker **workers;
     size_t worker_count;                   /* created */
     size_t started;                        /* of them */
+    struct address_count *addresses;       /* NULL: they are not counted */
     struct password_check *password_check; /* NULL: nobody has passwords */
     struct acceptor *acceptor;
     int signal_fd;
@@ -134,6 +135,7 @@ static struct worker_options worker_options_of(struct server *server)
         .schedule = (enum sched_policy)options->schedule,
         .starvation_bound = options->starvation_bound,
         .link = &server->link,
+        .addresses = server->addresses,
         .access_log = &server->access_log,
         .is_profiled = options->profile,
         .on_drained = on_drained,
@@ -370,6 +372,7 @@ static void tear_down(struct server *server, bool has_served)
         worker_destroy(server->workers[i]);
     free(server->workers);
     password_check_destroy(server->password_check);
+    address_count_destroy(server->addresses);
     mime_destroy(server->mime);
     access_log_close(&server->access_log);
     link_shared_fini(&server->link);
@@ -390,6 +393,20 @@ static enum link_mode link_mode_of(const struct options *options)
     default:
         return LINK_RATE;
     }
+}
+
+static int count_addresses(struct server *server)
+{
+    uint64_t most = server->options->address_connections_max;
+    int err = 0;
+
+    if (most > 0)
+        err = address_count_create(&server->addresses, (uint32_t)most,
+                                   server->limits.connections_max);
+    if (err != 0)
+        fprintf(stderr, "sprintd: max-connections-per-address: %s\n",
+                strerror(-err));
+    return err == 0 ? EX_OK : EX_OSERR;
 }
 
 static int set_up(struct server *server)
@@ -415,7 +432,7 @@ static int set_up(struct server *server)
         fputs("sprintd: out of memory\n", stderr);
         return EX_OSERR;
     }
-    return start_threads(server);
+    return count_addresses(server) == EX_OK ? start_threads(server) : EX_OSERR;
 }
 
 int server_run(struct options *options, int argc, char **argv)

@@ -33,6 +33,7 @@ static struct docroots_item root_item;
 static struct docroots roots;
 static struct sites_options sites_options;
 static struct sites *sites;
+static struct cidrs proxies;
 static struct link_shared link_shared;
 static struct stats stats;
 static struct conn_set set;
@@ -73,6 +74,7 @@ static inline int conn_place_init(enum sched_policy policy)
     set.stats = &stats;
     log_options.where = place_path(&place, "log");
     set.handler = sites_handler(sites);
+    set.proxies = &proxies;
     if (!sites || access_log_open(&access_log, &log_options) != 0 ||
         access_log_start(&access_log, 1) != 0)
         return -1;
@@ -104,7 +106,8 @@ static inline int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = 1700000000};
     now.wall_ns = now.wall_s * 1000000000;
     log_options = (struct access_log_options){.format = "combined"};
-    location = (struct location_options){.root = place.name, .index = "index.html"};
+    location = (struct location_options){.root = place.name,
+                                         .index = "index.html"};
     root_item = (struct docroots_item){.directory = place.name, .root = &root};
     roots = (struct docroots){.items = &root_item, .count = 1};
     sites_options = (struct sites_options){.location = &location,

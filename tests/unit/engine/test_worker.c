@@ -87,6 +87,7 @@ static int set_up(void **state)
                                         .descriptors_max = 10,
                                         .snapshot_bytes = 16384}},
                     .status_allowed = &nobody,
+                    .proxies = &nobody,
                     .limits = {.connections_max = 100,
                                .keepalive_ms = WAIT_MS,
                                .header_ms = WAIT_MS,
@@ -220,6 +221,7 @@ static void without_memory_for_a_status_there_is_no_worker(void **state)
     all = stats_shared_create(&stats_options, &now);
     assert_non_null(all);
     options.service.sites.status_prefix = BYTES("/_s");
+    options.service.sites.has_status = true;
     options.shared_stats = all;
     make_with_ever_more_memory();
     stats_shared_destroy(all);
