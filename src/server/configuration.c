@@ -69,5 +69,7 @@ int configuration_read(struct options *options, int argc, char **argv,
     faults_print(&faults, errors);
     is_sound = faults.count == 0;
     faults_fini(&faults);
-    return is_sound ? EX_OK : options->config ? EX_CONFIG : EX_USAGE;
+    if (is_sound)
+        return EX_OK;
+    return options->config || options->wants_test ? EX_CONFIG : EX_USAGE;
 }
