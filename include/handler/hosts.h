@@ -27,11 +27,9 @@ struct hosts {
     size_t count;
 };
 
-/* Whether text may be a name here: a host name, such a name behind "*.", an
- * IPv4 address, or an IPv6 address in brackets; in lower case, no port. */
-MUST_USE bool hosts_is_name(struct bytes text);
-
-/* name: as hosts_is_name() has it, not there yet. False: no memory. */
+/* name: a host name, one behind "*.", an IPv4 address, or an IPv6 address in
+ * brackets as inet_ntop() has it; in lower case, no port; not there yet. False:
+ * no memory. */
 MUST_USE bool hosts_add(struct hosts *hosts, struct arena *arena,
                         struct bytes name, void *site);
 

@@ -2,59 +2,6 @@
 
 #include <arpa/inet.h>
 
-enum { LABEL_BYTES_MAX = 63 };
-
-/* --- Names ---------------------------------------------------------------- */
-
-static bool is_label(struct bytes label)
-{
-    if (label.len == 0 || label.len > LABEL_BYTES_MAX || label.data[0] == '-' ||
-        label.data[label.len - 1] == '-')
-        return false;
-    for (size_t i = 0; i < label.len; i++) {
-        char c = label.data[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' &&
-            c != '_')
-            return false;
-    }
-    return true;
-}
-
-static bool is_ipv6(struct bytes text)
-{
-    char address[INET6_ADDRSTRLEN + 1];
-    struct in6_addr octets;
-
-    if (text.len < 4 || text.len - 2 >= sizeof(address) ||
-        text.data[text.len - 1] != ']')
-        return false;
-    memcpy(address, text.data + 1, text.len - 2);
-    address[text.len - 2] = '\0';
-    return inet_pton(AF_INET6, address, &octets) == 1;
-}
-
-bool hosts_is_name(struct bytes text)
-{
-    const char *end = text.data + text.len;
-
-    if (text.len == 0 || text.len > HOSTS_NAME_BYTES_MAX)
-        return false;
-    if (text.data[0] == '[')
-        return is_ipv6(text);
-    if (text.len > 2 && memcmp(text.data, "*.", 2) == 0)
-        text = bytes_between(text.data + 2, end);
-    for (const char *at = text.data;; at++) {
-        const char *dot = memchr(at, '.', (size_t)(end - at));
-
-        if (!is_label(bytes_between(at, dot ? dot : end)))
-            return false;
-        if (!dot)
-            return true;
-        at = dot;
-    }
-}
-
 /* --- The table ------------------------------------------------------------ */
 
 static int compare(struct bytes a, struct bytes b)
@@ -110,6 +57,28 @@ static void *find_exactly(const struct hosts *hosts, struct bytes name)
                : NULL;
 }
 
+/* An IPv6 address in its brackets, as it is written in short. Empty: it is
+ * none. */
+static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr octets;
+    size_t len;
+
+    if (host.len < 3 || host.len - 2 >= sizeof(text) ||
+        host.data[host.len - 1] != ']')
+        return BYTES("");
+    memcpy(text, host.data + 1, host.len - 2);
+    text[host.len - 2] = '\0';
+    if (inet_pton(AF_INET6, text, &octets) != 1 ||
+        !inet_ntop(AF_INET6, &octets, to + 1, INET6_ADDRSTRLEN))
+        return BYTES("");
+    len = strlen(to + 1) + 2;
+    to[0] = '[';
+    to[len - 1] = ']';
+    return (struct bytes){to, len};
+}
+
 /* Without port and final dot, in lower case. Empty: no such name. */
 static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
@@ -120,6 +89,8 @@ static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
     colon = memchr(end, ':', host.len - (size_t)(end - host.data));
     if (colon)
         host = bytes_between(host.data, colon);
+    if (host.len > 0 && *host.data == '[')
+        return shorten(host, to);
     if (host.len > 0 && host.data[host.len - 1] == '.')
         host.len--;
     if (host.len > HOSTS_NAME_BYTES_MAX)

@@ -74,7 +74,8 @@ static inline int set_up(void **state)
         return -1;
     now = (struct now){.mono_ms = 1000000, .wall_s = 4000000000};
     now.wall_ns = now.wall_s * 1000000000;
-    options = (struct static_files_options){.space = {.root = &root, .index = "index.html"}};
+    options = (struct static_files_options){
+        .space = {.root = &root, .index = "index.html"}};
     cache_options = (struct file_cache_options){.mime = mime,
                                                 .style = {.now = &now},
                                                 .policy = EVICT_SIEVE,
