@@ -106,6 +106,7 @@ struct conn {
     struct chunked chunked;
     uint64_t body_left;    /* of current's body, when not chunked */
     uint64_t body_bytes;   /* of it, decoded so far */
+    uint64_t body_since_ms;
     uint32_t body_at;      /* where in the input it comes in */
     uint32_t linger_bytes; /* that may still be thrown away */
     uint64_t linger_until_ms;

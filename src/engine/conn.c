@@ -9,7 +9,7 @@
 #include "http/exchange.h"
 #include "observe/profile.h"
 
-enum { LINGER_IDLE_MS = 2000, IGNORED_EVENTS_MAX = 16 };
+enum { LINGER_IDLE_MS = 2000, IGNORED_EVENTS_MAX = 16, MS_PER_S = 1000 };
 
 /* Which state may follow which; a bit for each. */
 #define MAY(state) (1u << (state))
@@ -63,6 +63,19 @@ static void limit_reading(struct conn *conn)
     }
 }
 
+void conn_limit_body(struct conn *conn)
+{
+    const struct conn_limits *limits = &conn->set->limits;
+    uint64_t more_ms = limits->send_rate_min > 0
+                           ? conn->body_bytes * MS_PER_S / limits->send_rate_min
+                           : 0;
+
+    if (limits->send_rate_min == 0) /* any progress will do */
+        limit(conn, conn->set->now->mono_ms + limits->body_ms);
+    else
+        limit(conn, conn->body_since_ms + limits->body_ms + more_ms);
+}
+
 void conn_enter(struct conn *conn, enum conn_state state)
 {
     const struct conn_set *set = conn->set;
@@ -77,8 +90,10 @@ void conn_enter(struct conn *conn, enum conn_state state)
         break;
     case CONN_BODY:
         watch(conn, EV_READ);
-        if (from != CONN_BODY)
+        if (from != CONN_BODY) {
+            conn->body_since_ms = set->now->mono_ms;
             limit(conn, set->now->mono_ms + set->limits.body_ms);
+        }
         break;
     case CONN_QUEUED:
         /* The watcher stays: usually the turn sends before the next wait.
@@ -208,7 +223,7 @@ static void break_off(struct conn *conn)
                                             struct exchange, link));
     if (conn->current) {
         conn_note_exchange(conn, conn->current);
-        exchange_give(conn->set, conn->current);
+        conn_give_exchange(conn, conn->current);
     }
     conn->current = NULL;
     profile_leave(before);

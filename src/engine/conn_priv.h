@@ -76,6 +76,12 @@ void conn_time_sending(struct conn *conn);
 /* Logs and counts an exchange that has come to its end, and gives it back. */
 void conn_finish_exchange(struct conn *conn, struct exchange *exchange);
 
+/* Gives it back, with what it holds. */
+void conn_give_exchange(struct conn *conn, struct exchange *exchange);
+
+/* A body that somebody wants may take the longer the more of it has come. */
+void conn_limit_body(struct conn *conn);
+
 /* Throws away what a client still sends after the last answer. */
 void conn_linger(struct conn *conn);
 

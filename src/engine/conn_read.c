@@ -49,7 +49,10 @@ static void note_arrival(const struct conn *conn, struct exchange *exchange)
     struct input *input = conn->input;
 
     exchange->times = (struct exchange_times){0};
+    exchange->peer = &conn->peer;
     exchange->keeper.object = NULL;
+    exchange->sink = NULL;
+    exchange->has_begun = false;
     exchange->body_bytes = 0;
     exchange->bytes_in = 0;
     exchange->times.read_ns = input ? input->first_ns : now_read_ns();
@@ -105,7 +108,6 @@ static void answer(struct conn *conn, struct exchange *exchange)
         return;
     }
     exchange->times.ready_ns = conn->input->last_ns;
-    exchange->peer = &conn->peer;
     before = profile_enter(STATS_PHASE_LOOKUP);
     handler->answer(handler->self, exchange, exchange->request.path);
     add_to_row(conn, exchange);
@@ -202,18 +204,66 @@ static bool send_continue(const struct conn *conn)
     return sent == (ssize_t)sizeof(go_on) - 1;
 }
 
-/* Before the first byte of a body: whether it will be read at all. Whatever
- * is not read ends the connection, since where the next request begins is
- * then unknown. */
+/* Nothing more is read of the current body, whose response is made: it ends
+ * the connection, since where the next request begins is unknown. */
+static enum body_result end_body(struct conn *conn)
+{
+    struct exchange *exchange = conn->current;
+
+    conn->current = NULL;
+    conn->client_closes = false;
+    expect_last(conn, exchange, CONN_END_ERROR);
+    add_to_row(conn, exchange);
+    return BODY_REFUSED;
+}
+
+/* Asks the handler whether it wants the body. What it answers instead is the
+ * last, and must know it. */
+static void offer_body(struct conn *conn, struct exchange *exchange)
+{
+    const struct handler *handler = &conn->set->handler;
+    struct response *response = &exchange->response;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+    bool persists = response->persists;
+
+    response->persists = false;
+    if (handler->begin)
+        handler->begin(handler->self, exchange, exchange->request.path);
+    if (response->status == 0)
+        response->persists = persists;
+    profile_leave(before);
+}
+
+/* The client may wait for a word before it sends the body. */
+static enum body_result go_on(struct conn *conn)
+{
+    const struct input *input = conn->input;
+
+    if (conn->current->request.expects_continue && input->begin == input->end &&
+        !send_continue(conn)) {
+        conn_close(conn, CONN_END_ERROR);
+        return BODY_CLOSED;
+    }
+    return BODY_MORE;
+}
+
+/* Before the first byte of a body: whether it will be read at all. */
 static enum body_result begin_body(struct conn *conn)
 {
     struct exchange *exchange = conn->current;
     const struct request *request = &exchange->request;
-    const struct input *input = conn->input;
 
     conn->body_left = request->content_length;
     conn->body_bytes = 0;
     chunked_init(&conn->chunked);
+    make_room(conn);
+    conn->body_at = (uint32_t)conn->input->begin;
+    if (!request->expects_other)
+        offer_body(conn, exchange);
+    if (exchange->response.status != 0)
+        return end_body(conn);
+    if (exchange->sink)
+        return go_on(conn);
     if (request->content_length > DRAINED_BODY_BYTES_MAX ||
         (request->expects_continue && takes_no_body(request))) {
         conn->current = NULL;
@@ -225,19 +275,34 @@ static enum body_result begin_body(struct conn *conn)
             answer_error(conn, exchange, 413, true);
         return BODY_REFUSED;
     }
-    if (request->expects_continue && input->begin == input->end &&
-        !send_continue(conn)) {
-        conn_close(conn, CONN_END_ERROR);
-        return BODY_CLOSED;
-    }
-    make_room(conn);
-    conn->body_at = (uint32_t)conn->input->begin;
-    return BODY_MORE;
+    return go_on(conn);
 }
 
 static enum body_result refuse_body(struct conn *conn, unsigned status)
 {
     return refuse(conn, status, NO_BYTES) ? BODY_REFUSED : BODY_CLOSED;
+}
+
+/* False: the body is not wanted any more. */
+static bool deliver(struct conn *conn, struct bytes data)
+{
+    struct response *response = &conn->current->response;
+    struct sink *sink = conn->current->sink;
+    bool persists = response->persists;
+
+    conn->body_bytes += data.len;
+    if (!sink)
+        return conn->body_bytes <= DRAINED_BODY_BYTES_MAX;
+    response->persists = false; /* if it is answered now */
+    if (!sink->take(sink, data))
+        return false;
+    response->persists = persists;
+    return true;
+}
+
+static enum body_result reject_body(struct conn *conn)
+{
+    return conn->current->sink ? end_body(conn) : refuse_body(conn, 413);
 }
 
 static enum body_result take_body(struct conn *conn)
@@ -253,15 +318,16 @@ static enum body_result take_body(struct conn *conn)
 
         conn->body_left -= step;
         input->begin += step;
+        if (!deliver(conn, (struct bytes){fresh.data, step}))
+            return reject_body(conn);
         return conn->body_left == 0 ? BODY_DONE : BODY_MORE;
     }
     for (;;) {
         switch (chunked_next(&conn->chunked, &fresh, &data)) {
         case CHUNKED_DATA:
-            conn->body_bytes += data.len;
-            if (conn->body_bytes <= DRAINED_BODY_BYTES_MAX)
+            if (deliver(conn, data))
                 break;
-            return refuse_body(conn, 413);
+            return reject_body(conn);
         case CHUNKED_AGAIN:
             return BODY_MORE;
         case CHUNKED_END:
@@ -293,6 +359,8 @@ static enum body_result advance_body(struct conn *conn)
         exchange->bytes_in += conn->input->end - before;
         conn->input->begin = conn->input->end = conn->body_at;
         conn_enter(conn, CONN_BODY);
+        if (exchange->sink)
+            conn_limit_body(conn);
     } else if (result == BODY_DONE) {
         exchange->bytes_in += conn->input->begin - before;
         exchange->body_bytes = conn->body_bytes;

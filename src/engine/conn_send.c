@@ -131,6 +131,15 @@ static void log_exchange(const struct conn *conn,
     access_log_put(conn->set->access_log, &entry);
 }
 
+void conn_give_exchange(struct conn *conn, struct exchange *exchange)
+{
+    if (exchange->sink)
+        exchange->sink->destroy(exchange->sink);
+    if (exchange->keeper.object)
+        exchange->keeper.release(exchange->keeper.object);
+    exchange_give(conn->set, exchange);
+}
+
 void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
 {
     list_drop(&exchange->link);
@@ -139,9 +148,7 @@ void conn_finish_exchange(struct conn *conn, struct exchange *exchange)
         log_exchange(conn, exchange);
     conn_note_exchange(conn, exchange);
     response_fini(&exchange->response);
-    if (exchange->keeper.object)
-        exchange->keeper.release(exchange->keeper.object);
-    exchange_give(conn->set, exchange);
+    conn_give_exchange(conn, exchange);
 }
 
 /* Something of the row has just been handed over. */

@@ -103,10 +103,10 @@ static void refuse_often(const struct sites *sites, struct response *response,
                         style_of(sites));
 }
 
-/* Whether it may come in; else it has been answered, or will be resumed. */
-static bool admits(const struct sites *sites,
-                   const struct location_options *options,
-                   struct exchange *exchange)
+/* Whether its address may come in now; else it has been answered. */
+static bool may_enter(const struct sites *sites,
+                      const struct location_options *options,
+                      struct exchange *exchange)
 {
     uint32_t wait_s = 0;
 
@@ -118,13 +118,35 @@ static bool admits(const struct sites *sites,
     if (options->limiter)
         wait_s = rate_limit_take(options->limiter, exchange->peer,
                                  style_of(sites)->now->mono_ms);
-    if (wait_s > 0) {
-        refuse_often(sites, &exchange->response, wait_s);
+    if (wait_s == 0)
+        return true;
+    refuse_often(sites, &exchange->response, wait_s);
+    return false;
+}
+
+/* Whether it is let in; else it has been answered, or will be resumed. */
+static bool admits(const struct sites *sites,
+                   const struct location_options *options,
+                   struct exchange *exchange)
+{
+    if (!exchange->has_begun && !may_enter(sites, options, exchange))
         return false;
-    }
     return !options->htpasswd ||
            guard_admits(&sites->guard, exchange, options->htpasswd,
                         bytes_of(options->auth_realm));
+}
+
+/* Whether its body is, as far as is known, too large; then it is answered. */
+static bool has_too_much(const struct sites *sites,
+                         const struct location_options *options,
+                         struct exchange *exchange)
+{
+    if (options->body_max == 0 ||
+        (exchange->request.content_length <= options->body_max &&
+         exchange->body_bytes <= options->body_max))
+        return false;
+    response_make_error(&exchange->response, 413, BYTES(""), style_of(sites));
+    return true;
 }
 
 /* Whether it has been answered by a rule of the place. */
@@ -132,13 +154,8 @@ static bool answer_by_rule(const struct sites *sites,
                            const struct location_options *options,
                            struct exchange *exchange)
 {
-    if (options->body_max > 0 &&
-        (exchange->request.content_length > options->body_max ||
-         exchange->body_bytes > options->body_max)) {
-        response_make_error(&exchange->response, 413, BYTES(""),
-                            style_of(sites));
+    if (has_too_much(sites, options, exchange))
         return true;
-    }
     return options->redirects &&
            redirect_answer(options->redirects, exchange, exchange->path.clean,
                            style_of(sites));
@@ -168,22 +185,32 @@ static void answer_place(struct sites *sites, struct place *place,
                           static_files_space(place->files), response);
 }
 
-static void answer_path(struct sites *sites, struct exchange *exchange,
-                        bool is_admitted)
+/* The place that its host and path lead to; NULL: it is answered, since they
+ * lead nowhere. */
+static struct place *route(struct sites *sites, struct exchange *exchange,
+                           struct bytes *rest_out)
 {
     struct bytes raw = exchange->request.path;
-    struct bytes rest;
-    struct place *place;
 
     if (raw.len > sizeof(sites->path) ||
         !path_clean(raw, sites->path, &exchange->path)) {
         response_make_error(&exchange->response, 400, BYTES(""),
                             style_of(sites));
-        return;
+        return NULL;
     }
-    rest = exchange->path.clean;
-    place = sites->only ? &sites->only->place
-                        : find_place(sites, exchange, &rest);
+    *rest_out = exchange->path.clean;
+    return sites->only ? &sites->only->place
+                       : find_place(sites, exchange, rest_out);
+}
+
+static void answer_path(struct sites *sites, struct exchange *exchange,
+                        bool is_admitted)
+{
+    struct bytes rest;
+    struct place *place = route(sites, exchange, &rest);
+
+    if (!place)
+        return;
     if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else
@@ -196,11 +223,9 @@ static void resume(void *context, struct exchange *exchange)
     answer_path(context, exchange, true);
 }
 
-static void answer(void *self, struct exchange *exchange, struct bytes rest)
+/* Once for each exchange. */
+static void meet(struct sites *sites, struct exchange *exchange)
 {
-    struct sites *sites = self;
-
-    (void)rest;
     sites->refs++;
     exchange->keeper = (struct keeper){.release = release, .object = sites};
     if (sites->options.trust.field != FORWARDED_NONE) {
@@ -208,6 +233,40 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
                                             &sites->options.trust);
         exchange->peer = &exchange->client;
     }
+}
+
+/* Another configuration may be in force by the time the body is there: that by
+ * which it has begun answers it. Passwords are asked for in the end, since that
+ * may take a while. */
+static void begin(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct sites *sites = self;
+    struct place *place;
+
+    meet(sites, exchange);
+    if (bytes_eq(exchange->request.path, BYTES("*")))
+        return;
+    place = route(sites, exchange, &rest);
+    if (!place)
+        return;
+    exchange->response.edits = place->options->edits;
+    if (!may_enter(sites, place->options, exchange) ||
+        has_too_much(sites, place->options, exchange))
+        return;
+    exchange->has_begun = true;
+    if (place->handler.begin)
+        place->handler.begin(place->handler.self, exchange, rest);
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct sites *sites = self;
+
+    (void)rest;
+    if (exchange->keeper.object)
+        sites = exchange->keeper.object;
+    else
+        meet(sites, exchange);
     if (bytes_eq(exchange->request.path, BYTES("*")))
         answer_all(sites, exchange);
     else
@@ -216,7 +275,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 
 struct handler sites_handler(struct sites *sites)
 {
-    return (struct handler){.answer = answer, .self = sites};
+    return (struct handler){.answer = answer, .begin = begin, .self = sites};
 }
 
 struct file_cache_counts sites_count_files(const struct sites *sites)
@@ -307,6 +366,9 @@ static bool furnish(struct sites *sites, struct place *place,
     return true;
 }
 
+/* Who may see it is for the status to say. */
+static const struct location_options status_place;
+
 static bool add_status(struct sites *sites, struct site *site)
 {
     struct place *place;
@@ -317,6 +379,7 @@ static bool add_status(struct sites *sites, struct site *site)
     if (!place)
         return false;
     place->handler = sites->options.status;
+    place->options = &status_place;
     place->is_plain = true;
     router_add(&site->router,
                &(struct route){.path = sites->options.status_prefix,

@@ -1,0 +1,298 @@
+#include <stdlib.h>
+
+#include "conn_place.h"
+
+/* Bodies that somebody wants: a handler that gives back what it was sent. */
+
+enum { KEPT_MAX = 2 << 20 };
+
+struct kept {
+    struct sink sink; /* first */
+    struct exchange *exchange;
+    size_t len;
+    size_t most;
+    char data[KEPT_MAX];
+};
+
+static unsigned open_sinks;
+static unsigned begun;
+static size_t most; /* bytes that are taken */
+
+static bool take(struct sink *sink, struct bytes data)
+{
+    struct kept *kept = (struct kept *)sink;
+
+    if (kept->len + data.len > kept->most) {
+        response_make_error(&kept->exchange->response, 507, BYTES(""),
+                            &set.style);
+        return false;
+    }
+    memcpy(kept->data + kept->len, data.data, data.len);
+    kept->len += data.len;
+    return true;
+}
+
+static void destroy(struct sink *sink)
+{
+    open_sinks--;
+    free(sink);
+}
+
+static void begin(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct kept *kept;
+
+    (void)self;
+    begun++;
+    assert_memory_equal(rest.data, "/", 1);
+    if (bytes_eq(rest, BYTES("/no"))) {
+        response_make_error(&exchange->response, 403, BYTES(""), &set.style);
+        return;
+    }
+    if (bytes_eq(rest, BYTES("/away")))
+        return;
+    kept = malloc(sizeof(*kept));
+    assert_non_null(kept);
+    kept->sink = (struct sink){.take = take, .destroy = destroy};
+    kept->exchange = exchange;
+    kept->len = 0;
+    kept->most = most;
+    exchange->sink = &kept->sink;
+    open_sinks++;
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct response *response = &exchange->response;
+    const struct kept *kept = (struct kept *)exchange->sink;
+
+    (void)self;
+    (void)rest;
+    response->status = 200;
+    head_begin(&response->head, 200, &set.style);
+    head_number(&response->head, BYTES("Content-Length"), kept ? kept->len : 0);
+    response_add_head(response);
+    if (kept && kept->len > 0)
+        response_add_memory(response, (struct bytes){kept->data, kept->len});
+}
+
+static int set_up_bodies(void **state)
+{
+    open_sinks = begun = 0;
+    most = KEPT_MAX;
+    if (set_up(state) != 0)
+        return -1;
+    set.handler = (struct handler){.answer = answer, .begin = begin};
+    return 0;
+}
+
+/* However it ended, nothing is left over. */
+static int tear_down_bodies(void **state)
+{
+    return tear_down(state) == 0 && open_sinks == 0 ? 0 : -1;
+}
+
+#define PUT_HEAD "PUT /x HTTP/1.1\r\nHost: h\r\n"
+
+static void a_body_comes_in_any_pieces(void **state)
+{
+    static const char *const requests[] = {
+        PUT_HEAD "Content-Length: 5\r\n\r\nhello",
+        PUT_HEAD "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n"
+                 "0\r\nTrailer: t\r\n\r\n"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t at = 1; at <= strlen(requests[i]); at++) {
+            struct client client;
+            char first[300];
+
+            snprintf(first, sizeof(first), "%.*s", (int)at, requests[i]);
+            client_open_with(&client, first);
+            turn();
+            if (requests[i][at])
+                client_send(&client, requests[i] + at);
+            settle(&client);
+            assert_answer(client.text, 200, "hello");
+            client_close(&client);
+            turn();
+        }
+    }
+    assert_int_equal(open_sinks, 0);
+}
+
+static void what_follows_a_body_is_the_next_request(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, PUT_HEAD "Content-Length: 2\r\n\r\nab" PUT_HEAD
+                                       "Content-Length: 2\r\n\r\ncd" PUT_HEAD
+                                       "Content-Length: 0\r\n\r\n");
+    settle(&client);
+    assert_int_equal(count_of(client.text, "HTTP/1.1 200 "), 3);
+    assert_has(client.text, "\r\n\r\nabHTTP/1.1");
+    assert_has(client.text, "\r\n\r\ncdHTTP/1.1");
+    assert_int_equal(begun, 2); /* an empty body is none */
+    client_close(&client);
+}
+
+static void a_body_may_be_larger_than_any_buffer(void **state)
+{
+    enum { BYTES_SENT = 1 << 20 };
+    struct client client;
+    size_t at = 0;
+
+    (void)state;
+    client_open_with(&client, PUT_HEAD "Content-Length: 1048576\r\n\r\n");
+    while (at < BYTES_SENT) {
+        ssize_t n = send(client.fd, large_bytes + at, BYTES_SENT - at,
+                         MSG_NOSIGNAL);
+
+        if (n > 0)
+            at += (size_t)n;
+        turn();
+    }
+    for (int i = 0; i < 100; i++)
+        turn();
+    settle(&client);
+    assert_has(client.text, "HTTP/1.1 200 ");
+    assert_memory_equal(client.text + client.len - BYTES_SENT, large_bytes,
+                        BYTES_SENT);
+    client_close(&client);
+}
+
+static void what_is_refused_before_is_not_read(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "PUT /no HTTP/1.1\r\nHost: h\r\nContent-Length: "
+                              "9\r\nExpect: 100-continue\r\n\r\n");
+    settle(&client);
+    assert_int_equal(count_of(client.text, "HTTP/1.1 100"), 0);
+    assert_answer(client.text, 403, NULL);
+    assert_has(client.text, "\r\nConnection: close\r\n");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void who_waits_for_it_is_told_to_go_on(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, PUT_HEAD
+                     "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+    settle(&client);
+    assert_string_equal(client.text, "HTTP/1.1 100 Continue\r\n\r\n");
+    assert_has(talk(&client, "abc"), "\r\n\r\nabc");
+    client_close(&client);
+}
+
+static void a_body_may_be_refused_on_the_way(void **state)
+{
+    static const char *const requests[] = {
+        PUT_HEAD "Content-Length: 50\r\n\r\n1234",
+        PUT_HEAD "Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n"};
+
+    (void)state;
+    most = 6;
+    for (size_t i = 0; i < 2; i++) {
+        struct client client;
+
+        client_open_with(&client, requests[i]);
+        settle(&client);
+        assert_int_equal(client.len, 0);
+        client_send(&client, i == 0 ? "5678" : "4\r\n5678\r\n");
+        settle(&client);
+        assert_answer(client.text, 507, NULL);
+        assert_has(client.text, "\r\nConnection: close\r\n");
+        client_close(&client);
+        turn();
+    }
+}
+
+static void who_leaves_in_the_middle_leaves_nothing_behind(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, PUT_HEAD "Content-Length: 50\r\n\r\n1234");
+    turn();
+    assert_int_equal(open_sinks, 1);
+    client_close(&client);
+    turn();
+    assert_int_equal(open_sinks, 0);
+    assert_int_equal(set.count, 0);
+}
+
+static void a_broken_body_is_answered_with_400(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client,
+                     PUT_HEAD "Transfer-Encoding: chunked\r\n\r\n4\r\n12345");
+    settle(&client);
+    assert_answer(client.text, 400, NULL);
+    client_close(&client);
+    turn();
+    assert_int_equal(open_sinks, 0);
+}
+
+static void what_nobody_wants_is_read_and_thrown_away(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client,
+                     "PUT /away HTTP/1.1\r\nHost: h\r\nContent-Length: "
+                     "4\r\n\r\nGET " PUT_HEAD "Content-Length: 2\r\n\r\nab");
+    settle(&client);
+    assert_int_equal(count_of(client.text, "HTTP/1.1 200 "), 2);
+    client_close(&client);
+}
+
+static void a_body_has_the_more_time_the_more_has_come(void **state)
+{
+    struct client client;
+
+    (void)state;
+    set.limits.send_rate_min = 1; /* a byte a second; 4 s before */
+    client_open_with(&client, PUT_HEAD "Content-Length: 5\r\n\r\n");
+    turn();
+    for (int i = 0; i < 4; i++) {
+        pass(1400);
+        client_send(&client, "x");
+        turn();
+    }
+    assert_int_equal(open_sinks, 1);
+    pass(2500); /* 8.1 s for four bytes is too slow */
+    settle(&client);
+    assert_answer(client.text, 408, NULL);
+    client_close(&client);
+    turn();
+    assert_int_equal(open_sinks, 0);
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_bodies, tear_down_bodies)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_body_comes_in_any_pieces),
+        TEST(what_follows_a_body_is_the_next_request),
+        TEST(a_body_may_be_larger_than_any_buffer),
+        TEST(what_is_refused_before_is_not_read),
+        TEST(who_waits_for_it_is_told_to_go_on),
+        TEST(a_body_may_be_refused_on_the_way),
+        TEST(who_leaves_in_the_middle_leaves_nothing_behind),
+        TEST(a_broken_body_is_answered_with_400),
+        TEST(what_nobody_wants_is_read_and_thrown_away),
+        TEST(a_body_has_the_more_time_the_more_has_come),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
