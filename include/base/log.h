@@ -5,13 +5,15 @@
  * that lines of different threads never mix. Control bytes in it are made
  * visible. When stderr is systemd's journal (JOURNAL_STREAM says so), a line
  * begins with its priority, "<3>", instead of the program's name and level:
- * the journal knows the one and shows the other.
+ * the journal knows the one and shows the other. Where stderr takes nothing
+ * (a pipe that nobody reads), a line is lost: no thread waits to be heard.
  *
  * Thread: any, but for log_open().
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* In falling weight; syslog's priorities are 3 more. */
@@ -35,6 +37,9 @@ __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
 #define log_notice(...) log_write(LOG_LEVEL_NOTICE, __VA_ARGS__)
 #define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+/* Writes a text as it is. What stderr does not take for wait_ms is lost. */
+void log_put_text(const char *text, size_t len, int wait_ms);
 
 /* For faults that may come in floods: lets one through every interval_ms and
  * counts the rest. One per kind of fault; one thread each. */

@@ -11,10 +11,12 @@
  * By GET and HEAD, for clients on this machine and those in blocks that are
  * allowed: everybody else gets 403 for whatever is below PREFIX.
  *
- * What is asked for once is as fresh as can be. Of events one text is made a
- * second for all of a worker's streams, and shared by them; who is too slow
- * for one misses those that were made meanwhile. Their number is bounded, so
- * that dashboards cannot use up a worker's connections or its time.
+ * What is asked for once is as fresh as can be; those who ask in the same turn
+ * get the same text, so that many of them cost little more than one. Of events
+ * one text is made a second for all of a worker's streams, and shared by them;
+ * who is too slow for one misses those that were made meanwhile. Their number
+ * is bounded, so that dashboards cannot use up a worker's connections or its
+ * time.
  *
  * Thread: one per worker; no locks but that of the history.
  * Owns:   its snapshot and texts. Streams and responses hold a reference to
@@ -43,6 +45,9 @@ MUST_USE struct status *status_create(const struct status_options *options);
 void status_destroy(struct status *status);
 
 struct handler status_handler(struct status *status);
+
+/* A turn begins: what was made in the one before is old. */
+void status_turn(struct status *status);
 
 /* Makes the text of this second, if anybody waits for it. Whether streams are
  * to be woken for it. */

@@ -1,8 +1,9 @@
 #include "base/log.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,21 @@ void log_open(enum log_level lightest)
     is_journal = leads_to_journal();
 }
 
+void log_put_text(const char *text, size_t len, int wait_ms)
+{
+    struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    while (len > 0 && poll(&fd, 1, wait_ms) > 0) {
+        /* As much as a pipe that has room takes without blocking. */
+        ssize_t n = write(STDERR_FILENO, text, len < PIPE_BUF ? len : PIPE_BUF);
+
+        if (n <= 0)
+            return; /* nowhere to complain to */
+        text += n;
+        len -= (size_t)n;
+    }
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
     char line[1024];
@@ -64,8 +80,7 @@ void log_write(enum log_level level, const char *format, ...)
         if ((unsigned char)line[i] < 0x20 || line[i] == 0x7F)
             line[i] = '?';
     line[len++] = '\n';
-    if (write(STDERR_FILENO, line, len) == -1)
-        return; /* nowhere to complain to */
+    log_put_text(line, len, 0);
 }
 
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,

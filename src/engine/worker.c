@@ -55,6 +55,8 @@ static void on_woken(struct ev_loop *loop, ev_check *check, int events)
     (void)loop;
     (void)events;
     now_refresh(&worker->now);
+    if (worker->status)
+        status_turn(worker->status);
 }
 
 /* --- Statistics ----------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "handler/status_page.h"
 #include "handler/status_priv.h"
+#include "http/accept.h"
 #include "observe/metrics.h"
 #include "observe/status_json.h"
 
@@ -125,43 +126,71 @@ static void answer_script(struct status *status, struct exchange *exchange)
     send_content(status, &exchange->response, 200, &content);
 }
 
+/* A reference to what this turn has made already, or NULL. */
+static struct status_text *find_kept(struct status *status,
+                                     enum status_kept which)
+{
+    struct status_text *text = status->kept[which];
+
+    if (text)
+        text->refs++;
+    return text;
+}
+
+/* A new text of the statistics of this moment, which is kept. */
+static struct status_text *begin_kept(struct status *status,
+                                      enum status_kept which, size_t bytes_max)
+{
+    struct status_text *text = status_text_create(bytes_max);
+
+    if (!text)
+        return NULL;
+    text->refs++;
+    status->kept[which] = text;
+    status_look(status);
+    return text;
+}
+
+void status_turn(struct status *status)
+{
+    for (unsigned i = 0; i < STATUS_KEPT_COUNT; i++)
+        status_text_release(&status->kept[i]);
+}
+
 static void answer_json(struct status *status, struct exchange *exchange)
 {
-    struct status_text *text = status_text_create(STATUS_JSON_BYTES_MAX);
+    struct status_text *text = find_kept(status, STATUS_KEPT_JSON);
 
-    if (text) {
-        status_look(status);
+    if (!text &&
+        (text = begin_kept(status, STATUS_KEPT_JSON, STATUS_JSON_BYTES_MAX)))
         status_json_put(&text->buf, status->snapshot, status->options.history);
-    }
     send_text(status, &exchange->response, BYTES("application/json"), text);
 }
 
-/* Those who know OpenMetrics name it; that they would rather have the other
- * format, which nobody says, is not looked at. */
+/* Who knows OpenMetrics names it; the other one has to be named, too, to be
+ * liked better. */
 static enum metrics_format choose_format(const struct request *request)
 {
-    const struct bytes name = BYTES("application/openmetrics-text");
-    const struct field *field = request_find(request, FIELD_ACCEPT);
+    struct accepted open = accept_find(request,
+                                       BYTES("application/openmetrics-text"));
+    struct accepted plain = accept_find(request, BYTES("text/plain"));
 
-    for (; field; field = request_next(request, field)) {
-        struct bytes value = field->value;
-
-        for (; value.len >= name.len; value.data++, value.len--)
-            if (bytes_ieq((struct bytes){value.data, name.len}, name))
-                return METRICS_OPENMETRICS;
-    }
-    return METRICS_PROMETHEUS;
+    if (open.precision != ACCEPT_ITSELF || open.weight == 0 ||
+        (plain.precision == ACCEPT_ITSELF && plain.weight > open.weight))
+        return METRICS_PROMETHEUS;
+    return METRICS_OPENMETRICS;
 }
 
 static void answer_metrics(struct status *status, struct exchange *exchange)
 {
     enum metrics_format format = choose_format(&exchange->request);
-    struct status_text *text = status_text_create(METRICS_BYTES_MAX);
+    enum status_kept which = format == METRICS_OPENMETRICS
+                                 ? STATUS_KEPT_OPENMETRICS
+                                 : STATUS_KEPT_PROMETHEUS;
+    struct status_text *text = find_kept(status, which);
 
-    if (text) {
-        status_look(status);
+    if (!text && (text = begin_kept(status, which, METRICS_BYTES_MAX)))
         metrics_put(&text->buf, status->snapshot, format);
-    }
     send_text(status, &exchange->response, bytes_of(metrics_media_type(format)),
               text);
 }
@@ -265,6 +294,7 @@ struct handler status_handler(struct status *status)
 void status_drain(struct status *status)
 {
     status->is_draining = true;
+    status_turn(status);
 }
 
 struct status *status_create(const struct status_options *options)
@@ -286,6 +316,7 @@ void status_destroy(struct status *status)
     if (!status)
         return;
     assert(status->streams == 0);
+    status_turn(status);
     status_text_release(&status->tick);
     stats_snapshot_destroy(status->snapshot);
     free(status);

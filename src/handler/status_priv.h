@@ -15,9 +15,18 @@ struct status_text {
     struct buf buf;
 };
 
+/* Texts that are shared by those who ask for them in the same turn. */
+enum status_kept {
+    STATUS_KEPT_JSON,
+    STATUS_KEPT_PROMETHEUS,
+    STATUS_KEPT_OPENMETRICS,
+    STATUS_KEPT_COUNT
+};
+
 struct status {
     struct status_options options;
     struct stats_snapshot *snapshot;
+    struct status_text *kept[STATUS_KEPT_COUNT]; /* NULL: not asked for */
     bool is_draining;
     size_t streams;
     uint64_t ticks;           /* so far; the number of tick */

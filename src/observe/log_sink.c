@@ -61,6 +61,8 @@ static int open_output(struct log_sink *sink)
 
     if (flags == -1 || fstat(STDOUT_FILENO, &st) == -1)
         return -errno;
+    if ((flags & O_ACCMODE) == O_RDONLY) /* O_PATH too */
+        return -EBADF;
     sink->fd = STDOUT_FILENO;
     sink->may_block = !S_ISREG(st.st_mode) && !(flags & O_NONBLOCK);
     return 0;

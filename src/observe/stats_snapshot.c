@@ -160,11 +160,15 @@ static void share_time(struct stats_snapshot *snapshot)
     struct stats_shares *shares = &snapshot->shares;
     uint64_t samples = 0;
 
-    if (snapshot->workers_cpu_ns < snapshot->workers_wall_ns)
-        shares->idle = 1 - (double)snapshot->workers_cpu_ns /
-                               (double)snapshot->workers_wall_ns;
     for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
         samples += snapshot->samples[i];
+    /* Too little to be sampled is nothing: shares make a whole from the start. */
+    if (snapshot->options.is_profiled &&
+        (snapshot->workers_wall_ns == 0 || samples == 0))
+        shares->idle = 1;
+    else if (snapshot->workers_cpu_ns < snapshot->workers_wall_ns)
+        shares->idle = 1 - (double)snapshot->workers_cpu_ns /
+                               (double)snapshot->workers_wall_ns;
     for (unsigned i = 0; i < STATS_PHASE_COUNT && samples > 0; i++)
         shares->phases[i] = (1 - shares->idle) * (double)snapshot->samples[i] /
                             (double)samples;

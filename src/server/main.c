@@ -1,7 +1,10 @@
+#include <errno.h>
 #include <ev.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <xxhash.h>
 
@@ -57,11 +60,22 @@ static int run(struct options *options, int argc, char **argv)
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
+/* Else what is opened next, a client's connection even, would be told what is
+ * for the operator. Opened the wrong way around, they fail as if closed. */
+static void fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     int status;
 
+    fill_standard();
     if (argc > 1 && strcmp(argv[1], "top") == 0)
         return top_run(argc - 2, argv + 2, stderr);
     status = configuration_read(&options, argc, argv, stderr);

@@ -82,6 +82,8 @@ static int open_signals(struct server *server)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     /* Clients go away in the middle of a sendfile: EPIPE says it. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    /* A log may reach the greatest size of a file (ulimit -f): EFBIG. */
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     server->drained_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
     if (server->signal_fd == -1 || server->drained_fd == -1) {

@@ -1,14 +1,17 @@
 #include "server/statistics.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "http/request.h"
 #include "observe/report.h"
 #include "server/option_table.h"
 #include "server/version.h"
 
-enum { INTERVAL_MS = HISTORY_INTERVAL_S * 1000 };
+enum {
+    INTERVAL_MS = HISTORY_INTERVAL_S * 1000,
+    REPORT_WAIT_MS = 500 /* for who reads it; meanwhile no signal is minded */
+};
 
 static const char *const method_names[METHOD_COUNT] = {
     [METHOD_GET] = "GET",         [METHOD_HEAD] = "HEAD",
@@ -93,7 +96,7 @@ void statistics_report(struct statistics *statistics)
     take_snapshot(statistics, &now);
     buf_init(&text, NULL, 0, REPORT_BYTES_MAX);
     report_put(&text, statistics->snapshot);
-    fwrite(text.data, 1, text.len, stderr); /* in one piece */
+    log_put_text(text.data, text.len, REPORT_WAIT_MS);
     buf_fini(&text);
 }
 

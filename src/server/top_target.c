@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 /* A letter that may stand in a request line or a Host field. */
 static bool is_visible(const char *text)
@@ -85,7 +86,7 @@ const char *top_target_read(struct top_target *target, const char *url)
         return "an address has no spaces or controls";
     if (strncmp(url, "unix:", 5) == 0)
         return read_unix(target, url + 5);
-    if (strncmp(url, "http://", 7) == 0)
+    if (strncasecmp(url, "http://", 7) == 0)
         host += 7;
     else if (strstr(url, "://"))
         return "only http:// and unix: are spoken";

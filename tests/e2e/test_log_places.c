@@ -170,6 +170,26 @@ static void a_disk_that_stays_full_stops_nobody(void **state)
     assert_int_equal(log_lost(one), load->sent);
 }
 
+static void a_limit_on_the_size_of_files_ends_nobody(void **state)
+{
+    const char *log_path = log_new_path();
+    struct server *one = START(printed("--access-log=%s", log_path));
+    struct rlimit whole, little = {.rlim_cur = 6000};
+    struct load *load = load_open(one);
+
+    (void)state;
+    assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, NULL, &whole), 0);
+    little.rlim_max = whole.rlim_max;
+    assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, &little, NULL), 0);
+    load_turn(load);
+    assert_true(eventually(server_says(one, "File too large"), SOON_MS));
+    assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, &whole, NULL), 0);
+    load_turn(load);
+    server_stop(one);
+    assert_int_equal(server_says_times(one, "File too large"), 1);
+    assert_int_equal(load_count(load, read_text(log_path, NULL)), load->sent);
+}
+
 /* --- Syslog --------------------------------------------------------------------------------- */
 
 static int open_daemon(const char *path)
@@ -256,6 +276,7 @@ int main(void)
         e2e_test(without_a_log_the_signal_changes_nothing),
         e2e_test(a_full_disk_is_said_once_and_lines_flow_again),
         e2e_test(a_disk_that_stays_full_stops_nobody),
+        e2e_test(a_limit_on_the_size_of_files_ends_nobody),
         e2e_test(a_daemon_is_told_line_by_line),
         e2e_test(no_daemon_is_a_complaint_at_start),
     };

@@ -2,6 +2,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 static bool is_listening;
 static bool is_deaf;
 static int writes;
-static char written[4096];
+static char written[8192];
 static size_t written_len;
 
 ssize_t __real_write(int fd, const void *data, size_t len);
@@ -139,6 +140,52 @@ static void a_closed_stderr_hurts_nobody(void **state)
     is_deaf = true;
     log_error("anybody there?");
     assert_int_equal(writes, 1);
+}
+
+/* Fills a pipe, which is stderr from here on. */
+static void stop_reading_stderr(int ends[2])
+{
+    static const char page[4096];
+
+    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    while (__real_write(ends[1], page, sizeof(page)) > 0)
+        continue;
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+}
+
+static void a_stderr_that_nobody_reads_holds_nobody_up(void **state)
+{
+    int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    int ends[2];
+    char page[4096];
+
+    (void)state;
+    assert_true(kept != -1);
+    stop_reading_stderr(ends);
+    log_error("anybody there?");
+    log_put_text("or there?", 9, 1);
+    assert_int_equal(writes, 0);
+    assert_int_equal(read(ends[0], page, sizeof(page)), sizeof(page));
+    log_error("there you are");
+    assert_string_equal(written, "sprintd: error: there you are\n");
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    close(kept);
+}
+
+static void a_text_goes_out_as_it_is(void **state)
+{
+    char text[10000];
+
+    (void)state;
+    log_put_text("a\n\tb\n", 5, 0);
+    assert_string_equal(written, "a\n\tb\n");
+    memset(text, 'x', sizeof(text));
+    writes = 0;
+    log_put_text(text, sizeof(text), 0);
+    assert_int_equal(writes, 3); /* of PIPE_BUF at most */
 }
 
 /* --- Levels ----------------------------------------------------------------- */
@@ -276,6 +323,8 @@ int main(void)
         LISTENING(lines_about_as_long_as_the_limit_stay_whole),
         LISTENING(an_empty_message_is_a_line_too),
         LISTENING(a_closed_stderr_hurts_nobody),
+        LISTENING(a_stderr_that_nobody_reads_holds_nobody_up),
+        LISTENING(a_text_goes_out_as_it_is),
         LISTENING(what_is_too_light_is_not_told),
         LISTENING(every_level_has_a_name),
         LISTENING(the_journal_is_told_priorities),

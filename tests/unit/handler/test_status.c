@@ -214,7 +214,7 @@ static void the_prefix_alone_leads_to_the_page(void **state)
     assert_field("\r\nLocation: /_s/\r\n");
 }
 
-static void numbers_are_fresh_each_time(void **state)
+static void numbers_are_those_of_the_turn(void **state)
 {
     (void)state;
     assert_int_equal(get("/status.json"), 200);
@@ -224,7 +224,14 @@ static void numbers_are_fresh_each_time(void **state)
     assert_json(answer.body, answer.len);
     assert_non_null(strstr(answer.body, "\"requests\":{\"total\":0,"));
     assert_non_null(strstr(answer.body, "\"history\":"));
+    assert_int_equal(get("/metrics"), 200);
     sample_note(&stats->workers[1], SAMPLE_MS);
+    /* Many who ask at once cost no more than one. */
+    assert_int_equal(get("/status.json"), 200);
+    assert_non_null(strstr(answer.body, "\"requests\":{\"total\":0,"));
+    assert_int_equal(get("/metrics"), 200);
+    assert_non_null(strstr(answer.body, "{method=\"GET\"} 0\n"));
+    status_turn(status);
     assert_int_equal(get("/status.json"), 200);
     assert_json(answer.body, answer.len);
     assert_non_null(strstr(answer.body, "\"requests\":{\"total\":1,"));
@@ -247,6 +254,14 @@ static void metrics_come_as_their_reader_wants_them(void **state)
          true},
         {"Accept: text/plain\r\nAccept: a/b, application/openmetrics-text\r\n",
          true},
+        {"Accept: application/openmetrics-text;version=1.0.0;q=0.6,"
+         "application/openmetrics-text;version=0.0.1;q=0.5,"
+         "text/plain;version=0.0.4;q=0.3,*/*;q=0.2\r\n",
+         true},
+        {"Accept: application/openmetrics-text;q=0, */*\r\n", false},
+        {"Accept: application/openmetrics-text;q=0.2, text/plain;q=0.3\r\n",
+         false},
+        {"Accept: x/application/openmetrics-text\r\n", false},
     };
 
     (void)state;
@@ -602,7 +617,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(page_style_and_script_are_there),
         TEST(the_prefix_alone_leads_to_the_page),
-        TEST(numbers_are_fresh_each_time),
+        TEST(numbers_are_those_of_the_turn),
         TEST(metrics_come_as_their_reader_wants_them),
         TEST(health_is_over_when_draining_begins),
         TEST(head_has_the_same_head_and_no_body),

@@ -323,6 +323,23 @@ static void standard_output_is_what_it_is(void **state)
     assert_int_equal(sink.fd, STDOUT_FILENO);
 }
 
+static void an_output_that_cannot_be_written_is_refused(void **state)
+{
+    int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    int closed = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int err;
+
+    (void)state;
+    assert_true(kept != -1 && closed != -1);
+    fflush(stdout);
+    dup2(closed, STDOUT_FILENO);
+    err = log_sink_open(&sink, "-");
+    dup2(kept, STDOUT_FILENO);
+    close(closed);
+    close(kept);
+    assert_int_equal(err, -EBADF);
+}
+
 /* --- Syslog ------------------------------------------------------------------------ */
 
 static int open_daemon(void)
@@ -493,6 +510,7 @@ int main(void)
         TEST(what_others_appended_is_never_taken_back),
         TEST(when_there_is_no_new_file_the_old_is_kept),
         TEST(standard_output_is_what_it_is),
+        TEST(an_output_that_cannot_be_written_is_refused),
         TEST(each_line_is_a_datagram),
         TEST(a_daemon_that_is_behind_gets_the_rest_later),
         TEST(a_daemon_that_comes_back_is_found),

@@ -270,6 +270,21 @@ static void without_samples_there_is_idle_time_alone(void **state)
     assert_true(snapshot->shares.phases[STATS_PHASE_SEND] == 0);
 }
 
+static void shares_make_a_whole_before_the_first_sample(void **state)
+{
+    (void)state;
+    shared->options.is_profiled = true;
+    take();
+    assert_true(snapshot->shares.idle == 1);
+    stats_set_cpu(&shared->workers[0].profile, 250, 1000);
+    take();
+    assert_true(snapshot->shares.idle == 1);
+    stats_note_sample(&shared->workers[0].profile, STATS_PHASE_SEND);
+    take();
+    assert_true(is_about(snapshot->shares.idle, 0.75));
+    assert_true(is_about(snapshot->shares.phases[STATS_PHASE_SEND], 0.25));
+}
+
 /* The two clocks are not read at one moment. */
 static void more_processor_time_than_time_is_no_idle_time(void **state)
 {
@@ -387,6 +402,7 @@ int main(void)
         TEST(draining_is_told),
         TEST(shares_of_time_add_up_to_one),
         TEST(without_samples_there_is_idle_time_alone),
+        TEST(shares_make_a_whole_before_the_first_sample),
         TEST(more_processor_time_than_time_is_no_idle_time),
         TEST(the_slowest_of_all_workers_come_slowest_first),
         TEST(few_slow_ones_are_all_there),

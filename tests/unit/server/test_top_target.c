@@ -25,6 +25,7 @@ static void understands_addresses_as_people_write_them(void **state)
         {"http://h/a/notstatus.json", "h", "80",
          "/a/notstatus.json/status.json"},
         {"http://h", "h", "80", "/_sprintd/status.json"},
+        {"HTTP://h:8", "h", "8", "/_sprintd/status.json"},
         {"http://h/", "h", "80", "/_sprintd/status.json"},
         {"http://h/status.json", "h", "80", "/_sprintd/status.json"},
         {"h:1", "h", "1", "/_sprintd/status.json"},
