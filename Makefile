@@ -230,7 +230,7 @@ help: ## prints this list
 
 # --- tests -------------------------------------------------------------------
 
-.PHONY: test unit e2e replay asan tsan cov run-tests run-unit run-e2e
+.PHONY: test unit e2e e2e-strict replay asan tsan cov run-tests run-unit run-e2e
 
 # Units run unoptimised, where a debugger sees all; end-to-end tests run what
 # is shipped. FLAVOUR= makes both the same.
@@ -254,6 +254,9 @@ unit: deps-test ## runs the unit tests only
 
 e2e: deps-test ## runs the end-to-end tests only
 	@$(MAKE) run-e2e
+
+e2e-strict: deps-test ## the same, of servers under --sandbox strict
+	@SPRINTD_ARGS=--sandbox=strict $(MAKE) run-e2e
 
 asan: deps-test ## all tests under the address and undefined sanitizers
 	@$(MAKE) run-tests FLAVOUR=asan

@@ -29,6 +29,9 @@ enum log_level {
  * thread's, at start; before it errors, warnings and notices are told. */
 void log_open(enum log_level lightest);
 
+/* What is told from now on. */
+void log_set_lightest(enum log_level lightest);
+
 __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
                                                      const char *format, ...);
 

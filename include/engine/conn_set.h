@@ -86,8 +86,11 @@ void conn_set_turn(struct conn_set *set);
 /* Asks the answers that wait for something once more. */
 void conn_set_wake(struct conn_set *set);
 
-/* From now on no request is kept alive; idle connections are closed, and
- * answers that wait may end. */
+/* From now on no connection outlives its next answer, and answers that wait
+ * may end. */
+void conn_set_leave(struct conn_set *set);
+
+/* The same, and idle connections are closed. */
 void conn_set_drain(struct conn_set *set);
 void conn_set_close_all(struct conn_set *set);
 

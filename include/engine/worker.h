@@ -50,9 +50,11 @@ struct worker_options {
 };
 
 enum worker_command {
-    WORKER_DRAIN = 1, /* finish what is under way, then end */
-    WORKER_STOP = 2,  /* end at once */
-    WORKER_CHANGE = 4 /* worker_apply()'s own */
+    WORKER_DRAIN = 1,  /* finish what is under way, then end */
+    WORKER_STOP = 2,   /* end at once */
+    WORKER_CHANGE = 4, /* worker_apply()'s own */
+    /* As WORKER_DRAIN, but who is idle may send one more request. */
+    WORKER_LEAVE = 8
 };
 
 struct worker;        /* opaque */

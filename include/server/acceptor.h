@@ -8,7 +8,7 @@
  *
  * Thread: what is declared here is the main thread's; the rest is its own
  *         thread.
- * Owns:   its loop and dispatch; borrows listeners and workers.
+ * Owns:   its loop and dispatch; borrows the listeners' sockets and the workers.
  */
 #ifndef SERVER_ACCEPTOR_H
 #define SERVER_ACCEPTOR_H
@@ -18,7 +18,7 @@
 #include "observe/stats.h"
 
 struct acceptor_options {
-    struct listener *listeners;
+    const struct listener *listeners; /* copied */
     size_t listener_count;
     struct worker **workers;
     size_t worker_count;
@@ -36,6 +36,14 @@ void acceptor_destroy(struct acceptor *acceptor);
 
 /* 0 or -errno. */
 MUST_USE int acceptor_start(struct acceptor *acceptor);
+
+/* Makes what it takes to listen on these instead. 0 or -ENOMEM. */
+MUST_USE int acceptor_prepare(struct acceptor *acceptor,
+                              const struct listener *listeners, size_t count);
+
+/* Listens there. On return those that are no longer among them can be closed:
+ * what the kernel had accepted there is handed over. */
+void acceptor_change(struct acceptor *acceptor);
 
 /* Hands over what has already been accepted by the kernel, ends the thread
  * and waits for it. */

@@ -15,6 +15,7 @@
 #include "io/listener.h"
 
 #define ACTIVATION_VARIABLE "SPRINTD_LISTENERS" /* "3;4;5" */
+#define ACTIVATION_ORIGIN "SPRINTD_ACTIVATED"   /* set: systemd opened them */
 
 enum { ACTIVATION_MAX = 32 };
 
@@ -22,6 +23,7 @@ struct activation {
     struct listener listeners[ACTIVATION_MAX]; /* fd -1: taken */
     const char *names[ACTIVATION_MAX];         /* "" unless systemd says */
     size_t count;
+    bool is_systemds; /* also when a predecessor has handed them on */
     char *names_text; /* private */
 };
 
@@ -36,6 +38,9 @@ bool activation_take(struct activation *activation, struct listener *listener,
                      const char *address, unsigned port);
 bool activation_take_path(struct activation *activation,
                           struct listener *listener, const char *path);
+/* Takes what systemd has given that name (FileDescriptorName=). */
+bool activation_take_name(struct activation *activation,
+                          struct listener *listener, const char *name);
 bool activation_take_next(struct activation *activation,
                           struct listener *listener);
 

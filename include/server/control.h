@@ -64,7 +64,8 @@ struct control; /* opaque */
 MUST_USE struct control *control_create(
     struct listener *listener, const struct control_commands *commands);
 
-/* Waiting clients are told that the server ends. */
+/* Waiting clients are told that the server has ended, as CONTROL_STOP wants
+ * it; to the others that is an error. */
 void control_destroy(struct control *control);
 
 /* Nobody new is heard here: another process is now at the other end of the

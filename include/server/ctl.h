@@ -1,5 +1,5 @@
 /*
- * ctl - `sprintd ctl [--socket PATH] COMMAND`: speaks to a running server
+ * ctl - `sprintd ctl [--control SOCKET] COMMAND`: speaks to a running server
  * through its control socket (control.h).
  *
  * Thread: the main thread's, instead of a server's.
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#define CTL_SOCKET_DEFAULT "/run/sprintd/control.sock"
+#define CTL_SOCKET_DEFAULT "/run/sprintd/control"
 
 /* arguments: count words behind "ctl". What the server answers goes to out,
  * faults to errors. EX_OK; EXIT_FAILURE, the server refuses and says why;

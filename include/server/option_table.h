@@ -31,9 +31,16 @@ enum option_kind {
 
 enum option_scope {
     OPTION_GLOBAL,   /* in struct options */
+    OPTION_START,    /* the same; a reload leaves it as it was at the start */
     OPTION_COMMAND,  /* the same; on the command line only, as --help */
     OPTION_LOCATION, /* in struct location_options */
 };
+
+/* Whether a configuration file says it at its top, for all. */
+static inline bool option_is_at_top(enum option_scope scope)
+{
+    return scope == OPTION_GLOBAL || scope == OPTION_START;
+}
 
 struct option_choice {
     const char *name; /* NULL ends a list of choices */

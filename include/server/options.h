@@ -79,6 +79,12 @@ struct options {
     bool hides_server;
     bool server_timing;
     bool profile;
+    bool daemon;
+    const char *pid_file;
+    const char *user;
+    const char *group;
+    const char *control; /* NULL: see server.c */
+    uint64_t sandbox;    /* enum sandbox_mode */
     bool wants_help;
     bool wants_version;
     bool wants_test;

@@ -29,23 +29,27 @@ struct sandbox_path {
 
 struct sandbox_options {
     enum sandbox_mode mode;
+    bool is_default; /* nobody chose it: what the kernel lacks is no news */
     const struct sandbox_path *paths;
     size_t path_count;
     bool connects_tcp;      /* answers come from other servers */
     bool connects_abstract; /* NOTIFY_SOCKET begins with '@' */
 };
 
+enum { SANDBOX_SUMMARY_MAX = 224 };
+
 struct sandbox {
     struct path_fence fence;
     bool has_fence;
     bool has_filter;
+    char summary[SANDBOX_SUMMARY_MAX]; /* what is in force, in one line */
 };
 
 /* Whether this build has one. */
 bool sandbox_is_built_in(void);
 
-/* Enters it, and says in one line what is in force; /dev/null is always in
- * reach. A path that cannot be reached is said and stays out. EX_OK; strictly
+/* Enters it; what is in force is a message of level info, or, when somebody
+ * asked for more than there is, a notice. /dev/null is always in reach. A path that cannot be reached is said and stays out. EX_OK; strictly
  * also EX_UNAVAILABLE, after a line that says why: do not start then. */
 MUST_USE int sandbox_enter(struct sandbox *sandbox,
                            const struct sandbox_options *options);

@@ -31,7 +31,8 @@ void statistics_close(struct statistics *statistics);
 /* Notes the history, if it is time. In how many ms it will be. */
 int statistics_tick(struct statistics *statistics);
 
-/* Prints the Server Statistic Report on standard error. */
+/* Puts the Server Statistic Report there, or prints it on standard error. */
+void statistics_put_report(struct statistics *statistics, struct buf *text);
 void statistics_report(struct statistics *statistics);
 
 /* Whether it is due at exit. */

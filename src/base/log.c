@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,8 @@
 static const char *const level_names[] = {"error", "warning", "notice", "info",
                                           "debug"};
 
-/* Written by log_open() alone, before there is a second thread. */
-static enum log_level lightest_told = LOG_LEVEL_NOTICE;
-static bool is_journal;
+static atomic_uint lightest_told = LOG_LEVEL_NOTICE;
+static bool is_journal; /* written before there is a second thread */
 
 /* Whether JOURNAL_STREAM, "device:inode", names what stderr is. Set for all
  * that systemd starts, also when they have been given another stderr. */
@@ -39,8 +39,13 @@ static bool leads_to_journal(void)
 
 void log_open(enum log_level lightest)
 {
-    lightest_told = lightest;
+    log_set_lightest(lightest);
     is_journal = leads_to_journal();
+}
+
+void log_set_lightest(enum log_level lightest)
+{
+    atomic_store_explicit(&lightest_told, lightest, memory_order_relaxed);
 }
 
 void log_put_text(const char *text, size_t len, int wait_ms)
@@ -65,7 +70,7 @@ void log_write(enum log_level level, const char *format, ...)
     size_t len;
     int n;
 
-    if (level > lightest_told)
+    if (level > atomic_load_explicit(&lightest_told, memory_order_relaxed))
         return;
     n = is_journal
             ? snprintf(line, sizeof(line), "<%d>", 3 + (int)level)

@@ -227,6 +227,15 @@ void conn_set_turn(struct conn_set *set)
     reap(set);
 }
 
+/* Whether its next request is already here, unread: to close it now would be
+ * to answer that with a reset. */
+static bool has_more(const struct conn *conn)
+{
+    char byte;
+
+    return recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
 static void close_where(struct conn_set *set, bool only_idle)
 {
     struct list *link = set->open.next;
@@ -235,7 +244,7 @@ static void close_where(struct conn_set *set, bool only_idle)
         struct conn *conn = OWNER_OF(link, struct conn, link);
 
         link = link->next;
-        if (!only_idle || conn_is_idle(conn))
+        if (!only_idle || (conn_is_idle(conn) && !has_more(conn)))
             conn_close(conn, CONN_END_DRAIN);
     }
 }
@@ -246,11 +255,16 @@ void conn_set_wake(struct conn_set *set)
         conn_wake(OWNER_OF(set->waiting.next, struct conn, wait_node));
 }
 
-void conn_set_drain(struct conn_set *set)
+void conn_set_leave(struct conn_set *set)
 {
     set->is_draining = true;
-    close_where(set, true);
     conn_set_wake(set);
+}
+
+void conn_set_drain(struct conn_set *set)
+{
+    conn_set_leave(set);
+    close_where(set, true);
 }
 
 void conn_set_close_all(struct conn_set *set)

@@ -263,11 +263,12 @@ static void on_command(void *context, unsigned commands)
         worker->is_stopping = true;
     if (commands & WORKER_CHANGE)
         take_change(worker);
-    if (commands & WORKER_DRAIN) {
-        if (worker->status)
-            status_drain(worker->status);
+    if (commands & (WORKER_LEAVE | WORKER_DRAIN) && worker->status)
+        status_drain(worker->status);
+    if (commands & WORKER_LEAVE)
+        conn_set_leave(&worker->conns);
+    if (commands & WORKER_DRAIN)
         conn_set_drain(&worker->conns);
-    }
 }
 
 static void start_profile(const struct worker *worker)

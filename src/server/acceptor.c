@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,12 +21,26 @@ enum {
 
 static const double pause_s = 0.1;
 
+/* Where it listens. */
+struct place {
+    struct listener listener; /* a copy: the socket is borrowed */
+    ev_io io;
+};
+
+struct places {
+    struct place *items;
+    size_t count;
+};
+
 struct acceptor {
     struct acceptor_options options;
     struct ev_loop *loop;
     struct dispatch *dispatch;
-    ev_io *watchers; /* one per listener */
+    struct places places;
+    struct places next; /* prepared */
+    sem_t changed;
     ev_timer pause;
+    ev_async change;
     ev_async stop;
     int spare_fd; /* given up for a moment to refuse a client */
     struct log_limit complaint;
@@ -67,11 +82,11 @@ static void refuse(const struct acceptor *acceptor, int fd,
 
 static void set_listening(struct acceptor *acceptor, bool listens)
 {
-    for (size_t i = 0; i < acceptor->options.listener_count; i++) {
+    for (size_t i = 0; i < acceptor->places.count; i++) {
         if (listens)
-            ev_io_start(acceptor->loop, &acceptor->watchers[i]);
+            ev_io_start(acceptor->loop, &acceptor->places.items[i].io);
         else
-            ev_io_stop(acceptor->loop, &acceptor->watchers[i]);
+            ev_io_stop(acceptor->loop, &acceptor->places.items[i].io);
     }
 }
 
@@ -180,12 +195,45 @@ static void accept_batch(struct acceptor *acceptor,
 
 static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct acceptor *acceptor = io->data;
-    ptrdiff_t at = io - acceptor->watchers;
+    struct place *place = OWNER_OF(io, struct place, io);
 
     (void)loop;
     (void)events;
-    accept_batch(acceptor, &acceptor->options.listeners[at], BATCH_MAX);
+    accept_batch(io->data, &place->listener, BATCH_MAX);
+}
+
+/* Clients that the kernel has already told they are connected would get a
+ * reset when the listener closes. */
+static void accept_rest(struct acceptor *acceptor,
+                        const struct listener *listener)
+{
+    accept_batch(acceptor, listener, LAST_BATCH_MAX);
+}
+
+static bool has_place(const struct places *places, int fd)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].listener.fd == fd)
+            return true;
+    return false;
+}
+
+static void on_change(struct ev_loop *loop, ev_async *change, int events)
+{
+    struct acceptor *acceptor = change->data;
+    struct places before = acceptor->places;
+
+    (void)loop;
+    (void)events;
+    set_listening(acceptor, false);
+    for (size_t i = 0; i < before.count; i++)
+        if (!has_place(&acceptor->next, before.items[i].listener.fd))
+            accept_rest(acceptor, &before.items[i].listener);
+    acceptor->places = acceptor->next;
+    acceptor->next = before;
+    if (!ev_is_active(&acceptor->pause))
+        set_listening(acceptor, true);
+    sem_post(&acceptor->changed);
 }
 
 static void on_stop(struct ev_loop *loop, ev_async *stop, int events)
@@ -193,11 +241,8 @@ static void on_stop(struct ev_loop *loop, ev_async *stop, int events)
     struct acceptor *acceptor = stop->data;
 
     (void)events;
-    /* Clients that the kernel has already told they are connected would get
-     * a reset when the listener closes. */
-    for (size_t i = 0;
-         i < acceptor->options.listener_count && !acceptor->leaves; i++)
-        accept_batch(acceptor, &acceptor->options.listeners[i], LAST_BATCH_MAX);
+    for (size_t i = 0; i < acceptor->places.count && !acceptor->leaves; i++)
+        accept_rest(acceptor, &acceptor->places.items[i].listener);
     ev_break(loop, EVBREAK_ALL);
 }
 
@@ -218,26 +263,39 @@ static void *run(void *context)
 
 /* --- Coming and going ----------------------------------------------------- */
 
+static bool set_places(struct acceptor *acceptor, struct places *places,
+                       const struct listener *listeners, size_t count)
+{
+    places->items = calloc(count, sizeof(*places->items));
+    if (!places->items)
+        return false;
+    places->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct place *place = &places->items[i];
+
+        place->listener = listeners[i];
+        ev_io_init(&place->io, on_connection, listeners[i].fd, EV_READ);
+        place->io.data = acceptor;
+    }
+    return true;
+}
+
 static bool set_up(struct acceptor *acceptor)
 {
-    size_t count = acceptor->options.listener_count;
-
     acceptor->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
-    acceptor->watchers = calloc(count, sizeof(*acceptor->watchers));
     acceptor->dispatch = dispatch_create(acceptor->options.workers,
                                          acceptor->options.worker_count);
     acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (!acceptor->loop || !acceptor->watchers || !acceptor->dispatch ||
-        acceptor->spare_fd == -1)
+    if (!acceptor->loop || !acceptor->dispatch || acceptor->spare_fd == -1 ||
+        !set_places(acceptor, &acceptor->places, acceptor->options.listeners,
+                    acceptor->options.listener_count))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        ev_io_init(&acceptor->watchers[i], on_connection,
-                   acceptor->options.listeners[i].fd, EV_READ);
-        acceptor->watchers[i].data = acceptor;
-    }
     set_listening(acceptor, true);
     ev_timer_init(&acceptor->pause, on_pause_over, pause_s, 0.);
     acceptor->pause.data = acceptor;
+    ev_async_init(&acceptor->change, on_change);
+    acceptor->change.data = acceptor;
+    ev_async_start(acceptor->loop, &acceptor->change);
     ev_async_init(&acceptor->stop, on_stop);
     acceptor->stop.data = acceptor;
     ev_async_start(acceptor->loop, &acceptor->stop);
@@ -252,6 +310,7 @@ struct acceptor *acceptor_create(const struct acceptor_options *options)
         return NULL;
     acceptor->options = *options;
     acceptor->spare_fd = -1;
+    sem_init(&acceptor->changed, 0, 0);
     if (set_up(acceptor))
         return acceptor;
     acceptor_destroy(acceptor);
@@ -267,13 +326,37 @@ void acceptor_destroy(struct acceptor *acceptor)
     dispatch_destroy(acceptor->dispatch);
     if (acceptor->loop)
         ev_loop_destroy(acceptor->loop);
-    free(acceptor->watchers);
+    free(acceptor->places.items);
+    free(acceptor->next.items);
+    sem_destroy(&acceptor->changed);
     free(acceptor);
 }
 
 int acceptor_start(struct acceptor *acceptor)
 {
     return -pthread_create(&acceptor->thread, NULL, run, acceptor);
+}
+
+static void forget(struct places *places)
+{
+    free(places->items);
+    *places = (struct places){0};
+}
+
+int acceptor_prepare(struct acceptor *acceptor,
+                     const struct listener *listeners, size_t count)
+{
+    forget(&acceptor->next);
+    return set_places(acceptor, &acceptor->next, listeners, count) ? 0
+                                                                   : -ENOMEM;
+}
+
+void acceptor_change(struct acceptor *acceptor)
+{
+    ev_async_send(acceptor->loop, &acceptor->change);
+    while (sem_wait(&acceptor->changed) == -1)
+        continue; /* a signal; they are blocked, but for the profiler's */
+    forget(&acceptor->next); /* those before */
 }
 
 void acceptor_stop(struct acceptor *acceptor)

@@ -77,6 +77,7 @@ static int adopt_from_systemd(struct activation *activation)
     count = read_number(fds, &end);
     if (count == -1 || *end != '\0')
         return refuse("LISTEN_FDS", fds);
+    activation->is_systemds = count > 0;
     for (long i = 0; i < count && status == EX_OK; i++)
         status = adopt(activation, (int)(LISTEN_FDS_START + i), false);
     return status == EX_OK ? name_all(activation) : status;
@@ -88,13 +89,16 @@ static int adopt_from_predecessor(struct activation *activation)
     const char *at = text;
     int status = EX_OK;
 
+    /* The files of systemd's sockets are systemd's. */
+    if (text && getenv(ACTIVATION_ORIGIN))
+        activation->is_systemds = true;
     while (at && *at != '\0' && status == EX_OK) {
         char *end;
         long fd = read_number(at, &end);
 
         if (fd == -1 || (*end != ';' && *end != '\0'))
             return refuse(ACTIVATION_VARIABLE, text);
-        status = adopt(activation, (int)fd, true);
+        status = adopt(activation, (int)fd, !activation->is_systemds);
         at = *end == ';' ? end + 1 : end;
     }
     return status;
@@ -112,6 +116,7 @@ int activation_open(struct activation *activation)
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
     unsetenv(ACTIVATION_VARIABLE);
+    unsetenv(ACTIVATION_ORIGIN);
     return status;
 }
 
@@ -138,6 +143,16 @@ bool activation_take_path(struct activation *activation,
 {
     for (size_t i = 0; i < activation->count; i++)
         if (listener_is_at_path(&activation->listeners[i], path))
+            return take_at(activation, i, listener);
+    return false;
+}
+
+bool activation_take_name(struct activation *activation,
+                          struct listener *listener, const char *name)
+{
+    for (size_t i = 0; i < activation->count; i++)
+        if (activation->listeners[i].fd >= 0 &&
+            strcmp(activation->names[i], name) == 0)
             return take_at(activation, i, listener);
     return false;
 }

@@ -133,13 +133,15 @@ static void print_row_help(FILE *to, const struct option_row *row)
 
 void command_line_print_help(FILE *to)
 {
-    fputs("Usage: sprintd [OPTIONS] [DOCROOT]\n"
-          "       sprintd top [--once] URL\n"
-          "Serves the files below DOCROOT (default: www), or the sites of a\n"
-          "configuration file, over HTTP/1.1, the shortest response first; or\n"
-          "watches a server that does, by the URL of its --status (a DOCROOT\n"
-          "named top is ./top).\n",
-          to);
+    fputs(
+        "Usage: sprintd [OPTIONS] [DOCROOT]\n"
+        "       sprintd top [--once] URL\n"
+        "       sprintd ctl [--control SOCKET] COMMAND\n"
+        "Serves the files below DOCROOT (default: www), or the sites of a\n"
+        "configuration file, over HTTP/1.1, the shortest response first; or\n"
+        "watches a server that does, by the URL of its --status; or commands\n"
+        "one, through its --control (a DOCROOT named top is ./top).\n",
+        to);
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
         int column;
@@ -159,8 +161,11 @@ void command_line_print_help(FILE *to)
         fprintf(to, "%*s", HELP_COLUMN - column, "");
         print_row_help(to, row);
     }
-    fputs("\nSizes take K, M, G (1024); times take ms, s, m.\n"
-          "SIGTERM and SIGINT stop gracefully, a second one at once; SIGUSR1\n"
-          "opens the access log anew, SIGUSR2 prints statistics.\n",
-          to);
+    fputs(
+        "\nSizes take K, M, G (1024); times take ms, s, m.\n"
+        "SIGTERM and SIGINT stop within --drain-timeout, SIGQUIT without it,\n"
+        "a second one at once; SIGHUP reads the configuration anew, SIGUSR1\n"
+        "opens the access log anew, SIGUSR2 prints statistics and, with\n"
+        "--config, lets a new binary take over.\n",
+        to);
 }

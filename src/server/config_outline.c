@@ -44,7 +44,7 @@ void config_fault(struct faults *faults, const struct config_section *section,
 bool config_takes(enum config_section_kind kind, const struct option_row *row)
 {
     return row->scope == OPTION_LOCATION ||
-           (row->scope == OPTION_GLOBAL && kind == CONFIG_TOP);
+           (option_is_at_top(row->scope) && kind == CONFIG_TOP);
 }
 
 bool config_is_list(const struct option_row *row)
@@ -80,7 +80,7 @@ static void tell_unknown(struct walk *walk,
     const struct option_row *row = option_find(name);
     const char *nearest = find_nearest(name, section->kind);
 
-    if (row && row->scope == OPTION_GLOBAL)
+    if (row && option_is_at_top(row->scope))
         config_fault(walk->faults, section, line,
                      "key '%s' belongs at the top of the file", row->name);
     else if (row && row->scope == OPTION_COMMAND)

@@ -252,14 +252,16 @@ void control_destroy(struct control *control)
 {
     if (!control)
         return;
+    listener_close(&control->listener); /* whoever is answered may start anew */
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         struct client *client = &control->clients[i];
 
-        if (client->state == CLIENT_WAITING)
+        if (client->state == CLIENT_WAITING && client->command == CONTROL_STOP)
+            answer(client, CONTROL_OK, BYTES(""), 0);
+        else if (client->state == CLIENT_WAITING)
             answer(client, CONTROL_ERROR, BYTES("the server ends"), 0);
         drop(client);
     }
-    listener_close(&control->listener);
     free(control);
 }
 

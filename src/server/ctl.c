@@ -10,7 +10,8 @@
 
 #include "server/control.h"
 
-/* An upgrade takes the longest: half a minute, and then the new one starts. */
+/* An upgrade takes half a minute at most, and then the new one starts. To stop
+ * takes as long as --drain-timeout says. */
 enum { ANSWER_S = 60 };
 
 static int complain(FILE *errors, const char *path, int err)
@@ -28,10 +29,10 @@ static int complain(FILE *errors, const char *path, int err)
 }
 
 /* A descriptor or -errno. */
-static int connect_to(const char *path)
+static int connect_to(const char *path, time_t answer_s)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_sec = ANSWER_S};
+    struct timeval patience = {.tv_sec = answer_s};
     int fd, err;
 
     if (strlen(path) >= sizeof(to.sun_path))
@@ -100,7 +101,7 @@ static int show(struct bytes answer, FILE *out, FILE *errors)
 
 static int usage(FILE *errors)
 {
-    fputs("sprintd: usage: sprintd ctl [--socket PATH] ", errors);
+    fputs("sprintd: usage: sprintd ctl [--control SOCKET] ", errors);
     for (unsigned i = 0; i < CONTROL_COUNT; i++)
         fprintf(errors, "%s%s", i > 0 ? " | " : "",
                 control_name((enum control_command)i));
@@ -115,7 +116,7 @@ int ctl_run(int count, char **arguments, FILE *out, FILE *errors)
     struct buf answer;
     int status, fd;
 
-    if (count >= 2 && strcmp(arguments[0], "--socket") == 0) {
+    if (count >= 2 && strcmp(arguments[0], "--control") == 0) {
         path = arguments[1];
         arguments += 2;
         count -= 2;
@@ -125,7 +126,9 @@ int ctl_run(int count, char **arguments, FILE *out, FILE *errors)
             is_known = true;
     if (!is_known)
         return usage(errors);
-    fd = connect_to(path);
+    fd = connect_to(path, strcmp(arguments[0], control_name(CONTROL_STOP)) == 0
+                              ? 0
+                              : ANSWER_S);
     if (fd < 0)
         return complain(errors, path, -fd);
     buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);

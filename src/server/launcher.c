@@ -125,6 +125,8 @@ static void set_environment(const struct launcher_order *order, const int *fds,
         keep_open(fd);
         set_number(PID_FILE_VARIABLE, fd);
     }
+    if (getenv("LISTEN_FDS"))
+        setenv(ACTIVATION_ORIGIN, "1", 1);
     /* These were the first server's; the watchdog goes on with the service. */
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");

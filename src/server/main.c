@@ -13,6 +13,7 @@
 #include "server/command_line.h"
 #include "server/config_dump.h"
 #include "server/configuration.h"
+#include "server/ctl.h"
 #include "server/server.h"
 #include "server/top.h"
 #include "server/version.h"
@@ -78,6 +79,8 @@ int main(int argc, char **argv)
     fill_standard();
     if (argc > 1 && strcmp(argv[1], "top") == 0)
         return top_run(argc - 2, argv + 2, stderr);
+    if (argc > 1 && strcmp(argv[1], "ctl") == 0)
+        return ctl_run(argc - 2, argv + 2, stdout, stderr);
     status = configuration_read(&options, argc, argv, stderr);
     if (status == EX_OK)
         status = run(&options, argc, argv);

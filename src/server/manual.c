@@ -98,49 +98,43 @@ static const char values[] =
     "Sizes take K, M and G (of 1024), rates the same (of 1000); times take\n"
     "ms, s and m, and are seconds without.\n";
 
-void manual_print_program(FILE *to)
+static void print_commands(FILE *to)
 {
-    print_head(to, "sprintd", 8,
-               "web server that sends the shortest response first");
-    fputs(".SH SYNOPSIS\n"
-          ".B sprintd\n[\\fIOPTIONS\\fR] [\\fIDOCROOT\\fR]\n.br\n"
-          ".B sprintd \\-\\-config\n.I FILE\n[\\fIOPTIONS\\fR]\n.br\n"
-          ".B sprintd top\n[\\fB\\-\\-once\\fR] \\fIURL\\fR\n"
-          ".SH DESCRIPTION\n"
-          ".B sprintd\n"
-          "serves the files below \\fIDOCROOT\\fR, or the sites of a\n"
-          "configuration file, over HTTP/1.1. What is left to send of each\n"
-          "response decides who sends next, so that a small page does not\n"
-          "wait behind a large download.\n.PP\n"
-          ".B sprintd top\n"
-          "shows what a server does that was given \\fB\\-\\-status\\fR.\n"
-          ".SH OPTIONS\n"
-          "An option's value follows as the next argument or behind '='.\n"
-          "What is on or off is turned off by \\fB=no\\fR. Every option but\n"
-          "those under Configuration and those that only print is a key of\n"
-          ".BR sprintd.conf (5)\n"
-          "too; what the command line says wins over the top of the file.\n",
+    fputs(".SH COMMANDS\n"
+          "The answer comes when the thing is done; status 0 says it was.\n"
+          "Only root and the server's user are heard.\n"
+          ".TP\n.B reload\nRead the configuration anew. A faulty one changes\n"
+          "nothing, and is explained.\n"
+          ".TP\n.B upgrade\nLet a new process of the program that lies there "
+          "now\n"
+          "take the sockets over; without it, the old one stays.\n"
+          ".TP\n.B stop\nAs SIGTERM.\n"
+          ".TP\n.BR status \", \" report\nTell how it is; print statistics.\n"
+          ".TP\n.B reopen\nOpen the access log anew.\n"
+          ".SH SIGNALS\n"
+          ".TP\n.BR SIGTERM \", \" SIGINT\n"
+          "Stop: take no more connections, finish what is being sent within\n"
+          "\\fB\\-\\-drain\\-timeout\\fR. A second one stops at once.\n"
+          ".TP\n.B SIGQUIT\nThe same without a deadline.\n"
+          ".TP\n.B SIGHUP\nRead the configuration anew.\n"
+          ".TP\n.B SIGUSR1\nOpen the access log anew.\n"
+          ".TP\n.B SIGUSR2\nPrint statistics on standard error; with\n"
+          "\\fB\\-\\-config\\fR, upgrade, too.\n",
           to);
-    print_text(to, values);
-    for (size_t i = 0; i < option_row_count; i++) {
-        if (option_rows[i].group)
-            fprintf(to, ".SS %s\n", option_rows[i].group);
-        print_option(to, &option_rows[i]);
-    }
+}
+
+static void print_rest(FILE *to)
+{
     fputs(
-        ".SH SIGNALS\n"
-        ".TP\n.BR SIGTERM \", \" SIGINT\n"
-        "Stop: take no more connections, finish what is being sent within\n"
-        "\\fB\\-\\-drain\\-timeout\\fR. A second one stops at once.\n"
-        ".TP\n.B SIGUSR1\nOpen the access log anew.\n"
-        ".TP\n.B SIGUSR2\nPrint statistics on standard error.\n"
         ".SH EXIT STATUS\n"
         ".TP\n.B 0\nIt ended as it was told to, or printed what it should.\n"
         ".TP\n.B 64\nThe command line is wrong.\n"
         ".TP\n.B 66\nThe directory to serve is not there.\n"
-        ".TP\n.B 69\nIt cannot listen where it should.\n"
+        ".TP\n.B 67\nThere is no such user or group.\n"
+        ".TP\n.B 69\nIt cannot listen where it should, another server has its\n"
+        "pid file, or the kernel lacks a part of the strict sandbox.\n"
         ".TP\n.B 71\nThe system refuses threads, descriptors or memory.\n"
-        ".TP\n.B 73\nThe access log cannot be made.\n"
+        ".TP\n.B 73\nThe access log or the pid file cannot be made.\n"
         ".TP\n.B 74\nWhat it was to print could not be written.\n"
         ".TP\n.B 77\nA permission is missing.\n"
         ".TP\n.B 78\nThe configuration is wrong; all that is wrong was told.\n"
@@ -162,6 +156,43 @@ void manual_print_program(FILE *to)
         ".SH SEE ALSO\n"
         ".BR sprintd.conf (5),\n.BR logrotate (8),\n.BR systemd (1)\n",
         to);
+}
+
+void manual_print_program(FILE *to)
+{
+    print_head(to, "sprintd", 8,
+               "web server that sends the shortest response first");
+    fputs(".SH SYNOPSIS\n"
+          ".B sprintd\n[\\fIOPTIONS\\fR] [\\fIDOCROOT\\fR]\n.br\n"
+          ".B sprintd \\-\\-config\n.I FILE\n[\\fIOPTIONS\\fR]\n.br\n"
+          ".B sprintd top\n[\\fB\\-\\-once\\fR] \\fIURL\\fR\n.br\n"
+          ".B sprintd ctl\n[\\fB\\-\\-control\\fR \\fISOCKET\\fR] "
+          "\\fICOMMAND\\fR\n"
+          ".SH DESCRIPTION\n"
+          ".B sprintd\n"
+          "serves the files below \\fIDOCROOT\\fR, or the sites of a\n"
+          "configuration file, over HTTP/1.1. What is left to send of each\n"
+          "response decides who sends next, so that a small page does not\n"
+          "wait behind a large download.\n.PP\n"
+          ".B sprintd top\n"
+          "shows what a server does that was given \\fB\\-\\-status\\fR.\n"
+          ".PP\n.B sprintd ctl\n"
+          "commands one through its \\fB\\-\\-control\\fR; see COMMANDS.\n"
+          ".SH OPTIONS\n"
+          "An option's value follows as the next argument or behind '='.\n"
+          "What is on or off is turned off by \\fB=no\\fR. Every option but\n"
+          "those under Configuration and those that only print is a key of\n"
+          ".BR sprintd.conf (5)\n"
+          "too; what the command line says wins over the top of the file.\n",
+          to);
+    print_text(to, values);
+    for (size_t i = 0; i < option_row_count; i++) {
+        if (option_rows[i].group)
+            fprintf(to, ".SS %s\n", option_rows[i].group);
+        print_option(to, &option_rows[i]);
+    }
+    print_commands(to);
+    print_rest(to);
 }
 
 static void print_form(FILE *to)
@@ -234,7 +265,7 @@ void manual_print_file(FILE *to)
     fputs(".SH KEYS AT THE TOP\n", to);
     print_text(to, values);
     for (size_t i = 0; i < option_row_count; i++)
-        if (option_rows[i].scope == OPTION_GLOBAL)
+        if (option_is_at_top(option_rows[i].scope))
             print_key(to, &option_rows[i]);
     fputs(".SH SEE ALSO\n.BR sprintd (8)\n", to);
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "engine/sched.h"
 #include "observe/access_log.h"
+#include "server/sandbox.h"
 
 static const struct option_choice schedules[] = {{"srpt", SCHED_POLICY_SRPT},
                                                  {"fsp", SCHED_POLICY_FSP},
@@ -42,8 +43,11 @@ static const struct option_choice client_addresses[] = {
     {"forwarded", OPTIONS_CLIENT_FORWARDED},
     {"proxy-protocol", OPTIONS_CLIENT_PROXY_PROTOCOL},
     {0}};
+static const struct option_choice sandboxes[] = {
+    {"off", SANDBOX_OFF}, {"on", SANDBOX_ON}, {"strict", SANDBOX_STRICT}, {0}};
 
 #define AT(member) OPTION_GLOBAL, offsetof(struct options, member)
+#define AT_START(member) OPTION_START, offsetof(struct options, member)
 #define IN_COMMAND(member) OPTION_COMMAND, offsetof(struct options, member)
 #define IN_LOCATION(member) \
     OPTION_LOCATION, offsetof(struct location_options, member)
@@ -69,19 +73,19 @@ const struct option_row option_rows[] = {
      "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH\n"
      "instead of --port and --bind; may come again"},
 
-    {"Work", "workers", 'w', OPTION_NUMBER, AT(workers), "N", "0", 0,
+    {"Work", "workers", 'w', OPTION_NUMBER, AT_START(workers), "N", "0", 0,
      OPTIONS_WORKERS_MAX, NULL, "threads; 0: one per CPU it may use"},
-    {NULL, "schedule", 0, OPTION_CHOICE, AT(schedule), "ORDER", "srpt", 0, 0,
-     schedules,
+    {NULL, "schedule", 0, OPTION_CHOICE, AT_START(schedule), "ORDER", "srpt", 0,
+     0, schedules,
      "which response sends next: fewest bytes left\n"
      "first; by when it would finish under fair\n"
      "sharing; in order of arrival; in turns"},
-    {NULL, "starvation-bound", 0, OPTION_NUMBER, AT(starvation_bound), "K",
-     "256", 0, 1ull << 20, NULL,
+    {NULL, "starvation-bound", 0, OPTION_NUMBER, AT_START(starvation_bound),
+     "K", "256", 0, 1ull << 20, NULL,
      "srpt: what passes a response of B bytes has\n"
      "less than (K + 1) * B; 0: no bound"},
-    {NULL, "link-rate", 0, OPTION_RATE, AT(link_rate), "RATE", "auto", 8000,
-     1ull << 50, NULL,
+    {NULL, "link-rate", 0, OPTION_RATE, AT_START(link_rate), "RATE", "auto",
+     8000, 1ull << 50, NULL,
      "of the narrowest link to the clients, in bits\n"
      "a second (80M): bytes wait here, not there;\n"
      "auto finds it out; off: plain sending"},
@@ -187,10 +191,10 @@ const struct option_row option_rows[] = {
     {NULL, "cache-policy", 0, OPTION_CHOICE, AT(cache_policy), "POLICY",
      "sieve", 0, 0, cache_policies, "what goes when there is no room"},
 
-    {"Limits", "max-connections", 0, OPTION_NUMBER, AT(connections_max), "N",
-     "0", 0, 1ull << 24, NULL, "in all; 0: as many as descriptors allow"},
+    {"Limits", "max-connections", 0, OPTION_NUMBER, AT_START(connections_max),
+     "N", "0", 0, 1ull << 24, NULL, "in all; 0: as many as descriptors allow"},
     {NULL, "max-connections-per-address", 0, OPTION_NUMBER,
-     AT(address_connections_max), "N", "0", 0, 1000000, NULL,
+     AT_START(address_connections_max), "N", "0", 0, 1000000, NULL,
      "of IPv6 by /64; 0: any number"},
     {NULL, "max-requests-per-connection", 0, OPTION_NUMBER, AT(requests_max),
      "N", "0", 0, UINT32_MAX, NULL, "0: any number"},
@@ -218,16 +222,16 @@ const struct option_row option_rows[] = {
     {NULL, "status-allow", 0, OPTION_CIDRS, AT(status_allow), "CIDR", NULL, 0,
      OPTIONS_STATUS_ALLOW_MAX, NULL, "and for these addresses; may come again"},
 
-    {"Output", "access-log", 0, OPTION_TEXT, AT(access_log), "WHERE", NULL, 0,
-     0, NULL,
+    {"Output", "access-log", 0, OPTION_TEXT, AT_START(access_log), "WHERE",
+     NULL, 0, 0, NULL,
      "a file, - for standard output, syslog: or\n"
      "syslog:/SOCKET; SIGUSR1 opens it anew"},
-    {NULL, "log-format", 0, OPTION_FORMAT, AT(log_format), "FORMAT", "combined",
-     0, 0, NULL,
+    {NULL, "log-format", 0, OPTION_FORMAT, AT_START(log_format), "FORMAT",
+     "combined", 0, 0, NULL,
      "common, combined, json, events, or a template\n"
      "such as \"%{remote} %{status} %{total_us}\""},
-    {NULL, "log-overflow", 0, OPTION_CHOICE, AT(log_overflow), "WHAT", "drop",
-     0, 0, overflows,
+    {NULL, "log-overflow", 0, OPTION_CHOICE, AT_START(log_overflow), "WHAT",
+     "drop", 0, 0, overflows,
      "when writing it falls behind: drop lines and\n"
      "count them, or let workers wait"},
     {NULL, "log-level", 0, OPTION_CHOICE, AT(log_level), "LEVEL", "notice", 0,
@@ -238,9 +242,27 @@ const struct option_row option_rows[] = {
      "when that is a terminal; SIGUSR2: at any time"},
     {NULL, "server-timing", 0, OPTION_SWITCH, AT(server_timing), NULL, NULL, 0,
      0, NULL, "tell clients of each answer where time went"},
-    {NULL, "profile", 0, OPTION_SWITCH, AT(profile), NULL, NULL, 0, 0, NULL,
+    {NULL, "profile", 0, OPTION_SWITCH, AT_START(profile), NULL, NULL, 0, 0,
+     NULL,
      "sample where processor time goes, for the\n"
      "report and --status"},
+
+    {"Service", "daemon", 0, OPTION_SWITCH, AT_START(daemon), NULL, NULL, 0, 0,
+     NULL, "leave the terminal, once it serves"},
+    {NULL, "pid-file", 0, OPTION_PATH, AT_START(pid_file), "FILE", NULL, 0, 0,
+     NULL, "holds the process's number, locked"},
+    {NULL, "user", 0, OPTION_TEXT, AT_START(user), "NAME[:GROUP]", NULL, 0, 0,
+     NULL, "whom to become once sockets and logs are open"},
+    {NULL, "group", 0, OPTION_TEXT, AT_START(group), "NAME", NULL, 0, 0, NULL,
+     "instead of that user's"},
+    {NULL, "control", 0, OPTION_PATH, AT_START(control), "SOCKET", NULL, 0, 0,
+     NULL, "where `sprintd ctl` finds this server"},
+    {NULL, "sandbox", 0, OPTION_CHOICE, AT_START(sandbox), "HOW", "on", 0, 0,
+     sandboxes,
+     "off; on: only files and system calls it needs,\n"
+     "as far as the kernel can; strict: or not start,\n"
+     "and be killed for a wrong call"},
+
     {NULL, "help", 'h', OPTION_SWITCH, IN_COMMAND(wants_help), NULL, NULL, 0, 0,
      NULL, "print this and exit"},
     {NULL, "version", 'V', OPTION_SWITCH, IN_COMMAND(wants_version), NULL, NULL,

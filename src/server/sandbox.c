@@ -50,8 +50,9 @@ static void permit(struct path_fence *fence, const struct sandbox_path *path)
 static int enter_fence(struct path_fence *fence,
                        const struct sandbox_options *options)
 {
-    /* The acceptor's spare descriptor is opened again and again. */
-    static const struct sandbox_path null = {"/dev/null", PATH_READ, true};
+    /* The acceptor's spare descriptor is opened again and again, and a daemon
+     * lets its output lead there. */
+    static const struct sandbox_path null = {"/dev/null", PATH_WRITE, true};
     const struct path_fence_options fence_options = {
         .rules_max = SANDBOX_PATHS_MAX + 1,
         .connects_tcp = options->connects_tcp,
@@ -69,8 +70,8 @@ static int enter_fence(struct path_fence *fence,
     return err;
 }
 
-static void announce(const struct sandbox *sandbox, bool is_strict,
-                     int fence_err, int filter_err)
+static void describe(struct sandbox *sandbox, bool is_strict, int fence_err,
+                     int filter_err)
 {
     char fence[96];
     char filter[96];
@@ -85,7 +86,20 @@ static void announce(const struct sandbox *sandbox, bool is_strict,
     else
         snprintf(filter, sizeof(filter), "no seccomp (%s)",
                  strerror(-filter_err));
-    log_notice("sandbox: %s, %s%s", fence, filter, is_strict ? ", strict" : "");
+    snprintf(sandbox->summary, sizeof(sandbox->summary), "%s, %s%s", fence,
+             filter, is_strict ? ", strict" : "");
+}
+
+static void announce(const struct sandbox *sandbox,
+                     const struct sandbox_options *options)
+{
+    bool is_less = options->mode != SANDBOX_OFF && !options->is_default &&
+                   !(sandbox->has_fence && sandbox->has_filter);
+
+    if (is_less)
+        log_notice("sandbox: %s", sandbox->summary);
+    else
+        log_info("sandbox: %s", sandbox->summary);
 }
 
 static int refuse(const char *what, int err)
@@ -106,9 +120,11 @@ int sandbox_enter(struct sandbox *sandbox,
 
     *sandbox = (struct sandbox){.fence = {.fd = -1}};
     if (options->mode == SANDBOX_OFF || !sandbox_is_built_in()) {
-        log_notice("sandbox: %s", options->mode == SANDBOX_OFF
-                                      ? "off"
-                                      : "none in an instrumented build");
+        snprintf(sandbox->summary, sizeof(sandbox->summary), "%s",
+                 options->mode == SANDBOX_OFF
+                     ? "off"
+                     : "none in an instrumented build");
+        announce(sandbox, options);
         return EX_OK;
     }
     assert(is_single_thread());
@@ -121,7 +137,8 @@ int sandbox_enter(struct sandbox *sandbox,
     sandbox->has_filter = filter_err == 0;
     if (is_strict && !sandbox->has_filter)
         return refuse("seccomp filter", filter_err);
-    announce(sandbox, is_strict, fence_err, filter_err);
+    describe(sandbox, is_strict, fence_err, filter_err);
+    announce(sandbox, options);
     return EX_OK;
 }
 

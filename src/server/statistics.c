@@ -87,15 +87,21 @@ int statistics_tick(struct statistics *statistics)
     return (int)(statistics->due_ms - now.mono_ms);
 }
 
-void statistics_report(struct statistics *statistics)
+void statistics_put_report(struct statistics *statistics, struct buf *text)
 {
     struct now now;
-    struct buf text;
 
     now_refresh(&now);
     take_snapshot(statistics, &now);
+    report_put(text, statistics->snapshot);
+}
+
+void statistics_report(struct statistics *statistics)
+{
+    struct buf text;
+
     buf_init(&text, NULL, 0, REPORT_BYTES_MAX);
-    report_put(&text, statistics->snapshot);
+    statistics_put_report(statistics, &text);
     log_put_text(text.data, text.len, REPORT_WAIT_MS);
     buf_fini(&text);
 }

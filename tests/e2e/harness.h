@@ -8,7 +8,8 @@
  * stays when it calls harness_keep(). A server that does not end with status
  * 0 on SIGTERM fails the test that used it.
  *
- * The server is the program that SPRINTD names. TEST_SLOW=N makes all
+ * The server is the program that SPRINTD names, and gets the argument that
+ * SPRINTD_ARGS is, if any (make e2e-strict). TEST_SLOW=N makes all
  * patience N times longer; it is 1, or 5 with a sanitizer.
  *
  * Thread: one; there are no others in test programs.
@@ -118,7 +119,11 @@ struct launch {
     rlim_t descriptors;  /* 0: as many as we may have */
     const char *address; /* it listens there; NULL: 127.0.0.1 */
     int netns;           /* it runs there; 0: where the tests do */
+    int listener;        /* a socket it gets as from systemd; 0: none */
 };
+
+/* Another program is the server from now on. 0 or -1. */
+int servers_choose(const char *path);
 
 /* Starts it, and waits until it says that it serves. */
 struct server *server_start(const struct launch *launch,

@@ -28,6 +28,11 @@ static struct {
     unsigned started;
 } all;
 
+int servers_choose(const char *path)
+{
+    return realpath(path, all.program) ? 0 : -1;
+}
+
 int servers_begin(void)
 {
     const char *name = getenv("SPRINTD");
@@ -47,6 +52,21 @@ void servers_keep(void)
 
 /* --- Starting ------------------------------------------------------------ */
 
+/* As systemd does; closes what else is there by that number. */
+static void hand_over(int listener)
+{
+    char pid[16];
+
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "1", 1);
+    setenv("LISTEN_FDNAMES", "http", 1);
+    if (listener == 3)
+        fcntl(listener, F_SETFD, 0);
+    else
+        dup2(listener, 3);
+}
+
 static void become(const struct launch *launch, int out, int err)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -62,12 +82,29 @@ static void become(const struct launch *launch, int out, int err)
         (setgroups(0, NULL) == -1 || setgid(NOBODY) == -1 ||
          setuid(NOBODY) == -1))
         _exit(126);
+    if (launch->listener)
+        hand_over(launch->listener);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever becomes of the test */
 }
 
 static const char *address_of(const struct launch *launch)
 {
     return launch->address ? launch->address : "127.0.0.1";
+}
+
+/* What SPRINTD_ARGS says beside, one argument: "--sandbox=strict". Not to
+ * commands that are no server, and not where it contradicts the others. */
+static const char *extra_argument(const char *const arguments[])
+{
+    const char *extra = getenv("SPRINTD_ARGS");
+
+    if (!extra || extra[0] == '\0' || (arguments[0] && arguments[0][0] != '-'))
+        return NULL;
+    for (; *arguments; arguments++)
+        if (strcmp(*arguments, "--follow-symlinks") == 0 ||
+            strncmp(*arguments, "--sandbox", 9) == 0)
+            return NULL;
+    return extra;
 }
 
 static void list_arguments(const struct launch *launch,
@@ -77,6 +114,8 @@ static void list_arguments(const struct launch *launch,
     size_t count = 0;
 
     argv[count++] = all.program;
+    if (extra_argument(arguments))
+        argv[count++] = extra_argument(arguments);
     if (!launch->is_bare) {
         argv[count++] = "--bind";
         argv[count++] = address_of(launch);

@@ -241,6 +241,39 @@ static void an_idle_connection_is_drained(void **state)
     assert_story(1, "drain");
 }
 
+static void a_request_that_is_already_there_is_answered_first(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, GET("/small"));
+    client_send(&client, GET("/small"));
+    conn_set_drain(&set);
+    settle(&client);
+    assert_has(client.text, "Connection: close");
+    client_close(&client);
+    turn();
+    assert_story(2, "drain");
+}
+
+static void who_is_left_may_ask_once_more(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, GET("/small"));
+    conn_set_leave(&set);
+    settle(&client);
+    assert_int_equal(set.count, 1);
+    assert_has(talk(&client, GET("/small")), "Connection: close");
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_story(2, "drain");
+}
+
 static void one_that_is_being_answered_is_drained_after_it(void **state)
 {
     struct client client;
@@ -334,6 +367,8 @@ int main(void)
         TEST(asked_for_or_not_a_broken_end_is_an_error),
         TEST(the_last_request_allowed_is_a_limit),
         TEST(an_idle_connection_is_drained),
+        TEST(a_request_that_is_already_there_is_answered_first),
+        TEST(who_is_left_may_ask_once_more),
         TEST(one_that_is_being_answered_is_drained_after_it),
         TEST(connections_are_numbered_and_their_requests_too),
         TEST(workers_share_the_numbers),

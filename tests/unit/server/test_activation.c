@@ -92,6 +92,23 @@ static void sockets_of_a_predecessor_are_known_by_their_address(void **state)
     close(tcp.fd);
 }
 
+static void what_systemd_opened_stays_systemds_after_an_upgrade(void **state)
+{
+    const char *path = place_path(&place, "socket");
+    struct listener local, taken;
+
+    (void)state;
+    assert_int_equal(listener_open_unix(&local, path), 0);
+    hand_over(&local);
+    setenv(ACTIVATION_ORIGIN, "1", 1);
+    assert_int_equal(activation_open(&activation), EX_OK);
+    assert_null(getenv(ACTIVATION_ORIGIN));
+    assert_true(activation.is_systemds);
+    assert_true(activation_take_path(&activation, &taken, path));
+    listener_close(&taken);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 static void any_port_takes_each_socket_once(void **state)
 {
     struct listener one, other, taken;
@@ -219,12 +236,15 @@ static int check_both(const char *path)
 {
     struct listener taken;
     bool is_good = activation_open(&activation) == EX_OK &&
-                   activation.count == 2 && !getenv("LISTEN_PID") &&
-                   !getenv("LISTEN_FDS") && !getenv("LISTEN_FDNAMES") &&
+                   activation.count == 2 && activation.is_systemds &&
+                   !getenv("LISTEN_PID") && !getenv("LISTEN_FDS") &&
+                   !getenv("LISTEN_FDNAMES") &&
                    strcmp(activation.names[0], "web") == 0 &&
                    strcmp(activation.names[1], "local") == 0 &&
                    activation_take(&activation, &taken, "127.0.0.1", 0) &&
-                   taken.fd == 3 && activation_take_next(&activation, &taken) &&
+                   taken.fd == 3 &&
+                   !activation_take_name(&activation, &taken, "web") &&
+                   activation_take_name(&activation, &taken, "local") &&
                    taken.fd == 4 && !activation_take_next(&activation, &taken);
 
     listener_close(&taken);
@@ -297,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_a_word_there_are_no_sockets),
         TEST(sockets_of_a_predecessor_are_known_by_their_address),
+        TEST(what_systemd_opened_stays_systemds_after_an_upgrade),
         TEST(any_port_takes_each_socket_once),
         TEST(what_is_left_is_closed_when_the_server_serves),
         TEST(a_server_that_fails_leaves_files_to_its_predecessor),

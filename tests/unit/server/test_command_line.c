@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "engine/sched.h"
 #include "observe/access_log.h"
+#include "server/option_compare.h"
 #include "server/option_value.h"
 
 enum { ARGUMENTS_MAX = 40 };
@@ -24,14 +25,16 @@ static char errors[4096]; /* what was said about them */
  * empty one. 0 or -EINVAL. */
 static int read_options(const char *line)
 {
-    static char text[4096];
+    static char texts[2][4096]; /* values point into it */
+    static unsigned turn;
+    char *text = texts[turn++ % 2];
     char *arguments[ARGUMENTS_MAX] = {text};
     int count = 1;
     FILE *to = fmemopen(errors, sizeof(errors), "w");
     int status;
 
     assert_non_null(to);
-    snprintf(text, sizeof(text), "sprintd %s", line);
+    snprintf(text, sizeof(texts[0]), "sprintd %s", line);
     for (char *at = text; *at; at++) {
         if (*at == ' ') {
             *at = '\0';
@@ -583,6 +586,44 @@ static void schedules_and_policies_are_called_by_their_names(void **state)
     assert_string_equal(option_cache_policy_name(&options), "s3fifo");
 }
 
+static void values_are_compared_by_what_they_say(void **state)
+{
+    static const struct {
+        const char *line, *other, *name;
+        bool are_equal;
+    } cases[] = {
+        {"--workers=2", "-w 2", "workers", true},
+        {"--workers=2", "--workers=3", "workers", false},
+        {"--schedule=fsp", "--schedule=fsp", "schedule", true},
+        {"--schedule=fsp", "", "schedule", false},
+        {"--profile", "", "profile", false},
+        {"--access-log=a", "--access-log=a", "access-log", true},
+        {"--access-log=a", "--access-log=b", "access-log", false},
+        {"--access-log=a", "", "access-log", false},
+        {"", "", "access-log", true},
+        {"-l a:1 -l b:2", "-l a:1 -l b:2", "listen", true},
+        {"-l a:1 -l b:2", "-l a:1", "listen", false},
+        {"-l a:1", "-l a:2", "listen", false},
+        {"--status=/a", "--status=/a/", "status", true},
+        {"--status=/a", "", "status", false},
+        {"--status-allow=::1", "--status-allow=::1/128", "status-allow", true},
+        {"--status-allow=::1", "--status-allow=::2", "status-allow", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct option_row *row = option_find(bytes_of(cases[i].name));
+        struct options first;
+
+        read_well(cases[i].line);
+        first = options;
+        options = (struct options){0};
+        read_well(cases[i].other);
+        if (option_is_equal(&first, &options, row) != cases[i].are_equal)
+            fail_msg("'%s' and '%s'", cases[i].line, cases[i].other);
+        options_fini(&first);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +637,7 @@ int main(void)
         cmocka_unit_test(the_last_of_two_counts),
         cmocka_unit_test(what_is_no_option_is_the_root),
         cmocka_unit_test(a_second_root_is_refused),
+        cmocka_unit_test(values_are_compared_by_what_they_say),
         cmocka_unit_test(every_bad_value_names_its_option),
         cmocka_unit_test(a_format_or_a_template_is_read),
         cmocka_unit_test(a_missing_value_names_its_option),

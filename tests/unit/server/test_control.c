@@ -212,16 +212,19 @@ static void a_command_may_be_answered_later(void **state)
 
 static void who_waits_when_the_server_ends_is_told(void **state)
 {
-    int fd;
+    int stops, upgrades;
 
     (void)state;
     result = CONTROL_LATER;
-    fd = call("stop\n");
+    stops = call("stop\n");
+    upgrades = call("upgrade\n");
     turn(0);
     control_destroy(control);
     control = NULL;
-    assert_string_equal(heard(fd), "error: the server ends\n");
-    close(fd);
+    assert_string_equal(heard(stops), "ok\n");
+    assert_string_equal(heard(upgrades), "error: the server ends\n");
+    close(stops);
+    close(upgrades);
 }
 
 static void who_went_away_while_waiting_is_forgotten(void **state)

@@ -23,7 +23,7 @@ static int run_at(const char *path, const char *command, bool is_served)
     pid_t pid = fork();
 
     if (pid == 0) {
-        char *arguments[] = {(char *)(uintptr_t) "--socket",
+        char *arguments[] = {(char *)(uintptr_t) "--control",
                              (char *)(uintptr_t)path,
                              (char *)(uintptr_t)command};
         FILE *to = fopen(place_path(&place, "out"), "we");
@@ -153,11 +153,11 @@ static void what_is_no_command_is_not_sent(void **state)
         {NULL},
         {"restart"},
         {"status", "now"},
-        {"--socket"},
-        {"--socket", "/x"},
+        {"--control"},
+        {"--control", "/x"},
         {"--help"},
         {""},
-        {"--socket", "/x", "restart"},
+        {"--control", "/x", "restart"},
     };
 
     (void)state;
@@ -173,7 +173,7 @@ static void what_is_no_command_is_not_sent(void **state)
         rewind(faults);
         assert_non_null(fgets(errors, sizeof(errors), faults));
         assert_string_equal(errors,
-                            "sprintd: usage: sprintd ctl [--socket PATH] "
+                            "sprintd: usage: sprintd ctl [--control SOCKET] "
                             "reload | status | stop | upgrade | reopen | "
                             "report\n");
         fclose(faults);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../place.h"
+#include "base/log.h"
 #include "enclosed.h"
 #include "server/call_filter.h"
 
@@ -54,12 +55,14 @@ static struct place place;
 static struct sandbox sandbox;
 static struct sandbox_path paths[2];
 static struct sandbox_options options;
+static enum log_level lightest;
 static char said[4096]; /* on stderr, by the child */
 
 static int set_up(void **state)
 {
     (void)state;
     open_error = enter_error = filter_error = 0;
+    lightest = LOG_LEVEL_INFO;
     sandbox = (struct sandbox){.fence = {.fd = -1}};
     if (place_open(&place) != 0 || mkdirat(place.fd, "root", 0755) != 0 ||
         place_write(&place, "root/file", "text") != 0)
@@ -87,6 +90,7 @@ static int enter_and_act(void)
 
     if (fd == -1 || dup2(fd, STDERR_FILENO) == -1)
         return 98;
+    log_set_lightest(lightest);
     status = sandbox_enter(&sandbox, &options);
     if (status != EX_OK)
         return status;
@@ -197,6 +201,23 @@ static void off_confines_nothing_and_says_so(void **state)
     options.mode = SANDBOX_OFF;
     assert_int_equal(run(is_free), 0);
     assert_non_null(strstr(said, "sandbox: off\n"));
+}
+
+/* Nor is what is all there. */
+static void what_nobody_asked_for_is_not_missed_aloud(void **state)
+{
+    (void)state;
+    if (!sandbox_is_built_in())
+        skip();
+    lightest = LOG_LEVEL_NOTICE;
+    assert_int_equal(run(NULL), 0);
+    assert_string_equal(said, "");
+    filter_error = -ENOSYS;
+    assert_int_equal(run(NULL), 0);
+    assert_non_null(strstr(said, "no seccomp"));
+    options.is_default = true;
+    assert_int_equal(run(NULL), 0);
+    assert_string_equal(said, "");
 }
 
 static void an_instrumented_build_has_none_and_says_so(void **state)
@@ -313,6 +334,7 @@ int main(void)
         TEST(on_confines_files_and_refuses_calls),
         TEST(strict_kills_for_a_refused_call_only),
         TEST(off_confines_nothing_and_says_so),
+        TEST(what_nobody_asked_for_is_not_missed_aloud),
         TEST(an_instrumented_build_has_none_and_says_so),
         TEST(on_does_without_landlock),
         TEST(on_does_without_seccomp),

@@ -1,0 +1,31 @@
+/*
+ * reach - the paths that a server with these options uses while it runs, as
+ * the sandbox is to know them (sandbox.h).
+ *
+ * Thread: the main thread's.
+ * Owns:   the list; borrows the options' texts.
+ */
+#ifndef SERVER_REACH_H
+#define SERVER_REACH_H
+
+#include "server/options.h"
+#include "server/sandbox.h"
+
+struct reach {
+    struct sandbox_path *paths;
+    size_t count;
+    struct reach_text *texts; /* private */
+    bool has_failed;          /* no memory */
+};
+
+/* Lists them; control_path: "" is none. False: no memory; reach_close() all
+ * the same. */
+MUST_USE bool reach_open(struct reach *reach, const struct options *options,
+                         const char *control_path);
+void reach_close(struct reach *reach);
+
+/* A location whose --follow-symlinks may lead anywhere, so that all must be
+ * readable. */
+bool reach_is_everywhere(const struct options *options);
+
+#endif

@@ -1,0 +1,190 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/server_priv.h"
+
+enum { PASSWORD_THREADS = 2 };
+
+static void on_drained(void *context)
+{
+    const struct server *server = context;
+    uint64_t one = 1;
+
+    if (write(server->drained_fd, &one, sizeof(one)) == -1)
+        log_error("eventfd: %s", strerror(errno));
+}
+
+/* Each has to be given to a worker, which releases what it holds. */
+static struct worker_service service_of(const struct server *server,
+                                        struct generation *generation)
+{
+    struct worker_service service =
+        generation_service(generation, server->mime,
+                           server->limits.connections_max,
+                           server->limits.cached_fds_max);
+
+    service.password_check = server->password_check;
+    return service;
+}
+
+/* Passwords need threads of their own, from the first that is asked for. */
+static int prepare_passwords(struct server *server,
+                             const struct generation *generation)
+{
+    if (server->password_check || !generation_has_passwords(generation))
+        return 0;
+    return password_check_create(&server->password_check, PASSWORD_THREADS);
+}
+
+/* --- Starting --------------------------------------------------------------- */
+
+static struct worker_options worker_options_of(struct server *server)
+{
+    const struct options *options = server->options;
+
+    return (struct worker_options){
+        .service = service_of(server, server->generation),
+        .shared_stats = server->statistics.shared,
+        .history = server->statistics.history,
+        .schedule = (enum sched_policy)options->schedule,
+        .starvation_bound = options->starvation_bound,
+        .link = &server->link,
+        .addresses = server->addresses,
+        .access_log = &server->access_log,
+        .is_profiled = options->profile,
+        .on_drained = on_drained,
+        .context = server};
+}
+
+/* As many as memory and descriptors allow. */
+static void create_workers(struct server *server, size_t count)
+{
+    struct worker_options options = worker_options_of(server);
+
+    server->workers = calloc(count, sizeof(struct worker *));
+    while (server->workers && server->worker_count < count) {
+        struct worker *worker;
+
+        options.number = server->worker_count;
+        options.stats =
+            &server->statistics.shared->workers[server->worker_count];
+        worker = worker_create(&options);
+        if (!worker)
+            return;
+        generation_hold(server->generation); /* the worker's own */
+        server->workers[server->worker_count++] = worker;
+    }
+}
+
+static int start_all(struct server *server)
+{
+    int err = 0;
+
+    while (err == 0 && server->started < server->worker_count) {
+        err = worker_start(server->workers[server->started]);
+        if (err == 0)
+            server->started++;
+    }
+    return err == 0 ? acceptor_start(server->acceptor) : err;
+}
+
+int crew_start(struct server *server)
+{
+    size_t count = server->limits.workers;
+    struct acceptor_options acceptor_options = {
+        .listeners = server->listeners,
+        .listener_count = server->listener_count,
+        .worker_count = count,
+        .connections_max = server->limits.connections_max,
+        .stats = &server->statistics.shared->acceptor,
+        .is_profiled = server->options->profile};
+    int err = access_log_start(&server->access_log, count);
+
+    if (err == 0)
+        err = prepare_passwords(server, server->generation);
+    if (err == 0)
+        create_workers(server, count);
+    acceptor_options.workers = server->workers;
+    if (err == 0 && server->worker_count == count)
+        server->acceptor = acceptor_create(&acceptor_options);
+    if (server->acceptor && (err = start_all(server)) == 0)
+        return EX_OK;
+    acceptor_destroy(server->acceptor);
+    server->acceptor = NULL;
+    fprintf(stderr, "sprintd: cannot start %zu workers: %s\n", count,
+            err != 0 ? strerror(-err) : "out of memory or descriptors");
+    return EX_OSERR;
+}
+
+/* --- Telling ---------------------------------------------------------------- */
+
+void crew_command(const struct server *server, unsigned commands)
+{
+    for (size_t i = 0; i < server->started; i++)
+        worker_command(server->workers[i], commands);
+}
+
+int crew_change(struct server *server, struct generation *generation)
+{
+    struct worker_service service;
+    size_t count = server->worker_count;
+    struct worker_change **changes;
+    size_t made = 0;
+    int err = prepare_passwords(server, generation);
+
+    if (err != 0)
+        return err;
+    service = service_of(server, generation);
+    changes = calloc(count, sizeof(*changes));
+    while (changes && made < count) {
+        generation_hold(generation);
+        changes[made] = worker_prepare(server->workers[made], &service);
+        if (!changes[made]) {
+            generation_release(generation);
+            break;
+        }
+        made++;
+    }
+    for (size_t i = 0; i < made; i++) {
+        if (made == count)
+            worker_apply(server->workers[i], changes[i]);
+        else
+            worker_discard(changes[i]);
+    }
+    free(changes);
+    return made == count ? 0 : -ENOMEM;
+}
+
+/* --- Ending ----------------------------------------------------------------- */
+
+void crew_close_door(struct server *server)
+{
+    if (server->wish == SERVER_LEAVES)
+        acceptor_leave(server->acceptor);
+    else
+        acceptor_stop(server->acceptor);
+}
+
+void crew_join(struct server *server)
+{
+    if (server->started > 0 && !server->acceptor)
+        crew_command(server, WORKER_STOP); /* starting has failed */
+    acceptor_destroy(server->acceptor);
+    for (size_t i = 0; i < server->started; i++)
+        worker_join(server->workers[i]);
+    if (server->password_check)
+        password_check_stop(server->password_check);
+}
+
+void crew_free(struct server *server)
+{
+    for (size_t i = 0; i < server->worker_count && server->workers; i++)
+        worker_destroy(server->workers[i]);
+    free(server->workers);
+    password_check_destroy(server->password_check);
+    address_count_destroy(server->addresses);
+}

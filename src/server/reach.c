@@ -1,0 +1,128 @@
+#include "server/reach.h"
+
+#include <stdlib.h>
+
+struct reach_text {
+    struct reach_text *next;
+    char *text;
+};
+
+static void add(struct reach *reach, const char *path, enum path_access access)
+{
+    struct sandbox_path *paths;
+
+    if (!path || path[0] == '\0')
+        return;
+    paths = realloc(reach->paths, (reach->count + 1) * sizeof(*paths));
+    if (!paths) {
+        reach->has_failed = true;
+        return;
+    }
+    reach->paths = paths;
+    paths[reach->count++] = (struct sandbox_path){.path = path,
+                                                  .access = access};
+}
+
+/* Editors replace a file by another of its name: its directory is what stays.
+ * But not one that holds everybody's files. */
+static void add_file(struct reach *reach, const char *path)
+{
+    static const char *const too_wide[] = {
+        "", "/etc", "/usr/local/etc", "/root", "/home", "/tmp", "/var/tmp"};
+    char *directory = path ? realpath(path, NULL) : NULL;
+    struct reach_text *text;
+
+    if (!directory)
+        return;
+    *strrchr(directory, '/') = '\0';
+    for (size_t i = 0; i < sizeof(too_wide) / sizeof(*too_wide); i++) {
+        if (strcmp(directory, too_wide[i]) == 0) {
+            add(reach, path, PATH_READ);
+            free(directory);
+            return;
+        }
+    }
+    text = malloc(sizeof(*text));
+    if (!text) {
+        reach->has_failed = true;
+        free(directory);
+        return;
+    }
+    *text = (struct reach_text){.next = reach->texts, .text = directory};
+    reach->texts = text;
+    add(reach, directory, PATH_READ);
+}
+
+static void add_location(struct reach *reach,
+                         const struct location_options *location)
+{
+    add(reach, location->root, PATH_READ);
+    add_file(reach, location->auth_file);
+}
+
+static void add_roots(struct reach *reach, const struct options *options)
+{
+    if (options->site_count == 0)
+        add_location(reach, &options->location);
+    for (size_t i = 0; i < options->site_count; i++) {
+        const struct site_options *site = &options->sites[i];
+
+        add_location(reach, &site->options);
+        for (size_t k = 0; k < site->location_count; k++)
+            add_location(reach, &site->locations[k].options);
+    }
+}
+
+/* Not the daemon's socket, which is only connected to. */
+static bool is_log_file(const char *where)
+{
+    return where && strcmp(where, "-") != 0 &&
+           strncmp(where, "syslog:", 7) != 0;
+}
+
+bool reach_open(struct reach *reach, const struct options *options,
+                const char *control_path)
+{
+    *reach = (struct reach){0};
+    add_roots(reach, options);
+    if (reach_is_everywhere(options))
+        add(reach, "/", PATH_READ);
+    add_file(reach, options->config);
+    if (is_log_file(options->access_log))
+        add(reach, options->access_log, PATH_PLACE);
+    add(reach, options->pid_file, PATH_PLACE);
+    add(reach, control_path, PATH_PLACE);
+    for (size_t i = 0; i < options->listen.count; i++)
+        if (strncmp(options->listen.items[i], "unix:", 5) == 0)
+            add(reach, options->listen.items[i] + 5, PATH_PLACE);
+    return !reach->has_failed;
+}
+
+void reach_close(struct reach *reach)
+{
+    free(reach->paths);
+    while (reach->texts) {
+        struct reach_text *next = reach->texts->next;
+
+        free(reach->texts->text);
+        free(reach->texts);
+        reach->texts = next;
+    }
+    *reach = (struct reach){0};
+}
+
+bool reach_is_everywhere(const struct options *options)
+{
+    if (options->site_count == 0)
+        return options->location.follow_symlinks;
+    for (size_t i = 0; i < options->site_count; i++) {
+        const struct site_options *site = &options->sites[i];
+
+        if (site->options.follow_symlinks)
+            return true;
+        for (size_t k = 0; k < site->location_count; k++)
+            if (site->locations[k].options.follow_symlinks)
+                return true;
+    }
+    return false;
+}

@@ -1,0 +1,116 @@
+/*
+ * server_priv - what the files of the server share: server.c (start and end),
+ * crew.c (its threads), service.c (what it minds while it serves), commands.c
+ * (what operators ask for) and reload.c (another configuration).
+ */
+#ifndef SERVER_SERVER_PRIV_H
+#define SERVER_SERVER_PRIV_H
+
+#include "server/acceptor.h"
+#include "server/activation.h"
+#include "server/control.h"
+#include "server/generation.h"
+#include "server/identity.h"
+#include "server/limits.h"
+#include "server/notify.h"
+#include "server/pid_file.h"
+#include "server/readiness.h"
+#include "server/sandbox.h"
+#include "server/statistics.h"
+#include "server/upgrade.h"
+#include "server/watchdog.h"
+
+/* What it is about to do, by signals and by operators. */
+enum server_wish {
+    SERVER_SERVES,
+    SERVER_LEAVES, /* a successor has taken over */
+    SERVER_STOPS,  /* --drain-timeout counts */
+    SERVER_QUITS   /* the same, in its own time */
+};
+
+struct server {
+    struct link_shared link;  /* first: it is aligned to cache lines */
+    struct generation *first; /* stays: it has what cannot change */
+    struct generation *generation;
+    const struct options *options; /* the first one's */
+    int argc;
+    char **argv; /* read anew by a reload */
+    struct limits limits;
+    struct listener listeners[OPTIONS_LISTEN_MAX];
+    size_t listener_count;
+    struct mime *mime;
+    struct access_log access_log;
+    struct statistics statistics;
+
+    struct worker **workers;
+    size_t worker_count;                   /* created */
+    size_t started;                        /* of them */
+    struct address_count *addresses;       /* NULL: they are not counted */
+    struct password_check *password_check; /* NULL: nobody has passwords */
+    struct acceptor *acceptor;
+    int drained_fd; /* counts workers that have ended */
+    size_t ended;   /* of them, seen so far */
+
+    int signal_fd;
+    enum server_wish wish;
+    bool is_hurried;     /* asked to end again, while it did */
+    uint64_t started_ms; /* monotonic */
+    unsigned reloads;
+
+    struct readiness readiness;
+    struct upgrade upgrade;
+    struct notify notify;
+    struct activation activation;
+    bool is_activated; /* systemd has opened the listeners */
+    struct identity identity;
+    struct pid_file pid_file;
+    char control_path[108]; /* "": none */
+    struct control *control;
+    struct control_commands commands;
+    struct watchdog *watchdog;
+    struct sandbox sandbox;
+};
+
+/* --- crew.c: workers and the acceptor ------------------------------------- */
+
+/* EX_OK, or a status after one line on stderr. */
+MUST_USE int crew_start(struct server *server);
+void crew_command(const struct server *server, unsigned commands);
+
+/* All workers serve the generation from now on, or none. 0 or -errno. */
+MUST_USE int crew_change(struct server *server, struct generation *generation);
+
+/* Ends the acceptor, so that nobody new comes in. */
+void crew_close_door(struct server *server);
+
+/* Waits for all that was started, and frees it, but for the workers: what
+ * they have counted can still be read. */
+void crew_join(struct server *server);
+void crew_free(struct server *server);
+
+/* --- service.c: what comes while it serves --------------------------------- */
+
+/* EX_OK, or a status after one line on stderr. */
+MUST_USE int service_open_signals(struct server *server);
+
+/* Until it is to end, and then until all has ended. */
+void service_run(struct server *server);
+
+/* Wishes it to end; the second time, at once. */
+void service_wish(struct server *server, enum server_wish wish);
+
+/* Begins to hand over to a new server. 0 or -errno, said in why. */
+MUST_USE int service_upgrade(struct server *server, struct buf *why);
+
+/* --- commands.c ------------------------------------------------------------ */
+
+extern const struct control_commands commands_of_server;
+
+/* --- reload.c -------------------------------------------------------------- */
+
+/* Reads the configuration anew and serves by it; when it is faulty, all stays
+ * as it is. text: what is wrong; or what has changed and takes no effect
+ * yet. The log has it either way. */
+bool reload(struct server *server, struct buf *text);
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * SIGHUP and `ctl reload`: what comes next is served as the configuration says
+ * then; what was begun ends as it began; a faulty one changes nothing.
+ */
+#include "client.h"
+#include "crowd.h"
+#include "operator.h"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { RELOADS = 100, REQUESTS = 1000000, LARGE = 20 * 1048576, SEED = 9 };
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    operator_adopt();
+    site_text("canary", "canary\n");
+    site_text("other/canary", "other\n");
+    site_seeded("large", SEED, LARGE);
+    return 0;
+}
+
+static char *config_path(void)
+{
+    return printed("%s/sprintd.conf", folder());
+}
+
+__attribute__((format(printf, 1, 2))) static void configure(const char *format,
+                                                            ...)
+{
+    FILE *file = fopen(config_path(), "we");
+    va_list list;
+
+    assert_non_null(file);
+    va_start(list, format);
+    vfprintf(file, format, list);
+    va_end(list);
+    fclose(file);
+}
+
+static struct server *start_configured(void)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *const arguments[] = {"--config", config_path(), "--control",
+                                     control_path(), NULL};
+
+    return server_start(&launch, arguments);
+}
+
+/* --- What changes ------------------------------------------------------------- */
+
+static void the_root_changes_and_the_connection_stays(void **state)
+{
+    struct server *one;
+    struct client *client;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    one = start_configured();
+    client = client_open(one);
+    expect_body(client_ask(client, "GET", "/canary", ""), "canary\n");
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
+    ctl_ok("reload");
+    assert_true(eventually(
+        strcmp(client_ask(client, "GET", "/canary", "")->body, "other\n") == 0,
+        5000));
+}
+
+static void sighup_is_the_same(void **state)
+{
+    struct server *one;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    one = start_configured();
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
+    server_signal(one, SIGHUP);
+    assert_true(eventually(server_has_said(one, "reloaded"), 5000));
+    assert_true(eventually(strcmp(get(one, "/canary")->body, "other\n") == 0,
+                           5000));
+}
+
+static void what_was_begun_ends_as_it_began(void **state)
+{
+    struct server *one;
+    struct client *client;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    one = start_configured();
+    client = client_open_narrow(one, 65536);
+    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(client, 4096);
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
+    ctl_ok("reload");
+    expect_seeded(client_reply(client), SEED, 0, LARGE);
+    expect_body(client_ask(client, "GET", "/canary", ""), "other\n");
+}
+
+static struct client *open_port(unsigned port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    return client_open_to((struct sockaddr *)&to, sizeof(to));
+}
+
+static void listeners_come_and_go_and_the_others_stay(void **state)
+{
+    char *path = printed("%s/socket", folder());
+    struct server *one;
+    struct client *early;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    one = start_configured();
+    early = client_open(one);
+    client_expect_usable(early);
+    configure("listen = {\"127.0.0.1:%u\", \"127.0.0.2:0\"}\nroot = \"%s\"\n",
+              one->port, site());
+    ctl_ok("reload");
+    assert_non_null(strstr(ctl_ok("status"), "http://127.0.0.2:"));
+    expect_status(get(one, "/canary"), 200);
+    configure("listen = {\"127.0.0.2:0\"}\nroot = \"%s\"\n", site());
+    ctl_ok("reload");
+    assert_null(open_port(one->port));
+    client_expect_usable(early);
+    assert_null(strstr(ctl_ok("status"), "http://127.0.0.1:"));
+    configure("listen = {\"127.0.0.1:%u\", \"unix:%s\"}\nroot = \"%s\"\n",
+              one->port, path, site());
+    /* Beside the control socket: within reach. */
+    ctl_ok("reload");
+    expect_status(get(one, "/canary"), 200);
+    client_expect_usable(client_open_unix(path));
+    configure("listen = {\"127.0.0.1:%u\"}\nroot = \"%s\"\n", one->port,
+              site());
+    ctl_ok("reload");
+    assert_int_equal(access(path, F_OK), -1);
+    expect_status(get(one, "/canary"), 200);
+}
+
+static void what_cannot_change_is_told(void **state)
+{
+    struct server *one;
+    const char *answer;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\nworkers = 1\n",
+              site());
+    one = start_configured();
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\nworkers = 2\n"
+              "log-level = debug\naccess-log = /nowhere/at/all\n",
+              site());
+    answer = ctl_ok("reload");
+    assert_string_equal(answer,
+                        "workers: changed; takes effect at the next start or "
+                        "upgrade\n"
+                        "access-log: changed; takes effect at the next start "
+                        "or upgrade\n");
+    assert_true(server_has_said(one, "workers: changed"));
+    assert_non_null(strstr(ctl_ok("status"), "workers: 1\n"));
+}
+
+/* --- What is faulty ------------------------------------------------------------ */
+
+static void a_faulty_configuration_changes_nothing(void **state)
+{
+    static const struct {
+        const char *listen, *root, *more, *reason;
+    } faults[] = {{"127.0.0.1:0", "site", "wrokers = 3\n", "'workers'"},
+                  {"127.0.0.1:0", "no/where", "", "no/where': No such file"},
+                  {"192.0.2.1:80", "site", "", "no such address"},
+                  {"127.0.0.1:0", "site", "site \"a\" {\n", "sprintd.conf:"}};
+    struct server *one;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    one = start_configured();
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+        struct outcome outcome;
+
+        going_on("%s", faults[i].reason);
+        configure("listen = {\"%s\"}\nroot = \"%s/%s\"\n%s", faults[i].listen,
+                  folder(), faults[i].root, faults[i].more);
+        assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+        if (!strstr(outcome.err, faults[i].reason))
+            flunk("it says: %s", outcome.err);
+        assert_true(server_has_said(one, faults[i].reason));
+        expect_body(get(one, "/canary"), "canary\n");
+    }
+    server_signal(one, SIGHUP);
+    assert_true(eventually(server_has_said(one, "all stays as it is"), 5000));
+    expect_body(get(one, "/canary"), "canary\n");
+}
+
+static void what_the_sandbox_does_not_reach_is_refused(void **state)
+{
+    struct outcome outcome;
+    struct server *one;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
+    one = start_configured();
+    if (strstr(ctl_ok("status"), "sandbox: Landlock")) {
+        configure("listen = {\"127.0.0.1:0\"}\nroot = /etc\n");
+        assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+        assert_non_null(strstr(outcome.err, "'/etc' is out of this process's"));
+        assert_non_null(strstr(outcome.err, "upgrade"));
+    }
+    expect_body(get(one, "/canary"), "other\n");
+}
+
+/* --- Under load ----------------------------------------------------------------- */
+
+static void no_request_fails_under_a_hundred_reloads(void **state)
+{
+    bool is_slow = slowness() > 1;
+    unsigned reloads = is_slow ? RELOADS / 5 : RELOADS;
+    unsigned long requests = is_slow ? REQUESTS / 100 : REQUESTS;
+    struct crowd_options options = {
+        .target = "/canary", .body = "canary\n", .clients = 32, .depth = 16};
+    const struct crowd_counts *counts;
+    struct server *one;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    one = start_configured();
+    counts = crowd_begin(one, &options);
+    for (unsigned i = 0; i < reloads; i++) {
+        unsigned long seen = atomic_load(&counts->answered);
+
+        configure("listen = {\"127.0.0.1:%u\"%s}\nroot = \"%s\"\n"
+                  "cache-size = %u\n",
+                  one->port, i % 2 ? ", \"127.0.0.2:0\"" : "", site(),
+                  1000000 * (1 + i % 3));
+        ctl_ok("reload");
+        assert_true(eventually(atomic_load(&counts->answered) >
+                                       seen + requests / reloads / 2 ||
+                                   atomic_load(&counts->failed) > 0,
+                               10000));
+    }
+    crowd_end(requests);
+    assert_int_equal(atomic_load(&counts->connected), options.clients);
+    assert_non_null(strstr(ctl_ok("status"),
+                           printed("reloaded %u times", reloads)));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
+        TEST(the_root_changes_and_the_connection_stays),
+        TEST(sighup_is_the_same),
+        TEST(what_was_begun_ends_as_it_began),
+        TEST(listeners_come_and_go_and_the_others_stay),
+        TEST(what_cannot_change_is_told),
+        TEST(a_faulty_configuration_changes_nothing),
+        TEST(what_the_sandbox_does_not_reach_is_refused),
+        TEST(no_request_fails_under_a_hundred_reloads)};
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}
