@@ -34,7 +34,7 @@ struct keeper {
 
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
-    const struct address *peer; /* who asks, once it has been asked */
+    const struct address *peer; /* who asks */
     struct address client;      /* for whom, when a proxy says so: see peer */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */

@@ -47,6 +47,7 @@ static void note_arrival(const struct conn *conn, struct exchange *exchange)
 {
     struct input *input = conn->input;
 
+    exchange->peer = &conn->peer;
     exchange->times = (struct exchange_times){0};
     exchange->keeper.object = NULL;
     exchange->body_bytes = 0;
@@ -104,7 +105,6 @@ static void answer(struct conn *conn, struct exchange *exchange)
         return;
     }
     exchange->times.ready_ns = conn->input->last_ns;
-    exchange->peer = &conn->peer;
     before = profile_enter(STATS_PHASE_LOOKUP);
     handler->answer(handler->self, exchange, exchange->request.path);
     add_to_row(conn, exchange);

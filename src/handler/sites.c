@@ -103,6 +103,9 @@ static void refuse_often(const struct sites *sites, struct response *response,
                         style_of(sites));
 }
 
+/* Whether an exchange has been asked for a password already. */
+enum admission { ADMISSION_OPEN, ADMISSION_GRANTED, ADMISSION_REFUSED };
+
 /* Whether it may come in; else it has been answered, or will be resumed. */
 static bool admits(const struct sites *sites,
                    const struct location_options *options,
@@ -127,6 +130,18 @@ static bool admits(const struct sites *sites,
                         bytes_of(options->auth_realm));
 }
 
+/* The same, if it has not been settled while it waited. */
+static bool enters(const struct sites *sites,
+                   const struct location_options *options,
+                   struct exchange *exchange, enum admission admission)
+{
+    if (admission == ADMISSION_OPEN)
+        return admits(sites, options, exchange);
+    if (admission == ADMISSION_REFUSED)
+        guard_refuse(&sites->guard, exchange, bytes_of(options->auth_realm));
+    return admission == ADMISSION_GRANTED;
+}
+
 /* Whether it has been answered by a rule of the place. */
 static bool answer_by_rule(const struct sites *sites,
                            const struct location_options *options,
@@ -148,7 +163,7 @@ static bool answer_by_rule(const struct sites *sites,
  * credentials, and so comes before all else (Fetch standard 3.2.2). */
 static void answer_place(struct sites *sites, struct place *place,
                          struct exchange *exchange, struct bytes rest,
-                         bool is_admitted)
+                         enum admission admission)
 {
     const struct location_options *options = place->options;
     struct response *response = &exchange->response;
@@ -160,7 +175,7 @@ static void answer_place(struct sites *sites, struct place *place,
             return;
         cors_describe(options->cors, &exchange->request, response);
     }
-    if ((is_admitted || admits(sites, options, exchange)) &&
+    if (enters(sites, options, exchange, admission) &&
         !answer_by_rule(sites, options, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
     if (response->is_error && options->error_pages && place->files)
@@ -169,7 +184,7 @@ static void answer_place(struct sites *sites, struct place *place,
 }
 
 static void answer_path(struct sites *sites, struct exchange *exchange,
-                        bool is_admitted)
+                        enum admission admission)
 {
     struct bytes raw = exchange->request.path;
     struct bytes rest;
@@ -187,13 +202,14 @@ static void answer_path(struct sites *sites, struct exchange *exchange,
     if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else
-        answer_place(sites, place, exchange, rest, is_admitted);
+        answer_place(sites, place, exchange, rest, admission);
 }
 
 /* It was not answered when it came. */
-static void resume(void *context, struct exchange *exchange)
+static void resume(void *context, struct exchange *exchange, bool is_admitted)
 {
-    answer_path(context, exchange, true);
+    answer_path(context, exchange,
+                is_admitted ? ADMISSION_GRANTED : ADMISSION_REFUSED);
 }
 
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
@@ -211,7 +227,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     if (bytes_eq(exchange->request.path, BYTES("*")))
         answer_all(sites, exchange);
     else
-        answer_path(sites, exchange, false);
+        answer_path(sites, exchange, ADMISSION_OPEN);
 }
 
 struct handler sites_handler(struct sites *sites)
