@@ -145,6 +145,9 @@ MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                struct bytes path,
                                                enum coding coding);
 
+/* The media type of a path, whatever edits make of it. */
+struct bytes file_cache_type(const struct file_cache *cache, struct bytes path);
+
 /* Whether the siblings of an entry have come or gone since it was made; then
  * the entry is forgotten, and is to be acquired anew. Looks (one stat for each
  * there might be) once in FILE_CACHE_CHECK_MS; worth asking only for a client

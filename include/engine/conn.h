@@ -104,8 +104,8 @@ struct conn {
     /* --- 192 */
     struct link_flow flow;
     struct chunked chunked;
-    uint64_t body_left;    /* of current's body, when not chunked */
-    uint64_t body_bytes;   /* of it, decoded so far */
+    uint64_t body_left;  /* of current's body, when not chunked */
+    uint64_t body_bytes; /* of it, decoded so far */
     uint64_t body_since_ms;
     uint32_t body_at;      /* where in the input it comes in */
     uint32_t linger_bytes; /* that may still be thrown away */

@@ -4,7 +4,7 @@
  *
  * What was right a moment ago is right at once. Else the exchange waits as a
  * stream that has nothing yet, not even a head; when the verdict is there, it
- * is answered as if it had just come, or refused.
+ * is answered as if it had just come.
  *
  * Thread: one worker's.
  * Owns:   what waits, until its response is done with.
@@ -18,8 +18,9 @@
 struct guard {
     struct password_desk *desk;
     const struct response_style *style;
-    /* Answers an exchange that has been let in. */
-    void (*resume)(void *context, struct exchange *exchange);
+    /* Answers an exchange that has waited: it is let in, or to be given to
+     * guard_refuse(). */
+    void (*resume)(void *context, struct exchange *exchange, bool is_admitted);
     /* Whatever waits may have got its verdict: its stream is to be asked. */
     void (*wake)(void *wake_context);
     void *context;
@@ -30,5 +31,9 @@ struct guard {
  * resumed. realm is valid (http/basic_auth.h). */
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);
+
+/* 401, with the question for a password. */
+void guard_refuse(const struct guard *guard, struct exchange *exchange,
+                  struct bytes realm);
 
 #endif

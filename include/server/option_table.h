@@ -21,7 +21,8 @@ enum option_kind {
     OPTION_TIME,  /* to milliseconds; s unless ms, s or m follows */
     OPTION_RATE,  /* bits a second with K, M, G of 1000; or auto, off */
     OPTION_TEXT,
-    OPTION_PATH, /* in a file, relative to where that lies */
+    OPTION_PROSE, /* may be empty, or have several lines */
+    OPTION_PATH,  /* in a file, relative to where that lies */
     OPTION_CHOICE,
     OPTION_FORMAT, /* of the access log */
     OPTION_PREFIX, /* of paths */
@@ -58,6 +59,7 @@ struct option_row {
     const char *preset; /* default, as one would write it; NULL: none */
     uint64_t min;
     uint64_t max;
+    /* Of a text or path: words that take back what is said above. */
     const struct option_choice *choices;
     /* Lines after the first are indented by --help. */
     const char *help;

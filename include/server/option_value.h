@@ -12,6 +12,9 @@
 
 #include "server/option_table.h"
 
+/* Whether text stands for no value, whatever is said above ("off"). */
+MUST_USE bool option_is_off(const struct option_row *row, const char *text);
+
 /* Sets row's value in base, the struct of its scope; to a list it adds. For a
  * switch, text is true, yes, on, or the like, or false. 0; -EINVAL: that is
  * no such value; -ENOMEM. */

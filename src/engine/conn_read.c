@@ -48,6 +48,7 @@ static void note_arrival(const struct conn *conn, struct exchange *exchange)
 {
     struct input *input = conn->input;
 
+    exchange->peer = &conn->peer;
     exchange->times = (struct exchange_times){0};
     exchange->peer = &conn->peer;
     exchange->keeper.object = NULL;

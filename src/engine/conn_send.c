@@ -100,7 +100,7 @@ static void log_exchange(const struct conn *conn,
     struct exchange_times times = exchange->times;
     struct log_entry entry = {
         .event = LOG_EVENT_REQUEST,
-        .peer = &conn->peer,
+        .peer = exchange->peer,
         .connection = conn->number,
         .requests = conn->finished,
         .request_line = request->line,

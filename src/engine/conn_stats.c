@@ -42,7 +42,7 @@ void conn_note_exchange(const struct conn *conn,
         .bytes_out = response->bytes_sent,
         .wall_ns = conn->set->now->wall_ns,
         .target = request->target,
-        .peer = &conn->peer,
+        .peer = exchange->peer,
         .is_complete = times->last_ns != 0,
         /* What waited for its next piece took as long as it wanted to, and
          * ends when the client or the server has enough of it. */

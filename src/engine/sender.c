@@ -248,6 +248,8 @@ enum sender_result sender_step(struct sender *sender, int fd,
             return SENDER_LATER;
         if (first->bytes_left == 0 && first->stream)
             return SENDER_SLICE; /* nothing yet: let others go on */
+        if (first->bytes_left > 0 && first->bytes_sent == 0)
+            return SENDER_SLICE; /* answered only now: its size decides when */
     }
     /* The empty end of a stream, or no memory was found even for a head. */
     if (response_is_done(first))

@@ -12,30 +12,14 @@ struct visitor {
     struct password_wait wait;
     const struct guard *guard;
     struct exchange *exchange;
-    struct bytes realm;
     enum password_verdict verdict;
 };
-
-static void refuse(const struct guard *guard, struct response *response,
-                   struct bytes realm)
-{
-    char storage[BASIC_AUTH_REALM_BYTES_MAX * 2 + 100];
-    struct buf fields;
-
-    buf_init(&fields, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX / 2);
-    basic_auth_put_challenge(&fields, realm);
-    response_make_error(response, fields.failed ? 500 : 401,
-                        fields.failed ? BYTES("") : buf_bytes(&fields),
-                        guard->style);
-    buf_fini(&fields);
-}
 
 static int fill(struct stream *stream, struct buf *out)
 {
     struct visitor *visitor = (struct visitor *)stream;
     const struct guard *guard = visitor->guard;
     struct exchange *exchange = visitor->exchange;
-    struct bytes realm = visitor->realm;
     enum password_verdict verdict = visitor->verdict;
 
     (void)out; /* the answer writes there what it likes */
@@ -43,10 +27,7 @@ static int fill(struct stream *stream, struct buf *out)
         return STREAM_LATER;
     exchange->response.stream = NULL;
     free(visitor);
-    if (verdict == PASSWORD_RIGHT)
-        guard->resume(guard->context, exchange);
-    else
-        refuse(guard, &exchange->response, realm);
+    guard->resume(guard->context, exchange, verdict == PASSWORD_RIGHT);
     return STREAM_ANSWERED;
 }
 
@@ -69,7 +50,7 @@ static void on_done(struct password_wait *wait, enum password_verdict verdict)
 
 /* What has been asked waits in exchange; NULL: no memory. */
 static struct visitor *make_wait(const struct guard *guard,
-                                 struct exchange *exchange, struct bytes realm)
+                                 struct exchange *exchange)
 {
     struct visitor *visitor = malloc(sizeof(*visitor));
 
@@ -79,7 +60,6 @@ static struct visitor *make_wait(const struct guard *guard,
                                     .wait = {.on_done = on_done},
                                     .guard = guard,
                                     .exchange = exchange,
-                                    .realm = realm,
                                     .verdict = PASSWORD_LATER};
     return visitor;
 }
@@ -93,7 +73,7 @@ static bool check(const struct guard *guard, struct exchange *exchange,
                                          .password = auth->password,
                                          .asker = exchange->peer,
                                          .now_ms = guard->style->now->mono_ms};
-    struct visitor *visitor = make_wait(guard, exchange, realm);
+    struct visitor *visitor = make_wait(guard, exchange);
     enum password_verdict verdict = PASSWORD_BUSY;
 
     if (visitor)
@@ -104,11 +84,25 @@ static bool check(const struct guard *guard, struct exchange *exchange,
     }
     free(visitor);
     if (verdict == PASSWORD_WRONG)
-        refuse(guard, &exchange->response, realm);
+        guard_refuse(guard, exchange, realm);
     else if (verdict == PASSWORD_BUSY)
         response_make_error(&exchange->response, 503, BYTES(BUSY_LINE),
                             guard->style);
     return verdict == PASSWORD_RIGHT;
+}
+
+void guard_refuse(const struct guard *guard, struct exchange *exchange,
+                  struct bytes realm)
+{
+    char storage[BASIC_AUTH_REALM_BYTES_MAX * 2 + 100];
+    struct buf fields;
+
+    buf_init(&fields, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX / 2);
+    basic_auth_put_challenge(&fields, realm);
+    response_make_error(&exchange->response, fields.failed ? 500 : 401,
+                        fields.failed ? BYTES("") : buf_bytes(&fields),
+                        guard->style);
+    buf_fini(&fields);
 }
 
 bool guard_admits(const struct guard *guard, struct exchange *exchange,
@@ -120,7 +114,7 @@ bool guard_admits(const struct guard *guard, struct exchange *exchange,
     if (basic_auth_read(&auth, &exchange->request) == BASIC_AUTH_GIVEN)
         is_admitted = check(guard, exchange, htpasswd, realm, &auth);
     else
-        refuse(guard, &exchange->response, realm);
+        guard_refuse(guard, exchange, realm);
     basic_auth_wipe(&auth);
     return is_admitted;
 }

@@ -103,6 +103,9 @@ static void refuse_often(const struct sites *sites, struct response *response,
                         style_of(sites));
 }
 
+/* Whether an exchange has been asked for a password already. */
+enum admission { ADMISSION_OPEN, ADMISSION_GRANTED, ADMISSION_REFUSED };
+
 /* Whether its address may come in now; else it has been answered. */
 static bool may_enter(const struct sites *sites,
                       const struct location_options *options,
@@ -149,6 +152,18 @@ static bool has_too_much(const struct sites *sites,
     return true;
 }
 
+/* Whether it is let in, if that has not been settled while it waited. */
+static bool enters(const struct sites *sites,
+                   const struct location_options *options,
+                   struct exchange *exchange, enum admission admission)
+{
+    if (admission == ADMISSION_OPEN)
+        return admits(sites, options, exchange);
+    if (admission == ADMISSION_REFUSED)
+        guard_refuse(&sites->guard, exchange, bytes_of(options->auth_realm));
+    return admission == ADMISSION_GRANTED;
+}
+
 /* Whether it has been answered by a rule of the place. */
 static bool answer_by_rule(const struct sites *sites,
                            const struct location_options *options,
@@ -165,7 +180,7 @@ static bool answer_by_rule(const struct sites *sites,
  * credentials, and so comes before all else (Fetch standard 3.2.2). */
 static void answer_place(struct sites *sites, struct place *place,
                          struct exchange *exchange, struct bytes rest,
-                         bool is_admitted)
+                         enum admission admission)
 {
     const struct location_options *options = place->options;
     struct response *response = &exchange->response;
@@ -177,7 +192,7 @@ static void answer_place(struct sites *sites, struct place *place,
             return;
         cors_describe(options->cors, &exchange->request, response);
     }
-    if ((is_admitted || admits(sites, options, exchange)) &&
+    if (enters(sites, options, exchange, admission) &&
         !answer_by_rule(sites, options, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
     if (response->is_error && options->error_pages && place->files)
@@ -204,7 +219,7 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
 }
 
 static void answer_path(struct sites *sites, struct exchange *exchange,
-                        bool is_admitted)
+                        enum admission admission)
 {
     struct bytes rest;
     struct place *place = route(sites, exchange, &rest);
@@ -214,13 +229,14 @@ static void answer_path(struct sites *sites, struct exchange *exchange,
     if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else
-        answer_place(sites, place, exchange, rest, is_admitted);
+        answer_place(sites, place, exchange, rest, admission);
 }
 
 /* It was not answered when it came. */
-static void resume(void *context, struct exchange *exchange)
+static void resume(void *context, struct exchange *exchange, bool is_admitted)
 {
-    answer_path(context, exchange, true);
+    answer_path(context, exchange,
+                is_admitted ? ADMISSION_GRANTED : ADMISSION_REFUSED);
 }
 
 /* Once for each exchange. */
@@ -270,7 +286,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     if (bytes_eq(exchange->request.path, BYTES("*")))
         answer_all(sites, exchange);
     else
-        answer_path(sites, exchange, false);
+        answer_path(sites, exchange, ADMISSION_OPEN);
 }
 
 struct handler sites_handler(struct sites *sites)

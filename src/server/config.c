@@ -101,7 +101,8 @@ static const char *keep(const struct reading *reading,
     size_t len;
     char *path;
 
-    if (row->kind != OPTION_PATH || *text == '/' || *text == '\0')
+    if (row->kind != OPTION_PATH || *text == '/' || *text == '\0' ||
+        option_is_off(row, text))
         return arena_text(arena, bytes_of(text));
     len = strlen(reading->folder) + 1 + strlen(text) + 1;
     path = arena_take(arena, len);

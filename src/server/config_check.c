@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "backend/htpasswd.h"
 #include "server/option_table.h"
 
 int config_origin(const struct options *options, const char *name)
@@ -18,7 +19,7 @@ int config_origin(const struct options *options, const char *name)
     return row ? options->origins.rows[option_number(row)] : ORIGIN_DEFAULT;
 }
 
-/* --- Roots ---------------------------------------------------------------- */
+/* --- Roots and passwords ---------------------------------------------------------------- */
 
 static void check_root(const char *root, int line, struct faults *faults)
 {
@@ -35,30 +36,57 @@ static void check_root(const char *root, int line, struct faults *faults)
         faults_add(faults, line, "root '%.300s': %s", root, strerror(err));
 }
 
-/* Those of a site or location, where it says so itself. */
-static void check_own_root(const struct location_options *options,
-                           const struct option_origins *origins,
-                           struct faults *faults)
+static void check_passwords(const char *path, int line, struct faults *faults)
 {
-    int line = origins->rows[option_number(option_find(BYTES("root")))];
+    struct htpasswd *htpasswd = NULL;
+    struct htpasswd_fault fault = {0};
+    int err = htpasswd_open(&htpasswd, path, &fault);
 
-    if (options->root && line != ORIGIN_DEFAULT)
-        check_root(options->root, line, faults);
+    if (err == 0)
+        htpasswd_release(&htpasswd);
+    else if (fault.line > 0)
+        faults_add(faults, line, "auth-file '%.300s', line %u: %s", path,
+                   fault.line, fault.text);
+    else
+        faults_add(faults, line, "auth-file '%.300s': %s", path,
+                   err == -EINVAL ? fault.text : strerror(-err));
 }
 
-static void check_roots(const struct options *options, struct faults *faults)
+static int line_of(const struct option_origins *origins, const char *name)
+{
+    return origins->rows[option_number(option_find(bytes_of(name)))];
+}
+
+/* Those of a site or location, where it says so itself. */
+static void check_own(const struct location_options *options,
+                      const struct option_origins *origins,
+                      struct faults *faults)
+{
+    int root = line_of(origins, "root");
+    int passwords = line_of(origins, "auth-file");
+
+    if (options->root && root != ORIGIN_DEFAULT)
+        check_root(options->root, root, faults);
+    if (options->auth_file && passwords != ORIGIN_DEFAULT)
+        check_passwords(options->auth_file, passwords, faults);
+}
+
+static void check_places(const struct options *options, struct faults *faults)
 {
     if (options->location.root)
         check_root(options->location.root, config_origin(options, "root"),
                    faults);
+    if (options->location.auth_file)
+        check_passwords(options->location.auth_file,
+                        config_origin(options, "auth-file"), faults);
     for (size_t i = 0; i < options->site_count; i++) {
         const struct site_options *site = &options->sites[i];
         const struct option_origins *origins = &options->site_origins[i];
 
-        check_own_root(&site->options, origins, faults);
+        check_own(&site->options, origins, faults);
         for (size_t j = 0; j < site->location_count; j++)
-            check_own_root(&site->locations[j].options, &origins->locations[j],
-                           faults);
+            check_own(&site->locations[j].options, &origins->locations[j],
+                      faults);
     }
 }
 
@@ -190,7 +218,7 @@ static void check_listen(const struct options *options, struct faults *faults)
 
 void config_check(const struct options *options, struct faults *faults)
 {
-    static const config_check_fn checks[] = {check_roots, check_log,
+    static const config_check_fn checks[] = {check_places, check_log,
                                              check_listen};
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)

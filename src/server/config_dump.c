@@ -44,16 +44,18 @@ static void print_origin(const struct dump *dump, int origin)
         fprintf(dump->to, " # %s:%d\n", dump->options->config, origin);
 }
 
-/* A list that was emptied is something else than one that is not told. */
+/* What was taken back is something else than what is not told. */
 static void print_row(const struct dump *dump, const void *base,
                       const struct option_row *row, int origin)
 {
     if (!print_value(dump, base, row)) {
-        if (!config_is_list(row) || origin == ORIGIN_DEFAULT) {
+        if ((!config_is_list(row) && !row->choices) ||
+            origin == ORIGIN_DEFAULT) {
             fprintf(dump->to, "# %s is not set\n", row->name);
             return;
         }
-        fprintf(dump->to, "%*s%s = {}", dump->depth * INDENT, "", row->name);
+        fprintf(dump->to, "%*s%s = %s", dump->depth * INDENT, "", row->name,
+                config_is_list(row) ? "{}" : row->choices->name);
     }
     print_origin(dump, origin);
 }

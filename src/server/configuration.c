@@ -9,46 +9,60 @@
 
 /* --- What belongs together, when all of it is there ------------------------- */
 
-/* where: "site "x": ", or nothing. */
-static void compile(struct location_options *location,
-                    const struct option_origins *origins, const char *where,
-                    struct options *options, struct faults *faults)
+/* Where one is in the configuration. */
+struct place {
+    struct options *options;
+    struct faults *faults;
+    struct location_fault above;     /* what is wrong already */
+    char words[FAULT_BYTES_MAX / 2]; /* "site "x": ", or nothing */
+};
+
+/* What is wrong above, and not said again here, is told once. */
+static struct location_fault compile(const struct place *place,
+                                     struct location_options *location,
+                                     const struct option_origins *origins)
 {
-    struct location_fault fault = location_compile(location, &options->arena);
+    struct location_fault fault = location_compile(location,
+                                                   &place->options->arena);
     int line;
 
     if (!fault.option)
-        return;
+        return fault;
     line = origins->rows[option_number(option_find(bytes_of(fault.option)))];
-    faults_add(faults, line > 0 ? line : origins->line, "%s%s %s", where,
-               fault.option, fault.words);
+    if (line == ORIGIN_DEFAULT && fault.option == place->above.option &&
+        fault.words == place->above.words)
+        return fault;
+    faults_add(place->faults, line > 0 ? line : origins->line, "%s%s %s",
+               place->words, fault.option, fault.words);
+    return fault;
 }
 
-static void compile_site(struct site_options *site,
-                         const struct option_origins *origins,
-                         struct options *options, struct faults *faults)
+static void compile_site(struct place *place, struct site_options *site,
+                         const struct option_origins *origins)
 {
-    char where[FAULT_BYTES_MAX / 2];
+    struct location_fault above = place->above;
 
-    snprintf(where, sizeof(where), "site \"%.64s\": ", site->name);
-    compile(&site->options, origins, where, options, faults);
+    snprintf(place->words, sizeof(place->words),
+             "site \"%.64s\": ", site->name);
+    place->above = compile(place, &site->options, origins);
     for (size_t i = 0; i < site->location_count; i++) {
-        const struct site_location *location = &site->locations[i];
+        struct site_location *location = &site->locations[i];
 
-        snprintf(where, sizeof(where),
+        snprintf(place->words, sizeof(place->words),
                  "site \"%.64s\": location \"%s%.64s\": ", site->name,
                  location->is_exact ? "= " : "", location->path.data);
-        compile(&site->locations[i].options, &origins->locations[i], where,
-                options, faults);
+        compile(place, &location->options, &origins->locations[i]);
     }
+    place->above = above;
 }
 
 static void compile_all(struct options *options, struct faults *faults)
 {
-    compile(&options->location, &options->origins, "", options, faults);
+    struct place place = {.options = options, .faults = faults};
+
+    place.above = compile(&place, &options->location, &options->origins);
     for (size_t i = 0; i < options->site_count; i++)
-        compile_site(&options->sites[i], &options->site_origins[i], options,
-                     faults);
+        compile_site(&place, &options->sites[i], &options->site_origins[i]);
 }
 
 int configuration_read(struct options *options, int argc, char **argv,

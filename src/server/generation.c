@@ -17,6 +17,7 @@ enum {
 /* A rate limit with its table, or a file of passwords. */
 struct opened {
     const char *name; /* what the option says; the same text, the same thing */
+    uint64_t burst;   /* of a rate limit, which is another one with another */
     struct rate_limit *limiter;
     struct htpasswd *htpasswd;
     struct opened *next;
@@ -54,11 +55,11 @@ static int open_root(struct generation *generation,
 
 /* What was opened by that name, or room for it; NULL: no memory. */
 static struct opened *find_opened(struct generation *generation,
-                                  const char *name)
+                                  const char *name, uint64_t burst)
 {
     struct opened *opened = generation->opened;
 
-    while (opened && opened->name != name)
+    while (opened && (opened->name != name || opened->burst != burst))
         opened = opened->next;
     if (opened)
         return opened;
@@ -66,6 +67,7 @@ static struct opened *find_opened(struct generation *generation,
     if (!opened)
         return NULL;
     opened->name = name;
+    opened->burst = burst;
     opened->next = generation->opened;
     generation->opened = opened;
     return opened;
@@ -80,7 +82,7 @@ static int open_passwords(struct generation *generation,
 
     if (!location->auth_file)
         return EX_OK;
-    opened = find_opened(generation, location->auth_file);
+    opened = find_opened(generation, location->auth_file, 0);
     if (opened)
         err = opened->htpasswd ? 0
                                : htpasswd_open(&opened->htpasswd,
@@ -92,7 +94,7 @@ static int open_passwords(struct generation *generation,
     fprintf(errors, "sprintd: auth-file '%s'", location->auth_file);
     if (fault.line > 0)
         fprintf(errors, ":%u", fault.line);
-    fprintf(errors, ": %s\n", fault.text ? fault.text : strerror(-err));
+    fprintf(errors, ": %s\n", err == -EINVAL ? fault.text : strerror(-err));
     return err == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 
@@ -106,7 +108,8 @@ static int open_limiter(struct generation *generation,
     if (!location->rate_limit ||
         !rate_parse(&rate, bytes_of(location->rate_limit)))
         return EX_OK;
-    opened = find_opened(generation, location->rate_limit);
+    opened = find_opened(generation, location->rate_limit,
+                         location->rate_burst);
     if (opened)
         err = opened->limiter
                   ? 0

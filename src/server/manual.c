@@ -52,7 +52,7 @@ static void print_help(FILE *to, const struct option_row *row)
 {
     print_text(to, row->help);
     fputs(".\n", to);
-    if (row->choices) {
+    if (row->kind == OPTION_CHOICE) {
         fputs("One of", to);
         for (const struct option_choice *choice = row->choices; choice->name;
              choice++) {
@@ -342,15 +342,15 @@ static void print_zsh_help(FILE *to, const char *help)
 static void print_zsh_value(FILE *to, const struct option_row *row)
 {
     fprintf(to, ":%s:", row->value_name);
-    if (row->choices) {
+    if (row->kind == OPTION_CHOICE) {
         fputc('(', to);
         for (const struct option_choice *choice = row->choices; choice->name;
              choice++)
             fprintf(to, "%s%s", choice == row->choices ? "" : " ",
                     choice->name);
         fputc(')', to);
-    } else if (row->kind == OPTION_PATH) {
-        fputs("_files -/", to);
+    } else if (row->kind == OPTION_PATH && row->choices == NULL) {
+        fputs("_files -/", to); /* the only one that is a folder */
     } else if (takes_file(row)) {
         fputs("_files", to);
     }

@@ -37,6 +37,7 @@ bool option_is_equal(const void *base, const void *other,
     case OPTION_RATE:
         return memcmp(at, there, sizeof(uint64_t)) == 0;
     case OPTION_TEXT:
+    case OPTION_PROSE:
     case OPTION_PATH:
     case OPTION_FORMAT:
         memcpy(&text, at, sizeof(text));

@@ -46,6 +46,9 @@ static const struct option_choice client_addresses[] = {
 static const struct option_choice sandboxes[] = {
     {"off", SANDBOX_OFF}, {"on", SANDBOX_ON}, {"strict", SANDBOX_STRICT}, {0}};
 
+/* For what lies in something that has it. */
+static const struct option_choice off[] = {{"off", 0}, {0}};
+
 #define AT(member) OPTION_GLOBAL, offsetof(struct options, member)
 #define AT_START(member) OPTION_START, offsetof(struct options, member)
 #define IN_COMMAND(member) OPTION_COMMAND, offsetof(struct options, member)
@@ -128,7 +131,7 @@ const struct option_row option_rows[] = {
      NULL, 0, 64, NULL,
      "\"/old/* /new/$1 301\": paths elsewhere [308];\n"
      "may come again"},
-    {NULL, "respond", 0, OPTION_TEXT, IN_LOCATION(respond), "TEXT", NULL, 0, 0,
+    {NULL, "respond", 0, OPTION_PROSE, IN_LOCATION(respond), "TEXT", NULL, 0, 0,
      NULL, "this, and no files"},
     {NULL, "respond-status", 0, OPTION_NUMBER, IN_LOCATION(respond_status), "N",
      "200", 200, 599, NULL, "of that"},
@@ -164,13 +167,13 @@ const struct option_row option_rows[] = {
     {NULL, "deny", 0, OPTION_CIDRS, IN_LOCATION(deny), "CIDR", NULL, 0,
      ACCESS_MAX, NULL, "not these; may come again"},
     {NULL, "auth-file", 0, OPTION_PATH, IN_LOCATION(auth_file), "FILE", NULL, 0,
-     0, NULL,
+     0, off,
      "htpasswd (bcrypt, SHA-crypt) of those who may\n"
-     "come, by HTTP Basic authentication"},
+     "come, by HTTP Basic authentication; off: all"},
     {NULL, "auth-realm", 0, OPTION_TEXT, IN_LOCATION(auth_realm), "TEXT",
      "restricted", 0, 0, NULL, "what they are asked for"},
     {NULL, "rate-limit", 0, OPTION_TEXT, IN_LOCATION(rate_limit), "RATE", NULL,
-     0, 0, NULL, "requests of an address: 10/s, 300/m, 1000/h"},
+     0, 0, off, "requests of an address: 10/s, 300/m, 1000/h, off"},
     {NULL, "rate-burst", 0, OPTION_NUMBER, IN_LOCATION(rate_burst), "N", "20",
      1, 1000000, NULL, "of them at once"},
     {NULL, "max-body", 0, OPTION_BYTES, IN_LOCATION(body_max), "BYTES", "0", 0,

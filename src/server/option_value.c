@@ -96,6 +96,15 @@ static bool is_field_text(const char *text)
     return true;
 }
 
+static bool is_prose(const char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t') ||
+            *text == 0x7F)
+            return false;
+    return true;
+}
+
 static bool is_format(const char *text, char fault[LOG_FAULT_BYTES_MAX])
 {
     struct log_format format;
@@ -154,6 +163,14 @@ static int set_text(void *at, const char *text, bool is_right)
     return sound(is_right);
 }
 
+bool option_is_off(const struct option_row *row, const char *text)
+{
+    uint64_t value;
+
+    return row->choices && row->kind != OPTION_CHOICE &&
+           read_choice(row->choices, text, &value);
+}
+
 int option_set(void *base, const struct option_row *row, const char *text,
                struct arena *arena)
 {
@@ -173,9 +190,13 @@ int option_set(void *base, const struct option_row *row, const char *text,
         return sound(read_rate(row, text, at));
     case OPTION_TEXT:
     case OPTION_PATH:
+        if (option_is_off(row, text))
+            return set_text(at, NULL, true);
         return set_text(at, text,
                         text[0] != '\0' && is_field_text(text) &&
                             !option_rule_check(row, bytes_of(text)));
+    case OPTION_PROSE:
+        return set_text(at, text, is_prose(text));
     case OPTION_FORMAT:
         return set_text(at, text, is_format(text, fault));
     case OPTION_PREFIX:
@@ -256,6 +277,9 @@ void option_explain(FILE *to, const struct option_row *row, const char *text)
     case OPTION_PATH:
         fputs("a text without control characters", to);
         break;
+    case OPTION_PROSE:
+        fputs("a text without control characters but line ends and tabs", to);
+        break;
     }
 }
 
@@ -265,9 +289,9 @@ void option_print_text(FILE *to, const char *text)
 {
     fputc('"', to);
     for (; *text; text++) {
-        if (strchr("\"\\$", *text))
+        if (strchr("\"\\$\n\t", *text))
             fputc('\\', to);
-        fputc(*text, to);
+        fputc(*text == '\n' ? 'n' : *text == '\t' ? 't' : *text, to);
     }
     fputc('"', to);
 }
@@ -365,6 +389,7 @@ bool option_print(FILE *to, const void *base, const struct option_row *row)
         return true;
     case OPTION_TEXT:
     case OPTION_PATH:
+    case OPTION_PROSE:
     case OPTION_FORMAT:
         memcpy(&text, at, sizeof(text));
         if (text)

@@ -28,9 +28,11 @@ static struct client *clients;
 
 /* --- Opening and closing ------------------------------------------------- */
 
+/* from: an IPv4 address to come from; NULL: the kernel's choice. */
 static struct client *open_with(const struct sockaddr *address, size_t len,
-                                int receive_bytes)
+                                int receive_bytes, const char *from)
 {
+    struct sockaddr_in own = {.sin_family = AF_INET};
     struct client *client = calloc(1, sizeof(*client));
     struct pollfd ready = {.events = POLLOUT};
     int yes = 1;
@@ -50,6 +52,9 @@ static struct client *open_with(const struct sockaddr *address, size_t len,
     if (receive_bytes > 0)
         setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes,
                    sizeof(receive_bytes));
+    if (from && (inet_pton(AF_INET, from, &own.sin_addr) != 1 ||
+                 bind(client->fd, (struct sockaddr *)&own, sizeof(own)) == -1))
+        flunk("bind '%s': %s", from, strerror(errno));
     ready.fd = client->fd;
     if (connect(client->fd, address, (socklen_t)len) == 0)
         return client;
@@ -64,21 +69,32 @@ static struct client *open_with(const struct sockaddr *address, size_t len,
 
 struct client *client_open_to(const struct sockaddr *address, size_t len)
 {
-    return open_with(address, len, 0);
+    return open_with(address, len, 0, NULL);
 }
 
-struct client *client_open_narrow(const struct server *server, int bytes)
+static struct client *open_ipv4(const struct server *server, int bytes,
+                                const char *from)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)server->port)};
     struct client *client = NULL;
 
     if (inet_pton(AF_INET, server->address, &address.sin_addr) == 1)
-        client = open_with((struct sockaddr *)&address, sizeof(address), bytes);
-
+        client = open_with((struct sockaddr *)&address, sizeof(address), bytes,
+                           from);
     if (!client)
         flunk("no connection to port %u", server->port);
     return client;
+}
+
+struct client *client_open_narrow(const struct server *server, int bytes)
+{
+    return open_ipv4(server, bytes, NULL);
+}
+
+struct client *client_open_from(const struct server *server, const char *from)
+{
+    return open_ipv4(server, 0, from);
 }
 
 struct client *client_open(const struct server *server)
@@ -91,7 +107,7 @@ struct client *client_open_unix(const char *path)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-    return open_with((struct sockaddr *)&address, sizeof(address), 0);
+    return open_with((struct sockaddr *)&address, sizeof(address), 0, NULL);
 }
 
 int client_socket(const struct client *client)

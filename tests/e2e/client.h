@@ -31,6 +31,8 @@ enum client_event {
 struct client *client_open(const struct server *server);
 /* Tells the kernel to take in no more than about so many bytes unread. */
 struct client *client_open_narrow(const struct server *server, int bytes);
+/* From another IPv4 address of this machine. */
+struct client *client_open_from(const struct server *server, const char *from);
 /* Anywhere; NULL when nobody listens. */
 struct client *client_open_to(const struct sockaddr *address, size_t len);
 struct client *client_open_unix(const char *path);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "configured.h"
 
 enum { USAGE = 64, CONFIG = 78 };
 
@@ -16,13 +16,6 @@ static int start(void **state)
     site_text("canary", "canary\n");
     site_text("sub/hello", "hello\n");
     return 0;
-}
-
-/* Writes a configuration file next to the site; its path. */
-static const char *config(const char *text)
-{
-    site_text("../test.conf", text);
-    return printed("%s/test.conf", folder());
 }
 
 static void expect(const struct outcome *outcome, int status, const char *out,
@@ -38,17 +31,17 @@ static void expect(const struct outcome *outcome, int status, const char *out,
 
 static void all_faults_are_told_with_their_lines(void **state)
 {
-    const char *path = config("rooot = /x\n"
-                              "port = 80;\n"
-                              "# a comment\n"
-                              "workers = many\n"
-                              "site \"x\" {\n"
-                              "    root = /nowhere\n"
-                              "    location \"/y\" {\n"
-                              "        rooot = /x\n"
-                              "    }\n"
-                              "    hosts = {a, b:80}\n"
-                              "}\n");
+    const char *path = configuration("rooot = /x\n"
+                                     "port = 80;\n"
+                                     "# a comment\n"
+                                     "workers = many\n"
+                                     "site \"x\" {\n"
+                                     "    root = /nowhere\n"
+                                     "    location \"/y\" {\n"
+                                     "        rooot = /x\n"
+                                     "    }\n"
+                                     "    hosts = {a, b:80}\n"
+                                     "}\n");
     const char *expected = printed(
         "%s:1: key 'rooot' is unknown; did you mean 'root'?\n"
         "%s:2: ';' ends nothing here: leave it out, or quote it\n"
@@ -95,7 +88,7 @@ static void a_wrong_command_line_is_another_fault(void **state)
     struct outcome outcome;
 
     (void)state;
-    RUN(&outcome, "-c", config("nonsense"), "--port=many");
+    RUN(&outcome, "-c", configuration("nonsense"), "--port=many");
     assert_int_equal(outcome.status, USAGE);
     assert_null(strstr(outcome.err, "test.conf"));
 }
@@ -104,9 +97,10 @@ static void a_wrong_command_line_is_another_fault(void **state)
 
 static void a_sound_file_is_called_well_formed(void **state)
 {
-    const char *path = config("root = www\n"
-                              "site a { location /x { } location /y { } }\n"
-                              "site b { }\n");
+    const char *path =
+        configuration("root = www\n"
+                      "site a { location /x { } location /y { } }\n"
+                      "site b { }\n");
     struct outcome outcome;
 
     (void)state;
@@ -159,8 +153,8 @@ static void expect_line(const char *text, const char *begin, const char *origin)
 
 static void the_command_line_wins_and_the_dump_says_so(void **state)
 {
-    const char *path = config("port = 1\nworkers = 3\nroot = www\n"
-                              "site x {\n    autoindex = yes\n}\n");
+    const char *path = configuration("port = 1\nworkers = 3\nroot = www\n"
+                                     "site x {\n    autoindex = yes\n}\n");
     struct outcome outcome;
 
     (void)state;
@@ -197,15 +191,18 @@ static char *without_origins(char *text)
 
 static void a_dump_is_a_file_that_says_the_same(void **state)
 {
-    const char *path = config(
+    const char *path = configuration(
         "root = www\nlisten = {\"127.0.0.1:0\", '[::1]:0'}\n"
+        "rate-limit = 5/s\n"
         "log-format = '%{remote} \"q\" \\ ${x} $'\nchunk-size = 3000\n"
         "keepalive-timeout = 1500ms\nlink-rate = 80M\nbody-timeout = 2m\n"
         "status = /_s\nstatus-allow = {10.0.0.0/8, ::1}\n"
         "site 'with \"quotes\"' {\n    hosts = {A.example, \"*.b\", [::01]}\n"
         "    cache-control = \"max-age=3, public\"\n"
         "    location '= /a\"b' { show-hidden = yes }\n"
-        "    location / { root = /tmp }\n}\n"
+        "    location / { root = /tmp rate-limit = off auth-file = off }\n"
+        "    location /t { respond = \"one\\n\\t'two' \\\\ \\${x}\" }\n"
+        "    location /e { respond = '' }\n}\n"
         "site empty { hosts = {} }\n");
     struct outcome first;
     struct outcome second;
@@ -214,14 +211,17 @@ static void a_dump_is_a_file_that_says_the_same(void **state)
     RUN(&first, "-T", "-c", path);
     assert_string_equal(first.err, "");
     assert_int_equal(first.status, 0);
-    RUN(&second, "-T", "-c", config(first.out));
+    RUN(&second, "-T", "-c", configuration(first.out));
     assert_string_equal(second.err, "");
     assert_string_equal(without_origins(first.out),
                         without_origins(second.out));
     assert_non_null(strstr(second.out, "location '= /a\"b' {"));
+    assert_non_null(strstr(second.out, "        rate-limit = off"));
+    assert_non_null(strstr(second.out, "        auth-file = off"));
+    assert_non_null(strstr(second.out, "= \"one\\n\\t'two' \\\\ \\${x}\""));
     /* Without a file it is one too. */
     RUN(&first, "-T", "-p", "83", "relative");
-    RUN(&second, "-T", "-c", config(first.out));
+    RUN(&second, "-T", "-c", configuration(first.out));
     assert_string_equal(without_origins(first.out),
                         without_origins(second.out));
     assert_non_null(strstr(second.out,
@@ -232,8 +232,8 @@ static void a_dump_is_a_file_that_says_the_same(void **state)
 
 static void what_a_file_says_is_served(void **state)
 {
-    const char *path = config("root = www/sub\nserver-timing = yes\n"
-                              "cache-control = no-store\nworkers = 2\n");
+    const char *path = configuration("root = www/sub\nserver-timing = yes\n"
+                                     "cache-control = no-store\nworkers = 2\n");
     struct server *one;
     struct reply *reply;
 
@@ -284,15 +284,16 @@ static void what_is_shipped_is_well_formed(void **state)
         const char *verdict;
     } cases[] = {
         {"packaging/sprintd.conf", "0 sites, 0 locations"},
-        {"packaging/examples/single-page-app.conf", "1 site, 1 location"},
+        {"packaging/examples/single-page-app.conf", "2 sites, 3 locations"},
         {"packaging/examples/downloads-over-a-slow-link.conf",
          "0 sites, 0 locations"},
-        {"packaging/examples/several-sites.conf", "3 sites, 2 locations"}};
+        {"packaging/examples/several-sites.conf", "3 sites, 3 locations"}};
     struct outcome outcome;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const char *path = config(settle(read_text(cases[i].path, NULL)));
+        const char *path =
+            configuration(settle(read_text(cases[i].path, NULL)));
 
         going_on("%s", cases[i].path);
         RUN(&outcome, "-t", "-c", path);
@@ -303,23 +304,94 @@ static void what_is_shipped_is_well_formed(void **state)
     }
 }
 
-static void what_is_shipped_serves(void **state)
+struct shipped {
+    const char *path;
+    const char *host;
+    const char *target;
+    unsigned status;
+    const char *body; /* NULL: any */
+    const char *name; /* of a field that it has; NULL: none in particular */
+    const char *value;
+};
+
+/* Asks a server under what is shipped; cases of one file follow each other. */
+static void expect_shipped(const struct shipped *cases, size_t count)
 {
-    static const char *const paths[] = {
-        "packaging/sprintd.conf",
-        "packaging/examples/downloads-over-a-slow-link.conf"};
+    for (size_t i = 0; i < count; i++) {
+        const char *path =
+            configuration(settle(read_text(cases[i].path, NULL)));
+        struct launch launch = {.root = "", .is_bare = true};
+        struct server *one =
+            server_start(&launch,
+                         (const char *const[]){"-c", path,
+                                               "--listen=127.0.0.1:0", NULL});
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        const char *path = config(settle(read_text(paths[i], NULL)));
-        struct server *one;
+        for (;; i++) {
+            struct reply *reply = ask_host(one, "GET", cases[i].host,
+                                           cases[i].target,
+                                           "Accept: text/html\r\n");
 
-        going_on("%s", paths[i]);
-        one = server_start(&(struct launch){.root = ""},
-                           (const char *const[]){"-c", path, NULL});
-        client_expect_usable(client_open(one));
+            going_on("%s: %s of %s", cases[i].path, cases[i].target,
+                     cases[i].host);
+            expect_status(reply, cases[i].status);
+            if (cases[i].body)
+                expect_body(reply, cases[i].body);
+            if (cases[i].name)
+                expect_field(reply, cases[i].name, cases[i].value);
+            if (i + 1 == count || cases[i + 1].path != cases[i].path)
+                break;
+        }
         server_stop(one);
     }
+}
+
+static void what_is_shipped_serves(void **state)
+{
+    static const char plain[] = "packaging/sprintd.conf";
+    static const char app[] = "packaging/examples/single-page-app.conf";
+    static const char slow[] =
+        "packaging/examples/downloads-over-a-slow-link.conf";
+    static const char sites[] = "packaging/examples/several-sites.conf";
+    static const struct shipped cases[] = {
+        {plain, "a", "/canary", 200, "canary\n", NULL, NULL},
+        {plain, "a", "/_sprintd/health", 200, NULL, NULL, NULL},
+        {app, "app.example.org", "/", 200, "page", "Cache-Control", "no-cache"},
+        {app, "app.example.org", "/a/b", 200, "page", "Referrer-Policy",
+         "no-referrer"},
+        {app, "app.example.org", "/lost.js", 404, NULL, NULL, NULL},
+        {app, "app.example.org", "/assets/a.js", 200, "js", "Cache-Control",
+         "public, max-age=31536000, immutable"},
+        {app, "app.example.org", "/assets/lost", 404, NULL, NULL, NULL},
+        {app, "app.example.org", "/api/users", 200, "{}", "Vary", "Origin"},
+        {app, "app.example.org", "/health", 200, "ok\n", NULL, NULL},
+        {app, "example.org", "/a/b?c", 301, NULL, "Location",
+         "http://app.example.org/a/b?c"},
+        {slow, "a", "/canary", 200, "canary\n", "Cache-Control",
+         "public, max-age=300"},
+        {slow, "a", "/sub/a.iso", 200, NULL, "Cache-Control", "max-age=86400"},
+        {slow, "a", "/latest", 302, NULL, "Location", "/releases/"},
+        {slow, "a", "/pub/a/b", 301, NULL, "Location", "/a/b"},
+        {sites, "example.org", "/canary", 200, "canary\n", "X-Frame-Options",
+         "DENY"},
+        {sites, "www.example.org", "/team/a", 308, NULL, "Location",
+         "/about/a"},
+        {sites, "example.org", "/shop/a/b", 308, NULL, "Location",
+         "https://shop.example.org/a/b"},
+        {sites, "example.org", "/downloads/canary", 200, "canary\n", NULL,
+         NULL},
+        {sites, "example.org", "/internal/x", 403, NULL, NULL, NULL},
+        {sites, "joe.people.example.org", "/about", 200, "about", NULL, NULL},
+        {sites, "192.0.2.1", "/canary", 404, "There is nothing here.\n", NULL,
+         NULL},
+    };
+
+    (void)state;
+    site_text("index.html", "page");
+    site_text("about.html", "about");
+    site_text("assets/a.js", "js");
+    site_text("api/users.json", "{}");
+    site_text("sub/a.iso", "iso");
+    expect_shipped(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 int main(void)

@@ -235,6 +235,33 @@ static void what_waits_behind_a_stream_is_sent_after_it(void **state)
     assert_string_equal(got, "head x 0123456789");
 }
 
+static struct response *late; /* answered by fill_late */
+
+static int fill_late(struct stream *unanswered, struct buf *out)
+{
+    (void)out;
+    assert_ptr_equal(late->stream, unanswered);
+    late->stream = NULL;
+    response_add_memory(late, BYTES("answer"));
+    return STREAM_ANSWERED;
+}
+
+/* Whoever sends it must know its size before, and may put the time in. */
+static void what_is_answered_late_is_not_sent_by_the_way(void **state)
+{
+    static struct stream unanswered = {fill_late, destroy};
+
+    (void)state;
+    late = add(0);
+    late->stream = &unanswered;
+    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(sent, 0);
+    assert_int_equal(late->bytes_left, 6);
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+    receive();
+    assert_string_equal(got, "answer");
+}
+
 /* --- Nothing ----------------------------------------------------------------- */
 
 static void an_answer_without_a_byte_is_done_at_once(void **state)
@@ -267,6 +294,7 @@ int main(void)
         TEST(a_stream_with_nothing_until_later_says_so),
         TEST(a_stream_that_fails_is_broken_off),
         TEST(what_waits_behind_a_stream_is_sent_after_it),
+        TEST(what_is_answered_late_is_not_sent_by_the_way),
         TEST(an_answer_without_a_byte_is_done_at_once),
     };
 

@@ -158,6 +158,23 @@ static void an_error_gets_the_page_and_stays_what_it_was(void **state)
     assert_false(has("ETag"));
 }
 
+/* The operator's type is for the files of the place. */
+static void a_page_has_its_own_type(void **state)
+{
+    static struct head_edits edits;
+
+    (void)state;
+    edits = (struct head_edits){0};
+    assert_null(head_edits_add(&edits, HEAD_SET, BYTES("Content-Type: a/b")));
+    space.edits = response.edits = &edits;
+    write_file("404.html", "<p>gone");
+    add("404 /404.html");
+    make_error(404);
+    space.edits = NULL;
+    assert_true(has("\r\nContent-Type: text/html; charset=utf-8\r\n"));
+    assert_true(has("\r\n\r\n<p>gone"));
+}
+
 static void head_gets_its_length_only(void **state)
 {
     (void)state;
@@ -242,6 +259,7 @@ int main(void)
         TEST(what_is_no_page_is_refused_and_changes_nothing),
         TEST(there_is_a_limit_to_pages),
         TEST(an_error_gets_the_page_and_stays_what_it_was),
+        TEST(a_page_has_its_own_type),
         TEST(head_gets_its_length_only),
         TEST(an_empty_page_is_one),
         TEST(a_page_too_large_for_memory_comes_from_its_file),

@@ -1,0 +1,214 @@
+/*
+ * Passwords while much is going on: a flood of wrong ones, and files of users
+ * that change.
+ */
+#include "configured.h"
+#include "passwords.h"
+
+enum { GUESSERS = 100, FILES = 200, COST = 10 };
+
+static const char load_conf[] =
+    "workers = 1\n"
+    "root = www\n"
+    "site all { location /private { auth-file = users } }\n";
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("../www/canary", "canary\n");
+    site_text("../www/private/f", "secret");
+    return 0;
+}
+
+static void write_users(const char *password)
+{
+    const char *text = password_line("joe", password, "$2y$", COST);
+
+    site_replace("../users", text, strlen(text));
+}
+
+static const char *guess(unsigned number)
+{
+    return printed("GET /private/f HTTP/1.1\r\nHost: a\r\n%s\r\n",
+                   credentials("joe", printed("guess %u", number)));
+}
+
+/* --- Floods --------------------------------------------------------------- */
+
+/* The slowest of many small files. */
+static uint64_t time_files(const struct server *server)
+{
+    struct client *client = client_open(server);
+    uint64_t worst = 0;
+
+    for (unsigned i = 0; i < FILES; i++) {
+        uint64_t begin = now_ms();
+
+        client_expect_usable(client);
+        if (now_ms() - begin > worst)
+            worst = now_ms() - begin;
+    }
+    client_close(client);
+    return worst;
+}
+
+static void guessers_hold_up_nobody_but_each_other(void **state)
+{
+    struct client *clients[GUESSERS];
+    unsigned refused = 0;
+    unsigned busy = 0;
+    struct server *one;
+
+    (void)state;
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    for (unsigned i = 0; i < GUESSERS; i++) {
+        const char *text = guess(i);
+
+        clients[i] = client_open(one);
+        client_send(clients[i], text, strlen(text));
+    }
+    assert_in_range(time_files(one), 0, patience(1000));
+    /* From another address one need not queue up behind them. */
+    clients[0] = client_open_from(one, "127.0.0.2");
+    expect_body(client_ask(clients[0], "GET", "/private/f",
+                           credentials("joe", "open sesame")),
+                "secret");
+    for (unsigned i = 1; i < GUESSERS; i++) {
+        struct reply *reply = client_reply(clients[i]);
+
+        if (reply->status == 503) {
+            expect_field(reply, "Retry-After", "5");
+            expect_field(reply, "Cache-Control", "no-store");
+            busy++;
+        } else {
+            expect_status(reply, 401);
+            refused++;
+        }
+        client_expect_usable(clients[i]);
+    }
+    assert_in_range(refused, 1, GUESSERS);
+    assert_in_range(busy, 1, GUESSERS);
+}
+
+static void what_was_right_is_right_in_a_flood(void **state)
+{
+    const char *right = credentials("joe", "open sesame");
+    struct client *client;
+    struct server *one;
+
+    (void)state;
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    client = client_open(one);
+    expect_body(client_ask(client, "GET", "/private/f", right), "secret");
+    for (unsigned i = 0; i < GUESSERS; i++) {
+        const char *text = guess(i);
+
+        client_send(client_open(one), text, strlen(text));
+    }
+    for (unsigned i = 0; i < FILES; i++)
+        expect_body(client_ask(client, "GET", "/private/f", right), "secret");
+}
+
+static void the_same_guess_is_checked_once_for_all(void **state)
+{
+    struct client *clients[GUESSERS];
+    struct server *one;
+
+    (void)state;
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    for (unsigned i = 0; i < GUESSERS; i++) {
+        const char *text = guess(7);
+
+        clients[i] = client_open(one);
+        client_send(clients[i], text, strlen(text));
+    }
+    for (unsigned i = 0; i < GUESSERS; i++)
+        expect_status(client_reply(clients[i]), 401);
+}
+
+/* --- Changes -------------------------------------------------------------- */
+
+static unsigned status_with(const struct server *server, const char *password)
+{
+    return ask(server, "GET", "/private/f", credentials("joe", password))
+        ->status;
+}
+
+static bool has_said(const struct server *server, const char *words)
+{
+    return strstr(read_text(server->errors, NULL), words) != NULL;
+}
+
+static void a_changed_file_counts_within_moments(void **state)
+{
+    struct server *one;
+
+    (void)state;
+    write_users("first");
+    one = start_configured(load_conf);
+    assert_int_equal(status_with(one, "first"), 200);
+    write_users("second");
+    assert_true(eventually(status_with(one, "first") == 401, 10000));
+    assert_int_equal(status_with(one, "second"), 200);
+}
+
+static void a_faulty_file_changes_nothing(void **state)
+{
+    static const char plain[] = "joe:plain text\n";
+    struct server *one;
+
+    (void)state;
+    write_users("first");
+    one = start_configured(load_conf);
+    assert_int_equal(status_with(one, "first"), 200);
+    site_replace("../users", plain, strlen(plain));
+    assert_true(eventually((status_with(one, "first"), has_said(one, "users")),
+                           10000));
+    assert_int_equal(status_with(one, "first"), 200);
+    assert_int_equal(status_with(one, "plain text"), 401);
+    site_remove("../users");
+    assert_int_equal(status_with(one, "first"), 200);
+    write_users("third");
+    assert_true(eventually(status_with(one, "third") == 200, 10000));
+    assert_int_equal(status_with(one, "first"), 401);
+}
+
+static void a_faulty_file_is_told_at_start_and_by_a_test(void **state)
+{
+    static const char faulty[] = "# fine\njoe:plain text\n";
+    const char *path = configuration(load_conf);
+    struct outcome outcome;
+
+    (void)state;
+    site_replace("../users", faulty, strlen(faulty));
+    RUN(&outcome, "-c", path);
+    assert_int_equal(outcome.status, 78);
+    assert_non_null(strstr(outcome.err, "users':2: "));
+    RUN(&outcome, "-t", "-c", path);
+    assert_int_equal(outcome.status, 78);
+    assert_non_null(strstr(outcome.err,
+                           printed("%s:3: auth-file '%s/users', line 2: ", path,
+                                   folder())));
+    site_remove("../users");
+    RUN(&outcome, "-t", "-c", path);
+    assert_int_equal(outcome.status, 78);
+    assert_non_null(strstr(outcome.err, "No such file or directory"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(guessers_hold_up_nobody_but_each_other),
+        e2e_test(what_was_right_is_right_in_a_flood),
+        e2e_test(the_same_guess_is_checked_once_for_all),
+        e2e_test(a_changed_file_counts_within_moments),
+        e2e_test(a_faulty_file_changes_nothing),
+        e2e_test(a_faulty_file_is_told_at_start_and_by_a_test),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

@@ -1,0 +1,223 @@
+/* link: -Wl,--wrap=password_desk_ask,--wrap=password_desk_cancel */
+/* link: -Wl,--wrap=malloc */
+#include "handler/guard.h"
+
+#include "asked.h"
+
+/* --- A desk that says what a test wants ----------------------------------- */
+
+static enum password_verdict verdict; /* at once */
+static struct password_wait *waiting;
+static char asked_user[100];
+static char asked_password[100];
+static unsigned asked;
+static unsigned cancelled;
+static bool has_memory;
+
+static void copy(char to[100], struct bytes text)
+{
+    assert_in_range(text.len, 0, 99);
+    memcpy(to, text.data, text.len);
+    to[text.len] = '\0';
+}
+
+enum password_verdict __wrap_password_desk_ask(
+    struct password_desk *desk, const struct password_question *question,
+    struct password_wait *wait);
+enum password_verdict __wrap_password_desk_ask(
+    struct password_desk *desk, const struct password_question *question,
+    struct password_wait *wait)
+{
+    assert_null(desk);
+    assert_ptr_equal(question->asker, exchange.peer);
+    asked++;
+    copy(asked_user, question->user);
+    copy(asked_password, question->password);
+    waiting = verdict == PASSWORD_LATER ? wait : NULL;
+    return verdict;
+}
+
+void __wrap_password_desk_cancel(struct password_desk *desk,
+                                 struct password_wait *wait);
+void __wrap_password_desk_cancel(struct password_desk *desk,
+                                 struct password_wait *wait)
+{
+    assert_null(desk);
+    assert_ptr_equal(wait, waiting);
+    cancelled++;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return has_memory ? __real_malloc(size) : NULL;
+}
+
+/* --- What it guards ------------------------------------------------------- */
+
+static struct address peer;
+static struct guard guard;
+static unsigned woken;
+static unsigned admitted;
+static unsigned refused;
+
+static void resume(void *context, struct exchange *resumed, bool is_admitted)
+{
+    assert_ptr_equal(context, &guard);
+    assert_ptr_equal(resumed, &exchange);
+    if (is_admitted) {
+        admitted++;
+        response_make_error(&resumed->response, 404, BYTES(""), &style);
+    } else {
+        refused++;
+        guard_refuse(&guard, resumed, BYTES("late"));
+    }
+}
+
+static void wake(void *context)
+{
+    assert_ptr_equal(context, &woken);
+    woken++;
+}
+
+static int set_up(void **state)
+{
+    verdict = PASSWORD_LATER;
+    waiting = NULL;
+    has_memory = true;
+    asked = cancelled = woken = admitted = refused = 0;
+    exchange.peer = &peer;
+    guard = (struct guard){.style = &style,
+                           .resume = resume,
+                           .wake = wake,
+                           .context = &guard,
+                           .wake_context = &woken};
+    return begin_asking(state);
+}
+
+/* "joe:secret" */
+#define CREDENTIALS "Authorization: Basic am9lOnNlY3JldA==\r\n"
+
+static bool admits(const char *fields)
+{
+    ask("GET /", fields);
+    return guard_admits(&guard, &exchange, NULL, BYTES("a \"b\""));
+}
+
+static void tell(enum password_verdict told)
+{
+    struct password_wait *wait = waiting;
+
+    wait->on_done(wait, told);
+}
+
+/* --- Tests ---------------------------------------------------------------- */
+
+static void who_says_nothing_is_asked_for_a_password(void **state)
+{
+    static const char *const fields[] = {"", "Authorization: Basic !\r\n",
+                                         "Authorization: Bearer x\r\n"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_false(admits(fields[i]));
+        assert_has("HTTP/1.1 401 Unauthorized\r\n");
+        assert_has("\r\nWWW-Authenticate: Basic realm=\"a \\\"b\\\"\", "
+                   "charset=\"UTF-8\"\r\n");
+    }
+    assert_int_equal(asked, 0);
+}
+
+static void what_is_known_needs_no_waiting(void **state)
+{
+    (void)state;
+    verdict = PASSWORD_RIGHT;
+    assert_true(admits(CREDENTIALS));
+    assert_string_equal(asked_user, "joe");
+    assert_string_equal(asked_password, "secret");
+    assert_null(exchange.response.stream);
+    verdict = PASSWORD_WRONG;
+    assert_false(admits(CREDENTIALS));
+    assert_has("HTTP/1.1 401 ");
+}
+
+static void when_too_many_wait_it_is_busy(void **state)
+{
+    (void)state;
+    verdict = PASSWORD_BUSY;
+    assert_false(admits(CREDENTIALS));
+    assert_has("HTTP/1.1 503 ");
+    assert_has("\r\nRetry-After: 5\r\n");
+    assert_has("\r\nCache-Control: no-store\r\n");
+    ask("GET /", CREDENTIALS);
+    has_memory = false;
+    assert_false(guard_admits(&guard, &exchange, NULL, BYTES("a")));
+    has_memory = true;
+    assert_has("HTTP/1.1 503 ");
+}
+
+static void until_there_is_a_verdict_nothing_is_sent(void **state)
+{
+    struct response *response = &exchange.response;
+
+    (void)state;
+    assert_false(admits(CREDENTIALS));
+    assert_non_null(response->stream);
+    assert_int_equal(response->bytes_left, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_true(response_refill(response));
+        assert_true(response->is_waiting);
+        assert_int_equal(response->bytes_left, 0);
+    }
+    tell(PASSWORD_RIGHT);
+    assert_int_equal(woken, 1);
+    assert_int_equal(admitted, 0); /* not before it is asked */
+    assert_true(response_refill(response));
+    assert_int_equal(admitted, 1);
+    assert_false(response->is_waiting);
+    assert_null(response->stream);
+    assert_has("HTTP/1.1 404 ");
+    assert_int_equal(cancelled, 0);
+}
+
+static void a_late_refusal_is_one(void **state)
+{
+    (void)state;
+    assert_false(admits(CREDENTIALS));
+    tell(PASSWORD_WRONG);
+    assert_true(response_refill(&exchange.response));
+    assert_int_equal(refused, 1);
+    assert_int_equal(admitted, 0);
+    assert_has("HTTP/1.1 401 ");
+    assert_has("realm=\"late\"");
+}
+
+static void who_goes_away_waits_no_more(void **state)
+{
+    (void)state;
+    assert_false(admits(CREDENTIALS));
+    response_fini(&exchange.response);
+    assert_int_equal(cancelled, 1);
+    assert_false(admits(CREDENTIALS));
+    tell(PASSWORD_RIGHT);
+    response_fini(&exchange.response); /* told, and not asked again */
+    assert_int_equal(cancelled, 1);
+    assert_int_equal(admitted, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_says_nothing_is_asked_for_a_password),
+        TEST(what_is_known_needs_no_waiting),
+        TEST(when_too_many_wait_it_is_busy),
+        TEST(until_there_is_a_verdict_nothing_is_sent),
+        TEST(a_late_refusal_is_one),
+        TEST(who_goes_away_waits_no_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

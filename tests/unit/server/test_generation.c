@@ -1,0 +1,196 @@
+#include "server/generation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sysexits.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+#include "server/configuration.h"
+
+#define HASH "$2y$04$abcdefghijklmnopqrstuuxNlzJzXFz0R0fyKbCM1Cf8Gp0Y1fV2W"
+
+static struct place place;
+static struct generation *generation;
+static const struct options *options;
+static char *said;
+static unsigned fds_before;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (place_open(&place) != 0 || mkdirat(place.fd, "www", 0755) != 0 ||
+        mkdirat(place.fd, "other", 0755) != 0 ||
+        place_write(&place, "users", "joe:" HASH "\n") != 0)
+        return -1;
+    fds_before = place_count_fds();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bool is_tidy;
+
+    (void)state;
+    generation_release(generation);
+    generation = NULL;
+    free(said);
+    said = NULL;
+    is_tidy = place_count_fds() == fds_before;
+    return place_close(&place) == 0 && is_tidy ? 0 : -1;
+}
+
+/* Puts a configuration in force; its status. */
+static int make(const char *text)
+{
+    char path[PLACE_NAME_MAX + 20];
+    char *arguments[] = {(char[]){"sprintd"}, path, NULL};
+    struct options read;
+    size_t len;
+    FILE *errors = open_memstream(&said, &len);
+    int status;
+
+    assert_non_null(errors);
+    assert_int_equal(place_write(&place, "conf", text), 0);
+    snprintf(path, sizeof(path), "--config=%s/conf", place.name);
+    assert_int_equal(configuration_read(&read, 2, arguments, errors), EX_OK);
+    generation = generation_create(&read, errors, &status);
+    assert_null(read.sites); /* taken over, whatever comes of it */
+    assert_int_equal(fclose(errors), 0);
+    assert_int_equal(generation != NULL, status == EX_OK);
+    options = generation ? generation_options(generation) : NULL;
+    return status;
+}
+
+static const struct location_options *location(size_t site, size_t at)
+{
+    return &options->sites[site].locations[at].options;
+}
+
+static void roots_are_opened_once_and_closed_with_it(void **state)
+{
+    (void)state;
+    assert_int_equal(make("root = www\nsite a { location /x { } }\n"
+                          "site b { root = other location /y { root = www } }"),
+                     EX_OK);
+    assert_int_equal(place_count_fds(), fds_before + 2);
+    assert_false(generation_has_passwords(generation));
+    generation_hold(generation);
+    generation_release(generation);
+    assert_int_equal(place_count_fds(), fds_before + 2);
+}
+
+static void one_file_of_passwords_is_shared(void **state)
+{
+    (void)state;
+    assert_int_equal(make("root = www\nauth-file = users\nsite a {\n"
+                          "location /x { } location /y { auth-file = off }\n"
+                          "}"),
+                     EX_OK);
+    assert_true(generation_has_passwords(generation));
+    assert_non_null(options->sites[0].options.htpasswd);
+    assert_ptr_equal(location(0, 0)->htpasswd,
+                     options->sites[0].options.htpasswd);
+    assert_null(location(0, 1)->htpasswd);
+}
+
+static void a_limit_is_shared_by_whom_it_is_told_to_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(make("root = www\nrate-limit = 1/s\nsite a {\n"
+                          "    location /x { }\n"
+                          "    location /burst { rate-burst = 3 }\n"
+                          "    location /own { rate-limit = 1/s }\n"
+                          "    location /off { rate-limit = off }\n"
+                          "    location /again { rate-burst = 3 }\n"
+                          "}\nsite b { }\n"),
+                     EX_OK);
+    assert_non_null(options->sites[0].options.limiter);
+    assert_ptr_equal(options->sites[1].options.limiter,
+                     options->sites[0].options.limiter);
+    assert_ptr_equal(location(0, 0)->limiter,
+                     options->sites[0].options.limiter);
+    assert_ptr_not_equal(location(0, 1)->limiter,
+                         options->sites[0].options.limiter);
+    assert_ptr_not_equal(location(0, 2)->limiter,
+                         options->sites[0].options.limiter);
+    assert_null(location(0, 3)->limiter);
+    assert_ptr_equal(location(0, 4)->limiter, location(0, 1)->limiter);
+}
+
+static void what_is_not_there_is_told_and_leaves_nothing_open(void **state)
+{
+    static const struct {
+        const char *text;
+        int status;
+        const char *words;
+    } cases[] = {
+        {"root = lost", EX_NOINPUT, "lost': No such file or directory; name"},
+        {"root = users", EX_NOINPUT, "users': Not a directory"},
+        {"root = www\nsite a { location /x { root = lost } }", EX_NOINPUT,
+         "lost': No such"},
+        {"root = www\nauth-file = lost", EX_NOINPUT,
+         "lost': No such file or directory"},
+        {"root = www\nsite a { location /x { auth-file = conf } }", EX_CONFIG,
+         "conf':1: "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        free(said);
+        said = NULL;
+        if (make(cases[i].text) != cases[i].status ||
+            !strstr(said, cases[i].words))
+            fail_msg("%s: %s", cases[i].text, said);
+        assert_int_equal(place_count_fds(), fds_before);
+    }
+}
+
+static void trust_is_what_is_told(void **state)
+{
+    static const struct {
+        const char *text;
+        enum forwarded_field field;
+    } cases[] = {
+        {"root = www", FORWARDED_NONE},
+        {"root = www client-address = forwarded", FORWARDED_NONE},
+        {"root = www trusted-proxies = 10.0.0.0/8", FORWARDED_X_FOR},
+        {"root = www trusted-proxies = ::1 client-address = forwarded",
+         FORWARDED_RFC7239},
+        {"root = www trusted-proxies = ::1 client-address = none",
+         FORWARDED_NONE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct worker_service service;
+
+        assert_int_equal(make(cases[i].text), EX_OK);
+        service = generation_service(generation, NULL, 7, 9);
+        assert_int_equal(service.sites.trust.field, cases[i].field);
+        assert_int_equal(service.limits.connections_max, 7);
+        assert_int_equal(service.sites.cache.descriptors_max, 9);
+        generation_release(generation);
+        generation = NULL;
+        free(said);
+        said = NULL;
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(roots_are_opened_once_and_closed_with_it),
+        TEST(one_file_of_passwords_is_shared),
+        TEST(a_limit_is_shared_by_whom_it_is_told_to_at_once),
+        TEST(what_is_not_there_is_told_and_leaves_nothing_open),
+        TEST(trust_is_what_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
