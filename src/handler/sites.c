@@ -200,19 +200,15 @@ static void answer_place(struct sites *sites, struct place *place,
                           static_files_space(place->files), response);
 }
 
-/* The place that its host and path lead to; NULL: it is answered, since they
- * lead nowhere. */
+/* The place that its host and path lead to; NULL: that is no path. */
 static struct place *route(struct sites *sites, struct exchange *exchange,
                            struct bytes *rest_out)
 {
     struct bytes raw = exchange->request.path;
 
     if (raw.len > sizeof(sites->path) ||
-        !path_clean(raw, sites->path, &exchange->path)) {
-        response_make_error(&exchange->response, 400, BYTES(""),
-                            style_of(sites));
+        !path_clean(raw, sites->path, &exchange->path))
         return NULL;
-    }
     *rest_out = exchange->path.clean;
     return sites->only ? &sites->only->place
                        : find_place(sites, exchange, rest_out);
@@ -225,8 +221,9 @@ static void answer_path(struct sites *sites, struct exchange *exchange,
     struct place *place = route(sites, exchange, &rest);
 
     if (!place)
-        return;
-    if (place->is_plain)
+        response_make_error(&exchange->response, 400, BYTES(""),
+                            style_of(sites));
+    else if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else
         answer_place(sites, place, exchange, rest, admission);
@@ -263,15 +260,14 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     if (bytes_eq(exchange->request.path, BYTES("*")))
         return;
     place = route(sites, exchange, &rest);
-    if (!place)
+    if (!place || !place->handler.begin)
         return;
     exchange->response.edits = place->options->edits;
     if (!may_enter(sites, place->options, exchange) ||
         has_too_much(sites, place->options, exchange))
         return;
     exchange->has_begun = true;
-    if (place->handler.begin)
-        place->handler.begin(place->handler.self, exchange, rest);
+    place->handler.begin(place->handler.self, exchange, rest);
 }
 
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
