@@ -6,7 +6,8 @@
 #
 # Variables: V=1 shows the commands, WERROR=1 makes warnings errors, CC chooses
 # the compiler, FLAVOUR the flavour that `test`, `unit` and `e2e` use, BUILD
-# another place than build/; ARGS goes to bench/peers.py.
+# another place than build/; ARGS goes to bench/peers.py. PREFIX, DESTDIR,
+# SYSCONFDIR and UNITDIR say where `install` puts things.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -176,6 +177,10 @@ $(BUILD)/man/sprintd.conf.5: PAGE := 5
 $(BUILD)/completion/sprintd.bash: PAGE := bash
 $(BUILD)/completion/sprintd.zsh: PAGE := zsh
 
+# What `install` copies.
+.PHONY: installable
+installable: $(BUILD)/release/sprintd $(PAGES)
+
 $(PAGES): $(MANUAL)
 	$(call say,TEXT,$@)
 	@mkdir -p $(@D)
@@ -193,7 +198,7 @@ $(LARGE):
 	@mkdir -p $(@D)
 	@seq -w 1 2621440 > $@.new && mv $@.new $@
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(FLAVOURS:%=$(BUILD)/%) -type f -name '*.d' 2>/dev/null)
 
 .SECONDARY:
 .PHONY: FORCE
@@ -201,7 +206,7 @@ FORCE:
 
 # --- building and running ----------------------------------------------------
 
-.PHONY: all man run install clean help
+.PHONY: all man run clean help
 
 all: $(BUILD)/sprintd $(LARGE) ## builds the release binary, build/sprintd
 
@@ -215,22 +220,45 @@ run: deps-build ## builds, then serves www/ at http://localhost:8080/ (PORT=)
 	@$(MAKE) all
 	$(BUILD)/sprintd --port $(PORT) www
 
-install: all ## copies the program to PREFIX/bin, DESTDIR before it
-	install -D -m 755 $(BUILD)/release/sprintd \
-	    '$(DESTDIR)$(PREFIX)/bin/sprintd'
-
 clean: ## removes everything that was built
 	rm -rf $(BUILD) $(LARGE)
 
 help: ## prints this list
 	@echo 'sprintd: make TARGET [VARIABLE=VALUE]...'
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) \
-	    | expand -t 12
+	    | expand -t 16
 	@echo 'V=1 shows the commands, WERROR=1 makes warnings errors.'
+
+# --- installing, packing -----------------------------------------------------
+
+.PHONY: install install-files uninstall dist deb
+
+SYSCONFDIR ?= /etc
+UNITDIR    ?= $(PREFIX)/lib/systemd/system
+INSTALL     = BUILD='$(BUILD)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
+              SYSCONFDIR='$(SYSCONFDIR)' UNITDIR='$(UNITDIR)' \
+              sh packaging/install.sh
+
+install: deps-build ## program, manual, units below PREFIX; DESTDIR before it
+	@$(MAKE) installable
+	@$(MAKE) install-files
+
+install-files:
+	@$(INSTALL) install
+
+uninstall: ## takes that away again, but what was changed in /etc
+	@$(INSTALL) uninstall
+
+dist: ## packs the source: build/sprintd-VERSION.tar.gz and .tar.xz
+	@sh packaging/dist.sh $(BUILD)
+
+deb: deps-deb ## makes the Debian package: build/sprintd_VERSION_*.deb
+	@sh packaging/deb.sh $(BUILD)
 
 # --- tests -------------------------------------------------------------------
 
 .PHONY: test unit e2e e2e-strict replay asan tsan cov run-tests run-unit run-e2e
+.PHONY: package-test
 
 # Units run unoptimised, where a debugger sees all; end-to-end tests run what
 # is shipped. FLAVOUR= makes both the same.
@@ -240,6 +268,8 @@ UNIT_BINS     = $(UNIT_$(UNIT_FLAVOUR))
 REPLAY_BINS   = $(REPLAY_$(UNIT_FLAVOUR))
 E2E_BINS      = $(E2E_$(E2E_FLAVOUR))
 SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
+# What is installed is the release, whatever is tested.
+INSTALL_TEST := $(if $(FLAVOUR),,tests/e2e/install.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)
@@ -264,14 +294,18 @@ asan: deps-test ## all tests under the address and undefined sanitizers
 tsan: deps-test ## all tests under the thread sanitizer
 	@$(MAKE) run-tests FLAVOUR=tsan
 
-run-tests: $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(if $(E2E),$(SERVER))
-	@$(RUN_TESTS) $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS)
+package-test: deps-package ## installs the package in a fresh Debian (root)
+	@sh tests/package.sh $(BUILD)
+
+run-tests: $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(if $(E2E),$(SERVER)) \
+    $(if $(INSTALL_TEST),installable)
+	@$(RUN_TESTS) $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(INSTALL_TEST)
 
 run-unit: $(UNIT_BINS)
 	@$(RUN_TESTS) $(UNIT_BINS)
 
-run-e2e: $(E2E_BINS) $(SERVER)
-	@$(RUN_TESTS) $(E2E_BINS)
+run-e2e: $(E2E_BINS) $(SERVER) $(if $(INSTALL_TEST),installable)
+	@$(RUN_TESTS) $(E2E_BINS) $(INSTALL_TEST)
 
 cov: deps-test ## all tests, then the share of lines of each file they ran
 	@find $(BUILD)/cov -name '*.gcda' -delete 2>/dev/null || true
@@ -327,7 +361,8 @@ lint: deps-lint ## formatting, doors between rooms, banned calls, clang-tidy
 
 # --- what must be installed --------------------------------------------------
 
-.PHONY: deps deps-build deps-test deps-fuzz deps-bench deps-lint
+.PHONY: deps deps-build deps-test deps-fuzz deps-bench deps-lint deps-deb \
+        deps-package
 
 deps: deps-test ## installs the Debian packages that are missing
 
@@ -342,3 +377,7 @@ deps-bench:
 	@CC='$(CC)' sh tests/deps.sh build bench
 deps-lint:
 	@CC='$(CC)' sh tests/deps.sh build test lint
+deps-deb:
+	@CC='$(CC)' sh tests/deps.sh build deb
+deps-package:
+	@CC='$(CC)' sh tests/deps.sh build deb package

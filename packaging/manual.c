@@ -4,11 +4,12 @@
  *
  * usage: manual 8|5|bash|zsh
  */
-#include "server/manual.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+
+#include "server/completion.h"
+#include "server/manual.h"
 
 int main(int argc, char **argv)
 {
@@ -17,8 +18,8 @@ int main(int argc, char **argv)
         void (*print)(FILE *to);
     } pages[] = {{"8", manual_print_program},
                  {"5", manual_print_file},
-                 {"bash", manual_print_bash},
-                 {"zsh", manual_print_zsh}};
+                 {"bash", completion_print_bash},
+                 {"zsh", completion_print_zsh}};
 
     for (size_t i = 0; argc == 2 && i < sizeof(pages) / sizeof(pages[0]); i++) {
         if (strcmp(argv[1], pages[i].name) == 0) {

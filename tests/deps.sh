@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - finds out which Debian packages are missing and installs them.
 #
-# usage: deps.sh build|test|fuzz|bench|lint...
+# usage: deps.sh build|test|fuzz|bench|deb|package|lint...
 #
 # As root, or where sudo asks for no password, apt-get does it; otherwise the
 # exact command is printed, and the status is 1. Of what only some tests want
@@ -76,6 +76,7 @@ for set in "$@"; do
         have libcmocka-dev header cmocka.h cmocka
         # Without it the tests of a slow link are skipped.
         have iproute2 env PATH="$PATH:/usr/sbin:/sbin" tc -V
+        have xz-utils command -v xz
         # With it metrics are read as Prometheus would read them.
         like python3-prometheus-client metrics_parser
         ;;
@@ -93,6 +94,18 @@ for set in "$@"; do
         have iproute2 command -v tc
         have gnuplot-nox command -v gnuplot
         have python3 command -v python3
+        ;;
+    deb)
+        have dpkg-dev command -v dpkg-buildpackage
+        have debhelper command -v dh
+        have fakeroot command -v fakeroot
+        have xz-utils command -v xz
+        ;;
+    package)
+        have lintian command -v lintian
+        have debootstrap test -x /usr/sbin/debootstrap
+        # Without it the package is not tried under systemd.
+        like systemd-container command -v systemd-nspawn
         ;;
     lint)
         have clang-format command -v clang-format

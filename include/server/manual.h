@@ -1,6 +1,5 @@
 /*
- * manual - sprintd(8), sprintd.conf(5) and the completions of shells, made
- * from the table of options.
+ * manual - sprintd(8) and sprintd.conf(5), made from the table of options.
  *
  * Thread: the main thread's, of a program that runs when sprintd is built.
  * Owns:   nothing.
@@ -13,8 +12,5 @@
 /* For man(7). */
 void manual_print_program(FILE *to);
 void manual_print_file(FILE *to);
-
-void manual_print_bash(FILE *to);
-void manual_print_zsh(FILE *to);
 
 #endif

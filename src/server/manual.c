@@ -6,10 +6,6 @@
 #include "server/option_table.h"
 #include "server/version.h"
 
-/* Of the texts here; not of the day they are printed on, so that the same
- * source makes the same pages. */
-#define MANUAL_DATE "2026-11-21"
-
 /* --- Text for roff -------------------------------------------------------- */
 
 static void print_char(FILE *to, char c, bool is_first)
@@ -42,7 +38,7 @@ static void print_head(FILE *to, const char *name, int section,
     fputs(".TH ", to);
     for (const char *c = name; *c; c++)
         fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, to);
-    fprintf(to, " %d " MANUAL_DATE " \"sprintd %s\"\n.SH NAME\n%s \\- %s\n",
+    fprintf(to, " %d " SPRINTD_DATE " \"sprintd %s\"\n.SH NAME\n%s \\- %s\n",
             section, SPRINTD_VERSION, name, what);
 }
 
@@ -52,13 +48,13 @@ static void print_help(FILE *to, const struct option_row *row)
 {
     print_text(to, row->help);
     fputs(".\n", to);
-    if (row->kind == OPTION_CHOICE) {
-        fputs("One of", to);
+    if (row->choices) {
+        fputs("One of\n", to);
         for (const struct option_choice *choice = row->choices; choice->name;
              choice++) {
-            fputs(" \\fB", to);
+            fputs("\\fB", to);
             print_text(to, choice->name);
-            fputs(choice[1].name ? "\\fR," : "\\fR.\n", to);
+            fputs(choice[1].name ? "\\fR,\n" : "\\fR.\n", to);
         }
     }
     if (row->preset) {
@@ -98,65 +94,113 @@ static const char values[] =
     "Sizes take K, M and G (of 1024), rates the same (of 1000); times take\n"
     "ms, s and m, and are seconds without.\n";
 
-static void print_commands(FILE *to)
-{
-    fputs(".SH COMMANDS\n"
-          "The answer comes when the thing is done; status 0 says it was.\n"
-          "Only root and the server's user are heard.\n"
-          ".TP\n.B reload\nRead the configuration anew. A faulty one changes\n"
-          "nothing, and is explained.\n"
-          ".TP\n.B upgrade\nLet a new process of the program that lies there "
-          "now\n"
-          "take the sockets over; without it, the old one stays.\n"
-          ".TP\n.B stop\nAs SIGTERM.\n"
-          ".TP\n.BR status \", \" report\nTell how it is; print statistics.\n"
-          ".TP\n.B reopen\nOpen the access log anew.\n"
-          ".SH SIGNALS\n"
-          ".TP\n.BR SIGTERM \", \" SIGINT\n"
-          "Stop: take no more connections, finish what is being sent within\n"
-          "\\fB\\-\\-drain\\-timeout\\fR. A second one stops at once.\n"
-          ".TP\n.B SIGQUIT\nThe same without a deadline.\n"
-          ".TP\n.B SIGHUP\nRead the configuration anew.\n"
-          ".TP\n.B SIGUSR1\nOpen the access log anew.\n"
-          ".TP\n.B SIGUSR2\nPrint statistics on standard error; with\n"
-          "\\fB\\-\\-config\\fR, upgrade, too.\n",
-          to);
-}
+/* --- sprintd(8) ----------------------------------------------------------- */
 
-static void print_rest(FILE *to)
-{
-    fputs(
-        ".SH EXIT STATUS\n"
-        ".TP\n.B 0\nIt ended as it was told to, or printed what it should.\n"
-        ".TP\n.B 64\nThe command line is wrong.\n"
-        ".TP\n.B 66\nThe directory to serve is not there.\n"
-        ".TP\n.B 67\nThere is no such user or group.\n"
-        ".TP\n.B 69\nIt cannot listen where it should, another server has its\n"
-        "pid file, or the kernel lacks a part of the strict sandbox.\n"
-        ".TP\n.B 71\nThe system refuses threads, descriptors or memory.\n"
-        ".TP\n.B 73\nThe access log or the pid file cannot be made.\n"
-        ".TP\n.B 74\nWhat it was to print could not be written.\n"
-        ".TP\n.B 77\nA permission is missing.\n"
-        ".TP\n.B 78\nThe configuration is wrong; all that is wrong was told.\n"
-        ".SH FILES\n"
-        ".TP\n.I /etc/sprintd/sprintd.conf\n"
-        "The configuration that the packaged service reads.\n"
-        ".TP\n.I /etc/mime.types\nMedia types of file names.\n"
-        ".SH ENVIRONMENT\n"
-        "What \\fB${\\fINAME\\fB}\\fR in a configuration file names.\n"
-        ".SH EXAMPLES\n"
-        ".TP\nServe a directory on a free port, which is printed:\n"
-        "sprintd \\-\\-port 0 /srv/www\n"
-        ".TP\nFind all that is wrong with a configuration:\n"
-        "sprintd \\-t \\-c /etc/sprintd/sprintd.conf\n"
-        ".TP\nSee what is in force, and where it is from:\n"
-        "sprintd \\-T \\-c /etc/sprintd/sprintd.conf\n"
-        ".TP\nWatch it:\n"
-        "sprintd top http://localhost:8080/_sprintd\n"
-        ".SH SEE ALSO\n"
-        ".BR sprintd.conf (5),\n.BR logrotate (8),\n.BR systemd (1)\n",
-        to);
-}
+static const char commands[] =
+    ".SH COMMANDS\n"
+    ".TP\n\\fBsprintd top\\fR [\\fB\\-\\-once\\fR] \\fIURL\\fR\n"
+    "Shows on a terminal what a server does that was given\n"
+    "\\fB\\-\\-status\\fR, anew every second, or \\fBonce\\fR. The\n"
+    "\\fIURL\\fR is of its status: http://localhost:8080/_sprintd\n"
+    ".TP\n\\fBsprintd ctl\\fR [\\fB\\-\\-control\\fR \\fISOCKET\\fR] "
+    "\\fICOMMAND\\fR\n"
+    "Gives a command to the server that was given the same\n"
+    "\\fB\\-\\-control\\fR, by default \\fI/run/sprintd/control\\fR, and\n"
+    "ends when it is done. The server hears root and the user it runs as.\n"
+    ".RS\n"
+    ".TP\n.B reload\n"
+    "Read the configuration again. Running requests end under the old one,\n"
+    "and listening sockets that are still wanted stay open. What is wrong\n"
+    "with it is printed, and then nothing changes.\n"
+    ".TP\n.B status\nPrint what it is doing.\n"
+    ".TP\n.B stop\nThe same as SIGTERM.\n"
+    ".TP\n.B upgrade\n"
+    "Start the program anew, as it lies there now. The new one takes over\n"
+    "the listening sockets; when it serves, the old one finishes what it is\n"
+    "sending and ends. If the new one cannot start, the old one goes on.\n"
+    ".TP\n.B reopen\nOpen the access log anew.\n"
+    ".TP\n.B report\nPrint statistics.\n"
+    ".RE\n";
+
+static const char signals[] =
+    ".SH SIGNALS\n"
+    ".TP\n.BR SIGTERM \", \" SIGINT\n"
+    "Stop: take no more connections, finish what is being sent within\n"
+    "\\fB\\-\\-drain\\-timeout\\fR. A second one stops at once.\n"
+    ".TP\n.B SIGQUIT\n"
+    "The same without a limit of time. A second one stops at once.\n"
+    ".TP\n.B SIGHUP\n"
+    "Read the configuration again; a faulty one changes nothing.\n"
+    ".TP\n.B SIGUSR1\nOpen the access log anew.\n"
+    ".TP\n.B SIGUSR2\n"
+    "Print statistics on standard error; with \\fB\\-\\-config\\fR, upgrade\n"
+    "too.\n"
+    ".TP\n.B SIGWINCH\nIgnored.\n";
+
+static const char statuses[] =
+    ".SH EXIT STATUS\n"
+    ".TP\n.B 0\nIt ended as it was told to, or printed what it should.\n"
+    ".TP\n.B 1\n\\fBctl\\fR: the server refuses, and says why.\n"
+    ".TP\n.B 64\nThe command line is wrong.\n"
+    ".TP\n.B 66\nThe directory to serve is not there.\n"
+    ".TP\n.B 67\nThere is no such user or group.\n"
+    ".TP\n.B 69\nIt cannot listen where it should, or no server is there.\n"
+    ".TP\n.B 70\nA fault of sprintd itself.\n"
+    ".TP\n.B 71\nThe system refuses threads, descriptors or memory.\n"
+    ".TP\n.B 73\nThe access log or the pid file cannot be made.\n"
+    ".TP\n.B 74\nWhat it was to print could not be written.\n"
+    ".TP\n.B 75\n\\fBctl\\fR: the server does not answer in time.\n"
+    ".TP\n.B 76\n\\fBctl\\fR, \\fBtop\\fR: what answers is not sprintd.\n"
+    ".TP\n.B 77\nA permission is missing.\n"
+    ".TP\n.B 78\nThe configuration is wrong; all that is wrong was told.\n";
+
+static const char surroundings[] =
+    ".SH FILES\n"
+    ".TP\n.I /etc/sprintd/sprintd.conf\n"
+    "The configuration that the packaged service reads.\n"
+    ".TP\n.I /etc/mime.types\nMedia types of file names.\n"
+    ".TP\n.I /run/sprintd/control\nThe socket of \\fBsprintd ctl\\fR.\n"
+    ".TP\n.I /var/log/sprintd\nThe access log of the packaged service.\n"
+    ".TP\n.I /usr/share/doc/sprintd/examples\nConfigurations to begin with.\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n\\fBNOTIFY_SOCKET\\fR\n"
+    "The service manager is told there when the server serves, reloads,\n"
+    "stops, and which process it is after an upgrade; see\n"
+    ".BR sd_notify (3).\n"
+    ".TP\n\\fBWATCHDOG_USEC\\fR, \\fBWATCHDOG_PID\\fR\n"
+    "How often the service manager wants to be told that every worker makes\n"
+    "progress.\n"
+    ".TP\n\\fBLISTEN_FDS\\fR, \\fBLISTEN_PID\\fR, \\fBLISTEN_FDNAMES\\fR\n"
+    "Sockets that the service manager has opened; see\n"
+    ".BR sd_listen_fds (3).\n"
+    "Those the server was to listen on are taken instead of new ones.\n"
+    ".TP\n\\fBRUNTIME_DIRECTORY\\fR\n"
+    "Where the socket of \\fBsprintd ctl\\fR is made when\n"
+    "\\fB\\-\\-control\\fR does not say it, instead of \\fI/run/sprintd\\fR.\n"
+    ".TP\n\\fBJOURNAL_STREAM\\fR\n"
+    "When it names standard error, messages carry priorities for the\n"
+    "journal.\n"
+    ".TP\n\\fBTERM\\fR, \\fBNO_COLOR\\fR\nHow \\fBsprintd top\\fR draws.\n"
+    ".PP\n"
+    "A configuration file may name others as "
+    "\\fB${\\fR\\fINAME\\fR\\fB}\\fR.\n";
+
+static const char examples[] =
+    ".SH EXAMPLES\n"
+    ".TP\nServe a directory on a free port, which is printed:\n"
+    "sprintd \\-\\-port 0 /srv/www\n"
+    ".TP\nFind all that is wrong with a configuration:\n"
+    "sprintd \\-t \\-c /etc/sprintd/sprintd.conf\n"
+    ".TP\nSee what is in force, and where it is from:\n"
+    "sprintd \\-T \\-c /etc/sprintd/sprintd.conf\n"
+    ".TP\nPut a changed configuration in force:\n"
+    "sprintd ctl reload\n"
+    ".TP\nGo over to a new version of the program, losing no request:\n"
+    "sprintd ctl upgrade\n"
+    ".TP\nWatch it:\n"
+    "sprintd top http://localhost:8080/_sprintd\n"
+    ".SH SEE ALSO\n"
+    ".BR sprintd.conf (5),\n.BR logrotate (8),\n.BR systemd (1)\n";
 
 void manual_print_program(FILE *to)
 {
@@ -166,8 +210,8 @@ void manual_print_program(FILE *to)
           ".B sprintd\n[\\fIOPTIONS\\fR] [\\fIDOCROOT\\fR]\n.br\n"
           ".B sprintd \\-\\-config\n.I FILE\n[\\fIOPTIONS\\fR]\n.br\n"
           ".B sprintd top\n[\\fB\\-\\-once\\fR] \\fIURL\\fR\n.br\n"
-          ".B sprintd ctl\n[\\fB\\-\\-control\\fR \\fISOCKET\\fR] "
-          "\\fICOMMAND\\fR\n"
+          ".B sprintd ctl\n"
+          "[\\fB\\-\\-control\\fR \\fISOCKET\\fR] \\fICOMMAND\\fR\n"
           ".SH DESCRIPTION\n"
           ".B sprintd\n"
           "serves the files below \\fIDOCROOT\\fR, or the sites of a\n"
@@ -175,9 +219,9 @@ void manual_print_program(FILE *to)
           "response decides who sends next, so that a small page does not\n"
           "wait behind a large download.\n.PP\n"
           ".B sprintd top\n"
-          "shows what a server does that was given \\fB\\-\\-status\\fR.\n"
-          ".PP\n.B sprintd ctl\n"
-          "commands one through its \\fB\\-\\-control\\fR; see COMMANDS.\n"
+          "and\n"
+          ".B sprintd ctl\n"
+          "speak to a server that runs; see COMMANDS.\n"
           ".SH OPTIONS\n"
           "An option's value follows as the next argument or behind '='.\n"
           "What is on or off is turned off by \\fB=no\\fR. Every option but\n"
@@ -191,9 +235,14 @@ void manual_print_program(FILE *to)
             fprintf(to, ".SS %s\n", option_rows[i].group);
         print_option(to, &option_rows[i]);
     }
-    print_commands(to);
-    print_rest(to);
+    fputs(commands, to);
+    fputs(signals, to);
+    fputs(statuses, to);
+    fputs(surroundings, to);
+    fputs(examples, to);
 }
+
+/* --- sprintd.conf(5) ------------------------------------------------------ */
 
 static void print_form(FILE *to)
 {
@@ -265,121 +314,26 @@ void manual_print_file(FILE *to)
     fputs(".SH KEYS AT THE TOP\n", to);
     print_text(to, values);
     for (size_t i = 0; i < option_row_count; i++)
-        if (option_is_at_top(option_rows[i].scope))
+        if (option_rows[i].scope == OPTION_GLOBAL)
             print_key(to, &option_rows[i]);
-    fputs(".SH SEE ALSO\n.BR sprintd (8)\n", to);
-}
-
-/* --- Completions ---------------------------------------------------------- */
-
-static bool takes_file(const struct option_row *row)
-{
-    return row->kind == OPTION_PATH || strcmp(row->name, "config") == 0 ||
-           strcmp(row->name, "access-log") == 0;
-}
-
-void manual_print_bash(FILE *to)
-{
-    fputs("# Completion of sprintd for bash.\n"
-          "_sprintd()\n{\n"
-          "    local now=${COMP_WORDS[COMP_CWORD]}\n"
-          "    local before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    COMPREPLY=()\n"
-          "    case $before in\n",
-          to);
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
-
-        if (row->kind == OPTION_SWITCH || takes_file(row))
-            continue; /* what stands behind is any argument, or a file */
-        if (row->letter)
-            fprintf(to, "    -%c|--%s)\n", row->letter, row->name);
-        else
-            fprintf(to, "    --%s)\n", row->name);
-        if (row->choices) {
-            fputs("        COMPREPLY=($(compgen -W '", to);
-            for (const struct option_choice *choice = row->choices;
-                 choice->name; choice++)
-                fprintf(to, "%s%s", choice == row->choices ? "" : " ",
-                        choice->name);
-            fputs("' -- \"$now\"))\n", to);
-        }
-        fputs("        return ;;\n", to);
-    }
-    fputs("    esac\n"
-          "    case $now in\n"
-          "    -*)\n"
-          "        COMPREPLY=($(compgen -W '",
-          to);
-    for (size_t i = 0; i < option_row_count; i++)
-        fprintf(to, "%s--%s", i == 0 ? "" : "\n            ",
-                option_rows[i].name);
-    fputs("' -- \"$now\")) ;;\n"
-          "    *)\n"
-          "        compopt -o filenames\n"
-          "        COMPREPLY=($(compgen -f -- \"$now\")) ;;\n"
-          "    esac\n"
+    fputs(".SH FILES\n"
+          ".TP\n.I /etc/sprintd/sprintd.conf\n"
+          "What the packaged service reads.\n"
+          ".TP\n.I /usr/share/doc/sprintd/examples\nMore examples.\n"
+          ".SH EXAMPLES\n"
+          "A single\\-page app, its files kept by browsers for a year, with a\n"
+          "log of its visitors in the top of the file:\n"
+          ".PP\n.nf\n.RS 4\n"
+          "access\\-log = /srv/access.log\n\n"
+          "site \"app\" {\n"
+          "    hosts = {\"app.example.org\"}\n"
+          "    root = /srv/app\n"
+          "    try\\-files = {\"$path\", \"/index.html\"}\n\n"
+          "    location \"/assets\" {\n"
+          "        cache\\-control = \"max\\-age=31536000, immutable\"\n"
+          "    }\n"
           "}\n"
-          "complete -F _sprintd sprintd\n",
+          ".RE\n.fi\n"
+          ".SH SEE ALSO\n.BR sprintd (8)\n",
           to);
-}
-
-/* The first line of the help, in single quotes and brackets as _arguments
- * has it. */
-static void print_zsh_help(FILE *to, const char *help)
-{
-    fputc('[', to);
-    for (; *help && *help != '\n'; help++) {
-        if (*help == '\'')
-            fputs("'\\'", to);
-        else if (strchr("[]:\\", *help))
-            fputc('\\', to);
-        fputc(*help, to);
-    }
-    fputc(']', to);
-}
-
-static void print_zsh_value(FILE *to, const struct option_row *row)
-{
-    fprintf(to, ":%s:", row->value_name);
-    if (row->kind == OPTION_CHOICE) {
-        fputc('(', to);
-        for (const struct option_choice *choice = row->choices; choice->name;
-             choice++)
-            fprintf(to, "%s%s", choice == row->choices ? "" : " ",
-                    choice->name);
-        fputc(')', to);
-    } else if (row->kind == OPTION_PATH && row->choices == NULL) {
-        fputs("_files -/", to); /* the only one that is a folder */
-    } else if (takes_file(row)) {
-        fputs("_files", to);
-    }
-}
-
-static void print_zsh_option(FILE *to, const struct option_row *row,
-                             const char *dashes, const char *name)
-{
-    bool has_value = row->kind != OPTION_SWITCH;
-
-    /* A list may come again; "=" is for long ones only. */
-    fprintf(to, " \\\n    '%s%s%s%s", config_is_list(row) ? "*" : "", dashes,
-            name, has_value && dashes[1] ? "=" : "");
-    print_zsh_help(to, row->help);
-    if (has_value)
-        print_zsh_value(to, row);
-    fputc('\'', to);
-}
-
-void manual_print_zsh(FILE *to)
-{
-    fputs("#compdef sprintd\n_arguments -s", to);
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
-        char letter[2] = {row->letter, '\0'};
-
-        if (row->letter)
-            print_zsh_option(to, row, "-", letter);
-        print_zsh_option(to, row, "--", row->name);
-    }
-    fputs(" \\\n    '*:DOCROOT:_files -/'\n", to);
 }

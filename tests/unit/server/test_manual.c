@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "../place.h"
+#include "server/completion.h"
+#include "server/control.h"
 #include "server/option_table.h"
 
 typedef void print_fn(FILE *to);
@@ -44,8 +46,8 @@ static void every_option_has_its_place_in_all_of_them(void **state)
 {
     char *program = print(manual_print_program);
     char *file = print(manual_print_file);
-    char *bash = print(manual_print_bash);
-    char *zsh = print(manual_print_zsh);
+    char *bash = print(completion_print_bash);
+    char *zsh = print(completion_print_zsh);
 
     (void)state;
     for (size_t i = 0; i < option_row_count; i++) {
@@ -103,7 +105,8 @@ static void the_pages_are_sound_roff(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        judge(pages[i], "mandoc", "mandoc -Tlint -W warning page");
+        judge(pages[i], "mandoc", "mandoc -Tlint -W style page");
+        judge(pages[i], "man", "man --warnings -l -Tutf8 ./page >/dev/null");
         judge(pages[i], "groff", "groff -man -Tutf8 -ww -z page");
     }
 }
@@ -111,27 +114,79 @@ static void the_pages_are_sound_roff(void **state)
 static void the_completions_are_sound_shell(void **state)
 {
     (void)state;
-    judge(manual_print_bash, "bash", "bash -n page");
-    judge(manual_print_zsh, "zsh", "zsh -n page");
+    judge(completion_print_bash, "bash", "bash -n page");
+    judge(completion_print_zsh, "zsh", "zsh -n page");
 }
 
 static void bash_completes_names_and_choices(void **state)
 {
     (void)state;
-    judge(manual_print_bash, "bash",
+    judge(completion_print_bash, "bash",
           "bash -c '. ./page && COMP_CWORD=1 COMP_WORDS=(sprintd --sched) && "
           "_sprintd && test \"${COMPREPLY[*]}\" = --schedule && "
           "COMP_CWORD=2 COMP_WORDS=(sprintd --schedule f) && "
           "_sprintd && test \"${COMPREPLY[*]}\" = \"fsp fifo fair\"'");
 }
 
+static void every_command_has_its_place_in_all_of_them(void **state)
+{
+    char *program = print(manual_print_program);
+    char *bash = print(completion_print_bash);
+    char *zsh = print(completion_print_zsh);
+
+    (void)state;
+    for (unsigned i = 0; i < CONTROL_COUNT; i++) {
+        const char *name = control_name((enum control_command)i);
+        char text[100];
+
+        snprintf(text, sizeof(text), ".TP\n.B %s\n", name);
+        assert_non_null(strstr(program, text));
+        assert_non_null(strstr(bash, name));
+        assert_non_null(strstr(zsh, name));
+    }
+    free(program);
+    free(bash);
+    free(zsh);
+}
+
+static void the_program_s_page_has_every_section(void **state)
+{
+    static const char *const sections[] = {
+        "NAME",        "SYNOPSIS", "DESCRIPTION", "OPTIONS",
+        "COMMANDS",    "SIGNALS",  "EXIT STATUS", "FILES",
+        "ENVIRONMENT", "EXAMPLES", "SEE ALSO"};
+    char *program = print(manual_print_program);
+    const char *at = program;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        char text[100];
+
+        snprintf(text, sizeof(text), ".SH %s\n", sections[i]);
+        at = strstr(at, text);
+        assert_non_null(at);
+    }
+    free(program);
+}
+
+static void bash_completes_commands(void **state)
+{
+    (void)state;
+    judge(completion_print_bash, "bash",
+          "bash -c '. ./page && COMP_CWORD=2 COMP_WORDS=(sprintd ctl re) && "
+          "_sprintd && test \"${COMPREPLY[*]}\" = \"reload reopen report\"'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_has_its_place_in_all_of_them),
+        cmocka_unit_test(every_command_has_its_place_in_all_of_them),
+        cmocka_unit_test(the_program_s_page_has_every_section),
         cmocka_unit_test(the_pages_are_sound_roff),
         cmocka_unit_test(the_completions_are_sound_shell),
         cmocka_unit_test(bash_completes_names_and_choices),
+        cmocka_unit_test(bash_completes_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
