@@ -314,7 +314,8 @@ void manual_print_file(FILE *to)
     fputs(".SH KEYS AT THE TOP\n", to);
     print_text(to, values);
     for (size_t i = 0; i < option_row_count; i++)
-        if (option_rows[i].scope == OPTION_GLOBAL)
+        if (option_rows[i].scope == OPTION_GLOBAL ||
+            option_rows[i].scope == OPTION_START)
             print_key(to, &option_rows[i]);
     fputs(".SH FILES\n"
           ".TP\n.I /etc/sprintd/sprintd.conf\n"
