@@ -21,11 +21,13 @@
 #include "handler/status.h"
 #include "io/mailbox.h"
 
-/* What may change while it runs. Clock and status handler are filled in by
+/* What may change while it runs. Clock and mounts are filled in by
  * the worker. */
 struct worker_service {
     struct sites_options sites;
     struct password_check *password_check; /* borrowed; NULL: not needed */
+    struct bytes status_prefix;            /* in every site; empty: nowhere */
+    bool has_status;                       /* there or in some location */
     const struct cidrs *status_allowed;    /* borrowed as what sites names */
     const struct cidrs *proxies;           /* trusted; borrowed as well */
     bool proxies_introduce;                /* conn_set.h */

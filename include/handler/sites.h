@@ -22,16 +22,24 @@
 #include "handler/site.h"
 #include "http/forwarded.h"
 
+enum { SITES_MOUNTS_MAX = 16 };
+
+/* What answers below a prefix in every site, before a location of the same
+ * path. */
+struct mount {
+    struct bytes prefix;
+    struct handler handler;
+};
+
 struct sites_options {
     const struct site_options *sites;
     size_t site_count;                       /* 0: only this: */
     const struct location_options *location; /* for all hosts and paths */
     const struct docroots *roots;            /* all that these name */
     struct file_cache_options cache;
-    /* In every site; no prefix: nowhere. */
-    struct bytes status_prefix;
-    struct handler status; /* and where a location is told so */
-    bool has_status;       /* somewhere */
+    struct mount mounts[SITES_MOUNTS_MAX];
+    size_t mount_count;
+    struct handler status; /* where a location is told so */
     struct forwarded_trust trust;
     struct password_desk *desk;  /* the worker's; NULL: nobody needs it */
     void (*wake)(void *context); /* has streams that wait asked again */

@@ -232,7 +232,7 @@ struct worker_change *worker_prepare(struct worker *worker,
     }
     sites.desk = worker->desk;
     status.style = change->style = sites.cache.style;
-    if (sites.has_status && !worker->made)
+    if (service->has_status && !worker->made)
         worker->made = status_create(&status);
     change->status = worker->made;
     change->status_allowed = service->status_allowed;
@@ -241,7 +241,10 @@ struct worker_change *worker_prepare(struct worker *worker,
     change->proxies_introduce = service->proxies_introduce;
     if (worker->made)
         sites.status = status_handler(worker->made);
-    if (worker->made || !sites.has_status)
+    if (service->status_prefix.len > 0)
+        sites.mounts[sites.mount_count++] = (struct mount){
+            service->status_prefix, sites.status};
+    if (worker->made || !service->has_status)
         change->sites = sites_create(&sites);
     if (change->sites)
         return change;

@@ -66,8 +66,9 @@ static int set_up_later(void **state)
     memset(&stats, 0, sizeof(stats));
     if (set_up(state) != 0)
         return -1;
-    sites_options.status_prefix = BYTES("/later");
-    sites_options.status = (struct handler){.answer = answer};
+    sites_options.mounts[0] = (struct mount){.prefix = BYTES("/later"),
+                                             .handler = {.answer = answer}};
+    sites_options.mount_count = 1;
     conn_place_fini();
     return conn_place_init(SCHED_POLICY_SRPT);
 }

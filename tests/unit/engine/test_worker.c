@@ -220,8 +220,8 @@ static void without_memory_for_a_status_there_is_no_worker(void **state)
     now_refresh(&now);
     all = stats_shared_create(&stats_options, &now);
     assert_non_null(all);
-    options.service.sites.status_prefix = BYTES("/_s");
-    options.service.sites.has_status = true;
+    options.service.status_prefix = BYTES("/_s");
+    options.service.has_status = true;
     options.shared_stats = all;
     make_with_ever_more_memory();
     stats_shared_destroy(all);

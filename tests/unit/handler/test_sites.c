@@ -326,13 +326,14 @@ static void answer_teapot(void *self, struct exchange *asked, struct bytes rest)
     response_make_error(&asked->response, 418, BYTES(""), &options.cache.style);
 }
 
-static void the_status_is_in_every_site(void **state)
+static void a_mount_is_in_every_site(void **state)
 {
     (void)state;
     add_site("one", "one.example");
     add_site("two", "");
-    options.status_prefix = BYTES("/_status");
-    options.status = (struct handler){.answer = answer_teapot};
+    options.mounts[0] = (struct mount){.prefix = BYTES("/_status"),
+                                       .handler = {.answer = answer_teapot}};
+    options.mount_count = 1;
     make();
     ask("one.example", "/_status/pot");
     assert_int_equal(exchange.response.status, 418);
@@ -355,7 +356,7 @@ int main(void)
         TEST(a_location_can_have_its_path_stripped),
         TEST(roots_share_a_cache_and_no_files),
         TEST(an_exchange_keeps_the_sites_that_answer_it),
-        TEST(the_status_is_in_every_site),
+        TEST(a_mount_is_in_every_site),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

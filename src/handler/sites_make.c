@@ -1,0 +1,227 @@
+#include "handler/sites_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* --- Coming --------------------------------------------------------------- */
+
+/* Of a place that has no files. */
+static void answer_nothing(void *self, struct exchange *exchange,
+                           struct bytes rest)
+{
+    (void)rest;
+    response_make_error(&exchange->response, 404, BYTES(""), sites_style(self));
+}
+
+static struct bytes text_of(const char *text)
+{
+    return text ? bytes_of(text) : BYTES("");
+}
+
+static struct static_files *make_files(const struct sites *sites,
+                                       const struct location_options *options)
+{
+    struct static_files_options files = {
+        .cache = sites->cache,
+        .style = sites_style(sites),
+        .space = {.root = docroots_find(sites->options.roots, options->root,
+                                        options->follow_symlinks),
+                  .index = options->index,
+                  .cache_control = text_of(options->cache_control),
+                  .cache_rules = options->cache_rules,
+                  .edits = options->edits},
+        .send_method = sites->options.cache.send_method,
+        .try_files = options->try_files,
+        .strips_prefix = options->strip_prefix,
+        .autoindex = options->autoindex,
+        .show_hidden = options->show_hidden};
+
+    assert(files.space.root);
+    return static_files_create(&files);
+}
+
+static struct respond *make_respond(const struct sites *sites,
+                                    const struct location_options *options)
+{
+    struct respond_options respond = {
+        .status = (unsigned)options->respond_status,
+        .type = text_of(options->respond_type),
+        .text = text_of(options->respond),
+        .style = *sites_style(sites)};
+
+    return respond_create(&respond);
+}
+
+static bool furnish(struct sites *sites, struct place *place,
+                    const struct location_options *options)
+{
+    struct place **places = arena_grow(&sites->arena, sites->places,
+                                       sites->place_count, sizeof(*places));
+
+    if (!places)
+        return false;
+    sites->places = places;
+    places[sites->place_count++] = place;
+    place->options = options;
+    place->is_plain = !options->edits && !options->error_pages &&
+                      !options->redirects && !options->cors &&
+                      options->allow.count == 0 && options->deny.count == 0 &&
+                      !options->htpasswd && !options->limiter &&
+                      options->body_max == 0;
+    place->handler = (struct handler){.answer = answer_nothing, .self = sites};
+    if (options->root) {
+        place->files = make_files(sites, options);
+        if (!place->files)
+            return false;
+        place->handler = static_files_handler(place->files);
+    }
+    if (options->status_page)
+        place->handler = sites->options.status;
+    if (options->status_page || !options->respond)
+        return true;
+    place->respond = make_respond(sites, options);
+    if (!place->respond)
+        return false;
+    place->handler = respond_handler(place->respond);
+    return true;
+}
+
+/* Who may see it is for the handler to say. */
+static const struct location_options mount_place;
+
+static bool add_mounts(struct sites *sites, struct site *site)
+{
+    for (size_t i = 0; i < sites->options.mount_count; i++) {
+        const struct mount *mount = &sites->options.mounts[i];
+        struct place *place = arena_take(&sites->arena, sizeof(*place));
+
+        if (!place)
+            return false;
+        *place = (struct place){.handler = mount->handler,
+                                .options = &mount_place,
+                                .is_plain = true};
+        router_add(&site->router,
+                   &(struct route){.path = mount->prefix, .place = place});
+    }
+    return true;
+}
+
+static bool add_locations(struct sites *sites, struct site *site,
+                          const struct site_options *options)
+{
+    for (size_t i = 0; i < options->location_count; i++) {
+        const struct site_location *location = &options->locations[i];
+        struct place *place = arena_take(&sites->arena, sizeof(*place));
+
+        if (!place || !furnish(sites, place, &location->options))
+            return false;
+        router_add(&site->router,
+                   &(struct route){.path = location->path,
+                                   .is_exact = location->is_exact,
+                                   .place = place});
+    }
+    return true;
+}
+
+static bool add_hosts(struct sites *sites, struct site *site,
+                      const struct site_options *options)
+{
+    for (size_t i = 0; i < options->hosts.count; i++)
+        if (!hosts_add(&sites->hosts, &sites->arena,
+                       bytes_of(options->hosts.items[i]), site))
+            return false;
+    return true;
+}
+
+static struct site *add_site(struct sites *sites,
+                             const struct site_options *options)
+{
+    struct site *site = arena_take(&sites->arena, sizeof(*site));
+    size_t routes = options->location_count + sites->options.mount_count;
+
+    if (!site)
+        return NULL;
+    site->router.routes = arena_take(&sites->arena,
+                                     routes * sizeof(struct route));
+    return site->router.routes && add_mounts(sites, site) &&
+                   add_locations(sites, site, options) &&
+                   furnish(sites, &site->place, &options->options) &&
+                   add_hosts(sites, site, options)
+               ? site
+               : NULL;
+}
+
+static bool add_sites(struct sites *sites)
+{
+    const struct site_options *options = sites->options.sites;
+    size_t count = sites->options.site_count;
+    bool has_default = false;
+
+    if (count == 0) {
+        sites->all.options = *sites->options.location;
+        options = &sites->all;
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct site *site = add_site(sites, &options[i]);
+
+        if (!site)
+            return false;
+        if (!sites->first || (options[i].hosts.count == 0 && !has_default))
+            sites->first = site;
+        has_default |= options[i].hosts.count == 0;
+    }
+    if (count == 1 && sites->first->router.count == 0)
+        sites->only = sites->first;
+    return true;
+}
+
+/* --- Going ---------------------------------------------------------------- */
+
+static void destroy(struct sites *sites)
+{
+    for (size_t i = 0; i < sites->place_count; i++) {
+        respond_destroy(sites->places[i]->respond);
+        static_files_destroy(sites->places[i]->files);
+    }
+    file_cache_destroy(sites->cache);
+    arena_fini(&sites->arena);
+    free(sites);
+}
+
+struct sites *sites_create(const struct sites_options *options)
+{
+    struct sites *sites = calloc(1, sizeof(*sites));
+
+    if (!sites)
+        return NULL;
+    sites->options = *options;
+    sites->guard = (struct guard){.desk = options->desk,
+                                  .style = sites_style(sites),
+                                  .resume = sites_resume,
+                                  .wake = options->wake,
+                                  .context = sites,
+                                  .wake_context = options->wake_context};
+    sites->refs = 1;
+    sites->cache = file_cache_create(&options->cache);
+    if (sites->cache && add_sites(sites))
+        return sites;
+    destroy(sites);
+    return NULL;
+}
+
+void sites_release(struct sites **sites_ref)
+{
+    struct sites *sites = *sites_ref;
+    void (*on_gone)(void *context);
+    void *context;
+
+    *sites_ref = NULL;
+    if (!sites || --sites->refs > 0)
+        return;
+    on_gone = sites->options.on_gone;
+    context = sites->options.context;
+    destroy(sites);
+    if (on_gone)
+        on_gone(context);
+}
