@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/command_line.h"
 #include "server/config.h"
 #include "server/config_dump.h"
 
