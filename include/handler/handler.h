@@ -5,6 +5,11 @@
  * says STREAM_LATER until there is something (http/response.h): then the
  * connection waits without work, and whatever made the wait end wakes it.
  *
+ * A body comes first. Who wants it says so in begin: sets exchange->sink, which
+ * has all of it when answer is called. What begin answers (413, 401) is answered
+ * without the body, and ends the connection; where nothing is said, a short body
+ * is read and thrown away.
+ *
  * Thread: handlers are one worker's each and hold no locks.
  * Owns:   nothing; whoever made self keeps it for as long as requests come.
  */
@@ -19,6 +24,9 @@ struct handler {
      * which leads to this handler: clean, and empty or beginning with '/',
      * while the call lasts. */
     void (*answer)(void *self, struct exchange *exchange, struct bytes rest);
+    /* When a request has a body, before the first byte of it is looked at;
+     * exchange is as for answer. NULL: no body is wanted. */
+    void (*begin)(void *self, struct exchange *exchange, struct bytes rest);
     void *self;
 };
 

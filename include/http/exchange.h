@@ -3,7 +3,7 @@
  * last byte sent.
  *
  * Thread: the worker of its connection.
- * Owns:   the response. The request's views point into the connection's
+ * Owns:   the response and the sink. The request's views point into the connection's
  *         input buffer, which stays until the exchange is done; peer is the
  *         connection's, or client.
  */
@@ -32,14 +32,24 @@ struct keeper {
     void *object; /* NULL: nothing */
 };
 
+/* Where the body of a request goes while it comes. */
+struct sink {
+    /* Takes some more of it; data is a view for the call. False: no, and the
+     * response has been made, which says why: nothing more is read. */
+    bool (*take)(struct sink *sink, struct bytes data);
+    void (*destroy)(struct sink *sink);
+};
+
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
-    const struct address *peer; /* who asks, once it has been asked */
+    const struct address *peer; /* who asks */
     struct address client;      /* for whom, when a proxy says so: see peer */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */
     struct keeper keeper;
+    bool has_begun;    /* it was let in before its body came */
+    struct sink *sink; /* NULL: bodies are thrown away */
     struct path path; /* clean, while a handler that was chosen by it answers */
     struct response response;
     struct request request;
