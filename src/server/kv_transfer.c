@@ -6,10 +6,10 @@
 
 #include "backend/kv_offline.h"
 #include "base/base64.h"
+#include "base/json_read.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/utf8.h"
-#include "server/json_read.h"
 
 enum {
     BATCH_OPS = 1000,

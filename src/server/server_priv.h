@@ -17,6 +17,7 @@
 #include "server/readiness.h"
 #include "server/sandbox.h"
 #include "server/statistics.h"
+#include "server/stores.h"
 #include "server/upgrade.h"
 #include "server/watchdog.h"
 
@@ -47,6 +48,7 @@ struct server {
     size_t started;                        /* of them */
     struct address_count *addresses;       /* NULL: they are not counted */
     struct password_check *password_check; /* NULL: nobody has passwords */
+    struct stores stores;
     struct acceptor *acceptor;
     int drained_fd; /* counts workers that have ended */
     size_t ended;   /* of them, seen so far */
