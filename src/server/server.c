@@ -284,6 +284,23 @@ static int set_up(struct server *server)
     return EX_OK;
 }
 
+static void announce_listeners(const struct server *server)
+{
+    const struct options *options = server->options;
+    char what[64];
+
+    snprintf(what, sizeof(what), "%zu site%s", options->site_count,
+             options->site_count == 1 ? "" : "s");
+    for (size_t i = 0; i < server->listener_count; i++)
+        printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
+               options->site_count == 0 && options->location.root
+                   ? options->location.root
+                   : what,
+               server->listeners[i].text, server->worker_count,
+               server->worker_count == 1 ? "" : "s",
+               option_schedule_name(options));
+}
+
 /* It serves: whoever waits for that is told. */
 static void announce(struct server *server)
 {
@@ -292,11 +309,7 @@ static void announce(struct server *server)
     if (err != 0)
         log_warning("--pid-file '%s': %s", server->pid_file.path,
                     strerror(-err));
-    for (size_t i = 0; i < server->listener_count; i++)
-        printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
-               server->options->location.root, server->listeners[i].text,
-               server->worker_count, server->worker_count == 1 ? "" : "s",
-               option_schedule_name(server->options));
+    announce_listeners(server);
     fflush(stdout);
     activation_close(&server->activation, true);
     notify_ready(&server->notify, "Serving");
