@@ -31,6 +31,11 @@ const char *stores_read_sync(const char *text, struct kv_lmdb_options *to);
 MUST_USE int stores_make_folders(const struct options *options,
                                  const struct identity *identity);
 
+/* Who may write, from a file that only root may be able to read: before rights
+ * are given up. The same. */
+MUST_USE int stores_read_tokens(struct stores *stores,
+                                const struct options *options);
+
 /* Opens them, which begins threads. The same. */
 MUST_USE int stores_open(struct stores *stores, const struct options *options);
 

@@ -91,8 +91,9 @@ int stores_make_folders(const struct options *options,
     return EX_OK;
 }
 
-static int open_tokens(struct stores *stores, const char *path)
+int stores_read_tokens(struct stores *stores, const struct options *options)
 {
+    const char *path = options->kv_token;
     struct kv_token_fault fault = {0};
     int err = path ? kv_tokens_open(&stores->tokens, path, &fault) : 0;
 
@@ -101,17 +102,14 @@ static int open_tokens(struct stores *stores, const char *path)
     fprintf(stderr, "sprintd: --kv-token '%s'", path);
     if (fault.line > 0)
         fprintf(stderr, ":%u", fault.line);
-    fprintf(stderr, ": %s\n", fault.text ? fault.text : strerror(-err));
+    fprintf(stderr, ": %s\n", err == -EINVAL ? fault.text : strerror(-err));
     return err == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 
 int stores_open(struct stores *stores, const struct options *options)
 {
     struct kv_lmdb_options lmdb = {.bytes_max = options->kv_bytes_max};
-    int status = open_tokens(stores, options->kv_token);
 
-    if (status != EX_OK)
-        return status;
     if (stores_read_sync(options->kv_sync, &lmdb))
         return EX_USAGE; /* it has been checked */
     for (size_t i = 0; i < options->kv.count; i++) {
