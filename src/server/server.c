@@ -282,6 +282,8 @@ static int set_up(struct server *server)
 /* It serves: whoever waits for that is told. */
 static void announce(struct server *server)
 {
+    const struct options *options = server->options;
+    const char *root = options->location.root;
     int err = server->pid_file.fd == -1 ? 0 : pid_file_write(&server->pid_file);
 
     if (err != 0)
@@ -289,13 +291,13 @@ static void announce(struct server *server)
                     strerror(-err));
     for (size_t i = 0; i < server->listener_count; i++)
         printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
-               server->options->location.root, server->listeners[i].text,
+               root ? root : options->config, server->listeners[i].text,
                server->worker_count, server->worker_count == 1 ? "" : "s",
-               option_schedule_name(server->options));
+               option_schedule_name(options));
     fflush(stdout);
     activation_close(&server->activation, true);
     notify_ready(&server->notify, "Serving");
-    if (server->options->daemon)
+    if (options->daemon)
         daemon_close_standard();
     readiness_tell(&server->readiness, EX_OK);
 }
