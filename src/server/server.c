@@ -308,7 +308,7 @@ static void announce(struct server *server)
     fflush(stdout);
     activation_close(&server->activation, true);
     notify_ready(&server->notify, "Serving");
-    if (options->daemon)
+    if (server->options->daemon)
         daemon_close_standard();
     readiness_tell(&server->readiness, EX_OK);
 }
