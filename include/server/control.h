@@ -27,7 +27,7 @@ enum {
     CONTROL_CLIENTS_MAX = 8,
     CONTROL_FDS_MAX = CONTROL_CLIENTS_MAX + 1,
     CONTROL_REQUEST_MAX = 128,
-    CONTROL_ANSWER_MAX = 65536,
+    CONTROL_ANSWER_MAX = 1 << 20, /* a thousand faults of a configuration */
     CONTROL_WAIT_MS = 2000 /* for a request, and for an answer to be read */
 };
 

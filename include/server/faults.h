@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 
-enum { FAULTS_MAX = 50, FAULT_BYTES_MAX = 512 };
+enum { FAULTS_MAX = 1000, FAULT_BYTES_MAX = 512 };
 
 struct fault {
     int line;

@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <netdb.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -109,6 +112,23 @@ static int try_folder(const char *path)
     return err;
 }
 
+/* Of what only the server itself must be able to make: not we. */
+static void check_folder(const struct options *options, const char *name,
+                         const char *path, struct faults *faults)
+{
+    int err = path ? try_folder(path) : 0;
+
+    if (err == ENOENT || err == ENOTDIR)
+        faults_add(faults, config_origin(options, name), "%s '%.300s': %s",
+                   name, path, strerror(err));
+}
+
+static void check_folders(const struct options *options, struct faults *faults)
+{
+    check_folder(options, "pid-file", options->pid_file, faults);
+    check_folder(options, "control", options->control, faults);
+}
+
 static void check_log(const struct options *options, struct faults *faults)
 {
     const char *where = options->access_log;
@@ -126,6 +146,34 @@ static void check_log(const struct options *options, struct faults *faults)
     if (err != 0)
         faults_add(faults, config_origin(options, "access-log"),
                    "access-log '%.300s': %s", where, strerror(err));
+}
+
+/* --- Who ------------------------------------------------------------------ */
+
+static bool is_number(const char *name)
+{
+    return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
+/* --user is NAME, or NAME:GROUP; numbers need no entry in a list. */
+static void check_identity(const struct options *options, struct faults *faults)
+{
+    const char *user = options->user ? options->user : "0";
+    const char *colon = strchr(user, ':');
+    const char *group = options->group ? options->group
+                        : colon        ? colon + 1
+                                       : "0";
+    char name[256];
+
+    snprintf(name, sizeof(name), "%.*s",
+             (int)(colon ? (size_t)(colon - user) : strlen(user)), user);
+    if (!is_number(name) && !getpwnam(name))
+        faults_add(faults, config_origin(options, "user"),
+                   "user '%.100s': there is none of that name", name);
+    if (!is_number(group) && !getgrnam(group))
+        faults_add(faults,
+                   config_origin(options, options->group ? "group" : "user"),
+                   "group '%.100s': there is none of that name", group);
 }
 
 /* --- Addresses ------------------------------------------------------------ */
@@ -195,6 +243,19 @@ static const char *try_unix(const char *path)
     return err == 0 ? NULL : strerror(err);
 }
 
+/* Whether the listen value of that number is said before. Any free port is
+ * another one each time. */
+static bool is_said_before(const struct texts *listen, size_t number)
+{
+    const char *where = listen->items[number];
+    size_t len = strlen(where);
+
+    for (size_t i = 0; i < number; i++)
+        if (strcmp(listen->items[i], where) == 0)
+            return len < 2 || strcmp(where + len - 2, ":0") != 0;
+    return false;
+}
+
 static void check_listen(const struct options *options, struct faults *faults)
 {
     const char *why;
@@ -204,6 +265,8 @@ static void check_listen(const struct options *options, struct faults *faults)
 
         why = strncmp(where, "unix:", 5) == 0 ? try_unix(where + 5)
                                               : try_tcp(where);
+        if (!why && is_said_before(&options->listen, i))
+            why = "is in the list already";
         if (why)
             faults_add(faults, config_origin(options, "listen"),
                        "listen '%.200s': %s", where, why);
@@ -218,8 +281,8 @@ static void check_listen(const struct options *options, struct faults *faults)
 
 void config_check(const struct options *options, struct faults *faults)
 {
-    static const config_check_fn checks[] = {check_places, check_log,
-                                             check_listen};
+    static const config_check_fn checks[] = {
+        check_places, check_log, check_folders, check_identity, check_listen};
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
         checks[i](options, faults);

@@ -54,7 +54,22 @@ bool config_is_list(const struct option_row *row)
 
 /* --- Names that are nearly right ------------------------------------------ */
 
-/* The key of such a section that name was meant for; NULL: none is near. */
+/* What name was meant for, wherever that belongs; NULL: nothing is near. */
+static const char *find_nearest_anywhere(struct bytes name)
+{
+    static const char *const others[] = {"site", "location", CONFIG_HOSTS};
+    struct nearest nearest;
+
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < option_row_count; i++)
+        if (option_rows[i].scope != OPTION_COMMAND)
+            nearest_consider(&nearest, option_rows[i].name);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        nearest_consider(&nearest, others[i]);
+    return nearest.found;
+}
+
+/* The same, but what belongs in such a section comes first. */
 static const char *find_nearest(struct bytes name,
                                 enum config_section_kind kind)
 {
@@ -70,7 +85,7 @@ static const char *find_nearest(struct bytes name,
         nearest_consider(&nearest, CONFIG_HOSTS);
         nearest_consider(&nearest, "location");
     }
-    return nearest.found;
+    return nearest.found ? nearest.found : find_nearest_anywhere(name);
 }
 
 static void tell_unknown(struct walk *walk,

@@ -1,5 +1,9 @@
 #include "server/config_text.h"
 
+#include <stdlib.h>
+
+enum { VARIABLE_BYTES_MAX = 128 }; /* of the name of one that is known */
+
 /* Ends of a word, as libconfuse has them, but for "()+*": there it ends a
  * word without a word, and here it is a fault. */
 static bool ends_word(char c)
@@ -67,12 +71,41 @@ static void replace(struct cleaning *cleaning, char *end)
     cleaning->at = end;
 }
 
-/* From "${": the place behind its '}'; NULL: it has none before end. */
-static char *pass_variable(char *at, const char *end)
+/* Whether there is a value for what lies behind "${": NAME, or NAME:-VALUE
+ * for where there is none. */
+static bool has_value(const char *at, const char *close)
+{
+    size_t len = (size_t)(close - at);
+    char name[VARIABLE_BYTES_MAX + 1];
+
+    if (memmem(at, len, ":-", 2))
+        return true;
+    if (len > VARIABLE_BYTES_MAX)
+        return false;
+    memcpy(name, at, len);
+    name[len] = '\0';
+    return getenv(name) != NULL;
+}
+
+/* From "${": the place behind its '}'; NULL and a fault: there is none before
+ * end, or it stands for nothing. */
+static char *pass_variable(const struct cleaning *cleaning, char *at,
+                           const char *end)
 {
     char *close = memchr(at, '}', (size_t)(end - at));
 
-    return close && !memchr(at, '"', (size_t)(close - at)) ? close + 1 : NULL;
+    if (!close || memchr(at, '"', (size_t)(close - at))) {
+        faults_add(cleaning->faults, cleaning->line, "'${' without its '}'");
+        return NULL;
+    }
+    if (has_value(at + 2, close))
+        return close + 1;
+    faults_add(cleaning->faults, cleaning->line,
+               "'%.*s' is not set in the environment",
+               (int)(close + 1 - at < VARIABLE_BYTES_MAX ? close + 1 - at
+                                                         : VARIABLE_BYTES_MAX),
+               at);
+    return NULL;
 }
 
 static bool begins_variable(const char *at, const char *end)
@@ -101,12 +134,9 @@ static char *find_quote(struct cleaning *cleaning, char *end)
             return NULL;
         }
         if (quote == '"' && begins_variable(at, end)) {
-            at = pass_variable(at, end);
-            if (!at) {
-                faults_add(cleaning->faults, cleaning->line,
-                           "'${' without its '}'");
+            at = pass_variable(cleaning, at, end);
+            if (!at)
                 return NULL;
-            }
         } else if (*at == '\\' && end - at >= 2 &&
                    (quote == '"' || at[1] == '\'' || at[1] == '\\')) {
             at += 2;
@@ -135,14 +165,12 @@ static void clean_string(struct cleaning *cleaning)
 static void clean_variable(struct cleaning *cleaning)
 {
     char *end = line_end(cleaning);
-    char *behind = pass_variable(cleaning->at, end);
+    char *behind = pass_variable(cleaning, cleaning->at, end);
 
-    if (behind) {
+    if (behind)
         cleaning->at = behind;
-        return;
-    }
-    faults_add(cleaning->faults, cleaning->line, "'${' without its '}'");
-    replace(cleaning, end);
+    else
+        replace(cleaning, end);
 }
 
 static void clean_addition(struct cleaning *cleaning)

@@ -17,8 +17,11 @@ enum { ANSWER_S = 60 };
 static int complain(FILE *errors, const char *path, int err)
 {
     if (err == ENOENT || err == ECONNREFUSED) {
-        fprintf(errors, "sprintd: ctl: no server is at %s: %s\n", path,
-                strerror(err));
+        fprintf(errors, "sprintd: ctl: no server is at %s: %s%s\n", path,
+                strerror(err),
+                strcmp(path, CTL_SOCKET_DEFAULT) == 0
+                    ? "; say --control SOCKET, to the server and here"
+                    : "");
         return EX_UNAVAILABLE;
     }
     fprintf(errors, "sprintd: ctl: %s: %s\n", path,

@@ -289,15 +289,12 @@ static int set_up(struct server *server)
 static void announce_listeners(const struct server *server)
 {
     const struct options *options = server->options;
-    char what[64];
+    const char *root = options->location.root;
 
-    snprintf(what, sizeof(what), "%zu site%s", options->site_count,
-             options->site_count == 1 ? "" : "s");
+    /* Without a root of its own, there is a file that says what is served. */
     for (size_t i = 0; i < server->listener_count; i++)
         printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
-               options->site_count == 0 && options->location.root
-                   ? options->location.root
-                   : what,
+               options->site_count == 0 && root ? root : options->config,
                server->listeners[i].text, server->worker_count,
                server->worker_count == 1 ? "" : "s",
                option_schedule_name(options));

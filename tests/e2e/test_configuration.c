@@ -248,6 +248,18 @@ static void what_a_file_says_is_served(void **state)
     assert_non_null(strstr(one->banner, "2 workers"));
 }
 
+static void a_file_without_a_root_is_named_instead(void **state)
+{
+    const char *path = configuration("site x { respond = here }\n");
+    struct server *one = server_start(&(struct launch){.root = ""},
+                                      (const char *const[]){"-c", path, NULL});
+
+    (void)state;
+    assert_non_null(strstr(one->banner,
+                           printed("serving %s at http://", path)));
+    expect_body(get(one, "/"), "here");
+}
+
 /* --- What is shipped ------------------------------------------------------ */
 
 /* The text with every folder that is not there on this machine replaced by
@@ -412,6 +424,7 @@ int main(void)
         e2e_test(the_command_line_wins_and_the_dump_says_so),
         e2e_test(a_dump_is_a_file_that_says_the_same),
         e2e_test(what_a_file_says_is_served),
+        e2e_test(a_file_without_a_root_is_named_instead),
         e2e_test(what_is_shipped_is_well_formed),
         e2e_test(what_is_shipped_serves),
     };

@@ -237,6 +237,12 @@ static const struct {
     {"foo = { a, b }", "key 'foo' is unknown"},
     {"foo \"bar\" { a { b = 1 } }", "key 'foo' is unknown"},
     {"sites x { root = /a }", "key 'sites' is unknown; did you mean 'site'?"},
+    {"lokation /x { root = /a }",
+     "key 'lokation' is unknown; did you mean 'location'?"},
+    {"site x { acces-log = y }",
+     "site \"x\": key 'acces-log' is unknown; did you mean 'access-log'?"},
+    {"bind = \"${SPRINTD_NONE}\"",
+     "'${SPRINTD_NONE}' is not set in the environment"},
     {"hosts = {a}", "key 'hosts' belongs in a site"},
     {"location /x { }", "a location belongs in a site"},
     {"config = x", "'config' is for the command line only"},
@@ -410,20 +416,20 @@ static void what_serves_nothing_is_a_fault(void **state)
     assert_string_equal(said, "");
 }
 
-static void the_first_fifty_faults_are_told(void **state)
+static void the_first_thousand_faults_are_told(void **state)
 {
-    char text[4000] = "root = /a\n";
+    static char text[FAULTS_MAX * 12] = "root = /a\n";
+    size_t len = strlen(text);
     size_t lines = 0;
 
     (void)state;
-    for (int i = 0; i < 60; i++)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "x%d = 1\n",
-                 i);
+    for (int i = 0; i < FAULTS_MAX + 10; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "x%d = 1\n", i);
     read_text(text);
     for (const char *c = said; *c; c++)
         lines += *c == '\n';
     assert_int_equal(lines, FAULTS_MAX + 1);
-    assert_non_null(strstr(said, "file:51: key 'x49' is unknown\n"));
+    assert_non_null(strstr(said, "file:1001: key 'x999' is unknown\n"));
     assert_non_null(strstr(said, "file: and 10 more\n"));
 }
 
@@ -598,6 +604,22 @@ static void what_is_named_must_be_there(void **state)
         {"root = / listen = '[]:80'", "is none of ADDRESS:PORT"},
         {"root = / listen = 'localhost:80'", "is no numeric address"},
         {"root = / listen = 'unix:'", "a path that is empty or too long"},
+        {"root = /\nlisten = {':2', 'unix:/tmp/x', ':2'}",
+         "file:2: listen ':2': is in the list already"},
+        {"root = / listen = {'127.0.0.1:0', '127.0.0.1:0'}", NULL},
+        {"root = /\npid-file = /nowhere/x",
+         "file:2: pid-file '/nowhere/x': No such file"},
+        {"root = /\ncontrol = /nowhere/x",
+         "file:2: control '/nowhere/x': No such file"},
+        {"root = / pid-file = /x control = /tmp/y", NULL},
+        {"root = / user = root group = root", NULL},
+        {"root = / user = '12345:54321'", NULL},
+        {"root = /\nuser = nobody-at-all",
+         "file:2: user 'nobody-at-all': there is none of that name"},
+        {"root = /\nuser = 'root:none-at-all'",
+         "file:2: group 'none-at-all': there is none of that name"},
+        {"root = /\nuser = root\ngroup = none-at-all",
+         "file:3: group 'none-at-all': there is none of that name"},
         {"root = / listen = 'unix:/nowhere/x'", "No such file"},
         {"root = / bind = localhost", "bind 'localhost': is no numeric"},
         {"root = / bind = 127.0.0.1", NULL},
@@ -630,7 +652,7 @@ int main(void)
         cmocka_unit_test(hosts_are_names_or_addresses),
         cmocka_unit_test(labels_and_names_have_their_limits),
         cmocka_unit_test(what_serves_nothing_is_a_fault),
-        cmocka_unit_test(the_first_fifty_faults_are_told),
+        cmocka_unit_test(the_first_thousand_faults_are_told),
         cmocka_unit_test(there_are_only_so_many_of_each),
         cmocka_unit_test(depth_and_length_are_no_way_to_harm),
         cmocka_unit_test(roots_are_below_the_folder_of_the_file),

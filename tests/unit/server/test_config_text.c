@@ -85,6 +85,11 @@ static void what_would_be_misunderstood_is_a_fault(void **state)
     expect_fault("a = \"${b\"", 1, "without its '}'");
     expect_fault("a = ${b", 1, "without its '}'");
     expect_fault("a = b${c}", 1, "put the whole in quotes");
+    expect_fault("\na = \"b${SPRINTD_NONE}\"", 2,
+                 "'${SPRINTD_NONE}' is not set in the environment");
+    expect_fault("a = ${SPRINTD_NONE}", 1, "is not set");
+    expect_fault("a = ${}", 1, "is not set");
+    expect_clean("a = ${SPRINTD_NONE:-}", "a = ${SPRINTD_NONE:-}");
     expect_fault("a = b;", 1, "';' ends nothing here");
     expect_fault("\n\na = *.b", 3, "'*' must be in quotes");
     expect_fault("a = f(x)", 1, "'(' must be in quotes");

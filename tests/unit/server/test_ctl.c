@@ -96,6 +96,7 @@ static void where_no_server_is_the_status_is_69(void **state)
     assert_int_equal(run_at(place_path(&place, "none"), "status", false),
                      EX_UNAVAILABLE);
     assert_non_null(strstr(errors, "no server is at "));
+    assert_null(strstr(errors, "say --control")); /* it was said */
     control_leave(control); /* as if it had been killed: the file is there */
     assert_int_equal(access(path, F_OK), 0);
     assert_int_equal(run_at(path, "status", false), EX_UNAVAILABLE);
