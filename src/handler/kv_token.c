@@ -213,6 +213,21 @@ static bool is_here(const struct address *peer)
            cidr_contains(&loopbacks[1], peer);
 }
 
+/* Whether a Host names this machine by a name that nobody else can have: that
+ * of a page may resolve to a loopback address as well (DNS rebinding). */
+static bool is_this_machine(struct bytes host)
+{
+    static const struct bytes names[] = {
+        {"localhost", 9}, {"127.0.0.1", 9}, {"[::1]", 5}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (host.len >= names[i].len &&
+            bytes_ieq((struct bytes){host.data, names[i].len}, names[i]) &&
+            (host.len == names[i].len || host.data[names[i].len] == ':'))
+            return true;
+    return false;
+}
+
 /* Whether it comes of a page of another origin: any page can have a browser
  * send a POST to this machine. Programs say no Origin. */
 static bool is_foreign(const struct request *request)
@@ -226,6 +241,7 @@ static bool is_foreign(const struct request *request)
     origin = field->value;
     slashes = memmem(origin.data, origin.len, "://", 3);
     return request_next(request, field) || !slashes ||
+           !is_this_machine(request->host) ||
            !bytes_ieq(bytes_between(slashes + 3, origin.data + origin.len),
                       request->host);
 }

@@ -36,6 +36,14 @@ static void read_tokens(const char *text)
     access_to.tokens = tokens;
 }
 
+/* Asked for by that name. */
+static enum kv_leave judge_at(const char *host, const char *fields)
+{
+    ask("PUT /kv/a", fields);
+    exchange.request.host = bytes_of(host);
+    return kv_access_judge(&access_to, &exchange.request, &peer, &pass);
+}
+
 static enum kv_leave judge(const char *fields)
 {
     ask("PUT /kv/a", fields);
@@ -103,7 +111,18 @@ static void who_is_on_this_machine_needs_none(void **state)
         peer = here[i];
         assert_int_equal(judge(""), KV_LEAVE_GIVEN);
         assert_true(kv_pass_has(&pass, BYTES("any")));
-        assert_int_equal(judge("Origin: http://H\r\n"), KV_LEAVE_GIVEN);
+        assert_int_equal(judge_at("localhost:80",
+                                  "Origin: http://Localhost:80\r\n"),
+                         KV_LEAVE_GIVEN);
+        assert_int_equal(judge_at("[::1]", "Origin: http://[::1]\r\n"),
+                         KV_LEAVE_GIVEN);
+        assert_int_equal(judge_at("127.0.0.1", "Origin: http://127.0.0.1\r\n"),
+                         KV_LEAVE_GIVEN);
+        /* Such names may lead here, too. */
+        assert_int_equal(judge("Origin: http://H\r\n"), KV_LEAVE_UNKNOWN);
+        assert_int_equal(judge_at("localhost.evil.example",
+                                  "Origin: http://localhost.evil.example\r\n"),
+                         KV_LEAVE_UNKNOWN);
         assert_int_equal(judge("Origin: http://evil.example\r\n"),
                          KV_LEAVE_UNKNOWN);
         assert_int_equal(judge("Origin: null\r\n"), KV_LEAVE_UNKNOWN);
