@@ -70,6 +70,7 @@ for set in "$@"; do
         have libxxhash-dev header xxhash.h
         have libseccomp-dev header seccomp.h seccomp
         have libcrypt-dev header crypt.h crypt
+        have liblmdb-dev header lmdb.h lmdb
         have libconfuse-dev header confuse.h confuse
         ;;
     test)
@@ -79,6 +80,8 @@ for set in "$@"; do
         have xz-utils command -v xz
         # With it metrics are read as Prometheus would read them.
         like python3-prometheus-client metrics_parser
+        # With it LMDB's own tools read what our store has written.
+        like lmdb-utils command -v mdb_stat
         ;;
     fuzz)
         have clang command -v clang

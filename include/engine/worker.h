@@ -16,10 +16,14 @@
 #ifndef ENGINE_WORKER_H
 #define ENGINE_WORKER_H
 
+#include "backend/kv_lmdb.h"
 #include "engine/conn_set.h"
+#include "handler/kv.h"
 #include "handler/sites.h"
 #include "handler/status.h"
 #include "io/mailbox.h"
+
+enum { WORKER_STORES_MAX = 8 };
 
 /* What may change while it runs. Clock and mounts are filled in by
  * the worker. */
@@ -34,15 +38,24 @@ struct worker_service {
     struct conn_limits limits; /* connections_max stays as it was at first */
 };
 
+/* A key-value store, of all workers, and where it is. */
+struct worker_store {
+    struct bytes prefix;
+    struct kv_lmdb *lmdb;
+};
+
 struct worker_options {
     struct worker_service service;           /* at first */
     const struct stats_shared *shared_stats; /* for status; borrowed */
     struct history *history;                 /* the same */
     enum sched_policy schedule;
-    uint64_t starvation_bound;       /* of srpt; see sched.h */
-    struct link_shared *link;        /* borrowed, of all workers */
-    size_t number;                   /* of this worker, from 0 */
-    struct address_count *addresses; /* of all workers; NULL: not counted */
+    uint64_t starvation_bound;         /* of srpt; see sched.h */
+    struct link_shared *link;          /* borrowed, of all workers */
+    size_t number;                     /* of this worker, from 0 */
+    struct address_count *addresses;   /* of all workers; NULL: not counted */
+    const struct worker_store *stores; /* borrowed, as long as it lives */
+    size_t store_count;                /* WORKER_STORES_MAX at most */
+    struct kv_options kv; /* of each; desk, prefix, style and wake are ours */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */

@@ -29,6 +29,9 @@ enum { SITES_MOUNTS_MAX = 16 };
 struct mount {
     struct bytes prefix;
     struct handler handler;
+    /* What is below is no path but any bytes: it is found by the path as it
+     * came, before that is cleaned or refused. */
+    bool is_raw;
 };
 
 struct sites_options {

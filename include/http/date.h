@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/buf.h"
 
 enum { DATE_LEN = 29 }; /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 
@@ -24,5 +24,8 @@ void date_format(int64_t seconds, char out[DATE_LEN]);
  * (RFC 9110 5.6.7). False when text is no date; *seconds_out is then
  * untouched. */
 bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out);
+
+/* RFC 3339: "1994-11-06T08:49:37Z" with separator 'T'. Years 0 to 9999. */
+void date_put_rfc3339(struct buf *out, int64_t seconds, char separator);
 
 #endif

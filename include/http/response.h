@@ -189,6 +189,11 @@ void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct response_style *style);
 
+/* An answer with a short body, which is copied; else the same. */
+void response_make_short(struct response *response, unsigned status,
+                         struct bytes extra_fields, struct bytes type,
+                         struct bytes text, const struct response_style *style);
+
 /* Gives an answer that is_error another body, of that type and length, which
  * the caller adds next: the head stays but for what describes the body. None
  * of it may have been sent. False: the head could not be written, and nothing

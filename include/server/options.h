@@ -15,7 +15,8 @@
 enum {
     OPTIONS_LISTEN_MAX = 16,
     OPTIONS_WORKERS_MAX = 1024,
-    OPTIONS_STATUS_ALLOW_MAX = 16
+    OPTIONS_STATUS_ALLOW_MAX = 16,
+    OPTIONS_KV_MAX = 8
 };
 
 #define OPTIONS_LINK_OFF 0
@@ -89,6 +90,14 @@ struct options {
     bool wants_version;
     bool wants_test;
     bool wants_dump;
+    struct texts kv; /* "PREFIX=FOLDER" */
+    const char *kv_sync;
+    uint64_t kv_value_bytes_max;
+    uint64_t kv_bytes_max;
+    const char *kv_token;
+    bool kv_open_writes;
+    bool kv_read_only;
+    bool kv_require_match;
     struct cidrs trusted_proxies;
     uint64_t client_address;          /* enum options_client */
     const char *config;               /* the file that was read; NULL: none */

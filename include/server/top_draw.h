@@ -9,7 +9,7 @@
 #ifndef SERVER_TOP_DRAW_H
 #define SERVER_TOP_DRAW_H
 
-#include "server/json_read.h"
+#include "base/json_read.h"
 
 struct top_view {
     unsigned width;

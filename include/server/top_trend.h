@@ -7,7 +7,7 @@
 #ifndef SERVER_TOP_TREND_H
 #define SERVER_TOP_TREND_H
 
-#include "server/json_read.h"
+#include "base/json_read.h"
 #include "server/screen.h"
 
 /* document: a status with its history. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 enum { CAPACITY_MIN = 256 };
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD in UTF-8 */
@@ -93,42 +95,6 @@ static void put_hex(struct buf *buf, const char *prefix, unsigned char byte)
 
     buf_put(buf, bytes_of(prefix));
     buf_put(buf, (struct bytes){pair, 2});
-}
-
-/* How many bytes the UTF-8 character at the head of text takes; 0 when there
- * is none (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF). */
-static size_t utf8_len(const unsigned char *text, size_t len)
-{
-    unsigned char low = 0x80;
-    unsigned char high = 0xBF;
-    size_t need;
-
-    if (text[0] < 0x80)
-        return 1;
-    if (text[0] >= 0xC2 && text[0] <= 0xDF)
-        need = 2;
-    else if ((text[0] & 0xF0) == 0xE0)
-        need = 3;
-    else if (text[0] >= 0xF0 && text[0] <= 0xF4)
-        need = 4;
-    else
-        return 0;
-    if (len < need)
-        return 0;
-    if (text[0] == 0xE0)
-        low = 0xA0;
-    else if (text[0] == 0xED)
-        high = 0x9F;
-    else if (text[0] == 0xF0)
-        low = 0x90;
-    else if (text[0] == 0xF4)
-        high = 0x8F;
-    if (text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < need; i++)
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    return need;
 }
 
 /* What stands for a byte in HTML text; NULL: the byte itself. */

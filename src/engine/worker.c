@@ -26,6 +26,12 @@ struct worker_change {
     struct response_style style;
 };
 
+/* A store as this worker asks it. */
+struct worker_kv {
+    struct kv_desk *desk;
+    struct kv *kv;
+};
+
 struct worker {
     struct conn_set conns; /* first: it holds the hot fields */
     struct now now;
@@ -39,8 +45,10 @@ struct worker {
     struct sites *sites;
     struct file_cache_counts earlier; /* of the caches of earlier sites */
     struct status *status;            /* NULL: it is not asked for */
-    struct password_desk *desk;       /* NULL: nobody needed it so far */
-    struct status *made; /* the same, as the main thread knows it */
+    struct worker_kv kvs[WORKER_STORES_MAX];
+    struct response_style kv_style;
+    struct password_desk *desk; /* NULL: nobody needed it so far */
+    struct status *made;        /* the same, as the main thread knows it */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     struct access_log_buffer access_log;
     pthread_t thread;
@@ -241,9 +249,14 @@ struct worker_change *worker_prepare(struct worker *worker,
     change->proxies_introduce = service->proxies_introduce;
     if (worker->made)
         sites.status = status_handler(worker->made);
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        sites.mounts[sites.mount_count++] = (struct mount){
+            .prefix = worker->options.stores[i].prefix,
+            .handler = kv_handler(worker->kvs[i].kv),
+            .is_raw = true};
     if (service->status_prefix.len > 0)
         sites.mounts[sites.mount_count++] = (struct mount){
-            service->status_prefix, sites.status};
+            .prefix = service->status_prefix, .handler = sites.status};
     if (worker->made || !service->has_status)
         change->sites = sites_create(&sites);
     if (change->sites)
@@ -361,6 +374,39 @@ static int set_up_conns(struct worker *worker)
                          worker->options.number);
 }
 
+static bool set_up_stores(struct worker *worker)
+{
+    const struct worker_options *options = &worker->options;
+    struct kv_options kv = options->kv;
+
+    worker->kv_style = options->service.sites.cache.style;
+    worker->kv_style.now = &worker->now;
+    kv.style = &worker->kv_style;
+    kv.wake = wake;
+    kv.wake_context = worker;
+    for (size_t i = 0; i < options->store_count; i++) {
+        struct worker_kv *mine = &worker->kvs[i];
+
+        mine->desk = kv_lmdb_desk_create(options->stores[i].lmdb,
+                                         worker->mailbox, &worker->now);
+        kv.desk = mine->desk;
+        kv.prefix = options->stores[i].prefix;
+        if (mine->desk)
+            mine->kv = kv_create(&kv);
+        if (!mine->kv)
+            return false;
+    }
+    return true;
+}
+
+static void tear_down_stores(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->options.store_count; i++) {
+        kv_destroy(worker->kvs[i].kv);
+        kv_desk_destroy(worker->kvs[i].desk);
+    }
+}
+
 struct worker *worker_create(const struct worker_options *options)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
@@ -371,7 +417,7 @@ struct worker *worker_create(const struct worker_options *options)
     now_refresh(&worker->now);
     worker->link_timer.fd = -1;
     if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
-        set_up_conns(worker) == 0)
+        set_up_conns(worker) == 0 && set_up_stores(worker))
         atomic_store(&worker->change,
                      worker_prepare(worker, &options->service));
     if (atomic_load(&worker->change)) {
@@ -391,6 +437,7 @@ void worker_destroy(struct worker *worker)
     worker_discard(atomic_exchange(&worker->change, NULL));
     sites_release(&worker->sites);
     status_destroy(worker->made);
+    tear_down_stores(worker);
     access_log_buffer_fini(&worker->access_log);
     password_desk_destroy(worker->desk);
     mailbox_destroy(worker->mailbox);

@@ -1,4 +1,5 @@
 #include "handler/listing_priv.h"
+#include "http/date.h"
 #include "http/path.h"
 
 /* --- The page ------------------------------------------------------------ */
@@ -206,34 +207,6 @@ static void put_page_outro(struct buf *out, uint64_t count)
 
 /* --- An entry ------------------------------------------------------------ */
 
-/* RFC 3339 with the given separator; years 0 to 9999. The calendar is that of
- * days_from_civil and back by Howard Hinnant: years begin in March, so that
- * the leap day is the last one. */
-static void put_time(struct buf *out, int64_t seconds, char separator)
-{
-    const int64_t first = -62167219200; /* 0000-01-01T00:00:00Z */
-    const int64_t last = 253402300799;  /* 9999-12-31T23:59:59Z */
-    uint64_t since; /* 0000-03-01, less 400 years to stay above zero */
-    unsigned day, era, year, month, second;
-
-    if (seconds < first)
-        seconds = first;
-    if (seconds > last)
-        seconds = last;
-    since = (uint64_t)(seconds + (719468 + 146097) * (int64_t)86400);
-    second = (unsigned)(since % 86400);
-    era = (unsigned)(since / 86400 / 146097);
-    day = (unsigned)(since / 86400 % 146097);
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153; /* 0 is March */
-    day -= (153 * month + 2) / 5;
-    year += 400 * era + (month >= 10) - 400;
-    buf_printf(out, "%04u-%02u-%02u%c%02u:%02u:%02uZ", year,
-               month < 10 ? month + 3 : month - 9, day + 1, separator,
-               second / 3600, second / 60 % 60, second % 60);
-}
-
 /* 999 B, 1.5 KiB, 12 KiB: two digits at least, rounded. */
 static void put_size(struct buf *out, uint64_t bytes)
 {
@@ -294,7 +267,7 @@ static void put_row(struct buf *out, const struct listing_entry *entry)
         buf_put_literal(out, "</data>");
     }
     buf_put_literal(out, "<td><time>");
-    put_time(out, entry->modified, ' ');
+    date_put_rfc3339(out, entry->modified, ' ');
     buf_put_literal(out, "</time>\n");
 }
 
@@ -317,7 +290,7 @@ static void put_object(struct buf *out, const struct listing_entry *entry)
     else
         buf_put_literal(out, "null");
     buf_put_literal(out, ",\"modified\":\"");
-    put_time(out, entry->modified, 'T');
+    date_put_rfc3339(out, entry->modified, 'T');
     buf_put_literal(out, "\"}");
 }
 

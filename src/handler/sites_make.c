@@ -93,13 +93,13 @@ static bool add_mounts(struct sites *sites, struct site *site)
 {
     for (size_t i = 0; i < sites->options.mount_count; i++) {
         const struct mount *mount = &sites->options.mounts[i];
-        struct place *place = arena_take(&sites->arena, sizeof(*place));
+        struct place *place = &sites->raw[i];
 
-        if (!place)
-            return false;
         *place = (struct place){.handler = mount->handler,
                                 .options = &mount_place,
                                 .is_plain = true};
+        if (mount->is_raw)
+            continue;
         router_add(&site->router,
                    &(struct route){.path = mount->prefix, .place = place});
     }

@@ -38,6 +38,7 @@ struct sites {
     struct site *first;      /* for hosts that nobody has */
     struct site *only;       /* the only one, if it has no routes; else NULL */
     struct place **places;   /* all of them */
+    struct place raw[SITES_MOUNTS_MAX]; /* of mounts that are raw */
     size_t place_count;
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean form of what is asked for */
 };

@@ -1,10 +1,11 @@
 #include "http/basic_auth.h"
 
+#include "base/base64.h"
+
 enum {
-    GROUP = 4, /* of base64: 3 bytes */
     TEXT_BYTES_MAX = BASIC_AUTH_USER_BYTES_MAX + 1 +
                      BASIC_AUTH_PASSWORD_BYTES_MAX,
-    BASE64_BYTES_MAX = (TEXT_BYTES_MAX + 2) / 3 * GROUP
+    BASE64_BYTES_MAX = (TEXT_BYTES_MAX + 2) / 3 * 4
 };
 
 static bool is_control(char c)
@@ -12,59 +13,15 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* 0 to 63, or -1. */
-static int read_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* One group, the last one with up to two '=' in it. Returns how many bytes it
- * makes; 0: it is none. Bits that no byte takes must be 0, or one text would
- * have several forms (RFC 4648 3.5). */
-static size_t decode_group(const char *group, bool is_last, char out[3])
-{
-    size_t digits = GROUP;
-    uint32_t bits = 0;
-
-    while (is_last && digits > 2 && group[digits - 1] == '=')
-        digits--;
-    for (size_t i = 0; i < GROUP; i++) {
-        int digit = i < digits ? read_digit(group[i]) : 0;
-
-        if (digit < 0)
-            return 0;
-        bits = bits << 6 | (uint32_t)digit;
-    }
-    if (bits & (0xFFFFFFu >> 8 * (digits - 1)))
-        return 0;
-    out[0] = (char)(bits >> 16);
-    out[1] = (char)(bits >> 8);
-    out[2] = (char)bits;
-    return digits - 1;
-}
-
 /* Returns how many bytes of auth->text it makes; 0: it is no base64. */
 static size_t decode(struct basic_auth *auth, struct bytes base64)
 {
-    size_t len = 0;
+    size_t len;
 
-    if (base64.len % GROUP != 0 || base64.len > BASE64_BYTES_MAX)
-        return 0;
-    for (size_t at = 0; at < base64.len; at += GROUP) {
-        size_t step = decode_group(base64.data + at, at + GROUP == base64.len,
-                                   auth->text + len);
-
-        if (step == 0)
-            return 0;
-        len += step;
-    }
-    return len;
+    return base64.len <= BASE64_BYTES_MAX &&
+                   base64_decode(base64, auth->text, &len)
+               ? len
+               : 0;
 }
 
 static bool split(struct basic_auth *auth, size_t len)

@@ -220,3 +220,30 @@ bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out)
     *seconds_out = seconds_of(&moment);
     return true;
 }
+
+/* The calendar is that of days_from_civil and back by Howard Hinnant: years
+ * begin in March, so that the leap day is the last one. */
+void date_put_rfc3339(struct buf *out, int64_t seconds, char separator)
+{
+    const int64_t first = -62167219200; /* 0000-01-01T00:00:00Z */
+    const int64_t last = 253402300799;  /* 9999-12-31T23:59:59Z */
+    uint64_t since; /* 0000-03-01, less 400 years to stay above zero */
+    unsigned day, era, year, month, second;
+
+    if (seconds < first)
+        seconds = first;
+    if (seconds > last)
+        seconds = last;
+    since = (uint64_t)(seconds + (719468 + 146097) * (int64_t)86400);
+    second = (unsigned)(since % 86400);
+    era = (unsigned)(since / 86400 / 146097);
+    day = (unsigned)(since / 86400 % 146097);
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153; /* 0 is March */
+    day -= (153 * month + 2) / 5;
+    year += 400 * era + (month >= 10) - 400;
+    buf_printf(out, "%04u-%02u-%02u%c%02u:%02u:%02uZ", year,
+               month < 10 ? month + 3 : month - 9, day + 1, separator,
+               second / 3600, second / 60 % 60, second % 60);
+}

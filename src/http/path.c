@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "http/percent.h"
+
 /* What a byte of a raw path means for the usual way through. */
 enum { PLAIN, SLASH, DOT, ODD };
 
@@ -23,16 +25,6 @@ static bool is_usual(struct bytes raw)
     return true;
 }
 
-enum { NO_BYTE = 256 };
-
-static unsigned hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    c = byte_lower(c);
-    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : NO_BYTE;
-}
-
 /* Writes the first segment of text to out, decoded, and moves text past it,
  * to its slash or to the end. False: a broken escape, a NUL or a slash. */
 static bool decode_segment(struct bytes *text, char *out, size_t *len_out)
@@ -45,11 +37,9 @@ static bool decode_segment(struct bytes *text, char *out, size_t *len_out)
         char c = *at++;
 
         if (c == '%') {
-            unsigned value = end - at < 2
-                                 ? 256
-                                 : hex_value(at[0]) << 4 | hex_value(at[1]);
+            int value = percent_value(at, end);
 
-            if (value > 255 || value == '/')
+            if (value < 0 || value == '/')
                 return false;
             c = (char)value;
             at += 2;

@@ -243,6 +243,36 @@ static void restart(struct response *response)
     response->own_edits = own_edits;
 }
 
+struct short_body {
+    struct bytes type;
+    struct bytes text;
+    bool is_error;
+};
+
+static void make_short(struct response *response, unsigned status,
+                       struct bytes extra_fields, const struct short_body *body,
+                       const struct response_style *style)
+{
+    restart(response);
+    response->status = (uint16_t)status;
+    response->is_error = body->is_error;
+    head_begin(&response->head, status, style);
+    buf_put(&response->head, extra_fields);
+    head_field(&response->head, BYTES("Content-Type"), body->type);
+    head_number(&response->head, BYTES("Content-Length"), body->text.len);
+    response_end_head(response);
+    if (!response->is_head) {
+        response->body_bytes = body->text.len;
+        buf_put(&response->head, body->text);
+    }
+    response_add_memory(response, buf_bytes(&response->head));
+    if (response->head.failed) { /* no memory even for this: just close */
+        restart(response);
+        response->status = (uint16_t)status;
+        response->persists = false;
+    }
+}
+
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct response_style *style)
@@ -255,27 +285,21 @@ void response_make_error(struct response *response, unsigned status,
                        "<body><h1>%u %.*s</h1></body></html>\n",
                        status, (int)reason.len, reason.data, status,
                        (int)reason.len, reason.data);
-    struct bytes body = {page, (size_t)len};
 
-    restart(response);
-    response->status = (uint16_t)status;
-    response->is_error = true;
-    head_begin(&response->head, status, style);
-    buf_put(&response->head, extra_fields);
-    head_field(&response->head, BYTES("Content-Type"),
-               BYTES("text/html; charset=utf-8"));
-    head_number(&response->head, BYTES("Content-Length"), body.len);
-    response_end_head(response);
-    if (!response->is_head) {
-        response->body_bytes = body.len;
-        buf_put(&response->head, body);
-    }
-    response_add_memory(response, buf_bytes(&response->head));
-    if (response->head.failed) { /* no memory even for this: just close */
-        restart(response);
-        response->status = (uint16_t)status;
-        response->persists = false;
-    }
+    struct short_body body = {.type = BYTES("text/html; charset=utf-8"),
+                              .text = {page, (size_t)len},
+                              .is_error = true};
+
+    make_short(response, status, extra_fields, &body, style);
+}
+
+void response_make_short(struct response *response, unsigned status,
+                         struct bytes extra_fields, struct bytes type,
+                         struct bytes text, const struct response_style *style)
+{
+    struct short_body body = {.type = type, .text = text};
+
+    make_short(response, status, extra_fields, &body, style);
 }
 
 /* The head is ended anew; what it got when it first ended is in it. */

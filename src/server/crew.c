@@ -7,7 +7,12 @@
 #include "base/log.h"
 #include "server/server_priv.h"
 
-enum { PASSWORD_THREADS = 2 };
+enum {
+    PASSWORD_THREADS = 2,
+    /* Of a batch, and of all bodies that a worker has at once. */
+    KV_BATCH_BYTES_MAX = 16 << 20,
+    KV_BODIES_BYTES_MAX = 256 << 20
+};
 
 static void on_drained(void *context)
 {
@@ -42,6 +47,20 @@ static int prepare_passwords(struct server *server,
 
 /* --- Starting --------------------------------------------------------------- */
 
+static struct kv_options kv_options_of(const struct server *server)
+{
+    const struct options *options = server->options;
+
+    return (struct kv_options){
+        .access = {.tokens = server->stores.tokens,
+                   .open_writes = options->kv_open_writes,
+                   .read_only = options->kv_read_only},
+        .value_bytes_max = (size_t)options->kv_value_bytes_max,
+        .batch_bytes_max = KV_BATCH_BYTES_MAX,
+        .bodies_bytes_max = KV_BODIES_BYTES_MAX,
+        .require_match = options->kv_require_match};
+}
+
 static struct worker_options worker_options_of(struct server *server)
 {
     const struct options *options = server->options;
@@ -54,6 +73,9 @@ static struct worker_options worker_options_of(struct server *server)
         .starvation_bound = options->starvation_bound,
         .link = &server->link,
         .addresses = server->addresses,
+        .stores = server->stores.items,
+        .store_count = server->stores.count,
+        .kv = kv_options_of(server),
         .access_log = &server->access_log,
         .is_profiled = options->profile,
         .on_drained = on_drained,
@@ -103,7 +125,10 @@ int crew_start(struct server *server)
         .stats = &server->statistics.shared->acceptor,
         .is_profiled = server->options->profile};
     int err = access_log_start(&server->access_log, count);
+    int status = stores_open(&server->stores, server->options);
 
+    if (status != EX_OK)
+        return status;
     if (err == 0)
         err = prepare_passwords(server, server->generation);
     if (err == 0)
@@ -178,6 +203,7 @@ void crew_join(struct server *server)
         worker_join(server->workers[i]);
     if (server->password_check)
         password_check_stop(server->password_check);
+    stores_stop(&server->stores);
 }
 
 void crew_free(struct server *server)
@@ -186,5 +212,6 @@ void crew_free(struct server *server)
         worker_destroy(server->workers[i]);
     free(server->workers);
     password_check_destroy(server->password_check);
+    stores_close(&server->stores);
     address_count_destroy(server->addresses);
 }

@@ -14,6 +14,7 @@
 #include "server/config_dump.h"
 #include "server/configuration.h"
 #include "server/ctl.h"
+#include "server/kv_command.h"
 #include "server/server.h"
 #include "server/top.h"
 #include "server/version.h"
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
     int status;
 
     fill_standard();
+    if (argc > 1 && strcmp(argv[1], "kv") == 0)
+        return kv_command_run(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "top") == 0)
         return top_run(argc - 2, argv + 2, stderr);
     if (argc > 1 && strcmp(argv[1], "ctl") == 0)

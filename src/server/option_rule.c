@@ -8,6 +8,7 @@
 #include "handler/try_files.h"
 #include "http/basic_auth.h"
 #include "http/cache_rules.h"
+#include "server/stores.h"
 
 /* --- One rule each, tried on an object that is thrown away ----------------- */
 
@@ -109,6 +110,21 @@ static const char *check_index(struct bytes text)
                : NULL;
 }
 
+static const char *check_store(struct bytes text)
+{
+    struct bytes prefix;
+    const char *folder;
+
+    return stores_read(text.data, &prefix, &folder);
+}
+
+static const char *check_sync(struct bytes text)
+{
+    struct kv_lmdb_options options;
+
+    return stores_read_sync(text.data, &options);
+}
+
 static const struct {
     const char *name; /* of the option */
     const char *(*check)(struct bytes text);
@@ -129,6 +145,8 @@ static const struct {
     {"cors-expose", check_field},
     {"auth-realm", check_realm},
     {"rate-limit", check_rate},
+    {"kv", check_store},
+    {"kv-sync", check_sync},
 };
 
 const char *option_rule_check(const struct option_row *row, struct bytes text)

@@ -216,6 +216,30 @@ const struct option_row option_rows[] = {
     {NULL, "drain-timeout", 0, OPTION_TIME, AT(drain_ms), "TIME", "30s", 0,
      HOURS_24_MS, NULL, "for what is being sent when told to stop"},
 
+    {"Key-value store", "kv", 0, OPTION_TEXTS, AT_START(kv), "PREFIX=FOLDER",
+     NULL, 0, OPTIONS_KV_MAX, NULL,
+     "keys and values below PREFIX, kept in FOLDER:\n"
+     "/kv=./data; may come again"},
+    {NULL, "kv-sync", 0, OPTION_TEXT, AT_START(kv_sync), "WHEN", "full", 0, 0,
+     NULL,
+     "writes are answered when on disk: full;\n"
+     "are on disk within: interval:MS; or off"},
+    {NULL, "kv-max-value", 0, OPTION_BYTES, AT_START(kv_value_bytes_max),
+     "BYTES", "1M", 1, 64ull << 20, NULL, "of a value"},
+    {NULL, "kv-max-size", 0, OPTION_BYTES, AT_START(kv_bytes_max), "BYTES",
+     "64G", 1ull << 20, TIB, NULL, "of a store"},
+    {NULL, "kv-token", 0, OPTION_PATH, AT_START(kv_token), "FILE", NULL, 0, 0,
+     NULL,
+     "bearer tokens of those who may write: lines of\n"
+     "TOKEN or TOKEN PREFIX. Who is on this machine\n"
+     "needs none"},
+    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT_START(kv_open_writes), NULL,
+     NULL, 0, 0, NULL, "anybody may write"},
+    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT_START(kv_read_only), NULL, NULL,
+     0, 0, NULL, "nobody may"},
+    {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
+     NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
+
     {"Status", "status", 0, OPTION_PREFIX, AT(status), "PREFIX", NULL, 0, 0,
      NULL,
      "dashboard, status.json, metrics and health at\n"

@@ -91,6 +91,8 @@ bool reach_open(struct reach *reach, const struct options *options,
     if (is_log_file(options->access_log))
         add(reach, options->access_log, PATH_PLACE);
     add(reach, options->pid_file, PATH_PLACE);
+    for (size_t i = 0; i < options->kv.count; i++)
+        add(reach, strchr(options->kv.items[i], '=') + 1, PATH_WRITE);
     add(reach, control_path, PATH_PLACE);
     for (size_t i = 0; i < options->listen.count; i++)
         if (strncmp(options->listen.items[i], "unix:", 5) == 0)

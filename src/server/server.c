@@ -265,6 +265,13 @@ static int set_up(struct server *server)
         (status = service_open_signals(server)) != EX_OK ||
         (status = open_insides(server)) != EX_OK)
         return status;
+    status = stores_read_tokens(&server->stores, server->options);
+    if (status == EX_OK)
+        status = stores_make_folders(server->options, server->identity.changes
+                                                          ? &server->identity
+                                                          : NULL);
+    if (status != EX_OK)
+        return status;
     hand_files_over(server);
     if ((status = identity_assume(&server->identity)) != EX_OK ||
         (status = enter_sandbox(server, is_abstract)) != EX_OK ||

@@ -17,6 +17,7 @@
 #include "server/readiness.h"
 #include "server/sandbox.h"
 #include "server/statistics.h"
+#include "server/stores.h"
 #include "server/upgrade.h"
 #include "server/watchdog.h"
 
@@ -33,8 +34,9 @@ struct server {
     struct generation *first; /* stays: it has what cannot change */
     struct generation *generation;
     const struct options *options; /* the first one's */
+    char **argv;                   /* read anew by a reload */
     int argc;
-    char **argv; /* read anew by a reload */
+    int drained_fd; /* counts workers that have ended */
     struct limits limits;
     struct listener listeners[OPTIONS_LISTEN_MAX];
     size_t listener_count;
@@ -47,21 +49,21 @@ struct server {
     size_t started;                        /* of them */
     struct address_count *addresses;       /* NULL: they are not counted */
     struct password_check *password_check; /* NULL: nobody has passwords */
+    struct stores stores;
     struct acceptor *acceptor;
-    int drained_fd; /* counts workers that have ended */
-    size_t ended;   /* of them, seen so far */
+    size_t ended; /* workers that have, seen so far */
 
     int signal_fd;
     enum server_wish wish;
-    bool is_hurried;     /* asked to end again, while it did */
-    uint64_t started_ms; /* monotonic */
     unsigned reloads;
+    bool is_hurried;     /* asked to end again, while it did */
+    bool is_activated;   /* systemd has opened the listeners */
+    uint64_t started_ms; /* monotonic */
 
     struct readiness readiness;
     struct upgrade upgrade;
     struct notify notify;
     struct activation activation;
-    bool is_activated; /* systemd has opened the listeners */
     struct identity identity;
     struct pid_file pid_file;
     char control_path[108]; /* "": none */

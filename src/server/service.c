@@ -136,6 +136,11 @@ int service_upgrade(struct server *server, struct buf *why)
         buf_put_literal(why, "the server is ending");
         return -ESHUTDOWN;
     }
+    if (server->stores.count > 0) {
+        buf_put_literal(why, "a key-value store has one server at a time: "
+                             "stop this one and start the other");
+        return -EBUSY;
+    }
     while (count < server->listener_count) {
         fds[count] = server->listeners[count].fd;
         count++;

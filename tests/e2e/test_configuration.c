@@ -266,22 +266,22 @@ static void a_file_without_a_root_is_named_instead(void **state)
  * one that is. */
 static const char *settle(const char *text)
 {
-    static const char *const folders[] = {"/var/www/html", "/srv/",
-                                          "/var/log/sprintd/"};
+    static const char *const folders[] = {
+        "/var/www/html", "/srv/", "/var/log/sprintd/", "/var/lib/sprintd/"};
     char *settled = scratch(strlen(text) + 64 * 1024);
     char *to = settled;
 
     while (*text) {
         size_t at = 0;
 
-        while (at < 3 && strncmp(text, folders[at], strlen(folders[at])) != 0)
+        while (at < 4 && strncmp(text, folders[at], strlen(folders[at])) != 0)
             at++;
-        if (at == 3) {
+        if (at == 4) {
             *to++ = *text++;
             continue;
         }
         text += strlen(folders[at]);
-        to = stpcpy(to, at == 2 ? printed("%s/", folder()) : site());
+        to = stpcpy(to, at >= 2 ? printed("%s/", folder()) : site());
         if (at == 1) /* the name of the site's folder */
             text += strcspn(text, " \n;}");
     }
@@ -299,7 +299,8 @@ static void what_is_shipped_is_well_formed(void **state)
         {"packaging/examples/single-page-app.conf", "2 sites, 3 locations"},
         {"packaging/examples/downloads-over-a-slow-link.conf",
          "0 sites, 0 locations"},
-        {"packaging/examples/several-sites.conf", "3 sites, 3 locations"}};
+        {"packaging/examples/several-sites.conf", "3 sites, 3 locations"},
+        {"packaging/examples/key-value-store.conf", "0 sites, 0 locations"}};
     struct outcome outcome;
 
     (void)state;
@@ -364,7 +365,12 @@ static void what_is_shipped_serves(void **state)
     static const char slow[] =
         "packaging/examples/downloads-over-a-slow-link.conf";
     static const char sites[] = "packaging/examples/several-sites.conf";
+    static const char store[] = "packaging/examples/key-value-store.conf";
     static const struct shipped cases[] = {
+        {store, "a", "/canary", 200, "canary\n", NULL, NULL},
+        {store, "a", "/kv/", 200, NULL, "Content-Type", "application/json"},
+        {store, "a", "/kv/none", 404, NULL, "Content-Type",
+         "application/problem+json"},
         {plain, "a", "/canary", 200, "canary\n", NULL, NULL},
         {plain, "a", "/_sprintd/health", 200, NULL, NULL, NULL},
         {app, "app.example.org", "/", 200, "page", "Cache-Control", "no-cache"},

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "server/json_read.h"
+#include "base/json_read.h"
 
 #include "../unit/handler/json_check.h"
 

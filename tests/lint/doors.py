@@ -29,6 +29,7 @@ LIBRARIES = {
     "crypt.h": r"backend/htpasswd",
     "ev.h": r"(io|engine|server)/\w+|backend/upstream\w*",
     "http_parser.h": r"http/http1\w*",
+    "lmdb.h": r"backend/kv_\w+",
     "seccomp.h": r"server/call_filter",
     "confuse.h": r"server/config",
 }

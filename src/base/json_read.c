@@ -1,8 +1,10 @@
-#include "server/json_read.h"
+#include "base/json_read.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum { CAPACITY_MIN = 256 }; /* of values */
 
 struct reader {
     struct json *json;
@@ -187,12 +189,15 @@ static int take_number(struct reader *reader, double *number_out)
 /* Sets aside the next place of the row, which may move. 0 or -errno. */
 static int append(struct json *json, uint32_t *place_out)
 {
+    if (json->count == json->count_max)
+        return -E2BIG;
     if (json->count == json->capacity) {
-        uint32_t capacity = json->capacity > 0 ? 2 * json->capacity : 256;
+        uint32_t capacity = json->capacity > 0 ? 2 * json->capacity
+                                               : CAPACITY_MIN;
         struct json_value *values;
 
-        if (capacity > JSON_VALUES_MAX)
-            return -E2BIG;
+        if (capacity > json->count_max)
+            capacity = json->count_max;
         values = realloc(json->values, capacity * sizeof(*values));
         if (!values)
             return -ENOMEM;
@@ -266,15 +271,20 @@ static int take_value(struct reader *reader, struct bytes name, int depth)
     return err;
 }
 
-int json_read(struct json *json, struct bytes text)
+int json_read_few(struct json *json, struct bytes text, uint32_t values_max)
 {
     struct reader reader = {json, text.data, text.data + text.len};
     int err;
 
-    *json = (struct json){0};
+    *json = (struct json){.count_max = values_max};
     err = take_value(&reader, (struct bytes){NULL, 0}, 1);
     skip_space(&reader);
     return err == 0 && reader.at < reader.end ? -EINVAL : err;
+}
+
+int json_read(struct json *json, struct bytes text)
+{
+    return json_read_few(json, text, JSON_VALUES_MAX);
 }
 
 void json_fini(struct json *json)

@@ -7,15 +7,15 @@
  * that has escapes is kept as it came; nobody here asks for such a one. Of two
  * members of one name the first counts.
  *
- * Why not a library: one command of the program reads one kind of document,
- * made by the same program. For that, a library would be one more dependency of
- * the server at run time, with limits of its own.
+ * Why not a library: what is read are small documents of a few known members.
+ * For that, a library would be one more dependency of the server at run time,
+ * with limits of its own.
  *
  * Thread: any; no state but the struct.
  * Owns:   the row, not the text.
  */
-#ifndef SERVER_JSON_READ_H
-#define SERVER_JSON_READ_H
+#ifndef BASE_JSON_READ_H
+#define BASE_JSON_READ_H
 
 #include <stdint.h>
 
@@ -51,12 +51,17 @@ struct json {
     struct json_value *values; /* the first is the whole; private else */
     uint32_t count;
     uint32_t capacity;
+    uint32_t count_max;
 };
 
 /* Reads text, which must stay as long as the values are used. 0; -EINVAL: it
  * is no JSON; -E2BIG: it is beyond a limit; -ENOMEM. json_fini() may be called
  * in any case. */
 MUST_USE int json_read(struct json *json, struct bytes text);
+
+/* The same with fewer values, values_max at most: for what strangers send. */
+MUST_USE int json_read_few(struct json *json, struct bytes text,
+                           uint32_t values_max);
 void json_fini(struct json *json);
 
 /* The member of that name; NULL when there is none, or value is NULL or no

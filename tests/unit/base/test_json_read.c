@@ -1,5 +1,5 @@
 /* link: -Wl,--wrap=realloc */
-#include "server/json_read.h"
+#include "base/json_read.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -228,6 +228,17 @@ static void count_of_values_is_limited(void **state)
     free(text);
 }
 
+static void fewer_values_may_be_allowed(void **state)
+{
+    struct json json;
+
+    (void)state;
+    assert_int_equal(json_read_few(&json, BYTES("[1,2]"), 3), 0);
+    json_fini(&json);
+    assert_int_equal(json_read_few(&json, BYTES("[1,2,3]"), 3), -E2BIG);
+    json_fini(&json);
+}
+
 static void numbers_are_limited_in_length_and_size(void **state)
 {
     char digits[JSON_NUMBER_BYTES_MAX + 1];
@@ -327,6 +338,7 @@ int main(void)
         cmocka_unit_test(refuses_every_text_that_is_cut_short),
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(count_of_values_is_limited),
+        cmocka_unit_test(fewer_values_may_be_allowed),
         cmocka_unit_test(numbers_are_limited_in_length_and_size),
         cmocka_unit_test(says_when_there_is_no_memory),
         cmocka_unit_test(finds_members_by_name),

@@ -1,0 +1,35 @@
+/*
+ * kv_offline - a store as one thing: copied, or read from end to end, by a
+ * command beside the process that writes.
+ *
+ * What is read is the store as it was at one moment, which keeps the pages
+ * freed meanwhile from being used again: the file may grow by as much as is
+ * written while it lasts.
+ *
+ * Not in the process that has the store open: closing a second environment of
+ * the same folder would take the first one's locks away.
+ *
+ * Thread: any.
+ * Owns:   nothing.
+ */
+#ifndef BACKEND_KV_OFFLINE_H
+#define BACKEND_KV_OFFLINE_H
+
+#include "backend/kv_record.h"
+
+/* Makes folder `to` a store with the same content, without pages that are
+ * free: made if missing; a store already there stays, -EEXIST. On disk when it
+ * returns, and there whole or not at all. 0 or -errno, logged. */
+MUST_USE int kv_offline_backup(const char *path, const char *to);
+
+/* Anything but 0 ends the walk. Key and record are good until it returns. */
+typedef int (*kv_record_fn)(void *context, struct bytes key,
+                            const struct kv_record *record);
+
+/* Calls on_record for each key that has not expired by now_ms, in order.
+ * Returns what it returned, 0, or -errno, logged: -EPROTO for a corrupt
+ * record. */
+MUST_USE int kv_offline_walk(const char *path, int64_t now_ms,
+                             kv_record_fn on_record, void *context);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * kv_store - the seam between whoever asks for keys and where they are kept.
+ *
+ *   handler -> kv_desk (one per worker) -> table of functions -> LMDB | ...
+ *
+ * Three questions: get a value, list a page of keys, write. Putting, deleting
+ * and checking are all writes; a write of several operations is done whole or
+ * not at all, in order, each seeing those before it.
+ *
+ * Revisions rise strictly over the whole store and over restarts: every put
+ * and delete that takes place has a larger one than all before. Keys are 1 to
+ * KV_KEY_BYTES_MAX bytes, ordered as unsigned bytes. What has expired is
+ * missing, from that millisecond on, in every question.
+ *
+ * Thread: a desk is its worker's. Callbacks come in the worker's loop.
+ * Owns:   nothing but values, which are counted; what a question points at is
+ *         the asker's, and stays untouched until it is answered.
+ */
+#ifndef BACKEND_KV_STORE_H
+#define BACKEND_KV_STORE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "io/mailbox.h"
+
+enum {
+    KV_KEY_BYTES_MAX = 511,  /* LMDB's limit, and everybody's */
+    KV_TYPE_BYTES_MAX = 255, /* a media type */
+    KV_PAGE_ENTRIES_MAX = 1000,
+    KV_CURSOR_BYTES_MAX = 1 + KV_KEY_BYTES_MAX,
+    KV_NAME_BYTES = 16, /* what KV_PUT_NAMED puts behind a prefix */
+    KV_WRITE_OPS_MAX = 10000
+};
+
+#define KV_VALUE_BYTES_MAX ((size_t)64 << 20)
+
+enum kv_outcome {
+    KV_FOUND,        /* get: value is set */
+    KV_CREATED,      /* put: the key was missing */
+    KV_REPLACED,     /* put */
+    KV_DELETED,      /* delete */
+    KV_HELD,         /* check: the condition was true */
+    KV_MISSING,      /* get, or delete of what is not there: no failure */
+    KV_PRECONDITION, /* not done: revision is the present one, 0 without */
+    KV_UNDONE,       /* not done: another operation of the write failed */
+    KV_FULL,         /* not done: no room in map or on disk */
+    KV_BUSY,         /* not asked: too much waits already */
+    KV_ERROR         /* not done, and logged; or the record is corrupt */
+};
+
+/* --- Values --------------------------------------------------------------- */
+
+struct kv_meta {
+    uint64_t revision;  /* from 1 */
+    int64_t stored_ms;  /* wall clock, since the epoch */
+    int64_t expires_ms; /* likewise; 0 is never */
+};
+
+/* A copy, in one piece of memory, never changed. Counted, in any thread. */
+struct kv_value {
+    struct kv_meta meta;
+    size_t bytes;      /* of the value; data may have been left out */
+    struct bytes type; /* may be empty */
+    struct bytes data;
+    atomic_uint refs; /* private */
+};
+
+/* With one reference, room for type and data to be written by the caller
+ * through kv_value_room(), which the type comes first in. NULL: no memory. */
+MUST_USE struct kv_value *kv_value_create(size_t type_bytes, size_t data_bytes);
+char *kv_value_room(struct kv_value *value);
+
+struct kv_value *kv_value_acquire(struct kv_value *value);
+void kv_value_release(struct kv_value **value_ref);
+
+/* --- Questions ------------------------------------------------------------ */
+
+struct kv_get {
+    struct bytes key;
+    bool without_data; /* for HEAD: value->data stays empty */
+    void (*on_done)(struct kv_get *get);
+    /* The answer: KV_FOUND, KV_MISSING, KV_BUSY, KV_ERROR. */
+    enum kv_outcome outcome;
+    struct kv_value *value; /* the asker's to release */
+};
+
+struct kv_entry {
+    struct bytes key; /* or common prefix, with the delimiter at its end */
+    bool is_prefix;   /* then the rest is zero */
+    uint64_t value_bytes;
+    struct kv_meta meta;
+    struct bytes type;
+};
+
+/* One page of a listing, in the order of keys. A key that holds delimiter
+ * behind prefix is told as its common prefix, once. */
+struct kv_page {
+    struct bytes prefix;    /* may be empty */
+    struct bytes delimiter; /* empty: no common prefixes */
+    struct bytes after;     /* `next` of the page before; empty: from start */
+    size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
+    void (*on_done)(struct kv_page *page);
+    /* The answer: KV_FOUND; KV_MISSING, when after is no cursor; KV_BUSY or
+     * KV_ERROR. All of it lies in arena, which the asker makes empty before and
+     * gives back. A page may be short, even empty, and yet not be the last:
+     * work per page is bounded too. */
+    enum kv_outcome outcome;
+    struct kv_entry *entries;
+    size_t count;
+    struct bytes next; /* a cursor, any bytes; empty: that was all */
+    struct arena arena;
+};
+
+enum kv_op_kind {
+    KV_PUT,
+    KV_PUT_NAMED, /* key is a prefix, may be empty: the store names the key */
+    KV_DELETE,
+    KV_CHECK /* does nothing; its condition must hold */
+};
+
+enum kv_condition {
+    KV_IF_ANY,
+    KV_IF_MISSING, /* If-None-Match: * */
+    KV_IF_PRESENT, /* If-Match: * */
+    KV_IF_REVISION /* If-Match: that one */
+};
+
+struct kv_op {
+    enum kv_op_kind kind;
+    enum kv_condition condition; /* of KV_PUT_NAMED: KV_IF_ANY */
+    uint64_t if_revision;
+    struct bytes key;
+    struct bytes value; /* of puts, and so are these: */
+    struct bytes type;  /* at most KV_TYPE_BYTES_MAX */
+    uint64_t ttl_ms;    /* 0: for ever */
+    /* The answer. */
+    enum kv_outcome outcome;
+    struct kv_meta meta;      /* of what was put; a delete's revision; see
+                                 KV_PRECONDITION; a check's present one */
+    char name[KV_NAME_BYTES]; /* KV_PUT_NAMED: the key is prefix and this, no
+                                 NUL; later ones are larger as bytes */
+};
+
+struct kv_write {
+    struct kv_op *ops;
+    size_t count; /* 1 to KV_WRITE_OPS_MAX */
+    void (*on_done)(struct kv_write *write);
+    /* Whether it took place; each operation has its outcome either way. */
+    bool is_done;
+    /* Private. */
+    struct mailbox_note note;
+    struct mailbox *mailbox;
+    struct kv_write *next;
+    size_t bytes;
+};
+
+/* --- The table ------------------------------------------------------------ */
+
+struct kv_desk;
+
+struct kv_desk_ops {
+    bool (*get)(struct kv_desk *desk, struct kv_get *get);
+    bool (*list)(struct kv_desk *desk, struct kv_page *page);
+    bool (*write)(struct kv_desk *desk, struct kv_write *write);
+    void (*destroy)(struct kv_desk *desk);
+};
+
+/* The first member of an implementation's desk. */
+struct kv_desk {
+    const struct kv_desk_ops *ops;
+};
+
+/* True: answered already, on_done is not called. False: on_done will be. LMDB
+ * answers at once; another machine could not. */
+MUST_USE static inline bool kv_desk_get(struct kv_desk *desk,
+                                        struct kv_get *get)
+{
+    return desk->ops->get(desk, get);
+}
+
+MUST_USE static inline bool kv_desk_list(struct kv_desk *desk,
+                                         struct kv_page *page)
+{
+    return desk->ops->list(desk, page);
+}
+
+/* As above. Sizes and counts are within the limits: that is asserted. It is
+ * answered at once only when it cannot be taken in: is_done is
+ * false and all outcomes are KV_BUSY, or KV_ERROR. Once taken it cannot be
+ * taken back: who loses interest keeps ops and what they point at until
+ * on_done, or until the store has stopped. */
+MUST_USE static inline bool kv_desk_write(struct kv_desk *desk,
+                                          struct kv_write *write)
+{
+    return desk->ops->write(desk, write);
+}
+
+/* NULL is accepted. */
+static inline void kv_desk_destroy(struct kv_desk *desk)
+{
+    if (desk)
+        desk->ops->destroy(desk);
+}
+
+#endif

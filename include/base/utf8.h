@@ -1,0 +1,18 @@
+/*
+ * utf8 - whether bytes are text (RFC 3629: no overlong forms, no surrogates,
+ * at most U+10FFFF).
+ *
+ * Thread: any; no state.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/bytes.h"
+
+/* How many bytes the character at the head of text takes, of which len, 1 or
+ * more, are there; 0: there is none. */
+size_t utf8_len(const unsigned char *text, size_t len);
+
+bool utf8_is_valid(struct bytes text);
+
+#endif

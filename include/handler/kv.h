@@ -1,0 +1,55 @@
+/*
+ * kv - keys and values over HTTP.
+ *
+ *   GET, HEAD /KEY       the value: ranges and conditions as of files
+ *   PUT, POST /KEY       201 new, 204 replaced; ?ttl=SECONDS
+ *   DELETE /KEY          204, 404
+ *   POST /               a new key: 201 and its Location; ?prefix=, ?ttl=
+ *   GET, HEAD /          a page of keys: ?prefix= &delimiter= &limit= &cursor=
+ *   POST /-/batch        many operations, all or none (kv_batch.h)
+ *   OPTIONS              what is allowed
+ *
+ * all behind the prefix of the store (kv_key.h says how a key is spelled). The
+ * ETag is the revision; If-None-Match: * creates only, If-Match: with one ETag,
+ * or "*", replaces only. Other conditions on writing are refused, not ignored.
+ * What goes wrong is told as a problem (problem.h), and never cached.
+ *
+ * A value comes as somebody stored it, for whoever asks: nosniff and a sandbox
+ * keep a browser from taking it for a page of this site.
+ *
+ * Thread: one per worker; no locks.
+ * Owns:   what it has asked of the store, until that has answered; bodies.
+ *         The desk is borrowed.
+ */
+#ifndef HANDLER_KV_H
+#define HANDLER_KV_H
+
+#include "backend/kv_store.h"
+#include "handler/handler.h"
+#include "handler/kv_token.h"
+
+struct kv_options {
+    struct kv_desk *desk;    /* the worker's */
+    struct bytes prefix;     /* clean, without a slash at its end; borrowed */
+    struct kv_access access; /* who may write */
+    size_t value_bytes_max;  /* at most KV_VALUE_BYTES_MAX */
+    size_t batch_bytes_max;  /* of a batch, as it comes */
+    size_t bodies_bytes_max; /* of all bodies that are here at once: 503 */
+    bool require_match;      /* writes must be conditional: 428 */
+    const struct response_style *style; /* borrowed */
+    void (*wake)(void *context);        /* has streams that wait asked again */
+    void *wake_context;
+};
+
+struct kv; /* opaque */
+
+/* NULL: no memory. */
+MUST_USE struct kv *kv_create(const struct kv_options *options);
+
+/* All exchanges are done, and the store has stopped answering. */
+void kv_destroy(struct kv *kv);
+
+/* Both members of it: a body must be offered to begin. */
+struct handler kv_handler(struct kv *kv);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * kv_token - who may write keys, and which.
+ *
+ *   # comment
+ *   TOKEN              any key
+ *   TOKEN PREFIX       those that begin with it, which is percent-encoded
+ *
+ * A token that stands in several lines has all their prefixes. It comes as
+ * Authorization: Bearer TOKEN (RFC 6750). Tokens are not kept: what is compared,
+ * in constant time, is a hash that has a secret of this process in it.
+ *
+ * Whoever is on this machine may write without one, but for a browser that
+ * does so for a page of another origin.
+ *
+ * Thread: any; read only once it is there.
+ * Owns:   the hashes and prefixes.
+ */
+#ifndef HANDLER_KV_TOKEN_H
+#define HANDLER_KV_TOKEN_H
+
+#include "base/address.h"
+#include "base/buf.h"
+#include "base/siphash.h"
+#include "http/request.h"
+
+enum {
+    KV_TOKENS_MAX = 1000, /* lines of a file that have one */
+    KV_TOKEN_FILE_BYTES_MAX = 1 << 20,
+    KV_TOKEN_BYTES_MIN = 16, /* shorter ones can be guessed */
+    KV_TOKEN_BYTES_MAX = 255
+};
+
+struct kv_token {
+    struct siphash hash;
+    struct bytes prefix;
+};
+
+struct kv_tokens {
+    struct siphash_key secret;
+    size_t count;
+    struct kv_token *tokens; /* in the order of their hashes */
+    char *prefixes;
+};
+
+/* What is wrong with a file, for people. */
+struct kv_token_fault {
+    unsigned line; /* 0: with no line in particular */
+    const char *text;
+};
+
+/* Reads the file. 0, or -EINVAL with *fault_out set, or -errno. */
+MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
+                            struct kv_token_fault *fault_out);
+
+/* The same of its text, which need not stay. */
+MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
+                             struct kv_token_fault *fault_out);
+void kv_tokens_destroy(struct kv_tokens *tokens);
+
+/* --- What somebody may write ------------------------------------------------ */
+
+struct kv_access {
+    const struct kv_tokens *tokens; /* borrowed; NULL: there are none */
+    bool open_writes;               /* anybody may */
+    bool read_only;                 /* nobody may */
+};
+
+enum kv_leave {
+    KV_LEAVE_GIVEN,
+    KV_LEAVE_UNKNOWN, /* 401: no token, or none of ours */
+    KV_LEAVE_REFUSED  /* 403: whatever the token */
+};
+
+/* What a request may write. */
+struct kv_pass {
+    bool has_all;
+    const struct kv_token *tokens; /* else what begins with one of these */
+    size_t count;
+};
+
+MUST_USE enum kv_leave kv_access_judge(const struct kv_access *access,
+                                       const struct request *request,
+                                       const struct address *peer,
+                                       struct kv_pass *pass_out);
+
+/* False: 403. */
+MUST_USE bool kv_pass_has(const struct kv_pass *pass, struct bytes key);
+
+#endif

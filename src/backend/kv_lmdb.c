@@ -1,0 +1,154 @@
+#include "backend/kv_lmdb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <lmdb.h>
+
+#include "backend/kv_lmdb_priv.h"
+
+enum {
+    QUEUE_WRITES = 1 << 16,
+    QUEUE_BYTES = 1 << 28,
+    DESKS = 126,
+    SPARE_READERS = 16, /* for counting, and for LMDB's tools */
+    DEFAULT_MS = 1000
+};
+
+static void fill_in(struct kv_lmdb_options *options)
+{
+    if (options->bytes_max == 0)
+        options->bytes_max = KV_LMDB_BYTES_MAX;
+    if (options->bytes_first == 0)
+        options->bytes_first = KV_LMDB_BYTES_FIRST;
+    if (options->sync_interval_ms == 0)
+        options->sync_interval_ms = DEFAULT_MS;
+    if (options->queue_writes_max == 0)
+        options->queue_writes_max = QUEUE_WRITES;
+    if (options->queue_bytes_max == 0)
+        options->queue_bytes_max = QUEUE_BYTES;
+    if (options->desks_max == 0)
+        options->desks_max = DESKS;
+    if (options->sweep_ms == 0)
+        options->sweep_ms = DEFAULT_MS;
+    if (!options->read_clock)
+        options->read_clock = now_refresh;
+}
+
+static void init_sync(struct kv_lmdb *store)
+{
+    pthread_condattr_t attr;
+
+    list_init(&store->desks);
+    store->queue_end = &store->queue_first;
+    pthread_mutex_init(&store->desks_mutex, NULL);
+    pthread_mutex_init(&store->queue_mutex, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&store->queue_changed, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+static int read_revision(struct kv_lmdb *store)
+{
+    MDB_txn *txn;
+    uint64_t revision;
+    int rc = mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn);
+
+    if (rc != 0)
+        return -EIO;
+    rc = kv_env_read_revision(&store->env, txn, &revision);
+    mdb_txn_abort(txn);
+    atomic_store_explicit(&store->revision, revision, memory_order_relaxed);
+    return rc == 0 ? 0 : -EPROTO;
+}
+
+int kv_lmdb_open(struct kv_lmdb **store_out,
+                 const struct kv_lmdb_options *options)
+{
+    struct kv_lmdb *store = calloc(1, sizeof(*store));
+    struct kv_env_options env_options;
+    int err;
+
+    if (!store)
+        return -ENOMEM;
+    store->options = *options;
+    store->has_expiring = true; /* until the first sweep has looked */
+    store->env.lock_fd = -1;
+    fill_in(&store->options);
+    init_sync(store);
+    env_options = (struct kv_env_options){
+        .path = options->path,
+        .access = KV_ACCESS_ALONE,
+        .bytes_first = store->options.bytes_first,
+        .bytes_max = store->options.bytes_max,
+        .readers_max = store->options.desks_max + SPARE_READERS,
+        .without_sync = options->sync != KV_SYNC_FULL};
+    err = kv_env_open(&store->env, &env_options);
+    if (err == 0)
+        err = read_revision(store);
+    if (err == 0)
+        err = -pthread_create(&store->thread, NULL, kv_lmdb_run_writer, store);
+    if (err != 0) {
+        kv_lmdb_close(store);
+        return err;
+    }
+    store->is_running = true;
+    *store_out = store;
+    return 0;
+}
+
+void kv_lmdb_stop(struct kv_lmdb *store)
+{
+    if (!store->is_running)
+        return;
+    pthread_mutex_lock(&store->queue_mutex);
+    store->is_stopping = true;
+    pthread_cond_signal(&store->queue_changed);
+    pthread_mutex_unlock(&store->queue_mutex);
+    pthread_join(store->thread, NULL);
+    store->is_running = false;
+}
+
+void kv_lmdb_close(struct kv_lmdb *store)
+{
+    if (!store)
+        return;
+    kv_lmdb_stop(store);
+    kv_env_close(&store->env);
+    pthread_cond_destroy(&store->queue_changed);
+    pthread_mutex_destroy(&store->queue_mutex);
+    pthread_mutex_destroy(&store->desks_mutex);
+    free(store);
+}
+
+void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
+{
+    MDB_txn *txn;
+    MDB_stat stat = {0};
+    MDB_envinfo info = {0};
+    MDB_stat page = {0};
+
+    /* It keeps the map from being moved under the transaction. */
+    pthread_mutex_lock(&store->desks_mutex);
+    if (mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn) == 0) {
+        (void)mdb_stat(txn, store->env.values, &stat);
+        mdb_txn_abort(txn);
+    }
+    (void)mdb_env_info(store->env.env, &info);
+    (void)mdb_env_stat(store->env.env, &page);
+    pthread_mutex_unlock(&store->desks_mutex);
+    *counts = (struct kv_lmdb_counts){.keys = stat.ms_entries,
+                                      .revision = store->revision,
+                                      .map_bytes = info.me_mapsize,
+                                      .used_bytes = (info.me_last_pgno + 1) *
+                                                    (uint64_t)page.ms_psize,
+                                      .commits = store->commits,
+                                      .writes = store->writes,
+                                      .swept = store->swept};
+    pthread_mutex_lock(&store->queue_mutex);
+    counts->queue_writes = store->queue_writes;
+    counts->queue_bytes = store->queue_bytes;
+    pthread_mutex_unlock(&store->queue_mutex);
+}

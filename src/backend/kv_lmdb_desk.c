@@ -1,0 +1,398 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include <lmdb.h>
+
+#include "backend/kv_lmdb_priv.h"
+
+enum {
+    /* What a cursor begins with; then comes what the page ended with. */
+    BEHIND_KEY = 'k',
+    BEHIND_PREFIX = 'p',
+    /* Records a page looks at, most of which it may not tell: expired ones. */
+    PAGE_LOOKS_MAX = 4 * KV_PAGE_ENTRIES_MAX,
+    NS_PER_MS = 1000000,
+    LOG_INTERVAL_MS = 10000
+};
+
+static struct kv_lmdb_desk *desk_of(struct kv_desk *desk)
+{
+    return OWNER_OF(desk, struct kv_lmdb_desk, desk);
+}
+
+static int64_t now_ms_of(const struct kv_lmdb_desk *desk)
+{
+    return desk->now->wall_ns / NS_PER_MS;
+}
+
+static MDB_val val_of(struct bytes text)
+{
+    return (MDB_val){text.len, (void *)(uintptr_t)text.data};
+}
+
+static struct bytes bytes_of_val(MDB_val val)
+{
+    return (struct bytes){val.mv_data, val.mv_size};
+}
+
+/* --- A reader for the length of a call ------------------------------------ */
+
+static int begin_read(struct kv_lmdb_desk *desk)
+{
+    int rc;
+
+    pthread_mutex_lock(&desk->mutex);
+    rc = mdb_txn_renew(desk->txn);
+    if (rc != 0)
+        pthread_mutex_unlock(&desk->mutex);
+    return rc;
+}
+
+static void end_read(struct kv_lmdb_desk *desk)
+{
+    mdb_txn_reset(desk->txn);
+    pthread_mutex_unlock(&desk->mutex);
+}
+
+/* Whoever asks for it could have a line written as often as he likes. */
+static bool may_log(struct kv_lmdb_desk *desk)
+{
+    uint64_t held_back;
+
+    return log_limit_allows(&desk->log_limit, desk->now->mono_ms,
+                            LOG_INTERVAL_MS, &held_back);
+}
+
+static void log_fault(struct kv_lmdb_desk *desk, int rc)
+{
+    if (may_log(desk))
+        log_error("read the key-value store '%s': %s",
+                  desk->store->options.path, mdb_strerror(rc));
+}
+
+static void log_corrupt(struct kv_lmdb_desk *desk, struct bytes key)
+{
+    if (may_log(desk))
+        log_error("the key-value store '%s': the record of '%.*s' is corrupt",
+                  desk->store->options.path, (int)key.len, key.data);
+}
+
+/* --- Get ------------------------------------------------------------------ */
+
+static void copy_out(struct kv_get *get, const struct kv_record *record)
+{
+    size_t bytes = get->without_data ? 0 : record->value.len;
+    struct kv_value *value = kv_value_create(record->type.len, bytes);
+    char *room;
+
+    if (!value) {
+        get->outcome = KV_ERROR;
+        return;
+    }
+    room = kv_value_room(value);
+    value->meta = record->meta;
+    value->bytes = record->value.len;
+    if (record->type.len > 0)
+        memcpy(room, record->type.data, record->type.len);
+    if (bytes > 0)
+        memcpy(room + record->type.len, record->value.data, bytes);
+    get->value = value;
+    get->outcome = KV_FOUND;
+}
+
+static bool answer_get(struct kv_desk *base, struct kv_get *get)
+{
+    struct kv_lmdb_desk *desk = desk_of(base);
+    MDB_val key = val_of(get->key);
+    MDB_val found;
+    struct kv_record record;
+    int rc;
+
+    get->value = NULL;
+    get->outcome = KV_MISSING;
+    if (get->key.len == 0 || get->key.len > KV_KEY_BYTES_MAX)
+        return true;
+    rc = begin_read(desk);
+    if (rc == 0) {
+        rc = mdb_get(desk->txn, desk->store->env.values, &key, &found);
+        if (rc == 0 && !kv_record_read(&record, bytes_of_val(found))) {
+            get->outcome = KV_ERROR;
+            log_corrupt(desk, get->key);
+        } else if (rc == 0 &&
+                   !kv_meta_has_expired(&record.meta, now_ms_of(desk))) {
+            copy_out(get, &record);
+        }
+        end_read(desk);
+    }
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        get->outcome = KV_ERROR;
+        log_fault(desk, rc);
+    }
+    return true;
+}
+
+/* --- List ----------------------------------------------------------------- */
+
+/* A walk over the keys of one page. */
+struct walk {
+    struct kv_lmdb_desk *desk;
+    struct kv_page *page;
+    MDB_cursor *cursor;
+    struct bytes last; /* looked at; in the map */
+    bool is_last_prefix;
+    char seek[KV_KEY_BYTES_MAX]; /* where to go, when not to the next key */
+};
+
+static bool begins_with(struct bytes text, struct bytes start)
+{
+    return text.len >= start.len &&
+           (start.len == 0 || memcmp(text.data, start.data, start.len) == 0);
+}
+
+/* As LMDB orders keys. */
+static int compare(struct bytes a, struct bytes b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* The common prefix that a key of the page is told as. False: it is told
+ * itself. */
+static bool find_common(const struct kv_page *page, struct bytes key,
+                        struct bytes *common_out)
+{
+    const char *found;
+
+    if (page->delimiter.len == 0)
+        return false;
+    found = memmem(key.data + page->prefix.len, key.len - page->prefix.len,
+                   page->delimiter.data, page->delimiter.len);
+    if (!found)
+        return false;
+    *common_out = bytes_between(key.data, found + page->delimiter.len);
+    return true;
+}
+
+/* To the first key behind all that begin with prefix. */
+static int seek_behind(struct walk *walk, struct bytes prefix, MDB_val *key,
+                       MDB_val *data)
+{
+    size_t len = prefix.len;
+
+    memmove(walk->seek, prefix.data, len);
+    while (len > 0 && (unsigned char)walk->seek[len - 1] == 0xFF)
+        len--;
+    if (len == 0)
+        return MDB_NOTFOUND;
+    walk->seek[len - 1] = (char)(walk->seek[len - 1] + 1);
+    *key = (MDB_val){len, walk->seek};
+    return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
+}
+
+/* To where the page begins: behind what the one before ended with, and not
+ * before the prefix. A cursor may be of another listing, or made up. */
+static int seek_first(struct walk *walk, MDB_val *key, MDB_val *data)
+{
+    const struct kv_page *page = walk->page;
+    struct bytes after = {NULL, 0};
+    int rc;
+
+    if (page->after.len > 0)
+        after = (struct bytes){page->after.data + 1, page->after.len - 1};
+    if (compare(after, page->prefix) < 0) {
+        *key = val_of(page->prefix);
+        return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
+    }
+    if (after.len == 0)
+        return mdb_cursor_get(walk->cursor, key, data, MDB_FIRST);
+    if (*page->after.data == BEHIND_PREFIX)
+        return seek_behind(walk, after, key, data);
+    *key = val_of(after);
+    rc = mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
+    if (rc == 0 && bytes_eq(bytes_of_val(*key), after))
+        rc = mdb_cursor_get(walk->cursor, key, data, MDB_NEXT);
+    return rc;
+}
+
+/* False: no memory. */
+static bool set_next(struct walk *walk)
+{
+    struct kv_page *page = walk->page;
+    char *next = arena_take(&page->arena, 1 + walk->last.len);
+
+    if (!next)
+        return false;
+    next[0] = walk->is_last_prefix ? BEHIND_PREFIX : BEHIND_KEY;
+    memcpy(next + 1, walk->last.data, walk->last.len);
+    page->next = (struct bytes){next, 1 + walk->last.len};
+    return true;
+}
+
+static struct bytes copy_text(struct kv_page *page, struct bytes text)
+{
+    return (struct bytes){arena_text(&page->arena, text), text.len};
+}
+
+/* False: no memory. */
+static bool tell(struct kv_page *page, struct bytes key,
+                 const struct kv_record *record)
+{
+    struct kv_entry *entries = arena_grow(&page->arena, page->entries,
+                                          page->count, sizeof(*entries));
+    struct kv_entry entry = {.key = copy_text(page, key)};
+
+    if (record) {
+        entry.value_bytes = record->value.len;
+        entry.meta = record->meta;
+        entry.type = copy_text(page, record->type);
+    } else {
+        entry.is_prefix = true;
+    }
+    if (!entries || !entry.key.data || (record && !entry.type.data))
+        return false;
+    page->entries = entries;
+    entries[page->count++] = entry;
+    return true;
+}
+
+/* One key, told or passed over; then the cursor is at the next. */
+static int step(struct walk *walk, MDB_val *key, MDB_val *data)
+{
+    struct kv_page *page = walk->page;
+    struct bytes text = bytes_of_val(*key);
+    struct bytes common;
+    struct kv_record record;
+
+    walk->last = text;
+    walk->is_last_prefix = false;
+    if (!kv_record_read(&record, bytes_of_val(*data))) {
+        log_corrupt(walk->desk, text);
+    } else if (!kv_meta_has_expired(&record.meta, now_ms_of(walk->desk))) {
+        if (!find_common(page, text, &common))
+            return tell(page, text, &record)
+                       ? mdb_cursor_get(walk->cursor, key, data, MDB_NEXT)
+                       : ENOMEM;
+        walk->last = common;
+        walk->is_last_prefix = true;
+        return tell(page, common, NULL) ? seek_behind(walk, common, key, data)
+                                        : ENOMEM;
+    }
+    return mdb_cursor_get(walk->cursor, key, data, MDB_NEXT);
+}
+
+static int run_walk(struct walk *walk)
+{
+    struct kv_page *page = walk->page;
+    MDB_val key;
+    MDB_val data;
+    int rc = seek_first(walk, &key, &data);
+
+    for (unsigned looks = 0; rc == 0; looks++) {
+        if (!begins_with(bytes_of_val(key), page->prefix))
+            break;
+        if (page->count == page->limit || looks == PAGE_LOOKS_MAX)
+            return set_next(walk) ? 0 : ENOMEM;
+        rc = step(walk, &key, &data);
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* What a client sends as a cursor may be anything. */
+static bool is_cursor(struct bytes after)
+{
+    return after.len == 0 ||
+           (after.len >= 2 && after.len <= KV_CURSOR_BYTES_MAX &&
+            (*after.data == BEHIND_KEY || *after.data == BEHIND_PREFIX));
+}
+
+static bool answer_list(struct kv_desk *base, struct kv_page *page)
+{
+    struct kv_lmdb_desk *desk = desk_of(base);
+    struct walk walk = {.desk = desk, .page = page};
+    int rc;
+
+    page->entries = NULL;
+    page->count = 0;
+    page->next = (struct bytes){NULL, 0};
+    page->outcome = KV_MISSING;
+    if (!is_cursor(page->after))
+        return true;
+    if (page->prefix.len > KV_KEY_BYTES_MAX) {
+        page->outcome = KV_FOUND; /* no key is so long */
+        return true;
+    }
+    rc = begin_read(desk);
+    if (rc == 0) {
+        rc = mdb_cursor_open(desk->txn, desk->store->env.values, &walk.cursor);
+        if (rc == 0) {
+            rc = run_walk(&walk);
+            mdb_cursor_close(walk.cursor);
+        }
+        end_read(desk);
+    }
+    page->outcome = rc == 0 ? KV_FOUND : KV_ERROR;
+    if (rc != 0)
+        log_fault(desk, rc);
+    return true;
+}
+
+/* --- The desk ------------------------------------------------------------- */
+
+static bool put_write(struct kv_desk *base, struct kv_write *write)
+{
+    struct kv_lmdb_desk *desk = desk_of(base);
+
+    return kv_lmdb_put_write(desk->store, desk->mailbox, write);
+}
+
+static void destroy(struct kv_desk *base)
+{
+    struct kv_lmdb_desk *desk = desk_of(base);
+
+    pthread_mutex_lock(&desk->store->desks_mutex);
+    list_drop(&desk->link);
+    desk->store->desk_count--;
+    mdb_txn_abort(desk->txn);
+    pthread_mutex_unlock(&desk->store->desks_mutex);
+    pthread_mutex_destroy(&desk->mutex);
+    free(desk);
+}
+
+static const struct kv_desk_ops table = {.get = answer_get,
+                                         .list = answer_list,
+                                         .write = put_write,
+                                         .destroy = destroy};
+
+struct kv_desk *kv_lmdb_desk_create(struct kv_lmdb *store,
+                                    struct mailbox *mailbox,
+                                    const struct now *now)
+{
+    struct kv_lmdb_desk *desk = calloc(1, sizeof(*desk));
+    int rc = MDB_READERS_FULL;
+
+    if (!desk)
+        return NULL;
+    desk->desk.ops = &table;
+    desk->store = store;
+    desk->mailbox = mailbox;
+    desk->now = now;
+    pthread_mutex_init(&desk->mutex, NULL);
+    pthread_mutex_lock(&store->desks_mutex);
+    if (store->desk_count < store->options.desks_max)
+        rc = mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &desk->txn);
+    if (rc == 0) {
+        mdb_txn_reset(desk->txn);
+        store->desk_count++;
+        list_put_last(&store->desks, &desk->link);
+    }
+    pthread_mutex_unlock(&store->desks_mutex);
+    if (rc != 0) {
+        log_fault(desk, rc);
+        pthread_mutex_destroy(&desk->mutex);
+        free(desk);
+        return NULL;
+    }
+    return &desk->desk;
+}

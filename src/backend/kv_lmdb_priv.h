@@ -1,0 +1,174 @@
+/*
+ * kv_lmdb_priv - what the files of the LMDB store share.
+ *
+ *   kv_lmdb_env     the environment and its folder: open, grow, close
+ *   kv_lmdb_apply   what operations do inside of a transaction
+ *   kv_lmdb_group   many writes in one transaction, and what goes wrong
+ *   kv_lmdb_writer  the queue, the thread, the sweep
+ *   kv_lmdb_desk    reading
+ *   kv_lmdb         all of it together
+ *
+ * Functions that return int without another word return 0 or what LMDB does:
+ * an errno, or one of its own numbers, below zero.
+ */
+#ifndef BACKEND_KV_LMDB_PRIV_H
+#define BACKEND_KV_LMDB_PRIV_H
+
+#include <pthread.h>
+
+#include "backend/kv_lmdb.h"
+#include "backend/kv_record.h"
+#include "base/list.h"
+#include "base/log.h"
+
+struct MDB_env;
+struct MDB_txn;
+
+/* --- kv_lmdb_env ---------------------------------------------------------- */
+
+struct kv_env {
+    struct MDB_env *env;
+    unsigned values; /* databases in it */
+    unsigned expiry;
+    unsigned meta;
+    int lock_fd;
+    uint64_t map_bytes;
+    uint64_t bytes_max;
+    bool is_beyond_max; /* grown so, and not trimmed since */
+};
+
+enum kv_access {
+    KV_ACCESS_ALONE, /* writes; nobody else may */
+    KV_ACCESS_READ   /* beside a process that writes */
+};
+
+struct kv_env_options {
+    const char *path;
+    enum kv_access access;
+    uint64_t bytes_first;
+    uint64_t bytes_max;
+    unsigned readers_max;
+    bool without_sync;
+};
+
+/* 0 or -errno, logged; see kv_lmdb_open(). */
+MUST_USE int kv_env_open(struct kv_env *env,
+                         const struct kv_env_options *options);
+void kv_env_close(struct kv_env *env); /* a second call does nothing */
+
+/* Makes the map larger, to its maximum at most; for deletes, which need room
+ * for a moment, a little beyond. False: it is there already. No transaction
+ * may be active in the process. */
+MUST_USE bool kv_env_grow(struct kv_env *env, bool beyond_max);
+
+/* Takes back what was given beyond the maximum, as far as it is free. */
+void kv_env_trim(struct kv_env *env);
+
+/* --- kv_lmdb_apply -------------------------------------------------------- */
+
+/* A transaction that changes things. */
+struct kv_change {
+    const struct kv_env *env;
+    struct MDB_txn *txn;
+    int64_t now_ms;
+    uint64_t revision;       /* the last one given */
+    uint64_t revision_begun; /* what it was before */
+    bool has_expiring;       /* something put has an end */
+};
+
+/* revision: the last one committed. */
+MUST_USE int kv_change_begin(struct kv_change *change, const struct kv_env *env,
+                             uint64_t revision, int64_t now_ms);
+/* The change is over, whatever comes back. */
+MUST_USE int kv_change_commit(struct kv_change *change);
+void kv_change_abort(struct kv_change *change);
+
+/* Sets the outcomes, and is_done. Anything but 0: the change must be aborted,
+ * and the write has no outcome. */
+MUST_USE int kv_change_apply(struct kv_change *change, struct kv_write *write);
+
+void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
+
+/* Removes up to limit keys whose time is over; sets how many entries of the
+ * index it went through, and whether some are left in it. */
+MUST_USE int kv_change_sweep(struct kv_change *change, size_t limit,
+                             size_t *swept_out, bool *some_left_out);
+
+/* The last revision given; what a reader's transaction sees. */
+MUST_USE int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
+                                  uint64_t *revision_out);
+
+/* --- The store ------------------------------------------------------------ */
+
+struct kv_lmdb_desk {
+    struct kv_desk desk;
+    struct kv_lmdb *store;
+    struct mailbox *mailbox;
+    const struct now *now;
+    struct list link;
+    pthread_mutex_t mutex; /* held while it reads; nobody else wants it but
+                              who makes the map larger */
+    struct MDB_txn *txn;   /* reset, outside of calls */
+    struct log_limit log_limit;
+};
+
+struct kv_lmdb {
+    struct kv_env env;
+    struct kv_lmdb_options options;
+    pthread_mutex_t desks_mutex;
+    struct list desks; /* guarded by it, as is their count */
+    unsigned desk_count;
+
+    pthread_mutex_t queue_mutex; /* guards the queue */
+    pthread_cond_t queue_changed;
+    struct kv_write *queue_first;
+    struct kv_write **queue_end;
+    size_t queue_writes; /* with those under way */
+    size_t queue_bytes;
+    bool is_stopping;
+
+    pthread_t thread;
+    bool is_running; /* the main thread's */
+
+    /* The writer's. */
+    bool is_broken;      /* the disk failed: nothing is written any more */
+    bool is_unsynced;    /* commits since the last sync */
+    bool has_expiring;   /* the index may hold something */
+    uint64_t sync_at_ms; /* monotonic, both */
+    uint64_t sweep_at_ms;
+    struct log_limit log_limit;
+
+    /* The writer's to change, anybody's to read. */
+    _Atomic uint64_t revision;
+    _Atomic uint64_t commits;
+    _Atomic uint64_t writes;
+    _Atomic uint64_t swept;
+};
+
+/* Takes a write in, or answers it at once; kv_desk_write()'s. */
+MUST_USE bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
+                                struct kv_write *write);
+
+/* The thread's. */
+void *kv_lmdb_run_writer(void *context);
+
+/* --- kv_lmdb_group: the writer's thread only ------------------------------ */
+
+/* Gives each write its outcome. Those up to end, which is not among them, go
+ * into one transaction; where that fails its halves are tried, down to the
+ * writes that cannot be done: the rest does not suffer for them. */
+void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
+                       struct kv_write *end);
+
+MUST_USE int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change);
+void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change);
+
+/* kv_env_grow() and kv_env_trim(), with all desks locked. */
+MUST_USE bool kv_lmdb_grow(struct kv_lmdb *store, bool beyond_max);
+void kv_lmdb_trim(struct kv_lmdb *store);
+
+/* Logs what LMDB said, and judges it: no room, a fault of this write, or the
+ * end of all writing. */
+enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc);
+
+#endif

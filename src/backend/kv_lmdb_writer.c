@@ -1,0 +1,254 @@
+#include <assert.h>
+#include <errno.h>
+#include <time.h>
+
+#include <lmdb.h>
+
+#include "backend/kv_lmdb_priv.h"
+
+enum {
+    GROUP_WRITES_MAX = 4096,
+    SWEEP_KEYS_MAX = 1000, /* in one transaction */
+    NS_PER_MS = 1000000,
+    MS_PER_S = 1000
+};
+
+/* What a transaction keeps in memory until it is committed; a single write may
+ * have more. */
+#define GROUP_BYTES_MAX ((size_t)32 << 20)
+
+#define NEVER UINT64_MAX
+
+static uint64_t read_mono_ms(void)
+{
+    return now_read_ns() / NS_PER_MS;
+}
+
+/* --- The queue ------------------------------------------------------------ */
+
+/* These are our own bugs, not a client's: handlers have said 400 and 413. */
+static size_t check_write(const struct kv_write *write)
+{
+    size_t bytes = 0;
+
+    assert(write->count >= 1 && write->count <= KV_WRITE_OPS_MAX);
+    for (size_t i = 0; i < write->count; i++) {
+        const struct kv_op *op = &write->ops[i];
+
+        if (op->kind == KV_PUT_NAMED)
+            assert(op->key.len <= KV_KEY_BYTES_MAX - KV_NAME_BYTES);
+        else
+            assert(op->key.len >= 1 && op->key.len <= KV_KEY_BYTES_MAX);
+        assert(op->value.len <= KV_VALUE_BYTES_MAX &&
+               op->type.len <= KV_TYPE_BYTES_MAX);
+        bytes += sizeof(*op) + op->key.len + op->value.len + op->type.len;
+    }
+    return bytes;
+}
+
+static void on_arrive(struct mailbox_note *note)
+{
+    struct kv_write *write = OWNER_OF(note, struct kv_write, note);
+
+    write->on_done(write);
+}
+
+bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
+                       struct kv_write *write)
+{
+    enum kv_outcome refusal = KV_UNDONE; /* none */
+    size_t bytes_max = store->options.queue_bytes_max;
+
+    write->bytes = check_write(write);
+    write->mailbox = mailbox;
+    write->note.on_arrive = on_arrive;
+    write->next = NULL;
+    pthread_mutex_lock(&store->queue_mutex);
+    if (store->is_stopping) {
+        refusal = KV_ERROR;
+    } else if (store->queue_writes >= store->options.queue_writes_max ||
+               (store->queue_writes > 0 && /* alone it may be larger */
+                (store->queue_bytes >= bytes_max ||
+                 write->bytes > bytes_max - store->queue_bytes))) {
+        refusal = KV_BUSY;
+    } else {
+        *store->queue_end = write;
+        store->queue_end = &write->next;
+        store->queue_writes++;
+        store->queue_bytes += write->bytes;
+        pthread_cond_signal(&store->queue_changed);
+    }
+    pthread_mutex_unlock(&store->queue_mutex);
+    if (refusal == KV_UNDONE)
+        return false;
+    kv_write_set_outcomes(write, refusal);
+    return true;
+}
+
+/* Takes one write, and all behind it that one transaction shall hold. */
+static struct kv_write *take_group(struct kv_lmdb *store)
+{
+    struct kv_write *first = store->queue_first;
+    struct kv_write **end = &store->queue_first;
+    size_t count = 0;
+    size_t bytes = 0;
+
+    while (*end && count < GROUP_WRITES_MAX &&
+           (count == 0 || (*end)->bytes <= GROUP_BYTES_MAX - bytes)) {
+        bytes += (*end)->bytes < GROUP_BYTES_MAX ? (*end)->bytes
+                                                 : GROUP_BYTES_MAX;
+        count++;
+        end = &(*end)->next;
+    }
+    store->queue_first = *end;
+    if (!store->queue_first)
+        store->queue_end = &store->queue_first;
+    *end = NULL;
+    return count > 0 ? first : NULL;
+}
+
+/* From the moment its note is sent a write may be gone. */
+static void answer_group(struct kv_lmdb *store, struct kv_write *first)
+{
+    size_t count = 0;
+    size_t bytes = 0;
+
+    for (struct kv_write *at = first; at; at = at->next) {
+        count++;
+        bytes += at->bytes;
+    }
+    pthread_mutex_lock(&store->queue_mutex);
+    store->queue_writes -= count;
+    store->queue_bytes -= bytes;
+    pthread_mutex_unlock(&store->queue_mutex);
+    atomic_fetch_add_explicit(&store->writes, count, memory_order_relaxed);
+    while (first) {
+        struct kv_write *next = first->next;
+
+        mailbox_send(first->mailbox, &first->note);
+        first = next;
+    }
+}
+
+/* --- What comes of itself ------------------------------------------------- */
+
+/* What was answered already may be lost, be it for want of room only: nothing
+ * shall be built on it. */
+static void sync_now(struct kv_lmdb *store)
+{
+    int rc = mdb_env_sync(store->env.env, 1);
+
+    store->is_unsynced = false;
+    if (rc != 0) {
+        (void)kv_lmdb_fail(store, rc);
+        store->is_broken = true;
+    }
+}
+
+/* Some at a time: writes that wait go between. What fails is tried again after
+ * a while; nobody sees the difference. */
+static void sweep(struct kv_lmdb *store)
+{
+    struct kv_change change;
+    size_t swept = 0;
+    bool some_left = true;
+    bool may_grow = true;
+    int rc;
+
+    do {
+        rc = kv_lmdb_begin(store, &change);
+        if (rc != 0)
+            break;
+        rc = kv_change_sweep(&change, SWEEP_KEYS_MAX, &swept, &some_left);
+        if (rc != 0 || swept == 0)
+            kv_change_abort(&change);
+        else
+            rc = kv_change_commit(&change);
+        may_grow = rc == MDB_MAP_FULL && kv_lmdb_grow(store, true);
+    } while (may_grow);
+    store->sweep_at_ms = read_mono_ms() + store->options.sweep_ms;
+    if (rc != 0) {
+        (void)kv_lmdb_fail(store, rc);
+        return;
+    }
+    if (swept > 0)
+        kv_lmdb_note_commit(store, &change);
+    atomic_fetch_add_explicit(&store->swept, swept, memory_order_relaxed);
+    store->has_expiring = some_left;
+    if (swept == SWEEP_KEYS_MAX)
+        store->sweep_at_ms = 0;
+}
+
+/* When the thread must look again, though nothing was written. */
+static uint64_t next_duty_ms(const struct kv_lmdb *store)
+{
+    uint64_t at_ms = NEVER;
+
+    if (store->is_broken)
+        return at_ms;
+    if (store->has_expiring)
+        at_ms = store->sweep_at_ms;
+    if (store->is_unsynced && store->sync_at_ms < at_ms)
+        at_ms = store->sync_at_ms;
+    return at_ms;
+}
+
+static void do_duties(struct kv_lmdb *store)
+{
+    uint64_t now_ms;
+
+    if (next_duty_ms(store) == NEVER)
+        return;
+    now_ms = read_mono_ms();
+    if (store->is_unsynced && store->sync_at_ms <= now_ms)
+        sync_now(store);
+    if (store->has_expiring && !store->is_broken &&
+        store->sweep_at_ms <= now_ms)
+        sweep(store);
+}
+
+/* --- The thread ----------------------------------------------------------- */
+
+/* Until something is queued, the end has come, or there is a duty. */
+static void wait_for_work(struct kv_lmdb *store)
+{
+    uint64_t until_ms = next_duty_ms(store);
+    struct timespec until = {.tv_sec = (time_t)(until_ms / MS_PER_S),
+                             .tv_nsec = (long)(until_ms % MS_PER_S) *
+                                        NS_PER_MS};
+    int rc = 0;
+
+    while (!store->queue_first && !store->is_stopping && rc != ETIMEDOUT) {
+        if (until_ms == NEVER)
+            rc = pthread_cond_wait(&store->queue_changed, &store->queue_mutex);
+        else
+            rc = pthread_cond_timedwait(&store->queue_changed,
+                                        &store->queue_mutex, &until);
+    }
+}
+
+void *kv_lmdb_run_writer(void *context)
+{
+    struct kv_lmdb *store = context;
+    bool is_over = false;
+
+    while (!is_over) {
+        struct kv_write *group;
+
+        pthread_mutex_lock(&store->queue_mutex);
+        wait_for_work(store);
+        group = take_group(store);
+        is_over = !group && store->is_stopping;
+        pthread_mutex_unlock(&store->queue_mutex);
+        if (group) {
+            kv_lmdb_run_group(store, group, NULL);
+            answer_group(store, group);
+        }
+        if (!is_over)
+            do_duties(store);
+        kv_lmdb_trim(store);
+    }
+    if (store->is_unsynced && !store->is_broken)
+        sync_now(store);
+    return NULL;
+}

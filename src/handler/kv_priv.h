@@ -1,0 +1,99 @@
+/* Shared by the files of kv: one answers reads, one lists, one writes. */
+#ifndef HANDLER_KV_PRIV_H
+#define HANDLER_KV_PRIV_H
+
+#include "base/list.h"
+#include "handler/kv.h"
+#include "handler/kv_key.h"
+#include "handler/problem.h"
+#include "handler/representation.h"
+#include "http/query.h"
+
+enum {
+    KV_ETAG_BYTES = 22, /* 2^64 - 1 has 20 digits, and quotes */
+    KV_FIELDS_BYTES_MAX = 512,
+    KV_QUERY_BYTES_MAX = 8192 /* prefix, delimiter and cursor, encoded */
+};
+
+#define KV_NO_STORE "Cache-Control: no-store\r\n"
+#define KV_RETRY "Retry-After: 1\r\n"
+#define KV_DEFAULT_TYPE "application/octet-stream"
+
+struct kv {
+    struct kv_options options;
+    struct boundary boundary;
+    struct list asked; /* questions that the store has */
+    size_t body_bytes; /* of all bodies that are here */
+    struct kv_reading *spare;
+    char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
+};
+
+/*
+ * What the store may be asked. Whoever holds it has a reference: the exchange's
+ * sink, the response's stream, and the store while it has not answered, which
+ * may be long after the exchange is gone.
+ */
+struct kv_question {
+    struct list link; /* in kv->asked */
+    struct kv *kv;
+    struct exchange *exchange; /* to be looked at by its stream or sink only */
+    unsigned refs;
+    bool is_done;
+    void (*destroy)(struct kv_question *question);
+};
+
+void kv_question_init(struct kv_question *question, struct kv *kv,
+                      struct exchange *exchange,
+                      void (*destroy)(struct kv_question *question));
+void kv_question_release(struct kv_question *question);
+
+/* The store has it, or has answered it, which wakes who waits. */
+void kv_question_ask(struct kv_question *question);
+void kv_question_done(struct kv_question *question);
+
+/* --- Answers ---------------------------------------------------------------- */
+
+void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
+             const char *detail);
+
+/* With more in its head, and about it. */
+void kv_fail_with(const struct kv *kv, struct exchange *exchange,
+                  struct problem *problem);
+
+/* The answer to what could not be had: 503, 507 or 500. */
+void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
+                     enum kv_outcome outcome);
+
+/* 200 with a stream, which the response owns from then on. */
+void kv_send_stream(const struct kv *kv, struct exchange *exchange,
+                    struct bytes type, struct bytes fields,
+                    struct stream *stream);
+
+/* The revision in quotes. */
+void kv_put_etag(struct buf *out, uint64_t revision);
+
+/* Lines of a head: ETag, and X-KV-Expires where it is said. */
+void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
+
+/* Seconds since the epoch; a part of one is one, or it would be early. */
+int64_t kv_expires_s(const struct kv_meta *meta);
+
+/* Reads the query, or answers with 400: false. What it says stays until the
+ * next is read. */
+MUST_USE bool kv_read_query(struct kv *kv, struct exchange *exchange,
+                            struct query_parameter *parameters, size_t count);
+
+/* --- What there is ---------------------------------------------------------- */
+
+void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key);
+void kv_read_spare_fini(struct kv *kv);
+
+void kv_list(struct kv *kv, struct exchange *exchange);
+
+/* When a body is about to come: makes the sink, or answers. */
+void kv_write_begin(struct kv *kv, struct exchange *exchange,
+                    enum kv_key_verdict place, struct bytes key);
+void kv_write(struct kv *kv, struct exchange *exchange,
+              enum kv_key_verdict place, struct bytes key);
+
+#endif

@@ -1,0 +1,196 @@
+#include <stdlib.h>
+
+#include "handler/kv_priv.h"
+#include "http/date.h"
+
+struct kv_reading {
+    struct kv_question question; /* first: the same address */
+    struct stream stream;
+    struct kv_get get;
+    char key[KV_KEY_BYTES_MAX];
+};
+
+/* --- A value ---------------------------------------------------------------- */
+
+static void release_value(void *object)
+{
+    struct kv_value *value = object;
+
+    kv_value_release(&value);
+}
+
+static void put_lines(struct buf *fields, const struct kv_meta *meta)
+{
+    char date[DATE_LEN];
+
+    kv_put_fields(fields, meta);
+    date_format(meta->stored_ms / 1000, date);
+    head_field(fields, BYTES("Last-Modified"), (struct bytes){date, DATE_LEN});
+    buf_put_literal(fields, "Cache-Control: no-cache\r\n"
+                            "Content-Security-Policy: sandbox\r\n");
+}
+
+static void send_whole(const struct kv *kv, struct response *response,
+                       const struct representation *representation)
+{
+    struct buf *head = &response->head;
+
+    response->status = 200;
+    head_begin(head, 200, kv->options.style);
+    head_field(head, BYTES("Content-Type"), representation->type);
+    head_number(head, BYTES("Content-Length"), representation->length);
+    head_field(head, BYTES("Accept-Ranges"), BYTES("bytes"));
+    buf_put(head, representation->fields);
+    response_add_head(response);
+    if (response->is_head || response->head.failed)
+        return;
+    response->body_bytes = representation->length;
+    representation_add_body(representation, response, 0,
+                            representation->length);
+}
+
+/* In the words of this place what has been answered with a page. */
+static void tell_problem(const struct kv *kv, struct exchange *exchange,
+                         const struct kv_value *value)
+{
+    char storage[KV_FIELDS_BYTES_MAX];
+    struct problem problem = {.status = exchange->response.status};
+    struct buf fields;
+
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    kv_put_fields(&fields, &value->meta);
+    if (problem.status == 416) {
+        buf_put_literal(&fields, "Content-Range: bytes */");
+        buf_put_number(&fields, value->bytes);
+        buf_put_literal(&fields, "\r\n");
+    }
+    problem.fields = buf_bytes(&fields);
+    kv_fail_with(kv, exchange, &problem);
+}
+
+/* The reference goes to the response, if it sends some of the value. */
+static void send_value(struct kv *kv, struct exchange *exchange,
+                       struct kv_value *value)
+{
+    struct response *response = &exchange->response;
+    char storage[KV_FIELDS_BYTES_MAX], tag_storage[KV_ETAG_BYTES];
+    enum representation_answer sent = REPRESENTATION_WHOLE;
+    struct representation representation;
+    struct buf fields, tag;
+
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    buf_init(&tag, tag_storage, sizeof(tag_storage), sizeof(tag_storage));
+    put_lines(&fields, &value->meta);
+    kv_put_etag(&tag, value->meta.revision);
+    representation = (struct representation){
+        .validators = {.etag = buf_bytes(&tag),
+                       .modified = value->meta.stored_ms / 1000},
+        .length = value->bytes,
+        .type = value->type.len > 0 ? value->type : BYTES(KV_DEFAULT_TYPE),
+        .fields = {storage, fields.len},
+        .memory = value->data.len > 0 ? value->data.data : "",
+        .fd = -1};
+    if (!representation_is_plain(&exchange->request))
+        sent = representation_answer(&representation, exchange,
+                                     kv->options.style, &kv->boundary);
+    if (sent == REPRESENTATION_WHOLE)
+        send_whole(kv, response, &representation);
+    else if (response->status >= 400 && response->is_error)
+        tell_problem(kv, exchange, value);
+    if (sent == REPRESENTATION_NO_BODY || response->is_head)
+        kv_value_release(&value);
+    else
+        response->origin = (struct origin){.release = release_value,
+                                           .object = value};
+}
+
+static void answer_get(struct kv *kv, struct exchange *exchange,
+                       struct kv_get *get)
+{
+    struct kv_value *value = get->value;
+
+    get->value = NULL;
+    if (get->outcome == KV_FOUND)
+        send_value(kv, exchange, value);
+    else if (get->outcome == KV_MISSING)
+        kv_fail(kv, exchange, 404, "there is no such key");
+    else
+        kv_fail_outcome(kv, exchange, get->outcome);
+}
+
+/* --- Asking ----------------------------------------------------------------- */
+
+static void destroy(struct kv_question *question)
+{
+    struct kv_reading *reading = (struct kv_reading *)question;
+
+    if (reading->get.value)
+        kv_value_release(&reading->get.value);
+    free(reading);
+}
+
+static int fill(struct stream *stream, struct buf *out)
+{
+    struct kv_reading *reading = OWNER_OF(stream, struct kv_reading, stream);
+    struct exchange *exchange = reading->question.exchange;
+
+    (void)out; /* the answer writes there what it likes */
+    if (!reading->question.is_done)
+        return STREAM_LATER;
+    exchange->response.stream = NULL;
+    answer_get(reading->question.kv, exchange, &reading->get);
+    kv_question_release(&reading->question);
+    return STREAM_ANSWERED;
+}
+
+static void destroy_stream(struct stream *stream)
+{
+    kv_question_release(&OWNER_OF(stream, struct kv_reading, stream)->question);
+}
+
+static void on_done(struct kv_get *get)
+{
+    kv_question_done(&OWNER_OF(get, struct kv_reading, get)->question);
+}
+
+/* A store that answers at once needs one of them, again and again. */
+static struct kv_reading *take_reading(struct kv *kv, struct exchange *exchange)
+{
+    struct kv_reading *reading = kv->spare;
+
+    kv->spare = NULL;
+    if (!reading && !(reading = malloc(sizeof(*reading))))
+        return NULL;
+    kv_question_init(&reading->question, kv, exchange, destroy);
+    reading->stream = (struct stream){.fill = fill, .destroy = destroy_stream};
+    return reading;
+}
+
+void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key)
+{
+    struct kv_reading *reading;
+
+    if (!kv_read_query(kv, exchange, NULL, 0))
+        return;
+    reading = take_reading(kv, exchange);
+    if (!reading) {
+        kv_fail_outcome(kv, exchange, KV_BUSY);
+        return;
+    }
+    memcpy(reading->key, key.data, key.len);
+    reading->get = (struct kv_get){.key = {reading->key, key.len},
+                                   .without_data = exchange->response.is_head,
+                                   .on_done = on_done};
+    if (kv_desk_get(kv->options.desk, &reading->get)) {
+        answer_get(kv, exchange, &reading->get);
+        kv->spare = reading;
+        return;
+    }
+    kv_question_ask(&reading->question);
+    exchange->response.stream = &reading->stream;
+}
+
+void kv_read_spare_fini(struct kv *kv)
+{
+    free(kv->spare);
+}

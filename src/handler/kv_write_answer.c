@@ -1,0 +1,184 @@
+#include "handler/kv_write_priv.h"
+#include "http/path.h"
+
+enum { RESULT_BYTES_MAX = 200 };
+
+/* --- One operation ---------------------------------------------------------- */
+
+static struct bytes named_key(struct kv_writing *writing)
+{
+    struct kv_op *op = &writing->op;
+
+    memcpy(writing->key + op->key.len, op->name, KV_NAME_BYTES);
+    return (struct bytes){writing->key, op->key.len + KV_NAME_BYTES};
+}
+
+static void send_done(struct kv_writing *writing, unsigned status)
+{
+    struct kv_question *question = &writing->question;
+    const struct kv_options *options = &question->kv->options;
+    struct response *response = &question->exchange->response;
+    const struct kv_op *op = &writing->op;
+    char path[3 * KV_KEY_BYTES_MAX];
+
+    response->status = (uint16_t)status;
+    head_begin(&response->head, status, options->style);
+    if (op->kind != KV_DELETE)
+        kv_put_fields(&response->head, &op->meta);
+    if (op->kind == KV_PUT_NAMED) {
+        size_t len = path_encode_value(named_key(writing), path);
+
+        buf_put_literal(&response->head, "Location: ");
+        buf_put(&response->head, options->prefix);
+        buf_put_literal(&response->head, "/");
+        buf_put(&response->head, (struct bytes){path, len});
+        buf_put_literal(&response->head, "\r\n");
+    }
+    if (status == 201)
+        head_number(&response->head, BYTES("Content-Length"), 0);
+    response_add_head(response);
+}
+
+/* line: of a batch; else 0. */
+static void fail_condition(struct kv_writing *writing, const struct kv_op *op,
+                           size_t line)
+{
+    char storage[KV_FIELDS_BYTES_MAX], tag_storage[KV_ETAG_BYTES];
+    struct problem problem = {.status = 412,
+                              .detail = BYTES("the condition is not true")};
+    struct buf fields, tag;
+
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    buf_init(&tag, tag_storage, sizeof(tag_storage), sizeof(tag_storage));
+    if (line > 0) {
+        problem.members[0].name = "line";
+        problem.members[0].number = line;
+    }
+    if (op->meta.revision > 0) {
+        kv_put_etag(&tag, op->meta.revision);
+        problem.members[line > 0].name = "etag";
+        problem.members[line > 0].text = buf_bytes(&tag);
+        head_field(&fields, BYTES("ETag"), buf_bytes(&tag));
+    }
+    /* An ETag in the head is that of what the path names. */
+    problem.fields = line > 0 ? BYTES("") : buf_bytes(&fields);
+    kv_fail_with(writing->question.kv, writing->question.exchange, &problem);
+}
+
+static void answer_op(struct kv_writing *writing)
+{
+    const struct kv *kv = writing->question.kv;
+    struct exchange *exchange = writing->question.exchange;
+
+    switch (writing->op.outcome) {
+    case KV_CREATED:
+        send_done(writing, 201);
+        break;
+    case KV_REPLACED:
+    case KV_DELETED:
+        send_done(writing, 204);
+        break;
+    case KV_MISSING:
+        kv_fail(kv, exchange, 404, "there is no such key");
+        break;
+    case KV_PRECONDITION:
+        fail_condition(writing, &writing->op, 0);
+        break;
+    case KV_FOUND:
+    case KV_HELD:
+    case KV_UNDONE:
+    case KV_FULL:
+    case KV_BUSY:
+    case KV_ERROR:
+        kv_fail_outcome(kv, exchange, writing->op.outcome);
+        break;
+    }
+}
+
+/* --- A batch ---------------------------------------------------------------- */
+
+static unsigned result_status(enum kv_outcome outcome)
+{
+    switch (outcome) {
+    case KV_CREATED:
+        return 201;
+    case KV_REPLACED:
+    case KV_DELETED:
+        return 204;
+    case KV_MISSING:
+        return 404;
+    case KV_FOUND:
+    case KV_HELD:
+        return 200;
+    case KV_PRECONDITION:
+    case KV_UNDONE:
+    case KV_FULL:
+    case KV_BUSY:
+    case KV_ERROR:
+        break;
+    }
+    return 500;
+}
+
+static void put_result(struct buf *out, const struct kv_op *op, size_t line)
+{
+    buf_put_literal(out, "{\"line\":");
+    buf_put_number(out, line);
+    buf_put_literal(out, ",\"status\":");
+    buf_put_number(out, result_status(op->outcome));
+    if (op->kind != KV_DELETE && op->meta.revision > 0) {
+        buf_put_literal(out, ",\"etag\":\"\\\"");
+        buf_put_number(out, op->meta.revision);
+        buf_put_literal(out, "\\\"\"");
+    }
+    buf_put_literal(out, "}\n");
+}
+
+static int fill_results(struct stream *stream, struct buf *out)
+{
+    struct kv_writing *writing = OWNER_OF(stream, struct kv_writing, stream);
+    size_t count;
+    const struct kv_op *ops = kv_batch_ops(writing->batch, &count);
+
+    while (out->len + RESULT_BYTES_MAX <= RESPONSE_STREAM_BYTES) {
+        if (writing->results_at == count)
+            return STREAM_END;
+        put_result(out, &ops[writing->results_at],
+                   kv_batch_line(writing->batch, writing->results_at));
+        writing->results_at++;
+    }
+    return STREAM_MORE;
+}
+
+/* A batch that was not done says why of the first that is why. */
+static void answer_undone(struct kv_writing *writing)
+{
+    size_t count, at = 0;
+    const struct kv_op *ops = kv_batch_ops(writing->batch, &count);
+
+    while (at + 1 < count && ops[at].outcome == KV_UNDONE)
+        at++;
+    if (ops[at].outcome == KV_PRECONDITION)
+        fail_condition(writing, &ops[at], kv_batch_line(writing->batch, at));
+    else
+        kv_fail_outcome(writing->question.kv, writing->question.exchange,
+                        ops[at].outcome);
+}
+
+void kv_writing_answer(struct kv_writing *writing)
+{
+    struct kv_question *question = &writing->question;
+
+    if (writing->batch && writing->write.is_done) {
+        writing->stream.fill = fill_results;
+        kv_send_stream(question->kv, question->exchange,
+                       BYTES("application/x-ndjson"), BYTES(KV_NO_STORE),
+                       &writing->stream);
+        return;
+    }
+    if (writing->batch)
+        answer_undone(writing);
+    else
+        answer_op(writing);
+    kv_question_release(question);
+}

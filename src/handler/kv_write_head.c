@@ -1,0 +1,220 @@
+#include "handler/kv_write_priv.h"
+
+/* --- What the head says ----------------------------------------------------- */
+
+/* NULL: not there. */
+static const struct field *find_field(const struct request *request,
+                                      struct bytes name)
+{
+    for (size_t i = 0; i < request->field_count; i++)
+        if (bytes_ieq(request->fields[i].name, name))
+            return &request->fields[i];
+    return NULL;
+}
+
+/* False, here and below: it has been answered. */
+static bool admits(struct kv *kv, struct exchange *exchange,
+                   struct kv_pass *pass)
+{
+    struct problem problem = {
+        .status = 401,
+        .detail = BYTES("writing needs a token"),
+        .fields = BYTES("WWW-Authenticate: Bearer realm=\"kv\"\r\n")};
+
+    switch (kv_access_judge(&kv->options.access, &exchange->request,
+                            exchange->peer, pass)) {
+    case KV_LEAVE_GIVEN:
+        return true;
+    case KV_LEAVE_UNKNOWN:
+        kv_fail_with(kv, exchange, &problem);
+        break;
+    case KV_LEAVE_REFUSED:
+        kv_fail(kv, exchange, 403, "writing is not allowed from there");
+        break;
+    }
+    return false;
+}
+
+static bool has_leave(struct kv *kv, struct exchange *exchange,
+                      const struct kv_pass *pass, struct bytes key)
+{
+    if (kv_pass_has(pass, key))
+        return true;
+    kv_fail(kv, exchange, 403, "the token is not for this key");
+    return false;
+}
+
+static bool is_tag(struct bytes text)
+{
+    return text.len > 2 && *text.data == '"' &&
+           memchr(text.data + 1, '"', text.len - 1) == text.data + text.len - 1;
+}
+
+static bool read_if_match(struct kv *kv, struct exchange *exchange,
+                          struct kv_op *op)
+{
+    const struct field *field = request_single(&exchange->request,
+                                               FIELD_IF_MATCH);
+    bool is_weak = field && field->value.len > 2 &&
+                   memcmp(field->value.data, "W/", 2) == 0;
+    struct bytes tag = field ? field->value : BYTES("");
+
+    if (is_weak) /* which is never the same, strongly compared */
+        tag = bytes_between(tag.data + 2, tag.data + tag.len);
+    if (!bytes_eq(tag, BYTES("*")) && !is_tag(tag)) {
+        kv_fail(kv, exchange, 400, "If-Match has one ETag here, or \"*\"");
+        return false;
+    }
+    op->condition = kv_condition_read(tag, false, &op->if_revision);
+    if (is_weak)
+        op->if_revision = 0;
+    return true;
+}
+
+/* What cannot be asked of the store is refused: an ignored condition is a lost
+ * update. */
+static bool read_condition(struct kv *kv, struct exchange *exchange,
+                           struct kv_op *op)
+{
+    const struct request *request = &exchange->request;
+    const struct field *none = request_find(request, FIELD_IF_NONE_MATCH);
+    const struct field *match = request_find(request, FIELD_IF_MATCH);
+
+    if ((none && match) || request_find(request, FIELD_IF_UNMODIFIED_SINCE)) {
+        kv_fail(kv, exchange, 400, "writing has If-Match or If-None-Match");
+        return false;
+    }
+    if (match)
+        return read_if_match(kv, exchange, op);
+    if (none &&
+        (request_next(request, none) || !bytes_eq(none->value, BYTES("*")))) {
+        kv_fail(kv, exchange, 400, "If-None-Match has \"*\" only here");
+        return false;
+    }
+    if (none) {
+        op->condition = KV_IF_MISSING;
+    } else if (kv->options.require_match) {
+        kv_fail(kv, exchange, 428, "writing needs If-Match or If-None-Match");
+        return false;
+    }
+    return true;
+}
+
+static bool read_type(struct kv *kv, struct exchange *exchange,
+                      struct kv_writing *writing)
+{
+    const struct field *type = find_field(&exchange->request,
+                                          BYTES("Content-Type"));
+    const struct field *coding = find_field(&exchange->request,
+                                            BYTES("Content-Encoding"));
+    struct problem problem = {.status = 415,
+                              .detail = BYTES("values have no coding"),
+                              .fields = BYTES("Accept-Encoding: identity\r\n")};
+
+    if (find_field(&exchange->request, BYTES("Content-Range"))) {
+        kv_fail(kv, exchange, 400, "a value is written as a whole");
+        return false;
+    }
+    if (coding && !bytes_ieq(coding->value, BYTES("identity"))) {
+        kv_fail_with(kv, exchange, &problem);
+        return false;
+    }
+    if (!type)
+        return true;
+    if (!kv_type_is_valid(type->value)) {
+        kv_fail(kv, exchange, 415, "a type has 255 bytes at most");
+        return false;
+    }
+    if (type->value.len > 0)
+        memcpy(writing->type, type->value.data, type->value.len);
+    writing->op.type = (struct bytes){writing->type, type->value.len};
+    return true;
+}
+
+static bool is_ndjson(const struct request *request)
+{
+    const struct field *field = find_field(request, BYTES("Content-Type"));
+    struct bytes type = field ? field->value : BYTES("");
+    const char *end = memchr(type.data, ';', type.len);
+
+    if (end)
+        type = bytes_trim(bytes_between(type.data, end));
+    return bytes_ieq(type, BYTES("application/x-ndjson")) ||
+           bytes_ieq(type, BYTES("application/ndjson"));
+}
+
+static bool read_parameters(struct kv *kv, struct exchange *exchange,
+                            struct kv_writing *writing)
+{
+    struct query_parameter asked[] = {{.name = BYTES("ttl")},
+                                      {.name = BYTES("prefix")}};
+    struct problem problem = {.status = 400};
+    struct kv_op *op = &writing->op;
+    size_t count = op->kind == KV_PUT_NAMED ? 2 : op->kind == KV_PUT ? 1 : 0;
+    uint64_t seconds = 0;
+
+    if (!kv_read_query(kv, exchange, asked, count))
+        return false;
+    problem.members[0].name = "parameter";
+    if (asked[0].value.data &&
+        (!query_number(asked[0].value, KV_TTL_MAX_S, &seconds) ||
+         seconds == 0)) {
+        problem.detail = BYTES("this is seconds, 1 to 3153600000");
+        problem.members[0].text = asked[0].name;
+        kv_fail_with(kv, exchange, &problem);
+        return false;
+    }
+    if (asked[1].value.len > KV_KEY_BYTES_MAX - KV_NAME_BYTES) {
+        problem.detail = BYTES("this leaves no room for a name");
+        problem.members[0].text = asked[1].name;
+        kv_fail_with(kv, exchange, &problem);
+        return false;
+    }
+    op->ttl_ms = seconds * 1000;
+    if (asked[1].value.len > 0) {
+        memcpy(writing->key, asked[1].value.data, asked[1].value.len);
+        op->key.len = asked[1].value.len;
+    }
+    return true;
+}
+
+bool kv_writing_read_head(struct kv_writing *writing, enum kv_key_verdict place,
+                          struct bytes key)
+{
+    struct kv_question *question = &writing->question;
+    struct kv *kv = question->kv;
+    struct exchange *exchange = question->exchange;
+    struct kv_op *op = &writing->op;
+
+    op->kind = place == KV_KEY_ALL                         ? KV_PUT_NAMED
+               : exchange->request.method == METHOD_DELETE ? KV_DELETE
+                                                           : KV_PUT;
+    op->key = (struct bytes){writing->key, key.len};
+    if (key.len > 0)
+        memcpy(writing->key, key.data, key.len);
+    if (!admits(kv, exchange, &writing->pass) ||
+        !read_parameters(kv, exchange, writing) ||
+        !has_leave(kv, exchange, &writing->pass, op->key))
+        return false;
+    if (op->kind != KV_PUT_NAMED && !read_condition(kv, exchange, op))
+        return false;
+    return op->kind == KV_DELETE || read_type(kv, exchange, writing);
+}
+
+bool kv_writing_read_batch_head(struct kv_writing *writing)
+{
+    struct kv *kv = writing->question.kv;
+    struct exchange *exchange = writing->question.exchange;
+    struct problem problem = {
+        .status = 415,
+        .detail = BYTES("a batch is application/x-ndjson"),
+        .fields = BYTES("Accept-Post: application/x-ndjson\r\n")};
+
+    if (!admits(kv, exchange, &writing->pass) ||
+        !kv_read_query(kv, exchange, NULL, 0))
+        return false;
+    if (is_ndjson(&exchange->request))
+        return true;
+    kv_fail_with(kv, exchange, &problem);
+    return false;
+}

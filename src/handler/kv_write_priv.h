@@ -1,0 +1,45 @@
+/* Shared by the files of writing: one reads heads, one answers, one conducts. */
+#ifndef HANDLER_KV_WRITE_PRIV_H
+#define HANDLER_KV_WRITE_PRIV_H
+
+#include "handler/kv_batch.h"
+#include "handler/kv_priv.h"
+
+/*
+ *   begin: may it, and is it sound? ---> sink: a body, or a batch
+ *                                          |
+ *   answer (without a body: begin) --------+--> store ... on_done
+ *                                                           |
+ *                       response <--- stand-in stream <-----+
+ *
+ * One object all along. Its sink, its stream and the store have a reference
+ * each: a write that the store has taken goes on when its client has gone.
+ */
+struct kv_writing {
+    struct kv_question question; /* first: the same address */
+    struct sink sink;
+    struct stream stream;
+    struct kv_write write;
+    struct kv_op op;        /* what is written ... */
+    struct buf body;        /* ... with this value, ... */
+    struct kv_batch *batch; /* ... unless this is not NULL */
+    struct kv_pass pass;
+    size_t charged; /* of kv->body_bytes */
+    size_t results_at;
+    char key[KV_KEY_BYTES_MAX];
+    char type[KV_TYPE_BYTES_MAX];
+};
+
+/* Whether the head of a request is sound, and it may write what it names; else
+ * it has been answered. What it says goes to op, key, type and pass. */
+MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
+                                   enum kv_key_verdict place, struct bytes key);
+
+/* The same of a batch, which names its keys later. */
+MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
+
+/* Tells what the store has answered. The stream's reference is used up, one
+ * way or the other. */
+void kv_writing_answer(struct kv_writing *writing);
+
+#endif

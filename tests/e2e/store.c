@@ -1,0 +1,107 @@
+#include "store.h"
+
+#include "json.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *store_folder(void)
+{
+    static unsigned count;
+
+    return printed("%s/store.%u", folder(), ++count);
+}
+
+bool store_say(struct client *client, const char *method, const char *key,
+               const char *fields, const char *body)
+{
+    const char *length = "";
+
+    if (body)
+        length = printed("Content-Length: %zu\r\n", strlen(body));
+    return client_say(client, "%s /kv/%s HTTP/1.1\r\nHost: a\r\n%s%s\r\n",
+                      method, key, fields ? fields : "", length) &&
+           (!body || client_send(client, body, strlen(body)));
+}
+
+struct reply *store_ask(struct client *client, const char *method,
+                        const char *key, const char *fields, const char *body)
+{
+    store_say(client, method, key, fields, body);
+    return strcmp(method, "HEAD") == 0 ? client_reply_to_head(client)
+                                       : client_reply(client);
+}
+
+struct reply *store_ask_alone(const struct server *server, const char *method,
+                              const char *key, const char *fields,
+                              const char *body)
+{
+    return store_ask(client_open(server), method, key, fields, body);
+}
+
+uint64_t store_put(struct client *client, const char *key, const char *body)
+{
+    struct reply *reply = store_ask(client, "PUT", key, NULL, body);
+
+    if (reply->status != 201 && reply->status != 204)
+        flunk("PUT %s: %u", key, reply->status);
+    return reply_revision(reply);
+}
+
+void store_holds(struct client *client, const char *key, const char *body)
+{
+    struct reply *reply = store_ask(client, "GET", key, NULL, NULL);
+
+    going_on("GET %s", key);
+    expect_status(reply, 200);
+    expect_body(reply, body);
+    going_on("%s", "");
+}
+
+uint64_t reply_revision(const struct reply *reply)
+{
+    const char *tag = reply_field(reply, "ETag");
+    char *end = NULL;
+    uint64_t revision = tag && *tag == '"' ? strtoull(tag + 1, &end, 10) : 0;
+
+    if (revision == 0 || strcmp(end, "\"") != 0)
+        flunk("%u with the ETag %s", reply->status, tag ? tag : "missing");
+    return revision;
+}
+
+void check_problem(const struct reply *reply, unsigned status, const char *part,
+                   const char *file, int line)
+{
+    const char *type = reply_field(reply, "Content-Type");
+
+    check_status(reply, status, file, line);
+    if (!type || strcmp(type, "application/problem+json") != 0)
+        flunk("%s:%d: %u is %s", file, line, status, type ? type : "no type");
+    expect_json(reply->body, reply->body_len);
+    if (!memmem(reply->body, reply->body_len, part, strlen(part)))
+        flunk("%s:%d: it says %.*s", file, line, (int)reply->body_len,
+              reply->body);
+}
+
+int store_command(const char *in, const char *out,
+                  const char *const arguments[])
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int from = open(in ? in : "/dev/null", O_RDONLY | O_CLOEXEC);
+        int to = open(out ? out : "/dev/null",
+                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        if (from != -1 && to != -1 && null != -1 && dup2(from, 0) != -1 &&
+            dup2(to, 1) != -1 && dup2(null, 2) != -1)
+            execv(getenv("SPRINTD"), (char *const *)(uintptr_t)arguments);
+        _exit(127);
+    }
+    if (pid == -1 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        flunk("sprintd kv %s: status %x", arguments[2], (unsigned)status);
+    return WEXITSTATUS(status);
+}

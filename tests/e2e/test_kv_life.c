@@ -1,0 +1,376 @@
+/*
+ * What becomes of a store: servers that come and go, copies of it, other
+ * processes that want it, no room on its disk.
+ */
+#include "operator.h"
+#include "report.h"
+#include "store.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { KEYS = 200, FULL_TRIES = 400, VALUE_BYTES = 20000 };
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    operator_adopt();
+    site_text("canary", "canary\n");
+    return 0;
+}
+
+static void fill(struct client *client)
+{
+    for (int i = 0; i < KEYS; i++)
+        store_put(client, printed("key/%d", i), printed("value %d", i));
+    expect_status(store_ask(client, "PUT", "%FF?ttl=1000",
+                            "Content-Type: text/plain\r\n", "\xff\xfe"),
+                  201);
+}
+
+static void expect_filled(const struct server *server)
+{
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    for (int i = 0; i < KEYS; i++)
+        store_holds(client, printed("key/%d", i), printed("value %d", i));
+    reply = store_ask(client, "GET", "%ff", NULL, NULL);
+    expect_body(reply, "\xff\xfe");
+    expect_field(reply, "Content-Type", "text/plain");
+    assert_non_null(reply_field(reply, "X-KV-Expires"));
+}
+
+/* --- Restarts and copies ------------------------------------------------- */
+
+static void a_restart_keeps_all(void **state)
+{
+    const char *path = store_folder();
+    uint64_t revision = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct server *one = START_STORE(path, NULL);
+        struct client *client = client_open(one);
+        uint64_t now;
+
+        if (i == 0)
+            fill(client);
+        expect_filled(one);
+        now = store_put(client, "counter", printed("%d", i));
+        assert_true(now > revision);
+        revision = now;
+        clients_close();
+        server_stop(one);
+    }
+}
+
+static void a_store_goes_through_lines(void **state)
+{
+    const char *from = store_folder(), *to = store_folder();
+    const char *lines = printed("%s/lines", folder());
+    struct server *one = START_STORE(from, NULL);
+
+    (void)state;
+    fill(client_open(one));
+    assert_int_equal(STORE_COMMAND(NULL, lines, "export", from), 0);
+    assert_non_null(strstr(read_text(lines, NULL), "\"key64\":\"/w==\""));
+    assert_int_equal(STORE_COMMAND(lines, NULL, "import", to), 0);
+    expect_filled(START_STORE(to, NULL));
+    assert_int_equal(STORE_COMMAND(lines, NULL, "import", from), EX_TEMPFAIL);
+    site_text("../lines", "{\"key\":\"a\",\"value\":\"b\"}\n{\"key\":\n");
+    assert_int_equal(STORE_COMMAND(lines, NULL, "import", store_folder()),
+                     EX_DATAERR);
+}
+
+static void a_store_is_copied_while_it_is_in_use(void **state)
+{
+    const char *from = store_folder(), *to = store_folder();
+    struct server *one = START_STORE(from, NULL);
+    struct client *client = client_open(one);
+
+    (void)state;
+    fill(client);
+    for (int i = 0; i < 50; i++)
+        store_say(client, "PUT", "busy", NULL, printed("%d", i));
+    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", from, to), 0);
+    for (int i = 0; i < 50; i++)
+        client_reply(client);
+    expect_filled(START_STORE(to, NULL));
+    assert_int_not_equal(STORE_COMMAND(NULL, NULL, "backup", from, to), 0);
+}
+
+static void tools_of_lmdb_read_it(void **state)
+{
+    const char *path = store_folder();
+    struct server *one;
+    int status = 0;
+    pid_t pid;
+
+    (void)state;
+    if (access("/usr/bin/mdb_stat", X_OK) == -1)
+        skip();
+    one = START_STORE(path, NULL);
+    fill(client_open(one));
+    pid = fork();
+    if (pid == 0) {
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(1);
+        execl("/usr/bin/mdb_stat", "mdb_stat", "-a", path, (char *)NULL);
+        _exit(127);
+    }
+    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
+    assert_int_equal(status, 0);
+}
+
+/* --- Others that want it ------------------------------------------------- */
+
+static void a_second_process_is_refused(void **state)
+{
+    const char *path = store_folder();
+    struct server *one = START_STORE(path, NULL);
+    struct outcome outcome;
+
+    (void)state;
+    RUN(&outcome, "--port=0", "--bind=127.0.0.1", "--kv",
+        printed("/kv=%s", path), site());
+    assert_int_equal(outcome.status, EX_CANTCREAT);
+    assert_non_null(strstr(outcome.err, "another process has it open"));
+    store_put(client_open(one), "a", "still");
+}
+
+static void an_upgrade_is_refused_with_a_reason(void **state)
+{
+    struct server *one = START_STORE(store_folder(), "--control",
+                                     control_path());
+    struct outcome outcome;
+
+    (void)state;
+    assert_int_equal(ctl("upgrade", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err, "one server at a time"));
+    store_put(client_open(one), "a", "still");
+}
+
+static void two_stores_are_two(void **state)
+{
+    struct server *one = START_STORE(store_folder(), "--kv",
+                                     printed("/other=%s", store_folder()));
+    struct client *client = client_open(one);
+
+    (void)state;
+    store_put(client, "a", "here");
+    expect_status(client_ask(client, "GET", "/other/a", NULL), 404);
+    client_say(client, "PUT /other/a HTTP/1.1\r\nHost: a\r\n"
+                       "Content-Length: 5\r\n\r\nthere");
+    expect_status(client_reply(client), 201);
+    expect_body(client_ask(client, "GET", "/other/a", NULL), "there");
+    store_holds(client, "a", "here");
+}
+
+static void a_strict_sandbox_lets_it_work(void **state)
+{
+    struct server *one;
+
+    (void)state;
+    site_text("../tokens", "0123456789abcdef\n");
+    one = START_STORE(store_folder(), "--sandbox=strict", "--kv-token",
+                      printed("%s/tokens", folder()), "--kv-sync=interval:10");
+    fill(client_open(one));
+    expect_filled(one);
+}
+
+static void a_token_file_may_be_roots_alone(void **state)
+{
+    const char *path = printed("%s/private", folder());
+    struct launch launch = {0};
+    struct server *one;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    site_text("../private", "0123456789abcdef\n");
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(chmod(folder(), 0755), 0);
+    one = server_start(&launch,
+                       (const char *const[]){"--user=nobody", "--kv",
+                                             printed("/kv=%s", store_folder()),
+                                             "--kv-token", path, NULL});
+    expect_status(store_ask_alone(one, "PUT", "a",
+                                  "Origin: http://b.example\r\n"
+                                  "Authorization: Bearer 0123456789abcdef\r\n",
+                                  "x"),
+                  201);
+}
+
+static void a_faulty_token_file_is_told_of(void **state)
+{
+    const char *path = printed("%s/faulty", folder());
+    struct outcome outcome;
+
+    (void)state;
+    RUN(&outcome, "--port=0", "--kv", printed("/kv=%s", store_folder()),
+        "--kv-token", path, site());
+    assert_int_equal(outcome.status, EX_NOINPUT);
+    assert_non_null(strstr(outcome.err, strerror(ENOENT)));
+    site_text("../faulty", "0123456789abcdef\nshort\n");
+    RUN(&outcome, "--port=0", "--kv", printed("/kv=%s", store_folder()),
+        "--kv-token", path, site());
+    assert_int_equal(outcome.status, EX_CONFIG);
+    assert_non_null(strstr(outcome.err, "faulty':2: "));
+}
+
+/* --- No room ------------------------------------------------------------- */
+
+/* Writes until there is no room; how many writes were done. */
+static int write_until_full(struct client *client)
+{
+    char *value = scratch(VALUE_BYTES + 1);
+
+    memset(value, 'v', VALUE_BYTES);
+    value[VALUE_BYTES] = '\0';
+    for (int i = 0; i < FULL_TRIES; i++) {
+        struct reply *reply = store_ask(client, "PUT", printed("full/%d", i),
+                                        NULL, value);
+
+        if (reply->status == 507) {
+            expect_problem(reply, 507, "full");
+            return i;
+        }
+        expect_status(reply, 201);
+    }
+    flunk("it is never full");
+}
+
+static void expect_full_but_sound(const struct server *one)
+{
+    struct client *client = client_open(one);
+    int written = write_until_full(client);
+    char *value = scratch(VALUE_BYTES + 1);
+
+    assert_true(written > 5);
+    memset(value, 'v', VALUE_BYTES);
+    value[VALUE_BYTES] = '\0';
+    for (int i = 0; i < written; i++)
+        store_holds(client, printed("full/%d", i), value);
+    expect_status(store_ask(client, "GET", printed("full/%d", written), NULL,
+                            NULL),
+                  404);
+    for (int i = 0; i < written; i++) {
+        going_on("deleting %d of %d", i, written);
+        expect_status(store_ask(client, "DELETE", printed("full/%d", i), NULL,
+                                NULL),
+                      204);
+    }
+    going_on("%s", "");
+    store_put(client, "after", value);
+}
+
+static void a_store_that_is_full_says_so(void **state)
+{
+    (void)state;
+    expect_full_but_sound(START_STORE(store_folder(), "--kv-max-size=1M"));
+}
+
+static void a_disk_that_is_full_is_no_disaster(void **state)
+{
+    const char *place = printed("%s/small", folder());
+    struct server *one;
+
+    (void)state;
+    assert_int_equal(mkdir(place, 0700), 0);
+    if (unshare(CLONE_NEWNS) == -1 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+        mount("tmpfs", place, "tmpfs", 0, "size=2m") == -1)
+        skip();
+    one = START_STORE(printed("%s/data", place), NULL);
+    expect_full_but_sound(one);
+    clients_close();
+    server_stop(one);
+    one = START_STORE(printed("%s/data", place), NULL);
+    expect_status(get(one, "/kv/after"), 200);
+    clients_close();
+    server_stop(one);
+    assert_int_equal(umount(place), 0);
+}
+
+/* --- A day's work -------------------------------------------------------- */
+
+static struct {
+    uint64_t methods[3];
+    uint64_t statuses[600];
+} tally;
+
+static void work(struct client *client, unsigned session, unsigned at)
+{
+    static const char *const names[] = {"GET", "POST", "DELETE"};
+    unsigned dice = (session * 37 + at * 73 + at / 7) % 10;
+    unsigned method = dice < 8 ? 0 : dice - 7;
+    struct reply *reply = store_ask(client, names[method],
+                                    printed("%u", (session + at * at) % 50),
+                                    NULL,
+                                    method == 1 ? printed("%u", at) : NULL);
+
+    tally.methods[method]++;
+    tally.statuses[reply->status]++;
+}
+
+static void the_report_agrees_with_its_clients(void **state)
+{
+    enum { SESSIONS = 10, REQUESTS = 100 };
+    static const unsigned statuses[] = {200, 201, 204, 404};
+    struct server *one = START_STORE(store_folder(), "--report=always");
+    struct client *clients[SESSIONS];
+    const char *report;
+
+    (void)state;
+    for (unsigned i = 0; i < SESSIONS; i++)
+        clients[i] = client_open(one);
+    for (unsigned at = 0; at < REQUESTS; at++)
+        for (unsigned i = 0; i < SESSIONS; i++)
+            work(clients[i], i, at);
+    clients_close();
+    server_stop(one);
+    report = report_last(one);
+    assert_non_null(report);
+    assert_int_equal(report_number(report, "Requests", "all"),
+                     SESSIONS * REQUESTS);
+    assert_int_equal(report_number(report, "Requests", "GET"),
+                     tally.methods[0]);
+    assert_int_equal(report_number(report, "Requests", "POST"),
+                     tally.methods[1]);
+    assert_int_equal(report_number(report, "Requests", "DELETE"),
+                     tally.methods[2]);
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++) {
+        assert_true(tally.statuses[statuses[i]] > 0);
+        assert_int_equal(report_number(report, "Responses",
+                                       printed("%u", statuses[i])),
+                         tally.statuses[statuses[i]]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(a_restart_keeps_all),
+        e2e_test(a_store_goes_through_lines),
+        e2e_test(a_store_is_copied_while_it_is_in_use),
+        e2e_test(tools_of_lmdb_read_it),
+        e2e_test(a_second_process_is_refused),
+        e2e_test(an_upgrade_is_refused_with_a_reason),
+        e2e_test(two_stores_are_two),
+        e2e_test(a_strict_sandbox_lets_it_work),
+        e2e_test(a_token_file_may_be_roots_alone),
+        e2e_test(a_faulty_token_file_is_told_of),
+        e2e_test(a_store_that_is_full_says_so),
+        e2e_test(a_disk_that_is_full_is_no_disaster),
+        e2e_test(the_report_agrees_with_its_clients),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

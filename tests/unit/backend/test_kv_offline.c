@@ -1,0 +1,186 @@
+#include "backend/kv_offline.h"
+#include "kv_place.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+/* --- Walking -------------------------------------------------------------- */
+
+struct walk {
+    char text[256];
+    int answer;
+};
+
+static int note_record(void *context, struct bytes key,
+                       const struct kv_record *record)
+{
+    struct walk *walk = context;
+    size_t len = strlen(walk->text);
+
+    snprintf(walk->text + len, sizeof(walk->text) - len, "%.*s=%.*s ",
+             (int)key.len, key.data, (int)record->value.len,
+             record->value.data);
+    return walk->answer;
+}
+
+static void fill(void)
+{
+    put("b", "2");
+    put("a", "1");
+    put_for("c", "3", 1000);
+    close_store();
+}
+
+static void a_walk_tells_all_that_is_alive_in_order(void **state)
+{
+    struct walk walk = {{0}, 0};
+
+    (void)state;
+    fill();
+    assert_int_equal(kv_offline_walk(options.path, KV_START_MS, note_record,
+                                     &walk),
+                     0);
+    assert_string_equal(walk.text, "a=1 b=2 c=3 ");
+    walk.text[0] = '\0';
+    assert_int_equal(kv_offline_walk(options.path, KV_START_MS + 1000,
+                                     note_record, &walk),
+                     0);
+    assert_string_equal(walk.text, "a=1 b=2 ");
+    open_store();
+}
+
+static void a_walk_ends_when_told_to(void **state)
+{
+    struct walk walk = {{0}, -7};
+
+    (void)state;
+    fill();
+    assert_int_equal(kv_offline_walk(options.path, KV_START_MS, note_record,
+                                     &walk),
+                     -7);
+    assert_string_equal(walk.text, "a=1 ");
+    open_store();
+}
+
+static void only_a_store_is_walked_and_none_is_made(void **state)
+{
+    struct walk walk = {{0}, 0};
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(kv_offline_walk(place_path(&place, "none"), 0, note_record,
+                                     &walk),
+                     -ENOENT);
+    assert_int_equal(stat(place_path(&place, "none"), &st), -1);
+    assert_int_equal(mkdirat(place.fd, "empty", 0700), 0);
+    assert_int_equal(kv_offline_walk(place_path(&place, "empty"), 0,
+                                     note_record, &walk),
+                     -ENOENT);
+    assert_string_equal(walk.text, "");
+}
+
+/* --- Backup --------------------------------------------------------------- */
+
+static void a_backup_is_a_store_with_the_same_content(void **state)
+{
+    static char data[20000];
+    static char copy[PLACE_NAME_MAX + 8];
+    struct kv_op op = put_op("large", "");
+    uint64_t revision;
+    uint64_t used;
+
+    (void)state;
+    op.value = (struct bytes){data, sizeof(data)};
+    for (unsigned i = 0; i < 50; i++) {
+        char key[16];
+
+        snprintf(key, sizeof(key), "%u", i);
+        op.key = bytes_of(key);
+        do_op(op);
+        do_op(delete_op(key));
+    }
+    revision = put("key", "value");
+    used = count().used_bytes;
+    close_store();
+    snprintf(copy, sizeof(copy), "%s/copy", place.name);
+    assert_int_equal(kv_offline_backup(options.path, copy), 0);
+    assert_int_equal(kv_offline_backup(options.path, copy), -EEXIST);
+    assert_int_equal(faccessat(place.fd, "copy/data.mdb.new", F_OK, 0), -1);
+    choose_store("copy");
+    open_store();
+    assert_value("key", "value");
+    assert_int_equal(count().keys, 1);
+    assert_true(count().used_bytes <= used);
+    assert_true(put("key", "newer") > revision);
+}
+
+static void a_store_is_copied_while_another_process_writes(void **state)
+{
+    char key[16];
+    pid_t child;
+    int status;
+    int go[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        snprintf(key, sizeof(key), "%u", i);
+        put(key, "value");
+    }
+    close_store(); /* no thread but this one where it forks */
+    assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+    child = fork();
+    if (child == 0) {
+        char copy[PLACE_NAME_MAX + 8];
+        char byte;
+
+        snprintf(copy, sizeof(copy), "%s/copy", place.name);
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        _exit(kv_offline_backup(options.path, copy) == 0 ? 0 : 1);
+    }
+    open_store();
+    assert_int_equal(write(go[1], "!", 1), 1);
+    for (unsigned i = 0; waitpid(child, &status, WNOHANG) == 0; i++)
+        put("counter", i % 2 ? "odd" : "even");
+    assert_int_equal(status, 0);
+    close(go[0]);
+    close(go[1]);
+    close_store();
+    choose_store("copy");
+    open_store();
+    assert_value("99", "value");
+    assert_true(count().keys == 100 || count().keys == 101);
+}
+
+static void a_backup_that_cannot_be_written_leaves_nothing(void **state)
+{
+    (void)state;
+    close_store();
+    assert_int_equal(place_write(&place, "file", "x"), 0);
+    assert_int_equal(kv_offline_backup(options.path,
+                                       place_path(&place, "file")),
+                     -ENOTDIR);
+    assert_int_equal(kv_offline_backup(options.path,
+                                       place_path(&place, "no/folder")),
+                     -ENOENT);
+    assert_int_equal(kv_offline_backup(place_path(&place, "none"),
+                                       place_path(&place, "copy")),
+                     -ENOENT);
+    assert_int_equal(faccessat(place.fd, "copy", F_OK, 0), -1);
+    open_store();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_walk_tells_all_that_is_alive_in_order),
+        TEST(a_walk_ends_when_told_to),
+        TEST(only_a_store_is_walked_and_none_is_made),
+        TEST(a_backup_is_a_store_with_the_same_content),
+        TEST(a_store_is_copied_while_another_process_writes),
+        TEST(a_backup_that_cannot_be_written_leaves_nothing)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,479 @@
+/*
+ * kv_place - a kv over a store in memory, which answers at once or, when
+ * is_slow, not before kv_answer().
+ */
+#ifndef UNIT_KV_PLACE_H
+#define UNIT_KV_PLACE_H
+
+#include "asked.h"
+
+#include "handler/kv.h"
+
+enum { FAKE_KEYS_MAX = 3000, FAKE_WAITING_MAX = 16 };
+
+struct fake_record {
+    char key[KV_KEY_BYTES_MAX];
+    size_t key_len;
+    struct kv_value *value;
+};
+
+/* The question is asked anew when it is answered; one of them is set. */
+struct fake_waiting {
+    struct kv_get *get;
+    struct kv_page *page;
+    struct kv_write *write;
+};
+
+static struct fake_store {
+    struct kv_desk desk;                       /* first: the same address */
+    struct fake_record records[FAKE_KEYS_MAX]; /* in order */
+    size_t count;
+    uint64_t revision;
+    bool is_slow;
+    bool is_failing; /* all is answered with: */
+    enum kv_outcome outcome;
+    struct fake_waiting waiting[FAKE_WAITING_MAX];
+    size_t waiting_count;
+    size_t pages;
+    size_t page_most; /* entries asked for at once */
+} fake;
+
+static struct kv *kv;
+static struct kv_options kv_options;
+static struct address kv_peer;
+static unsigned wakes;
+
+/* --- The store -------------------------------------------------------------- */
+
+static inline int fake_compare(struct bytes a, struct bytes b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static inline struct bytes fake_key(size_t at)
+{
+    return (struct bytes){fake.records[at].key, fake.records[at].key_len};
+}
+
+/* Where it is, or would be. */
+static inline size_t fake_find(struct bytes key, bool *is_there)
+{
+    size_t at = 0;
+
+    while (at < fake.count && fake_compare(fake_key(at), key) < 0)
+        at++;
+    *is_there = at < fake.count && fake_compare(fake_key(at), key) == 0;
+    return at;
+}
+
+static inline void fake_answer_get(struct kv_get *get)
+{
+    bool is_there;
+    size_t at = fake_find(get->key, &is_there);
+
+    get->outcome = fake.is_failing ? fake.outcome
+                   : is_there      ? KV_FOUND
+                                   : KV_MISSING;
+    if (get->outcome == KV_FOUND)
+        get->value = kv_value_acquire(fake.records[at].value);
+}
+
+static inline void fake_drop(size_t at)
+{
+    kv_value_release(&fake.records[at].value);
+    fake.count--;
+    memmove(&fake.records[at], &fake.records[at + 1],
+            (fake.count - at) * sizeof(*fake.records));
+}
+
+static inline void fake_put(size_t at, bool is_there, struct kv_op *op)
+{
+    struct kv_value *value = kv_value_create(op->type.len, op->value.len);
+    struct fake_record *record = &fake.records[at];
+
+    assert_non_null(value);
+    if (op->type.len > 0)
+        memcpy(kv_value_room(value), op->type.data, op->type.len);
+    if (op->value.len > 0)
+        memcpy(kv_value_room(value) + op->type.len, op->value.data,
+               op->value.len);
+    value->meta = (struct kv_meta){
+        .revision = ++fake.revision,
+        .stored_ms = now.wall_s * 1000 - 5000,
+        .expires_ms = op->ttl_ms > 0 ? now.wall_s * 1000 + (int64_t)op->ttl_ms
+                                     : 0};
+    op->meta = value->meta;
+    if (is_there) {
+        kv_value_release(&record->value);
+    } else {
+        assert_true(fake.count < FAKE_KEYS_MAX);
+        memmove(record + 1, record, (fake.count++ - at) * sizeof(*record));
+        memcpy(record->key, op->key.data, op->key.len);
+        record->key_len = op->key.len;
+    }
+    record->value = value;
+    op->outcome = is_there ? KV_REPLACED : KV_CREATED;
+}
+
+static inline void fake_do(struct kv_op *op)
+{
+    char key[KV_KEY_BYTES_MAX];
+    struct kv_op named = *op;
+    bool is_there, holds;
+    size_t at;
+
+    if (op->kind == KV_PUT_NAMED) {
+        memcpy(key, op->key.data, op->key.len);
+        snprintf(op->name, sizeof(op->name), "%015u",
+                 (unsigned)fake.revision + 1);
+        op->name[KV_NAME_BYTES - 1] = 'x';
+        memcpy(key + op->key.len, op->name, KV_NAME_BYTES);
+        named.key = (struct bytes){key, op->key.len + KV_NAME_BYTES};
+        at = fake_find(named.key, &is_there);
+        fake_put(at, is_there, &named);
+        op->outcome = named.outcome;
+        op->meta = named.meta;
+        return;
+    }
+    at = fake_find(op->key, &is_there);
+    op->meta = is_there ? fake.records[at].value->meta : (struct kv_meta){0};
+    holds = op->condition == KV_IF_ANY ||
+            (op->condition == KV_IF_MISSING && !is_there) ||
+            (op->condition == KV_IF_PRESENT && is_there) ||
+            (op->condition == KV_IF_REVISION && is_there &&
+             op->meta.revision == op->if_revision);
+    if (!holds) {
+        op->outcome = KV_PRECONDITION;
+    } else if (op->kind == KV_PUT) {
+        fake_put(at, is_there, op);
+    } else if (op->kind == KV_CHECK) {
+        op->outcome = KV_HELD;
+    } else {
+        op->outcome = is_there ? KV_DELETED : KV_MISSING;
+        if (is_there)
+            fake_drop(at);
+    }
+}
+
+/* Undoes nothing: what fails must be the first operation. */
+static inline void fake_answer_write(struct kv_write *write)
+{
+    write->is_done = !fake.is_failing;
+    for (size_t i = 0; i < write->count; i++) {
+        struct kv_op *op = &write->ops[i];
+
+        if (fake.is_failing) {
+            op->outcome = fake.outcome;
+        } else if (!write->is_done) {
+            op->outcome = KV_UNDONE;
+        } else {
+            fake_do(op);
+            write->is_done = op->outcome != KV_PRECONDITION;
+            assert_true(write->is_done || i == 0);
+        }
+    }
+}
+
+static inline struct bytes fake_keep(struct kv_page *page, struct bytes text)
+{
+    const char *copy = arena_text(&page->arena, text);
+
+    assert_non_null(copy);
+    return (struct bytes){copy, text.len};
+}
+
+static inline bool fake_begins(struct bytes text, struct bytes with)
+{
+    return text.len >= with.len &&
+           (with.len == 0 || memcmp(text.data, with.data, with.len) == 0);
+}
+
+/* What an entry of a page shows of a key: itself, or its common prefix. */
+static inline struct bytes fake_shown(const struct kv_page *page,
+                                      struct bytes key, bool *is_prefix)
+{
+    struct bytes rest = {key.data + page->prefix.len,
+                         key.len - page->prefix.len};
+    const char *at = page->delimiter.len > 0
+                         ? memmem(rest.data, rest.len, page->delimiter.data,
+                                  page->delimiter.len)
+                         : NULL;
+
+    *is_prefix = at != NULL;
+    return at ? bytes_between(key.data, at + page->delimiter.len) : key;
+}
+
+static inline void fake_answer_page(struct kv_page *page)
+{
+    struct bytes last = page->after;
+
+    fake.pages++;
+    if (page->limit > fake.page_most)
+        fake.page_most = page->limit;
+    page->outcome = fake.is_failing ? fake.outcome : KV_FOUND;
+    if (page->after.len > 0 && *page->after.data == '\0') { /* no cursor */
+        page->outcome = KV_MISSING;
+        return;
+    }
+    page->entries = arena_take(&page->arena,
+                               page->limit * sizeof(*page->entries));
+    assert_non_null(page->entries);
+    for (size_t i = 0; i < fake.count && !fake.is_failing; i++) {
+        const struct kv_value *value = fake.records[i].value;
+        struct bytes key = fake_key(i);
+        bool is_prefix;
+        struct bytes shown;
+
+        if (!fake_begins(key, page->prefix))
+            continue;
+        shown = fake_shown(page, key, &is_prefix);
+        if (last.len > 0 && fake_compare(shown, last) <= 0)
+            continue;
+        if (page->count == page->limit) {
+            page->next = fake_keep(page, last);
+            return;
+        }
+        shown = fake_keep(page, shown);
+        last = shown;
+        page->entries[page->count++] = (struct kv_entry){
+            .key = shown, .is_prefix = is_prefix};
+        if (!is_prefix) {
+            page->entries[page->count - 1].value_bytes = value->bytes;
+            page->entries[page->count - 1].meta = value->meta;
+            page->entries[page->count - 1].type = fake_keep(page, value->type);
+        }
+    }
+}
+
+static inline bool fake_wait(struct fake_waiting waiting)
+{
+    assert_true(fake.waiting_count < FAKE_WAITING_MAX);
+    fake.waiting[fake.waiting_count++] = waiting;
+    return false;
+}
+
+static inline bool fake_get(struct kv_desk *desk, struct kv_get *get)
+{
+    assert_ptr_equal(desk, &fake.desk);
+    if (fake.is_slow)
+        return fake_wait((struct fake_waiting){.get = get});
+    fake_answer_get(get);
+    return true;
+}
+
+static inline bool fake_list(struct kv_desk *desk, struct kv_page *page)
+{
+    assert_ptr_equal(desk, &fake.desk);
+    assert_in_range(page->limit, 1, KV_PAGE_ENTRIES_MAX);
+    if (fake.is_slow)
+        return fake_wait((struct fake_waiting){.page = page});
+    fake_answer_page(page);
+    return true;
+}
+
+/* Like LMDB's, it takes a write for later, but for what it refuses. */
+static inline bool fake_write(struct kv_desk *desk, struct kv_write *write)
+{
+    assert_ptr_equal(desk, &fake.desk);
+    if (!fake.is_failing || fake.outcome != KV_BUSY)
+        return fake_wait((struct fake_waiting){.write = write});
+    fake_answer_write(write);
+    return true;
+}
+
+static const struct kv_desk_ops fake_ops = {
+    .get = fake_get, .list = fake_list, .write = fake_write};
+
+/* Answers all that waits. */
+static inline void kv_answer(void)
+{
+    size_t count = fake.waiting_count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct fake_waiting waiting = fake.waiting[i];
+
+        if (waiting.get) {
+            fake_answer_get(waiting.get);
+            waiting.get->on_done(waiting.get);
+        } else if (waiting.page) {
+            fake_answer_page(waiting.page);
+            waiting.page->on_done(waiting.page);
+        } else {
+            fake_answer_write(waiting.write);
+            waiting.write->on_done(waiting.write);
+        }
+    }
+    memmove(fake.waiting, fake.waiting + count,
+            (fake.waiting_count - count) * sizeof(*fake.waiting));
+    fake.waiting_count -= count;
+}
+
+/* --- Exchanges -------------------------------------------------------------- */
+
+static inline void on_wake(void *context)
+{
+    assert_ptr_equal(context, &fake);
+    wakes++;
+}
+
+/* The exchange is over, as a connection ends it. */
+static inline void kv_leave(void)
+{
+    if (exchange.sink)
+        exchange.sink->destroy(exchange.sink);
+    exchange.sink = NULL;
+    response_fini(&exchange.response);
+    response_init(&exchange.response);
+}
+
+/* Sends a request up to where it is answered, or waits. body may be NULL; it
+ * comes in pieces of step bytes. */
+static inline void kv_begin(const char *line, const char *fields,
+                            struct bytes body, size_t step)
+{
+    struct handler handler = kv_handler(kv);
+    char all[8192];
+
+    kv_leave();
+    if (body.data && !strstr(fields, "Transfer-Encoding"))
+        snprintf(all, sizeof(all), "%sContent-Length: %zu\r\n", fields,
+                 body.len);
+    else
+        snprintf(all, sizeof(all), "%s", fields);
+    ask(line, all);
+    exchange.peer = &kv_peer;
+    if (body.data && body.len > 0) {
+        handler.begin(handler.self, &exchange, BYTES(""));
+        while (exchange.sink && exchange.response.status == 0 && body.len > 0) {
+            size_t len = body.len < step ? body.len : step;
+
+            if (!exchange.sink->take(exchange.sink,
+                                     (struct bytes){body.data, len}))
+                assert_int_not_equal(exchange.response.status, 0);
+            body = (struct bytes){body.data + len, body.len - len};
+        }
+    }
+    if (exchange.response.status == 0)
+        handler.answer(handler.self, &exchange, BYTES(""));
+}
+
+/* All that is sent, chunks and all; the store answers whenever it is asked. */
+static inline const char *kv_finish(void)
+{
+    static char text[1 << 20];
+    struct response *response = &exchange.response;
+    size_t len = 0;
+
+    for (;;) {
+        size_t more = 0;
+
+        for (unsigned i = response->part_at; i < response->part_count; i++) {
+            const struct part *part = &response->parts[i];
+
+            assert_int_equal(part->kind, PART_MEMORY);
+            assert_true(len + more + part->len < sizeof(text));
+            memcpy(text + len + more, part->at.memory, part->len);
+            more += part->len;
+        }
+        response_advance(response, more);
+        len += more;
+        if (!response->stream)
+            break;
+        kv_answer();
+        assert_true(response_refill(response));
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static inline const char *kv_ask(const char *line, const char *fields,
+                                 const char *body)
+{
+    kv_begin(line, fields, body ? bytes_of(body) : (struct bytes){NULL, 0},
+             SIZE_MAX);
+    return kv_finish();
+}
+
+/* The body of a chunked answer, put together. */
+static inline const char *kv_unchunk(const char *text)
+{
+    static char out[1 << 20];
+    const char *at = strstr(text, "\r\n\r\n");
+    size_t len = 0;
+
+    assert_non_null(at);
+    at += 4;
+    for (;;) {
+        char *end;
+        size_t size = strtoul(at, &end, 16);
+
+        if (size == 0)
+            break;
+        memcpy(out + len, end + 2, size);
+        len += size;
+        at = end + 2 + size + 2;
+    }
+    out[len] = '\0';
+    return out;
+}
+
+#define assert_in(text, part)                              \
+    do {                                                   \
+        const char *text_ = (text);                        \
+        if (!strstr(text_, (part)))                        \
+            fail_msg("'%s' is not in: %s", (part), text_); \
+    } while (0)
+
+#define assert_not_in(text, part)                      \
+    do {                                               \
+        const char *text_ = (text);                    \
+        if (strstr(text_, (part)))                     \
+            fail_msg("'%s' is in: %s", (part), text_); \
+    } while (0)
+
+/* --- Before and after each test ---------------------------------------------- */
+
+static inline void kv_renew(void)
+{
+    kv_leave(); /* no exchange outlives its kv */
+    kv_destroy(kv);
+    kv = kv_create(&kv_options);
+    assert_non_null(kv);
+}
+
+static inline int kv_set_up(void **state)
+{
+    (void)state;
+    fake.desk.ops = &fake_ops;
+    wakes = 0;
+    kv_peer = (struct address){.family = ADDRESS_IPV4,
+                               .octets = {127, 0, 0, 1}};
+    kv_options = (struct kv_options){.desk = &fake.desk,
+                                     .prefix = BYTES("/kv"),
+                                     .value_bytes_max = 1000,
+                                     .batch_bytes_max = 4000,
+                                     .bodies_bytes_max = 10000,
+                                     .style = &style,
+                                     .wake = on_wake,
+                                     .wake_context = &fake};
+    kv = kv_create(&kv_options);
+    response_init(&exchange.response);
+    return kv ? 0 : -1;
+}
+
+static inline int kv_tear_down(void **state)
+{
+    (void)state;
+    kv_leave();
+    kv_destroy(kv);
+    kv = NULL;
+    while (fake.count > 0)
+        fake_drop(fake.count - 1);
+    memset(&fake, 0, sizeof(fake));
+    return 0;
+}
+
+#endif

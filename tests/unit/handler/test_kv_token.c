@@ -1,0 +1,247 @@
+#include "handler/kv_token.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "asked.h"
+
+#define LONG_A "aaaaaaaaaaaaaaaaaaaa"
+#define LONG_B "bbbbbbbbbbbbbbbb-._~+/=="
+#define LONG_C "cccccccccccccccc"
+
+static struct kv_tokens *tokens;
+static struct kv_token_fault fault;
+static struct kv_access access_to;
+static struct address peer;
+static struct kv_pass pass;
+
+static int set_up(void **state)
+{
+    access_to = (struct kv_access){0};
+    peer = (struct address){.family = ADDRESS_IPV4, .octets = {192, 0, 2, 1}};
+    return begin_asking(state);
+}
+
+static int tear_down(void **state)
+{
+    kv_tokens_destroy(tokens);
+    tokens = NULL;
+    return end_asking(state);
+}
+
+static void read_tokens(const char *text)
+{
+    if (kv_tokens_parse(&tokens, bytes_of(text), &fault) != 0)
+        fail_msg("line %u: %s", fault.line, fault.text);
+    access_to.tokens = tokens;
+}
+
+/* Asked for by that name. */
+static enum kv_leave judge_at(const char *host, const char *fields)
+{
+    ask("PUT /kv/a", fields);
+    exchange.request.host = bytes_of(host);
+    return kv_access_judge(&access_to, &exchange.request, &peer, &pass);
+}
+
+static enum kv_leave judge(const char *fields)
+{
+    ask("PUT /kv/a", fields);
+    return kv_access_judge(&access_to, &exchange.request, &peer, &pass);
+}
+
+static void a_token_opens_what_its_lines_say(void **state)
+{
+    (void)state;
+    read_tokens("# all of it\n" LONG_A "\r\n\n  \t\n" LONG_B " a/\n" LONG_B
+                "\tx%20y \n" LONG_C " %ff");
+    assert_int_equal(judge("Authorization: Bearer " LONG_A "\r\n"),
+                     KV_LEAVE_GIVEN);
+    assert_true(kv_pass_has(&pass, BYTES("anything")));
+    assert_true(kv_pass_has(&pass, BYTES("")));
+    assert_int_equal(judge("Authorization: bearer   " LONG_B "\r\n"),
+                     KV_LEAVE_GIVEN);
+    assert_true(kv_pass_has(&pass, BYTES("a/")));
+    assert_true(kv_pass_has(&pass, BYTES("x yz")));
+    assert_false(kv_pass_has(&pass, BYTES("a")));
+    assert_false(kv_pass_has(&pass, BYTES("\377")));
+    assert_false(kv_pass_has(&pass, BYTES("")));
+    assert_int_equal(judge("Authorization: Bearer " LONG_C "\r\n"),
+                     KV_LEAVE_GIVEN);
+    assert_true(kv_pass_has(&pass, BYTES("\377")));
+    assert_false(kv_pass_has(&pass, BYTES("a/")));
+}
+
+static void without_a_token_of_ours_nothing_is_written(void **state)
+{
+    static const char *const cases[] = {
+        "",
+        "Authorization: Bearer\r\n",
+        "Authorization: Bearer \r\n",
+        "Authorization: Bearer " LONG_A "a\r\n",
+        "Authorization: Bearer aaaaaaaaaaaaaaaaaaa\r\n",
+        "Authorization: Basic " LONG_A "\r\n",
+        "Authorization: " LONG_A "\r\n",
+        "Authorization: Bearer " LONG_A "\r\n"
+        "Authorization: Bearer " LONG_A "\r\n",
+    };
+    char field[400];
+
+    (void)state;
+    assert_int_equal(judge("Authorization: Bearer " LONG_A "\r\n"),
+                     KV_LEAVE_REFUSED);
+    read_tokens(LONG_A);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (judge(cases[i]) != KV_LEAVE_UNKNOWN)
+            fail_msg("'%s'", cases[i]);
+    snprintf(field, sizeof(field), "Authorization: Bearer %0256d\r\n", 0);
+    assert_int_equal(judge(field), KV_LEAVE_UNKNOWN);
+}
+
+static void who_is_on_this_machine_needs_none(void **state)
+{
+    static const struct address here[] = {
+        {.family = ADDRESS_UNIX},
+        {.family = ADDRESS_IPV4, .octets = {127, 1, 2, 3}},
+        {.family = ADDRESS_IPV6, .octets = {[15] = 1}}};
+
+    (void)state;
+    read_tokens(LONG_A);
+    for (size_t i = 0; i < sizeof(here) / sizeof(*here); i++) {
+        peer = here[i];
+        assert_int_equal(judge(""), KV_LEAVE_GIVEN);
+        assert_true(kv_pass_has(&pass, BYTES("any")));
+        assert_int_equal(judge_at("localhost:80",
+                                  "Origin: http://Localhost:80\r\n"),
+                         KV_LEAVE_GIVEN);
+        assert_int_equal(judge_at("[::1]", "Origin: http://[::1]\r\n"),
+                         KV_LEAVE_GIVEN);
+        assert_int_equal(judge_at("127.0.0.1", "Origin: http://127.0.0.1\r\n"),
+                         KV_LEAVE_GIVEN);
+        /* Such names may lead here, too. */
+        assert_int_equal(judge("Origin: http://H\r\n"), KV_LEAVE_UNKNOWN);
+        assert_int_equal(judge_at("localhost.evil.example",
+                                  "Origin: http://localhost.evil.example\r\n"),
+                         KV_LEAVE_UNKNOWN);
+        assert_int_equal(judge("Origin: http://evil.example\r\n"),
+                         KV_LEAVE_UNKNOWN);
+        assert_int_equal(judge("Origin: null\r\n"), KV_LEAVE_UNKNOWN);
+        assert_int_equal(judge("Origin: http://h:81\r\n"), KV_LEAVE_UNKNOWN);
+        assert_int_equal(judge("Origin: http://evil.example\r\n"
+                               "Authorization: Bearer " LONG_A "\r\n"),
+                         KV_LEAVE_GIVEN);
+    }
+    peer = (struct address){.family = ADDRESS_IPV6, .octets = {[15] = 2}};
+    assert_int_equal(judge(""), KV_LEAVE_UNKNOWN);
+}
+
+static void writes_may_be_open_to_all_or_closed_to_all(void **state)
+{
+    (void)state;
+    access_to.open_writes = true;
+    assert_int_equal(judge(""), KV_LEAVE_GIVEN);
+    access_to.read_only = true;
+    assert_int_equal(judge(""), KV_LEAVE_REFUSED);
+    peer = (struct address){.family = ADDRESS_UNIX};
+    assert_int_equal(judge(""), KV_LEAVE_REFUSED);
+}
+
+static void faults_are_told_with_their_line(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned line;
+    } cases[] = {
+        {"", 0},
+        {"# nothing\n", 0},
+        {LONG_A "\nshort\n", 2},
+        {LONG_A "\n\n" LONG_C "!\n", 3},
+        {LONG_C "\377\n", 1},
+        {"================\n", 1},
+        {LONG_C "=a\n", 1},
+        {LONG_A " a b\n", 1},
+        {LONG_A " %0\n", 1},
+        {LONG_A " %00\n", 1},
+    };
+    static char text[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(kv_tokens_parse(&tokens, bytes_of(cases[i].text),
+                                         &fault),
+                         -EINVAL);
+        assert_non_null(fault.text);
+        if (fault.line != cases[i].line)
+            fail_msg("'%s': line %u", cases[i].text, fault.line);
+    }
+    memset(text, 'a', 256);
+    assert_int_equal(kv_tokens_parse(&tokens, bytes_of(text), &fault), -EINVAL);
+    text[255] = '\0';
+    read_tokens(text);
+}
+
+static void a_file_has_a_thousand_tokens_at_most(void **state)
+{
+    static char text[KV_TOKENS_MAX * 24 + 100];
+    size_t len = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < KV_TOKENS_MAX; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%016u %u\n", i,
+                                i);
+    read_tokens(text);
+    assert_int_equal(judge("Authorization: Bearer 0000000000000999\r\n"),
+                     KV_LEAVE_GIVEN);
+    assert_true(kv_pass_has(&pass, BYTES("999")));
+    assert_false(kv_pass_has(&pass, BYTES("998")));
+    kv_tokens_destroy(tokens);
+    tokens = NULL;
+    snprintf(text + len, sizeof(text) - len, "%016u\n", 5);
+    assert_int_equal(kv_tokens_parse(&tokens, bytes_of(text), &fault), -EINVAL);
+    assert_int_equal(fault.line, KV_TOKENS_MAX + 1);
+}
+
+static void tokens_come_from_a_file(void **state)
+{
+    char path[] = "/tmp/kv-token-XXXXXX";
+    static char blank[4096];
+    int fd = mkstemp(path);
+    int err;
+
+    (void)state;
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(write(fd, LONG_A "\n", sizeof(LONG_A)), sizeof(LONG_A));
+    err = kv_tokens_open(&tokens, path, &fault);
+    assert_int_equal(err, 0);
+    access_to.tokens = tokens;
+    assert_int_equal(judge("Authorization: Bearer " LONG_A "\r\n"),
+                     KV_LEAVE_GIVEN);
+    memset(blank, '\n', sizeof(blank));
+    for (size_t i = 0; i < KV_TOKEN_FILE_BYTES_MAX / sizeof(blank); i++)
+        assert_int_equal(write(fd, blank, sizeof(blank)), sizeof(blank));
+    close(fd);
+    kv_tokens_destroy(tokens);
+    tokens = NULL;
+    err = kv_tokens_open(&tokens, path, &fault);
+    unlink(path);
+    assert_int_equal(err, -EINVAL);
+    assert_string_equal(fault.text, "it has more than 1 MiB");
+    assert_int_equal(kv_tokens_open(&tokens, path, &fault), -ENOENT);
+    assert_int_equal(kv_tokens_open(&tokens, "/tmp", &fault), -EINVAL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_token_opens_what_its_lines_say),
+        TEST(without_a_token_of_ours_nothing_is_written),
+        TEST(who_is_on_this_machine_needs_none),
+        TEST(writes_may_be_open_to_all_or_closed_to_all),
+        TEST(faults_are_told_with_their_line),
+        TEST(a_file_has_a_thousand_tokens_at_most),
+        TEST(tokens_come_from_a_file),
+    };
+
+    return cmocka_run_group_tests_name("kv_token", tests, NULL, NULL);
+}
