@@ -1,7 +1,8 @@
 /*
- * conn_priv - what the four files of a connection's life share:
- * conn.c (states, events, limits), conn_read.c (bytes to answers),
- * conn_send.c (answers to bytes) and conn_stats.c (what is counted of it).
+ * conn_priv - what the five files of a connection's life share:
+ * conn.c (states, events, limits), conn_read.c (bytes to answers), conn_body.c
+ * (what comes between a head and its answer), conn_send.c (answers to bytes)
+ * and conn_stats.c (what is counted of it).
  */
 #ifndef ENGINE_CONN_PRIV_H
 #define ENGINE_CONN_PRIV_H
@@ -21,6 +22,42 @@ void conn_advance(struct conn *conn);
 
 /* Answers what is wrong with status, and ends the connection after that. */
 void conn_refuse(struct conn *conn, unsigned status);
+
+/* --- conn_read.c: answers ------------------------------------------------- */
+
+/* Has the handler answer, and puts it at the end of the row. */
+void conn_answer(struct conn *conn, struct exchange *exchange);
+
+/* Puts an error there; closes: as the last. */
+void conn_answer_error(struct conn *conn, struct exchange *exchange,
+                       unsigned status, bool closes);
+
+/* Puts an answered exchange at the end of the row. */
+void conn_add_to_row(struct conn *conn, struct exchange *exchange);
+
+/* Something is wrong with it, and nothing that follows will be understood. */
+void conn_expect_last(struct conn *conn, struct exchange *exchange,
+                      enum conn_end end);
+
+/* Puts an error as the last answer into the row, in the place of what is
+ * current. line: of the request, if that is known. False: no memory, closed. */
+bool conn_put_refusal(struct conn *conn, unsigned status, struct bytes line);
+
+/* --- conn_body.c ----------------------------------------------------------- */
+
+enum conn_body {
+    CONN_BODY_MORE,
+    CONN_BODY_DONE,
+    CONN_BODY_REFUSED, /* the last answer is in the row */
+    CONN_BODY_CLOSED   /* so is the connection */
+};
+
+bool conn_expects_body(const struct request *request);
+
+/* Reads on in the body of the current exchange; answers when it is complete. */
+enum conn_body conn_advance_body(struct conn *conn);
+
+/* --- conn_send.c ----------------------------------------------------------- */
 
 enum conn_progress {
     CONN_SENT,  /* the row is empty, the connection may go on */

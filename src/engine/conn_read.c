@@ -13,8 +13,6 @@ enum {
      * are sent together. */
     AHEAD_EXCHANGES_MAX = 32,
     AHEAD_BYTES_MAX = 65536,
-    /* Bodies that nobody wants are read and dropped up to this size. */
-    DRAINED_BODY_BYTES_MAX = 65536,
     LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX
 };
 
@@ -26,8 +24,8 @@ _Static_assert(INPUT_BYTES >= HTTP1_HEAD_BYTES_MAX + LEADING_BYTES_MAX + 1024,
 /* --- Answering ---------------------------------------------------------- */
 
 /* Something is wrong with it, and nothing that follows will be understood. */
-static void expect_last(struct conn *conn, struct exchange *exchange,
-                        enum conn_end end)
+void conn_expect_last(struct conn *conn, struct exchange *exchange,
+                      enum conn_end end)
 {
     exchange->response.persists = false;
     conn->is_closing = true;
@@ -35,7 +33,7 @@ static void expect_last(struct conn *conn, struct exchange *exchange,
 }
 
 /* Puts an answered exchange at the end of the row. */
-static void add_to_row(struct conn *conn, struct exchange *exchange)
+void conn_add_to_row(struct conn *conn, struct exchange *exchange)
 {
     if (list_is_empty(&conn->exchanges))
         conn->blocked_ms = 0;
@@ -85,33 +83,33 @@ static void begin_response(struct conn *conn, struct exchange *exchange)
                                                    : CONN_END_LIMIT);
 }
 
-static void answer_error(struct conn *conn, struct exchange *exchange,
-                         unsigned status, bool closes)
+void conn_answer_error(struct conn *conn, struct exchange *exchange,
+                       unsigned status, bool closes)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
 
     if (closes)
-        expect_last(conn, exchange,
-                    status == 408 ? CONN_END_TIMEOUT : CONN_END_ERROR);
+        conn_expect_last(conn, exchange,
+                         status == 408 ? CONN_END_TIMEOUT : CONN_END_ERROR);
     response_make_error(&exchange->response, status, NO_BYTES,
                         &conn->set->style);
-    add_to_row(conn, exchange);
+    conn_add_to_row(conn, exchange);
     profile_leave(before);
 }
 
-static void answer(struct conn *conn, struct exchange *exchange)
+void conn_answer(struct conn *conn, struct exchange *exchange)
 {
     const struct handler *handler = &conn->set->handler;
     enum stats_phase before;
 
     if (exchange->request.expects_other) {
-        answer_error(conn, exchange, 417, false);
+        conn_answer_error(conn, exchange, 417, false);
         return;
     }
     exchange->times.ready_ns = conn->input->last_ns;
     before = profile_enter(STATS_PHASE_LOOKUP);
     handler->answer(handler->self, exchange, exchange->request.path);
-    add_to_row(conn, exchange);
+    conn_add_to_row(conn, exchange);
     profile_leave(before);
 }
 
@@ -122,7 +120,7 @@ static bool begins_with(struct bytes text, struct bytes prefix)
 }
 
 /* Puts an error as the last answer into the row. False: no memory, closed. */
-static bool refuse(struct conn *conn, unsigned status, struct bytes line)
+bool conn_put_refusal(struct conn *conn, unsigned status, struct bytes line)
 {
     struct exchange *exchange = conn->current;
 
@@ -143,233 +141,14 @@ static bool refuse(struct conn *conn, unsigned status, struct bytes line)
         exchange->response.is_head = begins_with(line, BYTES("HEAD "));
         conn->requests++;
     }
-    answer_error(conn, exchange, status, true);
+    conn_answer_error(conn, exchange, status, true);
     return true;
 }
 
 void conn_refuse(struct conn *conn, unsigned status)
 {
-    if (refuse(conn, status, NO_BYTES))
+    if (conn_put_refusal(conn, status, NO_BYTES))
         conn_advance(conn);
-}
-
-/* --- Bodies ------------------------------------------------------------- */
-
-enum body_result {
-    BODY_MORE,
-    BODY_DONE,
-    BODY_REFUSED, /* the last answer is in the row */
-    BODY_CLOSED   /* so is the connection */
-};
-
-static bool has_body(const struct request *request)
-{
-    return request->is_chunked || request->content_length > 0;
-}
-
-static bool takes_no_body(const struct request *request)
-{
-    return request->method != METHOD_GET && request->method != METHOD_HEAD &&
-           request->method != METHOD_OPTIONS;
-}
-
-/* Moves the current request to the front of the buffer, so that there is room
- * for its body behind it. Its views move along: the head is parsed anew. */
-static void make_room(struct conn *conn)
-{
-    struct input *input = conn->input;
-    struct request *request = &conn->current->request;
-    size_t shift = (size_t)(request->line.data - input->data);
-    enum http1_verdict verdict;
-    size_t used;
-    unsigned status;
-
-    if (input->begin <= HTTP1_HEAD_BYTES_MAX)
-        return;
-    memmove(input->data, input->data + shift, input->end - shift);
-    input->begin -= shift;
-    input->end -= shift;
-    verdict = http1_parse(&conn->progress, input->data, input->end, request,
-                          &used, &status);
-    assert(verdict == HTTP1_DONE && used == input->begin);
-}
-
-/* False: the socket, which is empty, did not take it. */
-static bool send_continue(const struct conn *conn)
-{
-    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    enum stats_phase before = profile_enter(STATS_PHASE_SEND);
-    ssize_t sent = send(conn->io.fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL);
-
-    profile_leave(before);
-    return sent == (ssize_t)sizeof(go_on) - 1;
-}
-
-/* Nothing more is read of the current body, whose response is made: it ends
- * the connection, since where the next request begins is unknown. */
-static enum body_result end_body(struct conn *conn)
-{
-    struct exchange *exchange = conn->current;
-
-    conn->current = NULL;
-    conn->client_closes = false;
-    expect_last(conn, exchange, CONN_END_ERROR);
-    add_to_row(conn, exchange);
-    return BODY_REFUSED;
-}
-
-/* Asks the handler whether it wants the body. What it answers instead is the
- * last, and must know it. */
-static void offer_body(struct conn *conn, struct exchange *exchange)
-{
-    const struct handler *handler = &conn->set->handler;
-    struct response *response = &exchange->response;
-    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
-    bool persists = response->persists;
-
-    response->persists = false;
-    if (handler->begin)
-        handler->begin(handler->self, exchange, exchange->request.path);
-    if (response->status == 0)
-        response->persists = persists;
-    profile_leave(before);
-}
-
-/* The client may wait for a word before it sends the body. */
-static enum body_result go_on(struct conn *conn)
-{
-    const struct input *input = conn->input;
-
-    if (conn->current->request.expects_continue && input->begin == input->end &&
-        !send_continue(conn)) {
-        conn_close(conn, CONN_END_ERROR);
-        return BODY_CLOSED;
-    }
-    return BODY_MORE;
-}
-
-/* Before the first byte of a body: whether it will be read at all. */
-static enum body_result begin_body(struct conn *conn)
-{
-    struct exchange *exchange = conn->current;
-    const struct request *request = &exchange->request;
-
-    conn->body_left = request->content_length;
-    conn->body_bytes = 0;
-    chunked_init(&conn->chunked);
-    make_room(conn);
-    conn->body_at = (uint32_t)conn->input->begin;
-    if (!request->expects_other)
-        offer_body(conn, exchange);
-    if (exchange->response.status != 0)
-        return end_body(conn);
-    if (exchange->sink)
-        return go_on(conn);
-    if (request->content_length > DRAINED_BODY_BYTES_MAX ||
-        (request->expects_continue && takes_no_body(request))) {
-        conn->current = NULL;
-        conn->client_closes = false;
-        expect_last(conn, exchange, CONN_END_ERROR);
-        if (takes_no_body(request))
-            answer(conn, exchange);
-        else
-            answer_error(conn, exchange, 413, true);
-        return BODY_REFUSED;
-    }
-    return go_on(conn);
-}
-
-static enum body_result refuse_body(struct conn *conn, unsigned status)
-{
-    return refuse(conn, status, NO_BYTES) ? BODY_REFUSED : BODY_CLOSED;
-}
-
-/* False: the body is not wanted any more. */
-static bool deliver(struct conn *conn, struct bytes data)
-{
-    struct response *response = &conn->current->response;
-    struct sink *sink = conn->current->sink;
-    bool persists = response->persists;
-
-    conn->body_bytes += data.len;
-    if (!sink)
-        return conn->body_bytes <= DRAINED_BODY_BYTES_MAX;
-    response->persists = false; /* if it is answered now */
-    if (!sink->take(sink, data))
-        return false;
-    response->persists = persists;
-    return true;
-}
-
-static enum body_result reject_body(struct conn *conn)
-{
-    return conn->current->sink ? end_body(conn) : refuse_body(conn, 413);
-}
-
-static enum body_result take_body(struct conn *conn)
-{
-    struct input *input = conn->input;
-    struct bytes fresh = {input->data + input->begin,
-                          input->end - input->begin};
-    struct bytes data;
-
-    if (!conn->current->request.is_chunked) {
-        size_t step = fresh.len < conn->body_left ? fresh.len
-                                                  : (size_t)conn->body_left;
-
-        conn->body_left -= step;
-        input->begin += step;
-        if (!deliver(conn, (struct bytes){fresh.data, step}))
-            return reject_body(conn);
-        return conn->body_left == 0 ? BODY_DONE : BODY_MORE;
-    }
-    for (;;) {
-        switch (chunked_next(&conn->chunked, &fresh, &data)) {
-        case CHUNKED_DATA:
-            if (deliver(conn, data))
-                break;
-            return reject_body(conn);
-        case CHUNKED_AGAIN:
-            return BODY_MORE;
-        case CHUNKED_END:
-            input->begin = input->end - fresh.len;
-            return BODY_DONE;
-        case CHUNKED_BAD:
-            return refuse_body(conn, 400);
-        }
-    }
-}
-
-/* Reads on in the body of the current exchange; answers when it is complete.
- * The head stays where it is, and the body goes to the same place behind it
- * again and again. */
-static enum body_result advance_body(struct conn *conn)
-{
-    struct exchange *exchange = conn->current;
-    enum body_result result;
-    size_t before;
-
-    if (conn->state != CONN_BODY) {
-        result = begin_body(conn);
-        if (result != BODY_MORE)
-            return result;
-    }
-    before = conn->input->begin;
-    result = take_body(conn);
-    if (result == BODY_MORE) {
-        exchange->bytes_in += conn->input->end - before;
-        conn->input->begin = conn->input->end = conn->body_at;
-        conn_enter(conn, CONN_BODY);
-        if (exchange->sink)
-            conn_limit_body(conn);
-    } else if (result == BODY_DONE) {
-        exchange->bytes_in += conn->input->begin - before;
-        exchange->body_bytes = conn->body_bytes;
-        conn->current = NULL;
-        conn_enter(conn, CONN_READING);
-        answer(conn, exchange);
-    }
-    return result;
 }
 
 /* --- Heads -------------------------------------------------------------- */
@@ -402,7 +181,7 @@ static enum ahead_result parse_request(struct conn *conn)
     case HTTP1_BAD:
         line = exchange->request.line;
         exchange_give(conn->set, exchange);
-        return refuse(conn, status, line) ? AHEAD_SEND : AHEAD_CLOSED;
+        return conn_put_refusal(conn, status, line) ? AHEAD_SEND : AHEAD_CLOSED;
     case HTTP1_DONE:
         break;
     }
@@ -411,10 +190,10 @@ static enum ahead_result parse_request(struct conn *conn)
     exchange->bytes_in = used;
     conn->head_timed = false;
     begin_response(conn, exchange);
-    if (has_body(&exchange->request))
+    if (conn_expects_body(&exchange->request))
         conn->current = exchange;
     else
-        answer(conn, exchange);
+        conn_answer(conn, exchange);
     return AHEAD_GO;
 }
 
@@ -461,14 +240,14 @@ static enum ahead_result take_request(struct conn *conn)
          * it, and a body may take its time. */
         if (!list_is_empty(&conn->exchanges))
             return AHEAD_SEND;
-        switch (advance_body(conn)) {
-        case BODY_MORE:
+        switch (conn_advance_body(conn)) {
+        case CONN_BODY_MORE:
             return AHEAD_READ;
-        case BODY_DONE:
+        case CONN_BODY_DONE:
             return AHEAD_GO;
-        case BODY_REFUSED:
+        case CONN_BODY_REFUSED:
             return AHEAD_SEND;
-        case BODY_CLOSED:
+        case CONN_BODY_CLOSED:
             return AHEAD_CLOSED;
         }
     }
