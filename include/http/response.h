@@ -181,6 +181,12 @@ void response_add_file(struct response *response, enum part_kind kind, int fd,
  * is closed instead. */
 void response_add_head(struct response *response);
 
+/* Ends response->head, which says nothing of framing, by that of a body whose
+ * length is not known: chunks, or to HTTP/1.0 the end of the connection. Takes
+ * stream over, which is NULL at most for HEAD; it is destroyed where none is
+ * sent. */
+void response_add_stream(struct response *response, struct stream *stream);
+
 /* --- Whole answers ------------------------------------------------------ */
 
 /* A short HTML page that names the status, with extra fields (whole lines

@@ -88,21 +88,11 @@ void kv_send_stream(const struct kv *kv, struct exchange *exchange,
 {
     struct response *response = &exchange->response;
 
-    if (response->is_http10)
-        response->persists = false; /* only the end of it ends the body */
     response->status = 200;
     head_begin(&response->head, 200, kv->options.style);
     head_field(&response->head, BYTES("Content-Type"), type);
     buf_put(&response->head, fields);
-    if (!response->is_http10)
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-    response_add_head(response);
-    response->is_chunked = !response->is_http10;
-    if (response->is_head || response->head.failed)
-        stream->destroy(stream);
-    else
-        response->stream = stream;
+    response_add_stream(response, stream);
 }
 
 void kv_put_etag(struct buf *out, uint64_t revision)

@@ -185,20 +185,10 @@ static void answer_directory(const struct static_files *files,
         fail(files, response, 500);
         return;
     }
-    if (response->is_http10)
-        response->persists = false; /* only the end of it ends the body */
     response->status = 200;
     head_begin(&response->head, 200, style_of(files));
     listing_describe(format, &response->head);
-    if (!response->is_http10)
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-    response_add_head(response);
-    response->is_chunked = !response->is_http10;
-    if (response->is_head || response->head.failed)
-        listing->destroy(listing);
-    else
-        response->stream = listing;
+    response_add_stream(response, listing);
 }
 
 /* --- Which entry --------------------------------------------------------- */

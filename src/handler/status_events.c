@@ -106,22 +106,12 @@ void status_answer_events(struct status *status, struct exchange *exchange)
         status_fail(status, response, 500, BYTES(""));
         return;
     }
-    if (response->is_http10)
-        response->persists = false; /* only the end of it ends the body */
     response->status = 200;
     head_begin(&response->head, 200, &status->options.style);
     head_field(&response->head, BYTES("Content-Type"),
                BYTES("text/event-stream"));
     buf_put_literal(&response->head, STATUS_NO_STORE);
-    if (!response->is_http10)
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-    response_add_head(response);
-    response->is_chunked = !response->is_http10;
-    if (stream && response->head.failed)
-        stream->destroy(stream);
-    else
-        response->stream = stream;
+    response_add_stream(response, stream);
 }
 
 bool status_tick(struct status *status)

@@ -219,6 +219,21 @@ void response_add_head(struct response *response)
     }
 }
 
+void response_add_stream(struct response *response, struct stream *stream)
+{
+    response->is_chunked = !response->is_http10;
+    if (response->is_chunked)
+        head_field(&response->head, BYTES("Transfer-Encoding"),
+                   BYTES("chunked"));
+    else
+        response->persists = false;
+    response_add_head(response);
+    if (stream && (response->is_head || response->head.failed))
+        stream->destroy(stream);
+    else
+        response->stream = stream;
+}
+
 /* --- Whole answers ------------------------------------------------------ */
 
 /* Takes back whatever was made so far; who asked, and where, stays known. */
