@@ -39,6 +39,7 @@ static bool is_in_reach(const struct server *server,
     /* These stay as they are, whatever is said now. */
     seen.access_log = server->options->access_log;
     seen.pid_file = server->options->pid_file;
+    seen.kv = server->options->kv;
     if (!reach_open(&reach, &seen, server->control_path)) {
         fputs("sprintd: out of memory\n", errors);
         is_allowed = false;
