@@ -68,10 +68,10 @@ enum stream_result {
                            its stand-in, before the first byte of a head */
 };
 
-/* A body that is made while it is sent; its length is not known. */
+/* A body that is made while it is sent. */
 struct stream {
-    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all; nothing
-     * for STREAM_LATER). Returns an enum stream_result. */
+    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all), or lends
+     * it by response->lent. Returns an enum stream_result. */
     int (*fill)(struct stream *stream, struct buf *out);
     void (*destroy)(struct stream *stream);
 };
@@ -106,6 +106,14 @@ struct response {
     struct part *parts;    /* parts_inline, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct stream *stream; /* NULL: parts are all there is */
+    /* What stream has still to make, if that is known: is_sized. */
+    bool is_sized;
+    uint64_t stream_left;
+    struct stream *spent; /* has ended; what it lent may still be sent */
+    /* Set by fill instead of appending: a view, until it is called again or the
+     * stream is destroyed; and at the end of chunks, whole lines of trailers. */
+    struct bytes lent;
+    struct bytes trailers;
     /* What else the head gets when it ends, whoever makes it: edits of the
      * place (NULL: none), then those of this answer (NULL: none), then extra,
      * pieces of whole lines. All borrowed until then. */

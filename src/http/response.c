@@ -36,6 +36,8 @@ void response_init(struct response *response)
     response->parts = response->parts_inline;
     response->origin.object = NULL;
     response->stream = NULL;
+    response->spent = NULL;
+    response->is_sized = false;
     response->edits = NULL;
     response->own_edits = NULL;
     buf_init(&response->head, response->head_inline,
@@ -50,6 +52,9 @@ static void drop_body(struct response *response)
     if (response->stream)
         response->stream->destroy(response->stream);
     response->stream = NULL;
+    if (response->spent)
+        response->spent->destroy(response->spent);
+    response->spent = NULL;
 }
 
 void response_fini(struct response *response)
@@ -365,13 +370,49 @@ void response_advance(struct response *response, uint64_t len)
     }
 }
 
+/* Frames what fill has made: out has room for a chunk's head, then what was
+ * appended; or what was lent goes between them. */
+static void add_piece(struct response *response, struct buf *out, size_t room,
+                      bool is_last)
+{
+    char size[CHUNK_HEAD_BYTES + 1];
+    size_t len = out->len - room + response->lent.len;
+    size_t middle;
+
+    response->body_bytes += len;
+    if (response->is_sized)
+        response->stream_left -= len;
+    if (response->is_chunked && len > 0) {
+        snprintf(size, sizeof(size), "%08x\r\n", (unsigned)len);
+        memcpy(out->data, size, CHUNK_HEAD_BYTES);
+        room = 0;
+    }
+    middle = out->len;
+    if (response->is_chunked && len > 0)
+        buf_put_literal(out, "\r\n");
+    if (response->is_chunked && is_last) {
+        buf_put_literal(out, "0\r\n");
+        buf_put(out, response->trailers);
+        buf_put_literal(out, "\r\n");
+    }
+    if (out->failed)
+        return;
+    if (middle > room)
+        response_add_memory(response,
+                            (struct bytes){out->data + room, middle - room});
+    if (response->lent.len > 0)
+        response_add_memory(response, response->lent);
+    if (out->len > middle)
+        response_add_memory(response, (struct bytes){out->data + middle,
+                                                     out->len - middle});
+}
+
 /* The head's buffer holds the pieces, each framed as one chunk:
  * size CRLF data CRLF. All that went before has been sent. */
 bool response_refill(struct response *response)
 {
     struct buf *out = &response->head;
     size_t room = response->is_chunked ? CHUNK_HEAD_BYTES : 0;
-    char size[CHUNK_HEAD_BYTES + 1];
     int more;
 
     assert(response->bytes_left == 0);
@@ -380,6 +421,7 @@ bool response_refill(struct response *response)
     if (!buf_reserve(out, RESPONSE_STREAM_BYTES + room + 8))
         return false;
     out->len = room;
+    response->lent = response->trailers = (struct bytes){NULL, 0};
     more = response->stream->fill(response->stream, out);
     if (more == STREAM_ANSWERED) {
         response->is_waiting = false;
@@ -390,22 +432,13 @@ bool response_refill(struct response *response)
     response->is_waiting = more == STREAM_LATER;
     if (response->is_waiting)
         response->bytes_before = response->bytes_sent;
-    response->body_bytes += out->len - room;
-    if (response->is_chunked && out->len > room) {
-        snprintf(size, sizeof(size), "%08x\r\n", (unsigned)(out->len - room));
-        memcpy(out->data, size, CHUNK_HEAD_BYTES);
-        buf_put_literal(out, "\r\n");
-        room = 0;
-    }
+    add_piece(response, out, room, more == STREAM_END);
     if (more == STREAM_END) {
-        if (response->is_chunked)
-            buf_put_literal(out, "0\r\n\r\n");
-        response->stream->destroy(response->stream);
+        if (response->lent.len > 0) /* which is still to be sent */
+            response->spent = response->stream;
+        else
+            response->stream->destroy(response->stream);
         response->stream = NULL;
     }
-    if (out->failed)
-        return false;
-    response_add_memory(response,
-                        (struct bytes){out->data + room, out->len - room});
-    return true;
+    return !out->failed;
 }
