@@ -9,7 +9,7 @@
  * (handler/sites.h), what begins after that is answered by the new.
  *
  * Thread: worker_create() to worker_join() the main thread's; worker_give(),
- *         worker_wake() and worker_open_count() the acceptor's;
+ *         worker_wake() and worker_closed() the acceptor's;
  *         worker_command() any.
  * Owns:   everything it runs on.
  */

@@ -24,8 +24,7 @@
 #include "http/request.h"
 
 enum {
-    KV_TOKENS_MAX = 1000, /* lines of a file that have one */
-    KV_TOKEN_FILE_BYTES_MAX = 1 << 20,
+    KV_TOKENS_MAX = 1000,    /* lines of a file that have one */
     KV_TOKEN_BYTES_MIN = 16, /* shorter ones can be guessed */
     KV_TOKEN_BYTES_MAX = 255
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "asked.h"
+#include "io/small_file.h"
 
 #define LONG_A "aaaaaaaaaaaaaaaaaaaa"
 #define LONG_B "bbbbbbbbbbbbbbbb-._~+/=="
@@ -217,7 +218,7 @@ static void tokens_come_from_a_file(void **state)
     assert_int_equal(judge("Authorization: Bearer " LONG_A "\r\n"),
                      KV_LEAVE_GIVEN);
     memset(blank, '\n', sizeof(blank));
-    for (size_t i = 0; i < KV_TOKEN_FILE_BYTES_MAX / sizeof(blank); i++)
+    for (size_t i = 0; i < SMALL_FILE_BYTES_MAX / sizeof(blank); i++)
         assert_int_equal(write(fd, blank, sizeof(blank)), sizeof(blank));
     close(fd);
     kv_tokens_destroy(tokens);

@@ -11,6 +11,8 @@
 
 #include "response_fixture.h"
 
+/* --- Pieces ----------------------------------------------------------------- */
+
 static void begin_stream(int pieces, int digits, bool is_chunked)
 {
     response_fini(&response);
@@ -161,6 +163,75 @@ static void a_stream_not_sent_to_its_end_is_destroyed_all_the_same(void **state)
     assert_int_equal(counter.destroyed, 1);
 }
 
+/* --- Framing --------------------------------------------------------------- */
+
+/* Of an answer that has all but its framing. */
+static void add_to_head(void)
+{
+    response.persists = true;
+    head_field(&response.head, BYTES("A"), BYTES("b"));
+    add_stream(1, 3);
+    response.stream = NULL;
+    response_add_stream(&response, &counter.stream);
+}
+
+static void a_stream_goes_in_chunks_and_the_connection_stays(void **state)
+{
+    (void)state;
+    add_to_head();
+    assert_left("A: b\r\nTransfer-Encoding: chunked\r\n\r\n");
+    assert_true(response.persists);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("00000003\r\n001\r\n0\r\n\r\n");
+}
+
+static void to_http10_a_stream_ends_with_the_connection(void **state)
+{
+    (void)state;
+    response.is_http10 = true;
+    add_to_head();
+    assert_left("A: b\r\nConnection: close\r\n\r\n");
+    assert_false(response.persists);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("001");
+}
+
+static void head_says_the_framing_and_has_no_stream(void **state)
+{
+    (void)state;
+    response.is_head = true;
+    add_to_head();
+    assert_left("A: b\r\nTransfer-Encoding: chunked\r\n\r\n");
+    assert_null(response.stream);
+    assert_int_equal(counter.fills, 0);
+    assert_int_equal(counter.destroyed, 1);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+static void head_needs_no_stream(void **state)
+{
+    (void)state;
+    response.is_head = true;
+    response.persists = true;
+    response_add_stream(&response, NULL);
+    assert_left("Transfer-Encoding: chunked\r\n\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+static void without_a_head_there_is_no_stream(void **state)
+{
+    (void)state;
+    response.head.failed = true;
+    add_to_head();
+    assert_left("");
+    assert_null(response.stream);
+    assert_int_equal(counter.destroyed, 1);
+}
+
 int main(void)
 {
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -175,6 +246,11 @@ int main(void)
         FRESH(a_piece_over_the_ceiling_breaks_off),
         FRESH(no_memory_for_a_piece_breaks_off),
         FRESH(a_stream_not_sent_to_its_end_is_destroyed_all_the_same),
+        FRESH(a_stream_goes_in_chunks_and_the_connection_stays),
+        FRESH(to_http10_a_stream_ends_with_the_connection),
+        FRESH(head_says_the_framing_and_has_no_stream),
+        FRESH(head_needs_no_stream),
+        FRESH(without_a_head_there_is_no_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
