@@ -69,6 +69,7 @@ for set in "$@"; do
         have libhttp-parser-dev header http_parser.h http_parser
         have libxxhash-dev header xxhash.h
         have libseccomp-dev header seccomp.h seccomp
+        have libc-ares-dev header ares.h cares
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
         have libconfuse-dev header confuse.h confuse
