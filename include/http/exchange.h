@@ -50,8 +50,9 @@ struct sink {
 
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
-    const struct address *peer; /* who asks */
-    struct address client;      /* for whom, when a proxy says so: see peer */
+    const struct address *peer; /* who asks; as far as trusted proxies say */
+    const struct address *neighbour; /* who is connected */
+    struct address client; /* for whom, when a proxy says so: see peer */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */

@@ -46,9 +46,8 @@ static void note_arrival(struct conn *conn, struct exchange *exchange)
 {
     struct input *input = conn->input;
 
-    exchange->peer = &conn->peer;
+    exchange->peer = exchange->neighbour = &conn->peer;
     exchange->times = (struct exchange_times){0};
-    exchange->peer = &conn->peer;
     exchange->keeper.object = NULL;
     exchange->sink = NULL;
     exchange->has_begun = false;

@@ -35,8 +35,8 @@ static struct waiting count_waiting(const struct conn *conn)
             &OWNER_OF(link, struct exchange, link)->response;
 
         waiting.bytes += response->bytes_left;
-        if (response->stream && response->is_sized) {
-            waiting.bytes += response->stream_left;
+        if (response->stream && response->has_length) {
+            waiting.bytes += response->length_left;
         } else if (response->stream) {
             waiting.bytes += response->bytes_sent - response->bytes_before;
             waiting.is_stream = true;

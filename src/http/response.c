@@ -7,10 +7,7 @@
 #include "http/date.h"
 #include "http/status.h"
 
-enum {
-    CHUNK_HEAD_BYTES = 10, /* eight hex digits and CRLF */
-    PARTS_MAX = 255        /* what part_count can say */
-};
+enum { PARTS_MAX = 255 }; /* what part_count can say */
 
 void response_init(struct response *response)
 {
@@ -19,6 +16,7 @@ void response_init(struct response *response)
     response->is_head = false;
     response->is_http10 = false;
     response->is_chunked = false;
+    response->has_length = false;
     response->is_timed = false;
     response->is_error = false;
     response->is_edited = false;
@@ -37,7 +35,7 @@ void response_init(struct response *response)
     response->origin.object = NULL;
     response->stream = NULL;
     response->spent = NULL;
-    response->is_sized = false;
+    response->trailer = response->lent = (struct bytes){NULL, 0};
     response->edits = NULL;
     response->own_edits = NULL;
     buf_init(&response->head, response->head_inline,
@@ -224,21 +222,6 @@ void response_add_head(struct response *response)
     }
 }
 
-void response_add_stream(struct response *response, struct stream *stream)
-{
-    response->is_chunked = !response->is_http10;
-    if (response->is_chunked)
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-    else
-        response->persists = false;
-    response_add_head(response);
-    if (stream && (response->is_head || response->head.failed))
-        stream->destroy(stream);
-    else
-        response->stream = stream;
-}
-
 /* --- Whole answers ------------------------------------------------------ */
 
 /* Takes back whatever was made so far; who asked, and where, stays known. */
@@ -368,77 +351,4 @@ void response_advance(struct response *response, uint64_t len)
             response->part_at++;
         len -= step;
     }
-}
-
-/* Frames what fill has made: out has room for a chunk's head, then what was
- * appended; or what was lent goes between them. */
-static void add_piece(struct response *response, struct buf *out, size_t room,
-                      bool is_last)
-{
-    char size[CHUNK_HEAD_BYTES + 1];
-    size_t len = out->len - room + response->lent.len;
-    size_t middle;
-
-    response->body_bytes += len;
-    if (response->is_sized)
-        response->stream_left -= len;
-    if (response->is_chunked && len > 0) {
-        snprintf(size, sizeof(size), "%08x\r\n", (unsigned)len);
-        memcpy(out->data, size, CHUNK_HEAD_BYTES);
-        room = 0;
-    }
-    middle = out->len;
-    if (response->is_chunked && len > 0)
-        buf_put_literal(out, "\r\n");
-    if (response->is_chunked && is_last) {
-        buf_put_literal(out, "0\r\n");
-        buf_put(out, response->trailers);
-        buf_put_literal(out, "\r\n");
-    }
-    if (out->failed)
-        return;
-    if (middle > room)
-        response_add_memory(response,
-                            (struct bytes){out->data + room, middle - room});
-    if (response->lent.len > 0)
-        response_add_memory(response, response->lent);
-    if (out->len > middle)
-        response_add_memory(response, (struct bytes){out->data + middle,
-                                                     out->len - middle});
-}
-
-/* The head's buffer holds the pieces, each framed as one chunk:
- * size CRLF data CRLF. All that went before has been sent. */
-bool response_refill(struct response *response)
-{
-    struct buf *out = &response->head;
-    size_t room = response->is_chunked ? CHUNK_HEAD_BYTES : 0;
-    int more;
-
-    assert(response->bytes_left == 0);
-    response->part_count = response->part_at = 0;
-    out->len = 0;
-    if (!buf_reserve(out, RESPONSE_STREAM_BYTES + room + 8))
-        return false;
-    out->len = room;
-    response->lent = response->trailers = (struct bytes){NULL, 0};
-    more = response->stream->fill(response->stream, out);
-    if (more == STREAM_ANSWERED) {
-        response->is_waiting = false;
-        return true;
-    }
-    if (more == STREAM_FAILED || out->failed)
-        return false;
-    response->is_waiting = more == STREAM_LATER;
-    if (response->is_waiting)
-        response->bytes_before = response->bytes_sent;
-    add_piece(response, out, room, more == STREAM_END);
-    if (more == STREAM_END) {
-        if (response->lent.len > 0) /* which is still to be sent */
-            response->spent = response->stream;
-        else
-            response->stream->destroy(response->stream);
-        response->stream = NULL;
-    }
-    return !out->failed;
 }
