@@ -71,6 +71,7 @@ for set in "$@"; do
         have libseccomp-dev header seccomp.h seccomp
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
+        have libhiredis-dev header hiredis/async.h hiredis
         have libconfuse-dev header confuse.h confuse
         ;;
     test)
@@ -82,6 +83,8 @@ for set in "$@"; do
         like python3-prometheus-client metrics_parser
         # With it LMDB's own tools read what our store has written.
         like lmdb-utils command -v mdb_stat
+        # With it keys are kept in Redis, alone and in a cluster.
+        like redis-server command -v redis-server
         ;;
     fuzz)
         have clang command -v clang
@@ -151,8 +154,8 @@ as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
 # Servers to measure against shall be there, not run: not now, on port 80. A
 # policy of the system's owner stays.
 policy=/usr/sbin/policy-rc.d
-case $missing in
-*nginx* | *lighttpd* | *h2o*)
+case $missing$wanted in
+*nginx* | *lighttpd* | *h2o* | *redis-server*)
     if [ ! -e "$policy" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$probe/policy"
         $as_root install -m 755 "$probe/policy" "$policy"

@@ -136,7 +136,7 @@ int service_upgrade(struct server *server, struct buf *why)
         buf_put_literal(why, "the server is ending");
         return -ESHUTDOWN;
     }
-    if (server->stores.count > 0) {
+    if (!stores_are_shared(server->options)) {
         buf_put_literal(why, "a key-value store has one server at a time: "
                              "stop this one and start the other");
         return -EBUSY;

@@ -14,7 +14,7 @@ enum { INTERVAL_MS_MAX = 60000 };
 /* --- What options say ------------------------------------------------------ */
 
 const char *stores_read(const char *text, struct bytes *prefix_out,
-                        const char **folder_out)
+                        const char **place_out)
 {
     char prefix[STATUS_PREFIX_BYTES_MAX + 2];
     const char *equals = strchr(text, '=');
@@ -22,8 +22,6 @@ const char *stores_read(const char *text, struct bytes *prefix_out,
 
     if (!equals || equals[1] == '\0')
         return "is not PREFIX=FOLDER, such as /kv=./data";
-    if (strncmp(equals + 1, "redis:", 6) == 0)
-        return "names another machine, which this version cannot use";
     if (len >= sizeof(prefix))
         return "has a prefix that is too long";
     memcpy(prefix, text, len);
@@ -31,8 +29,31 @@ const char *stores_read(const char *text, struct bytes *prefix_out,
     if (!status_read_prefix(prefix, prefix_out))
         return "has a prefix that is no path of letters, digits and \"-._~\"";
     prefix_out->data = text; /* which stays */
-    *folder_out = equals + 1;
-    return NULL;
+    *place_out = equals + 1;
+    return kv_redis_is_url(equals + 1) ? kv_redis_check(equals + 1) : NULL;
+}
+
+const char *stores_folder(const char *text)
+{
+    const char *place = strchr(text, '=') + 1;
+
+    return kv_redis_is_url(place) ? NULL : place;
+}
+
+bool stores_are_shared(const struct options *options)
+{
+    for (size_t i = 0; i < options->kv.count; i++)
+        if (stores_folder(options->kv.items[i]))
+            return false;
+    return true;
+}
+
+bool stores_are_remote(const struct options *options)
+{
+    for (size_t i = 0; i < options->kv.count; i++)
+        if (!stores_folder(options->kv.items[i]))
+            return true;
+    return false;
 }
 
 const char *stores_read_sync(const char *text, struct kv_lmdb_options *to)
@@ -71,22 +92,45 @@ static int explain(const char *folder, int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
 }
 
-int stores_make_folders(const struct options *options,
-                        const struct identity *identity)
+static int make_folder(const char *folder, const struct identity *identity)
+{
+    if (mkdir(folder, 0700) == -1)
+        return errno == EEXIST ? EX_OK : explain(folder, -errno);
+    if (identity && chown(folder, identity->uid, identity->gid) == -1)
+        return explain(folder, -errno);
+    return EX_OK;
+}
+
+/* The URL may hold a password, so it is not told. */
+static int find_machines(struct worker_store *store, const char *url)
+{
+    struct kv_redis_options redis = {.url = url};
+    int err = kv_redis_open(&store->redis, &redis);
+
+    if (err == 0)
+        return EX_OK;
+    fprintf(stderr, "sprintd: --kv %.*s: %s\n", (int)store->prefix.len,
+            store->prefix.data,
+            err == -EHOSTUNREACH ? "no host of it has an address"
+                                 : strerror(-err));
+    return err == -EHOSTUNREACH ? EX_NOHOST : EX_OSERR;
+}
+
+int stores_make_places(struct stores *stores, const struct options *options,
+                       const struct identity *identity)
 {
     for (size_t i = 0; i < options->kv.count; i++) {
-        struct bytes prefix;
-        const char *folder;
+        struct worker_store *store = &stores->items[i];
+        const char *place;
+        int status;
 
-        if (stores_read(options->kv.items[i], &prefix, &folder))
+        if (stores_read(options->kv.items[i], &store->prefix, &place))
             return EX_USAGE; /* it has been checked */
-        if (mkdir(folder, 0700) == -1) {
-            if (errno == EEXIST)
-                continue;
-            return explain(folder, -errno);
-        }
-        if (identity && chown(folder, identity->uid, identity->gid) == -1)
-            return explain(folder, -errno);
+        status = kv_redis_is_url(place) ? find_machines(store, place)
+                                        : make_folder(place, identity);
+        if (status != EX_OK)
+            return status;
+        stores->count++;
     }
     return EX_OK;
 }
@@ -112,16 +156,13 @@ int stores_open(struct stores *stores, const struct options *options)
 
     if (stores_read_sync(options->kv_sync, &lmdb))
         return EX_USAGE; /* it has been checked */
-    for (size_t i = 0; i < options->kv.count; i++) {
-        struct worker_store *store = &stores->items[i];
+    for (size_t i = 0; i < stores->count; i++) {
         int err;
 
-        if (stores_read(options->kv.items[i], &store->prefix, &lmdb.path))
-            return EX_USAGE;
-        err = kv_lmdb_open(&store->lmdb, &lmdb);
+        lmdb.path = stores_folder(options->kv.items[i]);
+        err = lmdb.path ? kv_lmdb_open(&stores->items[i].lmdb, &lmdb) : 0;
         if (err != 0)
             return explain(lmdb.path, err);
-        stores->count++;
     }
     return EX_OK;
 }
@@ -129,13 +170,17 @@ int stores_open(struct stores *stores, const struct options *options)
 void stores_stop(struct stores *stores)
 {
     for (size_t i = 0; i < stores->count; i++)
-        kv_lmdb_stop(stores->items[i].lmdb);
+        if (stores->items[i].lmdb)
+            kv_lmdb_stop(stores->items[i].lmdb);
 }
 
 void stores_close(struct stores *stores)
 {
-    for (size_t i = 0; i < stores->count; i++)
+    for (size_t i = 0; i < OPTIONS_KV_MAX; i++) {
         kv_lmdb_close(stores->items[i].lmdb);
+        kv_redis_close(stores->items[i].redis);
+        stores->items[i] = (struct worker_store){.lmdb = NULL};
+    }
     stores->count = 0;
     kv_tokens_destroy(stores->tokens);
     stores->tokens = NULL;

@@ -27,7 +27,9 @@ FLOORS = {
 # it. One knower is the aim; more are a decision.
 LIBRARIES = {
     "crypt.h": r"backend/htpasswd",
-    "ev.h": r"(io|engine|server)/\w+|backend/upstream\w*",
+    "ev.h": r"(io|engine|server)/\w+|backend/(upstream\w*|kv_redis_link)",
+    "hiredis/hiredis.h": r"backend/kv_redis_reply",
+    "hiredis/adapters/libev.h": r"backend/kv_redis_link",
     "http_parser.h": r"http/http1\w*",
     "lmdb.h": r"backend/kv_\w+",
     "seccomp.h": r"server/call_filter",
