@@ -79,7 +79,7 @@ void kv_value_release(struct kv_value **value_ref);
 
 struct kv_get {
     struct bytes key;
-    bool without_data; /* for HEAD: value->data stays empty */
+    bool without_data; /* for HEAD: value->data may be left out */
     void (*on_done)(struct kv_get *get);
     /* The answer: KV_FOUND, KV_MISSING, KV_BUSY, KV_ERROR. */
     enum kv_outcome outcome;

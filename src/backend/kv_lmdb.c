@@ -86,6 +86,8 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
         .readers_max = store->options.desks_max + SPARE_READERS,
         .without_sync = options->sync != KV_SYNC_FULL};
     err = kv_env_open(&store->env, &env_options);
+    if (err == 0 && options->cache.bytes_max > 0)
+        err = kv_cache_create(&store->cache, &options->cache);
     if (err == 0)
         err = read_revision(store);
     if (err == 0)
@@ -117,6 +119,7 @@ void kv_lmdb_close(struct kv_lmdb *store)
         return;
     kv_lmdb_stop(store);
     kv_env_close(&store->env);
+    kv_cache_destroy(store->cache);
     pthread_cond_destroy(&store->queue_changed);
     pthread_mutex_destroy(&store->queue_mutex);
     pthread_mutex_destroy(&store->desks_mutex);
@@ -151,4 +154,6 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
     counts->queue_writes = store->queue_writes;
     counts->queue_bytes = store->queue_bytes;
     pthread_mutex_unlock(&store->queue_mutex);
+    if (store->cache)
+        counts->cache = kv_cache_count(store->cache);
 }
