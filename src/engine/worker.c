@@ -16,10 +16,14 @@ enum {
     TICK_S = 1 /* how often what was logged and counted is handed over */
 };
 
+_Static_assert((int)WORKER_STORES_MAX <= (int)STATS_STORES_MAX,
+               "each store has its counters");
+
 struct worker_change {
     struct sites *sites;
     struct status *status;
     const struct cidrs *status_allowed;
+    struct kv_access kv_access;
     const struct cidrs *proxies;
     bool proxies_introduce;
     struct conn_limits limits;
@@ -202,6 +206,8 @@ static void take_change(struct worker *worker)
         worker->earlier.misses += counts.misses;
         worker->earlier.evictions += counts.evictions;
     }
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        kv_admit(worker->kvs[i].kv, &change->kv_access);
     sites_release(&worker->sites);
     worker->sites = change->sites;
     change->sites = NULL;
@@ -244,6 +250,7 @@ struct worker_change *worker_prepare(struct worker *worker,
         worker->made = status_create(&status);
     change->status = worker->made;
     change->status_allowed = service->status_allowed;
+    change->kv_access = service->kv_access;
     change->limits = service->limits;
     change->proxies = service->proxies;
     change->proxies_introduce = service->proxies_introduce;
@@ -390,6 +397,7 @@ static bool set_up_stores(struct worker *worker)
         mine->desk = kv_lmdb_desk_create(options->stores[i].lmdb,
                                          worker->mailbox, &worker->now);
         kv.desk = mine->desk;
+        kv.stats = &options->stats->stores[i];
         kv.prefix = options->stores[i].prefix;
         if (mine->desk)
             mine->kv = kv_create(&kv);
