@@ -15,6 +15,9 @@ enum {
     TICK_S = 1 /* how often what was logged and counted is handed over */
 };
 
+_Static_assert((int)WORKER_STORES_MAX <= (int)STATS_STORES_MAX,
+               "each store has its counters");
+
 static void on_woken(struct ev_loop *loop, ev_check *check, int events)
 {
     struct worker *worker = check->data;
@@ -256,6 +259,7 @@ static bool set_up_stores(struct worker *worker)
         mine->desk = kv_lmdb_desk_create(options->stores[i].lmdb,
                                          worker->mailbox, &worker->now);
         kv.desk = mine->desk;
+        kv.stats = &options->stats->stores[i];
         kv.prefix = options->stores[i].prefix;
         if (mine->desk)
             mine->kv = kv_create(&kv);
