@@ -89,6 +89,10 @@ void kv_cache_begin_write(struct kv_cache *cache, struct bytes key);
  * writes that were begun. */
 void kv_cache_end_writes(struct kv_cache *cache);
 
+/* Until kv_cache_end_writes() nothing is inside, and nothing gets in: another
+ * process may write. The writer's, between transactions. */
+void kv_cache_suspend(struct kv_cache *cache);
+
 struct kv_cache_counts kv_cache_count(struct kv_cache *cache);
 
 #endif

@@ -25,7 +25,7 @@
  * Locks, in this order: that of the list of desks, then a desk's (held while
  * it reads); the queue's is taken alone, and so are those of the cache.
  *
- * Thread: open, stop and close the main thread's, before and after workers;
+ * Thread: open, pause, stop and close the main thread's, before and after workers;
  *         kv_lmdb_desk_create() the worker's; kv_lmdb_count() any.
  * Owns:   the environment, the lock, the writer's thread.
  */
@@ -87,6 +87,12 @@ MUST_USE int kv_lmdb_open(struct kv_lmdb **store_out,
  * returns, and none after; a write from then on is KV_ERROR. To be called
  * before a mailbox that a desk has goes. A second call does nothing. */
 void kv_lmdb_stop(struct kv_lmdb *store);
+
+/* Lets another process write: all that waits is written, then writes are KV_BUSY
+ * while reads go on, and see what the other one commits. 0 or -errno, logged,
+ * from the other way round: -EBUSY, it has the folder still. */
+void kv_lmdb_pause(struct kv_lmdb *store);
+MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
 
 /* Stops, if that has not been done. Desks must be gone. NULL is accepted. */
 void kv_lmdb_close(struct kv_lmdb *store);

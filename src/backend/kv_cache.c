@@ -231,6 +231,37 @@ void kv_cache_end_writes(struct kv_cache *cache)
     }
 }
 
+static void empty(struct group *group)
+{
+    for (size_t i = 0; i <= group->mask; i++) {
+        struct entry *first = group->buckets[i];
+
+        for (struct entry *at = first; at; at = at->next)
+            evict_remove(group->evict, &at->node);
+        destroy_entries(first);
+        group->buckets[i] = NULL;
+    }
+}
+
+void kv_cache_suspend(struct kv_cache *cache)
+{
+    for (unsigned slot = 0; slot < SLOTS; slot++) {
+        struct group *group = group_of(cache, slot);
+
+        pthread_mutex_lock(&group->mutex);
+        if ((cache->versions[slot] & 1) == 0) {
+            cache->versions[slot]++;
+            cache->begun[cache->begun_count++] = (uint16_t)slot;
+        }
+        pthread_mutex_unlock(&group->mutex);
+    }
+    for (unsigned i = 0; i < cache->group_count; i++) {
+        pthread_mutex_lock(&cache->groups[i].mutex);
+        empty(&cache->groups[i]);
+        pthread_mutex_unlock(&cache->groups[i].mutex);
+    }
+}
+
 /* --- Counting ------------------------------------------------------------- */
 
 struct kv_cache_counts kv_cache_count(struct kv_cache *cache)
@@ -274,13 +305,8 @@ static int init_group(struct group *group, enum evict_policy policy,
 
 static void fini_group(struct group *group)
 {
-    for (size_t i = 0; group->buckets && i <= group->mask; i++) {
-        struct entry *first = group->buckets[i];
-
-        for (struct entry *at = first; at; at = at->next)
-            evict_remove(group->evict, &at->node);
-        destroy_entries(first);
-    }
+    if (group->buckets)
+        empty(group);
     evict_destroy(group->evict);
     free(group->buckets);
     pthread_mutex_destroy(&group->mutex);

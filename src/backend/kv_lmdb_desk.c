@@ -43,6 +43,14 @@ static int begin_read(struct kv_lmdb_desk *desk)
 
     pthread_mutex_lock(&desk->mutex);
     rc = mdb_txn_renew(desk->txn);
+    while (rc == MDB_MAP_RESIZED) { /* by the process that writes now */
+        pthread_mutex_unlock(&desk->mutex);
+        rc = kv_lmdb_adopt(desk->store);
+        if (rc != 0)
+            return rc;
+        pthread_mutex_lock(&desk->mutex);
+        rc = mdb_txn_renew(desk->txn);
+    }
     if (rc != 0)
         pthread_mutex_unlock(&desk->mutex);
     return rc;
@@ -81,7 +89,9 @@ static void log_corrupt(struct kv_lmdb_desk *desk, struct bytes key)
 
 static void copy_out(struct kv_get *get, const struct kv_record *record)
 {
-    size_t bytes = get->without_data ? 0 : record->value.len;
+    bool is_wanted = !get->without_data &&
+                     (!get->wants_data || get->wants_data(get, &record->meta));
+    size_t bytes = is_wanted ? record->value.len : 0;
     struct kv_value *value = kv_value_create(record->type.len, bytes);
     char *room;
 
@@ -132,7 +142,8 @@ static void read_through(struct kv_lmdb_desk *desk, struct kv_get *get)
     get->value = kv_cache_acquire(cache, get->key, &ticket);
     if (!get->value) {
         read_store(desk, get);
-        if (get->outcome == KV_FOUND && !get->without_data)
+        if (get->outcome == KV_FOUND &&
+            get->value->data.len == get->value->bytes)
             kv_cache_fill(cache, get->key, &ticket, get->value);
     } else if (kv_meta_has_expired(&get->value->meta, now_ms_of(desk))) {
         kv_value_release(&get->value);

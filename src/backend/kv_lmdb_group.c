@@ -99,6 +99,16 @@ void kv_lmdb_trim(struct kv_lmdb *store)
     unlock_desks(store);
 }
 
+int kv_lmdb_adopt(struct kv_lmdb *store)
+{
+    int rc;
+
+    lock_desks(store);
+    rc = kv_env_adopt(&store->env);
+    unlock_desks(store);
+    return rc;
+}
+
 void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change)
 {
     atomic_store_explicit(&store->revision, change->revision,

@@ -240,15 +240,14 @@ const struct option_row option_rows[] = {
      "16", 1, KV_CACHE_GROUPS_MAX, NULL,
      "that it lies in, each with a lock; a value of\n"
      "more than an eighth of a group is not kept"},
-    {NULL, "kv-token", 0, OPTION_PATH, AT_START(kv_token), "FILE", NULL, 0, 0,
-     NULL,
+    {NULL, "kv-token", 0, OPTION_PATH, AT(kv_token), "FILE", NULL, 0, 0, NULL,
      "bearer tokens of those who may write: lines of\n"
      "TOKEN or TOKEN PREFIX. Who is on this machine\n"
      "needs none"},
-    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT_START(kv_open_writes), NULL,
-     NULL, 0, 0, NULL, "anybody may write"},
-    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT_START(kv_read_only), NULL, NULL,
-     0, 0, NULL, "nobody may"},
+    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT(kv_open_writes), NULL, NULL,
+     0, 0, NULL, "anybody may write"},
+    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT(kv_read_only), NULL, NULL, 0, 0,
+     NULL, "nobody may"},
     {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
      NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
 

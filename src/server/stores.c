@@ -91,21 +91,6 @@ int stores_make_folders(const struct options *options,
     return EX_OK;
 }
 
-int stores_read_tokens(struct stores *stores, const struct options *options)
-{
-    const char *path = options->kv_token;
-    struct kv_token_fault fault = {0};
-    int err = path ? kv_tokens_open(&stores->tokens, path, &fault) : 0;
-
-    if (err == 0)
-        return EX_OK;
-    fprintf(stderr, "sprintd: --kv-token '%s'", path);
-    if (fault.line > 0)
-        fprintf(stderr, ":%u", fault.line);
-    fprintf(stderr, ": %s\n", err == -EINVAL ? fault.text : strerror(-err));
-    return err == -EINVAL ? EX_CONFIG : EX_NOINPUT;
-}
-
 int stores_open(struct stores *stores, const struct options *options)
 {
     struct kv_lmdb_options lmdb = {
@@ -130,6 +115,67 @@ int stores_open(struct stores *stores, const struct options *options)
     return EX_OK;
 }
 
+/* --- Statistics ------------------------------------------------------------- */
+
+int stores_describe(const struct options *options,
+                    struct stats_store_options *to, size_t *count_out)
+{
+    static const uint32_t lmdb_figures =
+        STATS_STORE_FIGURE(STATS_STORE_NUMBERS) - STATS_STORE_ALL_COUNTED - 1;
+
+    *count_out = options->kv.count;
+    for (size_t i = 0; i < options->kv.count; i++) {
+        struct bytes prefix;
+        const char *folder;
+
+        if (stores_read(options->kv.items[i], &prefix, &folder))
+            return EX_USAGE; /* it has been checked */
+        snprintf(to[i].prefix, sizeof(to[i].prefix), "%.*s", (int)prefix.len,
+                 prefix.data);
+        to[i].engine = "lmdb";
+        to[i].figures = lmdb_figures;
+    }
+    return EX_OK;
+}
+
+void stores_count(const struct stores *stores, struct stats_store *to)
+{
+    for (size_t i = 0; i < stores->count; i++) {
+        struct kv_lmdb_counts counts;
+
+        kv_lmdb_count(stores->items[i].lmdb, &counts);
+        stats_store_set(&to[i], STATS_STORE_KEYS, counts.keys);
+        stats_store_set(&to[i], STATS_STORE_MAP_BYTES, counts.map_bytes);
+        stats_store_set(&to[i], STATS_STORE_USED_BYTES, counts.used_bytes);
+        stats_store_set(&to[i], STATS_STORE_COMMITS, counts.commits);
+        stats_store_set(&to[i], STATS_STORE_WRITES, counts.writes);
+        stats_store_set(&to[i], STATS_STORE_SWEPT, counts.swept);
+        stats_store_set(&to[i], STATS_STORE_QUEUE_WRITES, counts.queue_writes);
+        stats_store_set(&to[i], STATS_STORE_QUEUE_BYTES, counts.queue_bytes);
+    }
+}
+
+/* --- Handing over ----------------------------------------------------------- */
+
+void stores_pause(struct stores *stores)
+{
+    for (size_t i = 0; i < stores->count; i++)
+        kv_lmdb_pause(stores->items[i].lmdb);
+    stores->is_paused = stores->count > 0;
+}
+
+bool stores_resume(struct stores *stores)
+{
+    bool are_all = true;
+
+    for (size_t i = 0; i < stores->count && stores->is_paused; i++)
+        are_all &= kv_lmdb_resume(stores->items[i].lmdb) == 0;
+    stores->is_paused = !are_all;
+    return are_all;
+}
+
+/* --- Ending ----------------------------------------------------------------- */
+
 void stores_stop(struct stores *stores)
 {
     for (size_t i = 0; i < stores->count; i++)
@@ -141,6 +187,4 @@ void stores_close(struct stores *stores)
     for (size_t i = 0; i < stores->count; i++)
         kv_lmdb_close(stores->items[i].lmdb);
     stores->count = 0;
-    kv_tokens_destroy(stores->tokens);
-    stores->tokens = NULL;
 }
