@@ -79,7 +79,7 @@ void kv_value_release(struct kv_value **value_ref);
 
 struct kv_get {
     struct bytes key;
-    bool without_data; /* for HEAD: value->data stays empty */
+    bool without_data; /* for HEAD: value->data may be left out */
     /* NULL, or whether that of such a value is wanted: so that a desk which is
      * about to answer at once need not copy it. Not to be called later. */
     bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);

@@ -96,6 +96,8 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
         .readers_max = store->options.desks_max + SPARE_READERS,
         .without_sync = options->sync != KV_SYNC_FULL};
     err = kv_env_open(&store->env, &env_options);
+    if (err == 0 && options->cache.bytes_max > 0)
+        err = kv_cache_create(&store->cache, &options->cache);
     if (err == 0)
         err = start_writer(store);
     if (err != 0) {
@@ -131,6 +133,8 @@ void kv_lmdb_pause(struct kv_lmdb *store)
         return;
     set_paused(store, true);
     kv_lmdb_stop(store);
+    if (store->cache)
+        kv_cache_suspend(store->cache);
     kv_env_unlock(&store->env);
 }
 
@@ -144,6 +148,8 @@ int kv_lmdb_resume(struct kv_lmdb *store)
     if (err != 0)
         return err;
     err = kv_lmdb_adopt(store) == 0 ? 0 : -EIO;
+    if (err == 0 && store->cache)
+        kv_cache_end_writes(store->cache);
     set_paused(store, false);
     if (err == 0)
         err = start_writer(store);
@@ -152,6 +158,8 @@ int kv_lmdb_resume(struct kv_lmdb *store)
     log_error("the key-value store '%s': it cannot be written to again: %s",
               store->options.path, strerror(-err));
     set_paused(store, true);
+    if (store->cache)
+        kv_cache_suspend(store->cache);
     kv_env_unlock(&store->env);
     return err;
 }
@@ -162,6 +170,7 @@ void kv_lmdb_close(struct kv_lmdb *store)
         return;
     kv_lmdb_stop(store);
     kv_env_close(&store->env);
+    kv_cache_destroy(store->cache);
     pthread_cond_destroy(&store->queue_changed);
     pthread_mutex_destroy(&store->queue_mutex);
     pthread_mutex_destroy(&store->desks_mutex);
@@ -196,4 +205,6 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
     counts->queue_writes = store->queue_writes;
     counts->queue_bytes = store->queue_bytes;
     pthread_mutex_unlock(&store->queue_mutex);
+    if (store->cache)
+        counts->cache = kv_cache_count(store->cache);
 }

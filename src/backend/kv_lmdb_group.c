@@ -127,7 +127,7 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
     struct now now = {0};
 
     store->options.read_clock(&now);
-    return kv_change_begin(change, &store->env, store->revision,
+    return kv_change_begin(change, &store->env, store->cache, store->revision,
                            now.wall_ns / NS_PER_MS);
 }
 

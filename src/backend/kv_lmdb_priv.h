@@ -81,11 +81,14 @@ struct kv_change {
     uint64_t revision;       /* the last one given */
     uint64_t revision_begun; /* what it was before */
     bool has_expiring;       /* something put has an end */
+    struct kv_cache *cache;  /* is told of each key, if there is one */
 };
 
-/* revision: the last one committed. */
+/* cache: NULL, or it is told of all keys that change; revision: the last one
+ * committed. */
 MUST_USE int kv_change_begin(struct kv_change *change, const struct kv_env *env,
-                             uint64_t revision, int64_t now_ms);
+                             struct kv_cache *cache, uint64_t revision,
+                             int64_t now_ms);
 /* The change is over, whatever comes back. */
 MUST_USE int kv_change_commit(struct kv_change *change);
 void kv_change_abort(struct kv_change *change);
@@ -122,6 +125,7 @@ struct kv_lmdb_desk {
 struct kv_lmdb {
     struct kv_env env;
     struct kv_lmdb_options options;
+    struct kv_cache *cache; /* NULL: none */
     pthread_mutex_t desks_mutex;
     struct list desks; /* guarded by it, as is their count */
     unsigned desk_count;

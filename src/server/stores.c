@@ -93,7 +93,11 @@ int stores_make_folders(const struct options *options,
 
 int stores_open(struct stores *stores, const struct options *options)
 {
-    struct kv_lmdb_options lmdb = {.bytes_max = options->kv_bytes_max};
+    struct kv_lmdb_options lmdb = {
+        .bytes_max = options->kv_bytes_max,
+        .cache = {.policy = (enum evict_policy)options->kv_cache_policy,
+                  .bytes_max = options->kv_cache_bytes,
+                  .groups = (unsigned)options->kv_lock_groups}};
 
     if (stores_read_sync(options->kv_sync, &lmdb))
         return EX_USAGE; /* it has been checked */

@@ -9,6 +9,7 @@
 
 enum { VALUES = 200, VALUE_BYTES = 65536 }; /* far more than the first map */
 
+static struct kv_lmdb_counts counts;
 static int other_fd;
 static pid_t other;
 
@@ -41,6 +42,10 @@ static _Noreturn void run_other(int fd)
             desk = kv_lmdb_desk_create(store, mailbox, &now);
         if (command == 'w')
             write_much();
+        if (command == 'd' &&
+            do_op((struct kv_op){.kind = KV_DELETE, .key = BYTES("other/007")})
+                    .outcome != KV_DELETED)
+            command = 'x';
         if (command == 'c')
             close_store();
         if (write(fd, &command, 1) != 1)
@@ -147,6 +152,34 @@ static void what_the_other_writes_is_read_however_much_it_is(void **state)
     assert_value("key", "mine again");
 }
 
+static void what_lay_in_memory_is_not_what_the_other_has_changed(void **state)
+{
+    struct kv_value *value;
+
+    (void)state;
+    options.cache = (struct kv_cache_options){
+        .policy = EVICT_SIEVE, .bytes_max = 1 << 20, .groups = 2};
+    reopen_store();
+    assert_int_equal(do_op(put_op("other/007", "mine")).outcome, KV_CREATED);
+    assert_value("other/007", "mine");
+    assert_value("other/007", "mine");
+    kv_lmdb_pause(store);
+    assert_int_equal(tell('o'), 'o');
+    assert_value("other/007", "mine");
+    assert_int_equal(do_op(put_op("x", "x")).outcome, KV_BUSY);
+    assert_int_equal(tell('d'), 'd');
+    value = get_bytes(BYTES("other/007"));
+    assert_null(value);
+    assert_int_equal(tell('c'), 'c');
+    assert_int_equal(kv_lmdb_resume(store), 0);
+    assert_int_equal(do_op(put_op("other/007", "anew")).outcome, KV_CREATED);
+    assert_value("other/007", "anew");
+    assert_value("other/007", "anew");
+    kv_lmdb_count(store, &counts);
+    assert_true(counts.cache.hits >= 2);
+    options.cache.bytes_max = 0;
+}
+
 static void it_may_end_while_it_is_paused(void **state)
 {
     (void)state;
@@ -165,6 +198,7 @@ int main(void)
         TEST(who_paused_reads_and_does_not_write),
         TEST(another_writes_only_while_it_is_paused),
         TEST(what_the_other_writes_is_read_however_much_it_is),
+        TEST(what_lay_in_memory_is_not_what_the_other_has_changed),
         TEST(it_may_end_while_it_is_paused),
     };
 
