@@ -69,6 +69,7 @@ for set in "$@"; do
         have libhttp-parser-dev header http_parser.h http_parser
         have libxxhash-dev header xxhash.h
         have libseccomp-dev header seccomp.h seccomp
+        have libc-ares-dev header ares.h cares
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
         have libhiredis-dev header hiredis/async.h hiredis
@@ -100,6 +101,10 @@ for set in "$@"; do
         have iproute2 command -v tc
         have gnuplot-nox command -v gnuplot
         have python3 command -v python3
+        # What the key-value store is measured against.
+        like redis-server command -v redis-server
+        like redis-tools command -v redis-benchmark
+        like webdis command -v webdis
         ;;
     deb)
         have dpkg-dev command -v dpkg-buildpackage
@@ -131,7 +136,7 @@ done
 give_up()
 {
     if [ -z "$missing" ]; then
-        echo "deps.sh: without$wanted some tests are skipped" >&2
+        echo "deps.sh: without$wanted some tests are left out" >&2
         exit 0
     fi
     echo "$1" >&2
@@ -155,7 +160,7 @@ as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
 # policy of the system's owner stays.
 policy=/usr/sbin/policy-rc.d
 case $missing$wanted in
-*nginx* | *lighttpd* | *h2o* | *redis-server*)
+*nginx* | *lighttpd* | *h2o* | *redis* | *webdis*)
     if [ ! -e "$policy" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$probe/policy"
         $as_root install -m 755 "$probe/policy" "$policy"

@@ -27,7 +27,6 @@
 #include "base/bytes.h"
 
 enum {
-    HTPASSWD_FILE_BYTES_MAX = 1 << 20,
     HTPASSWD_USERS_MAX = 10000,
     HTPASSWD_NAME_BYTES_MAX = 255,
     /* SHA-crypt takes time by the square of it. bcrypt looks at 72. */

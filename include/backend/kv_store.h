@@ -83,7 +83,10 @@ void kv_value_release(struct kv_value **value_ref);
 
 struct kv_get {
     struct bytes key;
-    bool without_data; /* for HEAD: value->data stays empty */
+    bool without_data; /* for HEAD: value->data may be left out */
+    /* NULL, or whether that of such a value is wanted: so that a desk which is
+     * about to answer at once need not copy it. Not to be called later. */
+    bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
     /* The answer: KV_FOUND, KV_MISSING, KV_ERROR; KV_BUSY, KV_UNREACHABLE,
      * KV_TIMEOUT. */

@@ -9,6 +9,7 @@
 #ifndef BASE_ADDRESS_H
 #define BASE_ADDRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -35,6 +36,9 @@ void address_from_ipv6(struct address *address, const void *octets,
 /* Reads "192.0.2.1" or "2001:db8::1", without brackets, zone or port, which
  * becomes 0. False: it is neither; address is as it was. */
 MUST_USE bool address_parse(struct address *address, struct bytes text);
+
+/* Whether it can only be of this machine: a unix socket or loopback. */
+bool address_is_local(const struct address *address);
 
 /* Writes "192.0.2.1", "2001:db8::1" or "unix:" without a port; returns the
  * length. */

@@ -9,16 +9,10 @@
 
 #include "base/buf.h"
 
-/* Room that base64_decode() needs for a text of len bytes. */
-static inline size_t base64_room(size_t len)
-{
-    return len / 4 * 3;
-}
-
 void base64_put(struct buf *buf, struct bytes data);
 
-/* Writes what text stands for to out, which may be where text lies. False: it
- * is no base64. */
+/* Writes what text stands for to out, which has room for text.len / 4 * 3 bytes
+ * and may be where text lies. False: it is no base64. */
 MUST_USE bool base64_decode(struct bytes text, char *out, size_t *len_out);
 
 #endif

@@ -14,6 +14,9 @@
  * While an answer has more to come but nothing now, the connection is WAITING
  * until conn_wake() makes it QUEUED again.
  *
+ * The body of a request may go on coming beside its answer (exchange.h): then
+ * is_uploading is set in whichever of QUEUED, BLOCKED and WAITING the answer is.
+ *
  * Requests that came in one read are answered ahead while the answers are
  * small; their responses stand in the connection's row and leave together.
  *
@@ -85,7 +88,8 @@ struct conn {
     struct input *input;
     /* --- 64 */
     struct list exchanges;    /* answered, in order; the first is being sent */
-    struct exchange *current; /* its body is being read */
+    struct exchange *current; /* its body is being read; is_uploading: it is
+                                 the first of exchanges at the same time */
     struct http1_progress progress;
     uint32_t requests;
     uint8_t state;          /* enum conn_state */
@@ -94,6 +98,7 @@ struct conn {
     bool client_closes;     /* and it is the client who asked for it */
     bool head_timed;        /* the deadline is that of a head */
     bool awaits_proxy;      /* who asks is said before the first head */
+    bool is_uploading;      /* the body of what is being answered comes in */
     uint8_t end;            /* enum conn_end */
     struct sched_item item;
     /* --- 128 */
@@ -128,6 +133,9 @@ uint64_t conn_run(struct conn *conn);
 
 /* It is WAITING, and there may be more of its answer. */
 void conn_wake(struct conn *conn);
+
+/* exchange_wake(), of exchanges that a connection serves. */
+void conn_on_wake(struct exchange *exchange);
 
 /* Its deadline is over. */
 void conn_expire(struct conn *conn);

@@ -9,7 +9,7 @@
  * (handler/sites.h), what begins after that is answered by the new.
  *
  * Thread: worker_create() to worker_join() the main thread's; worker_give(),
- *         worker_wake() and worker_open_count() the acceptor's;
+ *         worker_wake() and worker_closed() the acceptor's;
  *         worker_command() any.
  * Owns:   everything it runs on.
  */
@@ -34,6 +34,7 @@ struct worker_service {
     struct bytes status_prefix;            /* in every site; empty: nowhere */
     bool has_status;                       /* there or in some location */
     const struct cidrs *status_allowed;    /* borrowed as what sites names */
+    struct kv_access kv_access;            /* to all stores; borrowed, too */
     const struct cidrs *proxies;           /* trusted; borrowed as well */
     bool proxies_introduce;                /* conn_set.h */
     struct conn_limits limits; /* connections_max stays as it was at first */
@@ -57,7 +58,8 @@ struct worker_options {
     struct address_count *addresses;   /* of all workers; NULL: not counted */
     const struct worker_store *stores; /* borrowed, as long as it lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
-    struct kv_options kv; /* of each; desk, prefix, style and wake are ours */
+    struct kv_options kv; /* of each; desk, stats, access, prefix, style
+                             and wake are ours */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */

@@ -13,15 +13,14 @@
  * stays on this host, whatever is captured. The query of the request is kept:
  * behind that of the target, when it has its own.
  *
- * Thread: rules are filled at start, then read only and shared by all; the
- *         handler is one worker's.
- * Owns:   nothing but the handler's memory; texts are borrowed.
+ * Thread: rules are filled at start, then read only and shared by all.
+ * Owns:   nothing; texts are borrowed.
  */
 #ifndef HANDLER_REDIRECT_H
 #define HANDLER_REDIRECT_H
 
 #include "base/glob.h"
-#include "handler/handler.h"
+#include "http/exchange.h"
 
 enum {
     REDIRECT_RULES_MAX = 64,
@@ -51,15 +50,5 @@ MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
                               const struct response_style *style);
-
-/* A handler that does only that: 404 for paths that lead nowhere, 400 for
- * those that cannot be cleaned. */
-struct redirect; /* opaque */
-
-/* rules is borrowed. NULL: no memory. */
-MUST_USE struct redirect *redirect_create(const struct redirect_rules *rules,
-                                          const struct response_style *style);
-void redirect_destroy(struct redirect *redirect);
-struct handler redirect_handler(struct redirect *redirect);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * chunked - takes the chunked transfer coding off a request body
- * (RFC 9112 7.1), strictly.
+ * chunked - takes the chunked transfer coding off a body (RFC 9112 7.1),
+ * strictly.
  *
  * CRLF only; sizes of 1 to 16 hex digits below 2^63; extensions by the
  * grammar (BWS before ';' allowed), and of all that stands between a size and
  * its CRLF at most CHUNKED_EXTENSION_BYTES_MAX in the whole body; trailer
  * fields must be well formed (token name, no controls, no folding), are
- * dropped, and have at most CHUNKED_TRAILER_BYTES_MAX with all line ends and
- * the empty line. Any doubt is CHUNKED_BAD: the connection's framing is lost
- * then.
+ * dropped unless somebody asks for them, and have at most
+ * CHUNKED_TRAILER_BYTES_MAX with all line ends and the empty line. Any doubt
+ * is CHUNKED_BAD: the connection's framing is lost then.
  *
  * Thread: the worker that reads the body; no state but the struct.
  */
@@ -17,11 +17,13 @@
 
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "base/buf.h"
 
 enum { CHUNKED_EXTENSION_BYTES_MAX = 256, CHUNKED_TRAILER_BYTES_MAX = 8192 };
 
 struct chunked {
+    struct buf *trailer;      /* set after init: at the end it has the lines of
+                                 the trailer fields; NULL: they are dropped */
     uint64_t chunk_left;      /* bytes of the chunk still to come */
     uint16_t extension_bytes; /* seen in all chunks so far */
     uint16_t trailer_bytes;   /* seen so far */

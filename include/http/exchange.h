@@ -38,21 +38,42 @@ struct sink {
      * response has been made, which says why: nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
+    /* NULL: the answer comes after the body. Else it is asked for at once, the
+     * body goes on coming beside it, and this is called behind its last byte.
+     * Then no 100 is sent but by who answers, and after a take that said no the
+     * answer under way goes on, as the last. */
+    void (*end)(struct sink *sink);
+    /* With end: nothing more is read until it is false, and exchange_wake() was
+     * called. It can be set by take, which has taken all the same. */
+    bool is_full;
 };
 
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
-    const struct address *peer; /* who asks */
-    struct address client;      /* for whom, when a proxy says so: see peer */
+    const struct address *peer; /* who asks; as far as trusted proxies say */
+    const struct address *neighbour; /* who is connected */
+    struct address client; /* for whom, when a proxy says so: see peer */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */
     struct keeper keeper;
-    bool has_begun;    /* it was let in before its body came */
+    bool has_begun; /* it was let in before its body came */
+    bool
+        is_tunnel; /* set with the head of a 101, if response.persists: sink gets whatever the client
+                       sends from now on, raw; end is called when it ends */
     struct sink *sink; /* NULL: bodies are thrown away */
     struct path path; /* clean, while a handler that was chosen by it answers */
+    void (*on_wake)(struct exchange *exchange); /* conn's, and its own */
+    void *conn;
     struct response response;
     struct request request;
 };
+
+/* There may be more of its response, or room in its sink: whoever serves it
+ * looks, later. Harmless when it does not wait. */
+static inline void exchange_wake(struct exchange *exchange)
+{
+    exchange->on_wake(exchange);
+}
 
 #endif

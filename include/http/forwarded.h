@@ -32,6 +32,10 @@ struct forwarded_trust {
     size_t block_count;
 };
 
+/* Whether it is one of those proxies, whatever field they speak in. */
+bool forwarded_is_trusted(const struct forwarded_trust *trust,
+                          const struct address *address);
+
 /* The last address that something trusted vouches for. Whatever is no address
  * ("unknown", a name, nonsense) ends the search: the one before it counts, so
  * that it may be a trusted proxy's. The port is 0 unless it is told. */

@@ -31,6 +31,14 @@ struct path {
  * with 400. */
 MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
 
+/* Whether path is prefix, which has no slash at its end, or lies below it. */
+static inline bool path_leads(struct bytes prefix, struct bytes path)
+{
+    return path.len >= prefix.len &&
+           memcmp(path.data, prefix.data, prefix.len) == 0 &&
+           (path.len == prefix.len || path.data[prefix.len] == '/');
+}
+
 /* Percent-encodes a decoded path for a URI: unreserved characters, "/" and
  * the sub-delims that are safe in HTML attributes stay; all else becomes
  * %XX. Writes at most 3 * path.len bytes, returns how many; no NUL. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bytes.h"
+#include "http/field.h"
 
 /* The methods that handlers tell apart. METHOD_OTHER is a method that is
  * registered but that nothing here implements (405); a name that nobody
@@ -30,41 +30,7 @@ enum method {
     METHOD_COUNT
 };
 
-/* Fields the server itself looks at. Everything else is FIELD_OTHER and is
- * found by name. */
-enum field_id {
-    FIELD_OTHER,
-    FIELD_ACCEPT,
-    FIELD_ACCEPT_ENCODING,
-    FIELD_AUTHORIZATION,
-    FIELD_CONNECTION,
-    FIELD_CONTENT_LENGTH,
-    FIELD_EXPECT,
-    FIELD_FORWARDED,
-    FIELD_HOST,
-    FIELD_IF_MATCH,
-    FIELD_IF_MODIFIED_SINCE,
-    FIELD_IF_NONE_MATCH,
-    FIELD_IF_RANGE,
-    FIELD_IF_UNMODIFIED_SINCE,
-    FIELD_ORIGIN,
-    FIELD_RANGE,
-    FIELD_REFERER,
-    FIELD_TRANSFER_ENCODING,
-    FIELD_USER_AGENT,
-    FIELD_X_FORWARDED_FOR,
-    FIELD_COUNT
-};
-
-_Static_assert(FIELD_COUNT <= 32, "each has a bit of request.seen");
-
 enum { REQUEST_FIELDS_MAX = 100 };
-
-struct field {
-    struct bytes name;
-    struct bytes value; /* without white space around it */
-    enum field_id id;
-};
 
 struct request {
     enum method method;

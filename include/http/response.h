@@ -68,12 +68,13 @@ enum stream_result {
                            its stand-in, before the first byte of a head */
 };
 
-/* A body that is made while it is sent; its length is not known. */
+/* A body that is made while it is sent. */
 struct stream {
-    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all; nothing
-     * for STREAM_LATER). Returns an enum stream_result. */
+    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all), or lends
+     * it by response->lent. Returns an enum stream_result. */
     int (*fill)(struct stream *stream, struct buf *out);
     void (*destroy)(struct stream *stream);
+    bool lends; /* so, and appends but little: no room is made for more */
 };
 
 /* Whether what is sent was known already. */
@@ -89,6 +90,7 @@ struct response {
     bool is_head;          /* answers HEAD: no body is sent */
     bool is_http10;        /* the client reads no chunks */
     bool is_chunked;       /* stream is framed by chunks */
+    bool has_length;       /* stream makes length_left more, and no more */
     bool is_timed;         /* the head gets a Server-Timing field */
     bool is_error;         /* the body says only what the status does */
     bool is_edited;        /* the head has the edits already */
@@ -101,17 +103,24 @@ struct response {
     uint64_t bytes_sent;   /* handed to the kernel, head included */
     uint64_t bytes_before; /* of these, before it waited last */
     uint64_t body_bytes;   /* of the body as announced; for logs */
+    uint64_t length_left;  /* of the body, while has_length */
     uint32_t head_bytes;   /* of bytes_sent, how many were head */
     uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
     struct part *parts;    /* parts_inline, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct stream *stream; /* NULL: parts are all there is */
+    struct stream *spent;  /* has ended; what it lent may still be sent */
+    struct bytes lent;     /* set by fill instead of appending: a view, until
+                              it is called again or the stream destroyed */
     /* What else the head gets when it ends, whoever makes it: edits of the
      * place (NULL: none), then those of this answer (NULL: none), then extra,
      * pieces of whole lines. All borrowed until then. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];
+    /* Whole lines behind the last chunk of a stream, set before it says
+     * STREAM_END, and borrowed until it has. */
+    struct bytes trailer;
     struct part parts_inline[RESPONSE_PARTS_INLINE];
     struct buf head;
     char head_inline[RESPONSE_HEAD_INLINE];
@@ -186,6 +195,11 @@ void response_add_head(struct response *response);
  * stream over, which is NULL at most for HEAD; it is destroyed where none is
  * sent. */
 void response_add_stream(struct response *response, struct stream *stream);
+
+/* The same when the length is known, and said: the answer breaks off where
+ * stream makes more, or ends before. */
+void response_add_stream_of(struct response *response, struct stream *stream,
+                            uint64_t length);
 
 /* --- Whole answers ------------------------------------------------------ */
 

@@ -2,9 +2,10 @@
  * call_filter - which system calls the process can make, by seccomp.
  *
  * The list (call_filter.c) is what a running server uses: not exec, no new
- * process, no ptrace, no socket but unix ones and TCP over IPv4 and IPv6, no
- * executable memory, no signal to others, no change of owners or modes by
- * path. What must be done once, such as dropping privileges, is done before.
+ * process, no ptrace, no socket but unix ones and TCP over IPv4 and IPv6 (UDP
+ * where names are looked up), no executable memory, no signal to others, no
+ * change of owners or modes by path. What must be done once, such as dropping
+ * privileges, is done before.
  *
  * A call outside of the list fails with EPERM, and the kernel notes it in its
  * audit log; or, strictly, it ends the process by SIGSYS. clone3 fails with
@@ -19,8 +20,9 @@
 
 #include "base/bytes.h"
 
-/* There is no way back. Also sets no_new_privs. 0 or -errno: -EINVAL, -ENOSYS
- * or -ECANCELED where the kernel has no seccomp filters. */
-MUST_USE int call_filter_enter(bool kills);
+/* sends_udp: UDP sockets too. There is no way back. Also sets no_new_privs. 0
+ * or -errno: -EINVAL, -ENOSYS or -ECANCELED where the kernel has no seccomp
+ * filters. */
+MUST_USE int call_filter_enter(bool kills, bool sends_udp);
 
 #endif

@@ -51,12 +51,10 @@ struct launcher_news {
     char why[LAUNCHER_WHY_MAX]; /* there is none */
 };
 
-/* Sends or receives an order with its descriptors, which count out or in.
- * 1; 0, the other end is closed; or -errno. */
+/* Sends an order with its descriptors. 1; 0, the other end is closed; or
+ * -errno. */
 int launcher_send(int fd, const struct launcher_order *order, const int *fds,
                   size_t count);
-int launcher_receive(int fd, struct launcher_order *order,
-                     int fds[LAUNCHER_FDS_MAX], size_t *count_out);
 
 /* The launcher's life, in a child of the server; fd: its end of a pair of
  * SOCK_SEQPACKET. */

@@ -33,7 +33,6 @@ void notify_close(struct notify *notify);
 void notify_ready(const struct notify *notify, const char *status);
 void notify_reloading(const struct notify *notify);
 void notify_stopping(const struct notify *notify, const char *status);
-void notify_status(const struct notify *notify, const char *status);
 
 /* All workers make progress. */
 void notify_watchdog(const struct notify *notify);

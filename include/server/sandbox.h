@@ -34,6 +34,7 @@ struct sandbox_options {
     size_t path_count;
     bool connects_tcp;      /* answers come from other servers */
     bool connects_abstract; /* NOTIFY_SOCKET begins with '@' */
+    bool sends_udp;         /* names are looked up: io/resolver.h */
 };
 
 enum { SANDBOX_SUMMARY_MAX = 224 };

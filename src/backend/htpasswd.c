@@ -2,26 +2,23 @@
 
 #include <crypt.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "backend/htpasswd_priv.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "base/siphash.h"
+#include "io/small_file.h"
 
 enum { NS_PER_MS = 1000000, COMPLAIN_MS = 60000 };
 
 /* What one look at the file has found. */
 struct content {
-    char *text;
-    struct htpasswd_user *users; /* views into text */
+    struct small_file file;
+    struct htpasswd_user *users; /* views into its text */
     size_t user_count;
-    struct stat seen; /* before it was read */
 };
 
 struct htpasswd {
@@ -43,35 +40,12 @@ static atomic_uint_fast64_t last_generation;
 
 static void content_fini(struct content *content)
 {
-    if (content->text)
-        explicit_bzero(content->text, (size_t)content->seen.st_size);
-    free(content->text);
+    small_file_fini(&content->file);
     free(content->users);
 }
 
-/* All of it; also less, when it is being written just now. 0 or -errno. */
-static int read_all(int fd, char *text, size_t size, size_t *len_out)
-{
-    size_t len = 0;
-
-    while (len < size) {
-        ssize_t n = read(fd, text + len, size - len);
-
-        if (n == -1 && errno == EINTR)
-            continue;
-        if (n == -1)
-            return -errno;
-        if (n == 0)
-            break;
-        len += (size_t)n;
-    }
-    *len_out = len;
-    return 0;
-}
-
 /* Makes room for the users, and gives back what is left of it. */
-static int read_users(struct content *content, size_t len,
-                      struct htpasswd_fault *fault_out)
+static int read_users(struct content *content, struct htpasswd_fault *fault_out)
 {
     struct htpasswd_user *users, *fewer;
     int count;
@@ -79,8 +53,9 @@ static int read_users(struct content *content, size_t len,
     users = calloc(HTPASSWD_USERS_MAX, sizeof(*users));
     if (!users)
         return -ENOMEM;
-    count = htpasswd_parse((struct bytes){content->text, len}, users,
-                           fault_out);
+    count = htpasswd_parse((struct bytes){content->file.text,
+                                          content->file.len},
+                           users, fault_out);
     if (count < 0) {
         free(users);
         return -EINVAL;
@@ -91,46 +66,20 @@ static int read_users(struct content *content, size_t len,
     return 0;
 }
 
-static int content_read(struct content *content, int fd,
+/* Less than all when it is being written just now: then it changes again. */
+static int content_read(struct content *content, const char *path,
                         struct htpasswd_fault *fault_out)
 {
-    size_t len = 0;
     int err;
 
-    *content = (struct content){0};
-    if (fstat(fd, &content->seen) == -1)
-        return -errno;
-    if (!S_ISREG(content->seen.st_mode)) {
-        fault_out->text = "it is no file";
-        return -EINVAL;
-    }
-    if (content->seen.st_size > HTPASSWD_FILE_BYTES_MAX) {
-        fault_out->text = "it has more than 1 MiB";
-        return -EINVAL;
-    }
-    content->text = malloc((size_t)content->seen.st_size + 1);
-    if (!content->text)
-        return -ENOMEM;
-    err = read_all(fd, content->text, (size_t)content->seen.st_size, &len);
-    if (err == 0)
-        err = read_users(content, len, fault_out);
+    *content = (struct content){.user_count = 0};
+    err = small_file_read(&content->file, path);
+    *fault_out = (struct htpasswd_fault){0, small_file_fault(err)};
+    if (err != 0)
+        return fault_out->text ? -EINVAL : err;
+    err = read_users(content, fault_out);
     if (err != 0)
         content_fini(content);
-    return err;
-}
-
-/* O_NONBLOCK: not to wait for the writer of a pipe, which is refused. */
-static int content_open(struct content *content, const char *path,
-                        struct htpasswd_fault *fault_out)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    int err;
-
-    *fault_out = (struct htpasswd_fault){0, "it cannot be read"};
-    if (fd == -1)
-        return -errno;
-    err = content_read(content, fd, fault_out);
-    close(fd);
     return err;
 }
 
@@ -187,10 +136,10 @@ static void refresh(struct htpasswd *htpasswd)
         return; /* also: as missing, or as faulty, as it was before */
     htpasswd->judged = now;
     if (err == 0)
-        err = content_open(&content, htpasswd->path, &fault);
+        err = content_read(&content, htpasswd->path, &fault);
     if (err == 0) {
         /* What was judged is what has been read. */
-        htpasswd->judged = content.seen;
+        htpasswd->judged = content.file.seen;
         take_over(htpasswd, &content);
         log_notice("passwords '%s': read anew", htpasswd->path);
     } else if (err == -EINVAL && fault.line == 0) {
@@ -303,10 +252,10 @@ int htpasswd_open(struct htpasswd **htpasswd_out, const char *path,
         goto free_htpasswd;
     err = siphash_make_key(&htpasswd->secret);
     if (err == 0)
-        err = content_open(&htpasswd->content, path, fault_out);
+        err = content_read(&htpasswd->content, path, fault_out);
     if (err != 0)
         goto free_path;
-    htpasswd->judged = htpasswd->content.seen;
+    htpasswd->judged = htpasswd->content.file.seen;
     atomic_init(&htpasswd->refs, 1);
     atomic_init(&htpasswd->next_look_ms, 0);
     atomic_init(&htpasswd->generation,

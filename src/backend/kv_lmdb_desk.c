@@ -41,6 +41,14 @@ static int begin_read(struct kv_lmdb_desk *desk)
 
     pthread_mutex_lock(&desk->mutex);
     rc = mdb_txn_renew(desk->txn);
+    while (rc == MDB_MAP_RESIZED) { /* by the process that writes now */
+        pthread_mutex_unlock(&desk->mutex);
+        rc = kv_lmdb_adopt(desk->store);
+        if (rc != 0)
+            return rc;
+        pthread_mutex_lock(&desk->mutex);
+        rc = mdb_txn_renew(desk->txn);
+    }
     if (rc != 0)
         pthread_mutex_unlock(&desk->mutex);
     return rc;
@@ -79,7 +87,9 @@ static void log_corrupt(struct kv_lmdb_desk *desk, struct bytes key)
 
 static void copy_out(struct kv_get *get, const struct kv_record *record)
 {
-    size_t bytes = get->without_data ? 0 : record->value.len;
+    bool is_wanted = !get->without_data &&
+                     (!get->wants_data || get->wants_data(get, &record->meta));
+    size_t bytes = is_wanted ? record->value.len : 0;
     struct kv_value *value = kv_value_create(record->type.len, bytes);
     char *room;
 
@@ -98,19 +108,13 @@ static void copy_out(struct kv_get *get, const struct kv_record *record)
     get->outcome = KV_FOUND;
 }
 
-static bool answer_get(struct kv_desk *base, struct kv_get *get)
+static void read_store(struct kv_lmdb_desk *desk, struct kv_get *get)
 {
-    struct kv_lmdb_desk *desk = desk_of(base);
     MDB_val key = val_of(get->key);
     MDB_val found;
     struct kv_record record;
-    int rc;
+    int rc = begin_read(desk);
 
-    get->value = NULL;
-    get->outcome = KV_MISSING;
-    if (get->key.len == 0 || get->key.len > KV_KEY_BYTES_MAX)
-        return true;
-    rc = begin_read(desk);
     if (rc == 0) {
         rc = mdb_get(desk->txn, desk->store->env.values, &key, &found);
         if (rc == 0 && !kv_record_read(&record, bytes_of_val(found))) {
@@ -126,6 +130,38 @@ static bool answer_get(struct kv_desk *base, struct kv_get *get)
         get->outcome = KV_ERROR;
         log_fault(desk, rc);
     }
+}
+
+static void read_through(struct kv_lmdb_desk *desk, struct kv_get *get)
+{
+    struct kv_cache *cache = desk->store->cache;
+    struct kv_cache_ticket ticket;
+
+    get->value = kv_cache_acquire(cache, get->key, &ticket);
+    if (!get->value) {
+        read_store(desk, get);
+        if (get->outcome == KV_FOUND &&
+            get->value->data.len == get->value->bytes)
+            kv_cache_fill(cache, get->key, &ticket, get->value);
+    } else if (kv_meta_has_expired(&get->value->meta, now_ms_of(desk))) {
+        kv_value_release(&get->value);
+    } else {
+        get->outcome = KV_FOUND;
+    }
+}
+
+static bool answer_get(struct kv_desk *base, struct kv_get *get)
+{
+    struct kv_lmdb_desk *desk = desk_of(base);
+
+    get->value = NULL;
+    get->outcome = KV_MISSING;
+    if (get->key.len == 0 || get->key.len > KV_KEY_BYTES_MAX)
+        return true;
+    if (desk->store->cache)
+        read_through(desk, get);
+    else
+        read_store(desk, get);
     return true;
 }
 

@@ -44,7 +44,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     write->next = NULL;
     pthread_mutex_lock(&store->queue_mutex);
     if (store->is_stopping) {
-        refusal = KV_ERROR;
+        refusal = store->is_paused ? KV_BUSY : KV_ERROR;
     } else if (store->queue_writes >= store->options.queue_writes_max ||
                (store->queue_writes > 0 && /* alone it may be larger */
                 (store->queue_bytes >= bytes_max ||

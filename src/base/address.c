@@ -60,6 +60,21 @@ bool address_parse(struct address *address, struct bytes text)
     return true;
 }
 
+bool address_is_local(const struct address *address)
+{
+    static const uint8_t loopback[16] = {[15] = 1};
+
+    switch ((enum address_family)address->family) {
+    case ADDRESS_UNIX:
+        return true;
+    case ADDRESS_IPV4:
+        return address->octets[0] == 127;
+    case ADDRESS_IPV6:
+        return memcmp(address->octets, loopback, sizeof(loopback)) == 0;
+    }
+    return false;
+}
+
 /* --- Text, several times as fast as inet_ntop(3): one a line of the log --- */
 
 static char *put_octet(char *at, unsigned octet)

@@ -31,20 +31,25 @@ static const unsigned may_follow[] = {
 
 /* Costs no system call here: libev applies what has changed by the end of
  * the turn. */
-static void watch(struct conn *conn, int events)
+void conn_watch(struct conn *conn, int events)
 {
     if (ev_is_active(&conn->io)) {
         if ((conn->io.events & (EV_READ | EV_WRITE)) == events)
             return;
         ev_io_stop(conn->set->loop, &conn->io);
     }
+    if (events == 0)
+        return;
     ev_io_modify(&conn->io, events);
     ev_io_start(conn->set->loop, &conn->io);
 }
 
-static void limit(struct conn *conn, uint64_t at_ms)
+void conn_limit(struct conn *conn, uint64_t at_ms)
 {
-    deadline_set(&conn->set->deadlines, &conn->deadline, at_ms);
+    if (at_ms > 0)
+        deadline_set(&conn->set->deadlines, &conn->deadline, at_ms);
+    else
+        deadline_drop(&conn->set->deadlines, &conn->deadline);
 }
 
 /* A whole head has to come within one limit, set when its first byte is
@@ -56,10 +61,10 @@ static void limit_reading(struct conn *conn)
 
     if (!conn->input && conn->requests > 0) {
         conn->head_timed = false;
-        limit(conn, now_ms + limits->keepalive_ms);
+        conn_limit(conn, now_ms + limits->keepalive_ms);
     } else if (!conn->head_timed) {
         conn->head_timed = true;
-        limit(conn, now_ms + limits->header_ms);
+        conn_limit(conn, now_ms + limits->header_ms);
     }
 }
 
@@ -71,9 +76,15 @@ void conn_limit_body(struct conn *conn)
                            : 0;
 
     if (limits->send_rate_min == 0) /* any progress will do */
-        limit(conn, conn->set->now->mono_ms + limits->body_ms);
+        conn_limit(conn, conn->set->now->mono_ms + limits->body_ms);
     else
-        limit(conn, conn->body_since_ms + limits->body_ms + more_ms);
+        conn_limit(conn, conn->body_since_ms + limits->body_ms + more_ms);
+}
+
+/* Its client has sent all it will, which is no reason to end it. */
+static bool first_is_tunnel(const struct conn *conn)
+{
+    return OWNER_OF(conn->exchanges.next, struct exchange, link)->is_tunnel;
 }
 
 void conn_enter(struct conn *conn, enum conn_state state)
@@ -85,14 +96,14 @@ void conn_enter(struct conn *conn, enum conn_state state)
     conn->state = (uint8_t)state;
     switch (state) {
     case CONN_READING:
-        watch(conn, EV_READ);
+        conn_watch(conn, EV_READ);
         limit_reading(conn);
         break;
     case CONN_BODY:
-        watch(conn, EV_READ);
+        conn_watch(conn, EV_READ);
         if (from != CONN_BODY) {
             conn->body_since_ms = set->now->mono_ms;
-            limit(conn, set->now->mono_ms + set->limits.body_ms);
+            conn_limit(conn, set->now->mono_ms + set->limits.body_ms);
         }
         break;
     case CONN_QUEUED:
@@ -102,19 +113,25 @@ void conn_enter(struct conn *conn, enum conn_state state)
             conn->ignored_events = 0;
         break;
     case CONN_BLOCKED:
-        watch(conn, EV_WRITE);
+        conn_watch(conn, EV_WRITE);
         conn->blocked_since_ms = set->now->mono_ms;
-        limit(conn, conn_blocked_until(conn));
+        conn_limit(conn, conn_blocked_until(conn));
+        if (conn->is_uploading)
+            conn_watch_upload(conn);
         break;
     case CONN_WAITING:
-        /* For how long is up to whoever makes the answer. */
-        watch(conn, EV_READ);
-        deadline_drop(&conn->set->deadlines, &conn->deadline);
         list_put_last(&conn->set->waiting, &conn->wait_node);
+        if (conn->is_uploading) {
+            conn_watch_upload(conn);
+            break;
+        }
+        /* For how long is up to whoever makes the answer. */
+        conn_watch(conn, first_is_tunnel(conn) ? 0 : EV_READ);
+        conn_limit(conn, 0);
         break;
     case CONN_LINGERING:
-        watch(conn, EV_READ);
-        limit(conn, set->now->mono_ms + LINGER_IDLE_MS);
+        conn_watch(conn, EV_READ);
+        conn_limit(conn, set->now->mono_ms + LINGER_IDLE_MS);
         break;
     case CONN_CLOSED:
         break;
@@ -143,7 +160,11 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
 {
     struct conn *conn = io->data;
 
-    (void)events;
+    if (conn->is_uploading && (events & EV_READ)) {
+        conn_read_upload(conn);
+        if (!(events & EV_WRITE))
+            return;
+    }
     switch ((enum conn_state)conn->state) {
     case CONN_READING:
     case CONN_BODY:
@@ -198,8 +219,11 @@ void conn_expire(struct conn *conn)
     case CONN_LINGERING:
         conn_close(conn, CONN_END_TIMEOUT);
         break;
-    case CONN_QUEUED: /* it is the server that makes it wait */
     case CONN_WAITING:
+        if (conn->is_uploading)
+            conn_expire_upload(conn);
+        break;
+    case CONN_QUEUED: /* it is the server that makes it wait */
     case CONN_CLOSED:
         break;
     }
@@ -254,6 +278,8 @@ void conn_close(struct conn *conn, enum conn_end end)
         setsockopt(conn->io.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     }
     close(conn->io.fd);
+    if (conn->is_uploading)
+        conn_end_upload(conn);
     break_off(conn);
     if (conn->ticket != 0)
         address_count_give(set->addresses, &conn->ticket);

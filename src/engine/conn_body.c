@@ -19,9 +19,8 @@ static bool takes_no_body(const struct request *request)
            request->method != METHOD_OPTIONS;
 }
 
-/* Moves the current request to the front of the buffer, so that there is room
- * for its body behind it. Its views move along: the head is parsed anew. */
-static void make_room(struct conn *conn)
+/* Its views move along: the head is parsed anew. */
+void conn_make_room(struct conn *conn)
 {
     struct input *input = conn->input;
     struct request *request = &conn->current->request;
@@ -64,8 +63,16 @@ static enum conn_body end_body(struct conn *conn)
     return CONN_BODY_REFUSED;
 }
 
+/* Where the next request begins is soon known, and the client does not wait to
+ * be told whether to send the body. */
+static bool is_soon_over(const struct request *request)
+{
+    return !request->is_chunked && !request->expects_continue &&
+           request->content_length <= DRAINED_BODY_BYTES_MAX;
+}
+
 /* Asks the handler whether it wants the body. What it answers instead is the
- * last, and must know it. */
+ * last if the body is not read, and must know it. */
 static void offer_body(struct conn *conn, struct exchange *exchange)
 {
     const struct handler *handler = &conn->set->handler;
@@ -73,7 +80,7 @@ static void offer_body(struct conn *conn, struct exchange *exchange)
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
     bool persists = response->persists;
 
-    response->persists = false;
+    response->persists = persists && is_soon_over(&exchange->request);
     if (handler->begin)
         handler->begin(handler->self, exchange, exchange->request.path);
     if (response->status == 0)
@@ -103,12 +110,16 @@ static enum conn_body begin_body(struct conn *conn)
     conn->body_left = request->content_length;
     conn->body_bytes = 0;
     chunked_init(&conn->chunked);
-    make_room(conn);
+    conn_make_room(conn);
     conn->body_at = (uint32_t)conn->input->begin;
     if (!request->expects_other)
         offer_body(conn, exchange);
-    if (exchange->response.status != 0)
-        return end_body(conn);
+    if (exchange->response.status != 0) /* the body goes before it */
+        return exchange->response.persists ? CONN_BODY_MORE : end_body(conn);
+    if (exchange->sink && exchange->sink->end) {
+        conn_begin_upload(conn);
+        return CONN_BODY_BESIDE;
+    }
     if (exchange->sink)
         return go_on(conn);
     if (request->content_length > DRAINED_BODY_BYTES_MAX ||
@@ -148,12 +159,7 @@ static bool deliver(struct conn *conn, struct bytes data)
     return true;
 }
 
-static enum conn_body reject_body(struct conn *conn)
-{
-    return conn->current->sink ? end_body(conn) : refuse_body(conn, 413);
-}
-
-static enum conn_body take_body(struct conn *conn)
+enum conn_taken conn_take_body(struct conn *conn)
 {
     struct input *input = conn->input;
     struct bytes fresh = {input->data + input->begin,
@@ -167,24 +173,34 @@ static enum conn_body take_body(struct conn *conn)
         conn->body_left -= step;
         input->begin += step;
         if (!deliver(conn, (struct bytes){fresh.data, step}))
-            return reject_body(conn);
-        return conn->body_left == 0 ? CONN_BODY_DONE : CONN_BODY_MORE;
+            return CONN_TAKEN_NOT;
+        return conn->body_left == 0 ? CONN_TAKEN_ALL : CONN_TAKEN_MORE;
     }
     for (;;) {
         switch (chunked_next(&conn->chunked, &fresh, &data)) {
         case CHUNKED_DATA:
             if (deliver(conn, data))
                 break;
-            return reject_body(conn);
+            return CONN_TAKEN_NOT;
         case CHUNKED_AGAIN:
-            return CONN_BODY_MORE;
+            return CONN_TAKEN_MORE;
         case CHUNKED_END:
             input->begin = input->end - fresh.len;
-            return CONN_BODY_DONE;
+            return CONN_TAKEN_ALL;
         case CHUNKED_BAD:
-            return refuse_body(conn, 400);
+            return CONN_TAKEN_BAD;
         }
     }
+}
+
+static void answer_body(struct conn *conn, struct exchange *exchange)
+{
+    if (exchange->response.status == 0) {
+        conn_answer(conn, exchange);
+        return;
+    }
+    exchange->times.ready_ns = conn->input->last_ns;
+    conn_add_to_row(conn, exchange);
 }
 
 /* Reads on in the body of the current exchange; answers when it is complete.
@@ -193,28 +209,34 @@ static enum conn_body take_body(struct conn *conn)
 enum conn_body conn_advance_body(struct conn *conn)
 {
     struct exchange *exchange = conn->current;
-    enum conn_body result;
     size_t before;
 
     if (conn->state != CONN_BODY) {
-        result = begin_body(conn);
+        enum conn_body result = begin_body(conn);
+
         if (result != CONN_BODY_MORE)
             return result;
     }
     before = conn->input->begin;
-    result = take_body(conn);
-    if (result == CONN_BODY_MORE) {
+    switch (conn_take_body(conn)) {
+    case CONN_TAKEN_MORE:
         exchange->bytes_in += conn->input->end - before;
         conn->input->begin = conn->input->end = conn->body_at;
         conn_enter(conn, CONN_BODY);
         if (exchange->sink)
             conn_limit_body(conn);
-    } else if (result == CONN_BODY_DONE) {
+        break;
+    case CONN_TAKEN_ALL:
         exchange->bytes_in += conn->input->begin - before;
         exchange->body_bytes = conn->body_bytes;
         conn->current = NULL;
         conn_enter(conn, CONN_READING);
-        conn_answer(conn, exchange);
+        answer_body(conn, exchange);
+        return CONN_BODY_DONE;
+    case CONN_TAKEN_NOT:
+        return exchange->sink ? end_body(conn) : refuse_body(conn, 413);
+    case CONN_TAKEN_BAD:
+        return refuse_body(conn, 400);
     }
-    return result;
+    return CONN_BODY_MORE;
 }

@@ -1,8 +1,9 @@
 /*
- * conn_priv - what the five files of a connection's life share:
+ * conn_priv - what the six files of a connection's life share:
  * conn.c (states, events, limits), conn_read.c (bytes to answers), conn_body.c
- * (what comes between a head and its answer), conn_send.c (answers to bytes)
- * and conn_stats.c (what is counted of it).
+ * (what comes between a head and its answer), conn_upload.c (what comes beside
+ * its answer), conn_send.c (answers to bytes) and conn_stats.c (what is counted
+ * of it).
  */
 #ifndef ENGINE_CONN_PRIV_H
 #define ENGINE_CONN_PRIV_H
@@ -49,13 +50,57 @@ enum conn_body {
     CONN_BODY_MORE,
     CONN_BODY_DONE,
     CONN_BODY_REFUSED, /* the last answer is in the row */
+    CONN_BODY_BESIDE,  /* the answer is; the body goes on beside it */
     CONN_BODY_CLOSED   /* so is the connection */
 };
+
+enum conn_taken {
+    CONN_TAKEN_MORE, /* to come */
+    CONN_TAKEN_ALL,
+    CONN_TAKEN_NOT, /* it is not wanted any more */
+    CONN_TAKEN_BAD  /* it is framed wrongly */
+};
+
+/* Gives what has been read of the body of the current exchange to its sink. */
+enum conn_taken conn_take_body(struct conn *conn);
+
+/* Moves the current request to the front of the buffer, so that there is room
+ * for its body behind it. */
+void conn_make_room(struct conn *conn);
 
 bool conn_expects_body(const struct request *request);
 
 /* Reads on in the body of the current exchange; answers when it is complete. */
 enum conn_body conn_advance_body(struct conn *conn);
+
+/* --- conn_upload.c --------------------------------------------------------- */
+
+/* Has the current exchange answered while its body comes in. */
+void conn_begin_upload(struct conn *conn);
+
+/* The answer is a tunnel: what the client sends from now on is its body. */
+void conn_begin_tunnel(struct conn *conn);
+
+/* Reads once of it. May close the connection. */
+void conn_read_upload(struct conn *conn);
+
+/* It took too long. */
+void conn_expire_upload(struct conn *conn);
+
+/* Its answer is done, or given up: nobody wants the rest, which ends the
+ * connection. */
+void conn_end_upload(struct conn *conn);
+
+/* Sets the watcher, and the limit, to what the state and the sink allow. */
+void conn_watch_upload(struct conn *conn);
+
+/* --- conn.c: watching ------------------------------------------------------ */
+
+/* Watches for these, EV_READ and EV_WRITE; 0: for nothing. */
+void conn_watch(struct conn *conn, int events);
+
+/* The same for the connection's one time limit; 0: none. */
+void conn_limit(struct conn *conn, uint64_t at_ms);
 
 /* --- conn_send.c ----------------------------------------------------------- */
 

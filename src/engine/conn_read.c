@@ -42,16 +42,18 @@ void conn_add_to_row(struct conn *conn, struct exchange *exchange)
 }
 
 /* What comes after it in the buffer was read with its end, or later. */
-static void note_arrival(const struct conn *conn, struct exchange *exchange)
+static void note_arrival(struct conn *conn, struct exchange *exchange)
 {
     struct input *input = conn->input;
 
-    exchange->peer = &conn->peer;
+    exchange->peer = exchange->neighbour = &conn->peer;
     exchange->times = (struct exchange_times){0};
-    exchange->peer = &conn->peer;
     exchange->keeper.object = NULL;
     exchange->sink = NULL;
     exchange->has_begun = false;
+    exchange->is_tunnel = false;
+    exchange->on_wake = conn_on_wake;
+    exchange->conn = conn;
     exchange->body_bytes = 0;
     exchange->bytes_in = 0;
     exchange->times.read_ns = input ? input->first_ns : now_read_ns();
@@ -245,6 +247,7 @@ static enum ahead_result take_request(struct conn *conn)
             return AHEAD_READ;
         case CONN_BODY_DONE:
             return AHEAD_GO;
+        case CONN_BODY_BESIDE:
         case CONN_BODY_REFUSED:
             return AHEAD_SEND;
         case CONN_BODY_CLOSED:

@@ -18,8 +18,8 @@ static struct exchange *first_exchange(const struct conn *conn)
 }
 
 /* What the scheduler orders by: the bytes left of all that leaves together. Of
- * a stream nobody knows; the bytes it has had since it waited last, if ever,
- * stand for them. */
+ * a stream of unknown length the bytes it has had since it waited last, if
+ * ever, stand for them. */
 struct waiting {
     uint64_t bytes;
     bool is_stream;
@@ -35,7 +35,9 @@ static struct waiting count_waiting(const struct conn *conn)
             &OWNER_OF(link, struct exchange, link)->response;
 
         waiting.bytes += response->bytes_left;
-        if (response->stream) {
+        if (response->stream && response->has_length) {
+            waiting.bytes += response->length_left;
+        } else if (response->stream) {
             waiting.bytes += response->bytes_sent - response->bytes_before;
             waiting.is_stream = true;
         }
@@ -168,6 +170,8 @@ static void finish_sent(struct conn *conn)
         if (!is_done)
             break;
         exchange->times.last_ns = now_ns;
+        if (exchange == conn->current)
+            conn_end_upload(conn);
         conn_heed(conn, &exchange->response); /* it may have come late */
         drain_note_answer(&conn->set->drain, conn->io.fd,
                           exchange->response.bytes_sent, now_ns);
@@ -330,6 +334,8 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
             end(conn);
             return CONN_ENDED;
         }
+        if (first_exchange(conn)->is_tunnel && !conn->is_closing)
+            conn_begin_tunnel(conn);
         if (result == SENDER_FULL || result == SENDER_LATER) {
             conn_enter(conn,
                        result == SENDER_FULL ? CONN_BLOCKED : CONN_WAITING);
@@ -365,6 +371,16 @@ enum conn_progress conn_submit(struct conn *conn)
     }
     profile_leave(before);
     return progress;
+}
+
+void conn_on_wake(struct exchange *exchange)
+{
+    struct conn *conn = exchange->conn;
+
+    if (conn->is_uploading && exchange == conn->current)
+        conn_watch_upload(conn);
+    if (conn->state == CONN_WAITING && exchange == first_exchange(conn))
+        conn_wake(conn);
 }
 
 void conn_wake(struct conn *conn)

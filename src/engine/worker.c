@@ -1,7 +1,6 @@
-#include "engine/worker.h"
+#include "engine/worker_priv.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -16,45 +15,8 @@ enum {
     TICK_S = 1 /* how often what was logged and counted is handed over */
 };
 
-struct worker_change {
-    struct sites *sites;
-    struct status *status;
-    const struct cidrs *status_allowed;
-    const struct cidrs *proxies;
-    bool proxies_introduce;
-    struct conn_limits limits;
-    struct response_style style;
-};
-
-/* A store as this worker asks it. */
-struct worker_kv {
-    struct kv_desk *desk;
-    struct kv *kv;
-};
-
-struct worker {
-    struct conn_set conns; /* first: it holds the hot fields */
-    struct now now;
-    struct worker_options options;
-    struct ev_loop *loop;
-    ev_check check;
-    ev_timer tick;
-    ev_io link_timer; /* a timerfd: libev's own timers know milliseconds */
-    bool link_timer_runs;
-    struct mailbox *mailbox;
-    struct sites *sites;
-    struct file_cache_counts earlier; /* of the caches of earlier sites */
-    struct status *status;            /* NULL: it is not asked for */
-    struct worker_kv kvs[WORKER_STORES_MAX];
-    struct response_style kv_style;
-    struct password_desk *desk; /* NULL: nobody needed it so far */
-    struct status *made;        /* the same, as the main thread knows it */
-    _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
-    struct access_log_buffer access_log;
-    pthread_t thread;
-    uint64_t started_ns;
-    bool is_stopping;
-};
+_Static_assert((int)WORKER_STORES_MAX <= (int)STATS_STORES_MAX,
+               "each store has its counters");
 
 static void on_woken(struct ev_loop *loop, ev_check *check, int events)
 {
@@ -171,104 +133,11 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail->fd, &mail->peer);
 }
 
-/* --- What it serves ------------------------------------------------------- */
-
-static void wake(void *context)
+void worker_wake_conns(void *context)
 {
     struct worker *worker = context;
 
     conn_set_wake(&worker->conns);
-}
-
-void worker_discard(struct worker_change *change)
-{
-    if (change)
-        sites_release(&change->sites);
-    free(change);
-}
-
-/* What was begun keeps the earlier sites. */
-static void take_change(struct worker *worker)
-{
-    struct worker_change *change = atomic_exchange(&worker->change, NULL);
-    struct conn_set *conns = &worker->conns;
-
-    if (!change) /* two were made, and the second was taken */
-        return;
-    if (worker->sites) {
-        struct file_cache_counts counts = sites_count_files(worker->sites);
-
-        worker->earlier.hits += counts.hits;
-        worker->earlier.misses += counts.misses;
-        worker->earlier.evictions += counts.evictions;
-    }
-    sites_release(&worker->sites);
-    worker->sites = change->sites;
-    change->sites = NULL;
-    conns->handler = sites_handler(worker->sites);
-    conns->style = change->style;
-    /* Room is set aside for as many as there might be from the start. */
-    change->limits.connections_max = conns->limits.connections_max;
-    conns->limits = change->limits;
-    conns->proxies = change->proxies;
-    conns->proxies_introduce = change->proxies_introduce;
-    worker->status = change->status;
-    if (worker->status)
-        status_allow(worker->status, change->status_allowed);
-    worker_discard(change);
-}
-
-struct worker_change *worker_prepare(struct worker *worker,
-                                     const struct worker_service *service)
-{
-    struct sites_options sites = service->sites;
-    struct worker_change *change = calloc(1, sizeof(*change));
-    struct status_options status = {.allowed = service->status_allowed,
-                                    .stats = worker->options.shared_stats,
-                                    .history = worker->options.history};
-
-    if (!change)
-        return NULL;
-    sites.cache.style.now = &worker->now;
-    sites.wake = wake;
-    sites.wake_context = worker;
-    if (service->password_check && !worker->desk &&
-        password_desk_create(&worker->desk, service->password_check,
-                             worker->mailbox) != 0) {
-        free(change);
-        return NULL;
-    }
-    sites.desk = worker->desk;
-    status.style = change->style = sites.cache.style;
-    if (service->has_status && !worker->made)
-        worker->made = status_create(&status);
-    change->status = worker->made;
-    change->status_allowed = service->status_allowed;
-    change->limits = service->limits;
-    change->proxies = service->proxies;
-    change->proxies_introduce = service->proxies_introduce;
-    if (worker->made)
-        sites.status = status_handler(worker->made);
-    for (size_t i = 0; i < worker->options.store_count; i++)
-        sites.mounts[sites.mount_count++] = (struct mount){
-            .prefix = worker->options.stores[i].prefix,
-            .handler = kv_handler(worker->kvs[i].kv),
-            .is_raw = true};
-    if (service->status_prefix.len > 0)
-        sites.mounts[sites.mount_count++] = (struct mount){
-            .prefix = service->status_prefix, .handler = sites.status};
-    if (worker->made || !service->has_status)
-        change->sites = sites_create(&sites);
-    if (change->sites)
-        return change;
-    worker_discard(change);
-    return NULL;
-}
-
-void worker_apply(struct worker *worker, struct worker_change *change)
-{
-    worker_discard(atomic_exchange(&worker->change, change));
-    worker_command(worker, WORKER_CHANGE);
 }
 
 static void on_command(void *context, unsigned commands)
@@ -278,7 +147,7 @@ static void on_command(void *context, unsigned commands)
     if (commands & WORKER_STOP)
         worker->is_stopping = true;
     if (commands & WORKER_CHANGE)
-        take_change(worker);
+        worker_take_change(worker);
     if (commands & (WORKER_LEAVE | WORKER_DRAIN) && worker->status)
         status_drain(worker->status);
     if (commands & WORKER_LEAVE)
@@ -390,13 +259,14 @@ static bool set_up_stores(struct worker *worker)
     worker->kv_style = options->service.sites.cache.style;
     worker->kv_style.now = &worker->now;
     kv.style = &worker->kv_style;
-    kv.wake = wake;
+    kv.wake = worker_wake_conns;
     kv.wake_context = worker;
     for (size_t i = 0; i < options->store_count; i++) {
         struct worker_kv *mine = &worker->kvs[i];
 
         mine->desk = create_desk(worker, &options->stores[i]);
         kv.desk = mine->desk;
+        kv.stats = &options->stats->stores[i];
         kv.prefix = options->stores[i].prefix;
         if (mine->desk)
             mine->kv = kv_create(&kv);
@@ -428,7 +298,7 @@ struct worker *worker_create(const struct worker_options *options)
         atomic_store(&worker->change,
                      worker_prepare(worker, &options->service));
     if (atomic_load(&worker->change)) {
-        take_change(worker);
+        worker_take_change(worker);
         return worker;
     }
     worker_destroy(worker);

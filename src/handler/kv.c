@@ -41,6 +41,16 @@ void kv_question_done(struct kv_question *question)
     kv_question_release(question);
 }
 
+void kv_note_undone(const struct kv *kv, enum kv_outcome undone)
+{
+    kv_note(kv,
+            undone == KV_PRECONDITION ? STATS_STORE_PRECONDITIONS
+            : undone == KV_BUSY       ? STATS_STORE_BUSY
+            : undone == KV_FULL       ? STATS_STORE_FULL
+                                      : STATS_STORE_FAILED,
+            1);
+}
+
 /* --- Answers ---------------------------------------------------------------- */
 
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
@@ -270,6 +280,11 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
         (exchange->request.method == METHOD_PUT ||
          exchange->request.method == METHOD_POST))
         kv_write_begin(kv, exchange, place, key);
+}
+
+void kv_admit(struct kv *kv, const struct kv_access *access)
+{
+    kv->options.access = *access;
 }
 
 struct handler kv_handler(struct kv *kv)

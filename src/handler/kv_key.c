@@ -1,5 +1,6 @@
 #include "handler/kv_key.h"
 
+#include "http/path.h"
 #include "http/percent.h"
 
 /* How many bytes text is when it has been decoded. */
@@ -17,23 +18,17 @@ enum kv_key_verdict kv_key_read(struct bytes raw_path, struct bytes prefix,
                                 char out[KV_KEY_BYTES_MAX],
                                 struct bytes *key_out)
 {
-    struct bytes rest = raw_path;
+    struct bytes rest;
     char room[3 * KV_KEY_BYTES_MAX];
     size_t len;
 
     *key_out = (struct bytes){out, 0};
-    if (rest.len < prefix.len ||
-        memcmp(rest.data, prefix.data, prefix.len) != 0)
+    if (!path_leads(prefix, raw_path))
         return KV_KEY_ELSEWHERE;
-    rest = bytes_between(rest.data + prefix.len, rest.data + rest.len);
-    if (rest.len == 0)
+    if (raw_path.len <= prefix.len + 1)
         return KV_KEY_ALL;
-    if (*rest.data != '/')
-        return KV_KEY_ELSEWHERE;
-    rest.data++;
-    rest.len--;
-    if (rest.len == 0)
-        return KV_KEY_ALL;
+    rest = bytes_between(raw_path.data + prefix.len + 1,
+                         raw_path.data + raw_path.len);
     if (bytes_eq(rest, BYTES("-/batch")))
         return KV_KEY_BATCH;
     if (rest.len > sizeof(room) || decoded_len(rest) > KV_KEY_BYTES_MAX)

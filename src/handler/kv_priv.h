@@ -51,6 +51,17 @@ void kv_question_release(struct kv_question *question);
 void kv_question_ask(struct kv_question *question);
 void kv_question_done(struct kv_question *question);
 
+/* Counts what was asked, or why it was not done: undone is neither KV_FOUND nor
+ * anything that was done. */
+static inline void kv_note(const struct kv *kv, enum stats_store_number number,
+                           uint64_t more)
+{
+    if (kv->options.stats)
+        stats_store_note(kv->options.stats, number, more);
+}
+
+void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
+
 /* --- Answers ---------------------------------------------------------------- */
 
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,

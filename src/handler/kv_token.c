@@ -1,13 +1,10 @@
 #include "handler/kv_token.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cidr.h"
 #include "http/percent.h"
+#include "io/small_file.h"
 
 /* --- Reading ---------------------------------------------------------------- */
 
@@ -105,113 +102,66 @@ int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
     *fault_out = (struct kv_token_fault){0};
     if (!tokens)
         return -ENOMEM;
+    atomic_init(&tokens->refs, 1);
     tokens->tokens = calloc(KV_TOKENS_MAX, sizeof(*tokens->tokens));
     tokens->prefixes = malloc(text.len + 1);
     if (!tokens->tokens || !tokens->prefixes)
-        goto destroy;
+        goto release;
     if ((err = siphash_make_key(&tokens->secret)) != 0)
-        goto destroy;
+        goto release;
     err = -EINVAL;
     fault_out->text = read_lines(tokens, text, &fault_out->line);
     if (fault_out->text)
-        goto destroy;
+        goto release;
     if (tokens->count == 0) {
         *fault_out = (struct kv_token_fault){0, "it has no token"};
-        goto destroy;
+        goto release;
     }
     qsort(tokens->tokens, tokens->count, sizeof(*tokens->tokens),
           compare_hashes);
     *tokens_out = tokens;
     return 0;
 
-destroy:
-    kv_tokens_destroy(tokens);
+release:
+    kv_tokens_release(&tokens);
     return err;
 }
 
-void kv_tokens_destroy(struct kv_tokens *tokens)
+struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens)
 {
-    if (!tokens)
+    atomic_fetch_add_explicit(&tokens->refs, 1, memory_order_relaxed);
+    return tokens;
+}
+
+void kv_tokens_release(struct kv_tokens **tokens_ref)
+{
+    struct kv_tokens *tokens = *tokens_ref;
+
+    *tokens_ref = NULL;
+    if (!tokens ||
+        atomic_fetch_sub_explicit(&tokens->refs, 1, memory_order_acq_rel) > 1)
         return;
     free(tokens->tokens);
     free(tokens->prefixes);
     free(tokens);
 }
 
-/* All of it, up to size. */
-static int read_all(int fd, char *text, size_t size, size_t *len_out)
-{
-    *len_out = 0;
-    while (*len_out < size) {
-        ssize_t n = read(fd, text + *len_out, size - *len_out);
-
-        if (n == -1 && errno == EINTR)
-            continue;
-        if (n == -1)
-            return -errno;
-        if (n == 0)
-            break;
-        *len_out += (size_t)n;
-    }
-    return 0;
-}
-
-static int open_file(const char *path, int *fd_out)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    int err = 0;
-
-    if (fd == -1)
-        return -errno;
-    if (fstat(fd, &st) == -1)
-        err = -errno;
-    else if (!S_ISREG(st.st_mode))
-        err = -EINVAL; /* a pipe would have to be waited for */
-    if (err != 0)
-        close(fd);
-    *fd_out = fd;
-    return err;
-}
-
 int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                    struct kv_token_fault *fault_out)
 {
-    char *text;
-    size_t len = 0;
-    int fd = -1;
-    int err;
+    struct small_file file;
+    int err = small_file_read(&file, path);
 
-    *fault_out = (struct kv_token_fault){0, "it is no file"};
-    if ((err = open_file(path, &fd)) != 0)
-        return err;
-    text = malloc(KV_TOKEN_FILE_BYTES_MAX + 1);
-    err = text ? read_all(fd, text, KV_TOKEN_FILE_BYTES_MAX + 1, &len)
-               : -ENOMEM;
-    close(fd);
-    if (err == 0 && len > KV_TOKEN_FILE_BYTES_MAX) {
-        fault_out->text = "it has more than 1 MiB";
-        err = -EINVAL;
-    }
-    if (err == 0)
-        err = kv_tokens_parse(tokens_out, (struct bytes){text, len}, fault_out);
-    if (text)
-        explicit_bzero(text, len);
-    free(text);
+    *fault_out = (struct kv_token_fault){0, small_file_fault(err)};
+    if (err != 0)
+        return fault_out->text ? -EINVAL : err;
+    err = kv_tokens_parse(tokens_out, (struct bytes){file.text, file.len},
+                          fault_out);
+    small_file_fini(&file);
     return err;
 }
 
 /* --- Judging ---------------------------------------------------------------- */
-
-static bool is_here(const struct address *peer)
-{
-    static const struct cidr loopbacks[] = {
-        {.family = ADDRESS_IPV4, .bits = 8, .octets = {127}},
-        {.family = ADDRESS_IPV6, .bits = 128, .octets = {[15] = 1}}};
-
-    return peer->family == ADDRESS_UNIX || cidr_contains(&loopbacks[0], peer) ||
-           cidr_contains(&loopbacks[1], peer);
-}
 
 /* Whether a Host names this machine by a name that nobody else can have: that
  * of a page may resolve to a loopback address as well (DNS rebinding). */
@@ -284,7 +234,7 @@ enum kv_leave kv_access_judge(const struct kv_access *access,
     *pass_out = (struct kv_pass){.has_all = true};
     if (access->read_only)
         return KV_LEAVE_REFUSED;
-    if (access->open_writes || (is_here(peer) && !is_foreign(request)))
+    if (access->open_writes || (address_is_local(peer) && !is_foreign(request)))
         return KV_LEAVE_GIVEN;
     if (!access->tokens)
         return KV_LEAVE_REFUSED;

@@ -1,8 +1,5 @@
 #include "handler/redirect.h"
 
-#include <stdlib.h>
-
-#include "http/http1.h"
 #include "http/path.h"
 
 enum {
@@ -13,12 +10,6 @@ enum {
     /* In the place of a capture when targets are checked: no pattern has it,
      * so that only wildcards take it. */
     PROBE = 0x7F
-};
-
-struct redirect {
-    const struct redirect_rules *rules;
-    struct response_style style;
-    char path[HTTP1_LINE_BYTES_MAX];
 };
 
 /* --- Targets ------------------------------------------------------------- */
@@ -269,43 +260,4 @@ bool redirect_answer(const struct redirect_rules *rules,
         }
     }
     return false;
-}
-
-static void answer(void *self, struct exchange *exchange, struct bytes rest)
-{
-    struct redirect *redirect = self;
-    struct bytes raw = exchange->request.path;
-    struct path path;
-
-    (void)rest;
-    if (raw.len > sizeof(redirect->path) ||
-        !path_clean(raw, redirect->path, &path))
-        response_make_error(&exchange->response, 400, BYTES(""),
-                            &redirect->style);
-    else if (!redirect_answer(redirect->rules, exchange, path.clean,
-                              &redirect->style))
-        response_make_error(&exchange->response, 404, BYTES(""),
-                            &redirect->style);
-}
-
-struct handler redirect_handler(struct redirect *redirect)
-{
-    return (struct handler){.answer = answer, .self = redirect};
-}
-
-struct redirect *redirect_create(const struct redirect_rules *rules,
-                                 const struct response_style *style)
-{
-    struct redirect *redirect = calloc(1, sizeof(*redirect));
-
-    if (!redirect)
-        return NULL;
-    redirect->rules = rules;
-    redirect->style = *style;
-    return redirect;
-}
-
-void redirect_destroy(struct redirect *redirect)
-{
-    free(redirect);
 }

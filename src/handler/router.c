@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "http/path.h"
+
 static bool goes_before(const struct route *a, const struct route *b)
 {
     if (a->is_exact != b->is_exact)
@@ -22,12 +24,8 @@ void router_add(struct router *router, const struct route *route)
 
 static bool leads(const struct route *route, struct bytes path)
 {
-    struct bytes prefix = route->path;
-
-    return path.len >= prefix.len &&
-           memcmp(path.data, prefix.data, prefix.len) == 0 &&
-           (path.len == prefix.len ||
-            (!route->is_exact && path.data[prefix.len] == '/'));
+    return route->is_exact ? bytes_eq(path, route->path)
+                           : path_leads(route->path, path);
 }
 
 const struct route *router_find(const struct router *router, struct bytes path,

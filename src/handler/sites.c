@@ -159,21 +159,14 @@ static void answer_place(struct sites *sites, struct place *place,
                           static_files_space(place->files), response);
 }
 
-static bool leads(struct bytes prefix, struct bytes path)
-{
-    return path.len >= prefix.len &&
-           memcmp(path.data, prefix.data, prefix.len) == 0 &&
-           (path.len == prefix.len || path.data[prefix.len] == '/');
-}
-
 /* NULL: none, and the path is one to be cleaned. */
 static struct place *find_raw(struct sites *sites, struct bytes raw)
 {
     for (size_t i = 0; i < sites->options.mount_count; i++) {
         const struct mount *mount = &sites->options.mounts[i];
 
-        if (mount->is_raw && leads(mount->prefix, raw))
-            return &sites->raw[i];
+        if (mount->is_raw && path_leads(mount->prefix, raw))
+            return &sites->mounts[i];
     }
     return NULL;
 }

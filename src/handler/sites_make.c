@@ -89,21 +89,26 @@ static bool furnish(struct sites *sites, struct place *place,
 /* Who may see it is for the handler to say. */
 static const struct location_options mount_place;
 
-static bool add_mounts(struct sites *sites, struct site *site)
+static void make_mounts(struct sites *sites)
+{
+    for (size_t i = 0; i < sites->options.mount_count; i++)
+        sites->mounts[i] = (struct place){
+            .handler = sites->options.mounts[i].handler,
+            .options = &mount_place,
+            .is_plain = true};
+}
+
+/* Raw ones are looked for before the path is cleaned. */
+static void add_mounts(struct sites *sites, struct site *site)
 {
     for (size_t i = 0; i < sites->options.mount_count; i++) {
         const struct mount *mount = &sites->options.mounts[i];
-        struct place *place = &sites->raw[i];
 
-        *place = (struct place){.handler = mount->handler,
-                                .options = &mount_place,
-                                .is_plain = true};
-        if (mount->is_raw)
-            continue;
-        router_add(&site->router,
-                   &(struct route){.path = mount->prefix, .place = place});
+        if (!mount->is_raw)
+            router_add(&site->router,
+                       &(struct route){.path = mount->prefix,
+                                       .place = &sites->mounts[i]});
     }
-    return true;
 }
 
 static bool add_locations(struct sites *sites, struct site *site,
@@ -143,8 +148,10 @@ static struct site *add_site(struct sites *sites,
         return NULL;
     site->router.routes = arena_take(&sites->arena,
                                      routes * sizeof(struct route));
-    return site->router.routes && add_mounts(sites, site) &&
-                   add_locations(sites, site, options) &&
+    if (!site->router.routes)
+        return NULL;
+    add_mounts(sites, site);
+    return add_locations(sites, site, options) &&
                    furnish(sites, &site->place, &options->options) &&
                    add_hosts(sites, site, options)
                ? site
@@ -157,6 +164,7 @@ static bool add_sites(struct sites *sites)
     size_t count = sites->options.site_count;
     bool has_default = false;
 
+    make_mounts(sites);
     if (count == 0) {
         sites->all.options = *sites->options.location;
         options = &sites->all;

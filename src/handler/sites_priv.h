@@ -37,9 +37,9 @@ struct sites {
     struct site_options all; /* when there are no sites */
     struct site *first;      /* for hosts that nobody has */
     struct site *only;       /* the only one, if it has no routes; else NULL */
-    struct place **places;   /* all of them */
-    struct place raw[SITES_MOUNTS_MAX]; /* of mounts that are raw */
-    size_t place_count;
+    struct place **places;   /* all of them, ... */
+    size_t place_count;      /* ... but for mounts */
+    struct place mounts[SITES_MOUNTS_MAX];
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean form of what is asked for */
 };
 

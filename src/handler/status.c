@@ -223,14 +223,8 @@ static const struct {
 
 static bool is_allowed(const struct status *status, const struct address *peer)
 {
-    static const struct cidr loopbacks[] = {
-        {.family = ADDRESS_IPV4, .bits = 8, .octets = {127}},
-        {.family = ADDRESS_IPV6, .bits = 128, .octets = {[15] = 1}}};
-
-    if (peer->family == ADDRESS_UNIX || cidr_contains(&loopbacks[0], peer) ||
-        cidr_contains(&loopbacks[1], peer))
-        return true;
-    return cidrs_contain(status->options.allowed, peer);
+    return address_is_local(peer) ||
+           cidrs_contain(status->options.allowed, peer);
 }
 
 void status_allow(struct status *status, const struct cidrs *allowed)

@@ -164,6 +164,9 @@ static enum state take_byte(struct chunked *chunked, char byte)
         return BAD;
     if (state >= LINE && ++chunked->trailer_bytes > CHUNKED_TRAILER_BYTES_MAX)
         return BAD;
+    if (chunked->trailer &&
+        (state == FIELD_LF || (next >= FIELD && next <= FIELD_LF)))
+        buf_put(chunked->trailer, (struct bytes){&byte, 1});
     if (next == SIZE_START)
         chunked->size_digits = 0;
     return next == DATA && chunked->chunk_left == 0 ? LINE : next;

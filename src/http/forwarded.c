@@ -2,8 +2,8 @@
 
 #define NO_BYTES ((struct bytes){NULL, 0})
 
-static bool is_trusted(const struct forwarded_trust *trust,
-                       const struct address *address)
+bool forwarded_is_trusted(const struct forwarded_trust *trust,
+                          const struct address *address)
 {
     if (address->family == ADDRESS_UNIX)
         return trust->trusts_unix;
@@ -208,7 +208,7 @@ static bool walk_line(struct bytes list, const struct forwarded_trust *trust,
             continue; /* lists may have holes (RFC 9110 5.6.1.2) */
         if (!(is_rfc7239 ? read_element(member, client)
                          : read_node(member, client)) ||
-            !is_trusted(trust, client))
+            !forwarded_is_trusted(trust, client))
             return false;
     }
     return true;
@@ -223,7 +223,7 @@ struct address forwarded_client(const struct request *request,
     struct address client = *peer;
 
     if (trust->field == FORWARDED_NONE || !request_find(request, id) ||
-        !is_trusted(trust, peer))
+        !forwarded_is_trusted(trust, peer))
         return client;
     for (size_t i = request->field_count; i-- > 0;)
         if (request->fields[i].id == id &&

@@ -4,49 +4,6 @@
 
 #include "http/http1_priv.h"
 
-static const struct known_field {
-    struct bytes name;
-    enum field_id id;
-} known_fields[] = {
-    {{"host", 4}, FIELD_HOST},
-    {{"range", 5}, FIELD_RANGE},
-    {{"accept", 6}, FIELD_ACCEPT},
-    {{"expect", 6}, FIELD_EXPECT},
-    {{"origin", 6}, FIELD_ORIGIN},
-    {{"referer", 7}, FIELD_REFERER},
-    {{"if-match", 8}, FIELD_IF_MATCH},
-    {{"if-range", 8}, FIELD_IF_RANGE},
-    {{"forwarded", 9}, FIELD_FORWARDED},
-    {{"connection", 10}, FIELD_CONNECTION},
-    {{"user-agent", 10}, FIELD_USER_AGENT},
-    {{"authorization", 13}, FIELD_AUTHORIZATION},
-    {{"if-none-match", 13}, FIELD_IF_NONE_MATCH},
-    {{"content-length", 14}, FIELD_CONTENT_LENGTH},
-    {{"accept-encoding", 15}, FIELD_ACCEPT_ENCODING},
-    {{"x-forwarded-for", 15}, FIELD_X_FORWARDED_FOR},
-    {{"if-modified-since", 17}, FIELD_IF_MODIFIED_SINCE},
-    {{"transfer-encoding", 17}, FIELD_TRANSFER_ENCODING},
-    {{"if-unmodified-since", 19}, FIELD_IF_UNMODIFIED_SINCE},
-};
-
-enum { KNOWN_FIELDS = sizeof(known_fields) / sizeof(*known_fields) };
-
-/* Where the names of each length begin: most fields differ by that alone. */
-static const uint8_t first_of_length[] = {
-    0, 0, 0, 0, 0, 1, 2, 5, 6, 8, 9, 11, 11, 11, 13, 14, 16, 16, 18, 18};
-
-static enum field_id identify(struct bytes name)
-{
-    if (name.len >= sizeof(first_of_length))
-        return FIELD_OTHER;
-    for (size_t i = first_of_length[name.len];
-         i < KNOWN_FIELDS && known_fields[i].name.len == name.len; i++)
-        if (byte_lower(*name.data) == *known_fields[i].name.data &&
-            bytes_ieq(known_fields[i].name, name))
-            return known_fields[i].id;
-    return FIELD_OTHER;
-}
-
 static int on_url(http_parser *parser, const char *at, size_t len)
 {
     struct request *request = parser->data;
@@ -64,7 +21,7 @@ static int on_header_field(http_parser *parser, const char *at, size_t len)
         return -1;
     field = &request->fields[request->field_count];
     field->name = (struct bytes){at, len};
-    field->id = identify(field->name);
+    field->id = field_identify(field->name);
     return 0;
 }
 
@@ -82,6 +39,29 @@ static int on_header_value(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
+static int on_reply_field(http_parser *parser, const char *at, size_t len)
+{
+    struct reply *reply = parser->data;
+    struct field *field;
+
+    if (reply->field_count == REPLY_FIELDS_MAX)
+        return -1;
+    field = &reply->fields[reply->field_count];
+    field->name = (struct bytes){at, len};
+    field->id = field_identify(field->name);
+    return 0;
+}
+
+static int on_reply_value(http_parser *parser, const char *at, size_t len)
+{
+    struct reply *reply = parser->data;
+    struct field *field = &reply->fields[reply->field_count++];
+
+    field->value = bytes_trim((struct bytes){at, len});
+    reply->seen |= 1u << field->id;
+    return 0;
+}
+
 static int on_headers_complete(http_parser *parser)
 {
     http_parser_pause(parser, 1); /* what follows is not for this parser */
@@ -92,6 +72,12 @@ static const http_parser_settings parser_settings = {
     .on_url = on_url,
     .on_header_field = on_header_field,
     .on_header_value = on_header_value,
+    .on_headers_complete = on_headers_complete,
+};
+
+static const http_parser_settings reply_settings = {
+    .on_header_field = on_reply_field,
+    .on_header_value = on_reply_value,
     .on_headers_complete = on_headers_complete,
 };
 
@@ -148,35 +134,78 @@ static unsigned take_apart(struct request *request, struct bytes head)
 /* http-parser knows no HTAB behind a Content-Length, though white space there
  * may be one (RFC 9110 5.6.3). It gets a copy with spaces then; the views are
  * moved back to the original. */
+static void copy_without_tabs(char *copy, struct bytes head)
+{
+    memcpy(copy, head.data, head.len);
+    for (size_t i = 0; i < head.len; i++)
+        if (copy[i] == '\t')
+            copy[i] = ' ';
+}
+
+static void move_fields(struct field *fields, unsigned count, const char *from,
+                        const char *to)
+{
+    for (struct field *field = fields; field < fields + count; field++) {
+        field->name.data = to + (field->name.data - from);
+        field->value.data = to + (field->value.data - from);
+    }
+}
+
 static unsigned take_apart_without_tabs(struct request *request,
                                         struct bytes head)
 {
     char copy[HTTP1_HEAD_BYTES_MAX];
     unsigned status;
 
-    memcpy(copy, head.data, head.len);
-    for (size_t i = 0; i < head.len; i++)
-        if (copy[i] == '\t')
-            copy[i] = ' ';
+    copy_without_tabs(copy, head);
     status = take_apart(request, (struct bytes){copy, head.len});
     request->target.data = head.data + (request->target.data - copy);
     request->method_name.data = head.data;
-    for (unsigned i = 0; i < request->field_count; i++) {
-        struct field *field = &request->fields[i];
-
-        field->name.data = head.data + (field->name.data - copy);
-        field->value.data = head.data + (field->value.data - copy);
-    }
+    move_fields(request->fields, request->field_count, copy, head.data);
     return status;
 }
+
+static bool take_reply(struct reply *reply, struct bytes head)
+{
+    http_parser parser;
+
+    http_parser_init(&parser, HTTP_RESPONSE);
+    parser.data = reply;
+    reply->seen = 0;
+    reply->field_count = 0;
+    http_parser_execute(&parser, &reply_settings, head.data, head.len);
+    reply->status = parser.status_code;
+    reply->minor = parser.http_minor;
+    return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
+}
+
+bool http1_take_reply(struct reply *reply, struct bytes head)
+{
+    char copy[REPLY_HEAD_BYTES_MAX];
+    bool is_taken = take_reply(reply, head);
+
+    if (is_taken || !memchr(head.data, '\t', head.len))
+        return is_taken;
+    copy_without_tabs(copy, head);
+    is_taken = take_reply(reply, (struct bytes){copy, head.len});
+    move_fields(reply->fields, reply->field_count, copy, head.data);
+    return is_taken;
+}
+
+static const struct http1_rules request_rules = {
+    .check_first = http1_check_request_line,
+    .head_bytes_max = HTTP1_HEAD_BYTES_MAX,
+    .first_bytes_max = HTTP1_LINE_BYTES_MAX,
+    .leading_crlf_max = HTTP1_LEADING_CRLF_MAX,
+};
 
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,
                                unsigned *status_out)
 {
-    enum http1_verdict verdict = http1_find_end(progress, data, len, used_out,
-                                                status_out);
+    enum http1_verdict verdict = http1_find_end(&request_rules, progress, data,
+                                                len, used_out, status_out);
     const char *start = data + (progress->lines > 0 ? progress->start
                                                     : progress->line);
     const char *end;

@@ -44,16 +44,21 @@ bool http1_escapes_are_valid(struct bytes text)
     return true;
 }
 
-/* method SP target SP version. Returns 0 or the status to answer. */
-static unsigned check_request_line(struct bytes line)
+unsigned http1_check_version(struct bytes version)
+{
+    if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
+        !is_digit(version.data[5]) || version.data[6] != '.' ||
+        !is_digit(version.data[7]))
+        return 400;
+    return version.data[5] == '1' && version.data[7] <= '1' ? 0 : 505;
+}
+
+unsigned http1_check_request_line(struct bytes line)
 {
     const char *end = line.data + line.len;
     const char *at = line.data;
     const char *target;
-    struct bytes version;
 
-    if (line.len > HTTP1_LINE_BYTES_MAX)
-        return 414;
     while (at < end && http1_is_in(*at, IN_TOKEN))
         at++;
     if (at == line.data || at == end || *at != ' ')
@@ -64,14 +69,7 @@ static unsigned check_request_line(struct bytes line)
         !http1_all_in(bytes_between(target, at), IN_TARGET) ||
         !http1_escapes_are_valid(bytes_between(target, at)))
         return 400;
-    version = bytes_between(at + 1, end);
-    if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
-        !is_digit(version.data[5]) || version.data[6] != '.' ||
-        !is_digit(version.data[7]))
-        return 400;
-    if (version.data[5] != '1' || version.data[7] > '1')
-        return 505;
-    return 0;
+    return http1_check_version(bytes_between(at + 1, end));
 }
 
 /* name ":" value; no white space before the colon, none at the beginning. */
@@ -90,7 +88,8 @@ static unsigned check_field_line(struct bytes line)
 
 /* The line under way: no control bytes, and CR only where LF may follow. So
  * that nobody waits for the end of what is already wrong. */
-static unsigned check_partial(const struct http1_progress *progress,
+static unsigned check_partial(const struct http1_rules *rules,
+                              const struct http1_progress *progress,
                               const char *data, size_t len)
 {
     const char *end = data + len;
@@ -100,23 +99,24 @@ static unsigned check_partial(const struct http1_progress *progress,
     if (!http1_all_in(bytes_between(data + progress->checked, end), IN_VALUE))
         return 400;
     if (progress->lines == 0 &&
-        end - (data + progress->line) > HTTP1_LINE_BYTES_MAX)
+        end - (data + progress->line) > rules->first_bytes_max)
         return 414;
-    return len - progress->start > HTTP1_HEAD_BYTES_MAX ? 431 : 0;
+    return len - progress->start > rules->head_bytes_max ? 431 : 0;
 }
 
-static unsigned check_line(struct http1_progress *progress, struct bytes line)
+static unsigned check_line(const struct http1_rules *rules,
+                           struct http1_progress *progress, struct bytes line)
 {
-    if (progress->lines > REQUEST_FIELDS_MAX)
+    if (progress->lines > REQUEST_FIELDS_MAX) /* that of replies, too */
         return 431;
     if (progress->lines++ > 0)
         return check_field_line(line);
     progress->start = (uint16_t)progress->line;
-    return check_request_line(line);
+    return line.len > rules->first_bytes_max ? 414 : rules->check_first(line);
 }
 
-/* Looks for the end of the head. HTTP1_DONE: *used_out is its length. */
-enum http1_verdict http1_find_end(struct http1_progress *progress,
+enum http1_verdict http1_find_end(const struct http1_rules *rules,
+                                  struct http1_progress *progress,
                                   const char *data, size_t len,
                                   size_t *used_out, unsigned *status_out)
 {
@@ -132,19 +132,19 @@ enum http1_verdict http1_find_end(struct http1_progress *progress,
         *used_out = (size_t)(lf - data) + 1;
         if (line.len == 0 && progress->lines > 0) {
             *status_out = 431;
-            return *used_out - progress->start > HTTP1_HEAD_BYTES_MAX
+            return *used_out - progress->start > rules->head_bytes_max
                        ? HTTP1_BAD
                        : HTTP1_DONE;
         }
         if (line.len == 0) {
-            if (progress->line >= 2 * HTTP1_LEADING_CRLF_MAX)
+            if (progress->line >= 2u * rules->leading_crlf_max)
                 return HTTP1_BAD;
-        } else if ((*status_out = check_line(progress, line)) != 0) {
+        } else if ((*status_out = check_line(rules, progress, line)) != 0) {
             return HTTP1_BAD;
         }
         progress->line = progress->checked = (uint32_t)*used_out;
     }
-    *status_out = check_partial(progress, data, len);
+    *status_out = check_partial(rules, progress, data, len);
     if (*status_out != 0)
         return HTTP1_BAD;
     progress->checked = (uint32_t)len;

@@ -119,24 +119,6 @@ static unsigned read_target(struct request *request)
     return read_absolute_target(request);
 }
 
-/* Takes the next member off a comma-separated list (RFC 9110 5.6.1). */
-static bool next_member(struct bytes *list, struct bytes *member_out)
-{
-    const char *comma;
-
-    if (!list->data)
-        return false;
-    comma = memchr(list->data, ',', list->len);
-    if (comma) {
-        *member_out = bytes_trim(bytes_between(list->data, comma));
-        *list = bytes_between(comma + 1, list->data + list->len);
-    } else {
-        *member_out = bytes_trim(*list);
-        *list = (struct bytes){NULL, 0};
-    }
-    return true;
-}
-
 static void read_connection(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_CONNECTION);
@@ -147,7 +129,7 @@ static void read_connection(struct request *request)
         struct bytes list = field->value;
         struct bytes member;
 
-        while (next_member(&list, &member)) {
+        while (field_next_member(&list, &member)) {
             if (bytes_ieq(member, BYTES("close")))
                 closes = true;
             else if (bytes_ieq(member, BYTES("keep-alive")))
@@ -157,23 +139,30 @@ static void read_connection(struct request *request)
     request->keep_alive = keeps && !closes;
 }
 
+bool http1_read_length(struct bytes value, uint64_t *length_out)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        if (!is_digit(value.data[i]) || length > INT64_MAX / 10 - 1)
+            return false;
+        length = length * 10 + (uint64_t)(value.data[i] - '0');
+    }
+    *length_out = length;
+    return value.len > 0;
+}
+
 static unsigned read_content_length(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_CONTENT_LENGTH);
-    uint64_t length = 0;
 
     request->content_length = 0;
     if (!field)
         return 0;
-    if (request_next(request, field) || field->value.len == 0)
-        return 400;
-    for (size_t i = 0; i < field->value.len; i++) {
-        if (!is_digit(field->value.data[i]) || length > INT64_MAX / 10 - 1)
-            return 400;
-        length = length * 10 + (uint64_t)(field->value.data[i] - '0');
-    }
-    request->content_length = length;
-    return 0;
+    return !request_next(request, field) &&
+                   http1_read_length(field->value, &request->content_length)
+               ? 0
+               : 400;
 }
 
 /* RFC 9112 6.1 and 6.3. Only the one coding "chunked" is understood; a list
@@ -192,7 +181,7 @@ static unsigned read_transfer_encoding(struct request *request)
         request_find(request, FIELD_CONTENT_LENGTH))
         return 400;
     list = field->value;
-    while (next_member(&list, &member)) {
+    while (field_next_member(&list, &member)) {
         if (member.len == 0)
             return 400;
         request->is_chunked = bytes_ieq(member, BYTES("chunked"));

@@ -1,12 +1,13 @@
 /*
  * http1_priv - the three steps of reading a head: http1_lint.c finds its end
  * and checks every byte, http1.c has http-parser take it apart,
- * http1_meaning.c checks what the parts say together (target, Host, framing).
+ * http1_meaning.c checks what the parts say together (target, Host, framing);
+ * of a reply http1_reply.c does.
  */
 #ifndef HTTP_HTTP1_PRIV_H
 #define HTTP_HTTP1_PRIV_H
 
-#include "http/http1.h"
+#include "http/reply.h"
 
 /*
  * What a byte may be part of, as RFC 9110 5.6.2 (token), 5.5 (field value:
@@ -32,12 +33,36 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
     return every == set;
 }
 
+/* What the heads of requests, or of replies, are like. */
+struct http1_rules {
+    unsigned (*check_first)(struct bytes line); /* 0, or what is BAD then */
+    uint32_t head_bytes_max;
+    uint32_t first_bytes_max; /* of the first line */
+    uint8_t leading_crlf_max; /* empty lines before it */
+};
+
 /* Looks for the end of the head, checking each line as it is complete and
  * what there is of the last one. HTTP1_DONE: *used_out is the head's length;
- * HTTP1_BAD: *status_out is set. */
-enum http1_verdict http1_find_end(struct http1_progress *progress,
+ * HTTP1_BAD: *status_out is set, to what check_first said, 400 for a line, 414
+ * for a first line and 431 for a head that is too long. */
+enum http1_verdict http1_find_end(const struct http1_rules *rules,
+                                  struct http1_progress *progress,
                                   const char *data, size_t len,
                                   size_t *used_out, unsigned *status_out);
+
+/* method SP target SP version. Returns 0 or the status to answer. */
+unsigned http1_check_request_line(struct bytes line);
+
+/* Whether a version's eight bytes are one: "HTTP/" DIGIT "." DIGIT, and then
+ * whether it is 1.0 or 1.1. Returns 0, 400 or 505. */
+unsigned http1_check_version(struct bytes version);
+
+/* Fills in the fields of a reply, of which all of the head has been checked,
+ * and its version. False: http-parser has found a fault even so. */
+MUST_USE bool http1_take_reply(struct reply *reply, struct bytes head);
+
+/* A value of Content-Length: digits, below 2^63 by an ample margin. */
+MUST_USE bool http1_read_length(struct bytes value, uint64_t *length_out);
 
 /* Every '%' begins an escape of two hexadecimal digits. */
 bool http1_escapes_are_valid(struct bytes text);

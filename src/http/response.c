@@ -7,10 +7,7 @@
 #include "http/date.h"
 #include "http/status.h"
 
-enum {
-    CHUNK_HEAD_BYTES = 10, /* eight hex digits and CRLF */
-    PARTS_MAX = 255        /* what part_count can say */
-};
+enum { PARTS_MAX = 255 }; /* what part_count can say */
 
 void response_init(struct response *response)
 {
@@ -19,6 +16,7 @@ void response_init(struct response *response)
     response->is_head = false;
     response->is_http10 = false;
     response->is_chunked = false;
+    response->has_length = false;
     response->is_timed = false;
     response->is_error = false;
     response->is_edited = false;
@@ -36,6 +34,8 @@ void response_init(struct response *response)
     response->parts = response->parts_inline;
     response->origin.object = NULL;
     response->stream = NULL;
+    response->spent = NULL;
+    response->trailer = response->lent = (struct bytes){NULL, 0};
     response->edits = NULL;
     response->own_edits = NULL;
     buf_init(&response->head, response->head_inline,
@@ -50,6 +50,9 @@ static void drop_body(struct response *response)
     if (response->stream)
         response->stream->destroy(response->stream);
     response->stream = NULL;
+    if (response->spent)
+        response->spent->destroy(response->spent);
+    response->spent = NULL;
 }
 
 void response_fini(struct response *response)
@@ -219,21 +222,6 @@ void response_add_head(struct response *response)
     }
 }
 
-void response_add_stream(struct response *response, struct stream *stream)
-{
-    response->is_chunked = !response->is_http10;
-    if (response->is_chunked)
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-    else
-        response->persists = false;
-    response_add_head(response);
-    if (stream && (response->is_head || response->head.failed))
-        stream->destroy(stream);
-    else
-        response->stream = stream;
-}
-
 /* --- Whole answers ------------------------------------------------------ */
 
 /* Takes back whatever was made so far; who asked, and where, stays known. */
@@ -363,49 +351,4 @@ void response_advance(struct response *response, uint64_t len)
             response->part_at++;
         len -= step;
     }
-}
-
-/* The head's buffer holds the pieces, each framed as one chunk:
- * size CRLF data CRLF. All that went before has been sent. */
-bool response_refill(struct response *response)
-{
-    struct buf *out = &response->head;
-    size_t room = response->is_chunked ? CHUNK_HEAD_BYTES : 0;
-    char size[CHUNK_HEAD_BYTES + 1];
-    int more;
-
-    assert(response->bytes_left == 0);
-    response->part_count = response->part_at = 0;
-    out->len = 0;
-    if (!buf_reserve(out, RESPONSE_STREAM_BYTES + room + 8))
-        return false;
-    out->len = room;
-    more = response->stream->fill(response->stream, out);
-    if (more == STREAM_ANSWERED) {
-        response->is_waiting = false;
-        return true;
-    }
-    if (more == STREAM_FAILED || out->failed)
-        return false;
-    response->is_waiting = more == STREAM_LATER;
-    if (response->is_waiting)
-        response->bytes_before = response->bytes_sent;
-    response->body_bytes += out->len - room;
-    if (response->is_chunked && out->len > room) {
-        snprintf(size, sizeof(size), "%08x\r\n", (unsigned)(out->len - room));
-        memcpy(out->data, size, CHUNK_HEAD_BYTES);
-        buf_put_literal(out, "\r\n");
-        room = 0;
-    }
-    if (more == STREAM_END) {
-        if (response->is_chunked)
-            buf_put_literal(out, "0\r\n\r\n");
-        response->stream->destroy(response->stream);
-        response->stream = NULL;
-    }
-    if (out->failed)
-        return false;
-    response_add_memory(response,
-                        (struct bytes){out->data + room, out->len - room});
-    return true;
 }

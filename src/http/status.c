@@ -50,6 +50,7 @@ static const struct bytes reasons[STATUS_END - STATUS_MIN] = {
     [504 - STATUS_MIN] = {"Gateway Timeout", 15},
     [505 - STATUS_MIN] = {"HTTP Version Not Supported", 26},
     [507 - STATUS_MIN] = {"Insufficient Storage", 20},
+    [508 - STATUS_MIN] = {"Loop Detected", 13},
     [511 - STATUS_MIN] = {"Network Authentication Required", 31},
 };
 

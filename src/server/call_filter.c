@@ -145,30 +145,36 @@ static int allow_value(scmp_filter_ctx filter, struct argument argument)
     return allow(filter, argument.call, 1, &compare);
 }
 
-/* TCP, not MPTCP, whose connections Landlock does not see. */
-static int allow_tcp(scmp_filter_ctx filter, uint32_t family, uint32_t protocol)
+/* By the protocol's name or by 0, which stands for the type's usual one. */
+static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
+                        uint32_t protocol)
 {
     const struct scmp_arg_cmp compares[] = {
         {0, SCMP_CMP_MASKED_EQ, ALL, family},
         {1, SCMP_CMP_MASKED_EQ, (uint32_t) ~(SOCK_NONBLOCK | SOCK_CLOEXEC),
-         SOCK_STREAM},
+         type},
         {2, SCMP_CMP_MASKED_EQ, ALL, protocol}};
 
     return allow(filter, SCMP_SYS(socket), ARRAY_LEN(compares), compares);
 }
 
-static int allow_sockets(scmp_filter_ctx filter)
+/* TCP, not MPTCP, whose connections Landlock does not see. */
+static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 {
-    int err;
+    static const uint32_t families[] = {AF_INET, AF_INET6};
+    int err = 0;
 
-    if ((err = allow_tcp(filter, AF_INET, 0)) != 0 ||
-        (err = allow_tcp(filter, AF_INET, IPPROTO_TCP)) != 0 ||
-        (err = allow_tcp(filter, AF_INET6, 0)) != 0)
-        return err;
-    return allow_tcp(filter, AF_INET6, IPPROTO_TCP);
+    for (size_t i = 0; i < ARRAY_LEN(families) && err == 0; i++) {
+        if ((err = allow_socket(filter, families[i], SOCK_STREAM, 0)) == 0)
+            err = allow_socket(filter, families[i], SOCK_STREAM, IPPROTO_TCP);
+        if (sends_udp && err == 0 &&
+            (err = allow_socket(filter, families[i], SOCK_DGRAM, 0)) == 0)
+            err = allow_socket(filter, families[i], SOCK_DGRAM, IPPROTO_UDP);
+    }
+    return err;
 }
 
-static int allow_all(scmp_filter_ctx filter)
+static int allow_all(scmp_filter_ctx filter, bool sends_udp)
 {
     uint32_t pid = (uint32_t)getpid();
     int err = 0;
@@ -188,7 +194,7 @@ static int allow_all(scmp_filter_ctx filter)
     for (size_t i = 0; i < ARRAY_LEN(calls_with_pid) && err == 0; i++)
         err = allow_value(filter,
                           (struct argument){calls_with_pid[i], 0, ALL, pid});
-    return err != 0 ? err : allow_sockets(filter);
+    return err != 0 ? err : allow_sockets(filter, sends_udp);
 }
 
 /* 0 or -errno. */
@@ -213,7 +219,7 @@ static int configure(scmp_filter_ctx filter, bool kills)
     return 0;
 }
 
-int call_filter_enter(bool kills)
+int call_filter_enter(bool kills, bool sends_udp)
 {
     scmp_filter_ctx filter = seccomp_init(kills ? SCMP_ACT_KILL_PROCESS
                                                 : SCMP_ACT_ERRNO(EPERM));
@@ -224,7 +230,7 @@ int call_filter_enter(bool kills)
     if ((err = configure(filter, kills)) == 0 &&
         (err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS),
                                 SCMP_SYS(clone3), 0)) == 0 &&
-        (err = allow_all(filter)) == 0)
+        (err = allow_all(filter, sends_udp)) == 0)
         err = seccomp_load(filter);
     seccomp_release(filter);
     return err;

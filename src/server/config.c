@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "io/small_file.h"
 #include "server/config_file.h"
 #include "server/config_outline.h"
 #include "server/config_site.h"
@@ -343,23 +344,23 @@ void config_read(struct options *options, struct bytes text, const char *folder,
 void config_load(struct options *options, struct faults *faults)
 {
     const char *folder = config_file_folder(options->config, &options->arena);
-    char *text;
-    size_t len;
-    int err = config_file_read(options->config, &text, &len);
+    struct small_file file;
+    int err = small_file_read(&file, options->config);
 
     faults->file = options->config;
     if (err == -EINVAL)
         faults_add(faults, 0, "is no file");
     else if (err == -EFBIG)
-        faults_add(faults, 0, "is longer than %d bytes", CONFIG_FILE_BYTES_MAX);
+        faults_add(faults, 0, "is longer than %d bytes", SMALL_FILE_BYTES_MAX);
     else if (err != 0)
         faults_add(faults, 0, "cannot be read: %s", strerror(-err));
     if (err != 0)
         forget_default_root(options);
     else if (folder)
-        config_read(options, (struct bytes){text, len}, folder, faults);
+        config_read(options, (struct bytes){file.text, file.len}, folder,
+                    faults);
     else
         faults_add(faults, 0, "the working directory is not known: %s",
                    strerror(errno));
-    free(text);
+    small_file_fini(&file);
 }

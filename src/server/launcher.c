@@ -55,8 +55,9 @@ int launcher_send(int fd, const struct launcher_order *order, const int *fds,
     return errno == EPIPE ? 0 : -errno;
 }
 
-int launcher_receive(int fd, struct launcher_order *order,
-                     int fds[LAUNCHER_FDS_MAX], size_t *count_out)
+/* 1; 0, the other end is closed; or -errno. */
+static int receive(int fd, struct launcher_order *order,
+                   int fds[LAUNCHER_FDS_MAX], size_t *count_out)
 {
     union rights rights;
     struct iovec data = {.iov_base = order, .iov_len = sizeof(*order)};
@@ -286,7 +287,7 @@ void launcher_run(int fd, const struct launcher_options *options)
         struct launcher_news news = {0};
         int fds[LAUNCHER_FDS_MAX] = {0};
         size_t count;
-        int got = launcher_receive(fd, &order, fds, &count);
+        int got = receive(fd, &order, fds, &count);
 
         if (got == 1)
             launch(fd, options, &order, fds, &news);

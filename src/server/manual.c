@@ -1,6 +1,6 @@
 #include "server/manual.h"
 
-#include "server/config_file.h"
+#include "io/small_file.h"
 #include "server/config_outline.h"
 #include "server/config_site.h"
 #include "server/option_table.h"
@@ -280,7 +280,7 @@ static void print_form(FILE *to)
     fprintf(to,
             "The file has at most %d bytes, %d sites, of each %d hosts and %d\n"
             "locations, and %d values in a list.\n",
-            CONFIG_FILE_BYTES_MAX, CONFIG_SITES_MAX, CONFIG_HOSTS_MAX,
+            SMALL_FILE_BYTES_MAX, CONFIG_SITES_MAX, CONFIG_HOSTS_MAX,
             CONFIG_LOCATIONS_MAX, CONFIG_LIST_MAX);
 }
 

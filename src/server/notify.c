@@ -135,11 +135,6 @@ void notify_stopping(const struct notify *notify, const char *status)
     tell(notify, "STOPPING=1\nSTATUS=%.*s", line_of(status), status);
 }
 
-void notify_status(const struct notify *notify, const char *status)
-{
-    tell(notify, "STATUS=%.*s", line_of(status), status);
-}
-
 void notify_watchdog(const struct notify *notify)
 {
     tell(notify, "WATCHDOG=1");

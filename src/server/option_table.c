@@ -4,6 +4,7 @@
 
 #include "backend/evict.h"
 #include "backend/file_cache.h"
+#include "backend/kv_cache.h"
 #include "base/log.h"
 #include "engine/sched.h"
 #include "observe/access_log.h"
@@ -230,15 +231,25 @@ const struct option_row option_rows[] = {
      "BYTES", "1M", 1, 64ull << 20, NULL, "of a value"},
     {NULL, "kv-max-size", 0, OPTION_BYTES, AT_START(kv_bytes_max), "BYTES",
      "64G", 1ull << 20, TIB, NULL, "of a folder"},
-    {NULL, "kv-token", 0, OPTION_PATH, AT_START(kv_token), "FILE", NULL, 0, 0,
-     NULL,
+    {NULL, "kv-cache-size", 0, OPTION_BYTES, AT_START(kv_cache_bytes), "BYTES",
+     "0", 0, TIB, NULL,
+     "memory for values, of each folder; 0: none, and\n"
+     "LMDB's pages in memory must do: little slower"},
+    {NULL, "kv-cache-policy", 0, OPTION_CHOICE, AT_START(kv_cache_policy),
+     "POLICY", "sieve", 0, 0, cache_policies,
+     "which of them go when there is no room"},
+    {NULL, "kv-lock-groups", 0, OPTION_NUMBER, AT_START(kv_lock_groups), "N",
+     "16", 1, KV_CACHE_GROUPS_MAX, NULL,
+     "that it lies in, each with a lock; a value of\n"
+     "more than an eighth of a group is not kept"},
+    {NULL, "kv-token", 0, OPTION_PATH, AT(kv_token), "FILE", NULL, 0, 0, NULL,
      "bearer tokens of those who may write: lines of\n"
      "TOKEN or TOKEN PREFIX. Who is on this machine\n"
      "needs none"},
-    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT_START(kv_open_writes), NULL,
-     NULL, 0, 0, NULL, "anybody may write"},
-    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT_START(kv_read_only), NULL, NULL,
-     0, 0, NULL, "nobody may"},
+    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT(kv_open_writes), NULL, NULL,
+     0, 0, NULL, "anybody may write"},
+    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT(kv_read_only), NULL, NULL, 0, 0,
+     NULL, "nobody may"},
     {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
      NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
 

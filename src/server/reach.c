@@ -90,6 +90,7 @@ bool reach_open(struct reach *reach, const struct options *options,
     if (reach_is_everywhere(options))
         add(reach, "/", PATH_READ);
     add_file(reach, options->config);
+    add_file(reach, options->kv_token);
     if (is_log_file(options->access_log))
         add(reach, options->access_log, PATH_PLACE);
     add(reach, options->pid_file, PATH_PLACE);

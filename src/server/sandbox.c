@@ -133,7 +133,7 @@ int sandbox_enter(struct sandbox *sandbox,
     sandbox->has_fence = fence_err == 0;
     if (is_strict && !sandbox->has_fence)
         return refuse("Landlock", fence_err);
-    filter_err = call_filter_enter(is_strict);
+    filter_err = call_filter_enter(is_strict, options->sends_udp);
     sandbox->has_filter = filter_err == 0;
     if (is_strict && !sandbox->has_filter)
         return refuse("seccomp filter", filter_err);

@@ -40,14 +40,6 @@ const char *stores_folder(const char *text)
     return kv_redis_is_url(place) ? NULL : place;
 }
 
-bool stores_are_shared(const struct options *options)
-{
-    for (size_t i = 0; i < options->kv.count; i++)
-        if (stores_folder(options->kv.items[i]))
-            return false;
-    return true;
-}
-
 bool stores_are_remote(const struct options *options)
 {
     for (size_t i = 0; i < options->kv.count; i++)
@@ -135,24 +127,13 @@ int stores_make_places(struct stores *stores, const struct options *options,
     return EX_OK;
 }
 
-int stores_read_tokens(struct stores *stores, const struct options *options)
-{
-    const char *path = options->kv_token;
-    struct kv_token_fault fault = {0};
-    int err = path ? kv_tokens_open(&stores->tokens, path, &fault) : 0;
-
-    if (err == 0)
-        return EX_OK;
-    fprintf(stderr, "sprintd: --kv-token '%s'", path);
-    if (fault.line > 0)
-        fprintf(stderr, ":%u", fault.line);
-    fprintf(stderr, ": %s\n", err == -EINVAL ? fault.text : strerror(-err));
-    return err == -EINVAL ? EX_CONFIG : EX_NOINPUT;
-}
-
 int stores_open(struct stores *stores, const struct options *options)
 {
-    struct kv_lmdb_options lmdb = {.bytes_max = options->kv_bytes_max};
+    struct kv_lmdb_options lmdb = {
+        .bytes_max = options->kv_bytes_max,
+        .cache = {.policy = (enum evict_policy)options->kv_cache_policy,
+                  .bytes_max = options->kv_cache_bytes,
+                  .groups = (unsigned)options->kv_lock_groups}};
 
     if (stores_read_sync(options->kv_sync, &lmdb))
         return EX_USAGE; /* it has been checked */
@@ -166,6 +147,109 @@ int stores_open(struct stores *stores, const struct options *options)
     }
     return EX_OK;
 }
+
+/* --- Statistics ------------------------------------------------------------- */
+
+/* The figures from first to last. */
+static uint32_t figures(enum stats_store_number first,
+                        enum stats_store_number last)
+{
+    uint32_t bits = 0;
+
+    for (unsigned number = first; number <= (unsigned)last; number++)
+        bits |= STATS_STORE_FIGURE(number);
+    return bits;
+}
+
+int stores_describe(const struct options *options,
+                    struct stats_store_options *to, size_t *count_out)
+{
+    *count_out = options->kv.count;
+    for (size_t i = 0; i < options->kv.count; i++) {
+        struct bytes prefix;
+        const char *place;
+
+        if (stores_read(options->kv.items[i], &prefix, &place))
+            return EX_USAGE; /* it has been checked */
+        snprintf(to[i].prefix, sizeof(to[i].prefix), "%.*s", (int)prefix.len,
+                 prefix.data);
+        if (kv_redis_is_url(place)) {
+            to[i].engine = "redis";
+            to[i].figures = figures(STATS_STORE_CALLS, STATS_STORE_CONNECTS);
+            continue;
+        }
+        to[i].engine = "lmdb";
+        to[i].figures = figures(STATS_STORE_KEYS,
+                                options->kv_cache_bytes > 0
+                                    ? STATS_STORE_CACHE_BYTES
+                                    : STATS_STORE_QUEUE_BYTES);
+    }
+    return EX_OK;
+}
+
+static void count_lmdb(struct kv_lmdb *lmdb, struct stats_store *to)
+{
+    struct kv_lmdb_counts counts;
+
+    kv_lmdb_count(lmdb, &counts);
+    stats_store_set(to, STATS_STORE_KEYS, counts.keys);
+    stats_store_set(to, STATS_STORE_MAP_BYTES, counts.map_bytes);
+    stats_store_set(to, STATS_STORE_USED_BYTES, counts.used_bytes);
+    stats_store_set(to, STATS_STORE_COMMITS, counts.commits);
+    stats_store_set(to, STATS_STORE_WRITES, counts.writes);
+    stats_store_set(to, STATS_STORE_SWEPT, counts.swept);
+    stats_store_set(to, STATS_STORE_QUEUE_WRITES, counts.queue_writes);
+    stats_store_set(to, STATS_STORE_QUEUE_BYTES, counts.queue_bytes);
+    stats_store_set(to, STATS_STORE_CACHE_HITS, counts.cache.hits);
+    stats_store_set(to, STATS_STORE_CACHE_MISSES, counts.cache.misses);
+    stats_store_set(to, STATS_STORE_CACHE_EVICTIONS, counts.cache.evictions);
+    stats_store_set(to, STATS_STORE_CACHE_BYTES, counts.cache.bytes);
+}
+
+static void count_redis(const struct kv_redis *redis, struct stats_store *to)
+{
+    struct kv_redis_counts counts;
+
+    kv_redis_count(redis, &counts);
+    stats_store_set(to, STATS_STORE_CALLS, counts.calls);
+    stats_store_set(to, STATS_STORE_RESENT,
+                    counts.redirected + counts.repeated);
+    stats_store_set(to, STATS_STORE_TIMEOUTS, counts.timeouts);
+    stats_store_set(to, STATS_STORE_UNREACHABLE, counts.unreachable);
+    stats_store_set(to, STATS_STORE_CONNECTS, counts.connects);
+}
+
+void stores_count(const struct stores *stores, struct stats_store *to)
+{
+    for (size_t i = 0; i < stores->count; i++)
+        if (stores->items[i].lmdb)
+            count_lmdb(stores->items[i].lmdb, &to[i]);
+        else if (stores->items[i].redis)
+            count_redis(stores->items[i].redis, &to[i]);
+}
+
+/* --- Handing over ----------------------------------------------------------- */
+
+void stores_pause(struct stores *stores)
+{
+    for (size_t i = 0; i < stores->count; i++)
+        if (stores->items[i].lmdb)
+            kv_lmdb_pause(stores->items[i].lmdb);
+    stores->is_paused = stores->count > 0;
+}
+
+bool stores_resume(struct stores *stores)
+{
+    bool are_all = true;
+
+    for (size_t i = 0; i < stores->count && stores->is_paused; i++)
+        if (stores->items[i].lmdb)
+            are_all &= kv_lmdb_resume(stores->items[i].lmdb) == 0;
+    stores->is_paused = !are_all;
+    return are_all;
+}
+
+/* --- Ending ----------------------------------------------------------------- */
 
 void stores_stop(struct stores *stores)
 {
@@ -182,6 +266,4 @@ void stores_close(struct stores *stores)
         stores->items[i] = (struct worker_store){.lmdb = NULL};
     }
     stores->count = 0;
-    kv_tokens_destroy(stores->tokens);
-    stores->tokens = NULL;
 }

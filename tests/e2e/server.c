@@ -150,7 +150,12 @@ static struct server *spawn(const struct launch *launch,
         flunk("pipe: %s", strerror(errno));
     server->pid = fork();
     if (server->pid == 0) {
+        /* Who may not look into the folder it lies in can be given it. */
+        int program = open(all.program, O_PATH | O_CLOEXEC);
+
         become(launch, out[1], err);
+        if (launch->as_nobody)
+            fexecve(program, (char *const *)(uintptr_t)argv, environ);
         execv(all.program, (char *const *)(uintptr_t)argv);
         _exit(127);
     }

@@ -83,6 +83,43 @@ static void nobody_who_is_not_trusted_is_believed(void **state)
     assert_int_equal(status_from(one, "127.0.0.3", "/only/f", fields), 403);
 }
 
+static unsigned status_at(const char *path, const char *target,
+                          const char *fields)
+{
+    struct client *client = client_open_unix(path);
+    unsigned status = client_ask(client, "GET", target, fields)->status;
+
+    client_close(client);
+    return status;
+}
+
+/* Who connects there has been let in by the file system. */
+static void whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is(void *
+                                                                        *state)
+{
+    static const char fields[] = "X-Forwarded-For: 203.0.113.1\r\n";
+    const char *path = printed("%s/socket", folder());
+    const char *listen = printed("--listen=unix:%s", path);
+    const char *conf = printed("trusted-proxies = 127.0.0.3\n%s", access_conf);
+    struct server *one = start_configured_at(NULL, conf, listen);
+
+    (void)state;
+    assert_int_equal(status_at(path, "/only/f", fields), 200);
+    assert_int_equal(status_at(path, "/but/f", fields), 403);
+    assert_int_equal(status_at(path, "/only/f",
+                               "X-Forwarded-For: 203.0.113.1, 192.0.2.1\r\n"),
+                     403);
+    assert_int_equal(status_at(path, "/only/f",
+                               "X-Forwarded-For: 203.0.113.1, 127.0.0.3\r\n"),
+                     200);
+    assert_int_equal(status_at(path, "/only/f", NULL), 403);
+    assert_int_equal(status_at(path, "/but/f", NULL), 200);
+    server_stop(one);
+    start_configured_at(NULL, access_conf, listen);
+    assert_int_equal(status_at(path, "/only/f", fields), 403);
+    assert_int_equal(status_at(path, "/but/f", fields), 200);
+}
+
 static void the_last_one_that_is_not_trusted_is_the_client(void **state)
 {
     static const struct {
@@ -322,6 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         e2e_test(allowed_ones_come_and_denied_ones_do_not),
         e2e_test(nobody_who_is_not_trusted_is_believed),
+        e2e_test(whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is),
         e2e_test(the_last_one_that_is_not_trusted_is_the_client),
         e2e_test(forwarded_is_read_when_it_is_chosen),
         e2e_test(who_asks_too_often_is_told_when_to_come_back),

@@ -145,18 +145,6 @@ static void a_second_process_is_refused(void **state)
     store_put(client_open(one), "a", "still");
 }
 
-static void an_upgrade_is_refused_with_a_reason(void **state)
-{
-    struct server *one = START_STORE(store_folder(), "--control",
-                                     control_path());
-    struct outcome outcome;
-
-    (void)state;
-    assert_int_equal(ctl("upgrade", &outcome), EXIT_FAILURE);
-    assert_non_null(strstr(outcome.err, "one server at a time"));
-    store_put(client_open(one), "a", "still");
-}
-
 static void two_stores_are_two(void **state)
 {
     struct server *one = START_STORE(store_folder(), "--kv",
@@ -185,10 +173,24 @@ static void a_strict_sandbox_lets_it_work(void **state)
     expect_filled(one);
 }
 
+#define FIRST_TOKEN "0123456789abcdef"
+#define SECOND_TOKEN "fedcba9876543210"
+
+/* From elsewhere, as far as tokens go. */
+static unsigned put_with(const struct server *one, const char *token)
+{
+    const char *fields = printed("Origin: http://b.example\r\n"
+                                 "Authorization: Bearer %s\r\n",
+                                 token);
+
+    return store_ask_alone(one, "PUT", "a", fields, "x")->status;
+}
+
 static void a_token_file_may_be_roots_alone(void **state)
 {
     const char *path = printed("%s/private", folder());
     struct launch launch = {0};
+    struct outcome outcome;
     struct server *one;
 
     (void)state;
@@ -200,12 +202,61 @@ static void a_token_file_may_be_roots_alone(void **state)
     one = server_start(&launch,
                        (const char *const[]){"--user=nobody", "--kv",
                                              printed("/kv=%s", store_folder()),
-                                             "--kv-token", path, NULL});
-    expect_status(store_ask_alone(one, "PUT", "a",
-                                  "Origin: http://b.example\r\n"
-                                  "Authorization: Bearer 0123456789abcdef\r\n",
-                                  "x"),
-                  201);
+                                             "--kv-token", path, "--control",
+                                             control_path(), NULL});
+    assert_int_equal(put_with(one, FIRST_TOKEN), 201);
+    /* And stays as it was read, since the rights to do so again are gone. */
+    site_text("../private", SECOND_TOKEN "\n");
+    assert_int_equal(ctl("reload", &outcome), 0);
+    assert_int_equal(put_with(one, SECOND_TOKEN), 401);
+    assert_int_equal(put_with(one, FIRST_TOKEN), 204);
+    assert_non_null(strstr(outcome.out, "its tokens stay as they were"));
+    assert_true(server_has_said(one, "its tokens stay as they were"));
+}
+
+static void tokens_are_read_again(void **state)
+{
+    struct server *one;
+    struct outcome outcome;
+
+    (void)state;
+    site_text("../again", FIRST_TOKEN "\n");
+    one = START_STORE(store_folder(), "--sandbox=strict", "--control",
+                      control_path(), "--kv-token",
+                      printed("%s/again", folder()));
+    assert_int_equal(put_with(one, FIRST_TOKEN), 201);
+    assert_int_equal(put_with(one, SECOND_TOKEN), 401);
+    site_text("../again", SECOND_TOKEN "\n");
+    assert_int_equal(put_with(one, SECOND_TOKEN), 401); /* not of itself */
+    ctl_ok("reload");
+    assert_int_equal(put_with(one, FIRST_TOKEN), 401);
+    assert_int_equal(put_with(one, SECOND_TOKEN), 204);
+    site_text("../again", FIRST_TOKEN "\nshort\n");
+    assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err, "again':2: a token has 16"));
+    assert_int_equal(put_with(one, FIRST_TOKEN), 401);
+    assert_int_equal(put_with(one, SECOND_TOKEN), 204);
+}
+
+static void a_refused_write_keeps_its_connection(void **state)
+{
+    struct server *one;
+    struct client *client;
+
+    (void)state;
+    site_text("../some", FIRST_TOKEN "\n");
+    one = START_STORE(store_folder(), "--kv-max-value=10", "--kv-token",
+                      printed("%s/some", folder()));
+    client = client_open(one);
+    expect_status(store_ask(client, "PUT", "a", "Origin: http://b.example\r\n",
+                            "x"),
+                  401);
+    expect_status(store_ask(client, "PUT", "a", "Content-Encoding: gzip\r\n",
+                            "x"),
+                  415);
+    expect_status(store_ask(client, "PUT", "a", NULL, "more than ten"), 413);
+    store_put(client, "a", "ten or few");
+    store_holds(client, "a", "ten or few");
 }
 
 static void a_faulty_token_file_is_told_of(void **state)
@@ -320,6 +371,35 @@ static void work(struct client *client, unsigned session, unsigned at)
     tally.statuses[reply->status]++;
 }
 
+static uint64_t of_store(const char *report, const char *label)
+{
+    return report_number(report, "Store /kv, engine lmdb", label);
+}
+
+static void expect_store_in(const char *report)
+{
+    uint64_t created = of_store(report, "puts: created");
+    uint64_t replaced = of_store(report, "puts: replaced");
+    uint64_t deleted = of_store(report, "deletes: done");
+
+    assert_int_equal(of_store(report, "gets: found"), tally.statuses[200]);
+    assert_int_equal(of_store(report, "gets: found") +
+                         of_store(report, "gets: missing"),
+                     tally.methods[0]);
+    assert_int_equal(created, tally.statuses[201]);
+    assert_int_equal(created + replaced, tally.methods[1]);
+    assert_int_equal(replaced + deleted, tally.statuses[204]);
+    assert_int_equal(deleted + of_store(report, "deletes: missing"),
+                     tally.methods[2]);
+    assert_int_equal(of_store(report, "keys"), created - deleted);
+    assert_int_equal(of_store(report, "writes answered"),
+                     tally.methods[1] + tally.methods[2]);
+    assert_in_range(of_store(report, "commits"), 1,
+                    of_store(report, "writes answered"));
+    assert_int_equal(of_store(report, "writes that wait"), 0);
+    assert_true(of_store(report, "bytes of the file") > 0);
+}
+
 static void the_report_agrees_with_its_clients(void **state)
 {
     enum { SESSIONS = 10, REQUESTS = 100 };
@@ -352,6 +432,7 @@ static void the_report_agrees_with_its_clients(void **state)
                                        printed("%u", statuses[i])),
                          tally.statuses[statuses[i]]);
     }
+    expect_store_in(report);
 }
 
 int main(void)
@@ -362,11 +443,12 @@ int main(void)
         e2e_test(a_store_is_copied_while_it_is_in_use),
         e2e_test(tools_of_lmdb_read_it),
         e2e_test(a_second_process_is_refused),
-        e2e_test(an_upgrade_is_refused_with_a_reason),
         e2e_test(two_stores_are_two),
         e2e_test(a_strict_sandbox_lets_it_work),
         e2e_test(a_token_file_may_be_roots_alone),
+        e2e_test(tokens_are_read_again),
         e2e_test(a_faulty_token_file_is_told_of),
+        e2e_test(a_refused_write_keeps_its_connection),
         e2e_test(a_store_that_is_full_says_so),
         e2e_test(a_disk_that_is_full_is_no_disaster),
         e2e_test(the_report_agrees_with_its_clients),

@@ -5,6 +5,7 @@
 #include "client.h"
 #include "crowd.h"
 #include "operator.h"
+#include "store.h"
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -166,6 +167,41 @@ static void what_cannot_change_is_told(void **state)
     assert_non_null(strstr(ctl_ok("status"), "workers: 1\n"));
 }
 
+static void another_list_of_stores_waits_for_the_next_start(void **state)
+{
+    static const char told[] =
+        "kv: changed; takes effect at the next start or upgrade\n";
+    const char *here = store_folder(), *more = store_folder();
+    struct server *one;
+    struct client *client;
+
+    (void)state;
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n"
+              "kv = {\"/kv=%s\"}\n",
+              site(), here);
+    one = start_configured();
+    client = client_open(one);
+    store_put(client, "a", "1");
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n"
+              "kv = {\"/kv=%s\", \"/more=%s\"}\n",
+              site(), here, more);
+    assert_string_equal(ctl_ok("reload"), told);
+    assert_true(server_has_said(one, "kv: changed"));
+    assert_true(eventually(
+        strcmp(client_ask(client, "GET", "/canary", "")->body, "other\n") == 0,
+        5000));
+    store_holds(client, "a", "1");
+    expect_status(client_ask(client, "DELETE", "/more/a", ""), 405);
+    assert_int_equal(access(more, F_OK), -1);
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
+    assert_string_equal(ctl_ok("reload"), told);
+    assert_true(eventually(
+        strcmp(client_ask(client, "GET", "/canary", "")->body, "canary\n") == 0,
+        5000));
+    store_holds(client, "a", "1");
+    store_put(client, "b", "2");
+}
+
 /* --- What is faulty ------------------------------------------------------------ */
 
 static void a_faulty_configuration_changes_nothing(void **state)
@@ -259,6 +295,7 @@ int main(void)
         TEST(what_was_begun_ends_as_it_began),
         TEST(listeners_come_and_go_and_the_others_stay),
         TEST(what_cannot_change_is_told),
+        TEST(another_list_of_stores_waits_for_the_next_start),
         TEST(a_faulty_configuration_changes_nothing),
         TEST(what_the_sandbox_does_not_reach_is_refused),
         TEST(no_request_fails_under_a_hundred_reloads)};

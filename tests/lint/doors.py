@@ -26,6 +26,7 @@ FLOORS = {
 # A library's header, and the files, as room/name without suffix, that may know
 # it. One knower is the aim; more are a decision.
 LIBRARIES = {
+    "ares.h": r"io/resolver_ares",
     "crypt.h": r"backend/htpasswd",
     "ev.h": r"(io|engine|server)/\w+|backend/(upstream\w*|kv_redis_link)",
     "hiredis/hiredis.h": r"backend/kv_redis_reply",

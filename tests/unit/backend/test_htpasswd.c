@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "io/small_file.h"
+
 /* All of "secret". */
 #define BCRYPT_Y "$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"
 #define BCRYPT_B "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"
@@ -257,7 +259,7 @@ static void what_is_too_large_is_refused(void **state)
 {
     enum { LINE = 72 };
     size_t size = (size_t)(HTPASSWD_USERS_MAX + 1) * LINE;
-    char *text = malloc(size + HTPASSWD_FILE_BYTES_MAX);
+    char *text = malloc(size + SMALL_FILE_BYTES_MAX);
     struct htpasswd *htpasswd = NULL;
     struct htpasswd_fault fault;
     char name[300];
@@ -274,11 +276,11 @@ static void what_is_too_large_is_refused(void **state)
     assert_int_equal(htpasswd_open(&htpasswd, path, &fault), -EINVAL);
     assert_int_equal(fault.line, HTPASSWD_USERS_MAX + 1);
 
-    memset(text, '\n', HTPASSWD_FILE_BYTES_MAX + 1);
-    write_file((struct bytes){text, HTPASSWD_FILE_BYTES_MAX});
+    memset(text, '\n', SMALL_FILE_BYTES_MAX + 1);
+    write_file((struct bytes){text, SMALL_FILE_BYTES_MAX});
     assert_int_equal(htpasswd_open(&htpasswd, path, &fault), 0);
     htpasswd_release(&htpasswd);
-    write_file((struct bytes){text, HTPASSWD_FILE_BYTES_MAX + 1});
+    write_file((struct bytes){text, SMALL_FILE_BYTES_MAX + 1});
     assert_int_equal(htpasswd_open(&htpasswd, path, &fault), -EINVAL);
     assert_string_equal(fault.text, "it has more than 1 MiB");
     assert_int_equal(fault.line, 0);

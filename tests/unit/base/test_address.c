@@ -233,6 +233,35 @@ static void unused_octets_are_zero(void **state)
     assert_memory_equal(address.octets + 4, zero, sizeof(zero));
 }
 
+static void loopback_and_unix_sockets_are_local(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_local;
+    } cases[] = {{"127.0.0.1", true},
+                 {"127.255.255.255", true},
+                 {"::1", true},
+                 {"::ffff:127.0.0.1", true},
+                 {"126.255.255.255", false},
+                 {"128.0.0.1", false},
+                 {"0.0.0.0", false},
+                 {"10.0.0.127", false},
+                 {"::", false},
+                 {"::2", false},
+                 {"1::1", false},
+                 {"7f00::1", false},
+                 {"::127.0.0.1", false}};
+    struct address address = {.family = ADDRESS_UNIX};
+
+    (void)state;
+    assert_true(address_is_local(&address));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_true(address_parse(&address, bytes_of(cases[i].text)));
+        if (address_is_local(&address) != cases[i].is_local)
+            fail_msg("'%s'", cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +275,7 @@ int main(void)
         cmocka_unit_test(numeric_addresses_are_read_from_text),
         cmocka_unit_test(what_is_no_numeric_address_is_refused),
         cmocka_unit_test(unused_octets_are_zero),
+        cmocka_unit_test(loopback_and_unix_sockets_are_local),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

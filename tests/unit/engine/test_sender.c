@@ -130,7 +130,7 @@ static void destroy(struct stream *stream)
     destroyed++;
 }
 
-static struct stream stream = {fill, destroy};
+static struct stream stream = {.fill = fill, .destroy = destroy};
 
 static void add_stream(int number, const char *const *all, bool is_chunked)
 {
@@ -249,7 +249,7 @@ static int fill_late(struct stream *unanswered, struct buf *out)
 /* Whoever sends it must know its size before, and may put the time in. */
 static void what_is_answered_late_is_not_sent_by_the_way(void **state)
 {
-    static struct stream unanswered = {fill_late, destroy};
+    static struct stream unanswered = {.fill = fill_late, .destroy = destroy};
 
     (void)state;
     late = add(0);

@@ -458,6 +458,67 @@ static void an_endless_trailer_is_given_up_before_its_end(void **state)
     assert_int_equal(event_of(len), CHUNKED_BAD);
 }
 
+/* --- Kept trailers ------------------------------------------------------ */
+
+static void trailer_fields_are_kept_for_who_asks(void **state)
+{
+    static const struct {
+        struct bytes wire;
+        const char *lines;
+    } cases[] = {
+        {WIRE("3\r\nabc\r\n0\r\n\r\n"), ""},
+        {WIRE("0\r\nA: b\r\n\r\n"), "A: b\r\n"},
+        {WIRE("1;x=y\r\n:\r\n0;z\r\nA:\r\nB-c: \xff\"\\,;\t d\r\n\r\nE: f\r\n"),
+         "A:\r\nB-c: \xff\"\\,;\t d\r\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        for (size_t step = 1; step <= cases[i].wire.len; step++) {
+            struct bytes rest = cases[i].wire;
+            enum chunked_event event;
+            struct chunked chunked;
+            struct buf trailer;
+
+            buf_init(&trailer, NULL, 0, CHUNKED_TRAILER_BYTES_MAX);
+            chunked_init(&chunked);
+            chunked.trailer = &trailer;
+            do {
+                struct bytes data;
+                struct bytes piece = {rest.data,
+                                      step < rest.len ? step : rest.len};
+
+                rest.data += piece.len;
+                rest.len -= piece.len;
+                while ((event = chunked_next(&chunked, &piece, &data)) ==
+                       CHUNKED_DATA)
+                    ;
+            } while (event == CHUNKED_AGAIN);
+            assert_int_equal(event, CHUNKED_END);
+            assert_true(bytes_eq(buf_bytes(&trailer),
+                                 bytes_of(cases[i].lines)));
+            buf_fini(&trailer);
+        }
+    }
+}
+
+/* The body is good all the same, and who asked sees that some are missing. */
+static void a_trailer_that_finds_no_room_is_said_to_have_failed(void **state)
+{
+    struct bytes wire = BYTES("0\r\nName: value\r\n\r\n");
+    struct chunked chunked;
+    struct bytes data;
+    struct buf trailer;
+    char storage[8];
+
+    (void)state;
+    buf_init(&trailer, storage, sizeof(storage), sizeof(storage));
+    chunked_init(&chunked);
+    chunked.trailer = &trailer;
+    assert_int_equal(chunked_next(&chunked, &wire, &data), CHUNKED_END);
+    assert_true(trailer.failed);
+}
+
 /* --- Random runs -------------------------------------------------------- */
 
 static const char *pick(const char *const *texts, unsigned count)
@@ -603,6 +664,8 @@ int main(void)
         cmocka_unit_test(white_space_counts_as_extension),
         cmocka_unit_test(the_trailer_is_bounded),
         cmocka_unit_test(an_endless_trailer_is_given_up_before_its_end),
+        cmocka_unit_test(trailer_fields_are_kept_for_who_asks),
+        cmocka_unit_test(a_trailer_that_finds_no_room_is_said_to_have_failed),
         cmocka_unit_test(random_bodies_are_decoded_in_random_pieces),
         cmocka_unit_test(mutated_bodies_agree_with_the_model),
     };

@@ -198,6 +198,22 @@ static void known_fields_are_found_in_any_case(void **state)
         {FIELD_FORWARDED, "Forwarded"},
         {FIELD_ORIGIN, "ORIGIN"},
         {FIELD_X_FORWARDED_FOR, "X-Forwarded-For"},
+        {FIELD_X_FORWARDED_HOST, "X-Forwarded-Host"},
+        {FIELD_X_FORWARDED_PROTO, "x-forwarded-proto"},
+        {FIELD_X_REAL_IP, "X-Real-IP"},
+        {FIELD_DATE, "date"},
+        {FIELD_MAX_FORWARDS, "Max-Forwards"},
+        {FIELD_TE, "te"},
+        {FIELD_TRAILER, "Trailer"},
+        {FIELD_UPGRADE, "upgrade"},
+        {FIELD_VIA, "VIA"},
+        {FIELD_HOP_BY_HOP, "Proxy"},
+        {FIELD_HOP_BY_HOP, "Keep-Alive"},
+        {FIELD_HOP_BY_HOP, "HTTP2-Settings"},
+        {FIELD_HOP_BY_HOP, "Proxy-Connection"},
+        {FIELD_HOP_BY_HOP, "Proxy-Authenticate"},
+        {FIELD_HOP_BY_HOP, "Proxy-Authorization"},
+        {FIELD_HOP_BY_HOP, "Proxy-Authentication-Info"},
     };
 
     (void)state;

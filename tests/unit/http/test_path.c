@@ -435,6 +435,26 @@ static void random_paths_agree_with_a_naive_model(void **state)
     assert_true(taken > 50000);
 }
 
+static void a_prefix_leads_to_itself_and_what_is_below(void **state)
+{
+    static const struct {
+        const char *prefix, *path;
+        bool leads;
+    } cases[] = {{"/a", "/a", true},    {"/a", "/a/", true},
+                 {"/a", "/a/b", true},  {"/a", "/ab", false},
+                 {"/a", "/", false},    {"/a", "/b/a", false},
+                 {"/a/b", "/a", false}, {"/a/b", "/a/b/c", true},
+                 {"/a", "/A", false},   {"", "/a", true},
+                 {"", "/", true},       {"/a", "", false},
+                 {"/a", "/a?b", false}, {"/a", "/a%2Fb", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (path_leads(bytes_of(cases[i].prefix), bytes_of(cases[i].path)) !=
+            cases[i].leads)
+            fail_msg("'%s' to '%s'", cases[i].prefix, cases[i].path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_value_cannot_end_where_it_stands),
         cmocka_unit_test(every_byte_comes_back),
         cmocka_unit_test(random_paths_agree_with_a_naive_model),
+        cmocka_unit_test(a_prefix_leads_to_itself_and_what_is_below),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

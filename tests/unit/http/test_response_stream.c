@@ -161,6 +161,170 @@ static void a_stream_not_sent_to_its_end_is_destroyed_all_the_same(void **state)
     assert_int_equal(counter.destroyed, 1);
 }
 
+/* --- Of a known length ---------------------------------------------------- */
+
+static void begin_stream_of(uint64_t length, int pieces, int digits)
+{
+    response_fini(&response);
+    response_init(&response);
+    response.persists = true;
+    add_stream(pieces, digits);
+    response_add_stream_of(&response, &counter.stream, length);
+}
+
+static void a_known_length_is_said_and_frames_the_body(void **state)
+{
+    (void)state;
+    begin_stream_of(6, 2, 3);
+    assert_left("Content-Length: 6\r\n\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("001");
+    response_advance(&response, 3);
+    assert_true(response_refill(&response));
+    assert_left("002");
+    response_advance(&response, 3);
+    assert_true(response_is_done(&response));
+    assert_true(response.persists);
+    assert_int_equal(response.body_bytes, 6);
+    assert_int_equal(counter.destroyed, 1);
+}
+
+static void a_known_length_serves_a_client_of_http10_that_goes_on(void **state)
+{
+    (void)state;
+    response.persists = response.is_http10 = true;
+    response_add_stream_of(&response, NULL, 0);
+    assert_left("Content-Length: 0\r\nConnection: keep-alive\r\n\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+static void a_stream_that_makes_more_than_it_said_breaks_off(void **state)
+{
+    (void)state;
+    begin_stream_of(5, 2, 3);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    response_advance(&response, 3);
+    assert_false(response_refill(&response));
+    assert_int_equal(response.bytes_left, 0);
+}
+
+static void a_stream_that_makes_less_than_it_said_breaks_off(void **state)
+{
+    (void)state;
+    begin_stream_of(4, 1, 3);
+    response_advance(&response, response.bytes_left);
+    assert_false(response_refill(&response));
+    begin_stream_of(1, 0, 1);
+    response_advance(&response, response.bytes_left);
+    assert_false(response_refill(&response));
+}
+
+static void the_length_of_what_is_not_sent_is_said_to_head(void **state)
+{
+    (void)state;
+    response.is_head = response.persists = true;
+    add_stream(2, 3);
+    response.stream = NULL; /* not yet */
+    response_add_stream_of(&response, &counter.stream, 1234);
+    assert_left("Content-Length: 1234\r\n\r\n");
+    assert_int_equal(counter.destroyed, 1);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+/* --- With a trailer ------------------------------------------------------- */
+
+static void a_trailer_follows_the_last_chunk(void **state)
+{
+    (void)state;
+    begin_stream(1, 3, true);
+    response.trailer = BYTES("A: b\r\nC: d\r\n");
+    assert_true(response_refill(&response));
+    assert_left("00000003\r\n001\r\n0\r\nA: b\r\nC: d\r\n\r\n");
+    begin_stream(1, 3, true);
+    assert_true(response_refill(&response));
+    assert_left("00000003\r\n001\r\n0\r\n\r\n");
+}
+
+static void without_chunks_there_is_no_trailer(void **state)
+{
+    (void)state;
+    begin_stream(1, 3, false);
+    response.trailer = BYTES("A: b\r\n");
+    assert_true(response_refill(&response));
+    assert_left("001");
+}
+
+/* Of an answer that has all but its framing. */
+static void add_to_head(void)
+{
+    response.persists = true;
+    head_field(&response.head, BYTES("A"), BYTES("b"));
+    add_stream(1, 3);
+    response.stream = NULL;
+    response_add_stream(&response, &counter.stream);
+}
+
+static void a_stream_goes_in_chunks_and_the_connection_stays(void **state)
+{
+    (void)state;
+    add_to_head();
+    assert_left("A: b\r\nTransfer-Encoding: chunked\r\n\r\n");
+    assert_true(response.persists);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("00000003\r\n001\r\n0\r\n\r\n");
+}
+
+static void to_http10_a_stream_ends_with_the_connection(void **state)
+{
+    (void)state;
+    response.is_http10 = true;
+    add_to_head();
+    assert_left("A: b\r\nConnection: close\r\n\r\n");
+    assert_false(response.persists);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("001");
+}
+
+static void head_says_the_framing_and_has_no_stream(void **state)
+{
+    (void)state;
+    response.is_head = true;
+    add_to_head();
+    assert_left("A: b\r\nTransfer-Encoding: chunked\r\n\r\n");
+    assert_null(response.stream);
+    assert_int_equal(counter.fills, 0);
+    assert_int_equal(counter.destroyed, 1);
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+static void head_needs_no_stream(void **state)
+{
+    (void)state;
+    response.is_head = true;
+    response.persists = true;
+    response_add_stream(&response, NULL);
+    assert_left("Transfer-Encoding: chunked\r\n\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
+static void without_a_head_there_is_no_stream(void **state)
+{
+    (void)state;
+    response.head.failed = true;
+    add_to_head();
+    assert_left("");
+    assert_null(response.stream);
+    assert_int_equal(counter.destroyed, 1);
+}
+
 int main(void)
 {
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -175,6 +339,18 @@ int main(void)
         FRESH(a_piece_over_the_ceiling_breaks_off),
         FRESH(no_memory_for_a_piece_breaks_off),
         FRESH(a_stream_not_sent_to_its_end_is_destroyed_all_the_same),
+        FRESH(a_known_length_is_said_and_frames_the_body),
+        FRESH(a_known_length_serves_a_client_of_http10_that_goes_on),
+        FRESH(a_stream_that_makes_more_than_it_said_breaks_off),
+        FRESH(a_stream_that_makes_less_than_it_said_breaks_off),
+        FRESH(the_length_of_what_is_not_sent_is_said_to_head),
+        FRESH(a_trailer_follows_the_last_chunk),
+        FRESH(without_chunks_there_is_no_trailer),
+        FRESH(a_stream_goes_in_chunks_and_the_connection_stays),
+        FRESH(to_http10_a_stream_ends_with_the_connection),
+        FRESH(head_says_the_framing_and_has_no_stream),
+        FRESH(head_needs_no_stream),
+        FRESH(without_a_head_there_is_no_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

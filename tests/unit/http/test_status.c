@@ -69,6 +69,7 @@ static void every_status_in_use_has_its_registered_reason(void **state)
         {504, "Gateway Timeout"},
         {505, "HTTP Version Not Supported"},
         {507, "Insufficient Storage"},
+        {508, "Loop Detected"},
         {511, "Network Authentication Required"},
     };
 

@@ -251,14 +251,14 @@ static size_t number; /* the refusal that a child tries */
 
 static int try_refusal(void)
 {
-    if (call_filter_enter(false) != 0)
+    if (call_filter_enter(false, false) != 0)
         return 1;
     return refused(refusals[number].act()) ? 0 : 2;
 }
 
 static int die_of_refusal(void)
 {
-    if (call_filter_enter(true) != 0)
+    if (call_filter_enter(true, false) != 0)
         return 1;
     refusals[number].act();
     return 2;
@@ -294,7 +294,7 @@ static int start_threads(void)
 {
     int count = 0;
 
-    if (call_filter_enter(true) != 0)
+    if (call_filter_enter(true, false) != 0)
         return 1;
     for (int i = 0; i < 8; i++) {
         pthread_t thread;
@@ -318,7 +318,7 @@ static int open_sockets(void)
     int families[] = {AF_INET, AF_INET6};
     int ends[2];
 
-    if (call_filter_enter(true) != 0)
+    if (call_filter_enter(true, false) != 0)
         return 1;
     for (int i = 0; i < 2; i++) {
         int flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -342,6 +342,28 @@ static void unix_and_tcp_sockets_open_under_a_strict_filter(void **state)
     assert_int_equal(enclosed(open_sockets), 0);
 }
 
+static int open_udp_sockets(void)
+{
+    if (call_filter_enter(false, true) != 0)
+        return 1;
+    if (socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) == -1 ||
+        (socket(AF_INET6, SOCK_DGRAM, 0) == -1 && errno != EAFNOSUPPORT) ||
+        socket(AF_INET, SOCK_DGRAM, IPPROTO_UDP) == -1)
+        return 2;
+    return refused(open_raw_socket()) && refused(open_mptcp_socket()) &&
+                   refused(socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP)) &&
+                   refused(open_netlink_socket())
+               ? 0
+               : 3;
+}
+
+static void udp_sockets_open_for_who_looks_names_up(void **state)
+{
+    (void)state;
+    want_filters();
+    assert_int_equal(enclosed(open_udp_sockets), 0);
+}
+
 static int wait_for_events(void)
 {
     struct timespec now;
@@ -354,7 +376,7 @@ static int wait_for_events(void)
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
-    if (call_filter_enter(true) != 0)
+    if (call_filter_enter(true, false) != 0)
         return 1;
     epoll = epoll_create1(EPOLL_CLOEXEC);
     if (epoll == -1 || eventfd(0, EFD_CLOEXEC) == -1 ||
@@ -390,7 +412,7 @@ static int keep_pages(void)
     int fd = file ? fileno(file) : -1;
     void *map;
 
-    if (fd == -1 || call_filter_enter(true) != 0)
+    if (fd == -1 || call_filter_enter(true, false) != 0)
         return 1;
     if (ftruncate(fd, 2 * sizeof(page)) != 0 ||
         pwrite(fd, page, sizeof(page), sizeof(page)) != sizeof(page) ||
@@ -416,7 +438,7 @@ static void a_database_is_kept_under_a_strict_filter(void **state)
 
 static int print_and_abort(void)
 {
-    if (call_filter_enter(true) != 0)
+    if (call_filter_enter(true, false) != 0)
         return 1;
     if (printf("%s", "") < 0 || fflush(stdout) != 0)
         return 2;
@@ -436,10 +458,10 @@ static void a_kernel_without_filters_is_told(void **state)
 {
     (void)state;
     load_error = -ENOSYS;
-    assert_int_equal(call_filter_enter(false), -ENOSYS);
+    assert_int_equal(call_filter_enter(false, false), -ENOSYS);
     load_error = 0;
     init_fails = 1;
-    assert_int_equal(call_filter_enter(true), -EOPNOTSUPP);
+    assert_int_equal(call_filter_enter(true, false), -EOPNOTSUPP);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
@@ -451,6 +473,7 @@ int main(void)
         TEST(strictly_it_kills),
         TEST(threads_start_under_a_strict_filter),
         TEST(unix_and_tcp_sockets_open_under_a_strict_filter),
+        TEST(udp_sockets_open_for_who_looks_names_up),
         TEST(a_loop_turns_under_a_strict_filter),
         TEST(a_database_is_kept_under_a_strict_filter),
         TEST(a_failed_assertion_still_aborts),

@@ -120,8 +120,6 @@ static void every_message_is_what_a_manager_expects(void **state)
     assert_true(at_us >= before_us && at_us <= now_read_ns() / 1000);
     notify_stopping(&notify, "draining");
     assert_string_equal(heard(), "STOPPING=1\nSTATUS=draining");
-    notify_status(&notify, "7 connections");
-    assert_string_equal(heard(), "STATUS=7 connections");
     notify_watchdog(&notify);
     assert_string_equal(heard(), "WATCHDOG=1");
     notify_main_pid(&notify, 4711);
@@ -147,14 +145,14 @@ static void a_status_cannot_smuggle_in_another_message(void **state)
     (void)state;
     listen_at(place_path(&place, "manager"));
     notify_open(&notify);
-    notify_status(&notify, "fine\nSTOPPING=1");
-    assert_string_equal(heard(), "STATUS=fine");
+    notify_stopping(&notify, "fine\nWATCHDOG=1");
+    assert_string_equal(heard(), "STOPPING=1\nSTATUS=fine");
     memset(longest, 'x', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
     notify_ready(&notify, longest);
     assert_memory_equal(heard(), "READY=1\nMAINPID=", 16);
-    notify_status(&notify, longest);
-    assert_int_equal(strlen(heard()), 7 + 256);
+    notify_stopping(&notify, longest);
+    assert_int_equal(strlen(heard()), strlen("STOPPING=1\nSTATUS=") + 256);
 }
 
 static void a_manager_that_does_not_read_or_is_gone_disturbs_nobody(void *

@@ -42,11 +42,12 @@ int __wrap_path_fence_enter(struct path_fence *fence)
     return enter_error != 0 ? enter_error : __real_path_fence_enter(fence);
 }
 
-int __real_call_filter_enter(bool kills);
-int __wrap_call_filter_enter(bool kills);
-int __wrap_call_filter_enter(bool kills)
+int __real_call_filter_enter(bool kills, bool sends_udp);
+int __wrap_call_filter_enter(bool kills, bool sends_udp);
+int __wrap_call_filter_enter(bool kills, bool sends_udp)
 {
-    return filter_error != 0 ? filter_error : __real_call_filter_enter(kills);
+    return filter_error != 0 ? filter_error
+                             : __real_call_filter_enter(kills, sends_udp);
 }
 
 /* --- Helpers ----------------------------------------------------------------- */

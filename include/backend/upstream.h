@@ -1,0 +1,154 @@
+/*
+ * upstream - connections of ours to other servers, kept alive, in pools.
+ *
+ *   ask --> [ balance ] --> server --> idle one, newest first ------> on_open
+ *                             |  none                                    ^
+ *                             +--> addresses --> connect, next after ----+
+ *                                  250 ms (RFC 8305) or a failure
+ *
+ *   upstream_release(reusable) --> idle list of its server, or closed
+ *
+ * An upstream is used by one asker at a time. While it is, the watcher for
+ * reading stays on (one epoll_ctl in its life); that for writing only after
+ * upstream_wait_writable(). While it is idle, what becomes readable is its end:
+ * it is closed. An idle one that has been closed all the same is found on use:
+ * the asker retries (is_reused).
+ *
+ * Thread: one worker's; upstream_pool_create() any, before upstream_pool_start().
+ * Owns:   the connections, the names; balance's shared part is the server's.
+ */
+#ifndef BACKEND_UPSTREAM_H
+#define BACKEND_UPSTREAM_H
+
+#include <ev.h>
+
+#include "backend/balance.h"
+#include "base/address.h"
+#include "base/now.h"
+#include "io/resolver.h"
+
+enum { UPSTREAM_UNIX_PATH_MAX = 107 };
+
+/* Where a server listens; texts borrowed for as long as the pool lives. */
+struct upstream_place {
+    struct bytes host; /* a name or an address, without brackets */
+    uint16_t port;
+    const char *unix_path;  /* not NULL: instead of these */
+    struct bytes authority; /* as Host would say, for logs and statistics too */
+};
+
+/* Counters of one server, of all workers: relaxed; for statistics. */
+struct upstream_counts {
+    _Atomic uint64_t requests;
+    _Atomic uint64_t failures;
+    _Atomic uint64_t connects; /* new connections */
+    _Atomic uint64_t reuses;
+    _Atomic uint64_t retries;
+    _Atomic uint64_t bytes_in; /* from it */
+    _Atomic uint64_t bytes_out;
+    _Atomic uint32_t idle; /* connections, now */
+};
+
+struct upstream_shared {
+    struct balance_server_shared *balance; /* server_count of them */
+    struct upstream_counts *counts;        /* the same */
+};
+
+struct upstream_options {
+    const struct upstream_place *places; /* borrowed, and the next two */
+    const struct balance_server *servers;
+    const struct upstream_shared *shared;
+    size_t server_count;
+    struct balance_options balance;
+    uint64_t connect_ms;   /* for a connection, all addresses together */
+    unsigned idle_max;     /* kept, of each server, by this worker */
+    uint64_t idle_ms;      /* for so long */
+    unsigned requests_max; /* over one connection; 0: any number */
+    unsigned retries_max;  /* of one request; 0: none */
+};
+
+/* What it takes from its worker; borrowed. */
+struct upstream_loop {
+    struct ev_loop *loop;
+    const struct now *now; /* refreshed each turn */
+    struct resolver *resolver;
+};
+
+enum upstream_error {
+    UPSTREAM_OK,
+    UPSTREAM_REFUSED,    /* nobody listens, no route: 502 */
+    UPSTREAM_UNRESOLVED, /* the name has no address: 502 */
+    UPSTREAM_TIMEOUT,    /* connecting took too long: 504 */
+    UPSTREAM_NONE,       /* all are down or at their limit: 503 */
+    UPSTREAM_SHORT       /* of memory or descriptors here: 503 */
+};
+
+struct upstream;      /* opaque */
+struct upstream_pool; /* opaque */
+
+/* Inside of whoever asks. */
+struct upstream_ask {
+    uint64_t hash;  /* see balance_take() */
+    uint64_t tried; /* servers not to ask again; the pool adds each it takes */
+    /* Either of them once, from the loop; or within upstream_ask_start(). */
+    void (*on_open)(struct upstream_ask *ask);
+    void (*on_failed)(struct upstream_ask *ask);
+    /* While it is open: */
+    void (*on_readable)(struct upstream_ask *ask);
+    void (*on_writable)(struct upstream_ask *ask); /* watched for once */
+    /* The answer. */
+    struct upstream *upstream;
+    enum upstream_error error;
+    int server;       /* which was taken; -1: none */
+    bool is_reused;   /* the connection has served before */
+    struct list link; /* private, as all below */
+    struct upstream_pool *pool;
+};
+
+/* NULL: no memory. Nothing is opened yet. */
+MUST_USE struct upstream_pool *upstream_pool_create(
+    const struct upstream_options *options);
+
+/* Begins to look names up. 0 or -errno: a name that cannot be one. */
+MUST_USE int upstream_pool_start(struct upstream_pool *pool,
+                                 const struct upstream_loop *loop);
+
+/* Nobody asks any more. NULL is accepted. */
+void upstream_pool_destroy(struct upstream_pool *pool);
+
+/* Wants a connection to one of the servers. Tries one server only: on_failed
+ * names it (server, already counted as a failure where it was one), and the
+ * asker starts anew if it may (upstream_may_retry()). */
+void upstream_ask_start(struct upstream_pool *pool, struct upstream_ask *ask);
+
+/* Lost interest, in whatever state: the connection is closed. */
+void upstream_ask_cancel(struct upstream_ask *ask);
+
+/* The exchange over it is done. reusable: nothing is left to be read or sent,
+ * and the server said that it persists; idle_ms: for how long it says to keep
+ * it idle (Keep-Alive: timeout=), 0: it did not. */
+void upstream_release(struct upstream_ask *ask, bool reusable, uint64_t idle_ms,
+                      enum balance_result result);
+
+/* Whether another try is allowed: below retries_max (the caller counts), a
+ * server untried and up, or the same one when a reused connection was stale;
+ * within the budget, which it then takes from. */
+MUST_USE bool upstream_may_retry(struct upstream_ask *ask, unsigned retries,
+                                 bool was_stale);
+
+int upstream_fd(const struct upstream *upstream);
+const struct upstream_place *upstream_place_of(const struct upstream_pool *pool,
+                                               int server);
+
+/* on_writable once it takes more. */
+void upstream_wait_writable(struct upstream_ask *ask);
+
+/* Back-pressure: nothing is read until it is resumed. */
+void upstream_pause(struct upstream_ask *ask);
+void upstream_resume(struct upstream_ask *ask);
+
+struct balance *upstream_balance(struct upstream_pool *pool);
+size_t upstream_server_count(const struct upstream_pool *pool);
+unsigned upstream_retry_after_s(const struct upstream_pool *pool);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * proxy - answers requests by asking another server (RFC 9110 7, RFC 9112).
+ *
+ *   request --> relay_request --> [ out ] --> upstream
+ *      body ---- sink ------------^
+ *   response <- relay_reply <---- [ in ] <--- upstream
+ *      body <--- stream (lent) ---^
+ *
+ * A transfer is one exchange on its way. Both ways stream at once, each through
+ * a buffer of its own of buffer_bytes: who is slow makes the other wait, not
+ * memory grow. What is short and there in one read leaves in one send, with its
+ * head, from the buffer it was read into.
+ *
+ *   OPENING --> SENDING --> RELAYING --> done, and the upstream is idle again
+ *      |  ^        |           |
+ *      |  +-retry--+           +--> broken off: the client's connection too
+ *      +--> 502, 503, 504      +--> TUNNEL (101): raw bytes, until both ended
+ *
+ * A request is tried again only while nothing of a reply to it has come, with
+ * a method that may be repeated (RFC 9110 9.2.2) or none of it sent, and
+ * with all of its body still at hand; within the budget (balance.h). One that
+ * went over a kept connection which turned out to be closed is tried anew once,
+ * likewise.
+ *
+ * Thread: one per worker; no locks.
+ * Owns:   its pool of servers, transfers and buffers.
+ */
+#ifndef HANDLER_PROXY_H
+#define HANDLER_PROXY_H
+
+#include "backend/upstream.h"
+#include "handler/handler.h"
+#include "http/relay.h"
+
+enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
+
+/* What BALANCE_HASH goes by. */
+enum proxy_hash { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_FIELD };
+
+struct proxy_options {
+    struct upstream_options upstream;
+    struct relay relay; /* host as kept; see host */
+    enum proxy_host host;
+    enum proxy_hash hash;
+    struct bytes hash_field; /* name, of PROXY_HASH_FIELD */
+    size_t buffer_bytes;     /* each way */
+    uint64_t reply_ms;       /* from the request's last byte to a head */
+    uint64_t idle_ms;        /* without a byte, either way */
+    uint64_t tunnel_ms;      /* the same, of a tunnel */
+    const struct response_style *style; /* borrowed */
+};
+
+struct proxy; /* opaque */
+
+/* Memory only. NULL: there is none. */
+MUST_USE struct proxy *proxy_create(const struct proxy_options *options);
+
+/* On the worker's thread, before its first request. The same as
+ * upstream_pool_start(). */
+MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
+
+/* All exchanges are done. NULL is accepted. */
+void proxy_destroy(struct proxy *proxy);
+
+struct handler proxy_handler(struct proxy *proxy);
+
+#endif

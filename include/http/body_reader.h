@@ -1,0 +1,59 @@
+/*
+ * body_reader - turns what comes over a connection into the body of one
+ * message, and knows where it ends: for requests and for replies.
+ *
+ *   body_reader_next()    while there is input:  data, data, ..., end
+ *   body_reader_pass()    instead, for bytes that went another way (splice)
+ *   body_reader_finish()  the other side has closed: was that the end?
+ *
+ * Thread: the worker that reads; no state but the struct.
+ */
+#ifndef HTTP_BODY_READER_H
+#define HTTP_BODY_READER_H
+
+#include "http/chunked.h"
+
+enum body_framing {
+    BODY_NONE,
+    BODY_LENGTH,
+    BODY_CHUNKED,
+    BODY_UNTIL_CLOSE, /* replies only */
+    BODY_TUNNEL       /* no body: what follows is no HTTP, up to the close */
+};
+
+enum body_event {
+    BODY_AGAIN, /* input used up, more needed */
+    BODY_DATA,  /* *data_out holds some of the body, a view into input */
+    BODY_END,   /* complete; input stands behind it */
+    BODY_BAD    /* malformed, or cut off: the framing is lost */
+};
+
+struct body_reader {
+    enum body_framing framing;
+    uint64_t left;          /* of BODY_LENGTH: bytes still to come */
+    uint64_t bytes;         /* of the body so far, decoded */
+    bool is_done;           /* BODY_END or BODY_BAD was said */
+    struct chunked chunked; /* its trailer may be set after init */
+};
+
+/* length is that of BODY_LENGTH. */
+void body_reader_init(struct body_reader *reader, enum body_framing framing,
+                      uint64_t length);
+
+/* Goes on at *input and moves it past what was used. Call again after
+ * BODY_DATA. An empty body ends at once, without input. Never to be called
+ * after BODY_END or BODY_BAD. */
+enum body_event body_reader_next(struct body_reader *reader,
+                                 struct bytes *input, struct bytes *data_out);
+
+/* How many bytes of the body come next as they are, none of them framing:
+ * UINT64_MAX until the close, 0 of chunks, whose sizes stand between. */
+uint64_t body_reader_plain(const struct body_reader *reader);
+
+/* That many of those went past, not by body_reader_next(). */
+void body_reader_pass(struct body_reader *reader, uint64_t bytes);
+
+/* The connection has ended: BODY_END if the body has too, else BODY_BAD. */
+enum body_event body_reader_finish(struct body_reader *reader);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * field - one line of a head, and the names that mean something to a server.
+ *
+ * Thread: any; no state.
+ * Owns:   nothing; name and value are views into the buffer of the head.
+ */
+#ifndef HTTP_FIELD_H
+#define HTTP_FIELD_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+/* Fields the server itself looks at. Everything else is FIELD_OTHER and is
+ * found by name. */
+enum field_id {
+    FIELD_OTHER,
+    FIELD_ACCEPT,
+    FIELD_ACCEPT_ENCODING,
+    FIELD_AUTHORIZATION,
+    FIELD_CONNECTION,
+    FIELD_CONTENT_LENGTH,
+    FIELD_DATE,
+    FIELD_EXPECT,
+    FIELD_FORWARDED,
+    FIELD_HOP_BY_HOP, /* any that never goes on and says nothing here */
+    FIELD_HOST,
+    FIELD_IF_MATCH,
+    FIELD_IF_MODIFIED_SINCE,
+    FIELD_IF_NONE_MATCH,
+    FIELD_IF_RANGE,
+    FIELD_IF_UNMODIFIED_SINCE,
+    FIELD_MAX_FORWARDS,
+    FIELD_ORIGIN,
+    FIELD_RANGE,
+    FIELD_REFERER,
+    FIELD_TE,
+    FIELD_TRAILER,
+    FIELD_TRANSFER_ENCODING,
+    FIELD_UPGRADE,
+    FIELD_USER_AGENT,
+    FIELD_VIA,
+    FIELD_X_FORWARDED_FOR,
+    FIELD_X_FORWARDED_HOST,
+    FIELD_X_FORWARDED_PROTO,
+    FIELD_X_REAL_IP,
+    FIELD_COUNT
+};
+
+_Static_assert(FIELD_COUNT <= 32, "each has a bit in a set of fields seen");
+
+struct field {
+    struct bytes name;
+    struct bytes value; /* without white space around it */
+    enum field_id id;
+};
+
+/* Which one a name stands for, in any case. */
+enum field_id field_identify(struct bytes name);
+
+/* Takes the next member off a comma-separated list (RFC 9110 5.6.1), whose
+ * data is NULL behind the last; members may be empty. False: none is left. */
+bool field_next_member(struct bytes *list, struct bytes *member_out);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * address_merge - from what a look-up found, and what was known before, the
+ * addresses to use, in the order in which to try them.
+ *
+ * IPv6 and IPv4 take turns, IPv6 first (RFC 8305, 4): when one of them does not
+ * work, the second try is already the other. Within each, those known before
+ * come first, as they were, and then the new ones. So a set that is the same
+ * comes out the same, however servers turn their lists around, and of more than
+ * fit those stay that were there.
+ *
+ *   address_merge_init()  address_merge_put()...  address_merge_finish()
+ *
+ * Thread: none of its own; the owner's thread.
+ * Owns:   nothing; borrows the addresses known before.
+ */
+#ifndef IO_ADDRESS_MERGE_H
+#define IO_ADDRESS_MERGE_H
+
+#include "base/address.h"
+
+enum { ADDRESS_MERGE_MAX = 16 };
+
+struct address_merge {
+    const struct address *old;
+    size_t old_count;
+    bool is_found[ADDRESS_MERGE_MAX]; /* of the old ones */
+    /* New ones by family, each once. */
+    struct address ipv6[ADDRESS_MERGE_MAX];
+    struct address ipv4[ADDRESS_MERGE_MAX];
+    size_t ipv6_count;
+    size_t ipv4_count;
+};
+
+/* old came from address_merge_finish(), or there are none. */
+void address_merge_init(struct address_merge *merge, const struct address *old,
+                        size_t old_count);
+
+/* Left out are addresses that were put before, and 0.0.0.0 and ::, by which
+ * this machine would be connected to. Ports are not looked at. */
+void address_merge_put(struct address_merge *merge,
+                       const struct address *address);
+
+/* How many there are now, in out. *is_other_out: not those known before. */
+size_t address_merge_finish(const struct address_merge *merge,
+                            struct address out[ADDRESS_MERGE_MAX],
+                            bool *is_other_out);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * small_file - all of a file that is read at once: a configuration, passwords,
+ * tokens.
+ *
+ * Only regular files, so that nobody is waited for, and up to a limit, also of
+ * those that grow while they are read.
+ *
+ * Thread: any; may wait for the file system.
+ * Owns:   the text, until small_file_fini().
+ */
+#ifndef IO_SMALL_FILE_H
+#define IO_SMALL_FILE_H
+
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+
+enum { SMALL_FILE_BYTES_MAX = 1 << 20 };
+
+struct small_file {
+    char *text;
+    size_t len;
+    struct stat seen; /* before it was read */
+};
+
+/* 0 or -errno, and nothing is to be given back then; -EISDIR or -EINVAL: it is
+ * no file; -EFBIG: it is longer than the limit. */
+MUST_USE int small_file_read(struct small_file *file, const char *path);
+
+/* Of these three, what is wrong, for people; NULL: it is another. */
+const char *small_file_fault(int err);
+
+/* Wipes the text, which may be secret, before it is given back. Zeroed is
+ * nothing to give back. */
+void small_file_fini(struct small_file *file);
+
+#endif

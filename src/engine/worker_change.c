@@ -1,0 +1,131 @@
+#include "engine/worker_priv.h"
+
+#include <stdlib.h>
+
+struct worker_change {
+    struct worker_service service;
+    struct sites *sites;
+    struct status *status;
+};
+
+void worker_discard(struct worker_change *change)
+{
+    if (change)
+        sites_release(&change->sites);
+    free(change);
+}
+
+/* --- Making it ------------------------------------------------------------- */
+
+static void add_mount(struct sites_options *sites, struct mount mount)
+{
+    sites->mounts[sites->mount_count++] = mount;
+}
+
+static void add_mounts(const struct worker *worker,
+                       struct worker_service *service)
+{
+    struct sites_options *sites = &service->sites;
+
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        add_mount(sites,
+                  (struct mount){.prefix = worker->options.stores[i].prefix,
+                                 .handler = kv_handler(worker->kvs[i].kv),
+                                 .is_raw = true});
+    if (service->status_prefix.len > 0)
+        add_mount(sites, (struct mount){.prefix = service->status_prefix,
+                                        .handler = sites->status});
+}
+
+/* Makes what the worker keeps from then on, whatever it serves. False: no
+ * memory. */
+static bool furnish(struct worker *worker, const struct worker_service *service)
+{
+    struct status_options status = {.allowed = service->status_allowed,
+                                    .stats = worker->options.shared_stats,
+                                    .style = service->sites.cache.style,
+                                    .history = worker->options.history};
+
+    if (service->password_check && !worker->desk &&
+        password_desk_create(&worker->desk, service->password_check,
+                             worker->mailbox) != 0)
+        return false;
+    if (service->has_status && !worker->made)
+        worker->made = status_create(&status);
+    return worker->made || !service->has_status;
+}
+
+struct worker_change *worker_prepare(struct worker *worker,
+                                     const struct worker_service *service)
+{
+    struct worker_change *change = calloc(1, sizeof(*change));
+    struct sites_options *sites;
+
+    if (!change)
+        return NULL;
+    change->service = *service;
+    sites = &change->service.sites;
+    sites->cache.style.now = &worker->now;
+    sites->wake = worker_wake_conns;
+    sites->wake_context = worker;
+    if (furnish(worker, &change->service)) {
+        sites->desk = worker->desk;
+        change->status = worker->made;
+        if (worker->made)
+            sites->status = status_handler(worker->made);
+        add_mounts(worker, &change->service);
+        change->sites = sites_create(sites);
+    }
+    if (change->sites)
+        return change;
+    worker_discard(change);
+    return NULL;
+}
+
+/* --- Taking it over -------------------------------------------------------- */
+
+void worker_apply(struct worker *worker, struct worker_change *change)
+{
+    worker_discard(atomic_exchange(&worker->change, change));
+    worker_command(worker, WORKER_CHANGE);
+}
+
+/* Keeps the counts of sites that go. */
+static void add_counts(struct worker *worker)
+{
+    struct file_cache_counts counts = sites_count_files(worker->sites);
+
+    worker->earlier.hits += counts.hits;
+    worker->earlier.misses += counts.misses;
+    worker->earlier.evictions += counts.evictions;
+}
+
+void worker_take_change(struct worker *worker)
+{
+    struct worker_change *change = atomic_exchange(&worker->change, NULL);
+    struct conn_set *conns = &worker->conns;
+    size_t connections_max = conns->limits.connections_max;
+    const struct worker_service *service;
+
+    if (!change) /* two were made, and the second was taken */
+        return;
+    service = &change->service;
+    if (worker->sites)
+        add_counts(worker);
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        kv_admit(worker->kvs[i].kv, &service->kv_access);
+    sites_release(&worker->sites);
+    worker->sites = change->sites;
+    change->sites = NULL;
+    conns->handler = sites_handler(worker->sites);
+    conns->style = service->sites.cache.style;
+    /* Room is set aside for as many as there might be from the start. */
+    conns->limits = service->limits;
+    conns->limits.connections_max = connections_max;
+    conns->proxies = service->proxies;
+    conns->proxies_introduce = service->proxies_introduce;
+    worker->status = change->status;
+    if (worker->status)
+        status_allow(worker->status, service->status_allowed);
+    worker_discard(change);
+}

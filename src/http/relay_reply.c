@@ -1,0 +1,134 @@
+#include "http/relay.h"
+
+#include "http/date.h"
+#include "http/relay_priv.h"
+
+static void put_status_line(const struct reply *reply, struct buf *out)
+{
+    buf_put_literal(out, "HTTP/1.1 ");
+    buf_put_number(out, reply->status);
+    buf_put_literal(out, " ");
+    buf_put(out, reply->reason);
+    buf_put_literal(out, "\r\n");
+}
+
+static void put_date(const struct now *now, struct buf *out)
+{
+    char date[DATE_LEN];
+
+    date_format(now->wall_s, date);
+    head_field(out, BYTES("Date"), (struct bytes){date, sizeof(date)});
+}
+
+static bool goes_on(const struct field *field,
+                    const struct nominated *nominated, bool sends_trailer)
+{
+    switch (field->id) {
+    case FIELD_CONNECTION:
+    case FIELD_CONTENT_LENGTH:
+    case FIELD_HOP_BY_HOP:
+    case FIELD_TE:
+    case FIELD_TRANSFER_ENCODING:
+    case FIELD_UPGRADE:
+        return false;
+    case FIELD_TRAILER:
+        return sends_trailer;
+    case FIELD_OTHER:
+        return !relay_is_nominated(nominated, field->name);
+    default:
+        return true;
+    }
+}
+
+/* Status line, end-to-end fields, Via. */
+static bool put_head(const struct relay *relay, const struct reply *reply,
+                     bool sends_trailer, struct buf *out)
+{
+    const struct field *end = reply->fields + reply->field_count;
+    struct nominated nominated;
+
+    if (!relay_read_nominated(&nominated, reply->fields, reply->field_count))
+        return false;
+    put_status_line(reply, out);
+    for (const struct field *field = reply->fields; field < end; field++)
+        if (goes_on(field, &nominated, sends_trailer))
+            head_field(out, field->name, field->value);
+    relay_put_via(relay, reply->minor, out);
+    return true;
+}
+
+enum relay_verdict relay_interim(const struct relay *relay,
+                                 const struct request *request,
+                                 const struct reply *reply, struct buf *out)
+{
+    bool switches = reply->status == 101;
+
+    if (switches && (!relay_upgrades(relay, request) ||
+                     !bytes_ieq(reply->upgrade, relay->upgrade)))
+        return RELAY_BAD_SWITCH;
+    if (!put_head(relay, reply, false, out))
+        return RELAY_BAD_CONNECTION;
+    if (switches) {
+        head_field(out, BYTES("Upgrade"), relay->upgrade);
+        buf_put_literal(out, "Connection: upgrade\r\n");
+    }
+    buf_put_literal(out, "\r\n");
+    return out->failed ? RELAY_TOO_LARGE : RELAY_DONE;
+}
+
+enum relay_verdict relay_reply(const struct relay *relay,
+                               const struct request *request,
+                               const struct reply *reply,
+                               const struct response_style *style,
+                               struct buf *head)
+{
+    enum body_framing framing = reply_framing(reply, request->method);
+
+    if (!put_head(relay, reply,
+                  framing == BODY_CHUNKED && relay_takes_trailers(request),
+                  head))
+        return RELAY_BAD_CONNECTION;
+    if (!reply_find(reply, FIELD_DATE)) /* RFC 9110 6.6.1 */
+        put_date(style->now, head);
+    if (framing == BODY_NONE && reply->has_length && reply->status != 204)
+        head_number(head, BYTES("Content-Length"), reply->content_length);
+    return head->failed ? RELAY_TOO_LARGE : RELAY_DONE;
+}
+
+/* --- Trailers ------------------------------------------------------------ */
+
+/* RFC 9110 6.5.1. Whatever has an id means something to a server. */
+static bool may_trail(struct bytes name)
+{
+    static const struct bytes never[] = {
+        {"Age", 3},     {"Expires", 7},           {"Location", 8},
+        {"Pragma", 6},  {"Retry-After", 11},      {"Vary", 4},
+        {"Warning", 7}, {"WWW-Authenticate", 16}, {"Authentication-Info", 19},
+    };
+
+    if (field_identify(name) != FIELD_OTHER || relay_is_for_all(name) ||
+        relay_has_prefix(name, BYTES("Proxy-")) ||
+        relay_has_prefix(name, BYTES("Sec-")))
+        return false;
+    for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+        if (bytes_ieq(name, never[i]))
+            return false;
+    return true;
+}
+
+void relay_trailer(struct bytes lines, struct buf *out)
+{
+    while (lines.len > 0) {
+        const char *feed = memchr(lines.data, '\n', lines.len);
+        const char *colon = memchr(lines.data, ':', lines.len);
+        struct bytes line;
+
+        if (!feed || !colon)
+            return;
+        line = bytes_between(lines.data, feed + 1);
+        if (may_trail(bytes_between(lines.data, colon)))
+            buf_put(out, line);
+        lines.data += line.len;
+        lines.len -= line.len;
+    }
+}

@@ -1,0 +1,390 @@
+#include "http/relay.h"
+
+#include "http/relay_priv.h"
+
+/* --- What is asked ------------------------------------------------------- */
+
+static bool has_member(const struct request *request, enum field_id id,
+                       struct bytes wanted)
+{
+    const struct field *field = request_find(request, id);
+
+    for (; field; field = request_next(request, field)) {
+        struct bytes list = field->value;
+        struct bytes member;
+
+        while (field_next_member(&list, &member))
+            if (bytes_ieq(member, wanted))
+                return true;
+    }
+    return false;
+}
+
+bool relay_upgrades(const struct relay *relay, const struct request *request)
+{
+    return relay->upgrade.len > 0 && request->minor == 1 &&
+           request->method == METHOD_GET && !request->is_chunked &&
+           request->content_length == 0 &&
+           has_member(request, FIELD_CONNECTION, BYTES("upgrade")) &&
+           has_member(request, FIELD_UPGRADE, relay->upgrade);
+}
+
+bool relay_takes_trailers(const struct request *request)
+{
+    return request->minor == 1 &&
+           has_member(request, FIELD_TE, BYTES("trailers"));
+}
+
+enum body_framing relay_framing(const struct request *request,
+                                const struct relay_from *from)
+{
+    if (request->is_chunked)
+        return from->has_length ? BODY_LENGTH : BODY_CHUNKED;
+    return request_find(request, FIELD_CONTENT_LENGTH) ? BODY_LENGTH
+                                                       : BODY_NONE;
+}
+
+/* Takes a word, and the white space before it, off the front of text. */
+static struct bytes take_word(struct bytes *text)
+{
+    struct bytes word = bytes_trim(*text);
+    const char *end = text->data + text->len;
+    size_t len = 0;
+
+    while (len < word.len && word.data[len] != ' ' && word.data[len] != '\t')
+        len++;
+    word.len = len;
+    *text = bytes_between(word.data + len, end);
+    return word;
+}
+
+/* How often our own name stands in Via: "1.1 name" or "HTTP/1.1 name (...)",
+ * RFC 9110 7.6.3. */
+static unsigned count_rounds(const struct relay *relay,
+                             const struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_VIA);
+    unsigned rounds = 0;
+
+    for (; field; field = request_next(request, field)) {
+        struct bytes list = field->value;
+        struct bytes member;
+
+        while (field_next_member(&list, &member)) {
+            (void)take_word(&member); /* the protocol */
+            rounds += bytes_ieq(take_word(&member), relay->pseudonym);
+        }
+    }
+    return rounds;
+}
+
+/* --- The request line ---------------------------------------------------- */
+
+/* "." or "..", as servers read it: the dots may be encoded, and some leave
+ * out what follows a ';'. */
+static bool is_dot_segment(struct bytes segment)
+{
+    unsigned dots = 0;
+
+    for (size_t i = 0; i < segment.len && segment.data[i] != ';'; dots++) {
+        if (segment.data[i] == '.')
+            i++;
+        else if (segment.len - i >= 3 && segment.data[i] == '%' &&
+                 segment.data[i + 1] == '2' &&
+                 byte_lower(segment.data[i + 2]) == 'e')
+            i += 3;
+        else
+            return false;
+    }
+    return dots == 1 || dots == 2;
+}
+
+/* What this server took for one place would be another upstream, if only one
+ * of the two resolves them. Some take '\' for '/'. */
+static bool has_dot_segment(struct bytes path)
+{
+    const char *end = path.data + path.len;
+    const char *begin = path.data;
+
+    for (const char *at = begin; at < end; at++) {
+        if (*at != '/' && *at != '\\')
+            continue;
+        if (is_dot_segment(bytes_between(begin, at)))
+            return true;
+        begin = at + 1;
+    }
+    return is_dot_segment(bytes_between(begin, end));
+}
+
+/* Takes strip off. False: it does not stand there, or not as whole segments. */
+static bool strip_path(struct bytes strip, struct bytes *path)
+{
+    if (strip.len == 0)
+        return true;
+    if (path->len < strip.len || memcmp(path->data, strip.data, strip.len) != 0)
+        return false;
+    path->data += strip.len;
+    path->len -= strip.len;
+    return path->len == 0 || *path->data == '/' ||
+           strip.data[strip.len - 1] == '/';
+}
+
+static enum relay_verdict put_line(const struct relay *relay,
+                                   const struct request *request,
+                                   struct buf *out)
+{
+    struct bytes path = request->path;
+    struct bytes first = relay->replace;
+
+    if (has_dot_segment(path))
+        return RELAY_BAD_TARGET;
+    if (bytes_eq(path, BYTES("*")))
+        first.len = 0; /* the whole server, wherever it is */
+    else if (!strip_path(relay->strip, &path))
+        return RELAY_BAD_TARGET;
+    buf_put(out, request->method_name);
+    buf_put_literal(out, " ");
+    if (first.len > 0 && *first.data != '/')
+        buf_put_literal(out, "/");
+    if (first.len > 0 && first.data[first.len - 1] == '/' && path.len > 0 &&
+        *path.data == '/')
+        first.len--;
+    buf_put(out, first);
+    if (first.len == 0 &&
+        (path.len == 0 || (*path.data != '/' && *path.data != '*')))
+        buf_put_literal(out, "/");
+    buf_put(out, path);
+    if (request->query.data) {
+        buf_put_literal(out, "?");
+        buf_put(out, request->query);
+    }
+    buf_put_literal(out, " HTTP/1.1\r\n");
+    return RELAY_DONE;
+}
+
+/* --- Who has asked ------------------------------------------------------- */
+
+/* Whether what the peer says in that way is believed. */
+static bool believes(const struct relay *relay, const struct relay_from *from,
+                     enum forwarded_field way)
+{
+    return relay->trust && relay->trust->field == way &&
+           forwarded_is_trusted(relay->trust, from->peer);
+}
+
+/* The values of all such fields, as the beginning of one list. */
+static void put_list(const struct request *request, enum field_id id,
+                     struct buf *out)
+{
+    const struct field *field = request_find(request, id);
+
+    for (; field; field = request_next(request, field)) {
+        if (field->value.len == 0)
+            continue;
+        buf_put(out, field->value);
+        buf_put_literal(out, ", ");
+    }
+}
+
+static void put_x_forwarded(const struct request *request,
+                            const struct relay_from *from, bool goes_on,
+                            struct buf *out)
+{
+    char peer[ADDRESS_TEXT_MAX];
+    struct bytes text = {peer, address_format(from->peer, peer)};
+
+    buf_put_literal(out, "X-Forwarded-For: ");
+    if (goes_on)
+        put_list(request, FIELD_X_FORWARDED_FOR, out);
+    buf_put(out, from->peer->family == ADDRESS_UNIX ? BYTES("unknown") : text);
+    buf_put_literal(out, "\r\n");
+    if (!goes_on || !request_find(request, FIELD_X_FORWARDED_PROTO))
+        head_field(out, BYTES("X-Forwarded-Proto"), from->scheme);
+    if (request->host.len > 0 &&
+        (!goes_on || !request_find(request, FIELD_X_FORWARDED_HOST)))
+        head_field(out, BYTES("X-Forwarded-Host"), request->host);
+}
+
+/* RFC 7239 4 and 6: what is no token stands in quotes, IPv6 in brackets too. No
+ * host has a quotation mark or a backslash (http1_meaning.c). */
+static void put_forwarded(const struct request *request,
+                          const struct relay_from *from, bool goes_on,
+                          struct buf *out)
+{
+    char peer[ADDRESS_TEXT_MAX];
+    struct bytes text = {peer, address_format(from->peer, peer)};
+    struct bytes quote = head_is_token(request->host) ? BYTES("") : BYTES("\"");
+
+    buf_put_literal(out, "Forwarded: ");
+    if (goes_on)
+        put_list(request, FIELD_FORWARDED, out);
+    buf_put_literal(out, "for=");
+    if (from->peer->family == ADDRESS_IPV6)
+        buf_put_literal(out, "\"[");
+    buf_put(out, from->peer->family == ADDRESS_UNIX ? BYTES("unknown") : text);
+    if (from->peer->family == ADDRESS_IPV6)
+        buf_put_literal(out, "]\"");
+    buf_put_literal(out, ";proto=");
+    buf_put(out, from->scheme);
+    if (request->host.len > 0) {
+        buf_put_literal(out, ";host=");
+        buf_put(out, quote);
+        buf_put(out, request->host);
+        buf_put(out, quote);
+    }
+    buf_put_literal(out, "\r\n");
+}
+
+static void put_asker(const struct relay *relay, const struct request *request,
+                      const struct relay_from *from, struct buf *out)
+{
+    bool believes_x = believes(relay, from, FORWARDED_X_FOR);
+    bool believes_rfc = believes(relay, from, FORWARDED_RFC7239);
+
+    if (!believes_rfc)
+        put_x_forwarded(request, from, believes_x, out);
+    if (!believes_x)
+        put_forwarded(request, from, believes_rfc, out);
+}
+
+/* --- The fields ---------------------------------------------------------- */
+
+/* Whether a name with '_' is to some servers one that means something, since
+ * CGI makes '_' of '-'. */
+static bool is_disguised(struct bytes name)
+{
+    char other[32];
+    struct bytes twin = {other,
+                         name.len < sizeof(other) ? name.len : sizeof(other)};
+
+    if (!memchr(name.data, '_', name.len))
+        return false;
+    for (size_t i = 0; i < twin.len; i++)
+        other[i] = (char)(name.data[i] == '_' ? '-' : name.data[i]);
+    return relay_is_for_all(twin) || field_identify(twin) != FIELD_OTHER;
+}
+
+static bool goes_on(const struct field *field,
+                    const struct nominated *nominated, bool believes_x)
+{
+    switch (field->id) {
+    case FIELD_CONNECTION:
+    case FIELD_CONTENT_LENGTH:
+    case FIELD_EXPECT:
+    case FIELD_FORWARDED:
+    case FIELD_HOP_BY_HOP:
+    case FIELD_HOST:
+    case FIELD_MAX_FORWARDS:
+    case FIELD_TE:
+    case FIELD_TRAILER:
+    case FIELD_TRANSFER_ENCODING:
+    case FIELD_UPGRADE:
+    case FIELD_X_FORWARDED_FOR:
+        return false;
+    case FIELD_X_FORWARDED_HOST:
+    case FIELD_X_FORWARDED_PROTO:
+    case FIELD_X_REAL_IP:
+        return believes_x;
+    case FIELD_OTHER:
+        return !relay_is_nominated(nominated, field->name) &&
+               !is_disguised(field->name) &&
+               (believes_x || !relay_tells_asker(field->name));
+    default:
+        return true;
+    }
+}
+
+/* RFC 9110 7.6.2. For other methods it says nothing, and goes on as it is. */
+static enum relay_verdict put_max_forwards(const struct request *request,
+                                           struct buf *out)
+{
+    const struct field *field = request_find(request, FIELD_MAX_FORWARDS);
+    uint64_t count = 0;
+
+    if (!field)
+        return RELAY_DONE;
+    if (request->method != METHOD_OPTIONS && request->method != METHOD_TRACE) {
+        head_field(out, field->name, field->value);
+        return RELAY_DONE;
+    }
+    if (request_next(request, field) || field->value.len == 0 ||
+        field->value.len > 18)
+        return RELAY_BAD_COUNT;
+    for (size_t i = 0; i < field->value.len; i++) {
+        char digit = field->value.data[i];
+
+        if (digit < '0' || digit > '9')
+            return RELAY_BAD_COUNT;
+        count = 10 * count + (uint64_t)(digit - '0');
+    }
+    if (count == 0)
+        return RELAY_LAST;
+    head_number(out, BYTES("Max-Forwards"), count - 1);
+    return RELAY_DONE;
+}
+
+/* What is about our connection to the upstream, and the empty line. */
+static void put_connection(const struct relay *relay,
+                           const struct request *request,
+                           const struct relay_from *from, struct buf *out)
+{
+    bool takes_trailers = relay_takes_trailers(request);
+
+    if (takes_trailers)
+        buf_put_literal(out, "TE: trailers\r\n");
+    if (from->expects_continue && request->expects_continue)
+        buf_put_literal(out, "Expect: 100-continue\r\n");
+    if (relay_upgrades(relay, request)) {
+        head_field(out, BYTES("Upgrade"), relay->upgrade);
+        buf_put(out, takes_trailers ? BYTES("Connection: upgrade, TE\r\n")
+                                    : BYTES("Connection: upgrade\r\n"));
+    } else if (takes_trailers) {
+        buf_put_literal(out, "Connection: TE\r\n");
+    }
+    switch (relay_framing(request, from)) {
+    case BODY_LENGTH:
+        head_number(out, BYTES("Content-Length"),
+                    from->has_length ? from->length : request->content_length);
+        break;
+    case BODY_CHUNKED:
+        head_field(out, BYTES("Transfer-Encoding"), BYTES("chunked"));
+        break;
+    case BODY_NONE:
+    case BODY_UNTIL_CLOSE:
+    case BODY_TUNNEL:
+        break;
+    }
+    buf_put_literal(out, "\r\n");
+}
+
+enum relay_verdict relay_request(const struct relay *relay,
+                                 const struct request *request,
+                                 const struct relay_from *from, struct buf *out)
+{
+    const struct field *end = request->fields + request->field_count;
+    bool believes_x = believes(relay, from, FORWARDED_X_FOR);
+    struct nominated nominated;
+    enum relay_verdict verdict;
+
+    if (!relay_read_nominated(&nominated, request->fields,
+                              request->field_count))
+        return RELAY_BAD_CONNECTION;
+    if (count_rounds(relay, request) >= RELAY_ROUNDS_MAX)
+        return RELAY_LOOP;
+    verdict = put_line(relay, request, out);
+    if (verdict != RELAY_DONE)
+        return verdict;
+    head_field(out, BYTES("Host"),
+               relay->keeps_host && request->host.len > 0 ? request->host
+                                                          : relay->host);
+    for (const struct field *field = request->fields; field < end; field++)
+        if (goes_on(field, &nominated, believes_x))
+            head_field(out, field->name, field->value);
+    verdict = put_max_forwards(request, out);
+    if (verdict != RELAY_DONE)
+        return verdict;
+    relay_put_via(relay, request->minor, out);
+    put_asker(relay, request, from, out);
+    put_connection(relay, request, from, out);
+    return out->failed ? RELAY_TOO_LARGE : RELAY_DONE;
+}

@@ -1,0 +1,77 @@
+/*
+ * What resolver.c (names, and when to look them up) and resolver_ares.c (how;
+ * all that knows c-ares) share.
+ */
+#ifndef IO_RESOLVER_PRIV_H
+#define IO_RESOLVER_PRIV_H
+
+#include "base/heap.h"
+#include "base/host_name.h"
+#include "base/list.h"
+#include "base/siphash.h"
+#include "io/resolver.h"
+
+struct resolver {
+    struct ev_loop *loop;
+    const struct now *now;
+    struct ares_channeldata *channel;
+    ev_timer timer;  /* for c-ares' time-outs and the names due */
+    ev_io *watchers; /* a UDP and a TCP one for each server; fd -1: unused */
+    size_t watcher_count;
+    struct list names;
+    size_t name_count;
+    struct heap due;  /* names that wait for their next look-up */
+    struct list news; /* names whose owners are to be told */
+    struct siphash_key key;
+    uint64_t draws;
+    bool is_telling;
+};
+
+struct resolver_name {
+    struct resolver *resolver;
+    struct list link;
+    struct list news_link;
+    struct heap_node due_node;
+    resolver_fn on_change;
+    void *context;
+    enum resolver_state state;
+    bool is_asking;     /* c-ares has a pointer to us */
+    bool is_closed;     /* and nobody else; its answer frees it */
+    bool is_asked_just; /* an answer now comes without network */
+    unsigned failures;  /* in a row */
+    const char *why;
+    uint64_t ends_ms;
+    uint16_t port;
+    size_t count;
+    struct address addresses[RESOLVER_ADDRESSES_MAX];
+    char host[HOST_NAME_MAX_BYTES + 2] /* with a dot at its end, and NUL */;
+};
+
+/* --- resolver_ares.c ------------------------------------------------------ */
+
+/* 0 or -errno; resolver_ares_close() either way. */
+MUST_USE int resolver_ares_open(struct resolver *resolver,
+                                const struct resolver_options *options);
+void resolver_ares_close(struct resolver *resolver);
+
+/* Begins a look-up. It may be over on return. */
+void resolver_ares_ask(struct resolver_name *name);
+
+/* Sees to look-ups that have waited long enough. */
+void resolver_ares_mind_time(struct resolver *resolver);
+
+/* In how many ms there is something to mind; UINT64_MAX: never. */
+uint64_t resolver_ares_left_ms(struct resolver *resolver);
+
+/* --- resolver.c ----------------------------------------------------------- */
+
+/* What has become of a look-up. Owners are told later: c-ares is in the midst
+ * of something. */
+void resolver_note_failure(struct resolver_name *name, const char *why);
+void resolver_note_found(struct resolver_name *name,
+                         const struct address_merge *merge, uint64_t ttl_ms);
+
+/* After c-ares had its turn: tells the news, sets the timer. */
+void resolver_end_turn(struct resolver *resolver);
+
+#endif

@@ -1,0 +1,85 @@
+#include "io/small_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Room for a byte too many, which tells that there is one. */
+enum { ROOM = SMALL_FILE_BYTES_MAX + 1 };
+
+static int read_all(struct small_file *file, int fd)
+{
+    while (file->len < ROOM) {
+        ssize_t n = read(fd, file->text + file->len, ROOM - file->len);
+
+        if (n == -1 && errno == EINTR)
+            continue;
+        if (n == -1)
+            return -errno;
+        if (n == 0)
+            return 0;
+        file->len += (size_t)n;
+    }
+    return -EFBIG;
+}
+
+static int read_text(struct small_file *file, int fd)
+{
+    char *shorter;
+    int err;
+
+    if (fstat(fd, &file->seen) == -1)
+        return -errno;
+    if (!S_ISREG(file->seen.st_mode))
+        return S_ISDIR(file->seen.st_mode) ? -EISDIR : -EINVAL;
+    if (file->seen.st_size > SMALL_FILE_BYTES_MAX)
+        return -EFBIG;
+    file->text = malloc(ROOM);
+    if (!file->text)
+        return -ENOMEM;
+    err = read_all(file, fd);
+    if (err != 0) {
+        small_file_fini(file);
+        return err;
+    }
+    shorter = realloc(file->text, file->len + 1);
+    if (shorter)
+        file->text = shorter;
+    return 0;
+}
+
+/* O_NONBLOCK: not to wait for the writer of a pipe, which is refused. */
+int small_file_read(struct small_file *file, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int err;
+
+    *file = (struct small_file){0};
+    if (fd == -1)
+        return -errno;
+    err = read_text(file, fd);
+    close(fd);
+    return err;
+}
+
+const char *small_file_fault(int err)
+{
+    switch (err) {
+    case -EINVAL:
+    case -EISDIR:
+        return "it is no file";
+    case -EFBIG:
+        return "it has more than 1 MiB";
+    default:
+        return NULL;
+    }
+}
+
+void small_file_fini(struct small_file *file)
+{
+    if (file->text)
+        explicit_bzero(file->text, file->len);
+    free(file->text);
+    *file = (struct small_file){0};
+}

@@ -1,0 +1,390 @@
+/*
+ * fuzz_reply - raw bytes from an upstream, up to what goes on to the client.
+ *
+ * The first byte of the input chooses what was asked, the next two say where
+ * the rest is split into two reads; the rest is what comes over the
+ * connection: replies one after the other, with bodies. Each must come to the
+ * same whole, split and byte by byte; made anew for the client it must be read
+ * as the same reply, with nothing of the upstream's connection. Any breach
+ * aborts.
+ */
+#include "relay_checks.h"
+
+enum {
+    REPLIES_MAX = 8,    /* of one input */
+    BYTEWISE_MAX = 512, /* longer texts are not read byte by byte */
+    WALL_S = 1784600000
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* --- What was asked ------------------------------------------------------ */
+
+static const char *const questions[] = {
+    "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n\r\n",
+    ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\n"
+     "Upgrade: websocket\r\n\r\n"),
+};
+
+static const struct relay relay = {.pseudonym = {"sprintd", 7},
+                                   .upgrade = {"websocket", 9}};
+
+static void ask(struct request *request, unsigned which)
+{
+    const char *text = questions[which % 4];
+    struct http1_progress progress = {0};
+    size_t used;
+    unsigned status;
+
+    CHECK(http1_parse(&progress, text, strlen(text), request, &used, &status) ==
+          HTTP1_DONE);
+}
+
+/* --- The head ------------------------------------------------------------ */
+
+struct answer {
+    enum http1_verdict verdict;
+    const char *fault;
+    size_t used;
+    struct reply reply;
+    char *copy; /* what the reply's views point into */
+};
+
+static void read_answer(struct answer *answer, struct bytes text, size_t first,
+                        size_t step)
+{
+    struct http1_progress progress = {0};
+    size_t len = first < text.len ? first : text.len;
+
+    for (;;) {
+        answer->copy = copy_of(text.data, len);
+        answer->verdict = http1_parse_reply(&progress, answer->copy, len,
+                                            &answer->reply, &answer->used,
+                                            &answer->fault);
+        if (answer->verdict != HTTP1_MORE || len == text.len)
+            return;
+        free(answer->copy);
+        len = text.len - len > step ? len + step : text.len;
+    }
+}
+
+static void check_reply(const struct reply *reply, const char *data, size_t len)
+{
+    uint32_t seen = 0;
+
+    CHECK(len >= 4 && memcmp(data + len - 4, "\r\n\r\n", 4) == 0);
+    CHECK(len <= REPLY_HEAD_BYTES_MAX);
+    CHECK(reply->status >= 100 && reply->status <= 599 && reply->minor <= 1);
+    CHECK(!has_control(reply->reason));
+    CHECK(reply->reason.len == 0 || is_inside(reply->reason, data, len));
+    CHECK(reply->upgrade.len == 0 || is_inside(reply->upgrade, data, len));
+    CHECK(!(reply->is_chunked && (reply->has_length || reply->minor == 0)));
+    CHECK(reply->content_length <= INT64_MAX);
+    CHECK(reply->status != 101 || reply->upgrade.len > 0);
+    CHECK(reply->field_count <= REPLY_FIELDS_MAX);
+    for (unsigned i = 0; i < reply->field_count; i++) {
+        check_view(reply->fields[i].name, data, len);
+        check_view(reply->fields[i].value, data, len);
+        CHECK(head_is_token(reply->fields[i].name));
+        CHECK(reply->fields[i].id == field_identify(reply->fields[i].name));
+        seen |= 1u << reply->fields[i].id;
+    }
+    CHECK(reply->seen == seen);
+}
+
+static void check_same_answer(const struct answer *whole, struct bytes text,
+                              size_t first, size_t step)
+{
+    const struct reply *x = &whole->reply;
+    struct answer split;
+    const struct reply *y = &split.reply;
+
+    read_answer(&split, text, first, step);
+    CHECK(split.verdict == whole->verdict);
+    if (whole->verdict == HTTP1_DONE) {
+        check_reply(y, split.copy, split.used);
+        CHECK(split.used == whole->used && x->status == y->status);
+        CHECK(x->minor == y->minor && x->persists == y->persists);
+        CHECK(x->is_chunked == y->is_chunked);
+        CHECK(x->has_length == y->has_length);
+        CHECK(x->content_length == y->content_length && x->seen == y->seen);
+        CHECK(bytes_eq(x->reason, y->reason));
+        CHECK(bytes_eq(x->upgrade, y->upgrade));
+        CHECK(x->field_count == y->field_count);
+        for (unsigned i = 0; i < x->field_count; i++) {
+            CHECK(bytes_eq(x->fields[i].name, y->fields[i].name));
+            CHECK(bytes_eq(x->fields[i].value, y->fields[i].value));
+        }
+    }
+    free(split.copy);
+}
+
+/* --- The head that goes on ----------------------------------------------- */
+
+static struct fields fields_of(const struct reply *reply)
+{
+    return (struct fields){reply->fields, reply->field_count};
+}
+
+/* Reads what was made, and compares. Our own fields may make one too many. */
+static bool read_again(struct answer *again, struct bytes head,
+                       const struct reply *reply, uint32_t ours)
+{
+    read_answer(again, head, head.len, 1);
+    if (again->verdict != HTTP1_DONE) {
+        CHECK(reply->field_count > REPLY_FIELDS_MAX - 3 ||
+              head.len > REPLY_HEAD_BYTES_MAX);
+        free(again->copy);
+        return false;
+    }
+    CHECK(again->used == head.len && again->reply.minor == 1);
+    CHECK(again->reply.status == reply->status);
+    CHECK(bytes_eq(again->reply.reason, reply->reason));
+    check_relayed(fields_of(reply), fields_of(&again->reply), ours);
+    CHECK(reply_find(&again->reply, FIELD_VIA));
+    return true;
+}
+
+static void relay_interim_head(const struct request *request,
+                               const struct reply *reply)
+{
+    struct buf head;
+    struct answer again;
+
+    buf_init(&head, NULL, 0, RELAY_HEAD_BYTES_MAX);
+    switch (relay_interim(&relay, request, reply, &head)) {
+    case RELAY_DONE:
+        if (!read_again(&again, buf_bytes(&head), reply,
+                        1u << FIELD_VIA | 1u << FIELD_CONNECTION |
+                            1u << FIELD_UPGRADE))
+            break;
+        CHECK(!again.reply.has_length);
+        CHECK(reply->status == 101 ||
+              !reply_find(&again.reply, FIELD_CONNECTION));
+        free(again.copy);
+        break;
+    case RELAY_BAD_SWITCH:
+        CHECK(reply->status == 101);
+        break;
+    default:
+        CHECK(reply_find(reply, FIELD_CONNECTION));
+        break;
+    }
+    buf_fini(&head);
+}
+
+/* As the handler of a proxy does, but for the body. */
+static void end_head(struct response *response, const struct reply *reply,
+                     enum body_framing framing)
+{
+    switch (framing) {
+    case BODY_LENGTH:
+        response_add_stream_of(response, NULL, reply->content_length);
+        break;
+    case BODY_CHUNKED:
+    case BODY_UNTIL_CLOSE:
+        response_add_stream(response, NULL);
+        break;
+    case BODY_NONE:
+    case BODY_TUNNEL:
+        response_add_head(response);
+        break;
+    }
+}
+
+static void check_framing(const struct reply *before, const struct reply *after,
+                          enum method asked)
+{
+    enum body_framing framing = reply_framing(before, asked);
+
+    CHECK(after->persists);
+    CHECK(reply_framing(after, asked) ==
+          (framing == BODY_UNTIL_CLOSE ? BODY_CHUNKED : framing));
+    if (framing == BODY_LENGTH || (framing == BODY_NONE && after->has_length)) {
+        CHECK(before->has_length && after->has_length);
+        CHECK(before->content_length == after->content_length);
+    }
+}
+
+static void relay_final_head(const struct request *request,
+                             const struct reply *reply)
+{
+    static const struct now now = {.wall_s = WALL_S};
+    static const struct response_style style = {.now = &now};
+    enum body_framing framing = reply_framing(reply, request->method);
+    uint32_t ours = 1u << FIELD_VIA | 1u << FIELD_DATE |
+                    1u << FIELD_CONTENT_LENGTH | 1u << FIELD_TRANSFER_ENCODING;
+    struct response response;
+    struct answer again;
+
+    if (relay_takes_trailers(request))
+        ours |= 1u << FIELD_TRAILER;
+    response_init(&response);
+    response.persists = true;
+    response.is_head = request->method == METHOD_HEAD;
+    if (relay_reply(&relay, request, reply, &style, &response.head) !=
+        RELAY_DONE) {
+        CHECK(reply_find(reply, FIELD_CONNECTION));
+    } else {
+        end_head(&response, reply, framing);
+        CHECK(response.part_count == 1);
+        if (read_again(&again, buf_bytes(&response.head), reply, ours)) {
+            check_framing(reply, &again.reply, request->method);
+            CHECK(count_others(fields_of(reply)) <=
+                  count_others(fields_of(&again.reply)));
+            free(again.copy);
+        }
+    }
+    response_fini(&response);
+}
+
+/* --- The body ------------------------------------------------------------ */
+
+struct reading_body {
+    enum body_event event;
+    size_t used;
+    struct buf body;
+    struct buf trailer;
+};
+
+static void read_body(struct reading_body *reading, enum body_framing framing,
+                      uint64_t length, struct bytes text, size_t first,
+                      size_t step)
+{
+    size_t len = first < text.len ? first : text.len;
+    struct body_reader reader;
+
+    body_reader_init(&reader, framing, length);
+    buf_init(&reading->body, NULL, 0, text.len);
+    buf_init(&reading->trailer, NULL, 0, CHUNKED_TRAILER_BYTES_MAX);
+    reader.chunked.trailer = &reading->trailer;
+    reading->used = 0;
+    for (;;) {
+        char *copy = copy_of(text.data + reading->used, len);
+        struct bytes input = {copy, len};
+        struct bytes data;
+
+        while ((reading->event = body_reader_next(&reader, &input, &data)) ==
+               BODY_DATA) {
+            CHECK(data.len > 0 && is_inside(data, copy, len));
+            buf_put(&reading->body, data);
+        }
+        CHECK(reading->event != BODY_AGAIN || input.len == 0);
+        reading->used += len - input.len;
+        free(copy);
+        if (reading->event != BODY_AGAIN || reading->used == text.len)
+            break;
+        len = text.len - reading->used < step ? text.len - reading->used : step;
+    }
+    CHECK(!reading->body.failed && !reading->trailer.failed);
+    CHECK(reader.bytes == reading->body.len);
+    if (reading->event == BODY_AGAIN)
+        CHECK(body_reader_finish(&reader) ==
+              (body_reader_plain(&reader) == UINT64_MAX ? BODY_END : BODY_BAD));
+}
+
+static void reading_body_fini(struct reading_body *reading)
+{
+    buf_fini(&reading->body);
+    buf_fini(&reading->trailer);
+}
+
+/* What may follow a body is read as fields that mean nothing to a server. */
+static void check_trailer(struct bytes lines)
+{
+    struct buf text;
+    struct answer answer;
+
+    buf_init(&text, NULL, 0, REPLY_HEAD_BYTES_MAX);
+    buf_put_literal(&text, "HTTP/1.1 200 OK\r\n");
+    relay_trailer(lines, &text);
+    buf_put_literal(&text, "\r\n");
+    read_answer(&answer, buf_bytes(&text), text.len, 1);
+    CHECK(answer.verdict == HTTP1_DONE ||
+          strstr(answer.fault, "large")); /* over 100 */
+    if (answer.verdict == HTTP1_DONE)
+        CHECK((answer.reply.seen & ~(1u << FIELD_OTHER)) == 0);
+    free(answer.copy);
+    buf_fini(&text);
+}
+
+static bool take_body(enum body_framing framing, uint64_t length,
+                      struct bytes *text, size_t split)
+{
+    const size_t steps[][2] = {{split, text->len + 1}, {1, 1}};
+    struct reading_body whole;
+    bool is_complete;
+
+    read_body(&whole, framing, length, *text, text->len, 1);
+    for (int i = 0; i < (text->len <= BYTEWISE_MAX ? 2 : 1); i++) {
+        struct reading_body pieces;
+
+        read_body(&pieces, framing, length, *text, steps[i][0], steps[i][1]);
+        CHECK(pieces.event == whole.event);
+        CHECK(whole.event != BODY_END || pieces.used == whole.used);
+        CHECK(bytes_eq(buf_bytes(&pieces.body), buf_bytes(&whole.body)));
+        CHECK(whole.event == BODY_BAD ||
+              bytes_eq(buf_bytes(&pieces.trailer), buf_bytes(&whole.trailer)));
+        reading_body_fini(&pieces);
+    }
+    is_complete = whole.event == BODY_END;
+    if (is_complete) {
+        check_trailer(buf_bytes(&whole.trailer));
+        text->data += whole.used;
+        text->len -= whole.used;
+    }
+    reading_body_fini(&whole);
+    return is_complete;
+}
+
+/* --- All of it ----------------------------------------------------------- */
+
+/* Takes one reply off the front of text. False: it is not whole, or the
+ * connection ends with it. */
+static bool take_reply(const struct request *request, struct bytes *text,
+                       size_t split)
+{
+    const struct reply *reply;
+    struct answer whole;
+    bool goes_on = false;
+
+    read_answer(&whole, *text, text->len, 1);
+    reply = &whole.reply;
+    check_same_answer(&whole, *text, split, text->len + 1);
+    if (text->len <= BYTEWISE_MAX)
+        check_same_answer(&whole, *text, 0, 1);
+    if (whole.verdict == HTTP1_BAD)
+        CHECK(*whole.fault);
+    if (whole.verdict == HTTP1_DONE) {
+        check_reply(reply, whole.copy, whole.used);
+        text->data += whole.used;
+        text->len -= whole.used;
+        if (reply->status < 200)
+            relay_interim_head(request, reply);
+        else
+            relay_final_head(request, reply);
+        goes_on = take_body(reply_framing(reply, request->method),
+                            reply->content_length, text, split) &&
+                  reply->persists;
+    }
+    free(whole.copy);
+    return goes_on;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct request request;
+    struct bytes text;
+    size_t split;
+
+    if (size < 3)
+        return 0;
+    ask(&request, data[0]);
+    text = (struct bytes){(const char *)data + 3, size - 3};
+    split = ((size_t)data[1] << 8 | data[2]) % (text.len + 1);
+    for (int i = 0; i < REPLIES_MAX && take_reply(&request, &text, split); i++)
+        ;
+    return 0;
+}

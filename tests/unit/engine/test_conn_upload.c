@@ -1,0 +1,390 @@
+/*
+ * Bodies that go on coming beside their answer, and tunnels, which are the same
+ * without an end.
+ */
+#include "conn_place.h"
+
+#include <stdlib.h>
+
+/* --- A handler that a test steers -------------------------------------------- */
+
+static struct sink sink;
+static struct exchange *asked; /* the last */
+static char taken[1 << 17];
+static size_t taken_len;
+static bool has_ended;
+static size_t refuses_from; /* bytes taken; 0: never */
+static size_t full_from;    /* the same */
+static struct bytes given;  /* to who asks next */
+static bool is_over;
+static bool makes_tunnel;
+static bool has_no_head; /* yet, and never will */
+static unsigned open_sinks, open_streams;
+static struct stream stream;
+
+static bool take(struct sink *self, struct bytes data)
+{
+    assert_ptr_equal(self, &sink);
+    assert_true(taken_len + data.len < sizeof(taken));
+    memcpy(taken + taken_len, data.data, data.len);
+    taken_len += data.len;
+    taken[taken_len] = '\0';
+    self->is_full = full_from > 0 && taken_len >= full_from;
+    return refuses_from == 0 || taken_len < refuses_from;
+}
+
+static void end(struct sink *self)
+{
+    assert_false(has_ended);
+    assert_ptr_equal(self, &sink);
+    has_ended = true;
+}
+
+static void destroy_sink(struct sink *self)
+{
+    (void)self;
+    open_sinks--;
+}
+
+static void make_tunnel(struct response *response)
+{
+    response->stream = NULL;
+    response->status = 101;
+    buf_put_literal(&response->head, "HTTP/1.1 101 Switching Protocols\r\n");
+    response_add_head(response);
+    response->stream = &stream;
+    asked->is_tunnel = true;
+    makes_tunnel = false;
+}
+
+static int fill(struct stream *self, struct buf *out)
+{
+    if (makes_tunnel) {
+        struct sink *const to = asked->sink = &sink;
+
+        to->is_full = false;
+        open_sinks++;
+        make_tunnel(&asked->response);
+        return STREAM_ANSWERED;
+    }
+    (void)out;
+    assert_ptr_equal(self, &stream);
+    asked->response.lent = given;
+    given.len = 0;
+    return asked->response.lent.len > 0 ? STREAM_MORE
+           : is_over                    ? STREAM_END
+                                        : STREAM_LATER;
+}
+
+static void destroy_stream(struct stream *self)
+{
+    (void)self;
+    open_streams--;
+}
+
+static void begin(void *self, struct exchange *exchange, struct bytes rest)
+{
+    (void)self, (void)rest;
+    sink = (struct sink){.take = take, .end = end, .destroy = destroy_sink};
+    open_sinks++;
+    exchange->sink = &sink;
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct response *response = &exchange->response;
+
+    (void)self, (void)rest;
+    asked = exchange;
+    stream = (struct stream){.fill = fill, .destroy = destroy_stream};
+    open_streams++;
+    response->status = 200;
+    if (makes_tunnel || has_no_head) {
+        response->stream = &stream;
+        return;
+    }
+    head_begin(&response->head, 200, &set.style);
+    response_add_stream(response, &stream);
+}
+
+static int set_up_upload(void **state)
+{
+    taken_len = refuses_from = full_from = 0;
+    given = BYTES("");
+    is_over = has_ended = makes_tunnel = has_no_head = false;
+    open_sinks = open_streams = 0;
+    memset(&stats, 0, sizeof(stats));
+    if (set_up(state) != 0)
+        return -1;
+    sites_options.mounts[0] = (struct mount){
+        .prefix = BYTES("/up"), .handler = {.answer = answer, .begin = begin}};
+    sites_options.mount_count = 1;
+    conn_place_fini();
+    return conn_place_init(SCHED_POLICY_SRPT);
+}
+
+static int tear_down_upload(void **state)
+{
+    return tear_down(state) == 0 && open_streams == 0 && open_sinks == 0 ? 0
+                                                                         : -1;
+}
+
+#define HEAD(fields) "POST /up HTTP/1.1\r\nHost: h\r\n" fields "\r\n"
+
+static const char *give(struct client *client, const char *text)
+{
+    given = bytes_of(text);
+    client->len = 0;
+    client->text[0] = '\0';
+    exchange_wake(asked);
+    settle(client);
+    return client->text;
+}
+
+/* --- Uploads ------------------------------------------------------------------ */
+
+static void an_answer_goes_out_while_its_body_still_comes(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    assert_has(talk(&client, HEAD("Content-Length: 6\r\n") "abc"),
+               "HTTP/1.1 200 OK\r\n");
+    assert_string_equal(taken, "abc");
+    assert_string_equal(give(&client, "first"), "00000005\r\nfirst\r\n");
+    assert_false(has_ended);
+    talk(&client, "def");
+    assert_string_equal(taken, "abcdef");
+    assert_true(has_ended);
+    is_over = true;
+    assert_string_equal(give(&client, ""), "0\r\n\r\n");
+    assert_answer(talk(&client, GET("/small")), 200, "small body");
+    client_close(&client);
+}
+
+static void a_chunked_body_and_what_follows_it_are_told_apart(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
+    talk(&client, "2\r\nde\r\n0\r\n\r\n" GET("/small"));
+    assert_string_equal(taken, "abcde");
+    assert_true(has_ended);
+    is_over = true;
+    assert_has(give(&client, ""), "0\r\n\r\nHTTP/1.1 200 OK\r\n");
+    assert_has(client.text, "small body");
+    client_close(&client);
+}
+
+static void a_full_sink_stops_reading_until_it_has_room(void **state)
+{
+    struct client client;
+    char text[1000];
+
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    full_from = 500;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 1998\r\n"));
+    talk(&client, text);
+    assert_int_equal(taken_len, 999);
+    talk(&client, text);
+    assert_int_equal(taken_len, 999);
+    pass(60000); /* that is not the client's fault */
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    sink.is_full = false;
+    full_from = 0;
+    exchange_wake(asked);
+    settle(&client);
+    assert_int_equal(taken_len, 1998);
+    assert_true(has_ended);
+    client_close(&client);
+}
+
+static void who_stalls_in_a_body_gets_408_instead_of_an_answer(void **state)
+{
+    struct client client;
+
+    (void)state;
+    has_no_head = true;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 6\r\n") "abc");
+    pass(5000);
+    settle(&client);
+    assert_answer(client.text, 408, NULL);
+    assert_true(client.has_ended);
+    assert_int_equal(open_streams, 0);
+    client_close(&client);
+}
+
+static void bad_framing_is_400_while_nothing_was_answered(void **state)
+{
+    struct client client;
+
+    (void)state;
+    has_no_head = true;
+    client_open(&client);
+    talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
+    assert_answer(talk(&client, "zz\r\n"), 400, NULL);
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void who_stalls_beside_an_answer_gets_no_more_of_it(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 6\r\n") "abc");
+    pass(5000); /* the head has gone out: it can only be broken off */
+    settle(&client);
+    assert_true(set.count == 0);
+    assert_int_equal(open_streams, 0);
+    client_close(&client);
+}
+
+static void bad_framing_breaks_an_answer_off(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
+    talk(&client, "zz\r\n");
+    assert_int_equal(set.count, 0);
+    client_close(&client);
+}
+
+static void a_client_that_leaves_in_its_body_takes_the_answer_along(void *
+                                                                        *state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 6\r\n") "abc");
+    client_close(&client);
+    turn();
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sinks, 0);
+}
+
+static void a_refused_rest_ends_the_connection_behind_the_answer(void **state)
+{
+    struct client client;
+
+    (void)state;
+    refuses_from = 4;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 100\r\n") "abc");
+    talk(&client, "def");
+    assert_int_equal(taken_len, 6);
+    talk(&client, "ghi");
+    assert_int_equal(taken_len, 6);
+    is_over = true;
+    assert_string_equal(give(&client, "all"), "00000003\r\nall\r\n0\r\n\r\n");
+    assert_true(client.has_ended);
+    assert_false(has_ended);
+    client_close(&client);
+}
+
+static void an_answer_that_ends_first_ends_the_connection(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 100\r\n") "abc");
+    is_over = true;
+    assert_string_equal(give(&client, "no"), "00000002\r\nno\r\n0\r\n\r\n");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void no_100_is_sent_but_by_who_answers(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    assert_has_not(talk(&client, HEAD("Content-Length: 3\r\n"
+                                      "Expect: 100-continue\r\n")),
+                   "100 Continue");
+    client_close(&client);
+}
+
+/* --- Tunnels ------------------------------------------------------------------ */
+
+static void open_tunnel(struct client *client)
+{
+    makes_tunnel = true;
+    client_open(client);
+    assert_has(talk(client, GET("/up") "early"),
+               "HTTP/1.1 101 Switching Protocols\r\n");
+    assert_string_equal(taken, "early");
+}
+
+static void a_tunnel_passes_both_ways_without_framing(void **state)
+{
+    struct client client;
+
+    (void)state;
+    open_tunnel(&client);
+    talk(&client, GET("/small"));
+    assert_has(taken, "earlyGET /small HTTP/1.1");
+    assert_string_equal(give(&client, "back"), "back");
+    pass(600000); /* for how long is not the connection's to say */
+    assert_string_equal(give(&client, "again"), "again");
+    is_over = true;
+    give(&client, "");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void a_tunnel_outlives_the_end_of_what_its_client_sends(void **state)
+{
+    struct client client;
+
+    (void)state;
+    open_tunnel(&client);
+    shutdown(client.fd, SHUT_WR);
+    settle(&client);
+    assert_true(has_ended);
+    assert_string_equal(give(&client, "still"), "still");
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    is_over = true;
+    give(&client, "");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_upload, tear_down_upload)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_answer_goes_out_while_its_body_still_comes),
+        TEST(a_chunked_body_and_what_follows_it_are_told_apart),
+        TEST(a_full_sink_stops_reading_until_it_has_room),
+        TEST(who_stalls_in_a_body_gets_408_instead_of_an_answer),
+        TEST(bad_framing_is_400_while_nothing_was_answered),
+        TEST(who_stalls_beside_an_answer_gets_no_more_of_it),
+        TEST(bad_framing_breaks_an_answer_off),
+        TEST(a_client_that_leaves_in_its_body_takes_the_answer_along),
+        TEST(a_refused_rest_ends_the_connection_behind_the_answer),
+        TEST(an_answer_that_ends_first_ends_the_connection),
+        TEST(no_100_is_sent_but_by_who_answers),
+        TEST(a_tunnel_passes_both_ways_without_framing),
+        TEST(a_tunnel_outlives_the_end_of_what_its_client_sends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

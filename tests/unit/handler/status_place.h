@@ -1,0 +1,194 @@
+/*
+ * status_place - a status of two workers' statistics, what it is asked, and
+ * memory that can be refused. Needs
+ * `link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc`.
+ */
+#ifndef UNIT_STATUS_PLACE_H
+#define UNIT_STATUS_PLACE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../observe/json.h"
+#include "../observe/sample_stats.h"
+#include "handler/status.h"
+#include "http/http1.h"
+
+/* --- Memory that runs out ---------------------------------------------------- */
+
+static bool has_memory = true;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return has_memory ? __real_malloc(bytes) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return has_memory ? __real_calloc(count, bytes) : NULL;
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+    return has_memory ? __real_realloc(old, bytes) : NULL;
+}
+
+/* --- A status of two workers' statistics --------------------------------------- */
+
+enum { ANSWER_MAX = 200000 };
+
+static struct now now;
+static struct stats_shared *stats;
+static struct history *history;
+static struct cidr allowed[2];
+static const struct cidrs allowed_list = {allowed, 2};
+static struct status *status;
+static struct address peer;
+
+static inline int set_up(void **state)
+{
+    struct stats_options options = sample_options(2);
+    struct status_options status_options = {.allowed = &allowed_list,
+                                            .style = {.now = &now}};
+
+    (void)state;
+    now = sample_now;
+    peer = (struct address){.family = ADDRESS_UNIX};
+    stats = stats_shared_create(&options, &sample_began);
+    history = history_create();
+    if (!stats || !history || !cidr_parse(&allowed[0], "192.0.2.0/24") ||
+        !cidr_parse(&allowed[1], "2001:db8::/32"))
+        return -1;
+    status_options.stats = stats;
+    status_options.history = history;
+    status = status_create(&status_options);
+    return status ? 0 : -1;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    status_destroy(status);
+    history_destroy(history);
+    stats_shared_destroy(stats);
+    return 0;
+}
+
+/* --- Asking ---------------------------------------------------------------------- */
+
+struct answer {
+    unsigned status;
+    bool persists;
+    size_t len; /* of the body */
+    const char *body;
+    char text[ANSWER_MAX];
+};
+
+static struct answer answer;
+
+/* Appends what the parts hold. */
+static inline void collect(struct response *response)
+{
+    size_t len = (size_t)(answer.body - answer.text) + answer.len;
+
+    for (unsigned i = response->part_at; i < response->part_count; i++) {
+        const struct part *part = &response->parts[i];
+
+        assert_int_equal(part->kind, PART_MEMORY);
+        assert_in_range(part->len, 1, ANSWER_MAX - len - 1);
+        memcpy(answer.text + len, part->at.memory, part->len);
+        len += part->len;
+    }
+    answer.text[len] = '\0';
+    answer.body = answer.text + response->head_bytes;
+    answer.len = len - response->head_bytes;
+    response_advance(response, response->bytes_left);
+}
+
+/* rest is what the router leaves of the path. */
+static inline void ask(struct exchange *exchange, const char *method,
+                       const char *rest, const char *fields)
+{
+    static char request[4000];
+    static char clean[HTTP1_LINE_BYTES_MAX];
+    struct handler handler = status_handler(status);
+    struct http1_progress progress = {0};
+    size_t used;
+    unsigned code;
+
+    snprintf(request, sizeof(request), "%s /_s%s HTTP/1.1\r\nHost: h\r\n%s\r\n",
+             method, rest, fields);
+    assert_int_equal(http1_parse(&progress, request, strlen(request),
+                                 &exchange->request, &used, &code),
+                     HTTP1_DONE);
+    exchange->peer = &peer;
+    response_init(&exchange->response);
+    exchange->response.persists = true;
+    exchange->response.is_head = strcmp(method, "HEAD") == 0;
+    assert_true(path_clean(exchange->request.path, clean, &exchange->path));
+    handler.answer(handler.self, exchange, bytes_of(rest));
+    answer.body = answer.text;
+    answer.len = 0;
+    collect(&exchange->response);
+    answer.status = exchange->response.status;
+    answer.persists = exchange->response.persists;
+}
+
+/* The whole of an answer that is no stream. */
+static inline unsigned ask_once(const char *method, const char *rest,
+                                const char *fields)
+{
+    static struct exchange exchange;
+
+    ask(&exchange, method, rest, fields);
+    assert_null(exchange.response.stream);
+    response_fini(&exchange.response);
+    return answer.status;
+}
+
+static inline unsigned get(const char *rest)
+{
+    return ask_once("GET", rest, "");
+}
+
+static inline bool has_field(const char *line)
+{
+    const char *at = strstr(answer.text, line);
+
+    return at && at < answer.body;
+}
+
+static inline void assert_field(const char *line)
+{
+    if (!has_field(line))
+        fail_msg("no %s in: %s", line, answer.text);
+}
+
+static inline void assert_length(void)
+{
+    char line[50];
+
+    snprintf(line, sizeof(line), "\r\nContent-Length: %zu\r\n", answer.len);
+    assert_field(line);
+}
+
+static inline void assert_json(const char *text, size_t len)
+{
+    struct bytes json = {text, len};
+
+    if (!json_is_valid(json))
+        fail_msg("no JSON: %.*s", (int)len, text);
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+#include "handler/status.h"
+
+#include "status_place.h"
+
+/* Takes pieces until there are no more for now, or the stream ends. */
+static void take(struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+
+    response->is_chunked = false; /* so that they come as they are */
+    answer.body = answer.text + response->head_bytes;
+    answer.len = 0;
+    do {
+        assert_true(response_refill(response));
+        collect(response);
+    } while (response->stream && !response->is_waiting);
+}
+
+static void begin_events(struct exchange *exchange)
+{
+    ask(exchange, "GET", "/events", "");
+    assert_int_equal(answer.status, 200);
+    assert_non_null(exchange->response.stream);
+    assert_field("\r\nContent-Type: text/event-stream\r\n");
+    assert_field("\r\nCache-Control: no-store\r\n");
+    assert_field("\r\nTransfer-Encoding: chunked\r\n");
+    take(exchange);
+    assert_string_equal(answer.body, "retry: 1000\n\n");
+}
+
+/* One tick, whole, is what was taken. */
+static void assert_tick(void)
+{
+    static const char before[] = "event: tick\ndata: ";
+    size_t begin = sizeof(before) - 1;
+
+    assert_in_range(answer.len, begin + 3, ANSWER_MAX);
+    assert_memory_equal(answer.body, before, begin);
+    assert_string_equal(answer.body + answer.len - 2, "\n\n");
+    assert_json(answer.body + begin, answer.len - begin - 2);
+    assert_null(memchr(answer.body + begin, '\n', answer.len - begin - 2));
+    assert_non_null(strstr(answer.body, "\"point\":"));
+}
+
+static void each_second_has_a_tick_for_each_stream(void **state)
+{
+    static struct exchange first, second;
+
+    (void)state;
+    begin_events(&first);
+    begin_events(&second);
+    for (int i = 0; i < 3; i++) {
+        assert_true(status_tick(status));
+        take(&first);
+        assert_tick();
+        take(&second);
+        assert_tick();
+        take(&second);
+        assert_int_equal(answer.len, 0); /* not twice */
+    }
+    response_fini(&first.response);
+    response_fini(&second.response);
+    assert_false(status_tick(status));
+}
+
+static void who_comes_later_begins_with_the_next_tick(void **state)
+{
+    static struct exchange first, second;
+
+    (void)state;
+    begin_events(&first);
+    assert_true(status_tick(status));
+    begin_events(&second);
+    take(&second);
+    assert_int_equal(answer.len, 0);
+    assert_true(status_tick(status));
+    take(&second);
+    assert_tick();
+    response_fini(&second.response);
+    response_fini(&first.response);
+}
+
+static void who_is_too_slow_misses_a_tick_and_never_half_of_one(void **state)
+{
+    static struct exchange slow;
+    const char *newer;
+
+    (void)state;
+    begin_events(&slow);
+    assert_true(status_tick(status));
+    sample_note(&stats->workers[0], SAMPLE_MS);
+    assert_true(status_tick(status));
+    take(&slow);
+    assert_tick();
+    newer = strstr(answer.body, "\"requests\":{\"total\":1,");
+    assert_non_null(newer);
+    response_fini(&slow.response);
+}
+
+/* As a worker of a machine with hundreds of cores would have it. */
+static void a_tick_may_be_longer_than_a_piece(void **state)
+{
+    static struct exchange exchange;
+    struct stats_options many = sample_options(400);
+    struct stats_shared *others = stats_shared_create(&many, &sample_began);
+    struct status_options options = {.allowed = &allowed_list,
+                                     .stats = others,
+                                     .history = history,
+                                     .style = {.now = &now}};
+
+    (void)state;
+    assert_non_null(others);
+    status_destroy(status);
+    status = status_create(&options);
+    assert_non_null(status);
+    begin_events(&exchange);
+    assert_true(status_tick(status));
+    assert_true(response_refill(&exchange.response));
+    answer.body = answer.text + exchange.response.head_bytes;
+    answer.len = 0;
+    collect(&exchange.response);
+    assert_int_equal(answer.len, RESPONSE_STREAM_BYTES);
+    /* What it is in the middle of stays as it is when the next one comes. */
+    sample_note(&others->workers[0], SAMPLE_MS);
+    assert_true(status_tick(status));
+    do {
+        assert_true(response_refill(&exchange.response));
+        collect(&exchange.response);
+    } while (answer.body[answer.len - 1] != '\n');
+    assert_tick();
+    assert_null(strstr(answer.body, "\"requests\":{\"total\":1,"));
+    take(&exchange);
+    assert_tick();
+    assert_non_null(strstr(answer.body, "\"requests\":{\"total\":1,"));
+    response_fini(&exchange.response);
+    status_destroy(status);
+    status = NULL;
+    stats_shared_destroy(others);
+}
+
+static void without_memory_for_a_tick_there_is_a_heartbeat(void **state)
+{
+    static struct exchange exchange;
+
+    (void)state;
+    begin_events(&exchange);
+    has_memory = false;
+    assert_true(status_tick(status));
+    has_memory = true;
+    take(&exchange);
+    assert_string_equal(answer.body, ":\n\n");
+    assert_true(status_tick(status));
+    take(&exchange);
+    assert_tick();
+    response_fini(&exchange.response);
+}
+
+static void streams_end_when_draining_begins(void **state)
+{
+    static struct exchange exchange;
+
+    (void)state;
+    begin_events(&exchange);
+    status_drain(status);
+    take(&exchange);
+    assert_int_equal(answer.len, 0);
+    assert_null(exchange.response.stream);
+    response_fini(&exchange.response);
+    assert_int_equal(get("/events"), 503);
+}
+
+static void more_streams_than_allowed_are_told_to_come_later(void **state)
+{
+    static struct exchange exchanges[STATUS_STREAMS_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < STATUS_STREAMS_MAX; i++)
+        begin_events(&exchanges[i]);
+    assert_int_equal(get("/events"), 503);
+    assert_field("\r\nRetry-After: 10\r\n");
+    assert_int_equal(get("/status.json"), 200);
+    response_fini(&exchanges[7].response);
+    begin_events(&exchanges[7]);
+    assert_int_equal(get("/events"), 503);
+    for (size_t i = 0; i < STATUS_STREAMS_MAX; i++)
+        response_fini(&exchanges[i].response);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_second_has_a_tick_for_each_stream),
+        TEST(who_comes_later_begins_with_the_next_tick),
+        TEST(who_is_too_slow_misses_a_tick_and_never_half_of_one),
+        TEST(a_tick_may_be_longer_than_a_piece),
+        TEST(without_memory_for_a_tick_there_is_a_heartbeat),
+        TEST(streams_end_when_draining_begins),
+        TEST(more_streams_than_allowed_are_told_to_come_later),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+#include "http/relay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static const struct now now = {.wall_s = 784111777};
+static const struct response_style style = {.server_field = true, .now = &now};
+
+#define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define HEAD "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define TRAILERS "GET / HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n\r\n"
+#define UPGRADE                                            \
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\n" \
+    "Upgrade: websocket\r\n\r\n"
+
+static struct relay relay;
+static struct request request;
+static struct reply reply;
+static struct buf out;
+static char storage[RELAY_HEAD_BYTES_MAX];
+
+static int set_up(void **state)
+{
+    (void)state;
+    relay = (struct relay){.pseudonym = BYTES("sprintd"),
+                           .upgrade = BYTES("websocket")};
+    return 0;
+}
+
+static void parse(const char *asked, const char *answered)
+{
+    struct http1_progress progress = {0};
+    const char *fault = "is not all there";
+    size_t used;
+    unsigned status;
+
+    assert_int_equal(http1_parse(&progress, asked, strlen(asked), &request,
+                                 &used, &status),
+                     HTTP1_DONE);
+    if (http1_parse_reply(&progress, answered, strlen(answered), &reply, &used,
+                          &fault) != HTTP1_DONE)
+        fail_msg("it %s: %s", fault, answered);
+    buf_init(&out, storage, sizeof(storage) - 1, sizeof(storage) - 1);
+}
+
+static enum relay_verdict relay_text(const char *asked, const char *answered)
+{
+    parse(asked, answered);
+    return relay_reply(&relay, &request, &reply, &style, &out);
+}
+
+static void assert_goes_on(const char *asked, const char *answered,
+                           const char *expected)
+{
+    assert_int_equal(relay_text(asked, answered), RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_string_equal(storage, expected);
+}
+
+/* --- Replies ------------------------------------------------------------- */
+
+#define OK "HTTP/1.1 200 OK\r\n"
+#define VIA "Via: 1.1 sprintd\r\n"
+
+static void a_reply_is_made_anew(void **state)
+{
+    (void)state;
+    assert_goes_on(
+        GET,
+        "HTTP/1.1 299 Very  good\r\nserver:  x\r\nDate: then\r\n"
+        "Set-Cookie: a\r\nSet-Cookie: b\r\nVia: 1.0 y\r\nA:\r\n\r\n",
+        "HTTP/1.1 299 Very  good\r\nserver: x\r\nDate: then\r\n"
+        "Set-Cookie: a\r\nSet-Cookie: b\r\nVia: 1.0 y\r\nA: \r\n" VIA);
+    assert_goes_on(GET, "HTTP/1.0 200\r\n\r\n",
+                   "HTTP/1.1 200 \r\nVia: 1.0 sprintd\r\n" DATE);
+}
+
+static void what_belongs_to_one_connection_stays_there(void **state)
+{
+    (void)state;
+    assert_goes_on(GET,
+                   OK "Connection: close, X-A\r\nX-A: 1\r\nX-B: 2\r\n"
+                      "Keep-Alive: timeout=5\r\nProxy-Authenticate: x\r\n"
+                      "Proxy-Connection: close\r\nTE: x\r\nTrailer: X-D\r\n"
+                      "Proxy-Authentication-Info: x\r\nUpgrade: h2c\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n",
+                   OK "X-B: 2\r\n" VIA DATE);
+}
+
+static void connection_may_not_take_away_what_is_for_all(void **state)
+{
+    static const char *const names[] = {"Content-Length", "Set-Cookie", "Date",
+                                        "Cache-Control", "Content-Type"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char text[100];
+
+        snprintf(text, sizeof(text), OK "Connection: %s\r\n\r\n", names[i]);
+        assert_int_equal(relay_text(GET, text), RELAY_BAD_CONNECTION);
+        snprintf(text, sizeof(text), "HTTP/1.1 103 A\r\nConnection: %s\r\n\r\n",
+                 names[i]);
+        parse(GET, text);
+        assert_int_equal(relay_interim(&relay, &request, &reply, &out),
+                         RELAY_BAD_CONNECTION);
+    }
+}
+
+static void a_length_is_left_where_no_body_follows(void **state)
+{
+    static const struct {
+        const char *asked, *answered;
+        bool has_length;
+    } cases[] = {
+        {GET, OK "Content-Length: 5\r\n\r\n", false},
+        {HEAD, OK "Content-Length: 5\r\n\r\n", true},
+        {HEAD, OK "\r\n", false},
+        {HEAD, OK "Transfer-Encoding: chunked\r\n\r\n", false},
+        {GET, "HTTP/1.1 304 A\r\nContent-Length: 5\r\n\r\n", true},
+        {GET, "HTTP/1.1 304 A\r\n\r\n", false},
+        {GET, "HTTP/1.1 204 A\r\nContent-Length: 0\r\n\r\n", false},
+        {HEAD, "HTTP/1.1 204 A\r\nContent-Length: 0\r\n\r\n", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(relay_text(cases[i].asked, cases[i].answered),
+                         RELAY_DONE);
+        storage[out.len] = '\0';
+        assert_int_equal(strstr(storage, "Content-Length: 5\r\n") != NULL,
+                         cases[i].has_length);
+        assert_null(strstr(storage, "Content-Length: 0"));
+        assert_null(strstr(storage, "Transfer"));
+    }
+}
+
+static void trailers_are_announced_to_who_reads_them(void **state)
+{
+    const char *chunks = OK
+        "Trailer: X-A\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+    (void)state;
+    assert_goes_on(TRAILERS, chunks, OK "Trailer: X-A\r\n" VIA DATE);
+    assert_goes_on(GET, chunks, OK VIA DATE);
+    assert_goes_on(TRAILERS, OK "Trailer: X-A\r\nContent-Length: 1\r\n\r\n",
+                   OK VIA DATE);
+}
+
+/* --- As an answer -------------------------------------------------------- */
+
+static void an_answer_of_it_has_what_all_answers_get(void **state)
+{
+    struct head_edits edits = {0};
+    struct response response;
+
+    (void)state;
+    assert_null(head_edits_add(&edits, HEAD_SET, BYTES("Server: mine")));
+    assert_null(head_edits_add(&edits, HEAD_REMOVE, BYTES("X-Powered-By")));
+    parse(GET, OK "Server: theirs\r\nDate: then\r\nX-Powered-By: x\r\n"
+                  "Content-Length: 0\r\n\r\n");
+    response_init(&response);
+    response.edits = &edits;
+    response.is_http10 = response.persists = true;
+    assert_int_equal(relay_reply(&relay, &request, &reply, &style,
+                                 &response.head),
+                     RELAY_DONE);
+    response_add_stream_of(&response, NULL, 0);
+    assert_true(bytes_eq(buf_bytes(&response.head),
+                         BYTES(OK "Date: then\r\n" VIA
+                                  "Content-Length: 0\r\nServer: mine\r\n"
+                                  "Connection: keep-alive\r\n\r\n")));
+    assert_true(response.bytes_left == response.head_bytes);
+    response_fini(&response);
+}
+
+/* --- Interim replies ----------------------------------------------------- */
+
+static void assert_interim(const char *asked, const char *answered,
+                           const char *expected)
+{
+    parse(asked, answered);
+    assert_int_equal(relay_interim(&relay, &request, &reply, &out), RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_string_equal(storage, expected);
+}
+
+static void interim_replies_go_on_whole(void **state)
+{
+    (void)state;
+    assert_interim(GET, "HTTP/1.1 100 Continue\r\n\r\n",
+                   "HTTP/1.1 100 Continue\r\n" VIA "\r\n");
+    assert_interim(GET,
+                   "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"
+                   "Connection: close\r\nContent-Length: 0\r\n\r\n",
+                   "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n" VIA "\r\n");
+}
+
+#define SWITCH(protocol)                                          \
+    "HTTP/1.1 101 A\r\nConnection: Upgrade\r\nUpgrade: " protocol \
+    "\r\nSec-WebSocket-Accept: x\r\n\r\n"
+
+static void a_switch_goes_on_when_it_was_asked_for(void **state)
+{
+    (void)state;
+    assert_interim(UPGRADE, SWITCH("WebSocket"),
+                   "HTTP/1.1 101 A\r\nSec-WebSocket-Accept: x\r\n" VIA
+                   "Upgrade: websocket\r\nConnection: upgrade\r\n\r\n");
+}
+
+static void a_switch_that_nobody_asked_for_is_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {GET, SWITCH("websocket")},
+        {UPGRADE, SWITCH("h2c")},
+        {UPGRADE, SWITCH("websocket, h2c")},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        parse(cases[i][0], cases[i][1]);
+        assert_int_equal(relay_interim(&relay, &request, &reply, &out),
+                         RELAY_BAD_SWITCH);
+    }
+    relay.upgrade = BYTES("");
+    parse(UPGRADE, SWITCH("websocket"));
+    assert_int_equal(relay_interim(&relay, &request, &reply, &out),
+                     RELAY_BAD_SWITCH);
+}
+
+static void what_does_not_fit_is_said_to_be_too_large(void **state)
+{
+    size_t len;
+
+    (void)state;
+    assert_int_equal(relay_text(GET, OK "A: b\r\n\r\n"), RELAY_DONE);
+    len = out.len;
+    for (size_t room = 0; room < len; room++) {
+        struct buf small;
+
+        buf_init(&small, storage, room, room);
+        assert_int_equal(relay_reply(&relay, &request, &reply, &style, &small),
+                         RELAY_TOO_LARGE);
+        buf_init(&small, storage, room / 2, room / 2);
+        assert_int_equal(relay_interim(&relay, &request, &reply, &small),
+                         RELAY_TOO_LARGE);
+    }
+}
+
+/* --- Trailers ------------------------------------------------------------ */
+
+static void trailers_that_mean_something_are_dropped(void **state)
+{
+    static const struct bytes lines = {
+#define TEXT                                                                  \
+    "grpc-status: 0\r\nContent-Length: 5\r\ntransfer-encoding: chunked\r\n"   \
+    "Host: x\r\nAuthorization: x\r\nSet-Cookie: x\r\nCookie: x\r\n"           \
+    "Content-Type: x\r\nContent-Encoding: x\r\nTrailer: x\r\nVia: x\r\n"      \
+    "Connection: x\r\nKeep-Alive: x\r\nProxy-X: x\r\nSec-X: x\r\nDate: x\r\n" \
+    "X-Forwarded-For: x\r\nX-Forwarded-X: x\r\nCache-Control: x\r\n"          \
+    "Expires: x\r\nAge: x\r\nVary: x\r\nLocation: x\r\nRetry-After: x\r\n"    \
+    "Pragma: x\r\nWarning: x\r\nWWW-Authenticate: x\r\nRange: x\r\n"          \
+    "Authentication-Info: x\r\nExpect: x\r\nTE: x\r\nMax-Forwards: 1\r\n"     \
+    "If-Match: x\r\nRepr-Digest:sha-256=:x:\r\n"
+        TEXT, sizeof(TEXT) - 1};
+
+    (void)state;
+    buf_init(&out, storage, sizeof(storage), sizeof(storage));
+    relay_trailer(lines, &out);
+    assert_true(bytes_eq(buf_bytes(&out),
+                         BYTES("grpc-status: 0\r\n"
+                               "Repr-Digest:sha-256=:x:\r\n")));
+}
+
+static void no_trailers_are_none(void **state)
+{
+    (void)state;
+    buf_init(&out, storage, sizeof(storage), sizeof(storage));
+    relay_trailer((struct bytes){NULL, 0}, &out);
+    relay_trailer(BYTES(""), &out);
+    assert_int_equal(out.len, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_reply_is_made_anew),
+        TEST(what_belongs_to_one_connection_stays_there),
+        TEST(connection_may_not_take_away_what_is_for_all),
+        TEST(a_length_is_left_where_no_body_follows),
+        TEST(trailers_are_announced_to_who_reads_them),
+        TEST(an_answer_of_it_has_what_all_answers_get),
+        TEST(interim_replies_go_on_whole),
+        TEST(a_switch_goes_on_when_it_was_asked_for),
+        TEST(a_switch_that_nobody_asked_for_is_refused),
+        TEST(what_does_not_fit_is_said_to_be_too_large),
+        TEST(trailers_that_mean_something_are_dropped),
+        TEST(no_trailers_are_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
