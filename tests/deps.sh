@@ -84,8 +84,9 @@ for set in "$@"; do
         like python3-prometheus-client metrics_parser
         # With it LMDB's own tools read what our store has written.
         like lmdb-utils command -v mdb_stat
-        # With it keys are kept in Redis, alone and in a cluster.
-        like redis-server command -v redis-server
+        # With it stores are tried that live in Redis, alone and in a cluster.
+        like redis-server test -x /usr/bin/redis-server
+        like redis-tools test -x /usr/bin/redis-cli
         ;;
     fuzz)
         have clang command -v clang
