@@ -72,6 +72,7 @@ for set in "$@"; do
         have libc-ares-dev header ares.h cares
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
+        have libhiredis-dev header hiredis/async.h hiredis
         have libconfuse-dev header confuse.h confuse
         ;;
     test)
@@ -83,6 +84,9 @@ for set in "$@"; do
         like python3-prometheus-client metrics_parser
         # With it LMDB's own tools read what our store has written.
         like lmdb-utils command -v mdb_stat
+        # With it stores are tried that live in Redis, alone and in a cluster.
+        like redis-server test -x /usr/bin/redis-server
+        like redis-tools test -x /usr/bin/redis-cli
         ;;
     fuzz)
         have clang command -v clang

@@ -17,6 +17,7 @@
 #define ENGINE_WORKER_H
 
 #include "backend/kv_lmdb.h"
+#include "backend/kv_redis.h"
 #include "engine/conn_set.h"
 #include "handler/kv.h"
 #include "handler/sites.h"
@@ -42,7 +43,8 @@ struct worker_service {
 /* A key-value store, of all workers, and where it is. */
 struct worker_store {
     struct bytes prefix;
-    struct kv_lmdb *lmdb;
+    struct kv_lmdb *lmdb;   /* either this ... */
+    struct kv_redis *redis; /* ... or this; the other is NULL */
 };
 
 struct worker_options {

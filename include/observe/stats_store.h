@@ -45,6 +45,17 @@ enum stats_store_number {
     STATS_STORE_SWEPT,
     STATS_STORE_QUEUE_WRITES,
     STATS_STORE_QUEUE_BYTES,
+    /* The same, with a cache in front of it. */
+    STATS_STORE_CACHE_HITS,
+    STATS_STORE_CACHE_MISSES,
+    STATS_STORE_CACHE_EVICTIONS,
+    STATS_STORE_CACHE_BYTES,
+    /* The same, of one on other machines. */
+    STATS_STORE_CALLS,
+    STATS_STORE_RESENT,
+    STATS_STORE_TIMEOUTS,
+    STATS_STORE_UNREACHABLE,
+    STATS_STORE_CONNECTS,
     STATS_STORE_NUMBERS
 };
 
@@ -54,7 +65,7 @@ enum stats_store_number {
 /* Which store it is. */
 struct stats_store_options {
     char prefix[STATS_STORE_PREFIX_MAX]; /* "/kv" */
-    const char *engine;                  /* "lmdb" */
+    const char *engine;                  /* "lmdb" or "redis" */
     uint32_t figures;                    /* that it has, a bit for each */
 };
 

@@ -17,18 +17,26 @@ struct stores {
     bool is_paused;
 };
 
-/* "PREFIX=FOLDER", taken apart; NULL, or what is wrong, as words to put behind
- * it. */
+/* "PREFIX=FOLDER" or "PREFIX=URL", taken apart; NULL, or what is wrong, as
+ * words to put behind it. */
 const char *stores_read(const char *text, struct bytes *prefix_out,
-                        const char **folder_out);
+                        const char **place_out);
+
+/* The folder of a store that was checked; NULL: it is on another machine. */
+const char *stores_folder(const char *text);
+
+/* Whether some are on other machines. */
+bool stores_are_remote(const struct options *options);
 
 /* How writes get to the disk: "full", "off" or "interval:MS". */
 const char *stores_read_sync(const char *text, struct kv_lmdb_options *to);
 
 /* Makes the folders, while there are the rights to, for whom it will become
- * (NULL: it stays who it is). EX_OK, or a status after one line on stderr. */
-MUST_USE int stores_make_folders(const struct options *options,
-                                 const struct identity *identity);
+ * (NULL: it stays who it is), and finds other machines by their names. EX_OK,
+ * or a status after one line on stderr. */
+MUST_USE int stores_make_places(struct stores *stores,
+                                const struct options *options,
+                                const struct identity *identity);
 
 /* Opens them, which begins threads. The same. */
 MUST_USE int stores_open(struct stores *stores, const struct options *options);

@@ -204,15 +204,6 @@ static int apply_op(struct kv_change *change, struct kv_op *op)
 
 /* --- Writes --------------------------------------------------------------- */
 
-void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome)
-{
-    write->is_done = false;
-    for (size_t i = 0; i < write->count; i++) {
-        write->ops[i].outcome = outcome;
-        write->ops[i].meta = (struct kv_meta){0};
-    }
-}
-
 /* All of them, or up to the one whose condition does not hold. */
 static int apply_ops(struct kv_change *change, struct kv_write *write)
 {

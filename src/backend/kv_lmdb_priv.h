@@ -97,8 +97,6 @@ void kv_change_abort(struct kv_change *change);
  * and the write has no outcome. */
 MUST_USE int kv_change_apply(struct kv_change *change, struct kv_write *write);
 
-void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
-
 /* Removes up to limit keys whose time is over; sets how many entries of the
  * index it went through, and whether some are left in it. */
 MUST_USE int kv_change_sweep(struct kv_change *change, size_t limit,

@@ -243,6 +243,14 @@ static int set_up_conns(struct worker *worker)
                          worker->options.number);
 }
 
+static struct kv_desk *create_desk(struct worker *worker,
+                                   const struct worker_store *store)
+{
+    return store->lmdb
+               ? kv_lmdb_desk_create(store->lmdb, worker->mailbox, &worker->now)
+               : kv_redis_desk_create(store->redis, worker->loop, &worker->now);
+}
+
 static bool set_up_stores(struct worker *worker)
 {
     const struct worker_options *options = &worker->options;
@@ -256,8 +264,7 @@ static bool set_up_stores(struct worker *worker)
     for (size_t i = 0; i < options->store_count; i++) {
         struct worker_kv *mine = &worker->kvs[i];
 
-        mine->desk = kv_lmdb_desk_create(options->stores[i].lmdb,
-                                         worker->mailbox, &worker->now);
+        mine->desk = create_desk(worker, &options->stores[i]);
         kv.desk = mine->desk;
         kv.stats = &options->stats->stores[i];
         kv.prefix = options->stores[i].prefix;

@@ -78,16 +78,30 @@ void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome)
 {
+    bool is_write = exchange->request.method != METHOD_GET &&
+                    exchange->request.method != METHOD_HEAD;
     struct problem problem = {.status = 500,
                               .detail = BYTES("the store has failed")};
 
-    if (outcome == KV_BUSY) {
-        problem = (struct problem){.status = 503,
-                                   .detail = BYTES("the store is busy"),
-                                   .fields = BYTES(KV_RETRY)};
+    if (outcome == KV_BUSY || outcome == KV_UNREACHABLE) {
+        problem.status = 503;
+        problem.detail = outcome == KV_BUSY
+                             ? BYTES("the store is busy")
+                             : BYTES("the store cannot be reached");
+        problem.fields = BYTES(KV_RETRY);
+    } else if (outcome == KV_TIMEOUT) {
+        problem.status = 504;
+        problem.detail = is_write
+                             ? BYTES("the store has not answered in time; the "
+                                     "write may have taken place, or may yet")
+                             : BYTES("the store has not answered in time");
+    } else if (outcome == KV_CROSSED) {
+        problem.status = 422;
+        problem.detail = BYTES("this store is a cluster: the keys of a batch "
+                               "must have the same {tag}");
     } else if (outcome == KV_FULL) {
-        problem = (struct problem){.status = 507,
-                                   .detail = BYTES("the store is full")};
+        problem.status = 507;
+        problem.detail = BYTES("the store is full");
     }
     kv_fail_with(kv, exchange, &problem);
 }

@@ -71,7 +71,7 @@ void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
                   struct problem *problem);
 
-/* The answer to what could not be had: 503, 507 or 500. */
+/* The answer to what could not be had: 503, 504, 507, 422 or 500. */
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome);
 

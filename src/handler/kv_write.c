@@ -142,6 +142,9 @@ static void note_op(const struct kv *kv, const struct kv_op *op)
     case KV_FULL:
     case KV_BUSY:
     case KV_ERROR:
+    case KV_CROSSED:
+    case KV_UNREACHABLE:
+    case KV_TIMEOUT:
         break;
     }
 }

@@ -89,6 +89,9 @@ static void answer_op(struct kv_writing *writing)
     case KV_UNDONE:
     case KV_FULL:
     case KV_BUSY:
+    case KV_CROSSED:
+    case KV_UNREACHABLE:
+    case KV_TIMEOUT:
     case KV_ERROR:
         kv_fail_outcome(kv, exchange, writing->op.outcome);
         break;
@@ -114,6 +117,9 @@ static unsigned result_status(enum kv_outcome outcome)
     case KV_UNDONE:
     case KV_FULL:
     case KV_BUSY:
+    case KV_CROSSED:
+    case KV_UNREACHABLE:
+    case KV_TIMEOUT:
     case KV_ERROR:
         break;
     }

@@ -217,21 +217,23 @@ const struct option_row option_rows[] = {
     {NULL, "drain-timeout", 0, OPTION_TIME, AT(drain_ms), "TIME", "30s", 0,
      HOURS_24_MS, NULL, "for what is being sent when told to stop"},
 
-    {"Key-value store", "kv", 0, OPTION_TEXTS, AT_START(kv), "PREFIX=FOLDER",
+    {"Key-value store", "kv", 0, OPTION_TEXTS, AT_START(kv), "PREFIX=PLACE",
      NULL, 0, OPTIONS_KV_MAX, NULL,
-     "keys and values below PREFIX, kept in FOLDER:\n"
-     "/kv=./data; may come again"},
+     "keys and values below PREFIX, kept in a folder:\n"
+     "/kv=./data; or in Redis or Valkey, alone or a\n"
+     "cluster: /kv=redis://HOST:PORT[,HOST:PORT...]\n"
+     "[/DB][?name=NAME]; may come again"},
     {NULL, "kv-sync", 0, OPTION_TEXT, AT_START(kv_sync), "WHEN", "full", 0, 0,
      NULL,
-     "writes are answered when on disk: full;\n"
-     "are on disk within: interval:MS; or off"},
+     "of a folder: writes are answered when on\n"
+     "disk: full; are there within: interval:MS; off"},
     {NULL, "kv-max-value", 0, OPTION_BYTES, AT_START(kv_value_bytes_max),
      "BYTES", "1M", 1, 64ull << 20, NULL, "of a value"},
     {NULL, "kv-max-size", 0, OPTION_BYTES, AT_START(kv_bytes_max), "BYTES",
-     "64G", 1ull << 20, TIB, NULL, "of a store"},
+     "64G", 1ull << 20, TIB, NULL, "of a folder"},
     {NULL, "kv-cache-size", 0, OPTION_BYTES, AT_START(kv_cache_bytes), "BYTES",
      "0", 0, TIB, NULL,
-     "memory for values, of each store; 0: none, and\n"
+     "memory for values, of each folder; 0: none, and\n"
      "LMDB's pages in memory must do: little slower"},
     {NULL, "kv-cache-policy", 0, OPTION_CHOICE, AT_START(kv_cache_policy),
      "POLICY", "sieve", 0, 0, cache_policies,

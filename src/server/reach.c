@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "server/stores.h"
+
 struct reach_text {
     struct reach_text *next;
     char *text;
@@ -93,7 +95,7 @@ bool reach_open(struct reach *reach, const struct options *options,
         add(reach, options->access_log, PATH_PLACE);
     add(reach, options->pid_file, PATH_PLACE);
     for (size_t i = 0; i < options->kv.count; i++)
-        add(reach, strchr(options->kv.items[i], '=') + 1, PATH_WRITE);
+        add(reach, stores_folder(options->kv.items[i]), PATH_WRITE);
     add(reach, control_path, PATH_PLACE);
     for (size_t i = 0; i < options->listen.count; i++)
         if (strncmp(options->listen.items[i], "unix:", 5) == 0)

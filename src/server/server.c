@@ -145,6 +145,7 @@ static int enter_sandbox(struct server *server, bool connects_abstract)
     struct sandbox_options sandbox = {
         .mode = (enum sandbox_mode)options->sandbox,
         .is_default = options->origins.rows[row] == ORIGIN_DEFAULT,
+        .connects_tcp = stores_are_remote(options),
         .connects_abstract = connects_abstract};
     bool is_everywhere = reach_is_everywhere(options);
     struct reach reach;
@@ -265,9 +266,9 @@ static int set_up(struct server *server)
         (status = service_open_signals(server)) != EX_OK ||
         (status = open_insides(server)) != EX_OK)
         return status;
-    status = stores_make_folders(server->options, server->identity.changes
-                                                      ? &server->identity
-                                                      : NULL);
+    status = stores_make_places(&server->stores, server->options,
+                                server->identity.changes ? &server->identity
+                                                         : NULL);
     if (status != EX_OK)
         return status;
     hand_files_over(server);
