@@ -70,8 +70,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
 # Private headers (x_priv.h) lie in src; hence both.
 COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -I$(BUILD)/text \
             $(WARNINGS)
-LIBS     := -lev -lhttp_parser -lconfuse -lseccomp -llmdb -lcares -lcrypt \
-            -lpthread -lm
+LIBS     := -lev -lhttp_parser -lconfuse -lseccomp -llmdb -lcares -lhiredis \
+            -lcrypt -lpthread -lm
 
 HARDENED := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 SANE     := -O1 -g -fno-omit-frame-pointer
@@ -339,7 +339,7 @@ fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
 bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
-bench: deps-bench ## measures against other servers, about four minutes
+bench: deps-bench ## measures against other servers, about six minutes
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
 

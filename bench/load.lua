@@ -3,6 +3,9 @@
 --     wrk -s load.lua URL                   URL, again and again
 --     wrk -s load.lua URL -- pipeline 16    the same, 16 requests in one write
 --     wrk -s load.lua URL -- paths FILE     the paths in FILE, in their order
+--     wrk -s load.lua URL -- keys ORDER METHOD HEAD TAIL COUNT BYTES
+--         keys of 8 digits below COUNT, between HEAD and TAIL; a body of BYTES,
+--         if there are any. ORDER: random, or each, one after the other
 --
 -- The last line printed is JSON, so that nobody has to read wrk's prose.
 
@@ -31,11 +34,36 @@ local function paths(list_path)
     end
 end
 
+-- One request is made, and cut where its key stands.
+local function keys(order, method, head, tail, count, bytes)
+    local mark = "00000000"
+    local body = bytes > 0 and string.rep("v", bytes) or nil
+    local text = wrk.format(method, head .. mark .. tail, nil, body)
+    local first, last = text:find(head .. mark .. tail, 1, true)
+    local before = text:sub(1, first - 1) .. head
+    local behind = tail .. text:sub(last + 1)
+    local asked = 0
+
+    math.randomseed(os.time())
+    request = function()
+        local key = asked % count
+
+        asked = asked + 1
+        if order == "random" then
+            key = math.random(0, count - 1)
+        end
+        return before .. string.format("%08d", key) .. behind
+    end
+end
+
 function init(args)
     if args[1] == "pipeline" then
         pipeline(tonumber(args[2]))
     elseif args[1] == "paths" then
         paths(args[2])
+    elseif args[1] == "keys" then
+        keys(args[2], args[3], args[4], args[5], tonumber(args[6]),
+             tonumber(args[7]))
     end
 end
 

@@ -24,7 +24,8 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from lab import costs, idle, loads, report, rounds, servers, setup
+from lab import (costs, idle, kv, kv_report, loads, report, rounds, scale,
+                 servers, setup)
 from lab.processes import Failure
 
 
@@ -37,6 +38,8 @@ class Special:
 
 IDLE = Special("idle")
 COSTS = Special("costs")
+KV = Special("kv")
+SPECIALS = (IDLE, COSTS, KV)
 
 
 def parse():
@@ -46,6 +49,9 @@ def parse():
         server.name for server in servers.SERVERS))
     parser.add_argument("--sprintd-args", metavar="ARGS", default="",
                         help="more of sprintd's options, in one word")
+    parser.add_argument("--kv-keys", metavar="N", type=setup.positive(int),
+                        default=1_000_000, help="of the largest key-value "
+                        "store, from 10,000 tenfold (%(default)s)")
     return parser.parse_args()
 
 
@@ -60,10 +66,17 @@ def measure_idle(lab, chosen_servers, progress):
     return rows
 
 
+def measure_kv(lab, options, progress):
+    options = kv.patient(options)
+    with kv.disk() as folder:
+        return (kv.measure(lab, folder, options, progress),
+                scale.measure(lab, folder, options, progress))
+
+
 def run(lab, options):
     begin = time.monotonic()
-    chosen = setup.choose(options.loads, (*loads.LOADS, IDLE, COSTS), "load")
-    chosen_loads = [load for load in chosen if load not in (IDLE, COSTS)]
+    chosen = setup.choose(options.loads, (*loads.LOADS, *SPECIALS), "load")
+    chosen_loads = [load for load in chosen if load not in SPECIALS]
     servers.Sprintd.arguments = shlex.split(options.sprintd_args)
     chosen_servers = setup.available(
         kind(lab) for kind in setup.choose(options.servers, servers.SERVERS,
@@ -75,7 +88,9 @@ def run(lab, options):
     progress = setup.Progress(
         len(chosen_servers) * (len(chosen_loads) * options.rounds
                                + (IDLE in chosen))
-        + len(logging_servers) * max(options.rounds, costs.ROUNDS))
+        + len(logging_servers) * max(options.rounds, costs.ROUNDS)
+        + (KV in chosen) * (kv.samples_wanted(options)
+                            + scale.samples_wanted(options)))
     cells = {}
     if chosen_loads:
         cells = rounds.measure(loads.Runner(lab), chosen_loads, chosen_servers,
@@ -84,6 +99,8 @@ def run(lab, options):
             else {})
     cost_cells = (costs.measure(lab, logging_servers, options, progress)
                   if logging_servers else {})
+    kv_groups, kv_sizes = (measure_kv(lab, options, progress)
+                           if KV in chosen else ([], []))
     progress.end()
 
     names = [server.name for server in chosen_servers]
@@ -93,13 +110,19 @@ def run(lab, options):
         report.print_idle(rows, names)
     if cost_cells:
         report.print_costs(cost_cells)
+    if KV in chosen:
+        kv_report.print_groups(lab, kv_groups)
+        kv_report.print_sizes(kv_sizes)
     if chosen_loads or rows:
         report.print_markdown(cells, chosen_loads, rows, names)
     if cost_cells:
         report.print_costs_markdown(cost_cells)
+    if KV in chosen:
+        kv_report.print_markdown(kv_groups, kv_sizes)
     setup.finish(lab, options, [*chosen_servers, *logging_servers], begin,
                  {"facts": facts, **report.as_json(cells, chosen_loads, rows,
-                                                   cost_cells)})
+                                                   cost_cells),
+                  "kv": kv_report.as_json(kv_groups, kv_sizes)})
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ for set in "$@"; do
         have libc-ares-dev header ares.h cares
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
+        have libhiredis-dev header hiredis/async.h hiredis
         have libconfuse-dev header confuse.h confuse
         ;;
     test)
@@ -83,6 +84,9 @@ for set in "$@"; do
         like python3-prometheus-client metrics_parser
         # With it LMDB's own tools read what our store has written.
         like lmdb-utils command -v mdb_stat
+        # With it stores are tried that live in Redis, alone and in a cluster.
+        like redis-server test -x /usr/bin/redis-server
+        like redis-tools test -x /usr/bin/redis-cli
         ;;
     fuzz)
         have clang command -v clang
@@ -98,6 +102,10 @@ for set in "$@"; do
         have iproute2 command -v tc
         have gnuplot-nox command -v gnuplot
         have python3 command -v python3
+        # What the key-value store is measured against.
+        like redis-server command -v redis-server
+        like redis-tools command -v redis-benchmark
+        like webdis command -v webdis
         ;;
     deb)
         have dpkg-dev command -v dpkg-buildpackage
@@ -129,7 +137,7 @@ done
 give_up()
 {
     if [ -z "$missing" ]; then
-        echo "deps.sh: without$wanted some tests are skipped" >&2
+        echo "deps.sh: without$wanted some tests are left out" >&2
         exit 0
     fi
     echo "$1" >&2
@@ -152,8 +160,8 @@ as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
 # Servers to measure against shall be there, not run: not now, on port 80. A
 # policy of the system's owner stays.
 policy=/usr/sbin/policy-rc.d
-case $missing in
-*nginx* | *lighttpd* | *h2o*)
+case $missing$wanted in
+*nginx* | *lighttpd* | *h2o* | *redis* | *webdis*)
     if [ ! -e "$policy" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$probe/policy"
         $as_root install -m 755 "$probe/policy" "$policy"

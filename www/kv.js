@@ -11,12 +11,12 @@ let seen = {key: null, etag: null};
 let asked = null;
 
 /* Slashes stay, for people to read; but a browser takes "." and ".." for steps
-   wherever they stand between slashes. */
+   wherever they stand between slashes, and the server "-/batch" for batches. */
 function pathOf(key) {
-  const isStep = /(^|\/)\.\.?(\/|$)/.test(key);
+  const isPlain = !/(^|\/)\.\.?(\/|$)/.test(key) && key !== "-/batch";
 
-  return STORE + (isStep ? encodeURIComponent(key)
-                         : key.split("/").map(encodeURIComponent).join("/"));
+  return STORE + (isPlain ? key.split("/").map(encodeURIComponent).join("/")
+                          : encodeURIComponent(key));
 }
 
 function say(where, text, isBad) {

@@ -9,6 +9,10 @@ rounds     takes turns: every server once before any is measured again
 idle       memory per idle connection
 costs      the same servers with and without logs and statistics
 report     tables of what came out
+stores     servers of keys and values
+kv         sprintd's store against a file, single commits, Redis, webdis
+scale      stores of more and more keys
+kv_report  tables of these
 setup      what both programs begin with: options, CPUs, a folder
 
 The modules stand in the order of their imports: each uses only those above.

@@ -146,13 +146,13 @@ class Runner:
             command += ["--", *self.scripts[load.name]]
         return command
 
-    def _wrk(self, port, load, seconds):
+    def wrk(self, command, seconds):
         """Runs wrk for about that long. It takes whole seconds only, but on
         SIGINT it stops within 0.1 s and reports as usual. It gets ready for
         that right before it begins, which tells us when that is."""
         child = self.lab.children.start(
-            self.command(port, load, seconds), self.lab.client_cpu,
-            self.log_path, stdout=subprocess.PIPE, text=True)
+            command, self.lab.client_cpu, self.log_path,
+            stdout=subprocess.PIPE, text=True)
         end = time.monotonic() + TIMEOUT_S
         while (not machine.catches(child.pid, signal.SIGINT)
                and child.poll() is None and time.monotonic() < end):
@@ -169,6 +169,12 @@ class Runner:
                 return json.loads(line)
         return None
 
+    def put_load(self, server, load, seconds):
+        """Puts the load on the server for about that long. Returns what
+        load.lua told at its end, or None."""
+        port = server.instance(load.file_name).port
+        return self.wrk(self.command(port, load, seconds), seconds)
+
     def _read_clocks(self, instance):
         """All that grows while a load runs."""
         return (time.monotonic_ns(), machine.cpu_ns(instance.pids),
@@ -181,9 +187,9 @@ class Runner:
         instance = server.instance(load.file_name)
         if not instance.is_alive():
             return Sample(trouble=f"{server.name} has ended")
-        self._wrk(instance.port, load, WARM_UP_S)
+        self.put_load(server, load, WARM_UP_S)
         before = self._read_clocks(instance)
-        said = self._wrk(instance.port, load, seconds)
+        said = self.put_load(server, load, seconds)
         time.sleep(SETTLE_S)  # the server hears of the closed connections
         after = self._read_clocks(instance)
         wall_ns, cpu_ns, soft_irq_ns, busy_ns, opened = (

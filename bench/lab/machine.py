@@ -109,6 +109,29 @@ def memory_bytes(pids):
     return total
 
 
+def mapped_bytes(pids, path):
+    """Resident pages that are a file's, mapped: others use them too, and the
+    kernel takes them back when it needs room."""
+    total = 0
+    for pid in pids:
+        is_ours = False
+        for line in _read(f"/proc/{pid}/smaps").splitlines():
+            words = line.split()
+            if not words[0].endswith(":"):
+                is_ours = words[-1] == path
+            elif is_ours and words[0] == "Rss:":
+                total += int(words[1]) * 1024
+    return total
+
+
+def file_system(path):
+    """What kind of one a path is on: on some, syncing does nothing."""
+    mounts = [line.split()[1:3] for line in _read("/proc/mounts").splitlines()]
+    path = os.path.join(os.path.realpath(path), "")
+    return max((len(where), kind) for where, kind in mounts
+               if path.startswith(os.path.join(where, "")))[1]
+
+
 def connections_opened():
     """TCP connections this system's clients have opened so far."""
     lines = [line.split() for line in _read("/proc/net/snmp").splitlines()

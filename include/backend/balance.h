@@ -11,9 +11,16 @@
  *                 Thorup, Zadimoghaddam, SODA 2018): who has more than 1.25
  *                 times the fair share of active ones is passed over.
  *
- * Only who is up, not ejected, below max_conns, and not tried already for this
- * request is chosen; backups when none else is left. When everybody is ejected
- * (none by a probe) all count as up: better a try than none (panic).
+ * Only who is neither down nor ejected, below conns_max, and not tried already
+ * for this request is chosen; backups when none else is left. When all whom no
+ * probe has found down are ejected, they count as up: better a try than none
+ * (panic).
+ *
+ *       fails_max failures           its time is over
+ *   UP -----------------------> EJECTED ---------------> SLOW ----> UP
+ *    |                                                    ^
+ *    +---------------> DOWN ------------------------------+
+ *       fall probes          rise probes
  *
  * Passive health: fails_max failures within fail_window_ms eject a server for
  * eject_ms, twice as long each time in a row, up to eject_max_ms, with up to a
@@ -22,9 +29,9 @@
  * Whoever comes back is let in slowly: over slow_start_ms its weight rises
  * from a tenth to all of it.
  *
- * What workers share (struct balance_shared) is only hints: counts of active
- * ones, failures, until when. Each is a relaxed atomic; nobody needs two that
- * fit together. max_conns is kept by compare-and-swap.
+ * What workers share (struct balance_server_shared) is only hints: counts of
+ * active ones, failures, until when. Each is a relaxed atomic; nobody needs two
+ * that fit together. conns_max is kept by compare-and-swap.
  *
  * Thread: a balance is one worker's; its shared part is all workers'.
  * Owns:   nothing but itself.
@@ -50,10 +57,10 @@ struct balance_options {
     enum balance_policy policy;
     unsigned fails_max; /* 0: failures eject nobody */
     uint64_t fail_window_ms;
-    uint64_t eject_ms;
+    uint64_t eject_ms; /* at least 1, and the next, unless fails_max is 0 */
     uint64_t eject_max_ms;
     uint64_t slow_start_ms; /* 0: none */
-    unsigned rise, fall;    /* of probes, in a row */
+    unsigned rise, fall;    /* of probes, in a row; 0 is as 1 */
 };
 
 /* Of one server, as configured. */
@@ -69,17 +76,18 @@ struct balance_server_shared {
     _Atomic uint32_t active; /* exchanges under way */
     _Atomic uint32_t fails;  /* in the window */
     _Atomic uint64_t window_ends_ms;
-    _Atomic uint64_t ejected_until_ms; /* 0: it is not */
-    _Atomic uint64_t back_since_ms;    /* for slow start; 0: long ago */
+    _Atomic uint64_t ejected_until_ms; /* in the past: it is not */
+    _Atomic uint64_t risen_at_ms;      /* when probes found it well again */
     _Atomic uint32_t ejections;        /* in a row */
-    _Atomic uint32_t probes;           /* of the last kind, in a row */
+    _Atomic uint32_t probes;           /* in a row that deny is_down */
     _Atomic bool is_down;              /* as probes say */
 };
 
 struct balance; /* opaque */
 
-/* servers and shared (as many) are borrowed. seed: of chance. NULL: no memory.
- * count is 1 to BALANCE_SERVERS_MAX. */
+/* servers and shared (as many) are borrowed. seed: of chance, and of where
+ * round robin begins; each worker has its own. count is 1 to
+ * BALANCE_SERVERS_MAX. NULL: no memory. */
 MUST_USE struct balance *balance_create(const struct balance_options *options,
                                         const struct balance_server *servers,
                                         struct balance_server_shared *shared,
@@ -87,8 +95,8 @@ MUST_USE struct balance *balance_create(const struct balance_options *options,
 void balance_destroy(struct balance *balance);
 
 /* The next server, now counted as active; -1: all that are left are down or at
- * their limit. hash: of what BALANCE_HASH goes by. tried: a bit each of those
- * that are not asked again. */
+ * their limit. hash: of what BALANCE_HASH goes by. tried: a bit each of
+ * those that are not asked again. */
 int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
                  uint64_t now_ms);
 
@@ -102,7 +110,8 @@ enum balance_result {
 bool balance_give(struct balance *balance, int server,
                   enum balance_result result, uint64_t now_ms);
 
-/* What a probe found. True: that has turned it up or down. */
+/* What a probe found; one thread's at a time. True: that has turned it up,
+ * which ends an ejection too, or down. */
 bool balance_note_probe(struct balance *balance, int server, bool is_well,
                         uint64_t now_ms);
 
@@ -113,21 +122,5 @@ enum balance_state balance_state_of(const struct balance *balance, int server,
 
 /* When somebody may be asked again, for Retry-After: in seconds, 1 at least. */
 unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms);
-
-/* --- Retry budget ------------------------------------------------------------ */
-
-/* Retries are at most a fifth of the requests of the last ten seconds, and
- * three: they must not double the load on servers that are ill (as Finagle's
- * RetryBudget and Envoy's). */
-struct retry_budget {
-    uint64_t bucket_ends_ms;
-    unsigned requests[10]; /* each a second */
-    unsigned retries[10];
-    unsigned at;
-};
-
-void retry_budget_note_request(struct retry_budget *budget, uint64_t now_ms);
-/* Takes one, if there is one left. */
-MUST_USE bool retry_budget_take(struct retry_budget *budget, uint64_t now_ms);
 
 #endif

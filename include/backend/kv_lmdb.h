@@ -16,20 +16,23 @@
  * then answered. What finds no room fails alone; the rest of its group does
  * not, and reads go on.
  *
+ * With a kv_cache, what is got comes from there if it can.
+ *
  * Of the folder: data.mdb and lock.mdb are LMDB's, sprintd.lock is held by the
  * process that may write. In data.mdb: `values`, key to kv_record; `expiry`,
  * when (8 bytes, big-endian) to keys, several each; `meta`.
  *
  * Locks, in this order: that of the list of desks, then a desk's (held while
- * it reads); the queue's is taken alone.
+ * it reads); the queue's is taken alone, and so are those of the cache.
  *
- * Thread: open, stop and close the main thread's, before and after workers;
+ * Thread: open, pause, stop and close the main thread's, before and after workers;
  *         kv_lmdb_desk_create() the worker's; kv_lmdb_count() any.
  * Owns:   the environment, the lock, the writer's thread.
  */
 #ifndef BACKEND_KV_LMDB_H
 #define BACKEND_KV_LMDB_H
 
+#include "backend/kv_cache.h"
 #include "backend/kv_store.h"
 #include "base/now.h"
 
@@ -52,6 +55,8 @@ struct kv_lmdb_options {
     unsigned desks_max;        /* 0: 126 */
     unsigned sweep_ms;         /* between looks for what expired; 0: 1 s */
     void (*read_clock)(struct now *now); /* the writer's; NULL: now_refresh */
+    /* What is kept in memory; bytes_max is 0: nothing. */
+    struct kv_cache_options cache;
 };
 
 #define KV_LMDB_BYTES_MAX ((uint64_t)1 << 36)   /* 64 GiB */
@@ -67,6 +72,7 @@ struct kv_lmdb_counts {
     uint64_t swept;
     uint64_t queue_writes; /* waiting now */
     uint64_t queue_bytes;
+    struct kv_cache_counts cache; /* zeros: there is none */
 };
 
 struct kv_lmdb; /* opaque */
@@ -81,6 +87,12 @@ MUST_USE int kv_lmdb_open(struct kv_lmdb **store_out,
  * returns, and none after; a write from then on is KV_ERROR. To be called
  * before a mailbox that a desk has goes. A second call does nothing. */
 void kv_lmdb_stop(struct kv_lmdb *store);
+
+/* Lets another process write: all that waits is written, then writes are KV_BUSY
+ * while reads go on, and see what the other one commits. 0 or -errno, logged,
+ * from the other way round: -EBUSY, it has the folder still. */
+void kv_lmdb_pause(struct kv_lmdb *store);
+MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
 
 /* Stops, if that has not been done. Desks must be gone. NULL is accepted. */
 void kv_lmdb_close(struct kv_lmdb *store);

@@ -7,10 +7,11 @@
  * and checking are all writes; a write of several operations is done whole or
  * not at all, in order, each seeing those before it.
  *
- * Revisions rise strictly over the whole store and over restarts: every put
- * and delete that takes place has a larger one than all before. Keys are 1 to
- * KV_KEY_BYTES_MAX bytes, ordered as unsigned bytes. What has expired is
- * missing, from that millisecond on, in every question.
+ * Revisions rise strictly and over restarts: every put and delete that takes
+ * place has a larger one than all before of its key; of the whole store, where
+ * one machine holds it. Keys are 1 to KV_KEY_BYTES_MAX bytes, ordered as
+ * unsigned bytes. What has expired is missing, from that millisecond on, in
+ * every question.
  *
  * Thread: a desk is its worker's. Callbacks come in the worker's loop.
  * Owns:   nothing but values, which are counted; what a question points at is
@@ -47,6 +48,9 @@ enum kv_outcome {
     KV_UNDONE,       /* not done: another operation of the write failed */
     KV_FULL,         /* not done: no room in map or on disk */
     KV_BUSY,         /* not asked: too much waits already */
+    KV_CROSSED,      /* not done: no node of the cluster has all the keys */
+    KV_UNREACHABLE,  /* not done: where it is kept cannot be asked now */
+    KV_TIMEOUT,      /* no answer came; a write may have taken place */
     KV_ERROR         /* not done, and logged; or the record is corrupt */
 };
 
@@ -79,9 +83,13 @@ void kv_value_release(struct kv_value **value_ref);
 
 struct kv_get {
     struct bytes key;
-    bool without_data; /* for HEAD: value->data stays empty */
+    bool without_data; /* for HEAD: value->data may be left out */
+    /* NULL, or whether that of such a value is wanted: so that a desk which is
+     * about to answer at once need not copy it. Not to be called later. */
+    bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
-    /* The answer: KV_FOUND, KV_MISSING, KV_BUSY, KV_ERROR. */
+    /* The answer: KV_FOUND, KV_MISSING, KV_ERROR; KV_BUSY, KV_UNREACHABLE,
+     * KV_TIMEOUT. */
     enum kv_outcome outcome;
     struct kv_value *value; /* the asker's to release */
 };
@@ -102,8 +110,8 @@ struct kv_page {
     struct bytes after;     /* `next` of the page before; empty: from start */
     size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
     void (*on_done)(struct kv_page *page);
-    /* The answer: KV_FOUND; KV_MISSING, when after is no cursor; KV_BUSY or
-     * KV_ERROR. All of it lies in arena, which the asker makes empty before and
+    /* The answer: KV_FOUND; KV_MISSING, when after is no cursor; KV_ERROR or,
+     * as above, one of the three. All of it lies in arena, which the asker makes empty before and
      * gives back. A page may be short, even empty, and yet not be the last:
      * work per page is bounded too. */
     enum kv_outcome outcome;
@@ -156,6 +164,13 @@ struct kv_write {
     size_t bytes;
 };
 
+/* What it weighs, for a queue. Sizes and counts are within the limits: that is
+ * asserted. */
+size_t kv_write_weigh(const struct kv_write *write);
+
+/* Not done, for this reason. */
+void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
+
 /* --- The table ------------------------------------------------------------ */
 
 struct kv_desk;
@@ -186,9 +201,8 @@ MUST_USE static inline bool kv_desk_list(struct kv_desk *desk,
     return desk->ops->list(desk, page);
 }
 
-/* As above. Sizes and counts are within the limits: that is asserted. It is
- * answered at once only when it cannot be taken in: is_done is
- * false and all outcomes are KV_BUSY, or KV_ERROR. Once taken it cannot be
+/* As above. It is answered at once only when it cannot be taken in: is_done is
+ * false and all outcomes are the same: KV_BUSY, KV_ERROR and the like. Once taken it cannot be
  * taken back: who loses interest keeps ops and what they point at until
  * on_done, or until the store has stopped. */
 MUST_USE static inline bool kv_desk_write(struct kv_desk *desk,

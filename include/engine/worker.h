@@ -17,6 +17,7 @@
 #define ENGINE_WORKER_H
 
 #include "backend/kv_lmdb.h"
+#include "backend/kv_redis.h"
 #include "engine/conn_set.h"
 #include "handler/kv.h"
 #include "handler/sites.h"
@@ -33,6 +34,7 @@ struct worker_service {
     struct bytes status_prefix;            /* in every site; empty: nowhere */
     bool has_status;                       /* there or in some location */
     const struct cidrs *status_allowed;    /* borrowed as what sites names */
+    struct kv_access kv_access;            /* to all stores; borrowed, too */
     const struct cidrs *proxies;           /* trusted; borrowed as well */
     bool proxies_introduce;                /* conn_set.h */
     struct conn_limits limits; /* connections_max stays as it was at first */
@@ -41,7 +43,8 @@ struct worker_service {
 /* A key-value store, of all workers, and where it is. */
 struct worker_store {
     struct bytes prefix;
-    struct kv_lmdb *lmdb;
+    struct kv_lmdb *lmdb;   /* either this ... */
+    struct kv_redis *redis; /* ... or this; the other is NULL */
 };
 
 struct worker_options {
@@ -55,7 +58,8 @@ struct worker_options {
     struct address_count *addresses;   /* of all workers; NULL: not counted */
     const struct worker_store *stores; /* borrowed, as long as it lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
-    struct kv_options kv; /* of each; desk, prefix, style and wake are ours */
+    struct kv_options kv; /* of each; desk, stats, access, prefix, style
+                             and wake are ours */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */

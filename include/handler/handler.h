@@ -7,8 +7,9 @@
  *
  * A body comes first. Who wants it says so in begin: sets exchange->sink, which
  * has all of it when answer is called. What begin answers (413, 401) is answered
- * without the body, and ends the connection; where nothing is said, a short body
- * is read and thrown away.
+ * without the body, and answer is not called; nor is it wanted where nothing is
+ * said. A short body is read and thrown away then, a long one ends the
+ * connection.
  *
  * Thread: handlers are one worker's each and hold no locks.
  * Owns:   nothing; whoever made self keeps it for as long as requests come.

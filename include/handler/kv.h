@@ -27,15 +27,17 @@
 #include "backend/kv_store.h"
 #include "handler/handler.h"
 #include "handler/kv_token.h"
+#include "observe/stats_store.h"
 
 struct kv_options {
-    struct kv_desk *desk;    /* the worker's */
-    struct bytes prefix;     /* clean, without a slash at its end; borrowed */
-    struct kv_access access; /* who may write */
-    size_t value_bytes_max;  /* at most KV_VALUE_BYTES_MAX */
-    size_t batch_bytes_max;  /* of a batch, as it comes */
-    size_t bodies_bytes_max; /* of all bodies that are here at once: 503 */
-    bool require_match;      /* writes must be conditional: 428 */
+    struct kv_desk *desk;      /* the worker's */
+    struct stats_store *stats; /* the same; NULL: nothing is counted */
+    struct bytes prefix;       /* clean, without a slash at its end; borrowed */
+    struct kv_access access;   /* who may write */
+    size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */
+    size_t batch_bytes_max;    /* of a batch, as it comes */
+    size_t bodies_bytes_max;   /* of all bodies that are here at once: 503 */
+    bool require_match;        /* writes must be conditional: 428 */
     const struct response_style *style; /* borrowed */
     void (*wake)(void *context);        /* has streams that wait asked again */
     void *wake_context;
@@ -48,6 +50,10 @@ MUST_USE struct kv *kv_create(const struct kv_options *options);
 
 /* All exchanges are done, and the store has stopped answering. */
 void kv_destroy(struct kv *kv);
+
+/* Who may write from now on. What has begun keeps the earlier tokens, which
+ * must stay for as long. */
+void kv_admit(struct kv *kv, const struct kv_access *access);
 
 /* Both members of it: a body must be offered to begin. */
 struct handler kv_handler(struct kv *kv);

@@ -12,11 +12,13 @@
  * Whoever is on this machine may write without one, but for a browser that
  * does so for a page of another origin.
  *
- * Thread: any; read only once it is there.
+ * Thread: any; read only once it is there. Counted.
  * Owns:   the hashes and prefixes.
  */
 #ifndef HANDLER_KV_TOKEN_H
 #define HANDLER_KV_TOKEN_H
+
+#include <stdatomic.h>
 
 #include "base/address.h"
 #include "base/buf.h"
@@ -39,6 +41,7 @@ struct kv_tokens {
     size_t count;
     struct kv_token *tokens; /* in the order of their hashes */
     char *prefixes;
+    atomic_uint refs; /* private */
 };
 
 /* What is wrong with a file, for people. */
@@ -47,14 +50,15 @@ struct kv_token_fault {
     const char *text;
 };
 
-/* Reads the file. 0, or -EINVAL with *fault_out set, or -errno. */
+/* Reads the file, for one reference. 0, or -EINVAL with *fault_out set, or -errno. */
 MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                             struct kv_token_fault *fault_out);
 
 /* The same of its text, which need not stay. */
 MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
                              struct kv_token_fault *fault_out);
-void kv_tokens_destroy(struct kv_tokens *tokens);
+struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens);
+void kv_tokens_release(struct kv_tokens **tokens_ref); /* NULL is accepted */
 
 /* --- What somebody may write ------------------------------------------------ */
 

@@ -19,7 +19,8 @@
  *   acceptor   stats_note_refused()   turns a connection away
  *   signal     stats_note_sample()    of a profiled thread, on that thread; see
  *                                     profile.h
- *   main       stats_set_log()        before it reads them
+ *   worker     stats_store_note()     of a key-value store; see stats_store.h
+ *   main       stats_set_log(), stats_store_set()  before it reads them
  *   anyone     stats_shared_drain()   the server begins to drain
  *
  * Times are nanoseconds, and what is sent is what the kernel has taken; an
@@ -43,6 +44,7 @@
 #include "base/now.h"
 #include "observe/histogram.h"
 #include "observe/slowest.h"
+#include "observe/stats_store.h"
 
 enum {
     STATS_METHODS_MAX = 16,
@@ -152,6 +154,7 @@ struct stats {
     struct stats_times sizes[STATS_SIZE_COUNT];
     struct histogram service;
     struct histogram drain;
+    struct stats_store stores[STATS_STORES_MAX];
 };
 
 struct stats_acceptor {
@@ -171,6 +174,8 @@ struct stats_options {
     const char *cache_policy; /* "sieve" */
     const char *link_mode;    /* "auto" */
     bool is_profiled;         /* samples are taken */
+    const struct stats_store_options *stores;
+    size_t store_count; /* STATS_STORES_MAX at most */
 };
 
 struct stats_shared {
@@ -179,8 +184,9 @@ struct stats_shared {
     int64_t began_wall_ns;
     atomic_bool is_draining;
     struct stats_acceptor acceptor;    /* the acceptor's */
-    _Alignas(64) struct stats_log log; /* the main thread's */
-    struct stats workers[];            /* each its worker's, by number */
+    _Alignas(64) struct stats_log log; /* the main thread's, as are: */
+    struct stats_store stores[STATS_STORES_MAX];
+    struct stats workers[]; /* each its worker's, by number */
 };
 
 /* NULL: no memory. */

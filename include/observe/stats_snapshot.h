@@ -75,6 +75,8 @@ struct stats_snapshot {
         struct distribution total;
     } sizes[STATS_SIZE_COUNT];
 
+    uint64_t stores[STATS_STORES_MAX][STATS_STORE_NUMBERS];
+
     unsigned slowest_count;
     struct slow_request slowest[SLOWEST_COUNT]; /* slowest first */
 

@@ -1,12 +1,12 @@
 /*
- * generation - one configuration in force: its options, and the roots they
- * name, open.
+ * generation - one configuration in force: its options, with the roots they
+ * name open, and files of passwords and tokens read.
  *
  * Another may follow while the server runs (SIGHUP); this one stays until the
  * last answer that was begun under it has ended.
  *
  * Thread: made by the main thread; held and released by any.
- * Owns:   its options with their arena, and the roots' descriptors.
+ * Owns:   its options with their arena, the roots' descriptors, and tokens.
  */
 #ifndef SERVER_GENERATION_H
 #define SERVER_GENERATION_H
@@ -20,8 +20,10 @@ struct generation; /* opaque; counted */
 
 /* Takes options over (they are empty then) and opens the roots. One reference,
  * the caller's. NULL: *status_out is one of sysexits.h, after one line on
- * errors. */
+ * errors. before: the one that was in force, or NULL; when rights have been
+ * given up since, and tokens cannot be read again, they stay as they were. */
 MUST_USE struct generation *generation_create(struct options *options,
+                                              const struct generation *before,
                                               FILE *errors, int *status_out);
 void generation_hold(struct generation *generation);
 void generation_release(struct generation *generation);

@@ -94,6 +94,9 @@ struct options {
     const char *kv_sync;
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
+    uint64_t kv_cache_bytes;
+    uint64_t kv_cache_policy; /* enum evict_policy */
+    uint64_t kv_lock_groups;
     const char *kv_token;
     bool kv_open_writes;
     bool kv_read_only;

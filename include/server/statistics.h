@@ -3,7 +3,7 @@
  * and prints the report.
  *
  * Thread: the main thread's, but what is shared: see stats.h and history.h.
- * Owns:   all of it; the access log is borrowed.
+ * Owns:   all of it; the access log and the stores are borrowed.
  */
 #ifndef SERVER_STATISTICS_H
 #define SERVER_STATISTICS_H
@@ -11,6 +11,7 @@
 #include "observe/access_log.h"
 #include "observe/history.h"
 #include "server/options.h"
+#include "server/stores.h"
 
 struct statistics {
     struct stats_shared *shared;
@@ -18,14 +19,18 @@ struct statistics {
     /* private */
     struct stats_snapshot *snapshot;
     const struct access_log *access_log;
+    const struct stores *stores;
+    struct stats_store_options store_options[STATS_STORES_MAX];
     uint64_t due_ms;
 };
 
-/* False: no memory; statistics_close() all the same. */
+/* stores need not be open yet. False: no memory; statistics_close() all the
+ * same. */
 MUST_USE bool statistics_open(struct statistics *statistics,
                               const struct options *options,
                               size_t worker_count,
-                              const struct access_log *access_log);
+                              const struct access_log *access_log,
+                              const struct stores *stores);
 void statistics_close(struct statistics *statistics);
 
 /* Notes the history, if it is time. In how many ms it will be. */

@@ -64,6 +64,17 @@ static int read_revision(struct kv_lmdb *store)
     return rc == 0 ? 0 : -EPROTO;
 }
 
+static int start_writer(struct kv_lmdb *store)
+{
+    int err = read_revision(store);
+
+    store->has_expiring = true; /* until the first sweep has looked */
+    if (err == 0)
+        err = -pthread_create(&store->thread, NULL, kv_lmdb_run_writer, store);
+    store->is_running = err == 0;
+    return err;
+}
+
 int kv_lmdb_open(struct kv_lmdb **store_out,
                  const struct kv_lmdb_options *options)
 {
@@ -74,7 +85,6 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
     if (!store)
         return -ENOMEM;
     store->options = *options;
-    store->has_expiring = true; /* until the first sweep has looked */
     store->env.lock_fd = -1;
     fill_in(&store->options);
     init_sync(store);
@@ -86,15 +96,14 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
         .readers_max = store->options.desks_max + SPARE_READERS,
         .without_sync = options->sync != KV_SYNC_FULL};
     err = kv_env_open(&store->env, &env_options);
+    if (err == 0 && options->cache.bytes_max > 0)
+        err = kv_cache_create(&store->cache, &options->cache);
     if (err == 0)
-        err = read_revision(store);
-    if (err == 0)
-        err = -pthread_create(&store->thread, NULL, kv_lmdb_run_writer, store);
+        err = start_writer(store);
     if (err != 0) {
         kv_lmdb_close(store);
         return err;
     }
-    store->is_running = true;
     *store_out = store;
     return 0;
 }
@@ -111,12 +120,57 @@ void kv_lmdb_stop(struct kv_lmdb *store)
     store->is_running = false;
 }
 
+static void set_paused(struct kv_lmdb *store, bool is_paused)
+{
+    pthread_mutex_lock(&store->queue_mutex);
+    store->is_stopping = store->is_paused = is_paused;
+    pthread_mutex_unlock(&store->queue_mutex);
+}
+
+void kv_lmdb_pause(struct kv_lmdb *store)
+{
+    if (!store->is_running)
+        return;
+    set_paused(store, true);
+    kv_lmdb_stop(store);
+    if (store->cache)
+        kv_cache_suspend(store->cache);
+    kv_env_unlock(&store->env);
+}
+
+int kv_lmdb_resume(struct kv_lmdb *store)
+{
+    int err = 0;
+
+    if (store->is_running)
+        return 0;
+    err = kv_env_lock(&store->env, store->options.path);
+    if (err != 0)
+        return err;
+    err = kv_lmdb_adopt(store) == 0 ? 0 : -EIO;
+    if (err == 0 && store->cache)
+        kv_cache_end_writes(store->cache);
+    set_paused(store, false);
+    if (err == 0)
+        err = start_writer(store);
+    if (err == 0)
+        return 0;
+    log_error("the key-value store '%s': it cannot be written to again: %s",
+              store->options.path, strerror(-err));
+    set_paused(store, true);
+    if (store->cache)
+        kv_cache_suspend(store->cache);
+    kv_env_unlock(&store->env);
+    return err;
+}
+
 void kv_lmdb_close(struct kv_lmdb *store)
 {
     if (!store)
         return;
     kv_lmdb_stop(store);
     kv_env_close(&store->env);
+    kv_cache_destroy(store->cache);
     pthread_cond_destroy(&store->queue_changed);
     pthread_mutex_destroy(&store->queue_mutex);
     pthread_mutex_destroy(&store->desks_mutex);
@@ -151,4 +205,6 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
     counts->queue_writes = store->queue_writes;
     counts->queue_bytes = store->queue_bytes;
     pthread_mutex_unlock(&store->queue_mutex);
+    if (store->cache)
+        counts->cache = kv_cache_count(store->cache);
 }

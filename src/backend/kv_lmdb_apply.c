@@ -14,6 +14,13 @@ static struct bytes bytes_of_val(MDB_val val)
     return (struct bytes){val.mv_data, val.mv_size};
 }
 
+/* To be called of each key before it is changed. */
+static void tell_cache(struct kv_change *change, struct bytes key)
+{
+    if (change->cache)
+        kv_cache_begin_write(change->cache, key);
+}
+
 /* --- The index of ends ---------------------------------------------------- */
 
 /* When stands in the key, and the key in the data: both together would be
@@ -109,6 +116,7 @@ static int put(struct kv_change *change, struct kv_op *op, struct bytes key,
     MDB_val room;
     int rc = drop_expiry(change, key, present->meta.expires_ms);
 
+    tell_cache(change, key);
     record.meta.revision = ++change->revision;
     record.meta.stored_ms = change->now_ms;
     record.meta.expires_ms = end_of(change->now_ms, op->ttl_ms);
@@ -132,6 +140,7 @@ static int drop(struct kv_change *change, struct bytes key,
     MDB_val index_key = val_of(key);
     int rc = drop_expiry(change, key, present->meta.expires_ms);
 
+    tell_cache(change, key);
     return rc != 0
                ? rc
                : mdb_del(change->txn, change->env->values, &index_key, NULL);
@@ -194,15 +203,6 @@ static int apply_op(struct kv_change *change, struct kv_op *op)
 }
 
 /* --- Writes --------------------------------------------------------------- */
-
-void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome)
-{
-    write->is_done = false;
-    for (size_t i = 0; i < write->count; i++) {
-        write->ops[i].outcome = outcome;
-        write->ops[i].meta = (struct kv_meta){0};
-    }
-}
 
 /* All of them, or up to the one whose condition does not hold. */
 static int apply_ops(struct kv_change *change, struct kv_write *write)
@@ -268,6 +268,7 @@ static int sweep_key(struct kv_change *change, struct bytes key,
 
     if (rc != 0 || !present.is_stored || present.meta.expires_ms != expires_ms)
         return rc;
+    tell_cache(change, key);
     return mdb_del(change->txn, change->env->values, &index_key, NULL);
 }
 
@@ -325,9 +326,10 @@ int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
 }
 
 int kv_change_begin(struct kv_change *change, const struct kv_env *env,
-                    uint64_t revision, int64_t now_ms)
+                    struct kv_cache *cache, uint64_t revision, int64_t now_ms)
 {
     *change = (struct kv_change){.env = env,
+                                 .cache = cache,
                                  .now_ms = now_ms,
                                  .revision = revision,
                                  .revision_begun = revision};
@@ -345,14 +347,18 @@ int kv_change_commit(struct kv_change *change)
         kv_number_write(change->revision, number);
         rc = mdb_put(change->txn, change->env->meta, &key, &value, 0);
     }
-    if (rc != 0) {
+    if (rc != 0)
         mdb_txn_abort(change->txn);
-        return rc;
-    }
-    return mdb_txn_commit(change->txn);
+    else
+        rc = mdb_txn_commit(change->txn);
+    if (change->cache)
+        kv_cache_end_writes(change->cache);
+    return rc;
 }
 
 void kv_change_abort(struct kv_change *change)
 {
     mdb_txn_abort(change->txn);
+    if (change->cache)
+        kv_cache_end_writes(change->cache);
 }

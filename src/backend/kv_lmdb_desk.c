@@ -4,11 +4,9 @@
 #include <lmdb.h>
 
 #include "backend/kv_lmdb_priv.h"
+#include "backend/kv_page.h"
 
 enum {
-    /* What a cursor begins with; then comes what the page ended with. */
-    BEHIND_KEY = 'k',
-    BEHIND_PREFIX = 'p',
     /* Records a page looks at, most of which it may not tell: expired ones. */
     PAGE_LOOKS_MAX = 4 * KV_PAGE_ENTRIES_MAX,
     NS_PER_MS = 1000000,
@@ -43,6 +41,14 @@ static int begin_read(struct kv_lmdb_desk *desk)
 
     pthread_mutex_lock(&desk->mutex);
     rc = mdb_txn_renew(desk->txn);
+    while (rc == MDB_MAP_RESIZED) { /* by the process that writes now */
+        pthread_mutex_unlock(&desk->mutex);
+        rc = kv_lmdb_adopt(desk->store);
+        if (rc != 0)
+            return rc;
+        pthread_mutex_lock(&desk->mutex);
+        rc = mdb_txn_renew(desk->txn);
+    }
     if (rc != 0)
         pthread_mutex_unlock(&desk->mutex);
     return rc;
@@ -81,7 +87,9 @@ static void log_corrupt(struct kv_lmdb_desk *desk, struct bytes key)
 
 static void copy_out(struct kv_get *get, const struct kv_record *record)
 {
-    size_t bytes = get->without_data ? 0 : record->value.len;
+    bool is_wanted = !get->without_data &&
+                     (!get->wants_data || get->wants_data(get, &record->meta));
+    size_t bytes = is_wanted ? record->value.len : 0;
     struct kv_value *value = kv_value_create(record->type.len, bytes);
     char *room;
 
@@ -100,19 +108,13 @@ static void copy_out(struct kv_get *get, const struct kv_record *record)
     get->outcome = KV_FOUND;
 }
 
-static bool answer_get(struct kv_desk *base, struct kv_get *get)
+static void read_store(struct kv_lmdb_desk *desk, struct kv_get *get)
 {
-    struct kv_lmdb_desk *desk = desk_of(base);
     MDB_val key = val_of(get->key);
     MDB_val found;
     struct kv_record record;
-    int rc;
+    int rc = begin_read(desk);
 
-    get->value = NULL;
-    get->outcome = KV_MISSING;
-    if (get->key.len == 0 || get->key.len > KV_KEY_BYTES_MAX)
-        return true;
-    rc = begin_read(desk);
     if (rc == 0) {
         rc = mdb_get(desk->txn, desk->store->env.values, &key, &found);
         if (rc == 0 && !kv_record_read(&record, bytes_of_val(found))) {
@@ -128,6 +130,38 @@ static bool answer_get(struct kv_desk *base, struct kv_get *get)
         get->outcome = KV_ERROR;
         log_fault(desk, rc);
     }
+}
+
+static void read_through(struct kv_lmdb_desk *desk, struct kv_get *get)
+{
+    struct kv_cache *cache = desk->store->cache;
+    struct kv_cache_ticket ticket;
+
+    get->value = kv_cache_acquire(cache, get->key, &ticket);
+    if (!get->value) {
+        read_store(desk, get);
+        if (get->outcome == KV_FOUND &&
+            get->value->data.len == get->value->bytes)
+            kv_cache_fill(cache, get->key, &ticket, get->value);
+    } else if (kv_meta_has_expired(&get->value->meta, now_ms_of(desk))) {
+        kv_value_release(&get->value);
+    } else {
+        get->outcome = KV_FOUND;
+    }
+}
+
+static bool answer_get(struct kv_desk *base, struct kv_get *get)
+{
+    struct kv_lmdb_desk *desk = desk_of(base);
+
+    get->value = NULL;
+    get->outcome = KV_MISSING;
+    if (get->key.len == 0 || get->key.len > KV_KEY_BYTES_MAX)
+        return true;
+    if (desk->store->cache)
+        read_through(desk, get);
+    else
+        read_store(desk, get);
     return true;
 }
 
@@ -143,50 +177,16 @@ struct walk {
     char seek[KV_KEY_BYTES_MAX]; /* where to go, when not to the next key */
 };
 
-static bool begins_with(struct bytes text, struct bytes start)
-{
-    return text.len >= start.len &&
-           (start.len == 0 || memcmp(text.data, start.data, start.len) == 0);
-}
-
-/* As LMDB orders keys. */
-static int compare(struct bytes a, struct bytes b)
-{
-    size_t common = a.len < b.len ? a.len : b.len;
-    int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-/* The common prefix that a key of the page is told as. False: it is told
- * itself. */
-static bool find_common(const struct kv_page *page, struct bytes key,
-                        struct bytes *common_out)
-{
-    const char *found;
-
-    if (page->delimiter.len == 0)
-        return false;
-    found = memmem(key.data + page->prefix.len, key.len - page->prefix.len,
-                   page->delimiter.data, page->delimiter.len);
-    if (!found)
-        return false;
-    *common_out = bytes_between(key.data, found + page->delimiter.len);
-    return true;
-}
-
 /* To the first key behind all that begin with prefix. */
 static int seek_behind(struct walk *walk, struct bytes prefix, MDB_val *key,
                        MDB_val *data)
 {
-    size_t len = prefix.len;
+    size_t len;
 
-    memmove(walk->seek, prefix.data, len);
-    while (len > 0 && (unsigned char)walk->seek[len - 1] == 0xFF)
-        len--;
+    memmove(walk->seek, prefix.data, prefix.len);
+    len = kv_key_after_prefix(walk->seek, prefix.len);
     if (len == 0)
         return MDB_NOTFOUND;
-    walk->seek[len - 1] = (char)(walk->seek[len - 1] + 1);
     *key = (MDB_val){len, walk->seek};
     return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
 }
@@ -196,18 +196,17 @@ static int seek_behind(struct walk *walk, struct bytes prefix, MDB_val *key,
 static int seek_first(struct walk *walk, MDB_val *key, MDB_val *data)
 {
     const struct kv_page *page = walk->page;
-    struct bytes after = {NULL, 0};
+    bool is_prefix;
+    struct bytes after = kv_page_after(page, &is_prefix);
     int rc;
 
-    if (page->after.len > 0)
-        after = (struct bytes){page->after.data + 1, page->after.len - 1};
-    if (compare(after, page->prefix) < 0) {
+    if (kv_key_compare(after, page->prefix) < 0) {
         *key = val_of(page->prefix);
         return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
     }
     if (after.len == 0)
         return mdb_cursor_get(walk->cursor, key, data, MDB_FIRST);
-    if (*page->after.data == BEHIND_PREFIX)
+    if (is_prefix)
         return seek_behind(walk, after, key, data);
     *key = val_of(after);
     rc = mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
@@ -217,44 +216,17 @@ static int seek_first(struct walk *walk, MDB_val *key, MDB_val *data)
 }
 
 /* False: no memory. */
-static bool set_next(struct walk *walk)
-{
-    struct kv_page *page = walk->page;
-    char *next = arena_take(&page->arena, 1 + walk->last.len);
-
-    if (!next)
-        return false;
-    next[0] = walk->is_last_prefix ? BEHIND_PREFIX : BEHIND_KEY;
-    memcpy(next + 1, walk->last.data, walk->last.len);
-    page->next = (struct bytes){next, 1 + walk->last.len};
-    return true;
-}
-
-static struct bytes copy_text(struct kv_page *page, struct bytes text)
-{
-    return (struct bytes){arena_text(&page->arena, text), text.len};
-}
-
-/* False: no memory. */
 static bool tell(struct kv_page *page, struct bytes key,
                  const struct kv_record *record)
 {
-    struct kv_entry *entries = arena_grow(&page->arena, page->entries,
-                                          page->count, sizeof(*entries));
-    struct kv_entry entry = {.key = copy_text(page, key)};
+    struct kv_entry entry = {.key = key, .is_prefix = !record};
 
     if (record) {
         entry.value_bytes = record->value.len;
         entry.meta = record->meta;
-        entry.type = copy_text(page, record->type);
-    } else {
-        entry.is_prefix = true;
+        entry.type = record->type;
     }
-    if (!entries || !entry.key.data || (record && !entry.type.data))
-        return false;
-    page->entries = entries;
-    entries[page->count++] = entry;
-    return true;
+    return kv_page_add(page, &entry);
 }
 
 /* One key, told or passed over; then the cursor is at the next. */
@@ -270,7 +242,7 @@ static int step(struct walk *walk, MDB_val *key, MDB_val *data)
     if (!kv_record_read(&record, bytes_of_val(*data))) {
         log_corrupt(walk->desk, text);
     } else if (!kv_meta_has_expired(&record.meta, now_ms_of(walk->desk))) {
-        if (!find_common(page, text, &common))
+        if (!kv_page_find_common(page, text, &common))
             return tell(page, text, &record)
                        ? mdb_cursor_get(walk->cursor, key, data, MDB_NEXT)
                        : ENOMEM;
@@ -290,21 +262,15 @@ static int run_walk(struct walk *walk)
     int rc = seek_first(walk, &key, &data);
 
     for (unsigned looks = 0; rc == 0; looks++) {
-        if (!begins_with(bytes_of_val(key), page->prefix))
+        if (!kv_key_begins_with(bytes_of_val(key), page->prefix))
             break;
         if (page->count == page->limit || looks == PAGE_LOOKS_MAX)
-            return set_next(walk) ? 0 : ENOMEM;
+            return kv_page_set_next(page, walk->last, walk->is_last_prefix)
+                       ? 0
+                       : ENOMEM;
         rc = step(walk, &key, &data);
     }
     return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-/* What a client sends as a cursor may be anything. */
-static bool is_cursor(struct bytes after)
-{
-    return after.len == 0 ||
-           (after.len >= 2 && after.len <= KV_CURSOR_BYTES_MAX &&
-            (*after.data == BEHIND_KEY || *after.data == BEHIND_PREFIX));
 }
 
 static bool answer_list(struct kv_desk *base, struct kv_page *page)
@@ -313,16 +279,8 @@ static bool answer_list(struct kv_desk *base, struct kv_page *page)
     struct walk walk = {.desk = desk, .page = page};
     int rc;
 
-    page->entries = NULL;
-    page->count = 0;
-    page->next = (struct bytes){NULL, 0};
-    page->outcome = KV_MISSING;
-    if (!is_cursor(page->after))
+    if (!kv_page_begin(page))
         return true;
-    if (page->prefix.len > KV_KEY_BYTES_MAX) {
-        page->outcome = KV_FOUND; /* no key is so long */
-        return true;
-    }
     rc = begin_read(desk);
     if (rc == 0) {
         rc = mdb_cursor_open(desk->txn, desk->store->env.values, &walk.cursor);

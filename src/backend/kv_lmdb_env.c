@@ -201,9 +201,23 @@ void kv_env_close(struct kv_env *env)
     if (env->env)
         mdb_env_close(env->env);
     env->env = NULL;
+    kv_env_unlock(env);
+}
+
+void kv_env_unlock(struct kv_env *env)
+{
     if (env->lock_fd != -1)
         close(env->lock_fd);
     env->lock_fd = -1;
+}
+
+int kv_env_lock(struct kv_env *env, const char *path)
+{
+    int err = lock_folder(env, path);
+
+    if (err != 0)
+        kv_env_unlock(env);
+    return err;
 }
 
 /* --- The map -------------------------------------------------------------- */
@@ -242,6 +256,20 @@ static uint64_t spare_bytes(const struct kv_env *env)
     uint64_t share = env->bytes_max / 32;
 
     return share > MAP_BYTES_MIN ? share : MAP_BYTES_MIN;
+}
+
+int kv_env_adopt(struct kv_env *env)
+{
+    int rc = has_room_for(env->bytes_max + spare_bytes(env))
+                 ? mdb_env_set_mapsize(env->env, 0)
+                 : ENOMEM;
+    MDB_envinfo info;
+
+    if (rc == 0)
+        rc = mdb_env_info(env->env, &info);
+    if (rc == 0)
+        env->map_bytes = info.me_mapsize;
+    return rc;
 }
 
 bool kv_env_grow(struct kv_env *env, bool beyond_max)

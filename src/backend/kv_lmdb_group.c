@@ -99,6 +99,16 @@ void kv_lmdb_trim(struct kv_lmdb *store)
     unlock_desks(store);
 }
 
+int kv_lmdb_adopt(struct kv_lmdb *store)
+{
+    int rc;
+
+    lock_desks(store);
+    rc = kv_env_adopt(&store->env);
+    unlock_desks(store);
+    return rc;
+}
+
 void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change)
 {
     atomic_store_explicit(&store->revision, change->revision,
@@ -117,7 +127,7 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
     struct now now = {0};
 
     store->options.read_clock(&now);
-    return kv_change_begin(change, &store->env, store->revision,
+    return kv_change_begin(change, &store->env, store->cache, store->revision,
                            now.wall_ns / NS_PER_MS);
 }
 

@@ -56,6 +56,13 @@ MUST_USE int kv_env_open(struct kv_env *env,
                          const struct kv_env_options *options);
 void kv_env_close(struct kv_env *env); /* a second call does nothing */
 
+/* Gives up the right to write, and takes it again: 0 or -errno, logged. */
+void kv_env_unlock(struct kv_env *env);
+MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
+
+/* Maps what another process has made the map. The same as below. */
+int kv_env_adopt(struct kv_env *env);
+
 /* Makes the map larger, to its maximum at most; for deletes, which need room
  * for a moment, a little beyond. False: it is there already. No transaction
  * may be active in the process. */
@@ -74,11 +81,14 @@ struct kv_change {
     uint64_t revision;       /* the last one given */
     uint64_t revision_begun; /* what it was before */
     bool has_expiring;       /* something put has an end */
+    struct kv_cache *cache;  /* is told of each key, if there is one */
 };
 
-/* revision: the last one committed. */
+/* cache: NULL, or it is told of all keys that change; revision: the last one
+ * committed. */
 MUST_USE int kv_change_begin(struct kv_change *change, const struct kv_env *env,
-                             uint64_t revision, int64_t now_ms);
+                             struct kv_cache *cache, uint64_t revision,
+                             int64_t now_ms);
 /* The change is over, whatever comes back. */
 MUST_USE int kv_change_commit(struct kv_change *change);
 void kv_change_abort(struct kv_change *change);
@@ -86,8 +96,6 @@ void kv_change_abort(struct kv_change *change);
 /* Sets the outcomes, and is_done. Anything but 0: the change must be aborted,
  * and the write has no outcome. */
 MUST_USE int kv_change_apply(struct kv_change *change, struct kv_write *write);
-
-void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
 /* Removes up to limit keys whose time is over; sets how many entries of the
  * index it went through, and whether some are left in it. */
@@ -115,6 +123,7 @@ struct kv_lmdb_desk {
 struct kv_lmdb {
     struct kv_env env;
     struct kv_lmdb_options options;
+    struct kv_cache *cache; /* NULL: none */
     pthread_mutex_t desks_mutex;
     struct list desks; /* guarded by it, as is their count */
     unsigned desk_count;
@@ -126,6 +135,7 @@ struct kv_lmdb {
     size_t queue_writes; /* with those under way */
     size_t queue_bytes;
     bool is_stopping;
+    bool is_paused; /* it stops so that another process may write */
 
     pthread_t thread;
     bool is_running; /* the main thread's */
@@ -166,6 +176,9 @@ void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change);
 /* kv_env_grow() and kv_env_trim(), with all desks locked. */
 MUST_USE bool kv_lmdb_grow(struct kv_lmdb *store, bool beyond_max);
 void kv_lmdb_trim(struct kv_lmdb *store);
+
+/* kv_env_adopt(), likewise; any thread that has locked no desk. */
+int kv_lmdb_adopt(struct kv_lmdb *store);
 
 /* Logs what LMDB said, and judges it: no room, a fault of this write, or the
  * end of all writing. */

@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <errno.h>
 #include <time.h>
 
@@ -26,26 +25,6 @@ static uint64_t read_mono_ms(void)
 
 /* --- The queue ------------------------------------------------------------ */
 
-/* These are our own bugs, not a client's: handlers have said 400 and 413. */
-static size_t check_write(const struct kv_write *write)
-{
-    size_t bytes = 0;
-
-    assert(write->count >= 1 && write->count <= KV_WRITE_OPS_MAX);
-    for (size_t i = 0; i < write->count; i++) {
-        const struct kv_op *op = &write->ops[i];
-
-        if (op->kind == KV_PUT_NAMED)
-            assert(op->key.len <= KV_KEY_BYTES_MAX - KV_NAME_BYTES);
-        else
-            assert(op->key.len >= 1 && op->key.len <= KV_KEY_BYTES_MAX);
-        assert(op->value.len <= KV_VALUE_BYTES_MAX &&
-               op->type.len <= KV_TYPE_BYTES_MAX);
-        bytes += sizeof(*op) + op->key.len + op->value.len + op->type.len;
-    }
-    return bytes;
-}
-
 static void on_arrive(struct mailbox_note *note)
 {
     struct kv_write *write = OWNER_OF(note, struct kv_write, note);
@@ -59,13 +38,13 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     enum kv_outcome refusal = KV_UNDONE; /* none */
     size_t bytes_max = store->options.queue_bytes_max;
 
-    write->bytes = check_write(write);
+    write->bytes = kv_write_weigh(write);
     write->mailbox = mailbox;
     write->note.on_arrive = on_arrive;
     write->next = NULL;
     pthread_mutex_lock(&store->queue_mutex);
     if (store->is_stopping) {
-        refusal = KV_ERROR;
+        refusal = store->is_paused ? KV_BUSY : KV_ERROR;
     } else if (store->queue_writes >= store->options.queue_writes_max ||
                (store->queue_writes > 0 && /* alone it may be larger */
                 (store->queue_bytes >= bytes_max ||

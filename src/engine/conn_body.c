@@ -63,8 +63,16 @@ static enum conn_body end_body(struct conn *conn)
     return CONN_BODY_REFUSED;
 }
 
+/* Where the next request begins is soon known, and the client does not wait to
+ * be told whether to send the body. */
+static bool is_soon_over(const struct request *request)
+{
+    return !request->is_chunked && !request->expects_continue &&
+           request->content_length <= DRAINED_BODY_BYTES_MAX;
+}
+
 /* Asks the handler whether it wants the body. What it answers instead is the
- * last, and must know it. */
+ * last if the body is not read, and must know it. */
 static void offer_body(struct conn *conn, struct exchange *exchange)
 {
     const struct handler *handler = &conn->set->handler;
@@ -72,7 +80,7 @@ static void offer_body(struct conn *conn, struct exchange *exchange)
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
     bool persists = response->persists;
 
-    response->persists = false;
+    response->persists = persists && is_soon_over(&exchange->request);
     if (handler->begin)
         handler->begin(handler->self, exchange, exchange->request.path);
     if (response->status == 0)
@@ -106,8 +114,8 @@ static enum conn_body begin_body(struct conn *conn)
     conn->body_at = (uint32_t)conn->input->begin;
     if (!request->expects_other)
         offer_body(conn, exchange);
-    if (exchange->response.status != 0)
-        return end_body(conn);
+    if (exchange->response.status != 0) /* the body goes before it */
+        return exchange->response.persists ? CONN_BODY_MORE : end_body(conn);
     if (exchange->sink && exchange->sink->end) {
         conn_begin_upload(conn);
         return CONN_BODY_BESIDE;
@@ -185,6 +193,16 @@ enum conn_taken conn_take_body(struct conn *conn)
     }
 }
 
+static void answer_body(struct conn *conn, struct exchange *exchange)
+{
+    if (exchange->response.status == 0) {
+        conn_answer(conn, exchange);
+        return;
+    }
+    exchange->times.ready_ns = conn->input->last_ns;
+    conn_add_to_row(conn, exchange);
+}
+
 /* Reads on in the body of the current exchange; answers when it is complete.
  * The head stays where it is, and the body goes to the same place behind it
  * again and again. */
@@ -213,7 +231,7 @@ enum conn_body conn_advance_body(struct conn *conn)
         exchange->body_bytes = conn->body_bytes;
         conn->current = NULL;
         conn_enter(conn, CONN_READING);
-        conn_answer(conn, exchange);
+        answer_body(conn, exchange);
         return CONN_BODY_DONE;
     case CONN_TAKEN_NOT:
         return exchange->sink ? end_body(conn) : refuse_body(conn, 413);

@@ -255,9 +255,26 @@ void conn_set_wake(struct conn_set *set)
         conn_wake(OWNER_OF(set->waiting.next, struct conn, wait_node));
 }
 
+/* Whoever has not been answered yet is told that the connection ends. */
+static void tell_end(const struct conn *conn)
+{
+    if (conn->current && conn->current->response.status == 0)
+        conn->current->response.persists = false;
+    for (struct list *link = conn->exchanges.next; link != &conn->exchanges;
+         link = link->next) {
+        struct exchange *exchange = OWNER_OF(link, struct exchange, link);
+
+        if (exchange->response.status == 0)
+            exchange->response.persists = false;
+    }
+}
+
 void conn_set_leave(struct conn_set *set)
 {
     set->is_draining = true;
+    for (struct list *link = set->open.next; link != &set->open;
+         link = link->next)
+        tell_end(OWNER_OF(link, struct conn, link));
     conn_set_wake(set);
 }
 

@@ -15,6 +15,9 @@ enum {
     TICK_S = 1 /* how often what was logged and counted is handed over */
 };
 
+_Static_assert((int)WORKER_STORES_MAX <= (int)STATS_STORES_MAX,
+               "each store has its counters");
+
 static void on_woken(struct ev_loop *loop, ev_check *check, int events)
 {
     struct worker *worker = check->data;
@@ -240,6 +243,14 @@ static int set_up_conns(struct worker *worker)
                          worker->options.number);
 }
 
+static struct kv_desk *create_desk(struct worker *worker,
+                                   const struct worker_store *store)
+{
+    return store->lmdb
+               ? kv_lmdb_desk_create(store->lmdb, worker->mailbox, &worker->now)
+               : kv_redis_desk_create(store->redis, worker->loop, &worker->now);
+}
+
 static bool set_up_stores(struct worker *worker)
 {
     const struct worker_options *options = &worker->options;
@@ -253,9 +264,9 @@ static bool set_up_stores(struct worker *worker)
     for (size_t i = 0; i < options->store_count; i++) {
         struct worker_kv *mine = &worker->kvs[i];
 
-        mine->desk = kv_lmdb_desk_create(options->stores[i].lmdb,
-                                         worker->mailbox, &worker->now);
+        mine->desk = create_desk(worker, &options->stores[i]);
         kv.desk = mine->desk;
+        kv.stats = &options->stats->stores[i];
         kv.prefix = options->stores[i].prefix;
         if (mine->desk)
             mine->kv = kv_create(&kv);

@@ -112,6 +112,8 @@ void worker_take_change(struct worker *worker)
     service = &change->service;
     if (worker->sites)
         add_counts(worker);
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        kv_admit(worker->kvs[i].kv, &service->kv_access);
     sites_release(&worker->sites);
     worker->sites = change->sites;
     change->sites = NULL;

@@ -41,6 +41,16 @@ void kv_question_done(struct kv_question *question)
     kv_question_release(question);
 }
 
+void kv_note_undone(const struct kv *kv, enum kv_outcome undone)
+{
+    kv_note(kv,
+            undone == KV_PRECONDITION ? STATS_STORE_PRECONDITIONS
+            : undone == KV_BUSY       ? STATS_STORE_BUSY
+            : undone == KV_FULL       ? STATS_STORE_FULL
+                                      : STATS_STORE_FAILED,
+            1);
+}
+
 /* --- Answers ---------------------------------------------------------------- */
 
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
@@ -68,16 +78,30 @@ void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome)
 {
+    bool is_write = exchange->request.method != METHOD_GET &&
+                    exchange->request.method != METHOD_HEAD;
     struct problem problem = {.status = 500,
                               .detail = BYTES("the store has failed")};
 
-    if (outcome == KV_BUSY) {
-        problem = (struct problem){.status = 503,
-                                   .detail = BYTES("the store is busy"),
-                                   .fields = BYTES(KV_RETRY)};
+    if (outcome == KV_BUSY || outcome == KV_UNREACHABLE) {
+        problem.status = 503;
+        problem.detail = outcome == KV_BUSY
+                             ? BYTES("the store is busy")
+                             : BYTES("the store cannot be reached");
+        problem.fields = BYTES(KV_RETRY);
+    } else if (outcome == KV_TIMEOUT) {
+        problem.status = 504;
+        problem.detail = is_write
+                             ? BYTES("the store has not answered in time; the "
+                                     "write may have taken place, or may yet")
+                             : BYTES("the store has not answered in time");
+    } else if (outcome == KV_CROSSED) {
+        problem.status = 422;
+        problem.detail = BYTES("this store is a cluster: the keys of a batch "
+                               "must have the same {tag}");
     } else if (outcome == KV_FULL) {
-        problem = (struct problem){.status = 507,
-                                   .detail = BYTES("the store is full")};
+        problem.status = 507;
+        problem.detail = BYTES("the store is full");
     }
     kv_fail_with(kv, exchange, &problem);
 }
@@ -256,6 +280,11 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
         (exchange->request.method == METHOD_PUT ||
          exchange->request.method == METHOD_POST))
         kv_write_begin(kv, exchange, place, key);
+}
+
+void kv_admit(struct kv *kv, const struct kv_access *access)
+{
+    kv->options.access = *access;
 }
 
 struct handler kv_handler(struct kv *kv)

@@ -288,13 +288,16 @@ static void answer_first(struct listing *listing)
     struct exchange *exchange = question->exchange;
 
     if (listing->page.outcome != KV_FOUND) {
-        if (listing->page.outcome == KV_MISSING)
+        if (listing->page.outcome == KV_MISSING) {
             fail_parameter(question->kv, exchange, "cursor", NO_CURSOR);
-        else
+        } else {
+            kv_note_undone(question->kv, listing->page.outcome);
             kv_fail_outcome(question->kv, exchange, listing->page.outcome);
+        }
         kv_question_release(question);
         return;
     }
+    kv_note(question->kv, STATS_STORE_LISTS, 1);
     listing->stage = STAGE_ENTRIES;
     kv_send_stream(question->kv, exchange,
                    listing->is_ndjson ? BYTES("application/x-ndjson")

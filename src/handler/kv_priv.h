@@ -51,6 +51,17 @@ void kv_question_release(struct kv_question *question);
 void kv_question_ask(struct kv_question *question);
 void kv_question_done(struct kv_question *question);
 
+/* Counts what was asked, or why it was not done: undone is neither KV_FOUND nor
+ * anything that was done. */
+static inline void kv_note(const struct kv *kv, enum stats_store_number number,
+                           uint64_t more)
+{
+    if (kv->options.stats)
+        stats_store_note(kv->options.stats, number, more);
+}
+
+void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
+
 /* --- Answers ---------------------------------------------------------------- */
 
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
@@ -60,7 +71,7 @@ void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
                   struct problem *problem);
 
-/* The answer to what could not be had: 503, 507 or 500. */
+/* The answer to what could not be had: 503, 504, 507, 422 or 500. */
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome);
 

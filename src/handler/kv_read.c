@@ -30,6 +30,31 @@ static void put_lines(struct buf *fields, const struct kv_meta *meta)
                             "Content-Security-Policy: sandbox\r\n");
 }
 
+static struct validators validators_of(const struct kv_meta *meta,
+                                       struct buf *tag)
+{
+    kv_put_etag(tag, meta->revision);
+    return (struct validators){.etag = buf_bytes(tag),
+                               .modified = meta->stored_ms / 1000};
+}
+
+/* Not for 304 and 412, which the answer will be if this says so: it looks at the
+ * same request in the same moment. */
+static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
+{
+    const struct kv_question *question =
+        &OWNER_OF(get, struct kv_reading, get)->question;
+    char storage[KV_ETAG_BYTES];
+    struct validators validators;
+    struct buf tag;
+
+    buf_init(&tag, storage, sizeof(storage), sizeof(storage));
+    validators = validators_of(meta, &tag);
+    return condition_evaluate(&question->exchange->request, &validators,
+                              question->kv->options.style->now->wall_s) ==
+           CONDITION_PROCEED;
+}
+
 static void send_whole(const struct kv *kv, struct response *response,
                        const struct representation *representation)
 {
@@ -81,10 +106,8 @@ static void send_value(struct kv *kv, struct exchange *exchange,
     buf_init(&fields, storage, sizeof(storage), sizeof(storage));
     buf_init(&tag, tag_storage, sizeof(tag_storage), sizeof(tag_storage));
     put_lines(&fields, &value->meta);
-    kv_put_etag(&tag, value->meta.revision);
     representation = (struct representation){
-        .validators = {.etag = buf_bytes(&tag),
-                       .modified = value->meta.stored_ms / 1000},
+        .validators = validators_of(&value->meta, &tag),
         .length = value->bytes,
         .type = value->type.len > 0 ? value->type : BYTES(KV_DEFAULT_TYPE),
         .fields = {storage, fields.len},
@@ -97,11 +120,13 @@ static void send_value(struct kv *kv, struct exchange *exchange,
         send_whole(kv, response, &representation);
     else if (response->status >= 400 && response->is_error)
         tell_problem(kv, exchange, value);
-    if (sent == REPRESENTATION_NO_BODY || response->is_head)
+    if (sent == REPRESENTATION_NO_BODY || response->is_head) {
         kv_value_release(&value);
-    else
+    } else {
+        kv_note(kv, STATS_STORE_BYTES_OUT, response->body_bytes);
         response->origin = (struct origin){.release = release_value,
                                            .object = value};
+    }
 }
 
 static void answer_get(struct kv *kv, struct exchange *exchange,
@@ -110,12 +135,16 @@ static void answer_get(struct kv *kv, struct exchange *exchange,
     struct kv_value *value = get->value;
 
     get->value = NULL;
-    if (get->outcome == KV_FOUND)
+    if (get->outcome == KV_FOUND) {
+        kv_note(kv, STATS_STORE_FOUND, 1);
         send_value(kv, exchange, value);
-    else if (get->outcome == KV_MISSING)
+    } else if (get->outcome == KV_MISSING) {
+        kv_note(kv, STATS_STORE_MISSING, 1);
         kv_fail(kv, exchange, 404, "there is no such key");
-    else
+    } else {
+        kv_note_undone(kv, get->outcome);
         kv_fail_outcome(kv, exchange, get->outcome);
+    }
 }
 
 /* --- Asking ----------------------------------------------------------------- */
@@ -181,6 +210,8 @@ void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key)
     reading->get = (struct kv_get){.key = {reading->key, key.len},
                                    .without_data = exchange->response.is_head,
                                    .on_done = on_done};
+    if (!representation_is_plain(&exchange->request))
+        reading->get.wants_data = wants_data;
     if (kv_desk_get(kv->options.desk, &reading->get)) {
         answer_get(kv, exchange, &reading->get);
         kv->spare = reading;

@@ -102,33 +102,44 @@ int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
     *fault_out = (struct kv_token_fault){0};
     if (!tokens)
         return -ENOMEM;
+    atomic_init(&tokens->refs, 1);
     tokens->tokens = calloc(KV_TOKENS_MAX, sizeof(*tokens->tokens));
     tokens->prefixes = malloc(text.len + 1);
     if (!tokens->tokens || !tokens->prefixes)
-        goto destroy;
+        goto release;
     if ((err = siphash_make_key(&tokens->secret)) != 0)
-        goto destroy;
+        goto release;
     err = -EINVAL;
     fault_out->text = read_lines(tokens, text, &fault_out->line);
     if (fault_out->text)
-        goto destroy;
+        goto release;
     if (tokens->count == 0) {
         *fault_out = (struct kv_token_fault){0, "it has no token"};
-        goto destroy;
+        goto release;
     }
     qsort(tokens->tokens, tokens->count, sizeof(*tokens->tokens),
           compare_hashes);
     *tokens_out = tokens;
     return 0;
 
-destroy:
-    kv_tokens_destroy(tokens);
+release:
+    kv_tokens_release(&tokens);
     return err;
 }
 
-void kv_tokens_destroy(struct kv_tokens *tokens)
+struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens)
 {
-    if (!tokens)
+    atomic_fetch_add_explicit(&tokens->refs, 1, memory_order_relaxed);
+    return tokens;
+}
+
+void kv_tokens_release(struct kv_tokens **tokens_ref)
+{
+    struct kv_tokens *tokens = *tokens_ref;
+
+    *tokens_ref = NULL;
+    if (!tokens ||
+        atomic_fetch_sub_explicit(&tokens->refs, 1, memory_order_acq_rel) > 1)
         return;
     free(tokens->tokens);
     free(tokens->prefixes);

@@ -118,9 +118,59 @@ static void destroy_stream(struct stream *stream)
     kv_question_release(&OWNER_OF(stream, struct kv_writing, stream)->question);
 }
 
+static void note_op(const struct kv *kv, const struct kv_op *op)
+{
+    switch (op->outcome) {
+    case KV_CREATED:
+    case KV_REPLACED:
+        kv_note(kv,
+                op->outcome == KV_CREATED ? STATS_STORE_CREATED
+                                          : STATS_STORE_REPLACED,
+                1);
+        kv_note(kv, STATS_STORE_BYTES_IN, op->value.len);
+        break;
+    case KV_DELETED:
+        kv_note(kv, STATS_STORE_DELETED, 1);
+        break;
+    case KV_MISSING:
+        kv_note(kv, STATS_STORE_NOT_DELETED, 1);
+        break;
+    case KV_HELD:
+    case KV_FOUND:
+    case KV_PRECONDITION:
+    case KV_UNDONE:
+    case KV_FULL:
+    case KV_BUSY:
+    case KV_ERROR:
+    case KV_CROSSED:
+    case KV_UNREACHABLE:
+    case KV_TIMEOUT:
+        break;
+    }
+}
+
+static void note_write(const struct kv_writing *writing)
+{
+    const struct kv *kv = writing->question.kv;
+    const struct kv_write *write = &writing->write;
+
+    if (!write->is_done) {
+        kv_note_undone(kv, kv_write_reason(write)->outcome);
+        return;
+    }
+    if (writing->batch)
+        kv_note(kv, STATS_STORE_BATCHES, 1);
+    for (size_t i = 0; i < write->count; i++)
+        note_op(kv, &write->ops[i]);
+}
+
+/* Be its client there or gone. */
 static void on_done(struct kv_write *write)
 {
-    kv_question_done(&OWNER_OF(write, struct kv_writing, write)->question);
+    struct kv_writing *writing = OWNER_OF(write, struct kv_writing, write);
+
+    note_write(writing);
+    kv_question_done(&writing->question);
 }
 
 static void destroy(struct kv_question *question)
@@ -172,6 +222,7 @@ static void ask(struct kv_writing *writing)
     writing->stream = (struct stream){.fill = fill, .destroy = destroy_stream};
     question->refs++; /* the stream's */
     if (kv_desk_write(question->kv->options.desk, &writing->write)) {
+        note_write(writing);
         kv_writing_answer(writing);
         return;
     }

@@ -89,6 +89,9 @@ static void answer_op(struct kv_writing *writing)
     case KV_UNDONE:
     case KV_FULL:
     case KV_BUSY:
+    case KV_CROSSED:
+    case KV_UNREACHABLE:
+    case KV_TIMEOUT:
     case KV_ERROR:
         kv_fail_outcome(kv, exchange, writing->op.outcome);
         break;
@@ -114,6 +117,9 @@ static unsigned result_status(enum kv_outcome outcome)
     case KV_UNDONE:
     case KV_FULL:
     case KV_BUSY:
+    case KV_CROSSED:
+    case KV_UNREACHABLE:
+    case KV_TIMEOUT:
     case KV_ERROR:
         break;
     }
@@ -150,19 +156,25 @@ static int fill_results(struct stream *stream, struct buf *out)
     return STREAM_MORE;
 }
 
-/* A batch that was not done says why of the first that is why. */
+const struct kv_op *kv_write_reason(const struct kv_write *write)
+{
+    size_t at = 0;
+
+    while (at + 1 < write->count && write->ops[at].outcome == KV_UNDONE)
+        at++;
+    return &write->ops[at];
+}
+
 static void answer_undone(struct kv_writing *writing)
 {
-    size_t count, at = 0;
-    const struct kv_op *ops = kv_batch_ops(writing->batch, &count);
+    const struct kv_op *op = kv_write_reason(&writing->write);
+    size_t at = (size_t)(op - writing->write.ops);
 
-    while (at + 1 < count && ops[at].outcome == KV_UNDONE)
-        at++;
-    if (ops[at].outcome == KV_PRECONDITION)
-        fail_condition(writing, &ops[at], kv_batch_line(writing->batch, at));
+    if (op->outcome == KV_PRECONDITION)
+        fail_condition(writing, op, kv_batch_line(writing->batch, at));
     else
         kv_fail_outcome(writing->question.kv, writing->question.exchange,
-                        ops[at].outcome);
+                        op->outcome);
 }
 
 void kv_writing_answer(struct kv_writing *writing)

@@ -38,6 +38,9 @@ MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
 /* The same of a batch, which names its keys later. */
 MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 
+/* Of a write that was not done, the first operation that is why. */
+const struct kv_op *kv_write_reason(const struct kv_write *write);
+
 /* Tells what the store has answered. The stream's reference is used up, one
  * way or the other. */
 void kv_writing_answer(struct kv_writing *writing);

@@ -385,6 +385,51 @@ static void put_profile(struct metrics *metrics)
                      snapshot->samples[i]);
 }
 
+/* Rows of one family, which some store has. */
+static void put_store_family(struct metrics *metrics, unsigned first,
+                             unsigned end)
+{
+    const struct stats_snapshot *snapshot = metrics->snapshot;
+
+    for (size_t i = 0; i < snapshot->options.store_count; i++) {
+        const struct stats_store_options *store = &snapshot->options.stores[i];
+
+        for (unsigned k = first; k < end; k++) {
+            struct label result = {"result", stats_store_rows[k].result};
+
+            if (stats_store_has(store, k))
+                put_sample(metrics, metrics->suffix,
+                           (struct label){"store", store->prefix},
+                           result.value ? result : no_label,
+                           snapshot->stores[i][k], 0);
+        }
+    }
+}
+
+static void put_stores(struct metrics *metrics)
+{
+    const struct stats_options *options = &metrics->snapshot->options;
+    unsigned end;
+
+    for (unsigned at = 0; at < STATS_STORE_NUMBERS; at = end) {
+        const struct stats_store_row *row = &stats_store_rows[at];
+        bool is_there = false;
+
+        for (end = at + 1;
+             end < STATS_STORE_NUMBERS &&
+             strcmp(stats_store_rows[end].metric, row->metric) == 0;
+             end++)
+            ;
+        for (size_t i = 0; i < options->store_count; i++)
+            is_there |= stats_store_has(&options->stores[i], at);
+        if (!is_there)
+            continue;
+        begin(metrics, row->is_gauge ? METRIC_GAUGE : METRIC_COUNTER,
+              row->metric, row->unit, row->help);
+        put_store_family(metrics, at, end);
+    }
+}
+
 const char *metrics_media_type(enum metrics_format format)
 {
     return format == METRICS_OPENMETRICS
@@ -405,6 +450,7 @@ void metrics_put(struct buf *out, const struct stats_snapshot *snapshot,
     put_workers(&metrics);
     put_cache(&metrics);
     put_link(&metrics);
+    put_stores(&metrics);
     put_log(&metrics);
     put_profile(&metrics);
     if (format == METRICS_OPENMETRICS)

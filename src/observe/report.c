@@ -194,6 +194,21 @@ static void put_queue(struct buf *out, const struct stats_snapshot *snapshot)
     put_row(out, "delay, us", link->delay_us);
 }
 
+static void put_store(struct buf *out,
+                      const struct stats_store_options *options,
+                      const uint64_t *numbers)
+{
+    buf_printf(out, "\nStore %.60s, engine %s\n", options->prefix,
+               options->engine);
+    for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++)
+        if (stats_store_has(options, i))
+            put_row(out, stats_store_rows[i].label, numbers[i]);
+    if (numbers[STATS_STORE_COMMITS] > 0)
+        buf_printf(out, "  %-20s%20.1f\n", "writes a commit",
+                   (double)numbers[STATS_STORE_WRITES] /
+                       (double)numbers[STATS_STORE_COMMITS]);
+}
+
 static void put_log(struct buf *out, const struct stats_snapshot *snapshot)
 {
     if (snapshot->log_lines + snapshot->log_errors == 0)
@@ -223,6 +238,8 @@ void report_put(struct buf *out, const struct stats_snapshot *snapshot)
     put_connections(out, snapshot);
     put_cache(out, snapshot);
     put_queue(out, snapshot);
+    for (size_t i = 0; i < snapshot->options.store_count; i++)
+        put_store(out, &snapshot->options.stores[i], snapshot->stores[i]);
     put_log(out, snapshot);
     put_profile(out, snapshot);
 }

@@ -55,7 +55,8 @@ struct stats_shared *stats_shared_create(const struct stats_options *options,
                                        PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    assert(options->method_count <= STATS_METHODS_MAX);
+    assert(options->method_count <= STATS_METHODS_MAX &&
+           options->store_count <= STATS_STORES_MAX);
     if (shared == MAP_FAILED)
         return NULL;
     shared->options = *options;

@@ -97,6 +97,14 @@ static void add_parts(struct stats_snapshot *snapshot,
     add(&snapshot->workers_wall_ns, &stats->profile.wall_ns);
 }
 
+static void add_stores(struct stats_snapshot *snapshot,
+                       const struct stats_store *stores)
+{
+    for (size_t i = 0; i < snapshot->options.store_count; i++)
+        for (unsigned k = 0; k < STATS_STORE_NUMBERS; k++)
+            add(&snapshot->stores[i][k], &stores[i].numbers[k]);
+}
+
 static void add_log(struct stats_snapshot *snapshot,
                     const struct stats_log *log)
 {
@@ -148,6 +156,7 @@ static void add_worker(struct stats_snapshot *snapshot,
     snapshot->queue_depth_max += worker->queue_depth_max;
     snapshot->queue_bytes += worker->queue_bytes;
     add_parts(snapshot, stats);
+    add_stores(snapshot, stats->stores);
     add_log(snapshot, &stats->log);
     add_samples(snapshot, &stats->profile);
     add_slowest(snapshot, &stats->slowest);
@@ -192,6 +201,7 @@ void stats_read(const struct stats_shared *shared, const struct now *now,
     }
     for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++)
         add(&snapshot->refused[i], &shared->acceptor.refused[i]);
+    add_stores(snapshot, shared->stores);
     add_log(snapshot, &shared->log);
     add_samples(snapshot, &shared->acceptor.profile);
     share_time(snapshot);

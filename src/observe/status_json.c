@@ -186,6 +186,24 @@ static void put_link(struct json *json, const struct stats_snapshot *snapshot)
     put_close(json, "}");
 }
 
+static void put_stores(struct json *json, const struct stats_snapshot *snapshot)
+{
+    put_open(json, "stores", "[");
+    for (size_t i = 0; i < snapshot->options.store_count; i++) {
+        const struct stats_store_options *store = &snapshot->options.stores[i];
+
+        put_open(json, NULL, "{");
+        put_text(json, "prefix", bytes_of(store->prefix));
+        put_text(json, "engine", bytes_of(store->engine));
+        for (unsigned k = 0; k < STATS_STORE_NUMBERS; k++)
+            if (stats_store_has(store, k))
+                put_number(json, stats_store_rows[k].name,
+                           snapshot->stores[i][k]);
+        put_close(json, "}");
+    }
+    put_close(json, "]");
+}
+
 static void put_distribution(struct json *json, const char *name,
                              const struct distribution *distribution)
 {
@@ -300,6 +318,7 @@ static void put_present(struct json *json,
     put_cache(json, snapshot);
     put_queue(json, snapshot);
     put_link(json, snapshot);
+    put_stores(json, snapshot);
     put_times(json, snapshot);
     put_profile(json, snapshot);
 }

@@ -52,9 +52,6 @@ static struct kv_options kv_options_of(const struct server *server)
     const struct options *options = server->options;
 
     return (struct kv_options){
-        .access = {.tokens = server->stores.tokens,
-                   .open_writes = options->kv_open_writes,
-                   .read_only = options->kv_read_only},
         .value_bytes_max = (size_t)options->kv_value_bytes_max,
         .batch_bytes_max = KV_BATCH_BYTES_MAX,
         .bodies_bytes_max = KV_BODIES_BYTES_MAX,

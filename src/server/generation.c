@@ -7,6 +7,7 @@
 
 #include "backend/docroots.h"
 #include "backend/htpasswd.h"
+#include "base/log.h"
 #include "handler/rate_limit.h"
 
 enum {
@@ -27,6 +28,7 @@ struct generation {
     struct options options;
     struct docroots roots;
     struct opened *opened;
+    struct kv_tokens *tokens; /* who may write keys; NULL: there are none */
     atomic_uint refs;
 };
 
@@ -124,6 +126,40 @@ static int open_limiter(struct generation *generation,
     return EX_OSERR;
 }
 
+/* A file that only root can read is read while this process is that. */
+static bool keep_tokens(struct generation *generation,
+                        const struct generation *before, int err, FILE *errors)
+{
+    static const char reason[] =
+        "cannot be read again without the rights given up at the start; "
+        "its tokens stay as they were until a restart";
+    const char *path = generation->options.kv_token;
+
+    if ((err != -EACCES && err != -EPERM) || !before || !before->tokens ||
+        strcmp(before->options.kv_token, path) != 0)
+        return false;
+    generation->tokens = kv_tokens_acquire(before->tokens);
+    log_warning("--kv-token '%s' %s", path, reason);
+    fprintf(errors, "sprintd: --kv-token '%s' %s\n", path, reason);
+    return true;
+}
+
+static int open_tokens(struct generation *generation,
+                       const struct generation *before, FILE *errors)
+{
+    const char *path = generation->options.kv_token;
+    struct kv_token_fault fault = {0};
+    int err = path ? kv_tokens_open(&generation->tokens, path, &fault) : 0;
+
+    if (err == 0 || keep_tokens(generation, before, err, errors))
+        return EX_OK;
+    fprintf(errors, "sprintd: --kv-token '%s'", path);
+    if (fault.line > 0)
+        fprintf(errors, ":%u", fault.line);
+    fprintf(errors, ": %s\n", err == -EINVAL ? fault.text : strerror(-err));
+    return err == -EINVAL ? EX_CONFIG : EX_NOINPUT;
+}
+
 static int open_location(struct generation *generation,
                          struct location_options *location, FILE *errors)
 {
@@ -167,12 +203,14 @@ static void close_all(struct generation *generation)
             htpasswd_release(&opened->htpasswd);
     }
     docroots_close(&generation->roots);
+    kv_tokens_release(&generation->tokens);
 }
 
 /* --- Coming and going ----------------------------------------------------- */
 
-struct generation *generation_create(struct options *options, FILE *errors,
-                                     int *status_out)
+struct generation *generation_create(struct options *options,
+                                     const struct generation *before,
+                                     FILE *errors, int *status_out)
 {
     struct generation *generation = calloc(1, sizeof(*generation));
 
@@ -185,6 +223,8 @@ struct generation *generation_create(struct options *options, FILE *errors,
     *options = (struct options){0};
     atomic_init(&generation->refs, 1);
     *status_out = open_all(generation, errors);
+    if (*status_out == EX_OK)
+        *status_out = open_tokens(generation, before, errors);
     if (*status_out == EX_OK)
         return generation;
     generation_release(generation);
@@ -288,6 +328,9 @@ struct worker_service generation_service(struct generation *generation,
         .status_prefix = options->status,
         .has_status = has_status(options),
         .status_allowed = &options->status_allow,
+        .kv_access = {.tokens = generation->tokens,
+                      .open_writes = options->kv_open_writes,
+                      .read_only = options->kv_read_only},
         .proxies = &options->trusted_proxies,
         .proxies_introduce = options->client_address ==
                              OPTIONS_CLIENT_PROXY_PROTOCOL,

@@ -6,6 +6,7 @@
 #include <sysexits.h>
 
 #include "backend/kv_offline.h"
+#include "backend/kv_redis.h"
 #include "base/log.h"
 #include "server/kv_transfer.h"
 
@@ -34,6 +35,17 @@ static int back_up(char **argv)
     return kv_offline_backup(argv[0], argv[1]) == 0 ? EX_OK : EX_IOERR;
 }
 
+/* Another machine's data is its own tools' to copy. */
+static bool refuse_url(const char *text)
+{
+    if (!kv_redis_is_url(text))
+        return false;
+    fputs("sprintd: kv: this works on a folder; a store on another machine is "
+          "copied by the tools of that\n",
+          stderr);
+    return true;
+}
+
 int kv_command_run(int argc, char **argv)
 {
     static const struct {
@@ -48,7 +60,7 @@ int kv_command_run(int argc, char **argv)
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
         if (argc > 0 && strcmp(argv[0], commands[i].name) == 0 &&
             argc - 1 == commands[i].arguments)
-            return commands[i].run(argv + 1);
+            return refuse_url(argv[1]) ? EX_USAGE : commands[i].run(argv + 1);
     fputs("sprintd: usage: sprintd kv export FOLDER\n"
           "                sprintd kv import FOLDER\n"
           "                sprintd kv backup FOLDER TO\n",

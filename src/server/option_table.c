@@ -4,6 +4,7 @@
 
 #include "backend/evict.h"
 #include "backend/file_cache.h"
+#include "backend/kv_cache.h"
 #include "base/log.h"
 #include "engine/sched.h"
 #include "observe/access_log.h"
@@ -216,27 +217,39 @@ const struct option_row option_rows[] = {
     {NULL, "drain-timeout", 0, OPTION_TIME, AT(drain_ms), "TIME", "30s", 0,
      HOURS_24_MS, NULL, "for what is being sent when told to stop"},
 
-    {"Key-value store", "kv", 0, OPTION_TEXTS, AT_START(kv), "PREFIX=FOLDER",
+    {"Key-value store", "kv", 0, OPTION_TEXTS, AT_START(kv), "PREFIX=PLACE",
      NULL, 0, OPTIONS_KV_MAX, NULL,
-     "keys and values below PREFIX, kept in FOLDER:\n"
-     "/kv=./data; may come again"},
+     "keys and values below PREFIX, kept in a folder:\n"
+     "/kv=./data; or in Redis or Valkey, alone or a\n"
+     "cluster: /kv=redis://HOST:PORT[,HOST:PORT...]\n"
+     "[/DB][?name=NAME]; may come again"},
     {NULL, "kv-sync", 0, OPTION_TEXT, AT_START(kv_sync), "WHEN", "full", 0, 0,
      NULL,
-     "writes are answered when on disk: full;\n"
-     "are on disk within: interval:MS; or off"},
+     "of a folder: writes are answered when on\n"
+     "disk: full; are there within: interval:MS; off"},
     {NULL, "kv-max-value", 0, OPTION_BYTES, AT_START(kv_value_bytes_max),
      "BYTES", "1M", 1, 64ull << 20, NULL, "of a value"},
     {NULL, "kv-max-size", 0, OPTION_BYTES, AT_START(kv_bytes_max), "BYTES",
-     "64G", 1ull << 20, TIB, NULL, "of a store"},
-    {NULL, "kv-token", 0, OPTION_PATH, AT_START(kv_token), "FILE", NULL, 0, 0,
-     NULL,
+     "64G", 1ull << 20, TIB, NULL, "of a folder"},
+    {NULL, "kv-cache-size", 0, OPTION_BYTES, AT_START(kv_cache_bytes), "BYTES",
+     "0", 0, TIB, NULL,
+     "memory for values, of each folder; 0: none, and\n"
+     "LMDB's pages in memory must do: little slower"},
+    {NULL, "kv-cache-policy", 0, OPTION_CHOICE, AT_START(kv_cache_policy),
+     "POLICY", "sieve", 0, 0, cache_policies,
+     "which of them go when there is no room"},
+    {NULL, "kv-lock-groups", 0, OPTION_NUMBER, AT_START(kv_lock_groups), "N",
+     "16", 1, KV_CACHE_GROUPS_MAX, NULL,
+     "that it lies in, each with a lock; a value of\n"
+     "more than an eighth of a group is not kept"},
+    {NULL, "kv-token", 0, OPTION_PATH, AT(kv_token), "FILE", NULL, 0, 0, NULL,
      "bearer tokens of those who may write: lines of\n"
      "TOKEN or TOKEN PREFIX. Who is on this machine\n"
      "needs none"},
-    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT_START(kv_open_writes), NULL,
-     NULL, 0, 0, NULL, "anybody may write"},
-    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT_START(kv_read_only), NULL, NULL,
-     0, 0, NULL, "nobody may"},
+    {NULL, "kv-open-writes", 0, OPTION_SWITCH, AT(kv_open_writes), NULL, NULL,
+     0, 0, NULL, "anybody may write"},
+    {NULL, "kv-read-only", 0, OPTION_SWITCH, AT(kv_read_only), NULL, NULL, 0, 0,
+     NULL, "nobody may"},
     {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
      NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "server/stores.h"
+
 struct reach_text {
     struct reach_text *next;
     char *text;
@@ -88,11 +90,12 @@ bool reach_open(struct reach *reach, const struct options *options,
     if (reach_is_everywhere(options))
         add(reach, "/", PATH_READ);
     add_file(reach, options->config);
+    add_file(reach, options->kv_token);
     if (is_log_file(options->access_log))
         add(reach, options->access_log, PATH_PLACE);
     add(reach, options->pid_file, PATH_PLACE);
     for (size_t i = 0; i < options->kv.count; i++)
-        add(reach, strchr(options->kv.items[i], '=') + 1, PATH_WRITE);
+        add(reach, stores_folder(options->kv.items[i]), PATH_WRITE);
     add(reach, control_path, PATH_PLACE);
     for (size_t i = 0; i < options->listen.count; i++)
         if (strncmp(options->listen.items[i], "unix:", 5) == 0)

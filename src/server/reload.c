@@ -113,7 +113,7 @@ static bool change(struct server *server, struct options *options, FILE *text)
 
     if (!is_in_reach(server, options, text))
         return false;
-    generation = generation_create(options, text, &status);
+    generation = generation_create(options, server->generation, text, &status);
     if (!generation)
         return false;
     if (!serve_by(server, generation, text)) {

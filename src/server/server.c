@@ -145,6 +145,7 @@ static int enter_sandbox(struct server *server, bool connects_abstract)
     struct sandbox_options sandbox = {
         .mode = (enum sandbox_mode)options->sandbox,
         .is_default = options->origins.rows[row] == ORIGIN_DEFAULT,
+        .connects_tcp = stores_are_remote(options),
         .connects_abstract = connects_abstract};
     bool is_everywhere = reach_is_everywhere(options);
     struct reach reach;
@@ -241,7 +242,7 @@ static int open_insides(struct server *server)
     server->mime = mime_create("/etc/mime.types");
     if (!server->mime ||
         !statistics_open(&server->statistics, options, server->limits.workers,
-                         &server->access_log) ||
+                         &server->access_log, &server->stores) ||
         link_shared_init(&server->link, link_mode_of(options),
                          options->link_rate / 8, server->limits.workers) != 0) {
         fputs("sprintd: out of memory\n", stderr);
@@ -265,11 +266,9 @@ static int set_up(struct server *server)
         (status = service_open_signals(server)) != EX_OK ||
         (status = open_insides(server)) != EX_OK)
         return status;
-    status = stores_read_tokens(&server->stores, server->options);
-    if (status == EX_OK)
-        status = stores_make_folders(server->options, server->identity.changes
-                                                          ? &server->identity
-                                                          : NULL);
+    status = stores_make_places(&server->stores, server->options,
+                                server->identity.changes ? &server->identity
+                                                         : NULL);
     if (status != EX_OK)
         return status;
     hand_files_over(server);
@@ -390,7 +389,7 @@ int server_run(struct options *options, int argc, char **argv)
         fprintf(stderr, "sprintd: --daemon: %s\n", strerror(-err));
         return EX_OSERR;
     }
-    server.first = server.generation = generation_create(options, stderr,
+    server.first = server.generation = generation_create(options, NULL, stderr,
                                                          &status);
     if (server.first) {
         generation_hold(server.first);

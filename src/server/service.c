@@ -17,6 +17,7 @@ enum {
     /* After an upgrade, for idle connections: whoever has just sent a request
      * on one would find it closed. Answered, it is told to come anew. */
     LEAVE_IDLE_MS = 10000,
+    RESUME_MS = 100, /* between tries */
     WHY_MAX = 512
 };
 
@@ -129,6 +130,7 @@ static const char *explain_upgrade(int err)
 int service_upgrade(struct server *server, struct buf *why)
 {
     int fds[OPTIONS_LISTEN_MAX + 1];
+    bool is_handing_over = server->stores.is_paused;
     size_t count = 0;
     int err = 0;
 
@@ -136,18 +138,17 @@ int service_upgrade(struct server *server, struct buf *why)
         buf_put_literal(why, "the server is ending");
         return -ESHUTDOWN;
     }
-    if (server->stores.count > 0) {
-        buf_put_literal(why, "a key-value store has one server at a time: "
-                             "stop this one and start the other");
-        return -EBUSY;
-    }
     while (count < server->listener_count) {
         fds[count] = server->listeners[count].fd;
         count++;
     }
     if (server->control)
         fds[count++] = control_listener_fd(server->control);
+    /* One process at a time writes: until the other one serves, nobody. */
+    stores_pause(&server->stores);
     err = upgrade_begin(&server->upgrade, fds, count, server->pid_file.fd);
+    if (err != 0 && !is_handing_over)
+        stores_resume(&server->stores);
     if (err != 0)
         buf_put(why, bytes_of(explain_upgrade(err)));
     return err;
@@ -174,6 +175,7 @@ static void take_news(struct server *server)
         if (server->pid_file.fd != -1 && pid_file_write(&server->pid_file) != 0)
             log_warning("--pid-file: its number could not be written again");
         log_error("not upgraded: %s", news.why);
+        stores_resume(&server->stores);
         finish_upgrade(server, CONTROL_ERROR, news.why);
         return;
     case UPGRADE_DONE:
@@ -201,6 +203,11 @@ static int tick(struct server *server, uint64_t now_ms)
 {
     int pause_ms = statistics_tick(&server->statistics);
     int watchdog_ms = INT_MAX;
+
+    /* Of an upgrade that failed: the other process had it still. */
+    if (server->stores.is_paused && !server->upgrade.is_under_way &&
+        server->wish == SERVER_SERVES && !stores_resume(&server->stores))
+        pause_ms = min_pause(pause_ms, RESUME_MS);
 
     if (server->wish == SERVER_SERVES && server->watchdog &&
         watchdog_tick(server->watchdog, now_ms, &watchdog_ms))

@@ -1,5 +1,6 @@
 #include "server/statistics.h"
 
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -34,7 +35,8 @@ static const char *link_mode_name(const struct options *options)
 
 bool statistics_open(struct statistics *statistics,
                      const struct options *options, size_t worker_count,
-                     const struct access_log *access_log)
+                     const struct access_log *access_log,
+                     const struct stores *stores)
 {
     struct stats_options stats_options = {
         .worker_count = worker_count,
@@ -44,12 +46,17 @@ bool statistics_open(struct statistics *statistics,
         .schedule = option_schedule_name(options),
         .cache_policy = option_cache_policy_name(options),
         .link_mode = link_mode_name(options),
-        .is_profiled = options->profile};
+        .is_profiled = options->profile,
+        .stores = statistics->store_options};
     struct now now;
 
     now_refresh(&now);
     *statistics = (struct statistics){.access_log = access_log,
+                                      .stores = stores,
                                       .due_ms = now.mono_ms + INTERVAL_MS};
+    if (stores_describe(options, statistics->store_options,
+                        &stats_options.store_count) != EX_OK)
+        return false;
     statistics->shared = stats_shared_create(&stats_options, &now);
     statistics->history = history_create();
     if (statistics->shared)
@@ -69,6 +76,7 @@ static void take_snapshot(struct statistics *statistics, const struct now *now)
     struct log_counters log = access_log_count(statistics->access_log);
 
     stats_set_log(&statistics->shared->log, log.lines, log.dropped, log.errors);
+    stores_count(statistics->stores, statistics->shared->stores);
     stats_read(statistics->shared, now, statistics->snapshot);
 }
 

@@ -1,17 +1,79 @@
 #include "store.h"
 
 #include "json.h"
+#include "redis.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *store_folder(void)
+static struct {
+    enum store_engines engine;
+    bool is_running;
+    struct redis *nodes[REDIS_NODES]; /* or one, and no more */
+} at_work = {.engine = STORE_IN_FOLDER};
+
+/* --- Engines ------------------------------------------------------------- */
+
+static unsigned next_number(void)
 {
     static unsigned count;
 
-    return printed("%s/store.%u", folder(), ++count);
+    return ++count;
 }
+
+const char *store_folder(void)
+{
+    return printed("%s/store.%u", folder(), next_number());
+}
+
+static void run_engine(void)
+{
+    if (at_work.engine == STORE_IN_CLUSTER) {
+        redis_make_cluster(at_work.nodes);
+    } else {
+        at_work.nodes[0] = redis_make(NULL);
+        redis_start(at_work.nodes[0]);
+    }
+    redis_keep();
+    at_work.is_running = true;
+}
+
+const char *store_place(void)
+{
+    if (at_work.engine == STORE_IN_FOLDER)
+        return store_folder();
+    if (!at_work.is_running)
+        run_engine();
+    return printed("redis://127.0.0.1:%u?name=store%u", at_work.nodes[0]->port,
+                   next_number());
+}
+
+int store_run(const struct CMUnitTest tests[], size_t count,
+              int (*start)(void **state), unsigned engines)
+{
+    static const char *const names[] = {[STORE_IN_FOLDER] = "in a folder",
+                                        [STORE_IN_REDIS] = "in redis",
+                                        [STORE_IN_CLUSTER] = "in a cluster"};
+    int failed = 0;
+
+    for (unsigned engine = STORE_IN_FOLDER; engine < STORE_ANYWHERE;
+         engine *= 2) {
+        if (!(engines & engine))
+            continue;
+        if (engine != STORE_IN_FOLDER && !redis_is_there()) {
+            print_message("[  SKIPPED ] %zu test(s).\n", count);
+            continue;
+        }
+        at_work.engine = engine;
+        failed += _cmocka_run_group_tests(names[engine], tests, count, start,
+                                          redis_end);
+        at_work.is_running = false;
+    }
+    return failed;
+}
+
+/* --- Asking -------------------------------------------------------------- */
 
 bool store_say(struct client *client, const char *method, const char *key,
                const char *fields, const char *body)

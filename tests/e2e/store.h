@@ -1,15 +1,35 @@
 /*
  * store - a server with a key-value store at /kv, and what is asked of it.
  *
+ * What the interface promises it promises of every engine: such tests ask for a
+ * store_place(), and main() has them run in each engine by STORE_RUN().
+ *
  * Thread: the test's.
- * Owns:   nothing: folders of stores lie in folder().
+ * Owns:   the engine that is at work; folders of stores lie in folder().
  */
 #ifndef E2E_STORE_H
 #define E2E_STORE_H
 
 #include "client.h"
 
-/* Where no store is yet. */
+enum store_engines {
+    STORE_IN_FOLDER = 1,
+    STORE_IN_REDIS = 2,
+    STORE_IN_CLUSTER = 4,
+    STORE_ANYWHERE = 7
+};
+
+/* Runs the tests once in each of the engines, as a group whose set-up is start;
+ * those of an engine that is not installed are skipped. How many failed. */
+#define STORE_RUN(tests, start, engines) \
+    store_run(tests, sizeof(tests) / sizeof(*(tests)), start, engines)
+int store_run(const struct CMUnitTest tests[], size_t count,
+              int (*start)(void **state), unsigned engines);
+
+/* Of a store that is not there yet, in the engine at work: what --kv names
+ * behind the prefix. */
+const char *store_place(void);
+/* The same, always LMDB's. */
 const char *store_folder(void);
 
 #define START_STORE(path, ...) \

@@ -16,7 +16,7 @@ static int start(void **state)
         return -1;
     site_text("canary", "canary\n");
     site_text("x", "a file\n");
-    server = START_STORE(store_folder(), NULL);
+    server = START_STORE(store_place(), NULL);
     harness_keep();
     return 0;
 }
@@ -383,5 +383,5 @@ int main(void)
         e2e_test(a_value_is_gone_after_its_time),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return STORE_RUN(tests, start, STORE_ANYWHERE);
 }

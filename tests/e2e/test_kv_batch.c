@@ -1,6 +1,7 @@
 /*
  * Many keys at once: batches that are done whole or not at all, and lists, page
- * by page, of what there is.
+ * by page, of what there is. Keys of one batch share a {tag}, as they must in a
+ * store of several machines.
  */
 #include "store.h"
 
@@ -15,7 +16,7 @@ static int start(void **state)
     if (harness_begin(state) != 0)
         return -1;
     site_text("canary", "canary\n");
-    server = START_STORE(store_folder(), NULL);
+    server = START_STORE(store_place(), NULL);
     harness_keep();
     return 0;
 }
@@ -49,13 +50,14 @@ static void a_batch_tells_what_came_of_each_line(void **state)
     const char *text;
 
     (void)state;
-    store_put(client, "batch/old", "old");
-    reply = batch("{\"op\":\"put\",\"key\":\"batch/a\",\"value\":\"\\u00fc\","
-                  "\"type\":\"text/plain\",\"ttl\":600,\"if\":\"absent\"}\n"
-                  "{\"op\":\"put\",\"key64\":\"/w==\",\"value64\":\"AAE=\"}\n"
-                  "{\"op\":\"check\",\"key\":\"batch/old\",\"if\":\"*\"}\n"
-                  "{\"op\":\"delete\",\"key\":\"batch/old\"}\n"
-                  "{\"op\":\"delete\",\"key\":\"batch/none\"}\n");
+    store_put(client, "%7Bb%7D/old", "old");
+    reply =
+        batch("{\"op\":\"put\",\"key\":\"{b}/a\",\"value\":\"\\u00fc\","
+              "\"type\":\"text/plain\",\"ttl\":600,\"if\":\"absent\"}\n"
+              "{\"op\":\"put\",\"key64\":\"e2J9/w==\",\"value64\":\"AAE=\"}\n"
+              "{\"op\":\"check\",\"key\":\"{b}/old\",\"if\":\"*\"}\n"
+              "{\"op\":\"delete\",\"key\":\"{b}/old\"}\n"
+              "{\"op\":\"delete\",\"key\":\"{b}/none\"}\n");
     expect_status(reply, 200);
     expect_field(reply, "Content-Type", "application/x-ndjson");
     text = text_of(reply);
@@ -64,29 +66,29 @@ static void a_batch_tells_what_came_of_each_line(void **state)
     assert_non_null(strstr(text, "{\"line\":3,\"status\":200,\"etag\":"));
     assert_non_null(strstr(text, "{\"line\":4,\"status\":204}\n"));
     assert_non_null(strstr(text, "{\"line\":5,\"status\":404}\n"));
-    reply = store_ask(client, "GET", "batch/a", NULL, NULL);
+    reply = store_ask(client, "GET", "%7Bb%7D/a", NULL, NULL);
     expect_body(reply, "\xc3\xbc");
     expect_field(reply, "Content-Type", "text/plain");
     assert_non_null(reply_field(reply, "X-KV-Expires"));
-    reply = store_ask(client, "GET", "%FF", NULL, NULL);
+    reply = store_ask(client, "GET", "%7Bb%7D%FF", NULL, NULL);
     assert_int_equal(reply->body_len, 2);
     assert_memory_equal(reply->body, "\0\1", 2);
-    expect_status(store_ask(client, "GET", "batch/old", NULL, NULL), 404);
+    expect_status(store_ask(client, "GET", "%7Bb%7D/old", NULL, NULL), 404);
 }
 
 static void a_batch_is_done_whole_or_not_at_all(void **state)
 {
     struct client *client = client_open(server);
-    uint64_t revision = store_put(client, "whole/x", "x");
+    uint64_t revision = store_put(client, "%7Bw%7D/x", "x");
     struct reply *reply;
 
     (void)state;
-    reply = batch("{\"op\":\"put\",\"key\":\"whole/a\",\"value\":\"a\"}\n"
-                  "{\"op\":\"delete\",\"key\":\"whole/x\"}\n"
-                  "{\"op\":\"check\",\"key\":\"whole/y\",\"if\":\"*\"}\n");
+    reply = batch("{\"op\":\"put\",\"key\":\"{w}/a\",\"value\":\"a\"}\n"
+                  "{\"op\":\"delete\",\"key\":\"{w}/x\"}\n"
+                  "{\"op\":\"check\",\"key\":\"{w}/y\",\"if\":\"*\"}\n");
     expect_problem(reply, 412, "\"line\":3");
-    expect_status(store_ask(client, "GET", "whole/a", NULL, NULL), 404);
-    reply = store_ask(client, "GET", "whole/x", NULL, NULL);
+    expect_status(store_ask(client, "GET", "%7Bw%7D/a", NULL, NULL), 404);
+    reply = store_ask(client, "GET", "%7Bw%7D/x", NULL, NULL);
     assert_true(reply_revision(reply) == revision);
 }
 
@@ -283,5 +285,5 @@ int main(void)
         e2e_test(an_empty_list_is_a_list),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return STORE_RUN(tests, start, STORE_ANYWHERE);
 }

@@ -16,7 +16,7 @@ static int start(void **state)
     if (harness_begin(state) != 0)
         return -1;
     site_text("canary", "canary\n");
-    server = START_STORE(store_folder(), NULL);
+    server = START_STORE(store_place(), NULL);
     harness_keep();
     return 0;
 }
@@ -134,7 +134,7 @@ static void conditions_that_cannot_be_kept_are_refused(void **state)
 
 static void blind_writes_can_be_forbidden(void **state)
 {
-    struct server *one = START_STORE(store_folder(), "--kv-require-match");
+    struct server *one = START_STORE(store_place(), "--kv-require-match");
     struct client *client = client_open(one);
 
     (void)state;
@@ -164,7 +164,7 @@ static void coded_and_partial_values_are_refused(void **state)
 
 static void a_value_too_large_is_refused_before_it_comes(void **state)
 {
-    struct server *one = START_STORE(store_folder(), "--kv-max-value=1000");
+    struct server *one = START_STORE(store_place(), "--kv-max-value=1000");
     struct client *client = client_open(one);
     char text[1001];
 
@@ -202,7 +202,7 @@ static const char *tokens(void)
 
 static void tokens_say_who_may_write_what(void **state)
 {
-    struct server *one = START_STORE(store_folder(), "--kv-token", tokens());
+    struct server *one = START_STORE(store_place(), "--kv-token", tokens());
     struct reply *reply;
 
     (void)state;
@@ -233,7 +233,7 @@ static void tokens_say_who_may_write_what(void **state)
 static void without_tokens_only_this_machine_writes(void **state)
 {
     static const char from_afar[] = "X-Forwarded-For: 203.0.113.7\r\n";
-    struct server *one = START_STORE(store_folder(),
+    struct server *one = START_STORE(store_place(),
                                      "--trusted-proxies=127.0.0.1/32",
                                      "--client-address=x-forwarded-for");
 
@@ -252,7 +252,7 @@ static void without_tokens_only_this_machine_writes(void **state)
 
 static void writes_can_be_open_to_all(void **state)
 {
-    struct server *one = START_STORE(store_folder(), "--kv-open-writes");
+    struct server *one = START_STORE(store_place(), "--kv-open-writes");
 
     (void)state;
     expect_status(store_ask_alone(one, "PUT", "a", STRANGER, "x"), 201);
@@ -260,7 +260,7 @@ static void writes_can_be_open_to_all(void **state)
 
 static void writes_can_be_forbidden_to_all(void **state)
 {
-    const char *path = store_folder();
+    const char *path = store_place();
     struct server *one = START_STORE(path, NULL);
 
     (void)state;
@@ -296,5 +296,5 @@ int main(void)
         e2e_test(writes_can_be_forbidden_to_all),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return STORE_RUN(tests, start, STORE_ANYWHERE);
 }

@@ -149,7 +149,8 @@ static void metrics_are_what_prometheus_may_be_given(void **state)
     static const char checker[] = "tests/e2e/check_metrics.py";
     static const char *const accepts[] = {
         "", "Accept: application/openmetrics-text; version=1.0.0\r\n"};
-    struct server *server = START("--status=/_s");
+    struct server *server = START("--status=/_s", "--kv",
+                                  printed("/kv=%s/store", folder()));
     const char *python = find_python();
     bool is_read_by_theirs = true;
 
@@ -159,6 +160,7 @@ static void metrics_are_what_prometheus_may_be_given(void **state)
         skip();
     }
     get(server, "/canary");
+    get(server, "/kv/canary");
     for (size_t i = 0; i < 2; i++) {
         struct reply *reply = ask(server, "GET", "/_s/metrics", accepts[i]);
         const char *path = printed("%s/metrics", folder());
@@ -166,6 +168,8 @@ static void metrics_are_what_prometheus_may_be_given(void **state)
         int status;
 
         going_on("'%s'", accepts[i]);
+        assert_non_null(strstr(reply->body, "{store=\"/kv\",result="
+                                            "\"missing\"} 1\n"));
         assert_non_null(file);
         assert_int_equal(fwrite(reply->body, 1, reply->body_len, file),
                          reply->body_len);

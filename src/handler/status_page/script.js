@@ -520,6 +520,27 @@ function drawFacts() {
   ]);
 }
 
+/* What an engine cannot tell is not there. */
+const known = (value, write) => isNumber(value) ? write(value) : NONE;
+
+function drawStores() {
+  const stores = data.stores;
+  const growthOf = (i, keys) => rate(growth(now =>
+    keys.reduce((sum, key) => sum + (now.stores?.[i]?.[key] ?? 0), 0)));
+
+  $("stores-part").hidden = !stores.length;
+  fill("stores", stores.map((store, i) => [visible(store.prefix),
+    known(store.keys, brief), known(store.used_bytes, value =>
+      bytes(value, true)),
+    brief(store.found), brief(store.missing),
+    growthOf(i, ["found", "missing"]),
+    brief(store.created + store.replaced), brief(store.deleted),
+    growthOf(i, ["created", "replaced", "deleted"]),
+    store.commits > 0 ? (store.writes / store.commits).toFixed(1) : NONE,
+    known(store.queue_writes, count),
+    plain(store.preconditions + store.busy + store.full + store.failed)]));
+}
+
 function drawCpu() {
   const {enabled, idle, phases} = data.profile;
 
@@ -560,8 +581,8 @@ function redraw() {
     frame = 0;
     if (!data) return;
     for (const draw of [drawHead, ...charts.map(chart => () => chart.draw()),
-      drawTimes, drawSizes, drawQueue, drawCounts, drawFacts, drawCpu,
-      drawSlowest])
+      drawTimes, drawSizes, drawQueue, drawCounts, drawFacts, drawStores,
+      drawCpu, drawSlowest])
       draw();
   });
 }

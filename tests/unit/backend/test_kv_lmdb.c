@@ -86,6 +86,38 @@ static void the_largest_value_is_kept_whole(void **state)
     free(data);
 }
 
+static uint64_t seen_revision;
+
+static bool refuse_data(const struct kv_get *get, const struct kv_meta *meta)
+{
+    assert_true(bytes_eq(get->key, BYTES("key")));
+    seen_revision = meta->revision;
+    return false;
+}
+
+static bool want_data(const struct kv_get *get, const struct kv_meta *meta)
+{
+    return !refuse_data(get, meta);
+}
+
+static void a_value_is_copied_only_when_it_is_wanted(void **state)
+{
+    struct kv_get get = {.key = BYTES("key"), .wants_data = refuse_data};
+
+    (void)state;
+    put("key", "value");
+    assert_true(kv_desk_get(desk, &get));
+    assert_int_equal(get.outcome, KV_FOUND);
+    assert_int_equal(seen_revision, get.value->meta.revision);
+    assert_int_equal(get.value->bytes, 5);
+    assert_int_equal(get.value->data.len, 0);
+    kv_value_release(&get.value);
+    get.wants_data = want_data;
+    assert_true(kv_desk_get(desk, &get));
+    assert_true(bytes_eq(get.value->data, BYTES("value")));
+    kv_value_release(&get.value);
+}
+
 static void a_value_outlives_its_key_and_the_store(void **state)
 {
     struct kv_value *value;
@@ -462,6 +494,7 @@ int main(void)
         TEST(put_tells_new_from_replaced_and_delete_what_was_there),
         TEST(keys_of_511_bytes_are_kept_and_of_512_are_missing),
         TEST(the_largest_value_is_kept_whole),
+        TEST(a_value_is_copied_only_when_it_is_wanted),
         TEST(a_value_outlives_its_key_and_the_store),
         TEST(conditions_hold_or_name_the_present_revision),
         TEST(a_delete_honours_its_condition),

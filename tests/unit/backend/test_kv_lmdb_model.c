@@ -159,12 +159,13 @@ static void check_all(void)
     arena_fini(&page.arena);
 }
 
-static void random_operations_agree_with_a_naive_map(void **state)
+static void run_randomly(void)
 {
     unsigned asked = 0;
 
-    (void)state;
     draw_seed = 7;
+    last_revision = 0;
+    memset(models, 0, sizeof(models));
     options.sweep_ms = 1;
     reopen_store();
     make_keys();
@@ -190,10 +191,28 @@ static void random_operations_agree_with_a_naive_map(void **state)
     assert_int_equal(count().revision, last_revision);
 }
 
+static void random_operations_agree_with_a_naive_map(void **state)
+{
+    (void)state;
+    run_randomly();
+}
+
+static void they_do_so_with_a_cache_between(void **state)
+{
+    (void)state;
+    options.cache = (struct kv_cache_options){EVICT_S3FIFO, 1 << 16, 2};
+    run_randomly();
+    assert_true(count().cache.evictions > 0);
+    assert_true(count().cache.hits > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-        random_operations_agree_with_a_naive_map, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {
+        TEST(random_operations_agree_with_a_naive_map),
+        TEST(they_do_so_with_a_cache_between)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,123 @@ static void what_is_refused_before_is_not_read(void **state)
     client_close(&client);
 }
 
+#define NO_HEAD "PUT /no HTTP/1.1\r\nHost: h\r\n"
+
+static void a_short_body_that_was_refused_goes_before_the_answer(void **state)
+{
+    static const char both[] = NO_HEAD "Content-Length: 4\r\n\r\nGET " PUT_HEAD
+                                       "Content-Length: 2\r\n\r\nab";
+
+    (void)state;
+    for (size_t at = 1; at < sizeof(both); at++) {
+        struct client client;
+        char first[200];
+
+        snprintf(first, sizeof(first), "%.*s", (int)at, both);
+        client_open_with(&client, first);
+        turn();
+        if (at < strlen(both))
+            client_send(&client, both + at);
+        settle(&client);
+        assert_int_equal(count_of(client.text, "HTTP/1.1 "), 2);
+        assert_int_equal(strncmp(client.text, "HTTP/1.1 403 ", 13), 0);
+        assert_has(client.text, "\r\n\r\nab");
+        assert_int_equal(count_of(client.text, "Connection: close"), 0);
+        assert_false(client.has_ended);
+        client_close(&client);
+        turn();
+    }
+}
+
+static void a_refused_body_of_64_kib_is_short_and_a_longer_one_is_not(void **
+                                                                          state)
+{
+    enum { BOUND = 65536 };
+
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        struct client client;
+        char head[200];
+
+        snprintf(head, sizeof(head), NO_HEAD "Content-Length: %zu\r\n\r\n",
+                 BOUND + more);
+        client_open_with(&client, head);
+        for (size_t at = 0; at < BOUND;) {
+            ssize_t n = send(client.fd, large_bytes + at, BOUND - at,
+                             MSG_NOSIGNAL);
+
+            if (n > 0)
+                at += (size_t)n;
+            turn();
+        }
+        settle(&client);
+        assert_answer(client.text, 403, NULL);
+        assert_int_equal(count_of(client.text, "Connection: close"), more);
+        assert_int_equal(client.has_ended, more);
+        client_close(&client);
+        turn();
+    }
+}
+
+static void a_refused_body_of_unknown_length_ends_the_connection(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, NO_HEAD
+                     "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n");
+    settle(&client);
+    assert_answer(client.text, 403, NULL);
+    assert_has(client.text, "\r\nConnection: close\r\n");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void a_refused_body_that_does_not_come_is_answered_with_408(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, NO_HEAD "Content-Length: 9\r\n\r\nabc");
+    settle(&client);
+    assert_int_equal(client.len, 0);
+    pass(60000);
+    settle(&client);
+    assert_answer(client.text, 408, NULL);
+    assert_has(client.text, "\r\nConnection: close\r\n");
+    assert_int_equal(count_of(client.text, "HTTP/1.1 "), 1);
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+}
+
+static void who_leaves_a_refused_body_leaves_nothing_behind(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, NO_HEAD "Content-Length: 9\r\n\r\nabc");
+    turn();
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+}
+
+static void a_body_that_is_coming_when_it_leaves_is_the_last(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, PUT_HEAD "Content-Length: 4\r\n\r\nab");
+    turn();
+    conn_set_leave(&set);
+    client_send(&client, "cd");
+    settle(&client);
+    assert_answer(client.text, 200, "abcd");
+    assert_has(client.text, "\r\nConnection: close\r\n");
+    client_close(&client);
+}
+
 static void who_waits_for_it_is_told_to_go_on(void **state)
 {
     struct client client;
@@ -286,6 +403,12 @@ int main(void)
         TEST(what_follows_a_body_is_the_next_request),
         TEST(a_body_may_be_larger_than_any_buffer),
         TEST(what_is_refused_before_is_not_read),
+        TEST(a_short_body_that_was_refused_goes_before_the_answer),
+        TEST(a_refused_body_of_64_kib_is_short_and_a_longer_one_is_not),
+        TEST(a_refused_body_of_unknown_length_ends_the_connection),
+        TEST(a_refused_body_that_does_not_come_is_answered_with_408),
+        TEST(who_leaves_a_refused_body_leaves_nothing_behind),
+        TEST(a_body_that_is_coming_when_it_leaves_is_the_last),
         TEST(who_waits_for_it_is_told_to_go_on),
         TEST(a_body_may_be_refused_on_the_way),
         TEST(who_leaves_in_the_middle_leaves_nothing_behind),

@@ -58,6 +58,32 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     response->stream = stream;
 }
 
+/* An answer of which nothing is known before it is over. */
+static struct response *late;
+
+static int fill_late(struct stream *stream, struct buf *out)
+{
+    (void)out;
+    if (!is_over)
+        return STREAM_LATER;
+    late->stream = NULL;
+    destroy(stream);
+    response_make_error(late, 404, BYTES(""), &set.style);
+    return STREAM_ANSWERED;
+}
+
+static void answer_late(void *self, struct exchange *exchange,
+                        struct bytes rest)
+{
+    (void)self;
+    (void)rest;
+    late = &exchange->response;
+    late->stream = malloc(sizeof(*late->stream));
+    assert_non_null(late->stream);
+    *late->stream = (struct stream){.fill = fill_late, .destroy = destroy};
+    open_streams++;
+}
+
 static int set_up_later(void **state)
 {
     given = BYTES("");
@@ -68,7 +94,9 @@ static int set_up_later(void **state)
         return -1;
     sites_options.mounts[0] = (struct mount){.prefix = BYTES("/later"),
                                              .handler = {.answer = answer}};
-    sites_options.mount_count = 1;
+    sites_options.mounts[1] = (struct mount){
+        .prefix = BYTES("/late"), .handler = {.answer = answer_late}};
+    sites_options.mount_count = 2;
     conn_place_fini();
     return conn_place_init(SCHED_POLICY_SRPT);
 }
@@ -330,6 +358,22 @@ static void draining_waits_for_what_is_not_over(void **state)
     client_close(&client);
 }
 
+static void who_is_not_answered_yet_is_told_that_it_leaves(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, GET("/late"));
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    conn_set_leave(&set);
+    is_over = true;
+    assert_has(give(&client, ""), "HTTP/1.1 404 ");
+    assert_has(client.text, "\r\nConnection: close\r\n");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
 static void closing_all_closes_what_waits(void **state)
 {
     struct client client;
@@ -418,6 +462,7 @@ int main(void)
         TEST(who_is_gone_behind_requests_is_noticed_by_the_next_piece),
         TEST(draining_ends_what_may_end),
         TEST(draining_waits_for_what_is_not_over),
+        TEST(who_is_not_answered_yet_is_told_that_it_leaves),
         TEST(closing_all_closes_what_waits),
         TEST(whoever_ends_what_waited_it_is_neither_incomplete_nor_timed),
         TEST(what_never_waited_is_timed),

@@ -69,6 +69,40 @@ static void ranges_and_conditions_are_those_of_files(void **state)
     assert_in(text, "application/problem+json");
 }
 
+static void a_value_is_not_fetched_for_an_answer_without_it(void **state)
+{
+    static const struct {
+        const char *fields;
+        const char *begin;
+        bool is_spared;
+    } cases[] = {
+        {"If-None-Match: \"1\"\r\n", "HTTP/1.1 304", true},
+        {"If-None-Match: \"7\", W/\"1\"\r\n", "HTTP/1.1 304", true},
+        {"If-None-Match: *\r\nRange: bytes=0-1\r\n", "HTTP/1.1 304", true},
+        {"If-Modified-Since: Sun, 06 Nov 1994 08:49:32 GMT\r\n", "HTTP/1.1 304",
+         true},
+        {"If-Match: \"2\"\r\n", "HTTP/1.1 412", true},
+        {"If-None-Match: \"2\"\r\n", "HTTP/1.1 200", false},
+        {"If-Match: \"1\"\r\n", "HTTP/1.1 200", false},
+        {"Range: bytes=2-4\r\n", "HTTP/1.1 206", false},
+        {"Range: bytes=10-\r\n", "HTTP/1.1 416", false},
+        {"", "HTTP/1.1 200", false},
+    };
+
+    (void)state;
+    kv_ask("PUT /kv/a", "", "0123456789");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        size_t before = fake.spared;
+
+        assert_in(kv_ask("GET /kv/a", cases[i].fields, NULL), cases[i].begin);
+        assert_int_equal(fake.spared - before, cases[i].is_spared);
+        /* A store that answers later is not told, and gives all of it. */
+        fake.is_slow = true;
+        assert_in(kv_ask("GET /kv/a", cases[i].fields, NULL), cases[i].begin);
+        fake.is_slow = false;
+    }
+}
+
 static void what_is_not_there_is_a_problem(void **state)
 {
     (void)state;
@@ -339,7 +373,33 @@ static void who_may_not_write_may_read(void **state)
     kv_options.access = (struct kv_access){.read_only = true};
     kv_renew();
     assert_in(kv_ask("PUT /kv/a/b", TOKEN, "x"), "HTTP/1.1 403");
-    kv_tokens_destroy(tokens);
+    kv_tokens_release(&tokens);
+}
+
+static void who_may_write_can_change_between_requests(void **state)
+{
+    struct kv_token_fault fault;
+    struct kv_tokens *first, *second;
+
+    (void)state;
+    kv_peer.octets[0] = 10;
+    assert_int_equal(kv_tokens_parse(&first, BYTES("0123456789abcdef a/\n"),
+                                     &fault),
+                     0);
+    assert_int_equal(kv_tokens_parse(&second, BYTES("fedcba9876543210\n"),
+                                     &fault),
+                     0);
+    kv_admit(kv, &(struct kv_access){.tokens = first});
+    assert_in(kv_ask("PUT /kv/a/b", TOKEN, "x"), PUT_OK);
+    kv_admit(kv, &(struct kv_access){.tokens = second});
+    kv_tokens_release(&first);
+    assert_in(kv_ask("PUT /kv/a/b", TOKEN, "x"), "HTTP/1.1 401");
+    assert_in(kv_ask("PUT /kv/b", "Authorization: Bearer fedcba9876543210\r\n",
+                     "x"),
+              PUT_OK);
+    kv_admit(kv, &(struct kv_access){.open_writes = true});
+    kv_tokens_release(&second);
+    assert_in(kv_ask("PUT /kv/c", "", "x"), PUT_OK);
 }
 
 /* --- Batches ---------------------------------------------------------------- */
@@ -441,6 +501,7 @@ int main(void)
         TEST(head_tells_the_length_without_the_value),
         TEST(an_empty_value_is_one),
         TEST(ranges_and_conditions_are_those_of_files),
+        TEST(a_value_is_not_fetched_for_an_answer_without_it),
         TEST(what_is_not_there_is_a_problem),
         TEST(a_deleted_key_is_gone),
         TEST(conditions_decide_who_may_replace),
@@ -455,6 +516,7 @@ int main(void)
         TEST(each_place_says_what_is_allowed),
         TEST(keys_that_are_none_are_refused),
         TEST(who_may_not_write_may_read),
+        TEST(who_may_write_can_change_between_requests),
         TEST(a_batch_is_done_as_a_whole),
         TEST(a_batch_that_is_not_understood_is_refused),
         TEST(a_slow_store_is_waited_for),

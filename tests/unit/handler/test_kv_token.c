@@ -25,7 +25,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    kv_tokens_destroy(tokens);
+    kv_tokens_release(&tokens);
     tokens = NULL;
     return end_asking(state);
 }
@@ -195,7 +195,7 @@ static void a_file_has_a_thousand_tokens_at_most(void **state)
                      KV_LEAVE_GIVEN);
     assert_true(kv_pass_has(&pass, BYTES("999")));
     assert_false(kv_pass_has(&pass, BYTES("998")));
-    kv_tokens_destroy(tokens);
+    kv_tokens_release(&tokens);
     tokens = NULL;
     snprintf(text + len, sizeof(text) - len, "%016u\n", 5);
     assert_int_equal(kv_tokens_parse(&tokens, bytes_of(text), &fault), -EINVAL);
@@ -221,7 +221,7 @@ static void tokens_come_from_a_file(void **state)
     for (size_t i = 0; i < SMALL_FILE_BYTES_MAX / sizeof(blank); i++)
         assert_int_equal(write(fd, blank, sizeof(blank)), sizeof(blank));
     close(fd);
-    kv_tokens_destroy(tokens);
+    kv_tokens_release(&tokens);
     tokens = NULL;
     err = kv_tokens_open(&tokens, path, &fault);
     unlink(path);

@@ -23,6 +23,11 @@ static const struct now sample_now = {
 static const struct address sample_peer = {
     .family = ADDRESS_IPV4, .port = 4000, .octets = {192, 0, 2, 1}};
 
+/* One that tells all of itself, and one that tells nothing. */
+static const struct stats_store_options sample_stores[] = {
+    {.prefix = "/kv", .engine = "lmdb", .figures = UINT32_MAX},
+    {.prefix = "/far", .engine = "redis"}};
+
 static inline struct stats_options sample_options(size_t worker_count)
 {
     return (struct stats_options){.worker_count = worker_count,
@@ -31,7 +36,9 @@ static inline struct stats_options sample_options(size_t worker_count)
                                   .version = "1.2.3",
                                   .schedule = "srpt",
                                   .cache_policy = "sieve",
-                                  .link_mode = "auto"};
+                                  .link_mode = "auto",
+                                  .stores = sample_stores,
+                                  .store_count = 2};
 }
 
 /* A GET of "/x" that was answered with 200 and one KiB in that time, half of

@@ -152,6 +152,15 @@ static char *without_numbers(struct bytes json)
     "\"p999\":0,\"max\":0}"
 #define SIZE \
     "{\"to_bytes\":0,\"count\":0,\"wait\":" TIMES ",\"total\":" TIMES "}"
+#define STORE_FIGURES                                             \
+    ",\"keys\":0,\"map_bytes\":0,\"used_bytes\":0,\"commits\":0," \
+    "\"writes\":0,\"swept\":0,\"queue_writes\":0,\"queue_bytes\":0"
+#define STORE(figures, prefix, engine)                                   \
+    "{\"prefix\":\"" prefix "\",\"engine\":\"" engine "\",\"found\":0,"  \
+    "\"missing\":0,\"lists\":0,\"created\":0,\"replaced\":0,"            \
+    "\"deleted\":0,\"not_deleted\":0,\"batches\":0,\"preconditions\":0," \
+    "\"busy\":0,\"full\":0,\"failed\":0,\"bytes_in\":0,\"bytes_out\":"   \
+    "0" figures "}"
 #define PRESENT                                                                \
     "{\"server\":\"sprintd\",\"version\":\"1.2.3\",\"uptime_s\":0,"            \
     "\"time\":0,\"workers\":0,\"schedule\":\"srpt\",\"draining\":false,"       \
@@ -168,12 +177,19 @@ static char *without_numbers(struct bytes json)
     "\"engaged\":true,\"held\":0,\"held_bytes\":0,\"measured\":0,"             \
     "\"limit_bytes\":0,\"rate_bytes_per_second\":0,\"delay_us\":0},"           \
     "\"log\":{\"lines\":0,\"dropped\":0,\"errors\":0},"                        \
-    "\"times\":{\"wait\":" TIMES ",\"service\":" TIMES ",\"total\":" TIMES     \
-    ",\"drain\":" TIMES "},\"sizes\":[" SIZE "," SIZE "," SIZE "," SIZE ","    \
-    "{\"to_bytes\":null,\"count\":0,\"wait\":" TIMES ",\"total\":" TIMES "}]," \
-    "\"profile\":{\"enabled\":false,\"idle\":0,\"phases\":{\"accept\":0,"      \
-    "\"read\":0,\"parse\":0,\"lookup\":0,\"schedule\":0,\"send\":0,"           \
-    "\"log\":0,\"other\":0}},"
+    "\"stores\":[" STORE(STORE_FIGURES, "/kv", "lmdb") "," STORE(              \
+        "", "/far", "redis") "],"                                              \
+                             "\"times\":{\"wait\":" TIMES                      \
+                             ",\"service\":" TIMES ",\"total\":" TIMES         \
+                             ",\"drain\":" TIMES "},\"sizes\":[" SIZE "," SIZE \
+                             "," SIZE "," SIZE ","                             \
+                             "{\"to_bytes\":null,\"count\":0,\"wait\":" TIMES  \
+                             ",\"total\":" TIMES "}],"                         \
+                             "\"profile\":{\"enabled\":false,\"idle\":0,"      \
+                             "\"phases\":{\"accept\":0,"                       \
+                             "\"read\":0,\"parse\":0,\"lookup\":0,"            \
+                             "\"schedule\":0,\"send\":0,"                      \
+                             "\"log\":0,\"other\":0}},"
 #define POINT "[0,0,0,0,0,0,0,0,0,0]"
 #define SLOW(method)                                                        \
     "{\"time\":0,\"method\":\"" method "\",\"target\":\"/x\",\"status\":0," \

@@ -1,10 +1,14 @@
+/* link: -Wl,--wrap=open */
 #include "server/generation.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -15,9 +19,30 @@
 
 static struct place place;
 static struct generation *generation;
+static struct generation *before; /* what was in force, for make() */
+static bool is_denied;            /* to read tokens */
 static const struct options *options;
 static char *said;
 static unsigned fds_before;
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    size_t len = strlen(path);
+    va_list arguments;
+    mode_t mode;
+
+    va_start(arguments, flags);
+    mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if (is_denied && len > 6 && strcmp(path + len - 6, "tokens") == 0) {
+        errno = EACCES;
+        return -1;
+    }
+    return __real_open(path, flags, mode);
+}
 
 static int set_up(void **state)
 {
@@ -36,7 +61,9 @@ static int tear_down(void **state)
 
     (void)state;
     generation_release(generation);
-    generation = NULL;
+    generation_release(before);
+    generation = before = NULL;
+    is_denied = false;
     free(said);
     said = NULL;
     is_tidy = place_count_fds() == fds_before;
@@ -57,7 +84,7 @@ static int make(const char *text)
     assert_int_equal(place_write(&place, "conf", text), 0);
     snprintf(path, sizeof(path), "--config=%s/conf", place.name);
     assert_int_equal(configuration_read(&read, 2, arguments, errors), EX_OK);
-    generation = generation_create(&read, errors, &status);
+    generation = generation_create(&read, before, errors, &status);
     assert_null(read.sites); /* taken over, whatever comes of it */
     assert_int_equal(fclose(errors), 0);
     assert_int_equal(generation != NULL, status == EX_OK);
@@ -149,6 +176,80 @@ static void what_is_not_there_is_told_and_leaves_nothing_open(void **state)
     }
 }
 
+static const struct kv_tokens *tokens(const struct generation *of)
+{
+    struct generation *mine = (struct generation *)(uintptr_t)of;
+
+    return generation_service(mine, NULL, 1, 1).kv_access.tokens;
+}
+
+/* Puts another in force, which is to say that. */
+static int make_again(const char *text)
+{
+    generation_release(before);
+    before = generation;
+    generation = NULL;
+    free(said);
+    said = NULL;
+    return make(text);
+}
+
+#define TOKENS "root = www\nkv-token = tokens\n"
+
+static void who_may_write_is_read_with_it(void **state)
+{
+    struct worker_service service;
+
+    (void)state;
+    assert_int_equal(place_write(&place, "tokens", "0123456789abcdef\n"), 0);
+    assert_int_equal(make(TOKENS "kv-open-writes = true\n"), EX_OK);
+    service = generation_service(generation, NULL, 1, 1);
+    assert_int_equal(service.kv_access.tokens->count, 1);
+    assert_true(service.kv_access.open_writes);
+    assert_false(service.kv_access.read_only);
+    assert_int_equal(place_write(&place, "tokens",
+                                 "0123456789abcdef\nfedcba9876543210\n"),
+                     0);
+    assert_int_equal(make_again(TOKENS), EX_OK);
+    assert_int_equal(tokens(generation)->count, 2);
+    assert_int_equal(tokens(before)->count, 1);
+    assert_string_equal(said, "");
+}
+
+static void faulty_tokens_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(make(TOKENS), EX_NOINPUT);
+    assert_non_null(strstr(said, "tokens': No such file or directory\n"));
+    assert_int_equal(place_write(&place, "tokens", "0123456789abcdef\nx\n"), 0);
+    assert_int_equal(make_again(TOKENS), EX_CONFIG);
+    assert_non_null(strstr(said, "tokens':2: a token has 16 letters"));
+    is_denied = true;
+    assert_int_equal(make_again(TOKENS), EX_NOINPUT);
+    assert_non_null(strstr(said, "tokens': Permission denied\n"));
+}
+
+static void tokens_stay_when_the_right_to_read_them_is_gone(void **state)
+{
+    const struct kv_tokens *first;
+
+    (void)state;
+    assert_int_equal(place_write(&place, "tokens", "0123456789abcdef\n"), 0);
+    assert_int_equal(make(TOKENS), EX_OK);
+    first = tokens(generation);
+    is_denied = true;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(make_again(TOKENS), EX_OK);
+        assert_ptr_equal(tokens(generation), first);
+        assert_non_null(strstr(said, "its tokens stay as they were"));
+    }
+    /* But never for another file. */
+    assert_int_equal(mkdirat(place.fd, "new", 0755), 0);
+    assert_int_equal(make_again("root = www\nkv-token = new/tokens\n"),
+                     EX_NOINPUT);
+    assert_int_equal(unlinkat(place.fd, "new", AT_REMOVEDIR), 0);
+}
+
 static void trust_is_what_is_told(void **state)
 {
     static const struct {
@@ -189,6 +290,9 @@ int main(void)
         TEST(one_file_of_passwords_is_shared),
         TEST(a_limit_is_shared_by_whom_it_is_told_to_at_once),
         TEST(what_is_not_there_is_told_and_leaves_nothing_open),
+        TEST(who_may_write_is_read_with_it),
+        TEST(faulty_tokens_are_told),
+        TEST(tokens_stay_when_the_right_to_read_them_is_gone),
         TEST(trust_is_what_is_told),
     };
 

@@ -100,8 +100,10 @@ static void files_that_are_replaced_bring_their_directory(void **state)
     assert_int_equal(place_write(&place, "sprintd.conf", "port = 80\n"), 0);
     options.config = place_path(&place, "sprintd.conf");
     options.location.auth_file = "/etc/hostname";
+    options.kv_token = "/etc/passwd";
     assert_true(reach_open(&reach, &options, ""));
-    assert_int_equal(reach.count, 3);
+    assert_int_equal(reach.count, 4);
+    assert_true(reaches("/etc/passwd", PATH_READ));
     assert_true(reaches(place.name, PATH_READ));
     assert_true(reaches("/etc/hostname", PATH_READ));
     assert_false(reaches("/etc", PATH_READ));

@@ -1,0 +1,47 @@
+/*
+ * kv_page - what listings of all stores have in common: the order of keys,
+ * cursors, common prefixes.
+ *
+ * A cursor says what a page ended with: 'k' and a key, or 'p' and a common
+ * prefix; it may come from a stranger.
+ *
+ * Thread: any; no state.
+ */
+#ifndef BACKEND_KV_PAGE_H
+#define BACKEND_KV_PAGE_H
+
+#include "backend/kv_store.h"
+
+/* Makes the answer empty. False: that is the whole answer, for the cursor is
+ * none, or no key is so long as the prefix. */
+MUST_USE bool kv_page_begin(struct kv_page *page);
+
+/* What the cursor says; empty without one. */
+struct bytes kv_page_after(const struct kv_page *page, bool *is_prefix_out);
+
+/* Below 0, 0 or above it: as unsigned bytes. */
+int kv_key_compare(struct bytes a, struct bytes b);
+
+static inline bool kv_key_begins_with(struct bytes key, struct bytes start)
+{
+    return key.len >= start.len &&
+           (start.len == 0 || memcmp(key.data, start.data, start.len) == 0);
+}
+
+/* Makes of prefix (out holds its bytes) the least key behind all that begin
+ * with it; returns its length, 0: there is none. */
+size_t kv_key_after_prefix(char *out, size_t len);
+
+/* The common prefix that a key of the page is told as. False: it is told
+ * itself. */
+MUST_USE bool kv_page_find_common(const struct kv_page *page, struct bytes key,
+                                  struct bytes *common_out);
+
+/* Adds a copy. False: no memory. */
+MUST_USE bool kv_page_add(struct kv_page *page, const struct kv_entry *entry);
+
+/* The page ended with that. False: no memory. */
+MUST_USE bool kv_page_set_next(struct kv_page *page, struct bytes last,
+                               bool is_prefix);
+
+#endif

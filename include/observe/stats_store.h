@@ -1,0 +1,112 @@
+/*
+ * stats_store - what is known of a key-value store: what each worker counts of
+ * the questions it asked, and what the store says of itself.
+ *
+ * All of it are rows of one table, which the report, the JSON and the metrics
+ * go through. What an engine cannot tell (one on another machine has no map) is
+ * not among its figures, and is shown nowhere.
+ *
+ * Thread: counters are the worker's whose they are; figures the main thread's,
+ *         once a second and before it reports.
+ * Owns:   nothing.
+ */
+#ifndef OBSERVE_STATS_STORE_H
+#define OBSERVE_STATS_STORE_H
+
+#include "base/buf.h"
+#include "observe/counter.h"
+
+enum { STATS_STORES_MAX = 8, STATS_STORE_PREFIX_MAX = 204 };
+
+enum stats_store_number {
+    /* Counted by workers. A batch that was done counts as one, and by each of
+     * its operations; what was not done counts once, by its reason. */
+    STATS_STORE_FOUND,
+    STATS_STORE_MISSING,
+    STATS_STORE_LISTS,
+    STATS_STORE_CREATED,
+    STATS_STORE_REPLACED,
+    STATS_STORE_DELETED,
+    STATS_STORE_NOT_DELETED, /* there was no such key */
+    STATS_STORE_BATCHES,
+    STATS_STORE_PRECONDITIONS, /* that were not true */
+    STATS_STORE_BUSY,
+    STATS_STORE_FULL,
+    STATS_STORE_FAILED,
+    STATS_STORE_BYTES_IN, /* of values that were written */
+    STATS_STORE_BYTES_OUT,
+    STATS_STORE_COUNTED,
+    /* Told by the store. */
+    STATS_STORE_KEYS = STATS_STORE_COUNTED,
+    STATS_STORE_MAP_BYTES,
+    STATS_STORE_USED_BYTES,
+    STATS_STORE_COMMITS,
+    STATS_STORE_WRITES, /* answered by them */
+    STATS_STORE_SWEPT,
+    STATS_STORE_QUEUE_WRITES,
+    STATS_STORE_QUEUE_BYTES,
+    /* The same, with a cache in front of it. */
+    STATS_STORE_CACHE_HITS,
+    STATS_STORE_CACHE_MISSES,
+    STATS_STORE_CACHE_EVICTIONS,
+    STATS_STORE_CACHE_BYTES,
+    /* The same, of one on other machines. */
+    STATS_STORE_CALLS,
+    STATS_STORE_RESENT,
+    STATS_STORE_TIMEOUTS,
+    STATS_STORE_UNREACHABLE,
+    STATS_STORE_CONNECTS,
+    STATS_STORE_NUMBERS
+};
+
+#define STATS_STORE_FIGURE(number) ((uint32_t)1 << (number))
+#define STATS_STORE_ALL_COUNTED (STATS_STORE_FIGURE(STATS_STORE_COUNTED) - 1)
+
+/* Which store it is. */
+struct stats_store_options {
+    char prefix[STATS_STORE_PREFIX_MAX]; /* "/kv" */
+    const char *engine;                  /* "lmdb" or "redis" */
+    uint32_t figures;                    /* that it has, a bit for each */
+};
+
+/* One block of each worker, and one of the main thread. */
+struct stats_store {
+    struct counter numbers[STATS_STORE_NUMBERS];
+};
+
+static inline void stats_store_note(struct stats_store *store,
+                                    enum stats_store_number number,
+                                    uint64_t more)
+{
+    counter_add(&store->numbers[number], more);
+}
+
+static inline void stats_store_set(struct stats_store *store,
+                                   enum stats_store_number number,
+                                   uint64_t value)
+{
+    counter_set(&store->numbers[number], value);
+}
+
+/* --- How they are told ------------------------------------------------------ */
+
+struct stats_store_row {
+    const char *name;   /* "queue_bytes" */
+    const char *label;  /* "queue, bytes" */
+    const char *metric; /* rows of one stand together */
+    const char *result; /* which of several in one; else NULL */
+    const char *help;   /* of the metric, at its first row; else NULL */
+    const char *unit;   /* "bytes", or NULL */
+    bool is_gauge;
+};
+
+extern const struct stats_store_row stats_store_rows[STATS_STORE_NUMBERS];
+
+static inline bool stats_store_has(const struct stats_store_options *options,
+                                   unsigned number)
+{
+    return (options->figures | STATS_STORE_ALL_COUNTED) &
+           STATS_STORE_FIGURE(number);
+}
+
+#endif

@@ -1,0 +1,232 @@
+#include <stdlib.h>
+
+#include "backend/kv_redis_priv.h"
+
+enum { LOG_MS = 10000 };
+
+static struct kv_redis_desk *desk_of(struct kv_desk *desk)
+{
+    return OWNER_OF(desk, struct kv_redis_desk, desk);
+}
+
+struct bytes kv_redis_base(const struct kv_redis_desk *desk, unsigned partition)
+{
+    return bytes_of(desk->store->bases[partition]);
+}
+
+/* --- Askings -------------------------------------------------------------- */
+
+static void destroy_asking(struct kv_redis_question *question)
+{
+    list_drop(&question->link);
+    free(OWNER_OF(question, struct kv_redis_asking, question));
+}
+
+/* There are never more than may be under way; what was made is kept. */
+struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_desk *desk)
+{
+    struct kv_redis_asking *asking;
+
+    if (list_is_empty(&desk->spare)) {
+        asking = calloc(1, sizeof(*asking));
+        if (!asking)
+            return NULL;
+    } else {
+        asking = OWNER_OF(desk->spare.next, struct kv_redis_asking,
+                          question.link);
+        list_drop(&asking->question.link);
+        *asking = (struct kv_redis_asking){0};
+    }
+    asking->question.destroy = destroy_asking;
+    asking->call.desk = desk;
+    list_put_last(&desk->questions, &asking->question.link);
+    return asking;
+}
+
+void kv_redis_put_asking(struct kv_redis_asking *asking)
+{
+    list_drop(&asking->question.link);
+    list_put_first(&asking->call.desk->spare, &asking->question.link);
+}
+
+void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
+                         enum kv_script script, size_t keys, size_t arguments)
+{
+    kv_command_begin(out, 3 + keys + arguments);
+    kv_command_put(out, call->has_no_script ? BYTES("EVAL") : BYTES("EVALSHA"));
+    kv_command_put(out, call->has_no_script ? kv_redis_script(script)
+                                            : call->scripts[script]);
+    kv_command_put_number(out, keys);
+}
+
+/* --- Get ------------------------------------------------------------------ */
+
+void kv_redis_log_corrupt(struct kv_redis_desk *desk, struct bytes key)
+{
+    uint64_t held_back;
+
+    if (log_limit_allows(&desk->log_limit, desk->now->mono_ms, LOG_MS,
+                         &held_back))
+        log_error("the key-value store at %s: what is kept of '%.*s' is "
+                  "corrupt",
+                  desk->store->label, (int)key.len, key.data);
+}
+
+bool kv_redis_read_meta(const struct kv_reply *reply, struct kv_meta *meta_out,
+                        struct bytes *type_out, uint64_t *bytes_out)
+{
+    uint64_t stored, expires;
+
+    *type_out = kv_reply_text(kv_reply_at(reply, 3));
+    if (!kv_reply_number(kv_reply_at(reply, 0), &meta_out->revision) ||
+        !kv_reply_number(kv_reply_at(reply, 1), &stored) ||
+        !kv_reply_number(kv_reply_at(reply, 2), &expires) ||
+        !kv_reply_number(kv_reply_at(reply, 4), bytes_out))
+        return false;
+    meta_out->stored_ms = (int64_t)(stored & INT64_MAX);
+    meta_out->expires_ms = (int64_t)(expires & INT64_MAX);
+    return type_out->data && type_out->len <= KV_TYPE_BYTES_MAX;
+}
+
+static void put_get(struct kv_redis_call *call, struct buf *out)
+{
+    const struct kv_get *get =
+        OWNER_OF(call, struct kv_redis_asking, call)->get;
+    static const char fields[] = "rmetnv";
+    size_t count = get->without_data ? 5 : 6;
+
+    kv_command_begin(out, 2 + count);
+    kv_command_put(out, BYTES("HMGET"));
+    kv_command_put_joined(out, kv_redis_base(call->desk, call->partition),
+                          BYTES("k:"), get->key);
+    for (size_t i = 0; i < count; i++)
+        kv_command_put(out, (struct bytes){&fields[i], 1});
+}
+
+static enum kv_outcome copy_out(struct kv_redis_desk *desk, struct kv_get *get,
+                                const struct kv_reply *reply)
+{
+    struct bytes data = kv_reply_text(kv_reply_at(reply, 5));
+    struct kv_meta meta;
+    struct bytes type;
+    uint64_t bytes;
+    char *room;
+
+    if (kv_reply_count(reply) > 0 &&
+        kv_reply_kind(kv_reply_at(reply, 0)) == KV_REPLY_NIL)
+        return KV_MISSING;
+    if (!kv_redis_read_meta(reply, &meta, &type, &bytes) ||
+        bytes > KV_VALUE_BYTES_MAX ||
+        (!get->without_data && (!data.data || data.len != bytes))) {
+        kv_redis_log_corrupt(desk, get->key);
+        return KV_ERROR;
+    }
+    get->value = kv_value_create(type.len, data.len);
+    if (!get->value)
+        return KV_ERROR;
+    room = kv_value_room(get->value);
+    get->value->meta = meta;
+    get->value->bytes = (size_t)bytes;
+    memcpy(room, type.data, type.len);
+    if (data.len > 0)
+        memcpy(room + type.len, data.data, data.len);
+    return KV_FOUND;
+}
+
+static void on_get(struct kv_redis_call *call, const struct kv_reply *reply)
+{
+    struct kv_redis_asking *asking = OWNER_OF(call, struct kv_redis_asking,
+                                              call);
+    struct kv_get *get = asking->get;
+
+    get->outcome = call->outcome == KV_FOUND ? copy_out(call->desk, get, reply)
+                                             : call->outcome;
+    kv_redis_put_asking(asking);
+    get->on_done(get);
+}
+
+static bool answer_get(struct kv_desk *base, struct kv_get *get)
+{
+    struct kv_redis_desk *desk = desk_of(base);
+    struct kv_redis_asking *asking;
+
+    get->value = NULL;
+    get->outcome = KV_MISSING;
+    if (get->key.len == 0 || get->key.len > KV_KEY_BYTES_MAX)
+        return true;
+    get->outcome = KV_BUSY;
+    asking = kv_redis_take_asking(desk);
+    if (!asking)
+        return true;
+    asking->get = get;
+    asking->call.partition = kv_redis_partition(get->key);
+    asking->call.may_repeat = true;
+    asking->call.put = put_get;
+    asking->call.on_end = on_get;
+    if (!kv_redis_call_start(desk, &asking->call))
+        return false;
+    get->outcome = asking->call.outcome;
+    kv_redis_put_asking(asking);
+    return true;
+}
+
+/* --- The desk ------------------------------------------------------------- */
+
+static void on_deadline(void *context, struct deadline *deadline)
+{
+    struct kv_redis_desk *desk = context;
+
+    if (deadline == &desk->route.again)
+        kv_redis_route_refresh(desk);
+    else
+        kv_redis_on_deadline(desk, deadline);
+}
+
+static void destroy_all(struct list *questions)
+{
+    while (!list_is_empty(questions)) {
+        struct kv_redis_question *question =
+            OWNER_OF(questions->next, struct kv_redis_question, link);
+
+        question->destroy(question);
+    }
+}
+
+static void destroy(struct kv_desk *base)
+{
+    struct kv_redis_desk *desk = desk_of(base);
+
+    kv_redis_route_fini(desk);
+    deadline_wheel_fini(&desk->wheel);
+    destroy_all(&desk->questions);
+    destroy_all(&desk->spare);
+    buf_fini(&desk->command);
+    free(desk);
+}
+
+static const struct kv_desk_ops table = {.get = answer_get,
+                                         .list = kv_redis_list,
+                                         .write = kv_redis_write,
+                                         .destroy = destroy};
+
+struct kv_desk *kv_redis_desk_create(struct kv_redis *store,
+                                     struct ev_loop *loop,
+                                     const struct now *now)
+{
+    struct kv_redis_desk *desk = calloc(1, sizeof(*desk));
+
+    if (!desk)
+        return NULL;
+    desk->desk.ops = &table;
+    desk->store = store;
+    desk->loop = loop;
+    desk->now = now;
+    list_init(&desk->waiting);
+    list_init(&desk->questions);
+    list_init(&desk->spare);
+    deadline_wheel_init(&desk->wheel, loop, now, on_deadline, desk);
+    if (kv_redis_route_init(desk))
+        return &desk->desk;
+    destroy(&desk->desk);
+    return NULL;
+}

@@ -1,0 +1,122 @@
+#include "backend/kv_redis_priv.h"
+
+/*
+ * KEYS: r, i, e of each partition, then the key of each operation. All that a
+ *       cluster moves together is named, so that it refuses us while it does.
+ * ARGV: how many partitions; then of each operation seven: kind and condition,
+ *       its revision, number of the partition, KEY, type, ttl, value.
+ *
+ * Returns 1 and of each operation: what became of it, r, m, e. Or 0 and, of the
+ * one that failed: its number, r, m, e. Numbers are text: Redis would cut them.
+ *
+ * First all is looked at, as if it were done; then it is done. What the first
+ * command that changes something may (memory), all after it may. Entries that
+ * are due go last, so as not to be that command.
+ */
+static const char write_text[] =
+    "local function text(x) return string.format('%.0f', x) end\n"
+    "local time = redis.call('TIME')\n"
+    "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
+    "local heads = 3 * tonumber(ARGV[1])\n"
+    "local seen, last, plan = {}, {}, {}\n"
+    "for i = 1, #KEYS - heads do\n"
+    "  local key, at = KEYS[heads + i], 7 * i - 5\n"
+    "  local kind = string.sub(ARGV[at], 1, 1)\n"
+    "  local cond = string.sub(ARGV[at], 2, 2)\n"
+    "  local p = 3 * tonumber(ARGV[at + 2]) + 1\n"
+    "  local was = seen[key]\n"
+    "  if not was then\n"
+    "    was = redis.call('HMGET', key, 'r', 'm', 'e')\n"
+    "  end\n"
+    "  if (cond == '0' and was[1]) or (cond == '1' and not was[1])\n"
+    "      or (cond == '=' and was[1] ~= ARGV[at + 1]) then\n"
+    "    return {0, i, was[1] or '0', was[2] or '0', was[3] or '0'}\n"
+    "  end\n"
+    "  local is, what = was, 'H'\n"
+    "  if kind == 'P' or (kind == 'D' and was[1]) then\n"
+    "    last[p] = (last[p] or tonumber(redis.call('GET', KEYS[p]) or '0'))\n"
+    "        + 1\n"
+    "  end\n"
+    "  if kind == 'P' then\n"
+    "    local ttl = tonumber(ARGV[at + 5])\n"
+    "    local ends = ttl > 0 and text(math.min(now + ttl, 4e15)) or '0'\n"
+    "    is = {text(last[p]), text(now), ends}\n"
+    "    what = was[1] and 'R' or 'C'\n"
+    "  elseif kind == 'D' then\n"
+    "    is = {false, false, false}\n"
+    "    what = was[1] and 'D' or 'M'\n"
+    "  end\n"
+    "  seen[key] = is\n"
+    "  plan[i] = {what, is, was, p, last[p]}\n"
+    "end\n"
+    "local out = {1}\n"
+    "for i, step in ipairs(plan) do\n"
+    "  local what, is, was, p = step[1], step[2], step[3], step[4]\n"
+    "  local key, at = KEYS[heads + i], 7 * i - 5\n"
+    "  local name = ARGV[at + 3]\n"
+    "  if what == 'C' or what == 'R' then\n"
+    "    local value = ARGV[at + 6]\n"
+    "    redis.call('HSET', key, 'r', is[1], 'm', is[2], 'e', is[3],\n"
+    "        't', ARGV[at + 4], 'n', #value, 'v', value)\n"
+    "    if what == 'C' then redis.call('ZADD', KEYS[p + 1], 0, name) end\n"
+    "    if is[3] ~= '0' then\n"
+    "      redis.call('ZADD', KEYS[p + 2], is[3], name)\n"
+    /* From that millisecond on; Redis means after it. */
+    "      redis.call('PEXPIREAT', key, text(tonumber(is[3]) - 1))\n"
+    "    elseif was[1] and was[3] ~= '0' then\n"
+    "      redis.call('ZREM', KEYS[p + 2], name)\n"
+    "      redis.call('PERSIST', key)\n"
+    "    end\n"
+    "  elseif what == 'D' then\n"
+    "    redis.call('UNLINK', key)\n"
+    "    redis.call('ZREM', KEYS[p + 1], name)\n"
+    "    redis.call('ZREM', KEYS[p + 2], name)\n"
+    "    is = {text(step[5]), '0', '0'}\n"
+    "  end\n"
+    "  out[#out + 1] = what\n"
+    "  for j = 1, 3 do out[#out + 1] = is[j] or '0' end\n"
+    "end\n"
+    "for p, r in pairs(last) do\n"
+    "  redis.call('SET', KEYS[p], text(r))\n"
+    "  local due = redis.call('ZRANGEBYSCORE', KEYS[p + 2], '-inf', now,\n"
+    "      'LIMIT', 0, 8)\n"
+    "  for _, name in ipairs(due) do\n"
+    "    local key = string.sub(KEYS[p], 1, -2) .. 'k:' .. name\n"
+    "    if redis.call('EXISTS', key) == 0 then\n"
+    "      redis.call('ZREM', KEYS[p + 1], name)\n"
+    "    end\n"
+    "    redis.call('ZREM', KEYS[p + 2], name)\n"
+    "  end\n"
+    "end\n"
+    "return out\n";
+
+/* KEYS: the last name. ARGV: how many are wanted. Returns the first of them:
+ * microseconds, or one more than the last when that is ahead; so they rise
+ * even if the key is lost. */
+static const char name_text[] =
+    "local time = redis.call('TIME')\n"
+    "local first = math.max(time[1] * 1000000 + time[2],\n"
+    "    tonumber(redis.call('GET', KEYS[1]) or '0') + 1)\n"
+    "redis.call('SET', KEYS[1],\n"
+    "    string.format('%.0f', first + tonumber(ARGV[1]) - 1))\n"
+    "return string.format('%.0f', first)\n";
+
+/* KEYS: i, e, the key of a value that was not there. ARGV: KEY. */
+static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
+                                "  redis.call('ZREM', KEYS[1], ARGV[1])\n"
+                                "  redis.call('ZREM', KEYS[2], ARGV[1])\n"
+                                "end\n"
+                                "return 1\n";
+
+struct bytes kv_redis_script(enum kv_script script)
+{
+    switch (script) {
+    case KV_SCRIPT_WRITE:
+        return BYTES(write_text);
+    case KV_SCRIPT_NAME:
+        return BYTES(name_text);
+    case KV_SCRIPT_DROP:
+        break;
+    }
+    return BYTES(drop_text);
+}

@@ -1,0 +1,57 @@
+/*
+ * upstream_probe_priv - what the rounds of probes (upstream_probe.c) and a
+ * single one under way (upstream_prober.c) share.
+ */
+#ifndef BACKEND_UPSTREAM_PROBE_PRIV_H
+#define BACKEND_UPSTREAM_PROBE_PRIV_H
+
+#include "backend/upstream_probe.h"
+#include "http/reply.h"
+
+/* Of one server. */
+struct upstream_prober {
+    struct upstream_probe *probe;
+    int server;
+    struct resolver_name *name; /* NULL: a unix socket */
+    ev_timer timer;             /* under way: its limit; else: when it is due */
+    ev_io watcher;
+    int fd; /* -1: not under way */
+    size_t addresses_tried;
+    uint64_t begun_ms;
+    char *request;
+    size_t request_len;
+    size_t sent;
+    struct http1_progress progress;
+    size_t head_at; /* behind interim heads */
+    size_t received;
+    char reply[UPSTREAM_PROBE_REPLY_MAX];
+};
+
+struct upstream_probe {
+    struct upstream_probe_options options;
+    const struct upstream_place *places;
+    struct balance *balance;
+    struct upstream_loop loop; /* its loop is NULL before the start */
+    size_t count;
+    struct upstream_prober probers[];
+};
+
+static inline const struct upstream_place *upstream_prober_place(
+    const struct upstream_prober *prober)
+{
+    return &prober->probe->places[prober->server];
+}
+
+/* Connects and asks; ends with one of the two below. */
+void upstream_prober_ask(struct upstream_prober *prober);
+void upstream_prober_on_event(struct ev_loop *loop, ev_io *watcher, int events);
+
+/* Closes what is open. */
+void upstream_prober_close(struct upstream_prober *prober);
+
+/* The probe is over: with what it found, or without having found anything. */
+void upstream_prober_judge(struct upstream_prober *prober, bool is_well,
+                           const char *why);
+void upstream_prober_wait(struct upstream_prober *prober);
+
+#endif

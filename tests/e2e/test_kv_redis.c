@@ -1,0 +1,292 @@
+/*
+ * A store that lives in a Redis of its own: which is not there yet, is killed,
+ * falls silent, has too much to do, wants a password, is shared by several
+ * servers.
+ */
+#include "redis.h"
+#include "store.h"
+
+enum { SOON_MS = 15000, CLIENTS = 8 };
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("canary", "canary\n");
+    return 0;
+}
+
+static const char *url_of(const struct redis *redis)
+{
+    return printed("redis://127.0.0.1:%u", redis->port);
+}
+
+/* What is said while the engine cannot be asked. */
+static void expect_unreachable(struct reply *reply)
+{
+    expect_problem(reply, 503, "reached");
+    assert_non_null(reply_field(reply, "Retry-After"));
+}
+
+static bool is_put(struct client *client, const char *key, const char *value)
+{
+    unsigned status = store_ask(client, "PUT", key, NULL, value)->status;
+
+    if (status != 201 && status != 204 && status != 503 && status != 504)
+        flunk("PUT %s: %u", key, status);
+    return status == 201 || status == 204;
+}
+
+/* --- Not there ----------------------------------------------------------- */
+
+static void an_engine_that_is_not_there_is_waited_for(void **state)
+{
+    struct redis *redis = redis_make(NULL);
+    struct server *one = START_STORE(url_of(redis), NULL);
+    struct client *client = client_open(one);
+
+    (void)state;
+    expect_unreachable(store_ask(client, "GET", "a", NULL, NULL));
+    expect_unreachable(store_ask(client, "PUT", "a", NULL, "x"));
+    expect_unreachable(store_ask(client, "DELETE", "a", NULL, NULL));
+    expect_unreachable(store_ask(client, "GET", "?prefix=a", NULL, NULL));
+    client_expect_usable(client);
+    redis_start(redis);
+    assert_true(eventually(is_put(client, "a", "here"), SOON_MS));
+    store_holds(client, "a", "here");
+}
+
+/* --- Killed -------------------------------------------------------------- */
+
+/* A write and a read of each, all under way at once; how many were done. What
+ * is done is done: a value that was put is there until the engine dies. */
+static unsigned load_turn(struct client *const clients[CLIENTS],
+                          struct redis *to_kill)
+{
+    static unsigned number;
+    unsigned done = 0;
+
+    number++;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        store_say(clients[i], "PUT", printed("load/%u", i), NULL,
+                  printed("%u", number));
+        store_say(clients[i], "GET", printed("load/%u", i), NULL, NULL);
+    }
+    if (to_kill)
+        redis_kill(to_kill);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        unsigned put = client_reply(clients[i])->status;
+        struct reply *reply = client_reply(clients[i]);
+        bool is_done = put == 201 || put == 204;
+
+        if (!is_done && put != 503 && put != 504)
+            flunk("a write got %u", put);
+        if (reply->status != 200 && reply->status != 404 &&
+            reply->status != 503 && reply->status != 504)
+            flunk("a read got %u", reply->status);
+        if (is_done && reply->status == 404)
+            flunk("a write that was done is not seen");
+        if (is_done && reply->status == 200)
+            expect_body(reply, printed("%u", number));
+        done += is_done;
+    }
+    return done;
+}
+
+static void a_killed_engine_is_told_of_and_found_again(void **state)
+{
+    enum { TURNS = 20, KILLS = 3 };
+    struct redis *redis = redis_make(NULL);
+    struct client *clients[CLIENTS];
+    struct server *one;
+
+    (void)state;
+    redis_start(redis);
+    one = START_STORE(url_of(redis), "--workers=2");
+    for (unsigned i = 0; i < CLIENTS; i++)
+        clients[i] = client_open(one);
+    assert_true(eventually(load_turn(clients, NULL) == CLIENTS, SOON_MS));
+    for (int kill = 0; kill < KILLS; kill++) {
+        for (int turn = 0; turn < TURNS; turn++)
+            assert_int_equal(load_turn(clients, NULL), CLIENTS);
+        load_turn(clients, redis);
+        assert_int_equal(load_turn(clients, NULL), 0);
+        expect_unreachable(store_ask(clients[0], "GET", "a", NULL, NULL));
+        client_expect_usable(clients[0]);
+        redis_start(redis);
+        assert_true(eventually(load_turn(clients, NULL) == CLIENTS, SOON_MS));
+    }
+}
+
+/* --- Silent -------------------------------------------------------------- */
+
+static void an_engine_that_is_silent_costs_time_only(void **state)
+{
+    struct redis *redis = redis_make(NULL);
+    struct server *one;
+    struct client *client, *other;
+    struct reply *reply;
+
+    (void)state;
+    redis_start(redis);
+    one = START_STORE(url_of(redis), NULL);
+    client = client_open(one);
+    other = client_open(one);
+    assert_true(eventually(is_put(client, "a", "old"), SOON_MS));
+    redis_freeze(redis);
+    store_say(other, "PUT", "a", NULL, "new");
+    reply = store_ask(client, "GET", "a", NULL, NULL);
+    expect_problem(reply, 504, "504");
+    expect_no_field(reply, "ETag");
+    expect_problem(client_reply(other), 504, "may");
+    client_expect_usable(client);
+    redis_thaw(redis);
+    assert_true(eventually(store_ask(client, "GET", "a", NULL, NULL)->status ==
+                               200,
+                           SOON_MS));
+    reply = store_ask(client, "GET", "a", NULL, NULL);
+    if (memcmp(reply->body, "new", 3) != 0)
+        expect_body(reply, "old");
+    assert_true(eventually(is_put(client, "a", "newer"), SOON_MS));
+    store_holds(client, "a", "newer");
+}
+
+/* A list asks a lot at once: more of it than a worker may have under way. */
+static void too_much_under_way_is_refused(void **state)
+{
+    enum { READERS = 400 };
+    struct redis *redis = redis_make(NULL);
+    struct client *clients[READERS];
+    unsigned refused = 0, late = 0;
+    struct server *one;
+
+    (void)state;
+    redis_start(redis);
+    one = START_STORE(url_of(redis), "--workers=1");
+    for (unsigned i = 0; i < READERS; i++)
+        clients[i] = client_open(one);
+    assert_true(eventually(is_put(clients[0], "a", "x"), SOON_MS));
+    redis_freeze(redis);
+    for (unsigned i = 0; i < READERS; i++)
+        store_say(clients[i], "GET", "?limit=10", NULL, NULL);
+    for (unsigned i = 0; i < READERS; i++) {
+        struct reply *reply = client_reply(clients[i]);
+
+        if (reply->status == 503) {
+            expect_problem(reply, 503, "busy");
+            assert_non_null(reply_field(reply, "Retry-After"));
+            refused++;
+        } else {
+            expect_problem(reply, 504, "in time");
+            late++;
+        }
+    }
+    assert_true(refused > 0 && late > 0);
+    redis_thaw(redis);
+    assert_true(eventually(store_ask(clients[0], "GET", "?limit=10", NULL, NULL)
+                                   ->status == 200,
+                           SOON_MS));
+}
+
+/* --- Who may, and who else ----------------------------------------------- */
+
+static void a_password_is_used_and_never_told(void **state)
+{
+    struct redis *redis = redis_make("open-sesame");
+    struct server *one, *wrong;
+
+    (void)state;
+    redis_start(redis);
+    one = START_STORE(printed("redis://:open-sesame@127.0.0.1:%u", redis->port),
+                      NULL);
+    assert_true(eventually(is_put(client_open(one), "a", "x"), SOON_MS));
+    wrong = START_STORE(printed("redis://:open-barley@127.0.0.1:%u",
+                                redis->port),
+                        NULL);
+    expect_unreachable(store_ask(client_open(wrong), "GET", "a", NULL, NULL));
+    assert_null(strstr(read_text(one->errors, NULL), "sesame"));
+    assert_null(strstr(read_text(wrong->errors, NULL), "barley"));
+}
+
+static void servers_share_what_is_there(void **state)
+{
+    struct redis *redis = redis_make(NULL);
+    struct client *one, *other, *apart;
+    uint64_t revision;
+
+    (void)state;
+    redis_start(redis);
+    one = client_open(START_STORE(url_of(redis), NULL));
+    other = client_open(START_STORE(url_of(redis), NULL));
+    apart = client_open(START_STORE(printed("%s?name=apart", url_of(redis)),
+                                    NULL));
+    assert_true(eventually(is_put(one, "a", "old"), SOON_MS));
+    assert_true(eventually(is_put(other, "b", "b"), SOON_MS));
+    revision = store_put(other, "a", "new");
+    store_holds(one, "a", "new");
+    expect_status(store_ask(one, "PUT", "a",
+                            printed("If-Match: \"%llu\"\r\n",
+                                    (unsigned long long)revision),
+                            "newer"),
+                  204);
+    expect_status(store_ask(other, "PUT", "a",
+                            printed("If-Match: \"%llu\"\r\n",
+                                    (unsigned long long)revision),
+                            "lost"),
+                  412);
+    store_holds(other, "a", "newer");
+    assert_true(eventually(is_put(apart, "c", "c"), SOON_MS));
+    expect_status(store_ask(apart, "GET", "a", NULL, NULL), 404);
+    expect_status(store_ask(one, "GET", "c", NULL, NULL), 404);
+}
+
+static void one_of_many_creators_wins(void **state)
+{
+    enum { RACES = 100 };
+    struct redis *redis = redis_make(NULL);
+    struct client *clients[CLIENTS];
+    struct server *servers[2];
+
+    (void)state;
+    redis_start(redis);
+    for (unsigned i = 0; i < 2; i++)
+        servers[i] = START_STORE(url_of(redis), "--workers=2");
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        clients[i] = client_open(servers[i % 2]);
+        assert_true(eventually(is_put(clients[i], "ready", "x"), SOON_MS));
+    }
+    for (unsigned race = 0; race < RACES; race++) {
+        unsigned winner = CLIENTS;
+
+        for (unsigned i = 0; i < CLIENTS; i++)
+            store_say(clients[i], "PUT", printed("race/%u", race),
+                      "If-None-Match: *\r\n", printed("%u", i));
+        for (unsigned i = 0; i < CLIENTS; i++) {
+            unsigned status = client_reply(clients[i])->status;
+
+            if (status == 412)
+                continue;
+            assert_int_equal(status, 201);
+            assert_int_equal(winner, CLIENTS);
+            winner = i;
+        }
+        assert_true(winner < CLIENTS);
+        store_holds(clients[0], printed("race/%u", race),
+                    printed("%u", winner));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        redis_test(an_engine_that_is_not_there_is_waited_for),
+        redis_test(a_killed_engine_is_told_of_and_found_again),
+        redis_test(an_engine_that_is_silent_costs_time_only),
+        redis_test(too_much_under_way_is_refused),
+        redis_test(a_password_is_used_and_never_told),
+        redis_test(servers_share_what_is_there),
+        redis_test(one_of_many_creators_wins),
+    };
+
+    return cmocka_run_group_tests(tests, start, redis_end);
+}

@@ -1,0 +1,222 @@
+#include "observe/stats_store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "json.h"
+#include "observe/history.h"
+#include "observe/metrics.h"
+#include "observe/report.h"
+#include "observe/status_json.h"
+#include "sample_stats.h"
+
+static struct stats_shared *shared;
+static struct stats_snapshot *snapshot;
+static struct buf out;
+
+/* Each number of the first store is its own, 100 more in the second worker;
+ * the second store has counted one get. */
+static int set_up(void **state)
+{
+    struct stats_options options = sample_options(2);
+
+    (void)state;
+    shared = stats_shared_create(&options, &sample_began);
+    assert_non_null(shared);
+    snapshot = stats_snapshot_create(shared);
+    assert_non_null(snapshot);
+    for (unsigned i = 0; i < STATS_STORE_COUNTED; i++) {
+        stats_store_note(&shared->workers[0].stores[0], i, 1000 + i);
+        stats_store_note(&shared->workers[1].stores[0], i, 100);
+    }
+    for (unsigned i = STATS_STORE_COUNTED; i < STATS_STORE_NUMBERS; i++)
+        stats_store_set(&shared->stores[0], i, 2000 + i);
+    stats_store_note(&shared->workers[1].stores[1], STATS_STORE_FOUND, 1);
+    stats_read(shared, &sample_now, snapshot);
+    buf_init(&out, NULL, 0, STATUS_JSON_BYTES_MAX);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    buf_fini(&out);
+    stats_snapshot_destroy(snapshot);
+    stats_shared_destroy(shared);
+    return 0;
+}
+
+static uint64_t expected(unsigned number)
+{
+    return number < STATS_STORE_COUNTED ? 1100 + number : 2000 + number;
+}
+
+static const char *text(void)
+{
+    buf_put(&out, (struct bytes){"", 1});
+    assert_false(out.failed);
+    return out.data;
+}
+
+static void expect_line(const char *line)
+{
+    const char *at = strstr(out.data, line);
+
+    if (!at || at == out.data || at[-1] != '\n' || at[strlen(line)] != '\n')
+        fail_msg("no line '%s' in:\n%s", line, out.data);
+}
+
+static void rows_of_a_metric_stand_together_and_the_first_explains(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++) {
+        const struct stats_store_row *row = &stats_store_rows[i];
+        bool is_first = true;
+
+        assert_non_null(row->name);
+        assert_in_range(strlen(row->label), 1, 20);
+        for (unsigned k = 0; k < i; k++) {
+            assert_string_not_equal(stats_store_rows[k].name, row->name);
+            if (strcmp(stats_store_rows[k].metric, row->metric) != 0)
+                continue;
+            is_first = false;
+            assert_string_equal(stats_store_rows[i - 1].metric, row->metric);
+            assert_non_null(row->result);
+            assert_non_null(stats_store_rows[k].result);
+        }
+        assert_true(is_first == (row->help != NULL));
+    }
+}
+
+static void workers_and_the_store_are_summed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++)
+        assert_int_equal(snapshot->stores[0][i], expected(i));
+    assert_int_equal(snapshot->stores[1][STATS_STORE_FOUND], 1);
+    assert_int_equal(snapshot->stores[1][STATS_STORE_MISSING], 0);
+}
+
+static void the_report_has_a_part_for_each(void **state)
+{
+    char line[80];
+
+    (void)state;
+    report_put(&out, snapshot);
+    text();
+    expect_line("Store /kv, engine lmdb");
+    expect_line("Store /far, engine redis");
+    for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++) {
+        snprintf(line, sizeof(line), "  %-20s%20llu", stats_store_rows[i].label,
+                 (unsigned long long)expected(i));
+        expect_line(line);
+    }
+    expect_line("  writes a commit                      1.0");
+    /* What is not known of the second is not told. */
+    assert_null(strstr(strstr(out.data, "Store /far"), "commit"));
+}
+
+static void the_longest_prefix_keeps_the_report_narrow(void **state)
+{
+    struct stats_store_options store = {.engine = "lmdb"};
+    const char *line;
+
+    (void)state;
+    memset(store.prefix, 'x', sizeof(store.prefix) - 1);
+    snapshot->options.stores = &store;
+    snapshot->options.store_count = 1;
+    report_put(&out, snapshot);
+    line = strstr(text(), "Store x");
+    assert_non_null(line);
+    assert_in_range(strcspn(line, "\n"), 60, 80);
+}
+
+static void the_json_has_what_each_knows(void **state)
+{
+    struct history *history = history_create();
+    struct bytes value;
+    char path[60], number[24];
+
+    (void)state;
+    assert_non_null(history);
+    status_json_put(&out, snapshot, history);
+    history_destroy(history);
+    assert_false(out.failed);
+    for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++) {
+        snprintf(path, sizeof(path), "stores.0.%s", stats_store_rows[i].name);
+        snprintf(number, sizeof(number), "%llu",
+                 (unsigned long long)expected(i));
+        value = json_find(buf_bytes(&out), path);
+        assert_true(value.data && bytes_eq(value, bytes_of(number)));
+        snprintf(path, sizeof(path), "stores.1.%s", stats_store_rows[i].name);
+        assert_int_equal(json_find(buf_bytes(&out), path).data != NULL,
+                         i < STATS_STORE_COUNTED);
+    }
+    value = json_find(buf_bytes(&out), "stores.1.engine");
+    assert_true(value.data && bytes_eq(value, BYTES("\"redis\"")));
+}
+
+static void metrics_have_a_line_for_each_that_knows(void **state)
+{
+    (void)state;
+    metrics_put(&out, snapshot, METRICS_OPENMETRICS);
+    text();
+    expect_line("# TYPE sprintd_kv_gets counter");
+    expect_line("sprintd_kv_gets_total{store=\"/kv\",result=\"found\"} 1100");
+    expect_line("sprintd_kv_gets_total{store=\"/kv\",result=\"missing\"} 1101");
+    expect_line("sprintd_kv_gets_total{store=\"/far\",result=\"found\"} 1");
+    expect_line("# TYPE sprintd_kv_map_bytes gauge");
+    expect_line("# UNIT sprintd_kv_map_bytes bytes");
+    expect_line("sprintd_kv_map_bytes{store=\"/kv\"} 2015");
+    assert_null(strstr(out.data, "sprintd_kv_map_bytes{store=\"/far\"}"));
+}
+
+static void without_stores_there_is_no_word_of_them(void **state)
+{
+    (void)state;
+    snapshot->options.store_count = 0;
+    metrics_put(&out, snapshot, METRICS_PROMETHEUS);
+    report_put(&out, snapshot);
+    text();
+    assert_null(strstr(out.data, "kv_"));
+    assert_null(strstr(out.data, "Store"));
+}
+
+static void a_figure_nobody_has_is_no_metric(void **state)
+{
+    (void)state;
+    snapshot->options.stores = &sample_stores[1];
+    snapshot->options.store_count = 1;
+    metrics_put(&out, snapshot, METRICS_PROMETHEUS);
+    text();
+    assert_non_null(strstr(out.data, "sprintd_kv_gets_total"));
+    assert_null(strstr(out.data, "sprintd_kv_keys"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            rows_of_a_metric_stand_together_and_the_first_explains),
+        cmocka_unit_test_setup_teardown(workers_and_the_store_are_summed,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_report_has_a_part_for_each, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            the_longest_prefix_keeps_the_report_narrow, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_json_has_what_each_knows, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(metrics_have_a_line_for_each_that_knows,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_stores_there_is_no_word_of_them,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_figure_nobody_has_is_no_metric,
+                                        set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
