@@ -82,7 +82,7 @@ static void on_expired(void *context, struct deadline *deadline)
     (void)context;
     if (transfer->is_tunnel) { /* nobody has said anything for too long */
         transfer_let_go(transfer, false, BALANCE_NEITHER);
-        transfer->is_reply_done = true;
+        transfer->is_reply_done = transfer->is_send_over = true;
         transfer_wake(transfer);
         return;
     }
@@ -142,8 +142,7 @@ static uint64_t hash_of(const struct proxy *proxy,
         break;
     case PROXY_HASH_FIELD:
         for (size_t i = 0; i < request->field_count; i++)
-            if (bytes_ieq(request->fields[i].name,
-                                proxy->options.hash_field))
+            if (bytes_ieq(request->fields[i].name, proxy->options.hash_field))
                 text = request->fields[i].value;
         break;
     }

@@ -45,21 +45,32 @@ enum proxy_fault proxy_fault_of(enum upstream_error error)
     return PROXY_FAULT_NONE;
 }
 
+/* Of connections that cannot be made the pool tells. */
+static bool is_ours_to_tell(enum proxy_fault fault)
+{
+    return fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SLOW ||
+           fault == PROXY_FAULT_CLOSED || fault == PROXY_FAULT_REPLY;
+}
+
 void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault)
 {
     const char *why = proxy->why;
     struct bytes name = BYTES("every server");
+    char more[40] = "";
     uint64_t held_back;
 
     proxy->why = NULL;
-    if (!log_limit_allows(&proxy->log_limit, proxy->now->mono_ms, COMPLAIN_MS,
+    if (!is_ours_to_tell(fault) ||
+        !log_limit_allows(&proxy->log_limit, proxy->now->mono_ms, COMPLAIN_MS,
                           &held_back))
         return;
     if (server >= 0)
         name = upstream_place_of(proxy->pool, server)->authority;
-    log_warning("proxy: %.*s %s%s%s%s (%llu more like it)", (int)name.len,
-                name.data, faults[fault].text, why ? ": it " : "",
-                why ? why : "", "", (unsigned long long)held_back);
+    if (held_back > 0)
+        snprintf(more, sizeof(more), " (%llu more before)",
+                 (unsigned long long)held_back);
+    log_warning("upstream '%.*s' %s%s%s%s", (int)name.len, name.data,
+                faults[fault].text, why ? ": it " : "", why ? why : "", more);
 }
 
 static void answer(const struct proxy *proxy, struct exchange *exchange,
@@ -106,8 +117,7 @@ void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
                             proxy->options.style);
         return;
     }
-    len = snprintf(text, sizeof(text),
-                   "The request is not passed on: it %s.\n",
+    len = snprintf(text, sizeof(text), "The request is not passed on: it %s.\n",
                    relay_fault(verdict));
     answer(proxy, exchange, relay_status(verdict), BYTES(""),
            (struct bytes){text, (size_t)len});

@@ -23,6 +23,9 @@ enum {
     PROXY_INTERIM_MAX = 8 /* heads before the reply's */
 };
 
+_Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
+               "a head must fit in");
+
 /* buffer_bytes of room, once in each direction. */
 struct proxy_buffer {
     struct proxy_buffer *next; /* in the pool */
@@ -79,16 +82,16 @@ struct transfer {
     uint8_t fault; /* enum proxy_fault */
 
     /* Our way. */
-    bool is_asking;       /* for an upstream; not there yet */
-    bool is_open;         /* there is one */
-    bool has_sent;        /* it may have seen something of the request */
-    bool is_kept;         /* all of the body so far lies in out */
-    bool has_body_ended;  /* all of it has come */
-    bool is_send_over;    /* it takes no more: what is left is dropped */
-    bool is_upgrade;      /* a tunnel is asked for */
-    uint8_t out_framing;  /* enum body_framing */
-    size_t head_sent;     /* bytes of head */
-    size_t out_sent;      /* of out, from its begin on */
+    bool is_asking;      /* for an upstream; not there yet */
+    bool is_open;        /* there is one */
+    bool has_sent;       /* it may have seen something of the request */
+    bool is_kept;        /* all of the body so far lies in out */
+    bool has_body_ended; /* all of it has come */
+    bool is_send_over;   /* it takes no more: what is left is dropped */
+    bool is_upgrade;     /* a tunnel is asked for */
+    uint8_t out_framing; /* enum body_framing */
+    size_t head_sent;    /* bytes of head */
+    size_t out_sent;     /* of out, from its begin on */
     struct buf head;
     struct proxy_buffer *out; /* NULL: no body */
 
@@ -99,8 +102,8 @@ struct transfer {
     bool is_paused;     /* in is full */
     bool is_answered;   /* the response has its head */
     bool is_tunnel;
-    bool persists;       /* the reply said that its connection does */
-    uint64_t kept_ms;    /* for so long, idle; 0: it did not say */
+    bool persists;           /* the reply said that its connection does */
+    uint64_t kept_ms;        /* for so long, idle; 0: it did not say */
     struct proxy_buffer *in; /* decoded, from begin to end; before there is a
                                 reply raw */
     size_t lent;             /* where what the response was lent ends */

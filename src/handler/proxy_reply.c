@@ -241,8 +241,7 @@ static void read_once(struct transfer *transfer)
 {
     ssize_t n;
 
-    if (!transfer->in &&
-        !(transfer->in = proxy_buffer_take(transfer->proxy))) {
+    if (!transfer->in && !(transfer->in = proxy_buffer_take(transfer->proxy))) {
         transfer_fail(transfer, PROXY_FAULT_SHORT);
         return;
     }

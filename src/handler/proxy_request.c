@@ -310,8 +310,8 @@ static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
         return false;
     if (transfer->in && transfer->in->end > 0)
         return false; /* some of a reply has come */
-    return transfer->is_kept && (!transfer->has_sent ||
-                                 is_idempotent(exchange->request.method));
+    return transfer->is_kept &&
+           (!transfer->has_sent || is_idempotent(exchange->request.method));
 }
 
 void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
