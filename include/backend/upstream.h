@@ -12,7 +12,8 @@
  * reading stays on (one epoll_ctl in its life); that for writing only after
  * upstream_wait_writable(). While it is idle, what becomes readable is its end:
  * it is closed. An idle one that has been closed all the same is found on use:
- * the asker retries (is_reused).
+ * the asker retries (is_reused). To an address that its server's name has no
+ * more none is kept.
  *
  * Thread: one worker's; upstream_pool_create() any, before upstream_pool_start().
  * Owns:   the connections, the names; balance's shared part is the server's.
@@ -37,13 +38,14 @@ struct upstream_place {
     struct bytes authority; /* as Host would say, for logs and statistics too */
 };
 
-/* Counters of one server, of all workers: relaxed; for statistics. */
+/* Counters of one server, of all workers: relaxed; for statistics. The asker
+ * counts bytes, the pool the rest. */
 struct upstream_counts {
-    _Atomic uint64_t requests;
-    _Atomic uint64_t failures;
+    _Atomic uint64_t requests; /* it was chosen for, retries too */
+    _Atomic uint64_t failures; /* as balance was told */
     _Atomic uint64_t connects; /* new connections */
     _Atomic uint64_t reuses;
-    _Atomic uint64_t retries;
+    _Atomic uint64_t retries;  /* requests begun anew after this server */
     _Atomic uint64_t bytes_in; /* from it */
     _Atomic uint64_t bytes_out;
     _Atomic uint32_t idle; /* connections, now */
@@ -78,15 +80,17 @@ enum upstream_error {
     UPSTREAM_OK,
     UPSTREAM_REFUSED,    /* nobody listens, no route: 502 */
     UPSTREAM_UNRESOLVED, /* the name has no address: 502 */
-    UPSTREAM_TIMEOUT,    /* connecting took too long: 504 */
+    UPSTREAM_TIMEOUT,    /* looking up and connecting took too long: 504 */
     UPSTREAM_NONE,       /* all are down or at their limit: 503 */
-    UPSTREAM_SHORT       /* of memory or descriptors here: 503 */
+    UPSTREAM_SHORT       /* of memory, descriptors or ports here: 503 */
 };
 
-struct upstream;      /* opaque */
-struct upstream_pool; /* opaque */
+struct upstream; /* opaque, and the next two */
+struct upstream_race;
+struct upstream_pool;
 
-/* Inside of whoever asks. */
+/* Inside of whoever asks; what is private is zero at first. It may be
+ * cancelled, started anew or freed within any of its callbacks. */
 struct upstream_ask {
     uint64_t hash;  /* see balance_take() */
     uint64_t tried; /* servers not to ask again; the pool adds each it takes */
@@ -99,9 +103,11 @@ struct upstream_ask {
     /* The answer. */
     struct upstream *upstream;
     enum upstream_error error;
-    int server;       /* which was taken; -1: none */
-    bool is_reused;   /* the connection has served before */
-    struct list link; /* private, as all below */
+    int server;                 /* which was taken; -1: none */
+    bool is_reused;             /* the connection has served before */
+    bool is_retry;              /* private, as all below */
+    bool wants_new;             /* no idle one */
+    struct upstream_race *race; /* while it is being connected */
     struct upstream_pool *pool;
 };
 
@@ -109,11 +115,13 @@ struct upstream_ask {
 MUST_USE struct upstream_pool *upstream_pool_create(
     const struct upstream_options *options);
 
-/* Begins to look names up. 0 or -errno: a name that cannot be one. */
+/* Begins to look names up. 0 or -errno: a name that cannot be one, no memory.
+ * A name without addresses is no error: it may have some later. */
 MUST_USE int upstream_pool_start(struct upstream_pool *pool,
                                  const struct upstream_loop *loop);
 
-/* Nobody asks any more. NULL is accepted. */
+/* Nobody asks any more, and it is not within a callback of an ask. NULL is
+ * accepted. */
 void upstream_pool_destroy(struct upstream_pool *pool);
 
 /* Wants a connection to one of the servers. Tries one server only: on_failed
@@ -121,18 +129,23 @@ void upstream_pool_destroy(struct upstream_pool *pool);
  * asker starts anew if it may (upstream_may_retry()). */
 void upstream_ask_start(struct upstream_pool *pool, struct upstream_ask *ask);
 
-/* Lost interest, in whatever state: the connection is closed. */
+/* Lost interest, in whatever state, also in none: the connection is closed, and
+ * nothing is told any more. Counts as BALANCE_NEITHER. */
 void upstream_ask_cancel(struct upstream_ask *ask);
 
 /* The exchange over it is done. reusable: nothing is left to be read or sent,
  * and the server said that it persists; idle_ms: for how long it says to keep
- * it idle (Keep-Alive: timeout=), 0: it did not. */
+ * it idle (Keep-Alive: timeout=), 0: it did not. A reused one that was found
+ * closed is no failure of the server's: BALANCE_NEITHER. */
 void upstream_release(struct upstream_ask *ask, bool reusable, uint64_t idle_ms,
                       enum balance_result result);
 
-/* Whether another try is allowed: below retries_max (the caller counts), a
- * server untried and up, or the same one when a reused connection was stale;
- * within the budget, which it then takes from. */
+/* Whether another try is allowed, after on_failed, or a release or cancel:
+ * below retries_max (the caller counts), a server untried and up, and within
+ * the budget, which it then takes from.
+ * was_stale: a reused connection was closed before it answered. Then the same
+ * server may be asked again, over a new connection, so only once; neither
+ * retries_max nor the budget counts that, for the server has not failed. */
 MUST_USE bool upstream_may_retry(struct upstream_ask *ask, unsigned retries,
                                  bool was_stale);
 

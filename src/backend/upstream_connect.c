@@ -1,0 +1,317 @@
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "backend/upstream_priv.h"
+
+/* RFC 8305, 5: 250 ms, and never less than 100 or more than 2000. The wheel
+ * makes it up to a tick more. */
+enum { STAGGER_MS = 250 };
+
+/* The backlog of a unix socket is full: again with the next tick. */
+enum { BACKLOG_MS = 1 };
+
+union any_address {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_un un;
+};
+
+static void race_go_on(struct upstream_race *race);
+
+/* --- A race, and its end --------------------------------------------------- */
+
+static void race_close(struct upstream_race *race)
+{
+    struct upstream_pool *pool = race->server->pool;
+
+    while (!list_is_empty(&race->attempts))
+        upstream_close(OWNER_OF(race->attempts.next, struct upstream, link));
+    upstream_alarm_drop(pool, &race->limit);
+    upstream_alarm_drop(pool, &race->next);
+    race->ask->race = NULL;
+    list_drop(&race->link);
+    list_put_first(&pool->free_races, &race->link);
+}
+
+static void race_win(struct upstream_race *race, struct upstream *upstream)
+{
+    struct upstream_ask *ask = race->ask;
+
+    list_drop(&upstream->link);
+    race_close(race);
+    upstream_count(&upstream->server->counts->connects);
+    upstream_ask_opened(ask, upstream);
+}
+
+static void race_lose(struct upstream_race *race, enum upstream_error error,
+                      int err)
+{
+    struct upstream_ask *ask = race->ask;
+
+    race_close(race);
+    upstream_ask_failed(ask, error, err);
+}
+
+static void on_limit(struct upstream_alarm *alarm)
+{
+    race_lose(OWNER_OF(alarm, struct upstream_race, limit), UPSTREAM_TIMEOUT,
+              0);
+}
+
+static void on_next(struct upstream_alarm *alarm)
+{
+    race_go_on(OWNER_OF(alarm, struct upstream_race, next));
+}
+
+static struct upstream_race *race_create(struct upstream_server *server,
+                                         struct upstream_ask *ask)
+{
+    struct upstream_pool *pool = server->pool;
+    struct upstream_race *race;
+
+    if (!list_is_empty(&pool->free_races)) {
+        race = OWNER_OF(pool->free_races.next, struct upstream_race, link);
+        list_drop(&race->link);
+    } else if (!(race = malloc(sizeof(*race)))) {
+        return NULL;
+    }
+    race->ask = ask;
+    race->server = server;
+    race->limit.on_due = on_limit;
+    race->next.on_due = on_next;
+    race->count = race->at = 0;
+    race->error = UPSTREAM_UNRESOLVED;
+    race->err = 0;
+    deadline_init(&race->limit.deadline);
+    deadline_init(&race->next.deadline);
+    list_init(&race->link);
+    list_init(&race->attempts);
+    ask->race = race;
+    return race;
+}
+
+/* --- One address ----------------------------------------------------------- */
+
+static enum upstream_error judge(int err)
+{
+    switch (err) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case EAGAIN:        /* routes */
+    case EADDRNOTAVAIL: /* ports */
+        return UPSTREAM_SHORT;
+    case ETIMEDOUT:
+        return UPSTREAM_TIMEOUT;
+    default:
+        return UPSTREAM_REFUSED;
+    }
+}
+
+/* What the server has done to us says more than what we lack: IPv6, often. */
+static void note_failure(struct upstream_race *race, int err)
+{
+    if (race->error == UPSTREAM_REFUSED || race->error == UPSTREAM_TIMEOUT)
+        return;
+    race->error = judge(err);
+    race->err = err;
+}
+
+static socklen_t fill_in(union any_address *to,
+                         const struct upstream_place *place,
+                         const struct address *address)
+{
+    *to = (union any_address){0};
+    switch ((enum address_family)address->family) {
+    case ADDRESS_IPV4:
+        to->in.sin_family = AF_INET;
+        to->in.sin_port = htons(address->port);
+        memcpy(&to->in.sin_addr, address->octets, 4);
+        return sizeof(to->in);
+    case ADDRESS_IPV6:
+        to->in6.sin6_family = AF_INET6;
+        to->in6.sin6_port = htons(address->port);
+        memcpy(&to->in6.sin6_addr, address->octets, 16);
+        return sizeof(to->in6);
+    case ADDRESS_UNIX:
+        break;
+    }
+    to->un.sun_family = AF_UNIX;
+    memcpy(to->un.sun_path, place->unix_path, strlen(place->unix_path));
+    return sizeof(to->un);
+}
+
+/* The socket, or -errno. */
+static int open_socket(struct upstream_pool *pool, int family)
+{
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    const int on = 1;
+    int fd = socket(family, type, 0);
+
+    if (fd == -1 && (errno == EMFILE || errno == ENFILE) &&
+        upstream_close_one_idle(pool))
+        fd = socket(family, type, 0);
+    if (fd == -1)
+        return -errno;
+    /* Without it, a request in two parts would be slow, not wrong. */
+    if (family != AF_UNIX)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return fd;
+}
+
+/* 0: connected; -EINPROGRESS; another -errno. */
+static int connect_to(int fd, const union any_address *to, socklen_t len)
+{
+    int rc = connect(fd, &to->any, len);
+
+    /* On the same machine the other end has answered by now. To ask for that
+     * is cheaper than to have the loop watch for it. */
+    if (rc == -1 && errno == EINPROGRESS)
+        rc = connect(fd, &to->any, len);
+    if (rc == 0 || errno == EISCONN)
+        return 0;
+    return errno == EALREADY || errno == EINTR ? -EINPROGRESS : -errno;
+}
+
+/* 0: *upstream_out is connected, and among the attempts of race; -EINPROGRESS:
+ * it is the latter only; another -errno: there is none. */
+static int attempt(struct upstream_race *race, const struct address *address,
+                   struct upstream **upstream_out)
+{
+    struct upstream_server *server = race->server;
+    struct upstream *upstream = upstream_create(server);
+    union any_address to;
+    socklen_t len = fill_in(&to, server->place, address);
+    int fd, err;
+
+    if (!upstream)
+        return -ENOMEM;
+    fd = open_socket(server->pool, to.any.sa_family);
+    if (fd < 0) {
+        upstream_close(upstream);
+        return fd;
+    }
+    upstream_set_fd(upstream, fd);
+    upstream->race = race;
+    upstream->address = *address;
+    list_put_last(&race->attempts, &upstream->link);
+    err = connect_to(fd, &to, len);
+    if (err == -EINPROGRESS)
+        ev_io_start(server->pool->loop, &upstream->writing);
+    else if (err != 0)
+        upstream_close(upstream);
+    *upstream_out = upstream;
+    return err;
+}
+
+/* --- One after the other --------------------------------------------------- */
+
+/* Tries addresses until one is under way, or none is left. */
+static void race_go_on(struct upstream_race *race)
+{
+    struct upstream_pool *pool = race->server->pool;
+
+    upstream_alarm_drop(pool, &race->next);
+    while (race->at < race->count) {
+        const struct address *address = &race->addresses[race->at];
+        struct upstream *upstream;
+        int err = attempt(race, address, &upstream);
+
+        if (err == 0) {
+            race_win(race, upstream);
+            return;
+        }
+        if (err == -EAGAIN && address->family == ADDRESS_UNIX) {
+            upstream_alarm_set(pool, &race->next, BACKLOG_MS);
+            return;
+        }
+        race->at++;
+        if (err == -EINPROGRESS) {
+            if (race->at < race->count)
+                upstream_alarm_set(pool, &race->next, STAGGER_MS);
+            return;
+        }
+        note_failure(race, -err);
+    }
+    if (list_is_empty(&race->attempts))
+        race_lose(race, race->error, race->err);
+}
+
+void upstream_race_note(struct upstream *upstream, bool has_failed)
+{
+    struct upstream_race *race = upstream->race;
+    int err = 0;
+    socklen_t len = sizeof(err);
+
+    if (has_failed)
+        err = ENOMEM;
+    else if (getsockopt(upstream_fd(upstream), SOL_SOCKET, SO_ERROR, &err,
+                        &len) == -1)
+        err = errno;
+    if (err == 0) {
+        race_win(race, upstream);
+        return;
+    }
+    note_failure(race, err);
+    upstream_close(upstream);
+    race_go_on(race);
+}
+
+/* With what there is of addresses now. */
+static void race_begin(struct upstream_race *race)
+{
+    const struct resolver_name *name = race->server->name;
+
+    if (!name) {
+        race->addresses[0] = (struct address){.family = ADDRESS_UNIX};
+        race->count = 1;
+    } else if (resolver_name_state(name) == RESOLVER_KNOWN) {
+        const struct address *addresses = resolver_name_addresses(name,
+                                                                  &race->count);
+
+        memcpy(race->addresses, addresses, race->count * sizeof(*addresses));
+    }
+    race_go_on(race);
+}
+
+void upstream_race_start(struct upstream_server *server,
+                         struct upstream_ask *ask)
+{
+    struct upstream_pool *pool = server->pool;
+    struct upstream_race *race = race_create(server, ask);
+
+    if (!race) {
+        upstream_ask_failed(ask, UPSTREAM_SHORT, ENOMEM);
+        return;
+    }
+    upstream_alarm_set(pool, &race->limit, pool->options.connect_ms);
+    if (server->name && resolver_name_state(server->name) == RESOLVER_ASKING)
+        list_put_last(&server->waiting, &race->link);
+    else
+        race_begin(race);
+}
+
+void upstream_race_stop(struct upstream_race *race)
+{
+    race_close(race);
+}
+
+void upstream_race_wake(struct upstream_server *server)
+{
+    /* None comes back into it: the name is not looked up for the first time
+     * any more. Each may take others away. */
+    while (!list_is_empty(&server->waiting)) {
+        struct upstream_race *race = OWNER_OF(server->waiting.next,
+                                              struct upstream_race, link);
+
+        list_drop(&race->link);
+        race_begin(race);
+    }
+}

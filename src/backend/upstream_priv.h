@@ -1,0 +1,148 @@
+/*
+ * upstream_priv - what the three files of upstream share: upstream.c (the life
+ * of a connection), upstream_connect.c (how one comes to be) and
+ * upstream_pool.c (servers, and who asks).
+ *
+ *   race --first to connect--> in use --kept--> idle --asked for--> in use
+ *
+ * Invariant: a connection has a race (it is connecting), or an ask (it is in
+ *            use), or neither: then it is in the list of idle ones.
+ */
+#ifndef BACKEND_UPSTREAM_PRIV_H
+#define BACKEND_UPSTREAM_PRIV_H
+
+#include "backend/retry_budget.h"
+#include "backend/upstream.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "io/deadline.h"
+
+enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
+
+/* A limit of time, and what then. */
+struct upstream_alarm {
+    struct deadline deadline;
+    void (*on_due)(struct upstream_alarm *alarm);
+};
+
+struct upstream_server {
+    struct upstream_pool *pool;
+    const struct upstream_place *place;
+    struct upstream_counts *counts;
+    struct resolver_name *name; /* NULL: a unix socket */
+    unsigned changes;           /* of its addresses */
+    struct list waiting;        /* races, for the first addresses */
+    struct list idle;           /* newest first */
+    unsigned idle_count;
+    struct log_limit failures;
+    bool was_ejected; /* by this worker, and not seen well since */
+};
+
+struct upstream {
+    ev_io reading;    /* on, but while connecting or paused */
+    ev_io writing;    /* on while connecting or waited for */
+    struct list link; /* of its race, its server's idle ones, the free ones */
+    struct upstream_alarm idle_limit; /* left on while it is in use */
+    struct upstream_server *server;
+    struct upstream_race *race;
+    struct upstream_ask *ask;
+    struct address address;
+    unsigned changes;  /* as of when its address was last known */
+    unsigned requests; /* that it was opened or taken for */
+};
+
+/* One ask, while addresses are tried. */
+struct upstream_race {
+    struct list link; /* of those that wait for a name, or the free ones */
+    struct upstream_ask *ask;
+    struct upstream_server *server;
+    struct upstream_alarm limit; /* of all of it */
+    struct upstream_alarm next;  /* when the next address is tried */
+    struct list attempts;        /* connections under way */
+    struct address addresses[RESOLVER_ADDRESSES_MAX];
+    size_t count;
+    size_t at;                 /* the next */
+    enum upstream_error error; /* of those that have failed */
+    int err;                   /* the same, as errno says it */
+};
+
+struct upstream_pool {
+    struct upstream_options options;
+    struct ev_loop *loop; /* NULL: not started */
+    const struct now *now;
+    struct balance *balance;
+    struct retry_budget budget;
+    struct deadline_wheel wheel;
+    struct list free_upstreams;
+    struct list free_races;
+    struct log_limit refusals; /* UPSTREAM_NONE */
+    struct upstream_server servers[];
+};
+
+static inline void upstream_alarm_set(struct upstream_pool *pool,
+                                      struct upstream_alarm *alarm,
+                                      uint64_t after_ms)
+{
+    deadline_set(&pool->wheel, &alarm->deadline, pool->now->mono_ms + after_ms);
+}
+
+static inline void upstream_alarm_drop(struct upstream_pool *pool,
+                                       struct upstream_alarm *alarm)
+{
+    deadline_drop(&pool->wheel, &alarm->deadline);
+}
+
+static inline void upstream_count(_Atomic uint64_t *count)
+{
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+/* --- upstream.c ------------------------------------------------------------ */
+
+/* A connection with neither race nor ask nor socket. NULL: no memory. */
+struct upstream *upstream_create(struct upstream_server *server);
+
+/* Gives it fd, which is its own from now on. */
+void upstream_set_fd(struct upstream *upstream, int fd);
+
+/* Closes what there is, wherever it is linked. */
+void upstream_close(struct upstream *upstream);
+
+/* Connected, or idle so far: it is this ask's. */
+void upstream_give_to(struct upstream *upstream, struct upstream_ask *ask);
+
+/* Nobody's any more: idle, or closed where that may not be. */
+void upstream_keep(struct upstream *upstream, uint64_t idle_ms);
+
+/* The newest idle one that is not known to be closed, or NULL. */
+struct upstream *upstream_take_idle(struct upstream_server *server);
+
+/* Closes those to addresses which server has no more. */
+void upstream_close_moved(struct upstream_server *server);
+
+/* For its descriptor. False: there is none. */
+bool upstream_close_one_idle(struct upstream_pool *pool);
+
+/* --- upstream_connect.c ---------------------------------------------------- */
+
+/* Ends in upstream_ask_opened() or upstream_ask_failed(), maybe at once. */
+void upstream_race_start(struct upstream_server *server,
+                         struct upstream_ask *ask);
+
+/* Without a word. */
+void upstream_race_stop(struct upstream_race *race);
+
+/* Its socket has become writable, or has failed. */
+void upstream_race_note(struct upstream *upstream, bool has_failed);
+
+/* The addresses are known, or will not be. */
+void upstream_race_wake(struct upstream_server *server);
+
+/* --- upstream_pool.c ------------------------------------------------------- */
+
+void upstream_ask_opened(struct upstream_ask *ask, struct upstream *upstream);
+/* err: of the system call, or 0. */
+void upstream_ask_failed(struct upstream_ask *ask, enum upstream_error error,
+                         int err);
+
+#endif

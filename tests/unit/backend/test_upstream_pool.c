@@ -1,0 +1,321 @@
+/* link: -Wl,--wrap=socket,--wrap=connect,--wrap=malloc,--wrap=calloc,--wrap=ev_timer_again,--wrap=log_write */
+/* link: -Wl,--wrap=balance_create,--wrap=balance_destroy,--wrap=balance_take,--wrap=balance_give,--wrap=balance_state_of,--wrap=balance_retry_after_s */
+/* link: -Wl,--wrap=retry_budget_note_request,--wrap=retry_budget_take */
+/* link: -Wl,--wrap=resolver_name_open,--wrap=resolver_name_close,--wrap=resolver_name_state,--wrap=resolver_name_addresses,--wrap=resolver_name_why */
+#include "backend/upstream.h"
+
+#include "upstream_place.h"
+
+/* A pool of three servers, each listening. */
+static void start_with_three(void)
+{
+    options.server_count = SERVERS;
+    for (unsigned i = 0; i < SERVERS; i++) {
+        listen_at(i, 8);
+        know_listener(i, i);
+    }
+    start_pool();
+}
+
+/* --- Which server ---------------------------------------------------------------- */
+
+static void balance_chooses_by_hash_among_those_not_tried(void **state)
+{
+    struct asker asker = make_asker();
+
+    (void)state;
+    start_with_three();
+    asker.ask.hash = 12345;
+    asker.ask.tried = 1;
+    upstream_ask_start(pool, &asker.ask);
+    assert_int_equal(played.hash, 12345);
+    assert_int_equal(asker.ask.server, 1);
+    assert_int_equal(asker.ask.tried, 3);
+    assert_int_equal(counts[0].requests, 0);
+    assert_int_equal(counts[1].requests, 1);
+    close(accept_at(1));
+    upstream_ask_cancel(&asker.ask);
+}
+
+static void an_idle_one_serves_its_own_server_only(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    start_with_three();
+    start_open(&asker);
+    release(&asker);
+    played.states[0] = BALANCE_DOWN;
+    start_open(&asker);
+    assert_int_equal(asker.ask.server, 1);
+    assert_false(asker.ask.is_reused);
+    release(&asker);
+    assert_int_equal(idle_count(0), 1);
+    assert_int_equal(idle_count(1), 1);
+}
+
+static void with_nobody_up_it_fails_and_says_so_now_and_then(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    start_with_three();
+    for (unsigned i = 0; i < SERVERS; i++)
+        played.states[i] = BALANCE_DOWN;
+    for (unsigned i = 0; i < 5; i++) {
+        start(&asker);
+        assert_int_equal(asker.failed, 1);
+        assert_int_equal(asker.ask.error, UPSTREAM_NONE);
+        assert_int_equal(asker.ask.server, -1);
+        assert_false(upstream_may_retry(&asker.ask, 0, false));
+    }
+    now.mono_ms += UPSTREAM_LOG_INTERVAL_MS;
+    start(&asker);
+    assert_string_equal(log_text,
+                        "no upstream to ask: 'a.test:80' and the others are "
+                        "down or at the limit (0 more like it)\n"
+                        "no upstream to ask: 'a.test:80' and the others are "
+                        "down or at the limit (4 more like it)\n");
+    assert_int_equal(upstream_retry_after_s(pool), 17);
+}
+
+static void what_became_of_it_is_told_to_balance(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    start_with_one();
+    for (unsigned i = 0; i < 3; i++) {
+        start_open(&asker);
+        upstream_release(&asker.ask, i != BALANCE_FAILURE, 0,
+                         (enum balance_result)i);
+        assert_int_equal(played.given[i], 1);
+        assert_int_equal(played.active[0], 0);
+        assert_int_equal(counts[0].failures, i == BALANCE_FAILURE);
+    }
+}
+
+/* --- Trying again ------------------------------------------------------------------ */
+
+static void another_server_may_be_tried(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    options.retries_max = 2;
+    played.budget = 10;
+    start_with_three();
+    for (unsigned i = 0; i < SERVERS; i++)
+        stop_listening(i);
+    start(&asker);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(upstream_may_retry(&asker.ask, i, false));
+        upstream_ask_start(pool, &asker.ask);
+        assert_int_equal(asker.failed, i + 2);
+        assert_int_equal(asker.ask.server, i + 1);
+        assert_int_equal(counts[i].retries, 1);
+    }
+    assert_false(upstream_may_retry(&asker.ask, 1, false)); /* nobody left */
+    assert_int_equal(counts[2].retries, 0);
+    assert_int_equal(played.budget, 8);
+    assert_int_equal(played.noted, 1); /* one request, tried three times */
+    start(&asker);
+    assert_int_equal(played.noted, 2);
+}
+
+static void trying_again_has_limits(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    options.retries_max = 2;
+    played.budget = 1;
+    start_with_three();
+    start_open(&asker);
+    upstream_release(&asker.ask, false, 0, BALANCE_FAILURE);
+    assert_false(upstream_may_retry(&asker.ask, 2, false));
+    assert_false(upstream_may_retry(&asker.ask, UINT32_MAX, false));
+    played.states[1] = BALANCE_EJECTED;
+    played.states[2] = BALANCE_DOWN;
+    assert_false(upstream_may_retry(&asker.ask, 0, false));
+    played.states[2] = BALANCE_SLOW;
+    assert_int_equal(played.budget, 1);
+    assert_true(upstream_may_retry(&asker.ask, 1, false));
+    assert_false(upstream_may_retry(&asker.ask, 1, false)); /* budget */
+    assert_int_equal(counts[0].retries, 1);
+}
+
+static void a_stale_one_is_tried_anew_over_a_new_connection(void **state)
+{
+    struct asker askers[2];
+
+    (void)state;
+    start_with_one(); /* retries_max and the budget are 0 */
+    start_open(&askers[0]);
+    start_open(&askers[1]);
+    release(&askers[0]);
+    release(&askers[1]);
+    start_open(&askers[0]);
+    assert_true(askers[0].ask.is_reused);
+    upstream_release(&askers[0].ask, false, 0, BALANCE_NEITHER);
+    assert_true(upstream_may_retry(&askers[0].ask, 0, true));
+    upstream_ask_start(pool, &askers[0].ask);
+    assert_int_equal(askers[0].opened, 2);
+    assert_int_equal(askers[0].ask.server, 0);
+    assert_false(askers[0].ask.is_reused);
+    assert_int_equal(idle_count(0), 1); /* the other one is left alone */
+    assert_int_equal(counts[0].retries, 1);
+    assert_int_equal(counts[0].failures, 0);
+    assert_int_equal(played.noted, 3);
+    /* That was new: it cannot have been stale. */
+    upstream_ask_cancel(&askers[0].ask);
+    assert_false(upstream_may_retry(&askers[0].ask, 0, true));
+    start_open(&askers[0]);
+    assert_true(askers[0].ask.is_reused);
+    release(&askers[0]);
+}
+
+/* --- What is said ------------------------------------------------------------------- */
+
+static void failures_are_logged_now_and_then(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    start_with_one();
+    stop_listening(0);
+    for (unsigned i = 0; i < 10; i++)
+        start(&asker);
+    now.mono_ms += UPSTREAM_LOG_INTERVAL_MS;
+    start(&asker);
+    assert_string_equal(log_text, "connect to upstream 'a.test:80': "
+                                  "Connection refused (0 more like it)\n"
+                                  "connect to upstream 'a.test:80': "
+                                  "Connection refused (9 more like it)\n");
+    assert_int_equal(counts[0].failures, 11);
+}
+
+static void who_is_ejected_and_back_is_said_once(void **state)
+{
+    struct asker asker, early;
+
+    (void)state;
+    start_with_three();
+    start_open(&early);
+    start_open(&asker);
+    played.ejects = true;
+    upstream_release(&asker.ask, false, 0, BALANCE_FAILURE);
+    assert_string_equal(log_text, "upstream 'a.test:80' is left out for a "
+                                  "while: it has failed too often\n");
+    log_text[0] = '\0';
+    release(&early); /* asked before: it is still left out */
+    assert_string_equal(log_text, "");
+    played.states[0] = BALANCE_SLOW;
+    for (unsigned i = 0; i < 3; i++) {
+        start_open(&asker);
+        assert_int_equal(asker.ask.server, 0);
+        release(&asker);
+    }
+    assert_string_equal(log_text, "upstream 'a.test:80' is back\n");
+}
+
+/* --- A pool's life ------------------------------------------------------------------- */
+
+static void a_name_that_cannot_be_one_is_an_error_of_start(void **state)
+{
+    struct upstream_loop its_loop = {loop, &now, resolver};
+
+    (void)state;
+    options.server_count = SERVERS;
+    for (err_at = 0; err_at < SERVERS; err_at++) {
+        open_err = -EINVAL;
+        pool = upstream_pool_create(&options);
+        assert_non_null(pool);
+        assert_int_equal(upstream_pool_start(pool, &its_loop), -EINVAL);
+        for (unsigned i = 0; i < SERVERS; i++)
+            assert_int_equal(names[i].is_open, i < err_at);
+        upstream_pool_destroy(pool);
+        for (unsigned i = 0; i < SERVERS; i++)
+            assert_false(names[i].is_open);
+    }
+    pool = NULL;
+}
+
+static void a_name_that_has_no_address_is_none(void **state)
+{
+    (void)state;
+    names[0].state = RESOLVER_FAILED;
+    start_pool();
+    assert_string_equal(log_text, "");
+}
+
+static void without_memory_there_is_no_pool(void **state)
+{
+    (void)state;
+    calls.memory_left = 0;
+    assert_null(upstream_pool_create(&options));
+    calls.memory_left = 1;
+    played.has_no_memory = true;
+    assert_null(upstream_pool_create(&options));
+}
+
+static void one_that_was_never_started_or_made_is_destroyed(void **state)
+{
+    (void)state;
+    upstream_pool_destroy(upstream_pool_create(&options));
+    upstream_pool_destroy(NULL);
+}
+
+static void destroying_it_closes_what_is_idle(void **state)
+{
+    struct asker askers[3];
+    int end;
+
+    (void)state;
+    start_with_three();
+    for (unsigned i = 0; i < 3; i++) {
+        start_open(&askers[i]);
+        played.states[i] = BALANCE_DOWN;
+    }
+    end = accept_at(1);
+    for (unsigned i = 0; i < 3; i++)
+        release(&askers[i]);
+    assert_int_equal(idle_count(0) + idle_count(1) + idle_count(2), 3);
+    upstream_pool_destroy(pool);
+    pool = NULL;
+    assert_int_equal(idle_count(0) + idle_count(1) + idle_count(2), 0);
+    assert_true(is_ended(end));
+    close(end);
+}
+
+static void it_tells_what_it_is_made_of(void **state)
+{
+    (void)state;
+    start_with_three();
+    assert_int_equal(upstream_server_count(pool), SERVERS);
+    assert_ptr_equal(upstream_place_of(pool, 2), &places[2]);
+    assert_ptr_equal(upstream_balance(pool), &balance_stub);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(balance_chooses_by_hash_among_those_not_tried),
+        TEST(an_idle_one_serves_its_own_server_only),
+        TEST(with_nobody_up_it_fails_and_says_so_now_and_then),
+        TEST(what_became_of_it_is_told_to_balance),
+        TEST(another_server_may_be_tried),
+        TEST(trying_again_has_limits),
+        TEST(a_stale_one_is_tried_anew_over_a_new_connection),
+        TEST(failures_are_logged_now_and_then),
+        TEST(who_is_ejected_and_back_is_said_once),
+        TEST(a_name_that_cannot_be_one_is_an_error_of_start),
+        TEST(a_name_that_has_no_address_is_none),
+        TEST(without_memory_there_is_no_pool),
+        TEST(one_that_was_never_started_or_made_is_destroyed),
+        TEST(destroying_it_closes_what_is_idle),
+        TEST(it_tells_what_it_is_made_of),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
