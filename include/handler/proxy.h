@@ -32,6 +32,9 @@
 #include "handler/handler.h"
 #include "http/relay.h"
 
+/* The longest head of a reply, and what one read of a body may bring. */
+enum { PROXY_BUFFER_BYTES_MIN = 32768 };
+
 enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
 
 /* What BALANCE_HASH goes by. */
@@ -63,5 +66,8 @@ MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);
+
+/* For probes and statistics. */
+struct upstream_pool *proxy_pool(const struct proxy *proxy);
 
 #endif

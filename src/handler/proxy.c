@@ -1,0 +1,330 @@
+#include "handler/proxy_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* --- Pools ------------------------------------------------------------------- */
+
+struct proxy_buffer *proxy_buffer_take(struct proxy *proxy)
+{
+    struct proxy_buffer *buffer = proxy->buffers;
+
+    if (buffer) {
+        proxy->buffers = buffer->next;
+        proxy->buffer_count--;
+    } else {
+        buffer = malloc(sizeof(*buffer) + proxy->options.buffer_bytes);
+        if (!buffer)
+            return NULL;
+    }
+    buffer->begin = buffer->end = 0;
+    return buffer;
+}
+
+void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
+{
+    struct proxy_buffer *buffer = *buffer_ref;
+
+    *buffer_ref = NULL;
+    if (!buffer)
+        return;
+    if (proxy->buffer_count == PROXY_BUFFERS_KEPT) {
+        free(buffer);
+        return;
+    }
+    buffer->next = proxy->buffers;
+    proxy->buffers = buffer;
+    proxy->buffer_count++;
+}
+
+static struct transfer *take_transfer(struct proxy *proxy)
+{
+    struct transfer *transfer;
+
+    if (list_is_empty(&proxy->transfers))
+        return malloc(sizeof(*transfer));
+    transfer = OWNER_OF(proxy->transfers.next, struct transfer, link);
+    list_drop(&transfer->link);
+    proxy->transfer_count--;
+    return transfer;
+}
+
+static void give_transfer(struct proxy *proxy, struct transfer *transfer)
+{
+    if (proxy->transfer_count == PROXY_TRANSFERS_KEPT) {
+        free(transfer);
+        return;
+    }
+    list_put_first(&proxy->transfers, &transfer->link);
+    proxy->transfer_count++;
+}
+
+/* --- Transfers --------------------------------------------------------------- */
+
+void transfer_limit(struct transfer *transfer, uint64_t ms)
+{
+    struct proxy *proxy = transfer->proxy;
+
+    if (ms > 0)
+        deadline_set(&proxy->deadlines, &transfer->deadline,
+                     proxy->now->mono_ms + ms);
+    else
+        deadline_drop(&proxy->deadlines, &transfer->deadline);
+}
+
+static void on_expired(void *context, struct deadline *deadline)
+{
+    struct transfer *transfer = OWNER_OF(deadline, struct transfer, deadline);
+
+    (void)context;
+    if (transfer->is_tunnel) { /* nobody has said anything for too long */
+        transfer_let_go(transfer, false, BALANCE_NEITHER);
+        transfer->is_reply_done = transfer->is_send_over = true;
+        transfer_wake(transfer);
+        return;
+    }
+    transfer_fail(transfer, PROXY_FAULT_SLOW);
+}
+
+/* Whoever it was made for is gone, or has all there will be. */
+static void abandon(struct transfer *transfer)
+{
+    struct proxy *proxy = transfer->proxy;
+
+    transfer->exchange = NULL;
+    transfer_let_go(transfer, false, BALANCE_NEITHER);
+    transfer_limit(transfer, 0);
+    proxy_buffer_give(proxy, &transfer->in);
+    proxy_buffer_give(proxy, &transfer->out);
+}
+
+void transfer_release(struct transfer *transfer)
+{
+    if (--transfer->refs > 0)
+        return;
+    abandon(transfer);
+    buf_fini(&transfer->head);
+    buf_fini(&transfer->interim);
+    buf_fini(&transfer->trailer);
+    give_transfer(transfer->proxy, transfer);
+}
+
+static void destroy_stream(struct stream *stream)
+{
+    struct transfer *transfer = OWNER_OF(stream, struct transfer, stream);
+
+    abandon(transfer);
+    transfer_release(transfer);
+}
+
+static void destroy_sink(struct sink *sink)
+{
+    transfer_release(OWNER_OF(sink, struct transfer, sink));
+}
+
+static uint64_t hash_of(const struct proxy *proxy,
+                        const struct exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+    struct bytes text = request->target;
+
+    if (proxy->options.upstream.balance.policy != BALANCE_HASH)
+        return 0;
+    switch (proxy->options.hash) {
+    case PROXY_HASH_ADDRESS:
+        text = (struct bytes){(const char *)exchange->peer->octets,
+                              sizeof(exchange->peer->octets)};
+        break;
+    case PROXY_HASH_URI:
+        break;
+    case PROXY_HASH_FIELD:
+        for (size_t i = 0; i < request->field_count; i++)
+            if (bytes_ieq(request->fields[i].name, proxy->options.hash_field))
+                text = request->fields[i].value;
+        break;
+    }
+    return XXH3_64bits(text.data, text.len);
+}
+
+/* With one reference, the response's. NULL: no memory. */
+static struct transfer *make_transfer(struct proxy *proxy,
+                                      struct exchange *exchange)
+{
+    const struct relay *relay = &proxy->options.relay;
+    struct transfer *transfer = take_transfer(proxy);
+
+    if (!transfer)
+        return NULL;
+    /* Not head_inline: it is as large as all the rest. */
+    memset(transfer, 0, offsetof(struct transfer, head_inline));
+    list_init(&transfer->link);
+    deadline_init(&transfer->deadline);
+    transfer->proxy = proxy;
+    transfer->exchange = exchange;
+    transfer->refs = 1;
+    transfer->stream = (struct stream){
+        .fill = proxy_fill, .destroy = destroy_stream, .lends = true};
+    transfer->sink = (struct sink){.take = proxy_take_body,
+                                   .destroy = destroy_sink,
+                                   .end = proxy_end_body};
+    transfer->ask.hash = hash_of(proxy, exchange);
+    transfer->is_kept = true;
+    transfer->has_body_ended = true;
+    transfer->out_framing = BODY_NONE;
+    transfer->is_upgrade = exchange->response.persists &&
+                           relay_upgrades(relay, &exchange->request);
+    buf_init(&transfer->head, transfer->head_inline,
+             sizeof(transfer->head_inline), RELAY_HEAD_BYTES_MAX);
+    buf_init(&transfer->interim, NULL, 0, RELAY_HEAD_BYTES_MAX);
+    buf_init(&transfer->trailer, NULL, 0, CHUNKED_TRAILER_BYTES_MAX);
+    return transfer;
+}
+
+/* --- The handler -------------------------------------------------------------- */
+
+/* What no upstream needs to be asked about. True: it was answered. */
+static bool refuse(const struct proxy *proxy, struct exchange *exchange)
+{
+    switch (exchange->request.method) {
+    case METHOD_CONNECT:
+    case METHOD_TRACE:
+        response_make_error(&exchange->response, 405,
+                            BYTES("Allow: GET, HEAD, OPTIONS, POST, PUT, "
+                                  "DELETE, PATCH\r\n"),
+                            proxy->options.style);
+        return true;
+    case METHOD_GET:
+    case METHOD_HEAD:
+    case METHOD_OPTIONS:
+    case METHOD_POST:
+    case METHOD_PUT:
+    case METHOD_DELETE:
+    case METHOD_PATCH:
+    case METHOD_OTHER:
+    case METHOD_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* False: it cannot be passed on, and that was answered. */
+static bool make_head(struct transfer *transfer)
+{
+    enum relay_verdict verdict = transfer_write_head(transfer, 0);
+
+    if (verdict != RELAY_DONE)
+        proxy_answer_verdict(transfer->proxy, transfer->exchange, verdict);
+    return verdict == RELAY_DONE;
+}
+
+static void begin(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct proxy *proxy = self;
+    struct transfer *transfer;
+
+    (void)rest;
+    if (refuse(proxy, exchange))
+        return;
+    transfer = make_transfer(proxy, exchange);
+    if (transfer)
+        transfer->out = proxy_buffer_take(proxy);
+    if (!transfer || !transfer->out) {
+        if (transfer)
+            transfer_release(transfer);
+        proxy_answer_fault(proxy, exchange, PROXY_FAULT_SHORT);
+        return;
+    }
+    transfer->has_body_ended = false;
+    transfer->is_upgrade = false;
+    transfer->out_framing = exchange->request.is_chunked ? BODY_CHUNKED
+                                                         : BODY_LENGTH;
+    if (make_head(transfer))
+        exchange->sink = &transfer->sink;
+    else
+        transfer_release(transfer);
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct proxy *proxy = self;
+    struct transfer *transfer;
+
+    (void)rest;
+    if (exchange->sink) {
+        transfer = OWNER_OF(exchange->sink, struct transfer, sink);
+        transfer->refs++;
+    } else {
+        if (refuse(proxy, exchange))
+            return;
+        transfer = make_transfer(proxy, exchange);
+        if (!transfer) {
+            proxy_answer_fault(proxy, exchange, PROXY_FAULT_SHORT);
+            return;
+        }
+        if (!make_head(transfer)) {
+            transfer_release(transfer);
+            return;
+        }
+    }
+    exchange->response.stream = &transfer->stream;
+    transfer_ask(transfer);
+}
+
+struct handler proxy_handler(struct proxy *proxy)
+{
+    return (struct handler){.answer = answer, .begin = begin, .self = proxy};
+}
+
+struct proxy *proxy_create(const struct proxy_options *options)
+{
+    struct proxy *proxy = calloc(1, sizeof(*proxy));
+
+    if (!proxy)
+        return NULL;
+    proxy->options = *options;
+    list_init(&proxy->transfers);
+    proxy->pool = upstream_pool_create(&options->upstream);
+    if (proxy->pool)
+        return proxy;
+    free(proxy);
+    return NULL;
+}
+
+int proxy_start(struct proxy *proxy, const struct upstream_loop *loop)
+{
+    proxy->loop = loop->loop;
+    proxy->now = loop->now;
+    deadline_wheel_init(&proxy->deadlines, loop->loop, loop->now, on_expired,
+                        proxy);
+    return upstream_pool_start(proxy->pool, loop);
+}
+
+void proxy_destroy(struct proxy *proxy)
+{
+    if (!proxy)
+        return;
+    upstream_pool_destroy(proxy->pool);
+    if (proxy->loop)
+        deadline_wheel_fini(&proxy->deadlines);
+    while (!list_is_empty(&proxy->transfers)) {
+        struct list *link = proxy->transfers.next;
+
+        list_drop(link);
+        free(OWNER_OF(link, struct transfer, link));
+    }
+    while (proxy->buffers) {
+        struct proxy_buffer *next = proxy->buffers->next;
+
+        free(proxy->buffers);
+        proxy->buffers = next;
+    }
+    free(proxy);
+}
+
+struct upstream_pool *proxy_pool(const struct proxy *proxy)
+{
+    return proxy->pool;
+}

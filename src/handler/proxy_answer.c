@@ -1,0 +1,177 @@
+#include "handler/proxy_priv.h"
+
+void transfer_wake(struct transfer *transfer)
+{
+    if (transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+/* --- The head -------------------------------------------------------------------- */
+
+/* From now on the client's bytes are the upstream's, and the other way round. */
+static bool open_tunnel(struct transfer *transfer)
+{
+    const struct proxy *proxy = transfer->proxy;
+    struct exchange *exchange = transfer->exchange;
+    struct response *response = &exchange->response;
+
+    if (relay_interim(&proxy->options.relay, &exchange->request, &proxy->reply,
+                      &response->head) != RELAY_DONE ||
+        response->head.failed)
+        return false;
+    transfer->out = proxy_buffer_take(transfer->proxy);
+    if (!transfer->out)
+        return false;
+    response->head_bytes = (uint32_t)response->head.len;
+    response_add_memory(response, buf_bytes(&response->head));
+    response->stream = &transfer->stream;
+    transfer->out_framing = BODY_TUNNEL;
+    transfer->has_body_ended = false;
+    transfer->refs++;
+    exchange->sink = &transfer->sink;
+    exchange->is_tunnel = true;
+    return true;
+}
+
+/* What is there of a body leaves with its head. */
+static void lend_first(struct transfer *transfer)
+{
+    struct response *response = &transfer->exchange->response;
+    const struct proxy_buffer *in = transfer->in;
+    struct bytes data = {in->data + in->begin, in->end - in->begin};
+
+    if (response->stream != &transfer->stream || response->is_chunked)
+        return; /* or nothing of it will be sent */
+    response_add_memory(response, data);
+    response->body_bytes += data.len;
+    if (response->has_length)
+        response->length_left -= data.len;
+    transfer->lent = in->end;
+    if (transfer->is_reply_done) {
+        response->stream = NULL;
+        response->spent = &transfer->stream;
+    }
+}
+
+/* Framed as it came, or by its length if all of it is here. */
+static void add_body(struct transfer *transfer, enum body_framing framing)
+{
+    struct response *response = &transfer->exchange->response;
+    const struct proxy_buffer *in = transfer->in;
+
+    if (framing == BODY_NONE) {
+        response_add_head(response);
+        response->spent = &transfer->stream;
+    } else if (framing == BODY_LENGTH) {
+        response_add_stream_of(response, &transfer->stream,
+                               transfer->proxy->reply.content_length);
+    } else if (transfer->is_reply_done && transfer->trailer.len == 0) {
+        response_add_stream_of(response, &transfer->stream,
+                               in->end - in->begin);
+    } else {
+        response_add_stream(response, &transfer->stream);
+    }
+}
+
+bool transfer_answer(struct transfer *transfer, enum body_framing framing)
+{
+    const struct proxy *proxy = transfer->proxy;
+    struct exchange *exchange = transfer->exchange;
+    struct response *response = &exchange->response;
+
+    response->stream = NULL;
+    response->status = (uint16_t)proxy->reply.status;
+    response->head.len = 0;
+    response->bytes_sent = response->body_bytes = 0; /* of heads before it */
+    transfer->is_answered = true;
+    if (framing == BODY_TUNNEL) {
+        transfer->is_answered = open_tunnel(transfer);
+    } else if (relay_reply(&proxy->options.relay, &exchange->request,
+                           &proxy->reply, proxy->options.style,
+                           &response->head) == RELAY_DONE) {
+        add_body(transfer, framing);
+        if (transfer->exchange) /* there was memory for the head */
+            lend_first(transfer);
+    } else {
+        transfer->is_answered = false;
+    }
+    if (!transfer->is_answered)
+        response->stream = &transfer->stream;
+    return transfer->is_answered;
+}
+
+/* --- The stream ------------------------------------------------------------------ */
+
+/* All of it has been lent, or more will be. */
+static int end_of(struct transfer *transfer)
+{
+    struct response *response = &transfer->exchange->response;
+
+    if (!transfer->is_reply_done)
+        return STREAM_MORE;
+    if (response->is_chunked && transfer->trailer.len > 0 &&
+        !transfer->trailer.failed) {
+        /* head is of no use any more: it makes room for what remains of them */
+        transfer->head.len = 0;
+        relay_trailer(buf_bytes(&transfer->trailer), &transfer->head);
+        if (!transfer->head.failed)
+            response->trailer = buf_bytes(&transfer->head);
+    }
+    return STREAM_END;
+}
+
+static int fill_body(struct transfer *transfer)
+{
+    struct response *response = &transfer->exchange->response;
+    const struct proxy_buffer *in;
+
+    transfer_reclaim(transfer);
+    in = transfer->in;
+    if (in && in->begin < in->end) {
+        response->lent = (struct bytes){in->data + in->begin,
+                                        in->end - in->begin};
+        transfer->lent = in->end;
+        return end_of(transfer);
+    }
+    if (transfer->is_broken)
+        return STREAM_FAILED;
+    return transfer->is_reply_done ? end_of(transfer) : STREAM_LATER;
+}
+
+static int fill_fault(struct transfer *transfer)
+{
+    struct exchange *exchange = transfer->exchange;
+
+    exchange->response.stream = NULL;
+    proxy_answer_fault(transfer->proxy, exchange,
+                       (enum proxy_fault)transfer->fault);
+    transfer->exchange = NULL;
+    transfer_release(transfer);
+    return STREAM_ANSWERED;
+}
+
+static int fill_head(struct transfer *transfer, struct buf *out)
+{
+    if (transfer->interim.len > 0) {
+        buf_put(out, buf_bytes(&transfer->interim));
+        transfer->interim.len = 0;
+        return STREAM_MORE;
+    }
+    if (transfer->in)
+        transfer_digest(transfer);
+    if (transfer->is_answered)
+        return STREAM_ANSWERED;
+    return transfer->fault ? fill_fault(transfer) : STREAM_LATER;
+}
+
+int proxy_fill(struct stream *stream, struct buf *out)
+{
+    struct transfer *transfer = OWNER_OF(stream, struct transfer, stream);
+    int result;
+
+    transfer->refs++;
+    result = transfer->is_answered ? fill_body(transfer)
+                                   : fill_head(transfer, out);
+    transfer_release(transfer);
+    return result;
+}

@@ -1,0 +1,124 @@
+#include "handler/proxy_priv.h"
+
+#include <stdio.h>
+
+enum { COMPLAIN_MS = 1000 };
+
+/* As clients are told, and the log; token: of Proxy-Status (RFC 9209 2.3). */
+static const struct {
+    unsigned status;
+    const char *token;
+    const char *text;
+} faults[PROXY_FAULT_COUNT] = {
+    [PROXY_FAULT_REFUSED] = {502, "connection_refused",
+                             "cannot be connected to"},
+    [PROXY_FAULT_UNRESOLVED] = {502, "dns_error", "has a name without address"},
+    [PROXY_FAULT_CONNECT] = {504, "connection_timeout",
+                             "took too long to connect to"},
+    [PROXY_FAULT_NOBODY] = {503, "destination_unavailable",
+                            "is down, or has enough to do"},
+    [PROXY_FAULT_SHORT] = {503, "proxy_internal_error",
+                           "cannot be asked for want of resources here"},
+    [PROXY_FAULT_SLOW] = {504, "http_response_timeout",
+                          "took too long to answer"},
+    [PROXY_FAULT_CLOSED] = {502, "http_response_incomplete",
+                            "closed the connection without a whole answer"},
+    [PROXY_FAULT_REPLY] = {502, "http_protocol_error",
+                           "gave an answer that cannot be passed on"}};
+
+enum proxy_fault proxy_fault_of(enum upstream_error error)
+{
+    switch (error) {
+    case UPSTREAM_OK:
+        break;
+    case UPSTREAM_REFUSED:
+        return PROXY_FAULT_REFUSED;
+    case UPSTREAM_UNRESOLVED:
+        return PROXY_FAULT_UNRESOLVED;
+    case UPSTREAM_TIMEOUT:
+        return PROXY_FAULT_CONNECT;
+    case UPSTREAM_NONE:
+        return PROXY_FAULT_NOBODY;
+    case UPSTREAM_SHORT:
+        return PROXY_FAULT_SHORT;
+    }
+    return PROXY_FAULT_NONE;
+}
+
+/* Of connections that cannot be made the pool tells. */
+static bool is_ours_to_tell(enum proxy_fault fault)
+{
+    return fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SLOW ||
+           fault == PROXY_FAULT_CLOSED || fault == PROXY_FAULT_REPLY;
+}
+
+void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault)
+{
+    const char *why = proxy->why;
+    struct bytes name = BYTES("every server");
+    char more[40] = "";
+    uint64_t held_back;
+
+    proxy->why = NULL;
+    if (!is_ours_to_tell(fault) ||
+        !log_limit_allows(&proxy->log_limit, proxy->now->mono_ms, COMPLAIN_MS,
+                          &held_back))
+        return;
+    if (server >= 0)
+        name = upstream_place_of(proxy->pool, server)->authority;
+    if (held_back > 0)
+        snprintf(more, sizeof(more), " (%llu more before)",
+                 (unsigned long long)held_back);
+    log_warning("upstream '%.*s' %s%s%s%s", (int)name.len, name.data,
+                faults[fault].text, why ? ": it " : "", why ? why : "", more);
+}
+
+static void answer(const struct proxy *proxy, struct exchange *exchange,
+                   unsigned status, struct bytes fields, struct bytes text)
+{
+    response_make_short(&exchange->response, status, fields,
+                        BYTES("text/plain; charset=utf-8"), text,
+                        proxy->options.style);
+}
+
+void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
+                        enum proxy_fault fault)
+{
+    const struct bytes *name = &proxy->options.relay.pseudonym;
+    char fields[256], text[160], retry[40] = "";
+    int field_len, len;
+
+    if (faults[fault].status == 503)
+        snprintf(retry, sizeof(retry), "Retry-After: %u\r\n",
+                 upstream_retry_after_s(proxy->pool));
+    field_len = snprintf(fields, sizeof(fields),
+                         "%sProxy-Status: %.*s; error=%s\r\n"
+                         "Cache-Control: no-store\r\n",
+                         retry, (int)name->len, name->data,
+                         faults[fault].token);
+    len = snprintf(text, sizeof(text), "The server behind this one %s.\n",
+                   faults[fault].text);
+    answer(proxy, exchange, faults[fault].status,
+           (struct bytes){fields, (size_t)field_len},
+           (struct bytes){text, (size_t)len});
+}
+
+void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
+                          enum relay_verdict verdict)
+{
+    char text[160];
+    int len;
+
+    if (verdict == RELAY_LAST) { /* an OPTIONS that was meant for us */
+        response_make_short(&exchange->response, 204,
+                            BYTES("Allow: GET, HEAD, OPTIONS, POST, PUT, "
+                                  "DELETE, PATCH\r\n"),
+                            BYTES("text/plain"), BYTES(""),
+                            proxy->options.style);
+        return;
+    }
+    len = snprintf(text, sizeof(text), "The request is not passed on: it %s.\n",
+                   relay_fault(verdict));
+    answer(proxy, exchange, relay_status(verdict), BYTES(""),
+           (struct bytes){text, (size_t)len});
+}

@@ -1,0 +1,193 @@
+/*
+ * proxy_priv - a transfer, and what its files share:
+ *
+ *   proxy.c          transfers and buffers, begin and answer
+ *   proxy_request.c  our way to the upstream: asking, sending, trying again
+ *   proxy_reply.c    its way back: heads and bodies as they are read
+ *   proxy_answer.c   the response: what it is made of, the stream
+ *   proxy_error.c    what is answered instead, and why
+ */
+#ifndef HANDLER_PROXY_PRIV_H
+#define HANDLER_PROXY_PRIV_H
+
+#include "base/list.h"
+#include "base/log.h"
+#include "handler/proxy.h"
+#include "http/exchange.h"
+#include "io/deadline.h"
+
+enum {
+    PROXY_HEAD_INLINE = 2048,   /* of a request for the upstream */
+    PROXY_TRANSFERS_KEPT = 256, /* free ones beyond go back to the system */
+    PROXY_BUFFERS_KEPT = 256,
+    PROXY_INTERIM_MAX = 8 /* heads before the reply's */
+};
+
+_Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
+               "a head must fit in");
+
+/* buffer_bytes of room, once in each direction. */
+struct proxy_buffer {
+    struct proxy_buffer *next; /* in the pool */
+    size_t begin;              /* of what is not done with */
+    size_t end;
+    char data[];
+};
+
+/* What went wrong, from the most telling on. */
+enum proxy_fault {
+    PROXY_FAULT_NONE,
+    PROXY_FAULT_REFUSED,    /* the connection was */
+    PROXY_FAULT_UNRESOLVED, /* nobody knows the name */
+    PROXY_FAULT_CONNECT,    /* connecting took too long */
+    PROXY_FAULT_NOBODY,     /* all are down, or have enough to do */
+    PROXY_FAULT_SHORT,      /* of memory or descriptors */
+    PROXY_FAULT_SLOW,       /* no reply in time */
+    PROXY_FAULT_CLOSED,     /* closed without a whole reply */
+    PROXY_FAULT_REPLY,      /* it is no HTTP that we understand */
+    PROXY_FAULT_COUNT
+};
+
+struct proxy {
+    struct proxy_options options;
+    struct upstream_pool *pool;
+    struct ev_loop *loop; /* NULL: not started */
+    const struct now *now;
+    struct deadline_wheel deadlines;
+    struct list transfers; /* free ones */
+    size_t transfer_count; /* of these */
+    struct proxy_buffer *buffers;
+    size_t buffer_count;
+    struct log_limit log_limit;
+    const char *why;    /* of the fault that is told next; NULL: no more */
+    struct reply reply; /* while one is looked at */
+};
+
+static inline void proxy_count(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
+}
+
+struct transfer {
+    struct upstream_ask ask;
+    struct stream stream;
+    struct sink sink;
+    struct deadline deadline;
+    struct list link; /* among the free */
+    struct proxy *proxy;
+    struct exchange *exchange; /* NULL: gone */
+    uint8_t refs;              /* response's stream, exchange's sink */
+    uint8_t retries;
+    uint8_t interims;
+    uint8_t fault; /* enum proxy_fault */
+
+    /* Our way. */
+    bool is_asking;      /* for an upstream; not there yet */
+    bool is_open;        /* there is one */
+    bool has_sent;       /* it may have seen something of the request */
+    bool is_kept;        /* all of the body so far lies in out */
+    bool has_body_ended; /* all of it has come */
+    bool is_send_over;   /* it takes no more: what is left is dropped */
+    bool is_upgrade;     /* a tunnel is asked for */
+    uint8_t out_framing; /* enum body_framing */
+    size_t head_sent;    /* bytes of head */
+    size_t out_sent;     /* of out, from its begin on */
+    struct buf head;
+    struct proxy_buffer *out; /* NULL: no body */
+
+    /* Its way. */
+    bool has_reply;     /* a reply's head was understood: no more tries */
+    bool is_reply_done; /* whole, or a tunnel that has ended */
+    bool is_broken;     /* what is missing of it will never come */
+    bool is_paused;     /* in is full */
+    bool is_answered;   /* the response has its head */
+    bool is_tunnel;
+    bool persists;           /* the reply said that its connection does */
+    uint64_t kept_ms;        /* for so long, idle; 0: it did not say */
+    struct proxy_buffer *in; /* decoded, from begin to end; before there is a
+                                reply raw */
+    size_t lent;             /* where what the response was lent ends */
+    struct http1_progress progress;
+    struct body_reader reader;
+    struct buf interim; /* heads to be passed on */
+    struct buf trailer;
+    char head_inline[PROXY_HEAD_INLINE];
+};
+
+/* --- proxy.c ------------------------------------------------------------------ */
+
+/* NULL: no memory. Empty. */
+struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
+void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
+
+void transfer_release(struct transfer *transfer);
+
+/* At so many milliseconds from now; 0: none. */
+void transfer_limit(struct transfer *transfer, uint64_t ms);
+
+/* --- proxy_request.c ------------------------------------------------------------- */
+
+/* Makes the head for that server. */
+MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
+                                                int server);
+
+/* Looks for an upstream, and goes on from there. */
+void transfer_ask(struct transfer *transfer);
+
+/* Sends what there is to be sent. */
+void transfer_flush(struct transfer *transfer);
+
+/* The connection is no good any more, by a fault of the other side: tries
+ * anew, or makes that the answer, or breaks the answer off. */
+void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
+
+/* The upstream goes back to its pool; or is closed. */
+void transfer_let_go(struct transfer *transfer, bool reusable,
+                     enum balance_result result);
+
+bool proxy_take_body(struct sink *sink, struct bytes data);
+void proxy_end_body(struct sink *sink);
+
+/* Looks at what takes too long, and sets the limit anew. */
+void transfer_watch(struct transfer *transfer);
+
+/* --- proxy_reply.c ----------------------------------------------------------------- */
+
+/* Reads once, and goes on with what came. It may be gone afterwards. */
+void transfer_read(struct transfer *transfer);
+
+/* Goes on with heads that are in the buffer, unless the response has something
+ * to send first. The caller has a reference of its own. */
+void transfer_digest(struct transfer *transfer);
+
+/* What was lent has been sent: room again. */
+void transfer_reclaim(struct transfer *transfer);
+
+/* --- proxy_answer.c ---------------------------------------------------------------- */
+
+/* Makes the response of proxy->reply, and of what is there of its body. Its
+ * caller has a reference. False: it cannot be passed on. */
+MUST_USE bool transfer_answer(struct transfer *transfer,
+                              enum body_framing framing);
+
+int proxy_fill(struct stream *stream, struct buf *out);
+
+/* There is something for the response. */
+void transfer_wake(struct transfer *transfer);
+
+/* --- proxy_error.c ----------------------------------------------------------------- */
+
+enum proxy_fault proxy_fault_of(enum upstream_error error);
+
+/* Says in the log what went wrong with whom (-1: with nobody). */
+void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault);
+
+/* In the place of whatever the response was to be. */
+void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
+                        enum proxy_fault fault);
+
+/* To a request that is not passed on. */
+void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
+                          enum relay_verdict verdict);
+
+#endif

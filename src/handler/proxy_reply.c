@@ -1,0 +1,263 @@
+#include "handler/proxy_priv.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "observe/profile.h"
+
+enum { KEPT_S_MAX = 86400, MS_PER_S = 1000 };
+
+/* --- The end ------------------------------------------------------------------- */
+
+/* is_clean: nothing came behind it. */
+static void finish(struct transfer *transfer, bool is_clean)
+{
+    bool is_sent = transfer->has_body_ended &&
+                   transfer->head_sent == transfer->head.len &&
+                   (!transfer->out ||
+                    transfer->out->end ==
+                        transfer->out->begin + transfer->out_sent);
+
+    transfer->is_reply_done = true;
+    transfer_let_go(transfer,
+                    is_clean && is_sent && transfer->persists &&
+                        !transfer->is_send_over,
+                    BALANCE_SUCCESS);
+    if (!transfer->has_body_ended) { /* nobody reads the rest of it */
+        transfer->is_send_over = true;
+        transfer->sink.is_full = false;
+    }
+}
+
+static void meet_end(struct transfer *transfer)
+{
+    if (transfer->is_tunnel)
+        finish(transfer, false);
+    else if (transfer->has_reply &&
+             body_reader_finish(&transfer->reader) == BODY_END)
+        finish(transfer, false);
+    else
+        transfer_fail(transfer, PROXY_FAULT_CLOSED);
+}
+
+/* --- Bodies --------------------------------------------------------------------- */
+
+/* Takes the framing off what was read from there on, in place. */
+static void decode(struct transfer *transfer, size_t from)
+{
+    struct proxy_buffer *in = transfer->in;
+    struct bytes input = {in->data + from, in->end - from};
+    struct bytes data;
+
+    if (transfer->is_tunnel)
+        return;
+    in->end = from;
+    for (;;) {
+        switch (body_reader_next(&transfer->reader, &input, &data)) {
+        case BODY_DATA:
+            if (data.data != in->data + in->end)
+                memmove(in->data + in->end, data.data, data.len);
+            in->end += data.len;
+            break;
+        case BODY_AGAIN:
+            return;
+        case BODY_END:
+            finish(transfer, input.len == 0);
+            return;
+        case BODY_BAD:
+            transfer->proxy->why = "its body is framed wrongly";
+            transfer_fail(transfer, PROXY_FAULT_REPLY);
+            return;
+        }
+    }
+}
+
+void transfer_reclaim(struct transfer *transfer)
+{
+    struct proxy_buffer *in = transfer->in;
+    size_t half = transfer->proxy->options.buffer_bytes / 2;
+
+    if (!in)
+        return;
+    in->begin = transfer->lent;
+    if (in->begin == in->end) {
+        in->begin = in->end = 0;
+    } else if (in->begin > half) {
+        memmove(in->data, in->data + in->begin, in->end - in->begin);
+        in->end -= in->begin;
+        in->begin = 0;
+    }
+    transfer->lent = in->begin;
+    if (transfer->is_paused && transfer->is_open && in->end <= half) {
+        transfer->is_paused = false;
+        upstream_resume(&transfer->ask);
+        transfer_watch(transfer);
+    }
+}
+
+/* --- Heads ---------------------------------------------------------------------- */
+
+/* For how long its server keeps an idle connection, as far as it says. */
+static uint64_t read_kept_ms(const struct reply *reply)
+{
+    for (size_t i = 0; i < reply->field_count; i++) {
+        const struct field *field = &reply->fields[i];
+        const char *at, *end = field->value.data + field->value.len;
+        uint64_t seconds = 0;
+
+        if (!bytes_ieq(field->name, BYTES("Keep-Alive")))
+            continue;
+        at = memmem(field->value.data, field->value.len, "timeout=", 8);
+        for (at = at ? at + 8 : end;
+             at < end && *at >= '0' && *at <= '9' && seconds < KEPT_S_MAX; at++)
+            seconds = seconds * 10 + (uint64_t)(*at - '0');
+        return seconds * MS_PER_S;
+    }
+    return 0;
+}
+
+/* A 1xx: passed on when the response sends next. False: too many. */
+static bool pass_interim(struct transfer *transfer)
+{
+    const struct proxy *proxy = transfer->proxy;
+    const struct request *request = &transfer->exchange->request;
+    const struct reply *reply = &proxy->reply;
+
+    if (++transfer->interims > PROXY_INTERIM_MAX)
+        return false;
+    if (request->minor == 0 ||
+        (reply->status == 100 && !request->expects_continue))
+        return true;
+    return relay_interim(&proxy->options.relay, request, reply,
+                         &transfer->interim) == RELAY_DONE &&
+           !transfer->interim.failed;
+}
+
+/* False: it cannot be passed on. */
+static bool take_reply(struct transfer *transfer, size_t used)
+{
+    const struct request *request = &transfer->exchange->request;
+    const struct reply *reply = &transfer->proxy->reply;
+    enum body_framing framing = reply_framing(reply, request->method);
+
+    if (framing == BODY_TUNNEL && !transfer->is_upgrade)
+        return false;
+    transfer->has_reply = true;
+    transfer->is_tunnel = framing == BODY_TUNNEL;
+    transfer->persists = reply->persists && framing != BODY_UNTIL_CLOSE;
+    transfer->kept_ms = read_kept_ms(reply);
+    transfer->in->begin += used;
+    transfer->lent = transfer->in->begin;
+    body_reader_init(&transfer->reader, framing, reply->content_length);
+    if (framing == BODY_CHUNKED && relay_takes_trailers(request))
+        transfer->reader.chunked.trailer = &transfer->trailer;
+    decode(transfer, transfer->in->begin);
+    return transfer->fault != PROXY_FAULT_NONE ||
+           transfer_answer(transfer, framing);
+}
+
+static bool response_is_busy(const struct transfer *transfer)
+{
+    return transfer->interim.len > 0 ||
+           transfer->exchange->response.bytes_left > 0;
+}
+
+static void refuse_reply(struct transfer *transfer, const char *why)
+{
+    transfer->proxy->why = why;
+    transfer_fail(transfer, PROXY_FAULT_REPLY);
+}
+
+void transfer_digest(struct transfer *transfer)
+{
+    struct proxy_buffer *in = transfer->in;
+    const char *fault;
+    size_t used;
+
+    while (!transfer->has_reply && !transfer->fault && in->begin < in->end) {
+        switch (http1_parse_reply(&transfer->progress, in->data + in->begin,
+                                  in->end - in->begin, &transfer->proxy->reply,
+                                  &used, &fault)) {
+        case HTTP1_MORE:
+            if (in->end == transfer->proxy->options.buffer_bytes)
+                refuse_reply(transfer, "has a head that is too long");
+            return;
+        case HTTP1_BAD:
+            refuse_reply(transfer, fault);
+            return;
+        case HTTP1_DONE:
+            break;
+        }
+        if (!reply_is_interim(&transfer->proxy->reply)) {
+            if (response_is_busy(transfer))
+                return; /* it is taken apart again when that has been sent */
+            if (!take_reply(transfer, used))
+                refuse_reply(transfer, "cannot be passed on");
+            return;
+        }
+        in->begin += used;
+        if (!pass_interim(transfer))
+            refuse_reply(transfer, "is preceded by too much");
+    }
+}
+
+/* --- Reading -------------------------------------------------------------------- */
+
+static ssize_t receive(struct transfer *transfer)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    struct proxy_buffer *in = transfer->in;
+    ssize_t n = recv(upstream_fd(transfer->ask.upstream), in->data + in->end,
+                     transfer->proxy->options.buffer_bytes - in->end, 0);
+
+    profile_leave(before);
+    return n;
+}
+
+static void take_in(struct transfer *transfer, size_t n)
+{
+    struct proxy_buffer *in = transfer->in;
+    size_t from = in->end;
+
+    proxy_count(&transfer->proxy->options.upstream.shared
+                     ->counts[transfer->ask.server]
+                     .bytes_in,
+                n);
+    in->end += n;
+    if (transfer->has_reply)
+        decode(transfer, from);
+    else
+        transfer_digest(transfer);
+    if (!transfer->is_open)
+        return;
+    if (transfer->in->end == transfer->proxy->options.buffer_bytes) {
+        transfer->is_paused = true;
+        upstream_pause(&transfer->ask);
+    }
+    transfer_watch(transfer);
+}
+
+static void read_once(struct transfer *transfer)
+{
+    ssize_t n;
+
+    if (!transfer->in && !(transfer->in = proxy_buffer_take(transfer->proxy))) {
+        transfer_fail(transfer, PROXY_FAULT_SHORT);
+        return;
+    }
+    n = receive(transfer);
+    if (n == -1 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        take_in(transfer, (size_t)n);
+    else
+        meet_end(transfer);
+    transfer_wake(transfer);
+}
+
+void transfer_read(struct transfer *transfer)
+{
+    transfer->refs++;
+    read_once(transfer);
+    transfer_release(transfer);
+}

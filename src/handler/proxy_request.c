@@ -1,0 +1,338 @@
+#include "handler/proxy_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "observe/profile.h"
+
+enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */
+
+/* Room left for what one read of the client's brings, framed. */
+enum { TAKEN_BYTES_MAX = 24576 };
+
+/* --- What is to be sent ---------------------------------------------------------- */
+
+enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
+{
+    const struct proxy *proxy = transfer->proxy;
+    const struct exchange *exchange = transfer->exchange;
+    struct relay relay = proxy->options.relay;
+    struct relay_from from = {.peer = exchange->neighbour,
+                              .scheme = BYTES("http"),
+                              .expects_continue = true};
+
+    relay.host = upstream_place_of(proxy->pool, server)->authority;
+    relay.keeps_host = proxy->options.host == PROXY_HOST_KEEP;
+    if (!transfer->is_upgrade)
+        relay.upgrade = BYTES("");
+    transfer->head.len = transfer->head_sent = 0;
+    return relay_request(&relay, &exchange->request, &from, &transfer->head);
+}
+
+static size_t pending(const struct transfer *transfer)
+{
+    const struct proxy_buffer *out = transfer->out;
+
+    return out ? out->end - out->begin - transfer->out_sent : 0;
+}
+
+static bool is_sent(const struct transfer *transfer)
+{
+    return transfer->head_sent == transfer->head.len && pending(transfer) == 0;
+}
+
+/* Forgets what has been sent, which ends all hope of sending it again. */
+static void drop_sent(struct transfer *transfer)
+{
+    struct proxy_buffer *out = transfer->out;
+
+    if (transfer->out_sent == 0)
+        return;
+    transfer->is_kept = false;
+    out->begin += transfer->out_sent;
+    transfer->out_sent = 0;
+    memmove(out->data, out->data + out->begin, out->end - out->begin);
+    out->end -= out->begin;
+    out->begin = 0;
+}
+
+/* Whether what the client's next read may bring finds room. */
+static bool has_room(struct transfer *transfer)
+{
+    size_t bytes = transfer->proxy->options.buffer_bytes;
+
+    if (transfer->out->end + TAKEN_BYTES_MAX <= bytes)
+        return true;
+    drop_sent(transfer);
+    return transfer->out->end + TAKEN_BYTES_MAX <= bytes;
+}
+
+static void put(struct proxy_buffer *out, struct bytes text)
+{
+    memcpy(out->data + out->end, text.data, text.len);
+    out->end += text.len;
+}
+
+static void make_way(struct transfer *transfer)
+{
+    bool was_full = transfer->sink.is_full;
+
+    if (!transfer->out || transfer->has_body_ended)
+        return;
+    transfer->sink.is_full = !has_room(transfer);
+    if (was_full && !transfer->sink.is_full && transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+bool proxy_take_body(struct sink *sink, struct bytes data)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+    char size[16];
+
+    if (!transfer->exchange || transfer->is_send_over)
+        return transfer->exchange && transfer->is_tunnel;
+    if (data.len == 0)
+        return true;
+    if (transfer->out_framing == BODY_CHUNKED) {
+        int len = snprintf(size, sizeof(size), "%zx\r\n", data.len);
+
+        put(transfer->out, (struct bytes){size, (size_t)len});
+    }
+    put(transfer->out, data);
+    if (transfer->out_framing == BODY_CHUNKED)
+        put(transfer->out, BYTES("\r\n"));
+    if (transfer->is_open)
+        transfer_flush(transfer);
+    else
+        make_way(transfer);
+    return true;
+}
+
+void proxy_end_body(struct sink *sink)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+
+    transfer->has_body_ended = true;
+    if (!transfer->exchange || transfer->is_send_over)
+        return;
+    if (transfer->out_framing == BODY_CHUNKED)
+        put(transfer->out, BYTES("0\r\n\r\n"));
+    if (transfer->is_open)
+        transfer_flush(transfer);
+}
+
+/* --- Time ---------------------------------------------------------------------- */
+
+void transfer_watch(struct transfer *transfer)
+{
+    const struct proxy_options *options = &transfer->proxy->options;
+
+    if (!transfer->is_open)
+        transfer_limit(transfer, 0); /* connecting has a limit of its own */
+    else if (transfer->is_tunnel)
+        transfer_limit(transfer, options->tunnel_ms);
+    else if (!is_sent(transfer) && !transfer->is_send_over)
+        transfer_limit(transfer, options->idle_ms);
+    else if (transfer->has_reply)
+        transfer_limit(transfer, transfer->is_paused ? 0 : options->idle_ms);
+    else /* for a body that its client has still to send the client answers */
+        transfer_limit(transfer,
+                       transfer->has_body_ended ? options->reply_ms : 0);
+}
+
+/* --- Sending ------------------------------------------------------------------- */
+
+/* What sendmsg(2) says, with errno. */
+static ssize_t send_some(struct transfer *transfer)
+{
+    struct iovec parts[2];
+    struct msghdr message = {.msg_iov = parts};
+    enum stats_phase before = profile_enter(STATS_PHASE_SEND);
+    int fd = upstream_fd(transfer->ask.upstream);
+    ssize_t n;
+
+    if (transfer->head_sent < transfer->head.len)
+        parts[message.msg_iovlen++] = (struct iovec){
+            transfer->head.data + transfer->head_sent,
+            transfer->head.len - transfer->head_sent};
+    if (pending(transfer) > 0)
+        parts[message.msg_iovlen++] = (struct iovec){
+            transfer->out->data + transfer->out->begin + transfer->out_sent,
+            pending(transfer)};
+    n = message.msg_iovlen == 1
+            ? send(fd, parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
+            : sendmsg(fd, &message, MSG_NOSIGNAL);
+    profile_leave(before);
+    return n;
+}
+
+static void note_sent(struct transfer *transfer, size_t n)
+{
+    size_t head = transfer->head.len - transfer->head_sent;
+
+    if (n < head)
+        head = n;
+    transfer->head_sent += head;
+    transfer->out_sent += n - head;
+    transfer->has_sent = true;
+    proxy_count(&transfer->proxy->options.upstream.shared
+                     ->counts[transfer->ask.server]
+                     .bytes_out,
+                n);
+}
+
+/* The other side takes no more of it; it may have answered before. */
+static void stop_sending(struct transfer *transfer)
+{
+    transfer->is_send_over = true;
+    if (transfer->is_tunnel)
+        return;
+    transfer->sink.is_full = false; /* the rest is refused when it comes */
+    if (transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+void transfer_flush(struct transfer *transfer)
+{
+    while (!transfer->is_send_over && !is_sent(transfer)) {
+        ssize_t n = send_some(transfer);
+
+        if (n >= 0) {
+            note_sent(transfer, (size_t)n);
+            continue;
+        }
+        if (errno == EINTR)
+            continue;
+        if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) {
+            upstream_wait_writable(&transfer->ask);
+            break;
+        }
+        stop_sending(transfer);
+    }
+    if (transfer->is_tunnel && transfer->has_body_ended && is_sent(transfer) &&
+        !transfer->is_send_over) {
+        shutdown(upstream_fd(transfer->ask.upstream), SHUT_WR);
+        transfer->is_send_over = true;
+    }
+    make_way(transfer);
+    transfer_watch(transfer);
+}
+
+/* --- The upstream --------------------------------------------------------------- */
+
+static void on_open(struct upstream_ask *ask)
+{
+    struct transfer *transfer = OWNER_OF(ask, struct transfer, ask);
+
+    transfer->is_asking = false;
+    transfer->is_open = true;
+    transfer->is_send_over = false;
+    transfer->head_sent = transfer->out_sent = 0;
+    /* It was made before it was known for whom. */
+    if (transfer->proxy->options.host == PROXY_HOST_UPSTREAM &&
+        transfer_write_head(transfer, ask->server) != RELAY_DONE) {
+        transfer_let_go(transfer, false, BALANCE_NEITHER);
+        transfer->fault = PROXY_FAULT_SHORT;
+        transfer_wake(transfer);
+        return;
+    }
+    transfer_flush(transfer);
+}
+
+static void on_failed(struct upstream_ask *ask)
+{
+    struct transfer *transfer = OWNER_OF(ask, struct transfer, ask);
+
+    transfer->is_asking = false;
+    transfer_fail(transfer, proxy_fault_of(ask->error));
+}
+
+static void on_readable(struct upstream_ask *ask)
+{
+    transfer_read(OWNER_OF(ask, struct transfer, ask));
+}
+
+static void on_writable(struct upstream_ask *ask)
+{
+    transfer_flush(OWNER_OF(ask, struct transfer, ask));
+}
+
+void transfer_ask(struct transfer *transfer)
+{
+    struct upstream_ask *ask = &transfer->ask;
+
+    ask->on_open = on_open;
+    ask->on_failed = on_failed;
+    ask->on_readable = on_readable;
+    ask->on_writable = on_writable;
+    transfer->is_asking = true;
+    upstream_ask_start(transfer->proxy->pool, ask);
+}
+
+void transfer_let_go(struct transfer *transfer, bool reusable,
+                     enum balance_result result)
+{
+    if (transfer->is_asking)
+        upstream_ask_cancel(&transfer->ask);
+    else if (transfer->is_open)
+        upstream_release(&transfer->ask, reusable, transfer->kept_ms, result);
+    transfer->is_asking = transfer->is_open = false;
+    transfer_limit(transfer, 0);
+}
+
+/* --- Trying again ----------------------------------------------------------------- */
+
+/* RFC 9110 9.2.2: whether doing it twice is doing it once. */
+static bool is_idempotent(enum method method)
+{
+    return method == METHOD_GET || method == METHOD_HEAD ||
+           method == METHOD_OPTIONS || method == METHOD_PUT ||
+           method == METHOD_DELETE;
+}
+
+/* A kept connection that its server had closed, which is nobody's fault. */
+static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
+{
+    return fault == PROXY_FAULT_CLOSED && transfer->ask.is_reused &&
+           !transfer->has_reply && transfer->interims == 0 &&
+           (!transfer->in || transfer->in->end == 0);
+}
+
+static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
+{
+    const struct exchange *exchange = transfer->exchange;
+
+    if (!exchange || transfer->has_reply || transfer->interims > 0 ||
+        fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SHORT ||
+        fault == PROXY_FAULT_REPLY)
+        return false;
+    if (transfer->in && transfer->in->end > 0)
+        return false; /* some of a reply has come */
+    return transfer->is_kept &&
+           (!transfer->has_sent || is_idempotent(exchange->request.method));
+}
+
+void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
+{
+    bool was_stale = is_stale(transfer, fault);
+
+    if (!was_stale)
+        proxy_log_fault(transfer->proxy, transfer->ask.server, fault);
+    transfer_let_go(transfer, false,
+                    was_stale ? BALANCE_NEITHER : BALANCE_FAILURE);
+    if (may_retry(transfer, fault) &&
+        upstream_may_retry(&transfer->ask, transfer->retries, was_stale)) {
+        transfer->retries += !was_stale;
+        transfer->has_sent = false;
+        transfer_ask(transfer);
+        return;
+    }
+    if (transfer->is_answered)
+        transfer->is_broken = true;
+    else
+        transfer->fault = (uint8_t)fault;
+    stop_sending(transfer);
+    transfer_wake(transfer);
+}

@@ -1,0 +1,608 @@
+/*
+ * A proxy between a client and a server that the test plays: all in one
+ * thread, over real sockets.
+ */
+#include "../engine/conn_place.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "handler/proxy.h"
+
+static int listener = -1;
+static int served = -1; /* the connection that came last */
+static char seen[1 << 20];
+static size_t seen_len;
+static struct proxy *proxy;
+static struct proxy_options options;
+static struct upstream_place server_place;
+static struct balance_server server_weight;
+static struct balance_server_shared server_shared;
+static struct upstream_counts server_counts;
+static struct upstream_shared shared;
+static struct resolver *resolver;
+static struct forwarded_trust trust;
+static char authority[32];
+
+static int open_listener(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(at);
+
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener == -1 || bind(listener, (void *)&at, len) != 0 ||
+        listen(listener, 16) != 0 ||
+        getsockname(listener, (void *)&at, &len) != 0)
+        return -1;
+    server_place.port = ntohs(at.sin_port);
+    snprintf(authority, sizeof(authority), "127.0.0.1:%u", server_place.port);
+    return 0;
+}
+
+static int start_proxy(void)
+{
+    struct upstream_loop here = {.loop = loop, .now = &now};
+    struct resolver_options names = {.loop = loop, .now = &now};
+
+    if (resolver_create(&resolver, &names) != 0)
+        return -1;
+    here.resolver = resolver;
+    proxy = proxy_create(&options);
+    return proxy ? proxy_start(proxy, &here) : -1;
+}
+
+static int set_up_proxy(void **state)
+{
+    seen_len = 0;
+    served = -1;
+    if (set_up(state) != 0 || open_listener() != 0)
+        return -1;
+    server_place.host = BYTES("127.0.0.1");
+    server_place.authority = bytes_of(authority);
+    server_weight = (struct balance_server){.weight = 1};
+    memset(&server_shared, 0, sizeof(server_shared));
+    memset(&server_counts, 0, sizeof(server_counts));
+    shared = (struct upstream_shared){.balance = &server_shared,
+                                      .counts = &server_counts};
+    options = (struct proxy_options){.upstream = {.places = &server_place,
+                                                  .servers = &server_weight,
+                                                  .shared = &shared,
+                                                  .server_count = 1,
+                                                  .connect_ms = 5000,
+                                                  .idle_max = 8,
+                                                  .idle_ms = 50000,
+                                                  .retries_max = 1},
+                                     .relay = {.pseudonym = BYTES("sprintd"),
+                                               .upgrade = BYTES("websocket"),
+                                               .trust = &trust},
+                                     .host = PROXY_HOST_KEEP,
+                                     .buffer_bytes = 65536,
+                                     .reply_ms = 10000,
+                                     .idle_ms = 10000,
+                                     .tunnel_ms = 100000,
+                                     .style = &sites_options.cache.style};
+    if (start_proxy() != 0)
+        return -1;
+    sites_options.mounts[0] = (struct mount){
+        .prefix = BYTES("/p"), .handler = proxy_handler(proxy), .is_raw = true};
+    sites_options.mount_count = 1;
+    conn_place_fini();
+    return conn_place_init(SCHED_POLICY_SRPT);
+}
+
+static int tear_down_proxy(void **state)
+{
+    int result;
+
+    conn_set_close_all(&set);
+    proxy_destroy(proxy);
+    resolver_destroy(resolver);
+    if (served != -1)
+        close(served);
+    close(listener);
+    result = tear_down(state);
+    return server_shared.active == 0 ? result : -1;
+}
+
+/* --- The server behind --------------------------------------------------------- */
+
+/* Turns, until there is something from the proxy. What has come since the last
+ * answer. */
+static const char *hear(void)
+{
+    size_t before = seen_len;
+
+    for (int i = 0; i < 200 && seen_len == before; i++) {
+        int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd != -1) {
+            if (served != -1)
+                close(served);
+            served = fd;
+        }
+        for (ssize_t n = 1; served != -1 && n > 0;) {
+            n = recv(served, seen + seen_len, sizeof(seen) - 1 - seen_len, 0);
+            if (n > 0)
+                seen_len += (size_t)n;
+        }
+        seen[seen_len] = '\0';
+        turn();
+        if (seen_len == before)
+            usleep(500);
+    }
+    return seen;
+}
+
+static void say_bytes(const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = send(served, text, len, MSG_NOSIGNAL);
+
+        if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        } else {
+            turn();
+        }
+    }
+}
+
+static void say(const char *text)
+{
+    seen_len = 0;
+    say_bytes(text, strlen(text));
+}
+
+static void hang_up(void)
+{
+    close(served);
+    served = -1;
+}
+
+/* What has come to the client after some turns. */
+static const char *await(struct client *client)
+{
+    for (int i = 0; i < 20; i++) {
+        settle(client);
+        usleep(500);
+    }
+    return client->text;
+}
+
+static void forget(struct client *client)
+{
+    client->len = 0;
+    client->text[0] = '\0';
+}
+
+#define OK(fields, body) "HTTP/1.1 200 OK\r\n" fields "\r\n" body
+
+/* --- Requests and replies ---------------------------------------------------------- */
+
+static void a_request_goes_on_and_its_reply_comes_back(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "GET /p/x?y HTTP/1.1\r\nHost: h\r\n"
+                              "Connection: keep-alive, X-Mine\r\n"
+                              "X-Mine: 1\r\nX-Other: 2\r\n\r\n");
+    assert_has(hear(), "GET /p/x?y HTTP/1.1\r\n");
+    assert_has(seen, "\r\nHost: h\r\n");
+    assert_has(seen, "\r\nX-Other: 2\r\n");
+    assert_has(seen, "\r\nVia: 1.1 sprintd\r\n");
+    assert_has_not(seen, "X-Mine");
+    say(OK("Content-Length: 5\r\nX-Reply: 3\r\n", "hello"));
+    assert_answer(await(&client), 200, "hello");
+    assert_has(client.text, "\r\nX-Reply: 3\r\n");
+    assert_has(client.text, "\r\nVia: 1.1 sprintd\r\n");
+    client_close(&client);
+}
+
+static void connections_are_used_again(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p/1"));
+    hear();
+    say(OK("Content-Length: 1\r\n", "1"));
+    assert_answer(await(&client), 200, "1");
+    forget(&client);
+    client_send(&client, GET("/p/2"));
+    assert_has(hear(), "GET /p/2 ");
+    say(OK("Content-Length: 1\r\n", "2"));
+    assert_answer(await(&client), 200, "2");
+    assert_int_equal(server_counts.connects, 1);
+    assert_int_equal(server_counts.reuses, 1);
+    client_close(&client);
+}
+
+static void a_kept_connection_that_was_closed_costs_no_request(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p/1"));
+    hear();
+    say(OK("Content-Length: 1\r\n", "1"));
+    assert_answer(await(&client), 200, "1");
+    forget(&client);
+    client_send(&client, GET("/p/2"));
+    hang_up(); /* while the request is on its way */
+    assert_has(hear(), "GET /p/2 ");
+    say(OK("Content-Length: 1\r\n", "2"));
+    assert_answer(await(&client), 200, "2");
+    client_close(&client);
+}
+
+static void a_small_chunked_reply_gets_a_length(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("Transfer-Encoding: chunked\r\n",
+           "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"));
+    assert_answer(await(&client), 200, "abcde");
+    assert_has(client.text, "Content-Length: 5\r\n");
+    client_close(&client);
+}
+
+static void a_chunked_reply_that_comes_by_and_by_stays_chunked(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"));
+    assert_has(await(&client), "\r\n\r\n00000003\r\nabc\r\n");
+    say("2\r\nde\r\n0\r\n\r\n");
+    assert_has(await(&client), "00000002\r\nde\r\n0\r\n\r\n");
+    client_close(&client);
+}
+
+static void a_reply_that_ends_with_its_connection_is_whole(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("", "all there is"));
+    await(&client);
+    hang_up();
+    assert_has(await(&client), "all there is\r\n0\r\n\r\n");
+    client_close(&client);
+}
+
+static void a_reply_that_breaks_off_breaks_the_answer_off(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("Content-Length: 100\r\n", "some"));
+    assert_has(await(&client), "some");
+    hang_up();
+    await(&client);
+    assert_int_equal(set.count, 0);
+    client_close(&client);
+}
+
+static void head_has_no_body(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "HEAD /p HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_has(hear(), "HEAD /p HTTP/1.1\r\n");
+    say(OK("Content-Length: 100\r\n", ""));
+    assert_answer(await(&client), 200, "");
+    assert_has(client.text, "Content-Length: 100\r\n");
+    forget(&client);
+    client_send(&client, GET("/p/2"));
+    assert_has(hear(), "GET /p/2");
+    say("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n");
+    assert_answer(await(&client), 304, "");
+    client_close(&client);
+}
+
+static void heads_in_between_are_passed_on(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");
+    assert_has(await(&client), "HTTP/1.1 103 Early Hints\r\n");
+    forget(&client);
+    say("HTTP/1.1 103 Early Hints\r\nLink: </y>\r\n\r\n" OK(
+        "Content-Length: 2\r\n", "ok"));
+    assert_has(await(&client), "Link: </y>\r\n");
+    assert_has(client.text, "HTTP/1.1 200 OK\r\n");
+    assert_has(client.text, "\r\n\r\nok");
+    client_close(&client);
+}
+
+static void a_large_reply_is_passed_on_whole(void **state)
+{
+    struct client client;
+    const char *body;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("Content-Length: 3145728\r\n", ""));
+    for (size_t at = 0; at < LARGE_BYTES; at += 65536) {
+        say_bytes(large_bytes + at, 65536);
+        settle(&client);
+    }
+    body = strstr(await(&client), "\r\n\r\n") + 4;
+    assert_int_equal(client.len - (size_t)(body - client.text), LARGE_BYTES);
+    assert_memory_equal(body, large_bytes, LARGE_BYTES);
+    client_close(&client);
+}
+
+/* --- Bodies ------------------------------------------------------------------------ */
+
+static void a_body_goes_on_with_its_length(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "POST /p HTTP/1.1\r\nHost: h\r\n"
+                              "Content-Length: 6\r\n\r\nabc");
+    assert_has(hear(), "Content-Length: 6\r\n");
+    assert_has(seen, "\r\n\r\nabc");
+    client_send(&client, "def");
+    hear();
+    assert_has(seen, "abcdef");
+    say("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+    assert_answer(await(&client), 201, "");
+    forget(&client);
+    client_send(&client, GET("/small"));
+    assert_answer(await(&client), 200, "small body");
+    client_close(&client);
+}
+
+static void a_chunked_body_is_framed_anew(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "PUT /p HTTP/1.1\r\nHost: h\r\n"
+                              "Transfer-Encoding: chunked\r\n\r\n"
+                              "3;ext=1\r\nabc\r\n0\r\nX-T: 1\r\n\r\n");
+    assert_has(hear(), "Transfer-Encoding: chunked\r\n");
+    assert_has(seen, "\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+    say("HTTP/1.1 204 No Content\r\n\r\n");
+    assert_answer(await(&client), 204, "");
+    client_close(&client);
+}
+
+static void a_reply_before_the_end_of_a_body_ends_both(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "POST /p HTTP/1.1\r\nHost: h\r\n"
+                              "Content-Length: 600\r\n\r\nabc");
+    hear();
+    say("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
+    assert_answer(await(&client), 413, "no");
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+static void an_expected_100_is_the_upstreams(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "POST /p HTTP/1.1\r\nHost: h\r\n"
+                              "Expect: 100-continue\r\n"
+                              "Content-Length: 3\r\n\r\n");
+    assert_has(hear(), "Expect: 100-continue\r\n");
+    assert_string_equal(await(&client), "");
+    say("HTTP/1.1 100 Continue\r\n\r\n");
+    assert_has(await(&client), "HTTP/1.1 100 Continue\r\n");
+    forget(&client);
+    client_send(&client, "abc");
+    assert_string_equal(hear(), "abc");
+    say(OK("Content-Length: 2\r\n", "ok"));
+    assert_answer(await(&client), 200, "ok");
+    client_close(&client);
+}
+
+enum { UPLOAD_BYTES = 16 * LARGE_BYTES }; /* more than sockets take */
+
+/* What the socket takes of the upload. */
+static size_t send_more(const struct client *client, size_t sent)
+{
+    size_t at = sent % LARGE_BYTES;
+    size_t len = LARGE_BYTES - at;
+    ssize_t n = sent < UPLOAD_BYTES
+                    ? send(client->fd, large_bytes + at, len, MSG_NOSIGNAL)
+                    : 0;
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void a_slow_server_makes_its_client_wait(void **state)
+{
+    struct client client;
+    size_t sent = 0, heard = 0;
+
+    (void)state;
+    client_open_with(&client, "POST /p HTTP/1.1\r\nHost: h\r\n"
+                              "Content-Length: 50331648\r\n\r\n");
+    assert_has(hear(), "Content-Length: 50331648\r\n");
+    for (int quiet = 0; quiet < 20; quiet++) { /* nobody reads */
+        size_t n = send_more(&client, sent);
+
+        sent += n;
+        quiet = n > 0 ? 0 : quiet;
+        turn();
+    }
+    assert_true(sent < UPLOAD_BYTES / 2);
+    while (heard < UPLOAD_BYTES) {
+        sent += send_more(&client, sent);
+        seen_len = 0;
+        hear();
+        heard += seen_len;
+    }
+    say(OK("Content-Length: 2\r\n", "ok"));
+    assert_answer(await(&client), 200, "ok");
+    client_close(&client);
+}
+
+/* --- Faults ------------------------------------------------------------------------- */
+
+static void nobody_there_is_502(void **state)
+{
+    struct client client;
+
+    (void)state;
+    close(listener);
+    listener = -1;
+    client_open_with(&client, GET("/p"));
+    assert_answer(await(&client), 502, NULL);
+    assert_has(client.text, "Proxy-Status: sprintd; error=connection_refused");
+    client_close(&client);
+}
+
+static void nonsense_is_502(void **state)
+{
+    static const char *const cases[] = {
+        "nonsense\r\n\r\n", "HTTP/1.1 99 No\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nA : b\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
+        "Connection: upgrade\r\n\r\n"};
+    struct client client;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        client_open_with(&client, GET("/p"));
+        hear();
+        say(cases[i]);
+        assert_answer(await(&client), 502, NULL);
+        client_close(&client);
+        turn();
+        turn();
+    }
+}
+
+static void silence_is_504(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    now.mono_ms += 30000;
+    for (int i = 0; i < 300 && client.len == 0; i++) {
+        await(&client);
+        now.mono_ms += 1000;
+    }
+    assert_answer(client.text, 504, NULL);
+    client_close(&client);
+}
+
+static void only_what_may_be_repeated_is_tried_again(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "POST /p HTTP/1.1\r\nHost: h\r\n"
+                              "Content-Length: 1\r\n\r\nx");
+    hear();
+    hang_up();
+    assert_answer(await(&client), 502, NULL);
+    client_close(&client);
+}
+
+static void who_leaves_takes_the_request_back(void **state)
+{
+    struct client client;
+    char byte;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    client_close(&client);
+    for (int i = 0; i < 20; i++) {
+        turn();
+        usleep(500);
+    }
+    assert_int_equal(recv(served, &byte, 1, 0), 0);
+    assert_int_equal(server_shared.active, 0);
+}
+
+/* --- Tunnels ------------------------------------------------------------------------ */
+
+static void a_websocket_is_a_tunnel(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "GET /p HTTP/1.1\r\nHost: h\r\n"
+                              "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                              "Sec-WebSocket-Key: x\r\n\r\n");
+    assert_has(hear(), "Upgrade: websocket\r\n");
+    say("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\n\r\nfirst");
+    assert_has(await(&client), "HTTP/1.1 101 Switching Protocols\r\n");
+    assert_has(client.text, "\r\n\r\nfirst");
+    client_send(&client, "GET / HTTP/1.1\r\n\r\n");
+    assert_string_equal(hear(), "GET / HTTP/1.1\r\n\r\n");
+    forget(&client);
+    say("back");
+    assert_string_equal(await(&client), "back");
+    shutdown(client.fd, SHUT_WR);
+    await(&client);
+    say("last");
+    assert_string_equal(await(&client), "backlast");
+    hang_up();
+    await(&client);
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_proxy, tear_down_proxy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_request_goes_on_and_its_reply_comes_back),
+        TEST(connections_are_used_again),
+        TEST(a_kept_connection_that_was_closed_costs_no_request),
+        TEST(a_small_chunked_reply_gets_a_length),
+        TEST(a_chunked_reply_that_comes_by_and_by_stays_chunked),
+        TEST(a_reply_that_ends_with_its_connection_is_whole),
+        TEST(a_reply_that_breaks_off_breaks_the_answer_off),
+        TEST(head_has_no_body),
+        TEST(heads_in_between_are_passed_on),
+        TEST(a_large_reply_is_passed_on_whole),
+        TEST(a_body_goes_on_with_its_length),
+        TEST(a_chunked_body_is_framed_anew),
+        TEST(a_reply_before_the_end_of_a_body_ends_both),
+        TEST(an_expected_100_is_the_upstreams),
+        TEST(a_slow_server_makes_its_client_wait),
+        TEST(nobody_there_is_502),
+        TEST(nonsense_is_502),
+        TEST(silence_is_504),
+        TEST(only_what_may_be_repeated_is_tried_again),
+        TEST(who_leaves_takes_the_request_back),
+        TEST(a_websocket_is_a_tunnel),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
