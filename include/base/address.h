@@ -9,9 +9,11 @@
 #ifndef BASE_ADDRESS_H
 #define BASE_ADDRESS_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "base/bytes.h"
 
@@ -26,6 +28,18 @@ struct address {
 };
 
 void address_from(struct address *address, const struct sockaddr *from);
+
+/* What a socket can be bound or connected to. */
+union address_any {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_un un;
+};
+
+/* Fills that in; path is that of ADDRESS_UNIX, and fits. Returns its length. */
+socklen_t address_fill(const struct address *address, const char *path,
+                       union address_any *to);
 
 /* Of 4 or 16 octets in network order, and a port in host order. */
 void address_from_ipv4(struct address *address, const void *octets,

@@ -15,13 +15,6 @@ enum { STAGGER_MS = 250 };
 /* The backlog of a unix socket is full: again with the next tick. */
 enum { BACKLOG_MS = 1 };
 
-union any_address {
-    struct sockaddr any;
-    struct sockaddr_in in;
-    struct sockaddr_in6 in6;
-    struct sockaddr_un un;
-};
-
 static void race_go_on(struct upstream_race *race);
 
 /* --- A race, and its end --------------------------------------------------- */
@@ -124,30 +117,6 @@ static void note_failure(struct upstream_race *race, int err)
     race->err = err;
 }
 
-static socklen_t fill_in(union any_address *to,
-                         const struct upstream_place *place,
-                         const struct address *address)
-{
-    *to = (union any_address){0};
-    switch ((enum address_family)address->family) {
-    case ADDRESS_IPV4:
-        to->in.sin_family = AF_INET;
-        to->in.sin_port = htons(address->port);
-        memcpy(&to->in.sin_addr, address->octets, 4);
-        return sizeof(to->in);
-    case ADDRESS_IPV6:
-        to->in6.sin6_family = AF_INET6;
-        to->in6.sin6_port = htons(address->port);
-        memcpy(&to->in6.sin6_addr, address->octets, 16);
-        return sizeof(to->in6);
-    case ADDRESS_UNIX:
-        break;
-    }
-    to->un.sun_family = AF_UNIX;
-    memcpy(to->un.sun_path, place->unix_path, strlen(place->unix_path));
-    return sizeof(to->un);
-}
-
 /* The socket, or -errno. */
 static int open_socket(struct upstream_pool *pool, int family)
 {
@@ -167,7 +136,7 @@ static int open_socket(struct upstream_pool *pool, int family)
 }
 
 /* 0: connected; -EINPROGRESS; another -errno. */
-static int connect_to(int fd, const union any_address *to, socklen_t len)
+static int connect_to(int fd, const union address_any *to, socklen_t len)
 {
     int rc = connect(fd, &to->any, len);
 
@@ -187,8 +156,8 @@ static int attempt(struct upstream_race *race, const struct address *address,
 {
     struct upstream_server *server = race->server;
     struct upstream *upstream = upstream_create(server);
-    union any_address to;
-    socklen_t len = fill_in(&to, server->place, address);
+    union address_any to;
+    socklen_t len = address_fill(address, server->place->unix_path, &to);
     int fd, err;
 
     if (!upstream)

@@ -9,13 +9,6 @@
 
 enum { WHY_MAX = 128 };
 
-union any_address {
-    struct sockaddr any;
-    struct sockaddr_in in;
-    struct sockaddr_in6 in6;
-    struct sockaddr_un un;
-};
-
 static void try_next_address(struct upstream_prober *prober, int err);
 
 /* --- The reply ------------------------------------------------------------ */
@@ -145,44 +138,25 @@ void upstream_prober_close(struct upstream_prober *prober)
 }
 
 /* The next one to try; false: there is none. */
-static bool find_address(struct upstream_prober *prober, union any_address *to,
+static bool find_address(struct upstream_prober *prober, union address_any *to,
                          socklen_t *len_out)
 {
-    const struct address *address = NULL;
+    static const struct address at_path = {.family = ADDRESS_UNIX};
+    const struct address *address = &at_path;
     size_t count = 1;
 
     if (prober->name)
         address = resolver_name_addresses(prober->name, &count);
     if (prober->addresses_tried >= count)
         return false;
-    *to = (union any_address){0};
-    if (!address) {
-        const char *path = upstream_prober_place(prober)->unix_path;
-
-        to->un.sun_family = AF_UNIX;
-        memcpy(to->un.sun_path, path, strlen(path));
-        *len_out = sizeof(to->un);
-        prober->addresses_tried++;
-        return true;
-    }
-    address += prober->addresses_tried++;
-    if (address->family == ADDRESS_IPV4) {
-        to->in.sin_family = AF_INET;
-        to->in.sin_port = htons(address->port);
-        memcpy(&to->in.sin_addr, address->octets, 4);
-        *len_out = sizeof(to->in);
-    } else {
-        to->in6.sin6_family = AF_INET6;
-        to->in6.sin6_port = htons(address->port);
-        memcpy(&to->in6.sin6_addr, address->octets, 16);
-        *len_out = sizeof(to->in6);
-    }
+    *len_out = address_fill(&address[prober->addresses_tried++],
+                            upstream_prober_place(prober)->unix_path, to);
     return true;
 }
 
 /* 0, or the errno of a socket that is not even connecting. */
 static int open_connection(struct upstream_prober *prober,
-                           const union any_address *to, socklen_t len)
+                           const union address_any *to, socklen_t len)
 {
     int fd = socket(to->any.sa_family,
                     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -212,7 +186,7 @@ static bool is_ours(int err)
  * to us says more than what we lack for another address: IPv6, often. */
 static void try_next_address(struct upstream_prober *prober, int err)
 {
-    union any_address to;
+    union address_any to;
     socklen_t len;
 
     upstream_prober_close(prober);

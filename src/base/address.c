@@ -1,7 +1,6 @@
 #include "base/address.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0,    0,
                                           0, 0, 0, 0, 0xFF, 0xFF};
@@ -39,6 +38,29 @@ void address_from(struct address *address, const struct sockaddr *from)
         memcpy(&in6, from, sizeof(in6));
         address_from_ipv6(address, &in6.sin6_addr, ntohs(in6.sin6_port));
     }
+}
+
+socklen_t address_fill(const struct address *address, const char *path,
+                       union address_any *to)
+{
+    *to = (union address_any){0};
+    switch ((enum address_family)address->family) {
+    case ADDRESS_IPV4:
+        to->in.sin_family = AF_INET;
+        to->in.sin_port = htons(address->port);
+        memcpy(&to->in.sin_addr, address->octets, 4);
+        return sizeof(to->in);
+    case ADDRESS_IPV6:
+        to->in6.sin6_family = AF_INET6;
+        to->in6.sin6_port = htons(address->port);
+        memcpy(&to->in6.sin6_addr, address->octets, 16);
+        return sizeof(to->in6);
+    case ADDRESS_UNIX:
+        break;
+    }
+    to->un.sun_family = AF_UNIX;
+    memcpy(to->un.sun_path, path, strlen(path));
+    return sizeof(to->un);
 }
 
 bool address_parse(struct address *address, struct bytes text)
