@@ -13,8 +13,9 @@
  * would grow without bound.
  *
  * One thread writes. All that waits goes into one transaction, one sync, and is
- * then answered. What finds no room fails alone; the rest of its group does
- * not, and reads go on.
+ * then answered; with KV_SYNC_FULL it waits a little for who was answered last.
+ * What finds no room fails alone; the rest of its group does not, and reads go
+ * on.
  *
  * Of the folder: data.mdb and lock.mdb are LMDB's, sprintd.lock is held by the
  * process that may write. In data.mdb: `values`, key to kv_record; `expiry`,
