@@ -39,8 +39,6 @@ struct kv_options {
     size_t bodies_bytes_max;   /* of all bodies that are here at once: 503 */
     bool require_match;        /* writes must be conditional: 428 */
     const struct response_style *style; /* borrowed */
-    void (*wake)(void *context);        /* has streams that wait asked again */
-    void *wake_context;
 };
 
 struct kv; /* opaque */

@@ -5,6 +5,7 @@
  *   kv_lmdb_apply   what operations do inside of a transaction
  *   kv_lmdb_group   many writes in one transaction, and what goes wrong
  *   kv_lmdb_writer  the queue, the thread, the sweep
+ *   kv_gather       for whom a group waits
  *   kv_lmdb_desk    reading
  *   kv_lmdb         all of it together
  *
@@ -16,6 +17,7 @@
 
 #include <pthread.h>
 
+#include "backend/kv_gather_priv.h"
 #include "backend/kv_lmdb.h"
 #include "backend/kv_record.h"
 #include "base/list.h"
@@ -134,6 +136,7 @@ struct kv_lmdb {
     struct kv_write **queue_end;
     size_t queue_writes; /* with those under way */
     size_t queue_bytes;
+    size_t signal_at; /* until so many wait the writer sleeps */
     bool is_stopping;
     bool is_paused; /* it stops so that another process may write */
 
@@ -146,6 +149,7 @@ struct kv_lmdb {
     bool has_expiring;   /* the index may hold something */
     uint64_t sync_at_ms; /* monotonic, both */
     uint64_t sweep_at_ms;
+    struct kv_gather gather;
     struct log_limit log_limit;
 
     /* The writer's to change, anybody's to read. */

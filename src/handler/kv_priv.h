@@ -36,7 +36,7 @@ struct kv {
 struct kv_question {
     struct list link; /* in kv->asked */
     struct kv *kv;
-    struct exchange *exchange; /* to be looked at by its stream or sink only */
+    struct exchange *exchange; /* there while its stream or sink is */
     unsigned refs;
     bool is_done;
     void (*destroy)(struct kv_question *question);
