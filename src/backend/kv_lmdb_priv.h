@@ -62,6 +62,10 @@ void kv_env_close(struct kv_env *env); /* a second call does nothing */
 void kv_env_unlock(struct kv_env *env);
 MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
 
+/* Clears the places of readers whose processes died: the pages they saw could
+ * never be used again. True: there were some. Any thread. */
+bool kv_env_clear_readers(struct kv_env *env);
+
 /* Maps what another process has made the map. The same as below. */
 int kv_env_adopt(struct kv_env *env);
 
@@ -177,8 +181,10 @@ void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
 MUST_USE int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change);
 void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change);
 
-/* kv_env_grow() and kv_env_trim(), with all desks locked. */
-MUST_USE bool kv_lmdb_grow(struct kv_lmdb *store, bool beyond_max);
+/* After MDB_MAP_FULL. True: there may be room now, at best without growing. */
+MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
+
+/* kv_env_trim(), with all desks locked. */
 void kv_lmdb_trim(struct kv_lmdb *store);
 
 /* kv_env_adopt(), likewise; any thread that has locked no desk. */

@@ -176,7 +176,7 @@ static void sweep(struct kv_lmdb *store)
             kv_change_abort(&change);
         else
             rc = kv_change_commit(&change);
-        may_grow = rc == MDB_MAP_FULL && kv_lmdb_grow(store, true);
+        may_grow = rc == MDB_MAP_FULL && kv_lmdb_make_room(store, true);
     } while (may_grow);
     store->sweep_at_ms = read_mono_ms() + store->options.sweep_ms;
     if (rc != 0) {

@@ -476,6 +476,7 @@ static inline int kv_set_up(void **state)
                                      .value_bytes_max = 1000,
                                      .batch_bytes_max = 4000,
                                      .bodies_bytes_max = 10000,
+                                     .values_bytes_max = 40000,
                                      .style = &style};
     kv = kv_create(&kv_options);
     exchange.on_wake = on_wake;
