@@ -13,8 +13,9 @@
  * would grow without bound.
  *
  * One thread writes. All that waits goes into one transaction, one sync, and is
- * then answered. What finds no room fails alone; the rest of its group does
- * not, and reads go on.
+ * then answered; with KV_SYNC_FULL it waits a little for who was answered last.
+ * What finds no room fails alone; the rest of its group does not, and reads go
+ * on.
  *
  * With a kv_cache, what is got comes from there if it can.
  *
@@ -25,8 +26,8 @@
  * Locks, in this order: that of the list of desks, then a desk's (held while
  * it reads); the queue's is taken alone, and so are those of the cache.
  *
- * Thread: open, pause, stop and close the main thread's, before and after workers;
- *         kv_lmdb_desk_create() the worker's; kv_lmdb_count() any.
+ * Thread: open, pause, stop and close the main thread's, before and after
+ *         workers; kv_lmdb_desk_create() the worker's; kv_lmdb_count() any.
  * Owns:   the environment, the lock, the writer's thread.
  */
 #ifndef BACKEND_KV_LMDB_H

@@ -13,7 +13,8 @@
  *   NAME:{n}:k:KEY  hash: r revision, m stored, e expires, t type, n bytes, v
  *   NAME:{n}:i      sorted set, all keys, for listing
  *   NAME:{n}:e      sorted set, keys that expire, by when
- *   NAME:{n}:r      the last revision, which rises for ever
+ *   NAME:{n}:r      the last revision: a time, so that it rises for ever, even
+ *                   if the engine has lost this
  *   NAME:{n}:n      in the first one: the last name given (KV_PUT_NAMED)
  *
  * A write is one script, which looks at all conditions before it changes

@@ -111,9 +111,9 @@ struct kv_page {
     size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
     void (*on_done)(struct kv_page *page);
     /* The answer: KV_FOUND; KV_MISSING, when after is no cursor; KV_ERROR or,
-     * as above, one of the three. All of it lies in arena, which the asker makes empty before and
-     * gives back. A page may be short, even empty, and yet not be the last:
-     * work per page is bounded too. */
+     * as above, one of the three. All of it lies in arena, which the asker
+     * makes empty before and gives back. A page may be short, even empty, and
+     * yet not be the last: work per page is bounded too. */
     enum kv_outcome outcome;
     struct kv_entry *entries;
     size_t count;
@@ -202,9 +202,9 @@ MUST_USE static inline bool kv_desk_list(struct kv_desk *desk,
 }
 
 /* As above. It is answered at once only when it cannot be taken in: is_done is
- * false and all outcomes are the same: KV_BUSY, KV_ERROR and the like. Once taken it cannot be
- * taken back: who loses interest keeps ops and what they point at until
- * on_done, or until the store has stopped. */
+ * false and all outcomes are the same: KV_BUSY, KV_ERROR and the like. Once
+ * taken it cannot be taken back: who loses interest keeps ops and what they
+ * point at until on_done, or until the store has stopped. */
 MUST_USE static inline bool kv_desk_write(struct kv_desk *desk,
                                           struct kv_write *write)
 {

@@ -25,6 +25,7 @@
 
 #include "backend/balance.h"
 #include "base/address.h"
+#include "base/list.h"
 #include "base/now.h"
 #include "io/resolver.h"
 

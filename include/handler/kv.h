@@ -37,10 +37,9 @@ struct kv_options {
     size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */
     size_t batch_bytes_max;    /* of a batch, as it comes */
     size_t bodies_bytes_max;   /* of all bodies that are here at once: 503 */
+    size_t values_bytes_max;   /* of all long values being sent: 503 */
     bool require_match;        /* writes must be conditional: 428 */
     const struct response_style *style; /* borrowed */
-    void (*wake)(void *context);        /* has streams that wait asked again */
-    void *wake_context;
 };
 
 struct kv; /* opaque */

@@ -50,7 +50,8 @@ struct kv_token_fault {
     const char *text;
 };
 
-/* Reads the file, for one reference. 0, or -EINVAL with *fault_out set, or -errno. */
+/* Reads the file, for one reference. 0, or -EINVAL with *fault_out set, or
+ * -errno. */
 MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                             struct kv_token_fault *fault_out);
 

@@ -29,7 +29,7 @@ struct mail {
 
 /* Word for somebody in the loop, inside of what it is about. */
 struct mailbox_note {
-    struct mailbox_note *next; /* private to mailbox */
+    struct mailbox_note *next; /* the mailbox's, but for mailbox_send_all() */
     void (*on_arrive)(struct mailbox_note *note);
 };
 
@@ -55,6 +55,11 @@ MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
 /* Has note->on_arrive called in the loop, once, in the order of sending. It
  * must not be under way already. Wakes the loop. */
 void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note);
+
+/* The same of all that hang on first by next, in that order. The loop is woken
+ * once, when they are all there: woken by the first, it could be asleep again
+ * before the second. */
+void mailbox_send_all(struct mailbox *mailbox, struct mailbox_note *first);
 
 /* Sets command bits and wakes the loop. */
 void mailbox_command(struct mailbox *mailbox, unsigned commands);

@@ -131,13 +131,19 @@ static int open_databases(struct kv_env *env, bool may_write)
     return mdb_txn_commit(txn);
 }
 
+bool kv_env_clear_readers(struct kv_env *env)
+{
+    int dead = 0;
+
+    return mdb_reader_check(env->env, &dead) == 0 && dead > 0;
+}
+
 static int open_environment(struct kv_env *env,
                             const struct kv_env_options *options)
 {
     bool may_write = options->access == KV_ACCESS_ALONE;
     unsigned flags = MDB_NOTLS;
     MDB_envinfo info;
-    int dead;
     int rc = mdb_env_create(&env->env);
 
     if (rc != 0)
@@ -154,9 +160,8 @@ static int open_environment(struct kv_env *env,
         flags |= MDB_NOSYNC;
     if (rc == 0)
         rc = mdb_env_open(env->env, options->path, flags, FILE_MODE);
-    /* Places of readers that died would keep pages from being used again. */
     if (rc == 0)
-        rc = mdb_reader_check(env->env, &dead);
+        rc = mdb_reader_check(env->env, NULL);
     if (rc == 0)
         rc = mdb_env_info(env->env, &info);
     if (rc != 0)

@@ -80,10 +80,12 @@ static void unlock_desks(struct kv_lmdb *store)
     pthread_mutex_unlock(&store->desks_mutex);
 }
 
-bool kv_lmdb_grow(struct kv_lmdb *store, bool beyond_max)
+bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max)
 {
     bool has_grown;
 
+    if (kv_env_clear_readers(&store->env))
+        return true;
     lock_desks(store);
     has_grown = kv_env_grow(&store->env, beyond_max);
     unlock_desks(store);
@@ -175,7 +177,7 @@ void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
     do {
         rc = store->is_broken ? MDB_PANIC : try_group(store, first, end);
     } while (rc == MDB_MAP_FULL &&
-             kv_lmdb_grow(store, is_single && only_deletes(first)));
+             kv_lmdb_make_room(store, is_single && only_deletes(first)));
     if (rc == 0)
         return;
     outcome = kv_lmdb_fail(store, rc);

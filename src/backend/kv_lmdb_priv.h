@@ -5,6 +5,7 @@
  *   kv_lmdb_apply   what operations do inside of a transaction
  *   kv_lmdb_group   many writes in one transaction, and what goes wrong
  *   kv_lmdb_writer  the queue, the thread, the sweep
+ *   kv_gather       for whom a group waits
  *   kv_lmdb_desk    reading
  *   kv_lmdb         all of it together
  *
@@ -16,6 +17,7 @@
 
 #include <pthread.h>
 
+#include "backend/kv_gather_priv.h"
 #include "backend/kv_lmdb.h"
 #include "backend/kv_record.h"
 #include "base/list.h"
@@ -59,6 +61,10 @@ void kv_env_close(struct kv_env *env); /* a second call does nothing */
 /* Gives up the right to write, and takes it again: 0 or -errno, logged. */
 void kv_env_unlock(struct kv_env *env);
 MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
+
+/* Clears the places of readers whose processes died: the pages they saw could
+ * never be used again. True: there were some. Any thread. */
+bool kv_env_clear_readers(struct kv_env *env);
 
 /* Maps what another process has made the map. The same as below. */
 int kv_env_adopt(struct kv_env *env);
@@ -134,6 +140,7 @@ struct kv_lmdb {
     struct kv_write **queue_end;
     size_t queue_writes; /* with those under way */
     size_t queue_bytes;
+    size_t signal_at; /* until so many wait the writer sleeps */
     bool is_stopping;
     bool is_paused; /* it stops so that another process may write */
 
@@ -146,6 +153,7 @@ struct kv_lmdb {
     bool has_expiring;   /* the index may hold something */
     uint64_t sync_at_ms; /* monotonic, both */
     uint64_t sweep_at_ms;
+    struct kv_gather gather;
     struct log_limit log_limit;
 
     /* The writer's to change, anybody's to read. */
@@ -173,8 +181,10 @@ void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
 MUST_USE int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change);
 void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change);
 
-/* kv_env_grow() and kv_env_trim(), with all desks locked. */
-MUST_USE bool kv_lmdb_grow(struct kv_lmdb *store, bool beyond_max);
+/* After MDB_MAP_FULL. True: there may be room now, at best without growing. */
+MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
+
+/* kv_env_trim(), with all desks locked. */
 void kv_lmdb_trim(struct kv_lmdb *store);
 
 /* kv_env_adopt(), likewise; any thread that has locked no desk. */

@@ -9,7 +9,7 @@ enum {
     GROUP_WRITES_MAX = 4096,
     SWEEP_KEYS_MAX = 1000, /* in one transaction */
     NS_PER_MS = 1000000,
-    MS_PER_S = 1000
+    NS_PER_S = 1000000000
 };
 
 /* What a transaction keeps in memory until it is committed; a single write may
@@ -30,6 +30,13 @@ static void on_arrive(struct mailbox_note *note)
     struct kv_write *write = OWNER_OF(note, struct kv_write, note);
 
     write->on_done(write);
+}
+
+/* For the writer to wake up. */
+static bool has_enough(const struct kv_lmdb *store)
+{
+    return store->queue_writes >= store->signal_at ||
+           store->queue_bytes >= GROUP_BYTES_MAX;
 }
 
 bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
@@ -55,7 +62,8 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
         store->queue_end = &write->next;
         store->queue_writes++;
         store->queue_bytes += write->bytes;
-        pthread_cond_signal(&store->queue_changed);
+        if (has_enough(store))
+            pthread_cond_signal(&store->queue_changed);
     }
     pthread_mutex_unlock(&store->queue_mutex);
     if (refusal == KV_UNDONE)
@@ -86,9 +94,37 @@ static struct kv_write *take_group(struct kv_lmdb *store)
     return count > 0 ? first : NULL;
 }
 
-/* From the moment its note is sent a write may be gone. */
-static void answer_group(struct kv_lmdb *store, struct kv_write *first)
+/* To each mailbox all that is for it at once. From the moment its note is sent
+ * a write may be gone. */
+static void send_notes(struct kv_write *group)
 {
+    while (group) {
+        struct mailbox *mailbox = group->mailbox;
+        struct mailbox_note *notes = NULL;
+        struct mailbox_note **notes_end = &notes;
+        struct kv_write *others = NULL;
+        struct kv_write **others_end = &others;
+
+        for (struct kv_write *at = group; at; at = at->next) {
+            if (at->mailbox == mailbox) {
+                *notes_end = &at->note;
+                notes_end = &at->note.next;
+            } else {
+                *others_end = at;
+                others_end = &at->next;
+            }
+        }
+        *notes_end = NULL;
+        *others_end = NULL;
+        mailbox_send_all(mailbox, notes);
+        group = others;
+    }
+}
+
+static void answer_group(struct kv_lmdb *store, struct kv_write *first,
+                         uint64_t began_ns)
+{
+    uint64_t ended_ns = now_read_ns();
     size_t count = 0;
     size_t bytes = 0;
 
@@ -99,14 +135,11 @@ static void answer_group(struct kv_lmdb *store, struct kv_write *first)
     pthread_mutex_lock(&store->queue_mutex);
     store->queue_writes -= count;
     store->queue_bytes -= bytes;
+    kv_gather_note_commit(&store->gather, count, store->queue_writes, began_ns,
+                          ended_ns);
     pthread_mutex_unlock(&store->queue_mutex);
     atomic_fetch_add_explicit(&store->writes, count, memory_order_relaxed);
-    while (first) {
-        struct kv_write *next = first->next;
-
-        mailbox_send(first->mailbox, &first->note);
-        first = next;
-    }
+    send_notes(first);
 }
 
 /* --- What comes of itself ------------------------------------------------- */
@@ -143,7 +176,7 @@ static void sweep(struct kv_lmdb *store)
             kv_change_abort(&change);
         else
             rc = kv_change_commit(&change);
-        may_grow = rc == MDB_MAP_FULL && kv_lmdb_grow(store, true);
+        may_grow = rc == MDB_MAP_FULL && kv_lmdb_make_room(store, true);
     } while (may_grow);
     store->sweep_at_ms = read_mono_ms() + store->options.sweep_ms;
     if (rc != 0) {
@@ -188,21 +221,43 @@ static void do_duties(struct kv_lmdb *store)
 
 /* --- The thread ----------------------------------------------------------- */
 
+static int sleep_until(struct kv_lmdb *store, uint64_t until_ns)
+{
+    struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                             .tv_nsec = (long)(until_ns % NS_PER_S)};
+
+    return pthread_cond_timedwait(&store->queue_changed, &store->queue_mutex,
+                                  &until);
+}
+
+/* Until those who were answered last are back, or long enough. */
+static void gather(struct kv_lmdb *store)
+{
+    size_t wanted = store->gather.wanted;
+    int rc = 0;
+
+    store->gather.wanted = 0;
+    /* Without a sync there is too little in a commit for others to share. */
+    if (wanted < 2 || store->options.sync != KV_SYNC_FULL)
+        return;
+    store->signal_at = wanted < GROUP_WRITES_MAX ? wanted : GROUP_WRITES_MAX;
+    while (!has_enough(store) && !store->is_stopping && rc != ETIMEDOUT)
+        rc = sleep_until(store, store->gather.until_ns);
+    kv_gather_note_wait(&store->gather, has_enough(store));
+    store->signal_at = 1;
+}
+
 /* Until something is queued, the end has come, or there is a duty. */
 static void wait_for_work(struct kv_lmdb *store)
 {
     uint64_t until_ms = next_duty_ms(store);
-    struct timespec until = {.tv_sec = (time_t)(until_ms / MS_PER_S),
-                             .tv_nsec = (long)(until_ms % MS_PER_S) *
-                                        NS_PER_MS};
     int rc = 0;
 
     while (!store->queue_first && !store->is_stopping && rc != ETIMEDOUT) {
         if (until_ms == NEVER)
             rc = pthread_cond_wait(&store->queue_changed, &store->queue_mutex);
         else
-            rc = pthread_cond_timedwait(&store->queue_changed,
-                                        &store->queue_mutex, &until);
+            rc = sleep_until(store, until_ms * NS_PER_MS);
     }
 }
 
@@ -215,13 +270,16 @@ void *kv_lmdb_run_writer(void *context)
         struct kv_write *group;
 
         pthread_mutex_lock(&store->queue_mutex);
+        gather(store);
         wait_for_work(store);
         group = take_group(store);
         is_over = !group && store->is_stopping;
         pthread_mutex_unlock(&store->queue_mutex);
         if (group) {
+            uint64_t began_ns = now_read_ns();
+
             kv_lmdb_run_group(store, group, NULL);
-            answer_group(store, group);
+            answer_group(store, group, began_ns);
         }
         if (!is_over)
             do_duties(store);

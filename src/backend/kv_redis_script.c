@@ -9,14 +9,20 @@
  * Returns 1 and of each operation: what became of it, r, m, e. Or 0 and, of the
  * one that failed: its number, r, m, e. Numbers are text: Redis would cut them.
  *
- * First all is looked at, as if it were done; then it is done. What the first
- * command that changes something may (memory), all after it may. Entries that
- * are due go last, so as not to be that command.
+ * First all is looked at, as if it were done, i and e too: what is there may be
+ * somebody else's. Then it is done. What the first command that changes
+ * something may (memory), all after it may. Entries that are due go last, so as
+ * not to be that command.
+ *
+ * A revision is the time in microseconds, or one more than the last when that
+ * is ahead. So it rises even if r is lost, by a fail-over or for want of memory:
+ * or an ETag would come again, for another value.
  */
 static const char write_text[] =
     "local function text(x) return string.format('%.0f', x) end\n"
     "local time = redis.call('TIME')\n"
     "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
+    "local first = time[1] * 1000000 + time[2]\n"
     "local heads = 3 * tonumber(ARGV[1])\n"
     "local seen, last, plan = {}, {}, {}\n"
     "for i = 1, #KEYS - heads do\n"
@@ -34,8 +40,12 @@ static const char write_text[] =
     "  end\n"
     "  local is, what = was, 'H'\n"
     "  if kind == 'P' or (kind == 'D' and was[1]) then\n"
-    "    last[p] = (last[p] or tonumber(redis.call('GET', KEYS[p]) or '0'))\n"
-    "        + 1\n"
+    "    if not last[p] then\n"
+    "      redis.call('ZCARD', KEYS[p + 1])\n"
+    "      redis.call('ZCARD', KEYS[p + 2])\n"
+    "      last[p] = tonumber(redis.call('GET', KEYS[p]) or '0')\n"
+    "    end\n"
+    "    last[p] = math.max(last[p] + 1, first)\n"
     "  end\n"
     "  if kind == 'P' then\n"
     "    local ttl = tonumber(ARGV[at + 5])\n"

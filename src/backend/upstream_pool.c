@@ -101,13 +101,15 @@ void upstream_ask_start(struct upstream_pool *pool, struct upstream_ask *ask)
 {
     uint64_t now_ms = pool->now->mono_ms;
     struct upstream_server *server;
-    struct upstream *upstream = NULL;
+    struct upstream *upstream;
+    bool wants_new = ask->wants_new;
 
     assert(!ask->upstream && !ask->race);
-    ask->pool = pool;
-    ask->error = UPSTREAM_OK;
     if (!ask->is_retry)
         retry_budget_note_request(&pool->budget, now_ms);
+    ask->is_retry = ask->wants_new = ask->is_reused = false;
+    ask->pool = pool;
+    ask->error = UPSTREAM_OK;
     ask->server = balance_take(pool->balance, ask->hash, ask->tried, now_ms);
     if (ask->server < 0) {
         log_refusal(pool);
@@ -118,15 +120,13 @@ void upstream_ask_start(struct upstream_pool *pool, struct upstream_ask *ask)
     ask->tried |= UINT64_C(1) << ask->server;
     server = &pool->servers[ask->server];
     upstream_count(&server->counts->requests);
-    if (!ask->wants_new)
-        upstream = upstream_take_idle(server);
-    ask->is_retry = ask->wants_new = false;
-    ask->is_reused = upstream != NULL;
+    upstream = wants_new ? NULL : upstream_take_idle(server);
     if (!upstream) {
         upstream_race_start(server, ask);
         return;
     }
     upstream_count(&server->counts->reuses);
+    ask->is_reused = true;
     upstream_ask_opened(ask, upstream);
 }
 

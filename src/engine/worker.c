@@ -259,8 +259,6 @@ static bool set_up_stores(struct worker *worker)
     worker->kv_style = options->service.sites.cache.style;
     worker->kv_style.now = &worker->now;
     kv.style = &worker->kv_style;
-    kv.wake = worker_wake_conns;
-    kv.wake_context = worker;
     for (size_t i = 0; i < options->store_count; i++) {
         struct worker_kv *mine = &worker->kvs[i];
 

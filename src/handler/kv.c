@@ -32,12 +32,10 @@ void kv_question_ask(struct kv_question *question)
 
 void kv_question_done(struct kv_question *question)
 {
-    const struct kv_options *options = &question->kv->options;
-
     list_drop(&question->link);
     question->is_done = true;
     if (question->refs > 1)
-        options->wake(options->wake_context);
+        exchange_wake(question->exchange);
     kv_question_release(question);
 }
 

@@ -22,8 +22,9 @@ enum {
 struct kv {
     struct kv_options options;
     struct boundary boundary;
-    struct list asked; /* questions that the store has */
-    size_t body_bytes; /* of all bodies that are here */
+    struct list asked;  /* questions that the store has */
+    size_t body_bytes;  /* of all bodies that are here */
+    size_t value_bytes; /* of all long values that are sent */
     struct kv_reading *spare;
     char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
 };
@@ -36,7 +37,7 @@ struct kv {
 struct kv_question {
     struct list link; /* in kv->asked */
     struct kv *kv;
-    struct exchange *exchange; /* to be looked at by its stream or sink only */
+    struct exchange *exchange; /* there while its stream or sink is */
     unsigned refs;
     bool is_done;
     void (*destroy)(struct kv_question *question);

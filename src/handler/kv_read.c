@@ -3,6 +3,15 @@
 #include "handler/kv_priv.h"
 #include "http/date.h"
 
+/* Shorter ones take no more than what else a connection has. */
+enum { LONG_BYTES = 16384 };
+
+/* A long value while it is sent. */
+struct sending {
+    struct kv *kv;
+    struct kv_value *value;
+};
+
 struct kv_reading {
     struct kv_question question; /* first: the same address */
     struct stream stream;
@@ -17,6 +26,37 @@ static void release_value(void *object)
     struct kv_value *value = object;
 
     kv_value_release(&value);
+}
+
+static void release_long(void *object)
+{
+    struct sending *sending = object;
+
+    sending->kv->value_bytes -= sending->value->data.len;
+    kv_value_release(&sending->value);
+    free(sending);
+}
+
+/* Gives the reference to the response. Whoever reads slowly keeps a copy here,
+ * so that long ones are limited in all. False: there is no room. */
+static bool lend(struct kv *kv, struct response *response,
+                 struct kv_value *value)
+{
+    struct sending *sending;
+
+    if (value->data.len < LONG_BYTES) {
+        response->origin = (struct origin){.release = release_value,
+                                           .object = value};
+        return true;
+    }
+    if (value->data.len > kv->options.values_bytes_max - kv->value_bytes ||
+        !(sending = malloc(sizeof(*sending))))
+        return false;
+    kv->value_bytes += value->data.len;
+    *sending = (struct sending){.kv = kv, .value = value};
+    response->origin = (struct origin){.release = release_long,
+                                       .object = sending};
+    return true;
 }
 
 static void put_lines(struct buf *fields, const struct kv_meta *meta)
@@ -93,8 +133,9 @@ static void tell_problem(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* The reference goes to the response, if it sends some of the value. */
-static void send_value(struct kv *kv, struct exchange *exchange,
+/* The reference goes to the response, if it sends some of the value. False: it
+ * cannot be sent now, and what was answered is void. */
+static bool send_value(struct kv *kv, struct exchange *exchange,
                        struct kv_value *value)
 {
     struct response *response = &exchange->response;
@@ -122,11 +163,14 @@ static void send_value(struct kv *kv, struct exchange *exchange,
         tell_problem(kv, exchange, value);
     if (sent == REPRESENTATION_NO_BODY || response->is_head) {
         kv_value_release(&value);
-    } else {
-        kv_note(kv, STATS_STORE_BYTES_OUT, response->body_bytes);
-        response->origin = (struct origin){.release = release_value,
-                                           .object = value};
+        return true;
     }
+    if (!lend(kv, response, value)) {
+        kv_value_release(&value);
+        return false;
+    }
+    kv_note(kv, STATS_STORE_BYTES_OUT, response->body_bytes);
+    return true;
 }
 
 static void answer_get(struct kv *kv, struct exchange *exchange,
@@ -135,9 +179,10 @@ static void answer_get(struct kv *kv, struct exchange *exchange,
     struct kv_value *value = get->value;
 
     get->value = NULL;
+    if (get->outcome == KV_FOUND && !send_value(kv, exchange, value))
+        get->outcome = KV_BUSY;
     if (get->outcome == KV_FOUND) {
         kv_note(kv, STATS_STORE_FOUND, 1);
-        send_value(kv, exchange, value);
     } else if (get->outcome == KV_MISSING) {
         kv_note(kv, STATS_STORE_MISSING, 1);
         kv_fail(kv, exchange, 404, "there is no such key");

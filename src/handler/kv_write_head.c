@@ -2,14 +2,20 @@
 
 /* --- What the head says ----------------------------------------------------- */
 
-/* NULL: not there. */
-static const struct field *find_field(const struct request *request,
-                                      struct bytes name)
+/* The value of the one field of this name; nothing, if it is not there. False:
+ * it is there more than once, and nobody can say which is meant. */
+static bool find_single(const struct request *request, struct bytes name,
+                        struct bytes *value_out)
 {
-    for (size_t i = 0; i < request->field_count; i++)
-        if (bytes_ieq(request->fields[i].name, name))
-            return &request->fields[i];
-    return NULL;
+    *value_out = (struct bytes){NULL, 0};
+    for (size_t i = 0; i < request->field_count; i++) {
+        if (!bytes_ieq(request->fields[i].name, name))
+            continue;
+        if (value_out->data)
+            return false;
+        *value_out = request->fields[i].value;
+    }
+    return true;
 }
 
 /* False, here and below: it has been answered. */
@@ -80,7 +86,9 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     const struct field *none = request_find(request, FIELD_IF_NONE_MATCH);
     const struct field *match = request_find(request, FIELD_IF_MATCH);
 
-    if ((none && match) || request_find(request, FIELD_IF_UNMODIFIED_SINCE)) {
+    /* Beside If-Match that time is to be ignored (RFC 9110, 13.1.4). */
+    if (match ? none != NULL
+              : request_find(request, FIELD_IF_UNMODIFIED_SINCE) != NULL) {
         kv_fail(kv, exchange, 400, "writing has If-Match or If-None-Match");
         return false;
     }
@@ -100,43 +108,58 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
+/* The same of what is about no key that there is already. */
+static bool has_no_condition(struct kv *kv, struct exchange *exchange)
+{
+    static const enum field_id conditions[] = {
+        FIELD_IF_MATCH, FIELD_IF_NONE_MATCH, FIELD_IF_UNMODIFIED_SINCE};
+
+    for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++) {
+        if (!request_find(&exchange->request, conditions[i]))
+            continue;
+        kv_fail(kv, exchange, 400, "there is no revision here to ask for");
+        return false;
+    }
+    return true;
+}
+
 static bool read_type(struct kv *kv, struct exchange *exchange,
                       struct kv_writing *writing)
 {
-    const struct field *type = find_field(&exchange->request,
-                                          BYTES("Content-Type"));
-    const struct field *coding = find_field(&exchange->request,
-                                            BYTES("Content-Encoding"));
+    const struct request *request = &exchange->request;
+    struct bytes type, coding, range;
     struct problem problem = {.status = 415,
                               .detail = BYTES("values have no coding"),
                               .fields = BYTES("Accept-Encoding: identity\r\n")};
 
-    if (find_field(&exchange->request, BYTES("Content-Range"))) {
+    if (!find_single(request, BYTES("Content-Range"), &range) || range.data) {
         kv_fail(kv, exchange, 400, "a value is written as a whole");
         return false;
     }
-    if (coding && !bytes_ieq(coding->value, BYTES("identity"))) {
+    if (!find_single(request, BYTES("Content-Encoding"), &coding) ||
+        (coding.data && !bytes_ieq(coding, BYTES("identity")))) {
         kv_fail_with(kv, exchange, &problem);
         return false;
     }
-    if (!type)
-        return true;
-    if (!kv_type_is_valid(type->value)) {
-        kv_fail(kv, exchange, 415, "a type has 255 bytes at most");
+    if (!find_single(request, BYTES("Content-Type"), &type) ||
+        !kv_type_is_valid(type)) {
+        kv_fail(kv, exchange, 415, "a type is one, and has 255 bytes at most");
         return false;
     }
-    if (type->value.len > 0)
-        memcpy(writing->type, type->value.data, type->value.len);
-    writing->op.type = (struct bytes){writing->type, type->value.len};
+    if (type.len > 0)
+        memcpy(writing->type, type.data, type.len);
+    writing->op.type = (struct bytes){writing->type, type.len};
     return true;
 }
 
 static bool is_ndjson(const struct request *request)
 {
-    const struct field *field = find_field(request, BYTES("Content-Type"));
-    struct bytes type = field ? field->value : BYTES("");
-    const char *end = memchr(type.data, ';', type.len);
+    struct bytes type;
+    const char *end;
 
+    if (!find_single(request, BYTES("Content-Type"), &type) || type.len == 0)
+        return false;
+    end = memchr(type.data, ';', type.len);
     if (end)
         type = bytes_trim(bytes_between(type.data, end));
     return bytes_ieq(type, BYTES("application/x-ndjson")) ||
@@ -196,7 +219,8 @@ bool kv_writing_read_head(struct kv_writing *writing, enum kv_key_verdict place,
         !read_parameters(kv, exchange, writing) ||
         !has_leave(kv, exchange, &writing->pass, op->key))
         return false;
-    if (op->kind != KV_PUT_NAMED && !read_condition(kv, exchange, op))
+    if (op->kind == KV_PUT_NAMED ? !has_no_condition(kv, exchange)
+                                 : !read_condition(kv, exchange, op))
         return false;
     return op->kind == KV_DELETE || read_type(kv, exchange, writing);
 }
@@ -211,7 +235,8 @@ bool kv_writing_read_batch_head(struct kv_writing *writing)
         .fields = BYTES("Accept-Post: application/x-ndjson\r\n")};
 
     if (!admits(kv, exchange, &writing->pass) ||
-        !kv_read_query(kv, exchange, NULL, 0))
+        !kv_read_query(kv, exchange, NULL, 0) ||
+        !has_no_condition(kv, exchange))
         return false;
     if (is_ndjson(&exchange->request))
         return true;

@@ -39,20 +39,28 @@ static bool take(struct mailbox *mailbox, struct mail *mail_out)
     return true;
 }
 
+/* Returns the last one, which comes first then. */
+static struct mailbox_note *turn_around(struct mailbox_note *notes)
+{
+    struct mailbox_note *turned = NULL;
+
+    while (notes) {
+        struct mailbox_note *note = notes;
+
+        notes = note->next;
+        note->next = turned;
+        turned = note;
+    }
+    return turned;
+}
+
 /* All are taken at once, so that none comes back while others look at it. */
 static void deliver_notes(struct mailbox *mailbox)
 {
     struct mailbox_note *sent = atomic_exchange_explicit(&mailbox->notes, NULL,
                                                          memory_order_acquire);
-    struct mailbox_note *in_order = NULL;
+    struct mailbox_note *in_order = turn_around(sent);
 
-    while (sent) {
-        struct mailbox_note *note = sent;
-
-        sent = note->next;
-        note->next = in_order;
-        in_order = note;
-    }
     while (in_order) {
         struct mailbox_note *note = in_order;
 
@@ -146,9 +154,17 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
 
 void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note)
 {
-    note->next = atomic_load_explicit(&mailbox->notes, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&mailbox->notes, &note->next,
-                                                  note, memory_order_release,
+    note->next = NULL;
+    mailbox_send_all(mailbox, note);
+}
+
+void mailbox_send_all(struct mailbox *mailbox, struct mailbox_note *first)
+{
+    struct mailbox_note *last = turn_around(first);
+
+    first->next = atomic_load_explicit(&mailbox->notes, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->notes, &first->next,
+                                                  last, memory_order_release,
                                                   memory_order_relaxed))
         ;
     mailbox_wake(mailbox);

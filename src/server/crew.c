@@ -9,9 +9,10 @@
 
 enum {
     PASSWORD_THREADS = 2,
-    /* Of a batch, and of all bodies that a worker has at once. */
+    /* Of a batch, and of all bodies and values that a worker has at once. */
     KV_BATCH_BYTES_MAX = 16 << 20,
-    KV_BODIES_BYTES_MAX = 256 << 20
+    KV_BODIES_BYTES_MAX = 256 << 20,
+    KV_VALUES_BYTES_MAX = 1 << 30
 };
 
 static void on_drained(void *context)
@@ -55,6 +56,7 @@ static struct kv_options kv_options_of(const struct server *server)
         .value_bytes_max = (size_t)options->kv_value_bytes_max,
         .batch_bytes_max = KV_BATCH_BYTES_MAX,
         .bodies_bytes_max = KV_BODIES_BYTES_MAX,
+        .values_bytes_max = KV_VALUES_BYTES_MAX,
         .require_match = options->kv_require_match};
 }
 

@@ -1,7 +1,7 @@
 /*
  * A store that lives in a Redis of its own: which is not there yet, is killed,
  * falls silent, has too much to do, wants a password, is shared by several
- * servers.
+ * servers, loses all, is meddled with.
  */
 #include "redis.h"
 #include "store.h"
@@ -276,6 +276,62 @@ static void one_of_many_creators_wins(void **state)
     }
 }
 
+/* --- Meddled with -------------------------------------------------------- */
+
+static void an_engine_that_has_lost_all_gives_no_revision_again(void **state)
+{
+    struct redis *redis = redis_make(NULL);
+    struct client *client;
+    uint64_t revision;
+
+    (void)state;
+    redis_start(redis);
+    client = client_open(START_STORE(url_of(redis), NULL));
+    assert_true(eventually(is_put(client, "a", "old"), SOON_MS));
+    revision = store_put(client, "a", "old");
+    redis_ask(redis, "FLUSHALL");
+    expect_status(store_ask(client, "GET", "a", NULL, NULL), 404);
+    assert_true(store_put(client, "a", "new") > revision);
+    expect_status(store_ask(client, "PUT", "a",
+                            printed("If-Match: \"%llu\"\r\n",
+                                    (unsigned long long)revision),
+                            "lost"),
+                  412);
+    store_holds(client, "a", "new");
+}
+
+/* {tag}, so that both keys have the same index. */
+static void what_others_left_in_its_place_stops_a_write_as_a_whole(void **state)
+{
+    static const char *const places[] = {"r", "i", "e"};
+    struct redis *redis = redis_make(NULL);
+    struct client *client;
+
+    (void)state;
+    redis_start(redis);
+    client = client_open(START_STORE(url_of(redis), NULL));
+    assert_true(eventually(is_put(client, "{tag}", "here"), SOON_MS));
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        const char *text = redis_ask(redis, "KEYS *:r");
+        const char *colon = strrchr(text, ':');
+        const char *place;
+
+        assert_non_null(colon);
+        place = printed("%.*s:%s", (int)(colon - text), text, places[i]);
+        redis_ask(redis, "RENAME %s kept", place);
+        redis_ask(redis, "HSET %s a b", place);
+        expect_status(store_ask(client, "PUT", "{tag}?ttl=60", NULL, "x"), 500);
+        expect_status(store_ask(client, "PUT", "{tag}/new", NULL, "x"), 500);
+        expect_status(store_ask(client, "DELETE", "{tag}", NULL, NULL), 500);
+        redis_ask(redis, "DEL %s", place);
+        redis_ask(redis, "RENAME kept %s", place);
+        store_holds(client, "{tag}", "here");
+        expect_status(store_ask(client, "GET", "{tag}/new", NULL, NULL), 404);
+    }
+    store_put(client, "{tag}/new", "x");
+    store_holds(client, "{tag}/new", "x");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +342,8 @@ int main(void)
         redis_test(a_password_is_used_and_never_told),
         redis_test(servers_share_what_is_there),
         redis_test(one_of_many_creators_wins),
+        redis_test(an_engine_that_has_lost_all_gives_no_revision_again),
+        redis_test(what_others_left_in_its_place_stops_a_write_as_a_whole),
     };
 
     return cmocka_run_group_tests(tests, start, redis_end);

@@ -228,6 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .value_bytes_max = 1000,
                                  .batch_bytes_max = 1000,
                                  .bodies_bytes_max = 1000,
+                                 .values_bytes_max = 1000,
                                  .style = &style,
                                  .wake = on_wake};
     unsigned which = size > 0 ? data[0] % (sizeof(requests) / sizeof(*requests))

@@ -2,7 +2,11 @@
 #include "kv_disk.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+
+#include <lmdb.h>
 
 static void the_map_grows_by_itself(void **state)
 {
@@ -186,6 +190,55 @@ static void a_value_held_for_long_does_not_let_the_file_grow(void **state)
     kv_value_release(&held);
 }
 
+/* A transaction of another process, as an export has one. */
+static pid_t begin_reading_elsewhere(void)
+{
+    int ends[2];
+    char word;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child != -1);
+    if (child == 0) {
+        MDB_env *env;
+        MDB_txn *txn;
+
+        if (mdb_env_create(&env) != 0 ||
+            mdb_env_open(env, options.path, MDB_RDONLY, 0) != 0 ||
+            mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
+            write(ends[1], "r", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &word, 1), 1);
+    close(ends[0]);
+    return child;
+}
+
+static void a_reader_that_was_killed_does_not_let_the_file_grow(void **state)
+{
+    static char data[10000];
+    struct kv_op op = put_op("key", "");
+    pid_t reader;
+
+    (void)state;
+    close_store(); /* no thread of ours is there when it forks */
+    reader = begin_reading_elsewhere();
+    open_store();
+    op.value = (struct bytes){data, sizeof(data)};
+    for (unsigned i = 0; i < 20; i++)
+        do_op(op);
+    assert_true(count().used_bytes > 10 * sizeof(data));
+    assert_int_equal(kill(reader, SIGKILL), 0);
+    assert_int_equal(waitpid(reader, NULL, 0), reader);
+    for (unsigned i = 0; i < 2000; i++)
+        assert_int_equal(do_op(op).outcome, KV_REPLACED);
+    assert_true(count().map_bytes <= 1 << 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +252,7 @@ int main(void)
         TEST(after_a_failed_sync_nothing_is_written_any_more),
         TEST(after_a_failed_sync_of_what_was_answered_neither),
         TEST(a_value_held_for_long_does_not_let_the_file_grow),
+        TEST(a_reader_that_was_killed_does_not_let_the_file_grow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -333,9 +333,9 @@ static inline void kv_answer(void)
 
 /* --- Exchanges -------------------------------------------------------------- */
 
-static inline void on_wake(void *context)
+static inline void on_wake(struct exchange *woken)
 {
-    assert_ptr_equal(context, &fake);
+    assert_ptr_equal(woken, &exchange);
     wakes++;
 }
 
@@ -476,10 +476,10 @@ static inline int kv_set_up(void **state)
                                      .value_bytes_max = 1000,
                                      .batch_bytes_max = 4000,
                                      .bodies_bytes_max = 10000,
-                                     .style = &style,
-                                     .wake = on_wake,
-                                     .wake_context = &fake};
+                                     .values_bytes_max = 40000,
+                                     .style = &style};
     kv = kv_create(&kv_options);
+    exchange.on_wake = on_wake;
     response_init(&exchange.response);
     return kv ? 0 : -1;
 }

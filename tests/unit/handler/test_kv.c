@@ -149,7 +149,13 @@ static void conditions_decide_who_may_replace(void **state)
         {"If-None-Match: *\r\nIf-None-Match: *\r\n", "400"},
         {"If-None-Match: *\r\nIf-Match: *\r\n", "400"},
         {"If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "400"},
-        {"If-Match: \"3\"\r\n", "204"},
+        /* "MUST ignore If-Unmodified-Since if ... If-Match" */
+        {"If-Match: \"2\"\r\n"
+         "If-Unmodified-Since: Sun, 06 Nov 2044 08:49:37 GMT\r\n",
+         "412"},
+        {"If-Match: \"3\"\r\n"
+         "If-Unmodified-Since: Sun, 06 Nov 1984 08:49:37 GMT\r\n",
+         "204"},
     };
 
     (void)state;
@@ -163,6 +169,25 @@ static void conditions_decide_who_may_replace(void **state)
         if (strcmp(cases[i].status, "412") == 0)
             assert_in(text, "\r\nETag: \"");
     }
+}
+
+static void conditions_that_are_about_no_key_are_refused(void **state)
+{
+    static const char *const fields[] = {
+        "If-Match: \"1\"\r\n", "If-Match: *\r\n", "If-None-Match: *\r\n",
+        "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"};
+    char lines[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        snprintf(lines, sizeof(lines),
+                 "Content-Type: application/x-ndjson\r\n%s", fields[i]);
+        assert_in(kv_ask("POST /kv/", fields[i], "x"), "HTTP/1.1 400");
+        assert_in(kv_ask("POST /kv/-/batch", lines,
+                         "{\"op\":\"put\",\"key\":\"a\",\"value\":\"\"}\n"),
+                  "HTTP/1.1 400");
+    }
+    assert_int_equal(fake.count, 0);
 }
 
 static void writes_must_be_conditional_where_that_is_said(void **state)
@@ -258,6 +283,37 @@ static void bodies_in_memory_are_limited_in_all(void **state)
     assert_in(kv_ask("PUT /kv/a", "", "9876543210"), "HTTP/1.1 204");
 }
 
+static void long_values_on_their_way_are_limited_in_all(void **state)
+{
+    static char value[40001];
+    struct origin slow;
+    const char *text;
+
+    (void)state;
+    memset(value, 'x', sizeof(value) - 1);
+    kv_options.value_bytes_max = kv_options.bodies_bytes_max = 40000;
+    kv_options.values_bytes_max = 39999;
+    kv_renew();
+    assert_in(kv_ask("PUT /kv/a", "", value), PUT_OK);
+    text = kv_ask("GET /kv/a", "", NULL);
+    assert_in(text, "HTTP/1.1 503");
+    assert_in(text, "Retry-After: 1\r\n");
+    assert_in(kv_ask("HEAD /kv/a", "", NULL), "Content-Length: 40000\r\n");
+    assert_in(kv_ask("GET /kv/a", "If-None-Match: \"1\"\r\n", NULL), " 304 ");
+    kv_options.values_bytes_max = 40000;
+    kv_renew();
+    assert_in(kv_ask("PUT /kv/short", "", "x"), PUT_OK);
+    kv_begin("GET /kv/a", "Range: bytes=0-0\r\n", (struct bytes){NULL, 0}, 0);
+    slow = exchange.response.origin;
+    exchange.response.origin = (struct origin){.object = NULL};
+    assert_in(kv_finish(), "HTTP/1.1 206");
+    assert_in(kv_ask("GET /kv/a", "", NULL), "HTTP/1.1 503");
+    assert_in(kv_ask("GET /kv/short", "", NULL), "HTTP/1.1 200");
+    slow.release(slow.object);
+    for (unsigned i = 0; i < 3; i++)
+        assert_in(kv_ask("GET /kv/a", "", NULL), "HTTP/1.1 200");
+}
+
 static void types_are_kept_as_they_came_or_refused(void **state)
 {
     char fields[400];
@@ -269,6 +325,15 @@ static void types_are_kept_as_they_came_or_refused(void **state)
     assert_in(kv_ask("PUT /kv/a", fields, "x"), "HTTP/1.1 415");
     assert_in(kv_ask("PUT /kv/a", "Content-Encoding: gzip\r\n", "x"),
               "Accept-Encoding: identity\r\n");
+    assert_in(kv_ask("PUT /kv/a",
+                     "Content-Encoding: identity\r\n"
+                     "Content-Encoding: gzip\r\n",
+                     "x"),
+              "HTTP/1.1 415");
+    assert_in(kv_ask("PUT /kv/a",
+                     "Content-Type: text/plain\r\nContent-Type: text/html\r\n",
+                     "x"),
+              "HTTP/1.1 415");
     assert_in(kv_ask("PUT /kv/a", "Content-Range: bytes 0-0/5\r\n", "x"),
               "HTTP/1.1 400");
 }
@@ -505,12 +570,14 @@ int main(void)
         TEST(what_is_not_there_is_a_problem),
         TEST(a_deleted_key_is_gone),
         TEST(conditions_decide_who_may_replace),
+        TEST(conditions_that_are_about_no_key_are_refused),
         TEST(writes_must_be_conditional_where_that_is_said),
         TEST(a_time_to_live_is_told),
         TEST(the_store_names_a_key),
         TEST(a_value_too_long_is_refused_before_it_is_read),
         TEST(a_chunked_value_is_cut_off_where_it_is_too_long),
         TEST(bodies_in_memory_are_limited_in_all),
+        TEST(long_values_on_their_way_are_limited_in_all),
         TEST(types_are_kept_as_they_came_or_refused),
         TEST(the_store_s_troubles_are_told),
         TEST(each_place_says_what_is_allowed),

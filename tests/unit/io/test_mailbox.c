@@ -230,6 +230,25 @@ static void notes_arrive_in_the_order_they_were_sent(void **state)
         assert_int_equal(seen[i], 10 + i);
 }
 
+static void notes_sent_together_arrive_together_in_their_order(void **state)
+{
+    struct numbered_note notes[5];
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        notes[i] = (struct numbered_note){{.on_arrive = on_note}, 10 + i, 0};
+    for (int i = 1; i < 3; i++)
+        notes[i].note.next = &notes[i + 1].note;
+    notes[3].note.next = NULL;
+    mailbox_send(mailbox, &notes[0].note);
+    mailbox_send_all(mailbox, &notes[1].note);
+    mailbox_send(mailbox, &notes[4].note);
+    receive();
+    assert_int_equal(seen_count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(seen[i], 10 + i);
+}
+
 static void a_full_mailbox_takes_notes_all_the_same(void **state)
 {
     struct numbered_note note = {{.on_arrive = on_note}, 77, 0};
@@ -422,6 +441,7 @@ int main(void)
         TEST(commands_given_before_a_look_come_together_once),
         TEST(a_full_mailbox_loses_no_command),
         TEST(notes_arrive_in_the_order_they_were_sent),
+        TEST(notes_sent_together_arrive_together_in_their_order),
         TEST(a_full_mailbox_takes_notes_all_the_same),
         TEST(a_note_may_be_sent_again_once_it_has_arrived),
         TEST(destroy_closes_the_descriptors_still_inside),
