@@ -18,25 +18,37 @@
 
 #include "backend/kv_lmdb.h"
 #include "backend/kv_redis.h"
+#include "backend/upstream_probe.h"
 #include "engine/conn_set.h"
 #include "handler/kv.h"
+#include "handler/proxy.h"
 #include "handler/sites.h"
 #include "handler/status.h"
 #include "io/mailbox.h"
 
-enum { WORKER_STORES_MAX = 8 };
+enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 16 };
+
+/* A proxy, and where it is. */
+struct worker_proxy {
+    struct bytes prefix;
+    struct proxy_options options;        /* style is filled in by the worker */
+    struct upstream_probe_options probe; /* without a path: none */
+};
 
 /* What may change while it runs. Clock and mounts are filled in by
  * the worker. */
 struct worker_service {
     struct sites_options sites;
-    struct password_check *password_check; /* borrowed; NULL: not needed */
-    struct bytes status_prefix;            /* in every site; empty: nowhere */
-    bool has_status;                       /* there or in some location */
-    const struct cidrs *status_allowed;    /* borrowed as what sites names */
-    struct kv_access kv_access;            /* to all stores; borrowed, too */
-    const struct cidrs *proxies;           /* trusted; borrowed as well */
-    bool proxies_introduce;                /* conn_set.h */
+    struct password_check *password_check;   /* borrowed; NULL: not needed */
+    struct bytes status_prefix;              /* in every site; empty: nowhere */
+    bool has_status;                         /* there or in some location */
+    const struct cidrs *status_allowed;      /* borrowed as what sites names */
+    struct kv_access kv_access;              /* to all stores; borrowed, too */
+    const struct stats_upstreams *upstreams; /* the same, for status */
+    const struct worker_proxy *proxied;      /* the same; in every site */
+    size_t proxied_count;                    /* WORKER_PROXIES_MAX at most */
+    const struct cidrs *proxies;             /* trusted; borrowed as well */
+    bool proxies_introduce;                  /* conn_set.h */
     struct conn_limits limits; /* connections_max stays as it was at first */
 };
 
@@ -101,7 +113,8 @@ void worker_command(struct worker *worker, unsigned commands);
 MUST_USE struct worker_change *worker_prepare(
     struct worker *worker, const struct worker_service *service);
 
-/* Takes change over, which is served from the worker's next turn on. */
+/* Takes change over, which is served from the worker's next turn on, unless
+ * there is no memory for what it takes then: that is logged. */
 void worker_apply(struct worker *worker, struct worker_change *change);
 
 /* Or gives it up. */

@@ -22,16 +22,20 @@
 #include "handler/site.h"
 #include "http/forwarded.h"
 
-enum { SITES_MOUNTS_MAX = 16 };
+enum { SITES_MOUNTS_MAX = 32 };
 
-/* What answers below a prefix in every site, before a location of the same
- * path. */
+/* What answers below a prefix in every site. */
 struct mount {
     struct bytes prefix;
     struct handler handler;
     /* What is below is no path but any bytes: it is found by the path as it
      * came, before that is cleaned or refused. */
     bool is_raw;
+    /* What is told to its site, or to a location there that it lies in, counts
+     * for it too; and it answers in locations that lie in it, unless they say
+     * themselves what answers. Else it comes before a location of the same
+     * path, and asks itself who may come. */
+    bool obeys_site;
 };
 
 struct sites_options {

@@ -53,8 +53,10 @@ void status_turn(struct status *status);
  * to be woken for it. */
 MUST_USE bool status_tick(struct status *status);
 
-/* From now on, those and no others are allowed. Borrowed. */
-void status_allow(struct status *status, const struct cidrs *allowed);
+/* From now on, those and no others are allowed, and these are told of (NULL:
+ * there are none). Borrowed. */
+void status_show(struct status *status, const struct cidrs *allowed,
+                 const struct stats_upstreams *upstreams);
 
 /* From now on it is not healthy, and streams end when they are woken. */
 void status_drain(struct status *status);

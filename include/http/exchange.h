@@ -56,6 +56,7 @@ struct exchange {
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */
+    uint64_t body_max;   /* of a body beside its answer: more is 413; 0: any */
     struct keeper keeper;
     bool has_begun; /* it was let in before its body came */
     bool

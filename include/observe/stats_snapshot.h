@@ -13,6 +13,7 @@
 #define OBSERVE_STATS_SNAPSHOT_H
 
 #include "observe/stats.h"
+#include "observe/stats_upstreams.h"
 
 /* Of one worker alone. */
 struct stats_worker {
@@ -34,6 +35,7 @@ struct stats_shares {
 struct stats_snapshot {
     struct stats_options options;
     int64_t wall_ns; /* when it was taken, since the epoch */
+    uint64_t mono_ms;
     int64_t began_wall_ns;
     uint64_t uptime_ms;
     bool is_draining;
@@ -79,6 +81,10 @@ struct stats_snapshot {
 
     unsigned slowest_count;
     struct slow_request slowest[SLOWEST_COUNT]; /* slowest first */
+
+    /* Borrowed; read when they are reported. Whoever knows of them says so
+     * after each stats_read(); NULL: there are none. */
+    const struct stats_upstreams *upstreams;
 
     struct stats_worker workers[]; /* options.worker_count */
 };

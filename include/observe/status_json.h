@@ -15,9 +15,9 @@
 #include "base/buf.h"
 #include "observe/history.h"
 
-/* How long it can become, for the ceiling of out: 300 points and 1,024 workers
- * with no number short. */
-enum { STATUS_JSON_BYTES_MAX = 512 * 1024 };
+/* How long it can become, for the ceiling of out: 300 points, 1,024 workers and
+ * 256 upstreams with no number or name short. */
+enum { STATUS_JSON_BYTES_MAX = 1024 * 1024 };
 
 /* All of it. */
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,

@@ -15,13 +15,15 @@
 
 #include "engine/worker.h"
 #include "server/options.h"
+#include "server/proxies.h"
 
 struct generation; /* opaque; counted */
 
 /* Takes options over (they are empty then) and opens the roots. One reference,
  * the caller's. NULL: *status_out is one of sysexits.h, after one line on
- * errors. before: the one that was in force, or NULL; when rights have been
- * given up since, and tokens cannot be read again, they stay as they were. */
+ * errors. before: the one that was in force, or NULL: what it knows of servers
+ * goes on; when rights have been given up since, and tokens cannot be read
+ * again, they stay as they were. */
 MUST_USE struct generation *generation_create(struct options *options,
                                               const struct generation *before,
                                               FILE *errors, int *status_out);
@@ -32,6 +34,7 @@ void generation_release(struct generation *generation);
 bool generation_has_passwords(const struct generation *generation);
 
 const struct options *generation_options(const struct generation *generation);
+const struct proxies *generation_proxies(const struct generation *generation);
 
 /* What workers are to serve. Each of them holds a reference of its own, which
  * the caller takes before for each. */

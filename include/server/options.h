@@ -16,7 +16,8 @@ enum {
     OPTIONS_LISTEN_MAX = 16,
     OPTIONS_WORKERS_MAX = 1024,
     OPTIONS_STATUS_ALLOW_MAX = 16,
-    OPTIONS_KV_MAX = 8
+    OPTIONS_KV_MAX = 8,
+    OPTIONS_PROXY_MAX = 16
 };
 
 #define OPTIONS_LINK_OFF 0
@@ -101,6 +102,30 @@ struct options {
     bool kv_open_writes;
     bool kv_read_only;
     bool kv_require_match;
+    struct texts proxy;        /* "PREFIX=SERVER,SERVER": proxy_rule.h */
+    const char *proxy_balance; /* the same */
+    uint64_t proxy_host;       /* enum proxy_host */
+    uint64_t proxy_buffer_bytes;
+    uint64_t proxy_connect_ms;
+    uint64_t proxy_reply_ms;
+    uint64_t proxy_idle_ms;
+    uint64_t proxy_tunnel_ms;
+    uint64_t proxy_idle_max; /* connections kept, of each worker and server */
+    uint64_t proxy_keepalive_ms;
+    uint64_t proxy_requests_max; /* over one connection; 0: any number */
+    uint64_t proxy_retries;
+    uint64_t proxy_fails; /* 0: they eject nobody */
+    uint64_t proxy_fail_window_ms;
+    uint64_t proxy_eject_ms;
+    uint64_t proxy_eject_max_ms;
+    uint64_t proxy_slow_start_ms;
+    const char *proxy_probe; /* NULL: nobody is probed */
+    uint64_t proxy_probe_interval_ms;
+    uint64_t proxy_probe_ms;
+    const char *proxy_probe_status; /* "200-399" */
+    uint64_t proxy_probe_rise;
+    uint64_t proxy_probe_fall;
+    const char *proxy_name;
     struct cidrs trusted_proxies;
     uint64_t client_address;          /* enum options_client */
     const char *config;               /* the file that was read; NULL: none */

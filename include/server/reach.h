@@ -24,6 +24,11 @@ MUST_USE bool reach_open(struct reach *reach, const struct options *options,
                          const char *control_path);
 void reach_close(struct reach *reach);
 
+/* Whether it connects to other machines' ports, or this one's; and whether it
+ * looks names up for that. */
+bool reach_connects(const struct options *options);
+bool reach_looks_up(const struct options *options);
+
 /* A location whose --follow-symlinks may lead anywhere, so that all must be
  * readable. */
 bool reach_is_everywhere(const struct options *options);

@@ -43,6 +43,8 @@ struct sandbox {
     struct path_fence fence;
     bool has_fence;
     bool has_filter;
+    bool connects_tcp; /* as options had it, or there is nothing in the way */
+    bool sends_udp;    /* the same */
     char summary[SANDBOX_SUMMARY_MAX]; /* what is in force, in one line */
 };
 

@@ -152,6 +152,8 @@ static bool deliver(struct conn *conn, struct bytes data)
     conn->body_bytes += data.len;
     if (!sink)
         return conn->body_bytes <= DRAINED_BODY_BYTES_MAX;
+    if (sink->end && conn_has_too_much(conn))
+        return false;
     response->persists = false; /* if it is answered now */
     if (!sink->take(sink, data))
         return false;

@@ -61,6 +61,14 @@ enum conn_taken {
     CONN_TAKEN_BAD  /* it is framed wrongly */
 };
 
+/* Whether the body of the current exchange is longer than it may be. */
+static inline bool conn_has_too_much(const struct conn *conn)
+{
+    const struct exchange *exchange = conn->current;
+
+    return exchange->body_max > 0 && conn->body_bytes > exchange->body_max;
+}
+
 /* Gives what has been read of the body of the current exchange to its sink. */
 enum conn_taken conn_take_body(struct conn *conn);
 

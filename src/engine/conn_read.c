@@ -55,6 +55,7 @@ static void note_arrival(struct conn *conn, struct exchange *exchange)
     exchange->on_wake = conn_on_wake;
     exchange->conn = conn;
     exchange->body_bytes = 0;
+    exchange->body_max = 0;
     exchange->bytes_in = 0;
     exchange->times.read_ns = input ? input->first_ns : now_read_ns();
     exchange->times.ready_ns = input ? input->last_ns : exchange->times.read_ns;

@@ -123,7 +123,10 @@ static void take(struct conn *conn)
         finish(conn);
         break;
     case CONN_TAKEN_NOT:
-        give_up(conn);
+        if (conn_has_too_much(conn))
+            fail(conn, 413, CONN_END_ERROR);
+        else
+            give_up(conn);
         break;
     case CONN_TAKEN_BAD:
         fail(conn, 400, CONN_END_ERROR);

@@ -147,7 +147,7 @@ static void on_command(void *context, unsigned commands)
     if (commands & WORKER_STOP)
         worker->is_stopping = true;
     if (commands & WORKER_CHANGE)
-        worker_take_change(worker);
+        (void)worker_take_change(worker); /* it has said what is wrong */
     if (commands & (WORKER_LEAVE | WORKER_DRAIN) && worker->status)
         status_drain(worker->status);
     if (commands & WORKER_LEAVE)
@@ -295,10 +295,8 @@ struct worker *worker_create(const struct worker_options *options)
         set_up_conns(worker) == 0 && set_up_stores(worker))
         atomic_store(&worker->change,
                      worker_prepare(worker, &options->service));
-    if (atomic_load(&worker->change)) {
-        worker_take_change(worker);
+    if (atomic_load(&worker->change) && worker_take_change(worker) == 0)
         return worker;
-    }
     worker_destroy(worker);
     return NULL;
 }
@@ -311,6 +309,8 @@ void worker_destroy(struct worker *worker)
         conn_set_fini(&worker->conns);
     worker_discard(atomic_exchange(&worker->change, NULL));
     sites_release(&worker->sites);
+    if (worker->resolver)
+        resolver_destroy(worker->resolver);
     status_destroy(worker->made);
     tear_down_stores(worker);
     access_log_buffer_fini(&worker->access_log);

@@ -2,16 +2,22 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
+
 struct worker_change {
     struct worker_service service;
     struct sites *sites;
+    struct worker_proxies *proxies; /* of sites; NULL: there are none */
     struct status *status;
 };
 
 void worker_discard(struct worker_change *change)
 {
-    if (change)
-        sites_release(&change->sites);
+    if (!change)
+        return;
+    if (!change->sites)
+        worker_proxies_destroy(change->proxies);
+    sites_release(&change->sites); /* which ends them, too */
     free(change);
 }
 
@@ -74,7 +80,10 @@ struct worker_change *worker_prepare(struct worker *worker,
         if (worker->made)
             sites->status = status_handler(worker->made);
         add_mounts(worker, &change->service);
-        change->sites = sites_create(sites);
+        if (service->proxied_count > 0)
+            change->proxies = worker_proxies_create(worker, &change->service);
+        if (change->proxies || service->proxied_count == 0)
+            change->sites = sites_create(sites);
     }
     if (change->sites)
         return change;
@@ -100,24 +109,50 @@ static void add_counts(struct worker *worker)
     worker->earlier.evictions += counts.evictions;
 }
 
-void worker_take_change(struct worker *worker)
+/* The sites, and the proxies with them. */
+static void take_sites(struct worker *worker, struct worker_change *change)
+{
+    if (worker->sites)
+        add_counts(worker);
+    worker_proxies_retire(worker->proxies);
+    sites_release(&worker->sites);
+    worker->sites = change->sites;
+    worker->proxies = change->proxies;
+    change->sites = NULL;
+    change->proxies = NULL;
+    worker->conns.handler = sites_handler(worker->sites);
+}
+
+/* Nothing has changed. Of a worker that never was, on_gone is not called. */
+static int refuse(const struct worker *worker, struct worker_change *change,
+                  int err)
+{
+    log_error("worker %zu: its proxies cannot start: %s",
+              worker->options.number, strerror(-err));
+    if (!worker->sites)
+        change->proxies->on_gone = NULL;
+    worker_discard(change);
+    return err;
+}
+
+int worker_take_change(struct worker *worker)
 {
     struct worker_change *change = atomic_exchange(&worker->change, NULL);
     struct conn_set *conns = &worker->conns;
     size_t connections_max = conns->limits.connections_max;
     const struct worker_service *service;
+    int err = 0;
 
     if (!change) /* two were made, and the second was taken */
-        return;
+        return 0;
+    if (change->proxies)
+        err = worker_proxies_start(worker, change->proxies);
+    if (err != 0)
+        return refuse(worker, change, err);
     service = &change->service;
-    if (worker->sites)
-        add_counts(worker);
     for (size_t i = 0; i < worker->options.store_count; i++)
         kv_admit(worker->kvs[i].kv, &service->kv_access);
-    sites_release(&worker->sites);
-    worker->sites = change->sites;
-    change->sites = NULL;
-    conns->handler = sites_handler(worker->sites);
+    take_sites(worker, change);
     conns->style = service->sites.cache.style;
     /* Room is set aside for as many as there might be from the start. */
     conns->limits = service->limits;
@@ -126,6 +161,8 @@ void worker_take_change(struct worker *worker)
     conns->proxies_introduce = service->proxies_introduce;
     worker->status = change->status;
     if (worker->status)
-        status_allow(worker->status, service->status_allowed);
+        status_show(worker->status, service->status_allowed,
+                    service->upstreams);
     worker_discard(change);
+    return 0;
 }

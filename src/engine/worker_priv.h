@@ -1,6 +1,7 @@
 /*
- * worker_priv - what the two files of a worker share: worker.c, which runs it,
- * and worker_change.c, which says what it serves.
+ * worker_priv - what the files of a worker share: worker.c, which runs it,
+ * worker_change.c, which says what it serves, and worker_proxies.c, which has
+ * the proxies of that.
  */
 #ifndef ENGINE_WORKER_PRIV_H
 #define ENGINE_WORKER_PRIV_H
@@ -13,6 +14,19 @@
 struct worker_kv {
     struct kv_desk *desk;
     struct kv *kv;
+};
+
+/* The proxies of one service. */
+struct worker_proxies {
+    struct response_style style;
+    size_t count;
+    struct proxy *items[WORKER_PROXIES_MAX];
+    /* Of the first worker only, until another service follows. */
+    struct upstream_probe *probes[WORKER_PROXIES_MAX];
+    bool needs_resolver;
+    /* The service's own, when its sites are gone. */
+    void (*on_gone)(void *context);
+    void *context;
 };
 
 struct worker {
@@ -30,8 +44,10 @@ struct worker {
     struct status *status;            /* NULL: it is not asked for */
     struct worker_kv kvs[WORKER_STORES_MAX];
     struct response_style kv_style;
-    struct password_desk *desk; /* NULL: nobody needed it so far */
-    struct status *made;        /* the same, as the main thread knows it */
+    struct password_desk *desk;     /* NULL: nobody needed it so far */
+    struct status *made;            /* the same, as the main thread knows it */
+    struct resolver *resolver;      /* NULL: no proxy needed it so far */
+    struct worker_proxies *proxies; /* of sites, which end them, or NULL */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     struct access_log_buffer access_log;
     pthread_t thread;
@@ -40,8 +56,23 @@ struct worker {
 };
 
 /* Serves what was applied last, from now on: the worker's. What was begun keeps
- * the earlier sites. */
-void worker_take_change(struct worker *worker);
+ * the earlier sites. 0; -errno: nothing has changed. */
+int worker_take_change(struct worker *worker);
+
+/* Makes those of service, whose sites get them as mounts and will end them.
+ * NULL: no memory, or there are none. */
+MUST_USE struct worker_proxies *worker_proxies_create(
+    const struct worker *worker, struct worker_service *service);
+
+/* On the worker's thread, or before that runs. 0 or -errno. */
+MUST_USE int worker_proxies_start(struct worker *worker,
+                                  struct worker_proxies *proxies);
+
+/* Ends what only those in force do. NULL is accepted, and below. */
+void worker_proxies_retire(struct worker_proxies *proxies);
+
+/* Those that sites have never had. */
+void worker_proxies_destroy(struct worker_proxies *proxies);
 
 /* Has a worker, which is what context is, look at those that wait. */
 void worker_wake_conns(void *context);

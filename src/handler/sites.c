@@ -241,9 +241,10 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
         return;
     exchange->response.edits = place->options->edits;
     if (!may_enter(sites, place->options, exchange) ||
-        has_too_much(sites, place->options, exchange))
+        answer_by_rule(sites, place->options, exchange))
         return;
     exchange->has_begun = true;
+    exchange->body_max = place->options->body_max;
     place->handler.begin(place->handler.self, exchange, rest);
 }
 

@@ -52,8 +52,10 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
+/* mount: what answers instead of what options say, or NULL. */
 static bool furnish(struct sites *sites, struct place *place,
-                    const struct location_options *options)
+                    const struct location_options *options,
+                    const struct mount *mount)
 {
     struct place **places = arena_grow(&sites->arena, sites->places,
                                        sites->place_count, sizeof(*places));
@@ -74,6 +76,10 @@ static bool furnish(struct sites *sites, struct place *place,
         if (!place->files)
             return false;
         place->handler = static_files_handler(place->files);
+    }
+    if (mount) {
+        place->handler = mount->handler;
+        return true;
     }
     if (options->status_page)
         place->handler = sites->options.status;
@@ -98,13 +104,77 @@ static void make_mounts(struct sites *sites)
             .is_plain = true};
 }
 
+/* --- Mounts that obey the site ---------------------------------------------- */
+
+/* Whether a location itself says what answers there. */
+static bool says_what(const struct location_options *location,
+                      const struct location_options *site)
+{
+    return location->root != site->root || location->respond != site->respond ||
+           location->status_page != site->status_page ||
+           location->try_list.items != site->try_list.items;
+}
+
+/* The one with the longest prefix that path lies in; or NULL. */
+static const struct mount *mount_around(const struct sites *sites,
+                                        struct bytes path)
+{
+    const struct mount *around = NULL;
+
+    for (size_t i = 0; i < sites->options.mount_count; i++) {
+        const struct mount *mount = &sites->options.mounts[i];
+
+        if (mount->obeys_site && path_leads(mount->prefix, path) &&
+            (!around || mount->prefix.len > around->prefix.len))
+            around = mount;
+    }
+    return around;
+}
+
+/* What is told to where path lies. */
+static const struct location_options *rules_around(
+    const struct site_options *site, struct bytes path)
+{
+    const struct site_location *around = NULL;
+
+    for (size_t i = 0; i < site->location_count; i++) {
+        const struct site_location *location = &site->locations[i];
+
+        if (!location->is_exact && path_leads(location->path, path) &&
+            (!around || location->path.len > around->path.len))
+            around = location;
+    }
+    return around ? &around->options : &site->options;
+}
+
+static bool add_obedient(struct sites *sites, struct site *site,
+                         const struct site_options *options)
+{
+    for (size_t i = 0; i < sites->options.mount_count; i++) {
+        const struct mount *mount = &sites->options.mounts[i];
+        struct place *place;
+
+        if (!mount->obeys_site)
+            continue;
+        place = arena_take(&sites->arena, sizeof(*place));
+        if (!place ||
+            !furnish(sites, place, rules_around(options, mount->prefix), mount))
+            return false;
+        router_add(&site->router,
+                   &(struct route){.path = mount->prefix, .place = place});
+    }
+    return true;
+}
+
+/* --- Sites ------------------------------------------------------------------ */
+
 /* Raw ones are looked for before the path is cleaned. */
 static void add_mounts(struct sites *sites, struct site *site)
 {
     for (size_t i = 0; i < sites->options.mount_count; i++) {
         const struct mount *mount = &sites->options.mounts[i];
 
-        if (!mount->is_raw)
+        if (!mount->is_raw && !mount->obeys_site)
             router_add(&site->router,
                        &(struct route){.path = mount->prefix,
                                        .place = &sites->mounts[i]});
@@ -117,8 +187,11 @@ static bool add_locations(struct sites *sites, struct site *site,
     for (size_t i = 0; i < options->location_count; i++) {
         const struct site_location *location = &options->locations[i];
         struct place *place = arena_take(&sites->arena, sizeof(*place));
+        const struct mount *mount = NULL;
 
-        if (!place || !furnish(sites, place, &location->options))
+        if (!says_what(&location->options, &options->options))
+            mount = mount_around(sites, location->path);
+        if (!place || !furnish(sites, place, &location->options, mount))
             return false;
         router_add(&site->router,
                    &(struct route){.path = location->path,
@@ -152,7 +225,8 @@ static struct site *add_site(struct sites *sites,
         return NULL;
     add_mounts(sites, site);
     return add_locations(sites, site, options) &&
-                   furnish(sites, &site->place, &options->options) &&
+                   add_obedient(sites, site, options) &&
+                   furnish(sites, &site->place, &options->options, NULL) &&
                    add_hosts(sites, site, options)
                ? site
                : NULL;

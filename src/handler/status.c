@@ -47,6 +47,7 @@ void status_look(struct status *status)
 {
     stats_read(status->options.stats, status->options.style.now,
                status->snapshot);
+    status->snapshot->upstreams = status->upstreams;
 }
 
 /* --- Whole answers -------------------------------------------------------- */
@@ -227,9 +228,11 @@ static bool is_allowed(const struct status *status, const struct address *peer)
            cidrs_contain(status->options.allowed, peer);
 }
 
-void status_allow(struct status *status, const struct cidrs *allowed)
+void status_show(struct status *status, const struct cidrs *allowed,
+                 const struct stats_upstreams *upstreams)
 {
     status->options.allowed = allowed;
+    status->upstreams = upstreams;
 }
 
 static void redirect_to_slash(const struct status *status,

@@ -26,6 +26,7 @@ enum status_kept {
 struct status {
     struct status_options options;
     struct stats_snapshot *snapshot;
+    const struct stats_upstreams *upstreams;     /* NULL: there are none */
     struct status_text *kept[STATUS_KEPT_COUNT]; /* NULL: not asked for */
     bool is_draining;
     size_t streams;

@@ -354,6 +354,68 @@ static void put_link(struct metrics *metrics)
             link->delay_us, US_PLACES, "Estimated time in the local queue.");
 }
 
+/* A family with a line for each upstream: the number at offset. */
+static void put_by_upstream(struct metrics *metrics, size_t offset)
+{
+    const struct stats_upstreams *upstreams = metrics->snapshot->upstreams;
+
+    for (size_t i = 0; i < upstreams->count; i++) {
+        struct stats_upstream row;
+        uint64_t value;
+
+        upstreams->read(upstreams->context, i, metrics->snapshot->mono_ms,
+                        &row);
+        memcpy(&value, (const char *)&row + offset, sizeof(value));
+        put_sample(metrics, metrics->suffix, (struct label){"proxy", row.proxy},
+                   (struct label){"server", row.server}, value, 0);
+    }
+}
+
+static void put_upstreams(struct metrics *metrics)
+{
+    static const struct {
+        enum metric_type type;
+        const char *name;
+        const char *unit;
+        size_t offset;
+        const char *help;
+    } families[] = {
+        {METRIC_GAUGE, "upstream_up", NULL, offsetof(struct stats_upstream, up),
+         "Whether requests go to a server: not while ejected or down."},
+        {METRIC_GAUGE, "upstream_active", NULL,
+         offsetof(struct stats_upstream, active),
+         "Requests that a server is at."},
+        {METRIC_GAUGE, "upstream_connections_idle", NULL,
+         offsetof(struct stats_upstream, idle), "Connections kept to it."},
+        {METRIC_COUNTER, "upstream_requests", NULL,
+         offsetof(struct stats_upstream, requests),
+         "Requests that it was chosen for."},
+        {METRIC_COUNTER, "upstream_failures", NULL,
+         offsetof(struct stats_upstream, failures),
+         "Of these, those that it failed."},
+        {METRIC_COUNTER, "upstream_retries", NULL,
+         offsetof(struct stats_upstream, retries),
+         "Of these, those that were tried again."},
+        {METRIC_COUNTER, "upstream_connects", NULL,
+         offsetof(struct stats_upstream, connects), "New connections to it."},
+        {METRIC_COUNTER, "upstream_reuses", NULL,
+         offsetof(struct stats_upstream, reuses),
+         "Requests over a kept connection."},
+        {METRIC_COUNTER, "upstream_received_bytes", "bytes",
+         offsetof(struct stats_upstream, bytes_in), "Bytes from it."},
+        {METRIC_COUNTER, "upstream_sent_bytes", "bytes",
+         offsetof(struct stats_upstream, bytes_out), "Bytes to it."}};
+
+    if (!metrics->snapshot->upstreams ||
+        metrics->snapshot->upstreams->count == 0)
+        return;
+    for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+        begin(metrics, families[i].type, families[i].name, families[i].unit,
+              families[i].help);
+        put_by_upstream(metrics, families[i].offset);
+    }
+}
+
 static void put_log(struct metrics *metrics)
 {
     const struct stats_snapshot *snapshot = metrics->snapshot;
@@ -451,6 +513,7 @@ void metrics_put(struct buf *out, const struct stats_snapshot *snapshot,
     put_cache(&metrics);
     put_link(&metrics);
     put_stores(&metrics);
+    put_upstreams(&metrics);
     put_log(&metrics);
     put_profile(&metrics);
     if (format == METRICS_OPENMETRICS)

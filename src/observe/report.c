@@ -209,6 +209,37 @@ static void put_store(struct buf *out,
                        (double)numbers[STATS_STORE_COMMITS]);
 }
 
+/* In ten characters, whatever it is. */
+static void put_count(struct buf *out, uint64_t count)
+{
+    if (count < 1000000000)
+        buf_printf(out, "%10llu", (unsigned long long)count);
+    else
+        buf_printf(out, "%10.2e", (double)count);
+}
+
+static void put_upstreams(struct buf *out,
+                          const struct stats_snapshot *snapshot)
+{
+    const struct stats_upstreams *upstreams = snapshot->upstreams;
+
+    if (!upstreams || upstreams->count == 0)
+        return;
+    buf_printf(out, "\n%-38s%10s%10s%10s%10s\n", "Upstreams", "state",
+               "requests", "failures", "retries");
+    for (size_t i = 0; i < upstreams->count; i++) {
+        struct stats_upstream row;
+
+        upstreams->read(upstreams->context, i, snapshot->mono_ms, &row);
+        buf_printf(out, "  %-11.11s %-24.24s%10s", row.proxy, row.server,
+                   stats_upstream_state_name(row.state));
+        put_count(out, row.requests);
+        put_count(out, row.failures);
+        put_count(out, row.retries);
+        buf_put_literal(out, "\n");
+    }
+}
+
 static void put_log(struct buf *out, const struct stats_snapshot *snapshot)
 {
     if (snapshot->log_lines + snapshot->log_errors == 0)
@@ -240,6 +271,7 @@ void report_put(struct buf *out, const struct stats_snapshot *snapshot)
     put_queue(out, snapshot);
     for (size_t i = 0; i < snapshot->options.store_count; i++)
         put_store(out, &snapshot->options.stores[i], snapshot->stores[i]);
+    put_upstreams(out, snapshot);
     put_log(out, snapshot);
     put_profile(out, snapshot);
 }

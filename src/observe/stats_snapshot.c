@@ -189,6 +189,7 @@ void stats_read(const struct stats_shared *shared, const struct now *now,
     memset(snapshot, 0, snapshot_bytes(shared->options.worker_count));
     snapshot->options = shared->options;
     snapshot->wall_ns = now->wall_ns;
+    snapshot->mono_ms = now->mono_ms;
     snapshot->began_wall_ns = shared->began_wall_ns;
     snapshot->uptime_ms = now->mono_ms - shared->began_mono_ms;
     snapshot->is_draining = atomic_load_explicit(&shared->is_draining,

@@ -300,6 +300,34 @@ static void put_slowest(struct json *json,
     put_close(json, "]");
 }
 
+static void put_upstreams(struct json *json,
+                          const struct stats_snapshot *snapshot)
+{
+    const struct stats_upstreams *upstreams = snapshot->upstreams;
+
+    put_open(json, "upstreams", "[");
+    for (size_t i = 0; upstreams && i < upstreams->count; i++) {
+        struct stats_upstream row;
+
+        upstreams->read(upstreams->context, i, snapshot->mono_ms, &row);
+        put_open(json, NULL, "{");
+        put_text(json, "proxy", bytes_of(row.proxy));
+        put_text(json, "server", bytes_of(row.server));
+        put_text(json, "state", bytes_of(stats_upstream_state_name(row.state)));
+        put_number(json, "active", row.active);
+        put_number(json, "idle", row.idle);
+        put_number(json, "requests", row.requests);
+        put_number(json, "failures", row.failures);
+        put_number(json, "retries", row.retries);
+        put_number(json, "connects", row.connects);
+        put_number(json, "reuses", row.reuses);
+        put_number(json, "bytes_in", row.bytes_in);
+        put_number(json, "bytes_out", row.bytes_out);
+        put_close(json, "}");
+    }
+    put_close(json, "]");
+}
+
 /* All up to the history. */
 static void put_present(struct json *json,
                         const struct stats_snapshot *snapshot)
@@ -319,6 +347,7 @@ static void put_present(struct json *json,
     put_queue(json, snapshot);
     put_link(json, snapshot);
     put_stores(json, snapshot);
+    put_upstreams(json, snapshot);
     put_times(json, snapshot);
     put_profile(json, snapshot);
 }

@@ -29,6 +29,8 @@ struct generation {
     struct docroots roots;
     struct opened *opened;
     struct kv_tokens *tokens; /* who may write keys; NULL: there are none */
+    struct forwarded_trust trust;
+    struct proxies *proxies;
     atomic_uint refs;
 };
 
@@ -182,6 +184,46 @@ static int open_site(struct generation *generation, struct site_options *site,
     return status;
 }
 
+static struct forwarded_trust trust_of(const struct options *options)
+{
+    static const enum forwarded_field fields[] = {
+        [OPTIONS_CLIENT_PEER] = FORWARDED_NONE,
+        [OPTIONS_CLIENT_X_FORWARDED_FOR] = FORWARDED_X_FOR,
+        [OPTIONS_CLIENT_FORWARDED] = FORWARDED_RFC7239,
+        [OPTIONS_CLIENT_PROXY_PROTOCOL] = FORWARDED_NONE};
+
+    if (options->trusted_proxies.count == 0)
+        return (struct forwarded_trust){.field = FORWARDED_NONE};
+    return (struct forwarded_trust){
+        .field = fields[options->client_address],
+        .trusts_unix = true,
+        .blocks = options->trusted_proxies.items,
+        .block_count = options->trusted_proxies.count};
+}
+
+static int make_proxies(struct generation *generation,
+                        const struct generation *before, FILE *errors)
+{
+    struct options *options = &generation->options;
+    const char *text = NULL;
+    const char *why = proxies_check(options, &text);
+
+    if (why) {
+        fprintf(errors, "sprintd: --proxy '%s' %s\n", text, why);
+        return EX_USAGE;
+    }
+    generation->trust = trust_of(options);
+    generation->proxies = proxies_create(options, &generation->trust,
+                                         &options->arena);
+    if (!generation->proxies) {
+        fputs("sprintd: out of memory\n", errors);
+        return EX_OSERR;
+    }
+    if (before)
+        proxies_inherit(generation->proxies, before->proxies);
+    return EX_OK;
+}
+
 static int open_all(struct generation *generation, FILE *errors)
 {
     struct options *options = &generation->options;
@@ -202,6 +244,7 @@ static void close_all(struct generation *generation)
         if (opened->htpasswd)
             htpasswd_release(&opened->htpasswd);
     }
+    proxies_destroy(generation->proxies);
     docroots_close(&generation->roots);
     kv_tokens_release(&generation->tokens);
 }
@@ -225,6 +268,8 @@ struct generation *generation_create(struct options *options,
     *status_out = open_all(generation, errors);
     if (*status_out == EX_OK)
         *status_out = open_tokens(generation, before, errors);
+    if (*status_out == EX_OK)
+        *status_out = make_proxies(generation, before, errors);
     if (*status_out == EX_OK)
         return generation;
     generation_release(generation);
@@ -251,6 +296,11 @@ const struct options *generation_options(const struct generation *generation)
     return &generation->options;
 }
 
+const struct proxies *generation_proxies(const struct generation *generation)
+{
+    return generation->proxies;
+}
+
 static void on_gone(void *context)
 {
     generation_release(context);
@@ -274,23 +324,6 @@ static bool has_status(const struct options *options)
     return has_status;
 }
 
-static struct forwarded_trust trust_of(const struct options *options)
-{
-    static const enum forwarded_field fields[] = {
-        [OPTIONS_CLIENT_PEER] = FORWARDED_NONE,
-        [OPTIONS_CLIENT_X_FORWARDED_FOR] = FORWARDED_X_FOR,
-        [OPTIONS_CLIENT_FORWARDED] = FORWARDED_RFC7239,
-        [OPTIONS_CLIENT_PROXY_PROTOCOL] = FORWARDED_NONE};
-
-    if (options->trusted_proxies.count == 0)
-        return (struct forwarded_trust){.field = FORWARDED_NONE};
-    return (struct forwarded_trust){
-        .field = fields[options->client_address],
-        .trusts_unix = true,
-        .blocks = options->trusted_proxies.items,
-        .block_count = options->trusted_proxies.count};
-}
-
 bool generation_has_passwords(const struct generation *generation)
 {
     const struct opened *opened = generation->opened;
@@ -306,6 +339,9 @@ struct worker_service generation_service(struct generation *generation,
                                          size_t descriptors_max)
 {
     const struct options *options = &generation->options;
+    size_t proxy_count;
+    const struct worker_proxy *proxies = proxies_list(generation->proxies,
+                                                      &proxy_count);
 
     return (struct worker_service){
         .sites = {.sites = options->sites,
@@ -322,7 +358,7 @@ struct worker_service generation_service(struct generation *generation,
                             .entries_max = (size_t)options->cache_entries,
                             .descriptors_max = descriptors_max,
                             .snapshot_bytes = SNAPSHOT_BYTES},
-                  .trust = trust_of(options),
+                  .trust = generation->trust,
                   .on_gone = on_gone,
                   .context = generation},
         .status_prefix = options->status,
@@ -331,6 +367,9 @@ struct worker_service generation_service(struct generation *generation,
         .kv_access = {.tokens = generation->tokens,
                       .open_writes = options->kv_open_writes,
                       .read_only = options->kv_read_only},
+        .upstreams = proxies_upstreams(generation->proxies),
+        .proxied = proxies,
+        .proxied_count = proxy_count,
         .proxies = &options->trusted_proxies,
         .proxies_introduce = options->client_address ==
                              OPTIONS_CLIENT_PROXY_PROTOCOL,

@@ -37,7 +37,7 @@ static size_t raise_descriptor_limit(void)
 }
 
 int limits_plan(struct limits *limits, size_t workers, size_t listeners,
-                size_t connections_max)
+                size_t connections_max, bool has_proxies)
 {
     size_t descriptors = raise_descriptor_limit();
     size_t fixed;
@@ -45,7 +45,7 @@ int limits_plan(struct limits *limits, size_t workers, size_t listeners,
 
     limits->workers = workers > 0 ? workers : count_cpus();
     fixed = FDS_RESERVED + listeners + limits->workers * FDS_PER_WORKER;
-    if (descriptors < fixed + 2 * limits->workers) {
+    if (descriptors < fixed + (has_proxies ? 4 : 2) * limits->workers) {
         fprintf(stderr,
                 "sprintd: %zu descriptors are too few for %zu workers; raise "
                 "'ulimit -n' or lower --workers\n",
@@ -53,6 +53,8 @@ int limits_plan(struct limits *limits, size_t workers, size_t listeners,
         return -EMFILE;
     }
     left = descriptors - fixed;
+    if (has_proxies)
+        left /= 2;
     limits->connections_max = left - left / 4;
     if (connections_max > left - limits->workers)
         log_warning("--max-connections %zu needs more descriptors than "

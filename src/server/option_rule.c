@@ -1,5 +1,6 @@
 #include "server/option_rule.h"
 
+#include "backend/upstream_probe.h"
 #include "handler/cors.h"
 #include "handler/error_pages.h"
 #include "handler/location.h"
@@ -8,6 +9,7 @@
 #include "handler/try_files.h"
 #include "http/basic_auth.h"
 #include "http/cache_rules.h"
+#include "server/proxy_rule.h"
 #include "server/stores.h"
 
 /* --- One rule each, tried on an object that is thrown away ----------------- */
@@ -125,6 +127,41 @@ static const char *check_sync(struct bytes text)
     return stores_read_sync(text.data, &options);
 }
 
+static const char *check_proxy(struct bytes text)
+{
+    struct proxy_rule rule;
+
+    return proxy_rule_read(&rule, text);
+}
+
+static const char *check_balance(struct bytes text)
+{
+    struct proxy_options options;
+
+    return proxy_rule_read_balance(&options, text);
+}
+
+static const char *check_pseudonym(struct bytes text)
+{
+    return head_is_token(text) && text.len <= PROXY_RULE_NAME_MAX
+               ? NULL
+               : "is not one word of at most 64 letters, digits and the like";
+}
+
+static const char *check_probe(struct bytes text)
+{
+    return upstream_probe_takes_path(text)
+               ? NULL
+               : "is not a path such as /health, of at most 1024 bytes";
+}
+
+static const char *check_statuses(struct bytes text)
+{
+    unsigned min, max;
+
+    return proxy_rule_read_statuses(text, &min, &max);
+}
+
 static const struct {
     const char *name; /* of the option */
     const char *(*check)(struct bytes text);
@@ -147,6 +184,11 @@ static const struct {
     {"rate-limit", check_rate},
     {"kv", check_store},
     {"kv-sync", check_sync},
+    {"proxy", check_proxy},
+    {"proxy-balance", check_balance},
+    {"proxy-name", check_pseudonym},
+    {"proxy-probe", check_probe},
+    {"proxy-probe-status", check_statuses},
 };
 
 const char *option_rule_check(const struct option_row *row, struct bytes text)

@@ -7,6 +7,7 @@
 #include "backend/kv_cache.h"
 #include "base/log.h"
 #include "engine/sched.h"
+#include "handler/proxy.h"
 #include "observe/access_log.h"
 #include "server/sandbox.h"
 
@@ -46,6 +47,9 @@ static const struct option_choice client_addresses[] = {
     {0}};
 static const struct option_choice sandboxes[] = {
     {"off", SANDBOX_OFF}, {"on", SANDBOX_ON}, {"strict", SANDBOX_STRICT}, {0}};
+
+static const struct option_choice proxy_hosts[] = {
+    {"keep", PROXY_HOST_KEEP}, {"upstream", PROXY_HOST_UPSTREAM}, {0}};
 
 /* For what lies in something that has it. */
 static const struct option_choice off[] = {{"off", 0}, {0}};
@@ -252,6 +256,66 @@ const struct option_row option_rows[] = {
      NULL, "nobody may"},
     {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
      NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
+
+    {"Reverse proxy", "proxy", 0, OPTION_TEXTS, AT(proxy), "PREFIX=SERVERS",
+     NULL, 0, OPTIONS_PROXY_MAX, NULL,
+     "what is below PREFIX is asked of other servers:\n"
+     "/=http://127.0.0.1:9000, several with commas,\n"
+     "unix:/run/app; /app=http://app:80/ strips /app;\n"
+     "each with ;weight=N ;backup ;max-conns=N; may\n"
+     "come again"},
+    {NULL, "proxy-balance", 0, OPTION_TEXT, AT(proxy_balance), "HOW",
+     "round-robin", 0, 0, NULL,
+     "which of them: round-robin, least-conn, random,\n"
+     "hash-address, hash-uri or hash:FIELD"},
+    {NULL, "proxy-host", 0, OPTION_CHOICE, AT(proxy_host), "WHOSE", "keep", 0,
+     0, proxy_hosts, "Host that they see: the client's, or their own"},
+    {NULL, "proxy-name", 0, OPTION_TEXT, AT(proxy_name), "NAME", "sprintd", 0,
+     0, NULL, "of this server in Via"},
+    {NULL, "proxy-buffer", 0, OPTION_BYTES, AT(proxy_buffer_bytes), "BYTES",
+     "64K", 8192, 1ull << 20, NULL, "of a body on its way, each way"},
+    {NULL, "proxy-connect-timeout", 0, OPTION_TIME, AT(proxy_connect_ms),
+     "TIME", "5s", 1, HOURS_24_MS, NULL, "to look a name up and connect"},
+    {NULL, "proxy-timeout", 0, OPTION_TIME, AT(proxy_reply_ms), "TIME", "60s",
+     1, HOURS_24_MS, NULL, "to the head of a reply"},
+    {NULL, "proxy-idle-timeout", 0, OPTION_TIME, AT(proxy_idle_ms), "TIME",
+     "60s", 1, HOURS_24_MS, NULL, "without a byte in the middle of a body"},
+    {NULL, "proxy-tunnel-timeout", 0, OPTION_TIME, AT(proxy_tunnel_ms), "TIME",
+     "60m", 1, HOURS_24_MS, NULL, "without a byte over a WebSocket"},
+    {NULL, "proxy-keepalive", 0, OPTION_NUMBER, AT(proxy_idle_max), "N", "64",
+     0, 65536, NULL,
+     "connections kept idle, per worker and server;\n"
+     "0: none"},
+    {NULL, "proxy-keepalive-timeout", 0, OPTION_TIME, AT(proxy_keepalive_ms),
+     "TIME", "50s", 1, HOURS_24_MS, NULL, "for which they are"},
+    {NULL, "proxy-keepalive-requests", 0, OPTION_NUMBER, AT(proxy_requests_max),
+     "N", "0", 0, UINT32_MAX, NULL, "over one of them; 0: any number"},
+    {NULL, "proxy-retries", 0, OPTION_NUMBER, AT(proxy_retries), "N", "1", 0,
+     BALANCE_SERVERS_MAX - 1, NULL,
+     "other servers tried, when a request may be\n"
+     "repeated and nothing of a reply has come"},
+    {NULL, "proxy-fails", 0, OPTION_NUMBER, AT(proxy_fails), "N", "3", 0,
+     1000000, NULL, "failures that leave a server out; 0: never"},
+    {NULL, "proxy-fail-window", 0, OPTION_TIME, AT(proxy_fail_window_ms),
+     "TIME", "10s", 1, HOURS_24_MS, NULL, "in which they count"},
+    {NULL, "proxy-eject", 0, OPTION_TIME, AT(proxy_eject_ms), "TIME", "10s", 1,
+     HOURS_24_MS, NULL, "that it is left out; each time twice as long"},
+    {NULL, "proxy-eject-max", 0, OPTION_TIME, AT(proxy_eject_max_ms), "TIME",
+     "5m", 1, HOURS_24_MS, NULL, "up to this"},
+    {NULL, "proxy-slow-start", 0, OPTION_TIME, AT(proxy_slow_start_ms), "TIME",
+     "0", 0, HOURS_24_MS, NULL, "for who comes back to get its whole share"},
+    {NULL, "proxy-probe", 0, OPTION_TEXT, AT(proxy_probe), "PATH", NULL, 0, 0,
+     off, "servers are asked for this, to learn who is up"},
+    {NULL, "proxy-probe-interval", 0, OPTION_TIME, AT(proxy_probe_interval_ms),
+     "TIME", "5s", 1, HOURS_24_MS, NULL, "how often"},
+    {NULL, "proxy-probe-timeout", 0, OPTION_TIME, AT(proxy_probe_ms), "TIME",
+     "2s", 1, HOURS_24_MS, NULL, "for an answer"},
+    {NULL, "proxy-probe-status", 0, OPTION_TEXT, AT(proxy_probe_status),
+     "RANGE", "200-399", 0, 0, NULL, "which makes it a good one"},
+    {NULL, "proxy-probe-rise", 0, OPTION_NUMBER, AT(proxy_probe_rise), "N", "2",
+     1, 1000, NULL, "good ones in a row, and it is up"},
+    {NULL, "proxy-probe-fall", 0, OPTION_NUMBER, AT(proxy_probe_fall), "N", "3",
+     1, 1000, NULL, "bad ones in a row, and it is down"},
 
     {"Status", "status", 0, OPTION_PREFIX, AT(status), "PREFIX", NULL, 0, 0,
      NULL,

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/address.h"
+#include "io/resolver.h"
+#include "server/proxy_rule.h"
 #include "server/stores.h"
 
 struct reach_text {
@@ -82,6 +85,16 @@ static bool is_log_file(const char *where)
            strncmp(where, "syslog:", 7) != 0;
 }
 
+/* Not sockets of servers, which are only connected to. */
+static void add_resolver(struct reach *reach, const struct options *options)
+{
+    for (size_t i = 0; reach_connects(options) && resolver_paths[i]; i++) {
+        add(reach, resolver_paths[i], PATH_READ);
+        if (!reach->has_failed)
+            reach->paths[reach->count - 1].may_be_missing = true;
+    }
+}
+
 bool reach_open(struct reach *reach, const struct options *options,
                 const char *control_path)
 {
@@ -94,6 +107,7 @@ bool reach_open(struct reach *reach, const struct options *options,
     if (is_log_file(options->access_log))
         add(reach, options->access_log, PATH_PLACE);
     add(reach, options->pid_file, PATH_PLACE);
+    add_resolver(reach, options);
     for (size_t i = 0; i < options->kv.count; i++)
         add(reach, stores_folder(options->kv.items[i]), PATH_WRITE);
     add(reach, control_path, PATH_PLACE);
@@ -130,4 +144,42 @@ bool reach_is_everywhere(const struct options *options)
                 return true;
     }
     return false;
+}
+
+/* Whether some server of a proxy is of that kind. */
+static bool has_server(const struct options *options,
+                       bool (*is_such)(const struct proxy_rule_server *server))
+{
+    struct proxy_rule rule;
+
+    for (size_t i = 0; i < options->proxy.count; i++) {
+        if (proxy_rule_read(&rule, bytes_of(options->proxy.items[i])))
+            continue;
+        for (size_t k = 0; k < rule.count; k++)
+            if (is_such(&rule.servers[k]))
+                return true;
+    }
+    return false;
+}
+
+static bool has_port(const struct proxy_rule_server *server)
+{
+    return server->socket.len == 0;
+}
+
+static bool has_name(const struct proxy_rule_server *server)
+{
+    struct address address;
+
+    return has_port(server) && !address_parse(&address, server->host);
+}
+
+bool reach_connects(const struct options *options)
+{
+    return has_server(options, has_port);
+}
+
+bool reach_looks_up(const struct options *options)
+{
+    return has_server(options, has_name);
 }

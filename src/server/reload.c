@@ -29,6 +29,23 @@ static bool is_config_readable(const struct server *server, FILE *errors)
     return false;
 }
 
+/* Whom it can ask was settled when it started. */
+static bool may_ask(const struct server *server, const struct options *options,
+                    FILE *errors)
+{
+    const struct sandbox *sandbox = &server->sandbox;
+    bool may_connect = sandbox->connects_tcp || !reach_connects(options);
+    bool may_look_up = sandbox->sends_udp || !reach_looks_up(options);
+
+    if (!may_connect || !may_look_up)
+        fprintf(errors,
+                "sprintd: proxy: this process has been started without the "
+                "right to %s: restart, or let 'sprintd ctl upgrade' start one "
+                "that has it\n",
+                may_connect ? "look names up" : "connect to servers");
+    return may_connect && may_look_up;
+}
+
 static bool is_in_reach(const struct server *server,
                         const struct options *options, FILE *errors)
 {
@@ -111,7 +128,7 @@ static bool change(struct server *server, struct options *options, FILE *text)
     struct generation *generation;
     int status;
 
-    if (!is_in_reach(server, options, text))
+    if (!may_ask(server, options, text) || !is_in_reach(server, options, text))
         return false;
     generation = generation_create(options, server->generation, text, &status);
     if (!generation)
@@ -122,6 +139,8 @@ static bool change(struct server *server, struct options *options, FILE *text)
     }
     tell_unchanged(server, generation_options(generation), text);
     log_set_lightest((enum log_level)generation_options(generation)->log_level);
+    server->statistics.upstreams =
+        proxies_upstreams(generation_proxies(generation));
     generation_release(server->generation);
     server->generation = generation;
     server->reloads++;

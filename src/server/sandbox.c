@@ -118,7 +118,8 @@ int sandbox_enter(struct sandbox *sandbox,
     int fence_err;
     int filter_err;
 
-    *sandbox = (struct sandbox){.fence = {.fd = -1}};
+    *sandbox = (struct sandbox){
+        .fence = {.fd = -1}, .connects_tcp = true, .sends_udp = true};
     if (options->mode == SANDBOX_OFF || !sandbox_is_built_in()) {
         snprintf(sandbox->summary, sizeof(sandbox->summary), "%s",
                  options->mode == SANDBOX_OFF
@@ -131,10 +132,12 @@ int sandbox_enter(struct sandbox *sandbox,
     tzset(); /* local time needs a file, once */
     fence_err = enter_fence(&sandbox->fence, options);
     sandbox->has_fence = fence_err == 0;
+    sandbox->connects_tcp = options->connects_tcp || !sandbox->has_fence;
     if (is_strict && !sandbox->has_fence)
         return refuse("Landlock", fence_err);
     filter_err = call_filter_enter(is_strict, options->sends_udp);
     sandbox->has_filter = filter_err == 0;
+    sandbox->sends_udp = options->sends_udp || !sandbox->has_filter;
     if (is_strict && !sandbox->has_filter)
         return refuse("seccomp filter", filter_err);
     describe(sandbox, is_strict, fence_err, filter_err);

@@ -145,8 +145,9 @@ static int enter_sandbox(struct server *server, bool connects_abstract)
     struct sandbox_options sandbox = {
         .mode = (enum sandbox_mode)options->sandbox,
         .is_default = options->origins.rows[row] == ORIGIN_DEFAULT,
-        .connects_tcp = stores_are_remote(options),
-        .connects_abstract = connects_abstract};
+        .connects_tcp = reach_connects(options) || stores_are_remote(options),
+        .connects_abstract = connects_abstract,
+        .sends_udp = reach_looks_up(options)};
     bool is_everywhere = reach_is_everywhere(options);
     struct reach reach;
     int status = EX_OSERR;
@@ -236,8 +237,8 @@ static int open_insides(struct server *server)
     const struct options *options = server->options;
 
     if (limits_plan(&server->limits, (size_t)options->workers,
-                    server->listener_count,
-                    (size_t)options->connections_max) != 0)
+                    server->listener_count, (size_t)options->connections_max,
+                    options->proxy.count > 0) != 0)
         return EX_OSERR;
     server->mime = mime_create("/etc/mime.types");
     if (!server->mime ||
@@ -248,6 +249,8 @@ static int open_insides(struct server *server)
         fputs("sprintd: out of memory\n", stderr);
         return EX_OSERR;
     }
+    server->statistics.upstreams =
+        proxies_upstreams(generation_proxies(server->generation));
     return count_addresses(server);
 }
 

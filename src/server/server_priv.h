@@ -55,18 +55,18 @@ struct server {
 
     int signal_fd;
     enum server_wish wish;
-    unsigned reloads;
-    bool is_hurried;     /* asked to end again, while it did */
-    bool is_activated;   /* systemd has opened the listeners */
     uint64_t started_ms; /* monotonic */
 
     struct readiness readiness;
     struct upgrade upgrade;
+    unsigned reloads;
     struct notify notify;
     struct activation activation;
     struct identity identity;
     struct pid_file pid_file;
     char control_path[108]; /* "": none */
+    bool is_hurried;        /* asked to end again, while it did */
+    bool is_activated;      /* systemd has opened the listeners */
     struct control *control;
     struct control_commands commands;
     struct watchdog *watchdog;

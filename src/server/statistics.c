@@ -78,6 +78,7 @@ static void take_snapshot(struct statistics *statistics, const struct now *now)
     stats_set_log(&statistics->shared->log, log.lines, log.dropped, log.errors);
     stores_count(statistics->stores, statistics->shared->stores);
     stats_read(statistics->shared, now, statistics->snapshot);
+    statistics->snapshot->upstreams = statistics->upstreams;
 }
 
 int statistics_tick(struct statistics *statistics)

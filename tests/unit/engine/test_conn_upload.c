@@ -234,6 +234,23 @@ static void bad_framing_is_400_while_nothing_was_answered(void **state)
     client_close(&client);
 }
 
+static void what_is_longer_than_a_body_may_be_is_413(void **state)
+{
+    struct client client;
+
+    (void)state;
+    has_no_head = true;
+    client_open(&client);
+    talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
+    asked->body_max = 5;
+    talk(&client, "2\r\nde\r\n");
+    assert_int_equal(taken_len, 5);
+    assert_answer(talk(&client, "1\r\nf\r\n"), 413, NULL);
+    assert_true(client.has_ended);
+    assert_int_equal(taken_len, 5);
+    client_close(&client);
+}
+
 static void who_stalls_beside_an_answer_gets_no_more_of_it(void **state)
 {
     struct client client;
@@ -376,6 +393,7 @@ int main(void)
         TEST(a_full_sink_stops_reading_until_it_has_room),
         TEST(who_stalls_in_a_body_gets_408_instead_of_an_answer),
         TEST(bad_framing_is_400_while_nothing_was_answered),
+        TEST(what_is_longer_than_a_body_may_be_is_413),
         TEST(who_stalls_beside_an_answer_gets_no_more_of_it),
         TEST(bad_framing_breaks_an_answer_off),
         TEST(a_client_that_leaves_in_its_body_takes_the_answer_along),

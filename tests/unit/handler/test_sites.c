@@ -342,6 +342,116 @@ static void a_mount_is_in_every_site(void **state)
     assert_string_equal(ask("one.example", "/file"), "one");
 }
 
+/* --- Mounts that obey ---------------------------------------------------------- */
+
+static void answer_from_afar(void *self, struct exchange *asked,
+                             struct bytes rest)
+{
+    (void)rest;
+    response_make_error(&asked->response, *(unsigned *)self, BYTES(""),
+                        &options.cache.style);
+}
+
+/* At "" and "/app"; their answers are 418 and 421. */
+static void mount_two(void)
+{
+    static unsigned codes[] = {418, 421};
+
+    options.mounts[0] = (struct mount){.prefix = BYTES(""),
+                                       .handler = {.answer = answer_from_afar,
+                                                   .self = &codes[0]},
+                                       .obeys_site = true};
+    options.mounts[1] = (struct mount){.prefix = BYTES("/app"),
+                                       .handler = {.answer = answer_from_afar,
+                                                   .self = &codes[1]},
+                                       .obeys_site = true};
+    options.mount_count = 2;
+}
+
+static void a_mount_may_be_all_there_is(void **state)
+{
+    (void)state;
+    mount_two();
+    make();
+    assert_int_equal(status_of("GET", "/"), 418);
+    assert_int_equal(status_of("POST", "/file"), 418);
+    assert_int_equal(status_of("GET", "/application"), 418);
+    assert_int_equal(status_of("GET", "/app"), 421);
+    assert_int_equal(status_of("GET", "/x/../app/"), 421);
+    assert_int_equal(status_of("GET", "/app%2fx"), 400);
+}
+
+static void a_location_of_its_own_is_no_part_of_a_mount(void **state)
+{
+    struct site_options *one = add_site("one", "");
+
+    (void)state;
+    mount_two();
+    add_location(one, "/app/files", "files")->strip_prefix = true;
+    add_location(one, "/app", "app")->respond = "hello";
+    make();
+    assert_string_equal(ask("h", "/app/files/file"), "files");
+    assert_string_equal(ask("h", "/app/x"), "hello");
+    assert_int_equal(status_of("GET", "/file"), 418);
+}
+
+/* A block of all addresses of IPv4. */
+static const struct cidr everybody = {.family = ADDRESS_IPV4};
+static const struct address peer = {.family = ADDRESS_IPV4,
+                                    .octets = {192, 0, 2, 1}};
+
+static void what_a_site_is_told_counts_for_mounts(void **state)
+{
+    struct site_options *one = add_site("one", "one.example");
+
+    (void)state;
+    add_site("two", "");
+    mount_two();
+    one->options.deny = (struct cidrs){.items = (struct cidr *)&everybody,
+                                       .count = 1};
+    exchange.peer = &peer;
+    make();
+    ask("one.example", "/app/x");
+    assert_int_equal(exchange.response.status, 403);
+    ask("two.example", "/app/x");
+    assert_int_equal(exchange.response.status, 421);
+}
+
+static void what_a_location_is_told_counts_for_mounts_in_and_around_it(
+    void **state)
+{
+    static const char *const inside[] = {"/app/admin", "/app/admin/x",
+                                         "/app/./admin/", "/app//admin/x",
+                                         "/exact"};
+    struct site_options *one = add_site("one", "");
+    const struct cidrs all = {.items = (struct cidr *)&everybody, .count = 1};
+
+    (void)state;
+    mount_two();
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const paths[] = {"/app/admin", "=/exact", "/deep"};
+        static const char *const roots_of[] = {"first", "second", "third"};
+        struct location_options *said = add_location(one, paths[i],
+                                                     roots_of[i]);
+
+        *said = one->options; /* it says no root of its own */
+        said->deny = all;
+    }
+    options.mounts[2] = options.mounts[1];
+    options.mounts[2].prefix = BYTES("/deep/app");
+    options.mount_count = 3;
+    exchange.peer = &peer;
+    make();
+    for (size_t i = 0; i < sizeof(inside) / sizeof(*inside); i++)
+        if (status_of("GET", inside[i]) != 403)
+            fail_msg("%s is %u", inside[i], exchange.response.status);
+    assert_int_equal(status_of("GET", "/deep/app/x"), 403);
+    assert_int_equal(status_of("GET", "/app/administrator"), 421);
+    assert_int_equal(status_of("GET", "/exact/x"), 418);
+    site[0].locations[0].options.deny.count = 0;
+    assert_int_equal(status_of("GET", "/app/admin"), 421);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -357,6 +467,10 @@ int main(void)
         TEST(roots_share_a_cache_and_no_files),
         TEST(an_exchange_keeps_the_sites_that_answer_it),
         TEST(a_mount_is_in_every_site),
+        TEST(a_mount_may_be_all_there_is),
+        TEST(a_location_of_its_own_is_no_part_of_a_mount),
+        TEST(what_a_site_is_told_counts_for_mounts),
+        TEST(what_a_location_is_told_counts_for_mounts_in_and_around_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #define UNIT_SAMPLE_STATS_H
 
 #include "observe/stats.h"
+#include "observe/stats_upstreams.h"
 
 enum { SAMPLE_METHODS = 3, SAMPLE_US = 1000, SAMPLE_MS = 1000000 };
 
@@ -64,5 +65,44 @@ static inline void sample_note(struct stats *stats, uint64_t total_ns)
 
     stats_note_exchange(stats, &exchange);
 }
+
+/* Upstreams: the first is up, the second is as bad as can be and has as much to
+ * tell. context is a name of theirs. */
+static inline void sample_read_upstream(const void *context, size_t number,
+                                        uint64_t mono_ms,
+                                        struct stats_upstream *row_out)
+{
+    uint64_t most = UINT64_MAX;
+
+    assert(mono_ms == sample_now.mono_ms);
+    *row_out = (struct stats_upstream){.proxy = "/",
+                                       .server = "192.0.2.2:9000",
+                                       .up = 1,
+                                       .active = 1,
+                                       .idle = 2,
+                                       .requests = 30,
+                                       .failures = 4,
+                                       .retries = 5,
+                                       .connects = 6,
+                                       .reuses = 24,
+                                       .bytes_in = 800,
+                                       .bytes_out = 90};
+    if (number > 0)
+        *row_out = (struct stats_upstream){.proxy = "/app",
+                                           .server = context,
+                                           .state = STATS_UPSTREAM_EJECTED,
+                                           .active = most,
+                                           .idle = most,
+                                           .requests = most,
+                                           .failures = most,
+                                           .retries = most,
+                                           .connects = most,
+                                           .reuses = most,
+                                           .bytes_in = most,
+                                           .bytes_out = most};
+}
+
+static const struct stats_upstreams sample_upstreams = {
+    .count = 2, .read = sample_read_upstream, .context = "unix:/run/a\"b"};
 
 #endif

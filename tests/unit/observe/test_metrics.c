@@ -17,6 +17,7 @@ static struct stats_shared *shared;
 static struct stats *stats;
 static struct stats_snapshot *snapshot;
 static struct buf out;
+static struct stats_upstreams upstreams; /* a copy of the sample's, or empty */
 
 static void use(const struct stats_options *options)
 {
@@ -37,6 +38,7 @@ static int set_up(void **state)
     options.is_profiled = true;
     use(&options);
     buf_init(&out, NULL, 0, METRICS_BYTES_MAX);
+    upstreams = sample_upstreams;
     draw_seed = 1;
     return 0;
 }
@@ -56,6 +58,7 @@ static int tear_down(void **state)
 static const char *render(enum metrics_format format)
 {
     stats_read(shared, &sample_now, snapshot);
+    snapshot->upstreams = &upstreams;
     out.len = 0;
     metrics_put(&out, snapshot, format);
     buf_put(&out, (struct bytes){"", 1});
@@ -432,6 +435,37 @@ static void a_bound_counts_nothing_above_it_and_little_less_below(void **state)
     }
 }
 
+static void each_upstream_has_a_line_in_each_family(void **state)
+{
+    static const struct {
+        const char *family;
+        double values[2];
+    } wanted[] = {{"up", {1, 0}},
+                  {"active", {1, 0x1p64}},
+                  {"connections_idle", {2, 0x1p64}},
+                  {"requests_total", {30, 0x1p64}},
+                  {"failures_total", {4, 0x1p64}},
+                  {"retries_total", {5, 0x1p64}},
+                  {"connects_total", {6, 0x1p64}},
+                  {"reuses_total", {24, 0x1p64}},
+                  {"received_bytes_total", {800, 0x1p64}},
+                  {"sent_bytes_total", {90, 0x1p64}}};
+    static const char *const labels[2] = {
+        "{proxy=\"/\",server=\"192.0.2.2:9000\"}",
+        "{proxy=\"/app\",server=\"unix:/run/a\\\"b\"}"};
+    char series[200];
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(wanted) / sizeof(*wanted); i++) {
+        snprintf(series, sizeof(series), "sprintd_upstream_%s%s",
+                 wanted[i / 2].family, labels[i % 2]);
+        expect(METRICS_PROMETHEUS, series, wanted[i / 2].values[i % 2]);
+        expect(METRICS_OPENMETRICS, series, wanted[i / 2].values[i % 2]);
+    }
+    upstreams.count = 0;
+    assert_null(strstr(render(METRICS_PROMETHEUS), "upstream"));
+}
+
 static void labels_are_escaped(void **state)
 {
     struct stats_options options = sample_options(1);
@@ -448,10 +482,14 @@ static void labels_are_escaped(void **state)
 static void the_longest_fits_under_its_ceiling(void **state)
 {
     struct stats_options options = sample_options(1024);
+    char long_name[512] = {0};
 
     (void)state;
     options.is_profiled = true;
     use(&options);
+    upstreams = (struct stats_upstreams){
+        .count = 256, .read = sample_read_upstream, .context = long_name};
+    memset(long_name, 'a', sizeof(long_name) - 1);
     for (size_t i = 0; i < 1024; i++) {
         counter_set(&shared->workers[i].accepted, UINT64_MAX);
         counter_set(&shared->workers[i].methods[0], UINT64_MAX);
@@ -487,6 +525,7 @@ int main(void)
         TEST(values_are_those_counted_in_both_formats),
         TEST(samples_are_told_only_when_they_are_taken),
         TEST(a_bound_counts_nothing_above_it_and_little_less_below),
+        TEST(each_upstream_has_a_line_in_each_family),
         TEST(labels_are_escaped),
         TEST(the_longest_fits_under_its_ceiling),
         TEST(beyond_the_ceiling_it_fails_and_says_so),

@@ -51,6 +51,7 @@ static int tear_down(void **state)
 static const char *render(void)
 {
     stats_read(shared, &sample_now, snapshot);
+    snapshot->upstreams = &sample_upstreams;
     out.len = 0;
     report_put(&out, snapshot);
     buf_put(&out, (struct bytes){"", 1});
@@ -186,6 +187,18 @@ static void the_rest_is_told_when_there_is_something_to_tell(void **state)
     expect_line("  idle                              75.0 %");
 }
 
+static void upstreams_are_told_with_their_state(void **state)
+{
+    (void)state;
+    render();
+    expect_line("Upstreams                                  state  requests  "
+                "failures   retries");
+    expect_line("  /           192.0.2.2:9000                  up        30    "
+                "     4         5");
+    expect_line("  /app        unix:/run/a\"b              ejected  1.84e+19  "
+                "1.84e+19  1.84e+19");
+}
+
 static void columns_hold_however_large_the_numbers_are(void **state)
 {
     struct stats_options options = sample_options(1);
@@ -228,6 +241,7 @@ int main(void)
         TEST(request_times_are_told_in_milliseconds),
         TEST(the_table_has_a_row_for_each_time_and_size),
         TEST(the_rest_is_told_when_there_is_something_to_tell),
+        TEST(upstreams_are_told_with_their_state),
         TEST(columns_hold_however_large_the_numbers_are),
     };
 

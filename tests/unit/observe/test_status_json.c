@@ -16,6 +16,8 @@ static struct stats_snapshot *snapshot;
 static struct history *history;
 static struct buf out;
 
+static const struct stats_upstreams *upstreams;
+
 static void use_workers(size_t count)
 {
     struct stats_options options = sample_options(count);
@@ -33,6 +35,7 @@ static int set_up(void **state)
 {
     (void)state;
     use_workers(1);
+    upstreams = NULL;
     history = history_create();
     buf_init(&out, NULL, 0, STATUS_JSON_BYTES_MAX);
     return history ? 0 : -1;
@@ -61,6 +64,7 @@ static struct bytes written(void)
 static struct bytes write_status(void)
 {
     stats_read(shared, &sample_now, snapshot);
+    snapshot->upstreams = upstreams;
     out.len = 0;
     status_json_put(&out, snapshot, history);
     return written();
@@ -69,6 +73,7 @@ static struct bytes write_status(void)
 static struct bytes write_tick(void)
 {
     stats_read(shared, &sample_now, snapshot);
+    snapshot->upstreams = upstreams;
     out.len = 0;
     status_json_put_tick(&out, snapshot, history);
     return written();
@@ -179,6 +184,7 @@ static char *without_numbers(struct bytes json)
     "\"log\":{\"lines\":0,\"dropped\":0,\"errors\":0},"                        \
     "\"stores\":[" STORE(STORE_FIGURES, "/kv", "lmdb") "," STORE(              \
         "", "/far", "redis") "],"                                              \
+                             "\"upstreams\":[],"                               \
                              "\"times\":{\"wait\":" TIMES                      \
                              ",\"service\":" TIMES ",\"total\":" TIMES         \
                              ",\"drain\":" TIMES "},\"sizes\":[" SIZE "," SIZE \
@@ -344,6 +350,32 @@ static void workers_are_told_apart(void **state)
 
 /* --- Texts from clients ---------------------------------------------------- */
 
+static void upstreams_are_told_one_by_one(void **state)
+{
+    struct bytes json = write_tick();
+
+    (void)state;
+    expect_none(json, "upstreams.0");
+    upstreams = &sample_upstreams;
+    for (unsigned i = 0; i < 2; i++) {
+        json = i == 0 ? write_tick() : write_status();
+        expect(json, "upstreams.0.proxy", "\"/\"");
+        expect(json, "upstreams.0.server", "\"192.0.2.2:9000\"");
+        expect(json, "upstreams.0.state", "\"up\"");
+        expect(json, "upstreams.0.active", "1");
+        expect(json, "upstreams.0.idle", "2");
+        expect(json, "upstreams.0.requests", "30");
+        expect(json, "upstreams.0.failures", "4");
+        expect(json, "upstreams.0.retries", "5");
+        expect(json, "upstreams.0.connects", "6");
+        expect(json, "upstreams.0.reuses", "24");
+        expect(json, "upstreams.0.bytes_in", "800");
+        expect(json, "upstreams.0.bytes_out", "90");
+        expect(json, "upstreams.1.server", "\"unix:/run/a\\\"b\"");
+        expect(json, "upstreams.1.state", "\"ejected\"");
+    }
+}
+
 static void note_target(struct bytes target)
 {
     struct stats_exchange exchange = sample_exchange(1000000);
@@ -425,7 +457,13 @@ static void exhaust(void)
 
 static void the_longest_fits_under_its_ceiling(void **state)
 {
+    static char long_name[512];
+    const struct stats_upstreams many = {
+        .count = 256, .read = sample_read_upstream, .context = long_name};
+
     (void)state;
+    memset(long_name, 'a', sizeof(long_name) - 1);
+    upstreams = &many;
     use_workers(1024);
     exhaust();
     write_status();
@@ -458,6 +496,7 @@ int main(void)
         TEST(values_are_those_counted),
         TEST(draining_is_said),
         TEST(workers_are_told_apart),
+        TEST(upstreams_are_told_one_by_one),
         TEST(what_clients_send_cannot_break_out),
         TEST(any_bytes_at_all_leave_it_valid),
         TEST(a_character_that_is_cut_leaves_it_valid),

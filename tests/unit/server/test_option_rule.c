@@ -42,6 +42,13 @@ static const struct {
     {"cors-expose", {"X-Total"}, {"X:Total"}},
     {"auth-realm", {"members", "the \"members\""}, {NULL}},
     {"rate-limit", {"10/s", "300/m", "1000/h"}, {"10", "0/s", "1/d", "1.5/s"}},
+    {"proxy",
+     {"/=http://a", "/b=unix:/run/b:/;backup"},
+     {"/", "/=a", "a=http://a", "/=https://a"}},
+    {"proxy-balance", {"random", "hash:X-A"}, {"hash:", "fair"}},
+    {"proxy-name", {"sprintd", "a.b-1"}, {"", "a b", "a,b"}},
+    {"proxy-probe", {"/", "/health?full"}, {"", "health", "/a b", "/a#b"}},
+    {"proxy-probe-status", {"200", "200-399"}, {"100", "ok", "300-200"}},
     /* These take any text. */
     {"root", {"/srv", "", "a b"}, {NULL}},
     {"respond", {"anything", ""}, {NULL}},
@@ -87,6 +94,9 @@ static void a_realm_has_an_end(void **state)
     row = row_of("index");
     assert_null(option_rule_check(row, (struct bytes){lots, 255}));
     assert_non_null(option_rule_check(row, (struct bytes){lots, 256}));
+    row = row_of("proxy-name");
+    assert_null(option_rule_check(row, (struct bytes){lots, 64}));
+    assert_non_null(option_rule_check(row, (struct bytes){lots, 65}));
 }
 
 int main(void)

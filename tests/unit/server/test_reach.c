@@ -23,6 +23,7 @@ static int tear_down(void **state)
 {
     (void)state;
     reach_close(&reach);
+    arena_fini(&options.arena);
     return place_close(&place);
 }
 
@@ -33,6 +34,41 @@ static bool reaches(const char *path, enum path_access access)
             reach.paths[i].access == access)
             return true;
     return false;
+}
+
+static void tell_proxy(const char *text)
+{
+    assert_true(texts_add(&options.proxy, &options.arena, text));
+}
+
+static void sockets_of_servers_need_nothing(void **state)
+{
+    (void)state;
+    tell_proxy("/=unix:/run/app,unix:/run/other;backup");
+    assert_true(reach_open(&reach, &options, ""));
+    assert_int_equal(reach.count, 1);
+    assert_false(reach_connects(&options));
+    assert_false(reach_looks_up(&options));
+}
+
+static void servers_at_addresses_are_connected_to(void **state)
+{
+    (void)state;
+    tell_proxy("/=unix:/run/app");
+    tell_proxy("/a=http://127.0.0.1:9000,http://[::1]");
+    assert_true(reach_connects(&options));
+    assert_false(reach_looks_up(&options));
+    assert_true(reach_open(&reach, &options, ""));
+    assert_true(reaches("/etc/hosts", PATH_READ));
+    assert_true(reach.paths[1].may_be_missing);
+}
+
+static void servers_with_names_are_looked_up(void **state)
+{
+    (void)state;
+    tell_proxy("/=http://127.0.0.1:9000,http://app");
+    assert_true(reach_connects(&options));
+    assert_true(reach_looks_up(&options));
 }
 
 static void by_default_it_is_the_root_alone(void **state)
@@ -123,6 +159,9 @@ int main(void)
 #define TEST(function) \
     cmocka_unit_test_setup_teardown(function, set_up, tear_down)
         TEST(by_default_it_is_the_root_alone),
+        TEST(sockets_of_servers_need_nothing),
+        TEST(servers_at_addresses_are_connected_to),
+        TEST(servers_with_names_are_looked_up),
         TEST(roots_of_all_sites_and_locations_are_in_it),
         TEST(what_is_made_and_removed_has_its_place),
         TEST(logs_that_are_no_files_have_none),

@@ -1,0 +1,347 @@
+#include "server/proxies.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "server/proxy_rule.h"
+#include "server/stores.h"
+
+/* What all workers know of a proxy's servers, whatever configuration they
+ * serve. Counted by these. */
+struct standing {
+    atomic_uint refs;
+    struct upstream_shared shared;
+    struct upstream_counts *counts;
+    struct balance_server_shared balance[]; /* the counts are behind it */
+};
+
+struct proxies_item {
+    const char *text; /* as the option says it */
+    const char *prefix;
+    const char **names; /* of servers */
+    struct standing *standing;
+    struct balance *balance; /* to look at states with, never to take from */
+};
+
+/* A server of an item. */
+struct proxies_row {
+    unsigned item;
+    unsigned server;
+};
+
+struct proxies {
+    struct worker_proxy workers[OPTIONS_PROXY_MAX]; /* as they are given */
+    struct proxies_item items[OPTIONS_PROXY_MAX];
+    size_t count;
+    struct proxies_row rows[PROXIES_SERVERS_MAX];
+    struct stats_upstreams upstreams;
+};
+
+/* --- Checking ------------------------------------------------------------- */
+
+static bool is_taken(const struct options *options, struct bytes prefix,
+                     size_t before)
+{
+    struct proxy_rule rule;
+    struct bytes other;
+    const char *folder;
+
+    for (size_t i = 0; i < before; i++)
+        if (!proxy_rule_read(&rule, bytes_of(options->proxy.items[i])) &&
+            bytes_eq(rule.prefix, prefix))
+            return true;
+    for (size_t i = 0; i < options->kv.count; i++)
+        if (!stores_read(options->kv.items[i], &other, &folder) &&
+            bytes_eq(other, prefix))
+            return true;
+    return options->status.len > 0 && bytes_eq(options->status, prefix);
+}
+
+const char *proxies_check(const struct options *options, const char **text_out)
+{
+    struct proxy_rule rule;
+    size_t servers = 0;
+
+    for (size_t i = 0; i < options->proxy.count; i++) {
+        const char *fault = proxy_rule_read(&rule,
+                                            bytes_of(options->proxy.items[i]));
+
+        *text_out = options->proxy.items[i];
+        if (fault)
+            return fault;
+        if (is_taken(options, rule.prefix, i))
+            return "has a prefix that is taken already";
+        servers += rule.count;
+        if (servers > PROXIES_SERVERS_MAX)
+            return "is beyond 256 servers of all proxies";
+    }
+    return NULL;
+}
+
+/* --- What is shared -------------------------------------------------------- */
+
+static struct standing *create_standing(size_t count)
+{
+    struct standing *standing =
+        calloc(1, sizeof(*standing) + count * (sizeof(standing->balance[0]) +
+                                               sizeof(standing->counts[0])));
+
+    if (!standing)
+        return NULL;
+    _Static_assert(_Alignof(struct upstream_counts) <=
+                       _Alignof(struct balance_server_shared),
+                   "one lies behind the other");
+    standing->counts = (void *)(standing->balance + count);
+    standing->shared = (struct upstream_shared){.balance = standing->balance,
+                                                .counts = standing->counts};
+    atomic_init(&standing->refs, 1);
+    return standing;
+}
+
+static void release_standing(struct standing *standing)
+{
+    if (standing && atomic_fetch_sub_explicit(&standing->refs, 1,
+                                              memory_order_acq_rel) == 1)
+        free(standing);
+}
+
+/* Takes a reference to standing over. False: no memory, all is as it was. */
+static bool share(struct proxies *proxies, size_t number,
+                  struct standing *standing)
+{
+    struct upstream_options *upstream =
+        &proxies->workers[number].options.upstream;
+    struct proxies_item *item = &proxies->items[number];
+    struct balance *balance = balance_create(&upstream->balance,
+                                             upstream->servers,
+                                             standing->balance,
+                                             upstream->server_count, 0);
+
+    if (!balance)
+        return false;
+    balance_destroy(item->balance);
+    release_standing(item->standing);
+    item->balance = balance;
+    item->standing = standing;
+    upstream->shared = &standing->shared;
+    return true;
+}
+
+void proxies_inherit(struct proxies *proxies, const struct proxies *earlier)
+{
+    for (size_t i = 0; i < proxies->count; i++) {
+        for (size_t k = 0; k < earlier->count; k++) {
+            struct standing *standing = earlier->items[k].standing;
+
+            if (strcmp(proxies->items[i].text, earlier->items[k].text) != 0)
+                continue;
+            atomic_fetch_add_explicit(&standing->refs, 1, memory_order_relaxed);
+            if (!share(proxies, i, standing))
+                release_standing(standing);
+        }
+    }
+}
+
+/* --- Reports --------------------------------------------------------------- */
+
+static uint64_t load(const _Atomic uint64_t *count)
+{
+    return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+static void read_row(const void *context, size_t number, uint64_t mono_ms,
+                     struct stats_upstream *row_out)
+{
+    static const enum stats_upstream_state states[] = {
+        [BALANCE_UP] = STATS_UPSTREAM_UP,
+        [BALANCE_SLOW] = STATS_UPSTREAM_SLOW,
+        [BALANCE_EJECTED] = STATS_UPSTREAM_EJECTED,
+        [BALANCE_DOWN] = STATS_UPSTREAM_DOWN};
+    const struct proxies *proxies = context;
+    const struct proxies_item *item =
+        &proxies->items[proxies->rows[number].item];
+    unsigned server = proxies->rows[number].server;
+    const struct upstream_counts *counts = &item->standing->counts[server];
+    const struct balance_server_shared *shared =
+        &item->standing->balance[server];
+
+    enum balance_state state = balance_state_of(item->balance, (int)server,
+                                                mono_ms);
+
+    *row_out = (struct stats_upstream){
+        .proxy = item->prefix,
+        .server = item->names[server],
+        .state = states[state],
+        .up = state == BALANCE_UP || state == BALANCE_SLOW,
+        .active = atomic_load_explicit(&shared->active, memory_order_relaxed),
+        .idle = atomic_load_explicit(&counts->idle, memory_order_relaxed),
+        .requests = load(&counts->requests),
+        .failures = load(&counts->failures),
+        .retries = load(&counts->retries),
+        .connects = load(&counts->connects),
+        .reuses = load(&counts->reuses),
+        .bytes_in = load(&counts->bytes_in),
+        .bytes_out = load(&counts->bytes_out)};
+}
+
+/* --- Coming and going ------------------------------------------------------- */
+
+static struct proxy_options options_of(const struct options *options,
+                                       const struct forwarded_trust *trust)
+{
+    struct proxy_options made = {
+        .upstream = {.balance = {.fails_max = (unsigned)options->proxy_fails,
+                                 .fail_window_ms =
+                                     options->proxy_fail_window_ms,
+                                 .eject_ms = options->proxy_eject_ms,
+                                 .eject_max_ms = options->proxy_eject_max_ms,
+                                 .slow_start_ms = options->proxy_slow_start_ms,
+                                 .rise = (unsigned)options->proxy_probe_rise,
+                                 .fall = (unsigned)options->proxy_probe_fall},
+                     .connect_ms = options->proxy_connect_ms,
+                     .idle_max = (unsigned)options->proxy_idle_max,
+                     .idle_ms = options->proxy_keepalive_ms,
+                     .requests_max = (unsigned)options->proxy_requests_max,
+                     .retries_max = (unsigned)options->proxy_retries},
+        .relay = {.keeps_host = options->proxy_host == PROXY_HOST_KEEP,
+                  .pseudonym = bytes_of(options->proxy_name),
+                  .upgrade = BYTES("websocket"),
+                  .trust = trust},
+        .host = (enum proxy_host)options->proxy_host,
+        .buffer_bytes = (size_t)options->proxy_buffer_bytes,
+        .reply_ms = options->proxy_reply_ms,
+        .idle_ms = options->proxy_idle_ms,
+        .tunnel_ms = options->proxy_tunnel_ms};
+
+    /* Both have been checked. */
+    (void)proxy_rule_read_balance(&made, bytes_of(options->proxy_balance));
+    if (made.upstream.balance.eject_max_ms < made.upstream.balance.eject_ms)
+        made.upstream.balance.eject_max_ms = made.upstream.balance.eject_ms;
+    return made;
+}
+
+static struct upstream_probe_options probe_of(const struct options *options)
+{
+    struct upstream_probe_options probe = {
+        .interval_ms = options->proxy_probe_interval_ms,
+        .timeout_ms = options->proxy_probe_ms};
+
+    if (options->proxy_probe)
+        probe.path = bytes_of(options->proxy_probe);
+    (void)proxy_rule_read_statuses(bytes_of(options->proxy_probe_status),
+                                   &probe.status_min, &probe.status_max);
+    return probe;
+}
+
+/* Of the servers of a rule; it goes, what it points to stays. */
+static bool add_servers(struct worker_proxy *worker, struct proxies_item *item,
+                        const struct proxy_rule *rule, struct arena *arena)
+{
+    struct upstream_place *places = arena_take(arena,
+                                               rule->count * sizeof(*places));
+    struct balance_server *servers = arena_take(arena,
+                                                rule->count * sizeof(*servers));
+
+    item->names = arena_take(arena, rule->count * sizeof(*item->names));
+    if (!places || !servers || !item->names)
+        return false;
+    for (size_t i = 0; i < rule->count; i++) {
+        const struct proxy_rule_server *server = &rule->servers[i];
+
+        item->names[i] = arena_text(arena, server->name);
+        places[i] = (struct upstream_place){.host = server->host,
+                                            .port = server->port,
+                                            .authority = server->authority};
+        servers[i] = (struct balance_server){
+            .weight = server->weight,
+            .conns_max = server->conns_max,
+            .is_backup = server->is_backup,
+            .name_hash = XXH3_64bits(server->name.data, server->name.len)};
+        if (server->socket.len > 0)
+            places[i].unix_path = arena_text(arena, server->socket);
+        if (!item->names[i] || (server->socket.len > 0 && !places[i].unix_path))
+            return false;
+    }
+    worker->options.upstream.places = places;
+    worker->options.upstream.servers = servers;
+    worker->options.upstream.server_count = rule->count;
+    return true;
+}
+
+static bool add(struct proxies *proxies, const struct worker_proxy *preset,
+                const char *text, struct arena *arena)
+{
+    struct worker_proxy *worker = &proxies->workers[proxies->count];
+    struct proxies_item *item = &proxies->items[proxies->count];
+    struct standing *standing;
+    struct proxy_rule rule;
+
+    *worker = *preset;
+    item->text = text;
+    if (proxy_rule_read(&rule, bytes_of(text)) ||
+        !add_servers(worker, item, &rule, arena))
+        return false;
+    worker->prefix = rule.prefix;
+    item->prefix = rule.prefix.len > 0 ? arena_text(arena, rule.prefix) : "/";
+    if (!item->prefix)
+        return false;
+    if (rule.path.len > 0) {
+        worker->options.relay.strip = rule.prefix;
+        worker->options.relay.replace = rule.path;
+    }
+    standing = create_standing(rule.count);
+    if (!standing || !share(proxies, proxies->count, standing)) {
+        release_standing(standing);
+        return false;
+    }
+    for (unsigned i = 0; i < rule.count; i++)
+        proxies->rows[proxies->upstreams.count++] = (struct proxies_row){
+            (unsigned)proxies->count, i};
+    proxies->count++;
+    return true;
+}
+
+struct proxies *proxies_create(const struct options *options,
+                               const struct forwarded_trust *trust,
+                               struct arena *arena)
+{
+    struct worker_proxy preset = {.options = options_of(options, trust),
+                                  .probe = probe_of(options)};
+    struct proxies *proxies = calloc(1, sizeof(*proxies));
+
+    if (!proxies)
+        return NULL;
+    proxies->upstreams = (struct stats_upstreams){.read = read_row,
+                                                  .context = proxies};
+    for (size_t i = 0; i < options->proxy.count; i++) {
+        if (!add(proxies, &preset, options->proxy.items[i], arena)) {
+            proxies_destroy(proxies);
+            return NULL;
+        }
+    }
+    return proxies;
+}
+
+void proxies_destroy(struct proxies *proxies)
+{
+    for (size_t i = 0; proxies && i < proxies->count; i++) {
+        balance_destroy(proxies->items[i].balance);
+        release_standing(proxies->items[i].standing);
+    }
+    free(proxies);
+}
+
+const struct worker_proxy *proxies_list(const struct proxies *proxies,
+                                        size_t *count_out)
+{
+    *count_out = proxies->count;
+    return proxies->workers;
+}
+
+const struct stats_upstreams *proxies_upstreams(const struct proxies *proxies)
+{
+    return &proxies->upstreams;
+}

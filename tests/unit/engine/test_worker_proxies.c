@@ -1,0 +1,278 @@
+/* link: -Wl,--wrap=calloc,--wrap=proxy_start */
+#include "engine/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+
+enum { WAIT_MS = 20000, TRIES_MAX = 10000 };
+
+static struct mime *mime;
+static struct access_log access_log;
+static struct link_shared link_shared;
+static struct stats stats;
+static struct location_options location;
+static struct docroots roots;
+static const struct cidrs nobody;
+static struct worker_options options;
+static struct worker *worker;
+static atomic_uint gone;
+static unsigned fds_before;
+
+/* --- What goes wrong ----------------------------------------------------------- */
+
+static long allocations_left = -1; /* negative: any number */
+static atomic_int start_fault;     /* -errno; 0: it starts */
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+int __real_proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
+int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return allocations_left < 0 || allocations_left-- > 0
+               ? __real_calloc(count, bytes)
+               : NULL;
+}
+
+int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop)
+{
+    int fault = atomic_load(&start_fault);
+
+    return fault != 0 ? fault : __real_proxy_start(proxy, loop);
+}
+
+/* --- A worker with a proxy ------------------------------------------------------ */
+
+/* Where nobody listens: what it answers is 502. */
+static const struct upstream_place nowhere = {.unix_path = "/nowhere/socket",
+                                              .authority = {"nowhere", 7}};
+static const struct balance_server server = {.weight = 1};
+static struct balance_server_shared balance;
+static struct upstream_counts counts;
+static const struct upstream_shared shared = {&balance, &counts};
+static struct worker_proxy proxied;
+
+static void on_gone(void *context)
+{
+    atomic_fetch_add((atomic_uint *)context, 1);
+}
+
+static void on_drained(void *context)
+{
+    (void)context;
+}
+
+static void describe(void)
+{
+    proxied = (struct worker_proxy){
+        .prefix = BYTES("/app"),
+        .options = {.upstream = {.places = &nowhere,
+                                 .servers = &server,
+                                 .shared = &shared,
+                                 .server_count = 1,
+                                 .connect_ms = WAIT_MS},
+                    .relay = {.keeps_host = true,
+                              .pseudonym = BYTES("sprintd")},
+                    .buffer_bytes = 8192,
+                    .reply_ms = WAIT_MS,
+                    .idle_ms = WAIT_MS,
+                    .tunnel_ms = WAIT_MS},
+        .probe = {.path = BYTES("/health"),
+                  .interval_ms = WAIT_MS,
+                  .timeout_ms = WAIT_MS,
+                  .status_min = 200,
+                  .status_max = 200}};
+    options = (struct worker_options){
+        .service = {.sites = {.location = &location,
+                              .roots = &roots,
+                              .cache = {.mime = mime,
+                                        .policy = EVICT_SIEVE,
+                                        .snapshot_bytes = 16384},
+                              .on_gone = on_gone,
+                              .context = &gone},
+                    .status_allowed = &nobody,
+                    .proxies = &nobody,
+                    .proxied = &proxied,
+                    .proxied_count = 1,
+                    .limits = {.connections_max = 10,
+                               .keepalive_ms = WAIT_MS,
+                               .header_ms = WAIT_MS,
+                               .body_ms = WAIT_MS,
+                               .send_ms = WAIT_MS,
+                               .quantum = 65536}},
+        .link = &link_shared,
+        .access_log = &access_log,
+        .stats = &stats,
+        .on_drained = on_drained};
+}
+
+static int set_up(void **state)
+{
+    struct access_log_options log = {.format = "combined"};
+
+    (void)state;
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    atomic_store(&gone, 0);
+    atomic_store(&start_fault, 0);
+    mime = mime_create(NULL);
+    if (!mime || access_log_open(&access_log, &log) != 0 ||
+        link_shared_init(&link_shared, LINK_OFF, 0, 1) != 0)
+        return -1;
+    fds_before = place_count_fds();
+    describe();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bool is_tidy;
+
+    (void)state;
+    worker_destroy(worker);
+    worker = NULL;
+    is_tidy = place_count_fds() == fds_before;
+    link_shared_fini(&link_shared);
+    access_log_close(&access_log);
+    mime_destroy(mime);
+    return is_tidy ? 0 : -1;
+}
+
+static void make(void)
+{
+    worker = worker_create(&options);
+    assert_non_null(worker);
+}
+
+static int connect_client(void)
+{
+    struct mail mail = {.peer = {.family = ADDRESS_UNIX}};
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
+                     0);
+    assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+    mail.fd = fds[0];
+    assert_true(worker_give(worker, &mail));
+    worker_wake(worker);
+    return fds[1];
+}
+
+/* The status of a GET of /app/x on a connection of its own. */
+static unsigned get_status(void)
+{
+    static const char request[] = "GET /app/x HTTP/1.0\r\nHost: h\r\n\r\n";
+    char text[4096];
+    int client = connect_client();
+    struct pollfd ready = {.fd = client, .events = POLLIN};
+    size_t len = 0;
+    ssize_t n;
+
+    assert_int_equal(send(client, request, sizeof(request) - 1, 0),
+                     sizeof(request) - 1);
+    do {
+        assert_int_equal(poll(&ready, 1, WAIT_MS), 1);
+        n = recv(client, text + len, sizeof(text) - 1 - len, 0);
+        len += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    close(client);
+    assert_in_range(len, 12, sizeof(text) - 1);
+    return (unsigned)strtoul(text + 9, NULL, 10);
+}
+
+static void end(void)
+{
+    worker_command(worker, WORKER_STOP);
+    worker_join(worker);
+    worker_destroy(worker);
+    worker = NULL;
+}
+
+/* --- Tests ------------------------------------------------------------------------ */
+
+static void a_proxy_answers_below_its_prefix_until_a_change(void **state)
+{
+    struct worker_service service;
+    struct worker_change *change;
+    unsigned tries = 0;
+
+    (void)state;
+    make();
+    assert_int_equal(worker_start(worker), 0);
+    assert_int_equal(get_status(), 502);
+    service = options.service;
+    service.proxied_count = 0;
+    change = worker_prepare(worker, &service);
+    assert_non_null(change);
+    worker_apply(worker, change);
+    while (get_status() != 404) /* it may take some turns to see it */
+        assert_in_range(++tries, 1, TRIES_MAX);
+    end();
+    assert_int_equal(atomic_load(&gone), 2);
+}
+
+static void proxies_that_cannot_start_make_no_worker(void **state)
+{
+    (void)state;
+    atomic_store(&start_fault, -ENOMEM);
+    assert_null(worker_create(&options));
+    assert_int_equal(atomic_load(&gone), 0);
+}
+
+static void a_change_whose_proxies_cannot_start_changes_nothing(void **state)
+{
+    struct worker_change *change;
+
+    (void)state;
+    make();
+    assert_int_equal(worker_start(worker), 0);
+    atomic_store(&start_fault, -ENOMEM);
+    change = worker_prepare(worker, &options.service);
+    assert_non_null(change);
+    worker_apply(worker, change);
+    assert_int_equal(get_status(), 502);
+    end();
+    assert_int_equal(atomic_load(&gone), 2); /* the one, and the other */
+}
+
+static void without_memory_there_is_no_change(void **state)
+{
+    struct worker_change *change = NULL;
+
+    (void)state;
+    make();
+    for (long after = 0; !change; after++) {
+        assert_int_equal(atomic_load(&gone), 0);
+        assert_in_range(after, 0, 100);
+        allocations_left = after;
+        change = worker_prepare(worker, &options.service);
+        assert_true(after > 2 || !change);
+    }
+    allocations_left = -1;
+    worker_discard(change);
+    assert_int_equal(atomic_load(&gone), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_proxy_answers_below_its_prefix_until_a_change),
+        TEST(proxies_that_cannot_start_make_no_worker),
+        TEST(a_change_whose_proxies_cannot_start_changes_nothing),
+        TEST(without_memory_there_is_no_change),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+#include "server/proxies.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct options options;
+static const struct forwarded_trust trust;
+static struct proxies *proxies, *next;
+
+static int set_up(void **state)
+{
+    (void)state;
+    options = (struct options){.proxy_balance = "least-conn",
+                               .proxy_name = "front",
+                               .proxy_probe_status = "204",
+                               .proxy_fails = 1,
+                               .proxy_fail_window_ms = 1000,
+                               .proxy_eject_ms = 5000,
+                               .proxy_retries = 2};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    proxies_destroy(proxies);
+    proxies_destroy(next);
+    proxies = next = NULL;
+    arena_fini(&options.arena);
+    return 0;
+}
+
+static void tell(const char *text)
+{
+    assert_true(texts_add(&options.proxy, &options.arena, text));
+}
+
+static struct proxies *make(void)
+{
+    struct proxies *made = proxies_create(&options, &trust, &options.arena);
+
+    assert_non_null(made);
+    return made;
+}
+
+static const struct worker_proxy *list(size_t wanted)
+{
+    size_t count;
+    const struct worker_proxy *items = proxies_list(proxies, &count);
+
+    assert_int_equal(count, wanted);
+    return items;
+}
+
+static struct stats_upstream row_of(const struct proxies *of, size_t number)
+{
+    const struct stats_upstreams *upstreams = proxies_upstreams(of);
+    struct stats_upstream row;
+
+    assert_true(number < upstreams->count);
+    upstreams->read(upstreams->context, number, 1, &row);
+    return row;
+}
+
+/* --- What workers get ------------------------------------------------------- */
+
+static void without_any_there_is_nothing(void **state)
+{
+    const char *text;
+
+    (void)state;
+    assert_null(proxies_check(&options, &text));
+    proxies = make();
+    (void)list(0);
+    assert_int_equal(proxies_upstreams(proxies)->count, 0);
+}
+
+static void all_that_was_told_gets_there(void **state)
+{
+    const struct worker_proxy *item;
+
+    (void)state;
+    options.proxy_host = PROXY_HOST_UPSTREAM;
+    options.proxy_probe = "/health";
+    tell("/app=http://a:81/v1;weight=3,unix:/run/b:/v1;backup;max-conns=9");
+    proxies = make();
+    item = list(1);
+    assert_true(bytes_eq(item->prefix, BYTES("/app")));
+    assert_true(bytes_eq(item->options.relay.strip, BYTES("/app")));
+    assert_true(bytes_eq(item->options.relay.replace, BYTES("/v1")));
+    assert_true(bytes_eq(item->options.relay.pseudonym, BYTES("front")));
+    assert_true(bytes_eq(item->options.relay.upgrade, BYTES("websocket")));
+    assert_false(item->options.relay.keeps_host);
+    assert_ptr_equal(item->options.relay.trust, &trust);
+    assert_int_equal(item->options.host, PROXY_HOST_UPSTREAM);
+    assert_int_equal(item->options.upstream.balance.policy, BALANCE_LEAST_CONN);
+    assert_int_equal(item->options.upstream.retries_max, 2);
+    assert_int_equal(item->options.upstream.server_count, 2);
+    assert_true(bytes_eq(item->options.upstream.places[0].host, BYTES("a")));
+    assert_int_equal(item->options.upstream.places[0].port, 81);
+    assert_null(item->options.upstream.places[0].unix_path);
+    assert_string_equal(item->options.upstream.places[1].unix_path, "/run/b");
+    assert_int_equal(item->options.upstream.servers[0].weight, 3);
+    assert_true(item->options.upstream.servers[1].is_backup);
+    assert_int_equal(item->options.upstream.servers[1].conns_max, 9);
+    assert_true(bytes_eq(item->probe.path, BYTES("/health")));
+    assert_int_equal(item->probe.status_min, 204);
+}
+
+static void without_a_path_nothing_is_stripped(void **state)
+{
+    (void)state;
+    tell("/app=http://a");
+    proxies = make();
+    assert_int_equal(list(1)->options.relay.strip.len, 0);
+    assert_int_equal(list(1)->options.relay.replace.len, 0);
+}
+
+static void an_ejection_never_lasts_less_than_the_first(void **state)
+{
+    (void)state;
+    options.proxy_eject_max_ms = 1;
+    tell("/=http://a");
+    proxies = make();
+    assert_int_equal(list(1)->options.upstream.balance.eject_max_ms, 5000);
+}
+
+/* --- What is wrong with all of them ----------------------------------------- */
+
+static void check_refused(const char *which, const char *part)
+{
+    const char *text = "";
+    const char *why = proxies_check(&options, &text);
+
+    assert_non_null(why);
+    assert_non_null(strstr(why, part));
+    assert_string_equal(text, which);
+}
+
+static void a_prefix_has_one_owner(void **state)
+{
+    const char *text;
+
+    (void)state;
+    tell("/a=http://a");
+    tell("/a/b=http://a");
+    assert_null(proxies_check(&options, &text));
+    tell("/a/=http://b");
+    check_refused("/a/=http://b", "taken");
+    options.proxy.count = 2;
+    options.status = BYTES("/a/b");
+    check_refused("/a/b=http://a", "taken");
+    options.status = BYTES("");
+    assert_true(texts_add(&options.kv, &options.arena, "/a=folder"));
+    check_refused("/a=http://a", "taken");
+}
+
+static void there_are_so_many_servers_in_all(void **state)
+{
+    static char rules[5][2048];
+    const char *text;
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++) {
+        size_t len = (size_t)snprintf(rules[i], sizeof(rules[i]),
+                                      "/%u=http://a", i);
+
+        for (unsigned k = 1; k < 64 && i < 4; k++)
+            len += (size_t)snprintf(rules[i] + len, sizeof(rules[i]) - len,
+                                    ",http://a%u", k);
+        tell(rules[i]);
+        if (i < 4)
+            assert_null(proxies_check(&options, &text));
+    }
+    check_refused(rules[4], "256");
+    options.proxy.count = 4;
+    proxies = make();
+    assert_int_equal(proxies_upstreams(proxies)->count, PROXIES_SERVERS_MAX);
+    assert_string_equal(row_of(proxies, 255).server, "a63");
+    assert_string_equal(row_of(proxies, 255).proxy, "/3");
+}
+
+/* --- What is shared ---------------------------------------------------------- */
+
+static void note_failure(const struct worker_proxy *item, unsigned server)
+{
+    const struct upstream_shared *shared = item->options.upstream.shared;
+
+    atomic_store(&shared->counts[server].failures, 7);
+    atomic_store(&shared->counts[server].bytes_in, 1ull << 40);
+    atomic_store(&shared->counts[server].idle, 3);
+    atomic_store(&shared->balance[server].active, 2);
+    atomic_store(&shared->balance[server].is_down, true);
+}
+
+static void reports_have_a_row_for_each_server(void **state)
+{
+    struct stats_upstream row;
+
+    (void)state;
+    tell("/=http://a:80,http://b");
+    tell("/c=unix:/run/c:/");
+    proxies = make();
+    note_failure(&list(2)[0], 1);
+    assert_int_equal(proxies_upstreams(proxies)->count, 3);
+    row = row_of(proxies, 0);
+    assert_string_equal(row.proxy, "/");
+    assert_string_equal(row.server, "a:80");
+    assert_int_equal(row.state, STATS_UPSTREAM_UP);
+    assert_int_equal(row.up, 1);
+    assert_int_equal(row.failures, 0);
+    row = row_of(proxies, 1);
+    assert_string_equal(row.server, "b");
+    assert_int_equal(row.state, STATS_UPSTREAM_DOWN);
+    assert_int_equal(row.up, 0);
+    assert_int_equal(row.failures, 7);
+    assert_int_equal(row.bytes_in, 1ull << 40);
+    assert_int_equal(row.idle, 3);
+    assert_int_equal(row.active, 2);
+    row = row_of(proxies, 2);
+    assert_string_equal(row.proxy, "/c");
+    assert_string_equal(row.server, "unix:/run/c");
+}
+
+static void what_is_said_the_same_again_is_known_still(void **state)
+{
+    (void)state;
+    tell("/=http://a");
+    tell("/b=http://b");
+    proxies = make();
+    note_failure(&list(2)[0], 0);
+    note_failure(&list(2)[1], 0);
+    options.proxy = (struct texts){0};
+    tell("/b=http://b;weight=2");
+    tell("/new=http://a");
+    tell("/=http://a");
+    next = make();
+    proxies_inherit(next, proxies);
+    proxies_destroy(proxies);
+    proxies = NULL;
+    assert_int_equal(row_of(next, 0).failures, 0);
+    assert_int_equal(row_of(next, 1).failures, 0);
+    assert_int_equal(row_of(next, 2).failures, 7);
+    assert_int_equal(row_of(next, 2).state, STATS_UPSTREAM_DOWN);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(without_any_there_is_nothing),
+        TEST(all_that_was_told_gets_there),
+        TEST(without_a_path_nothing_is_stripped),
+        TEST(an_ejection_never_lasts_less_than_the_first),
+        TEST(a_prefix_has_one_owner),
+        TEST(there_are_so_many_servers_in_all),
+        TEST(reports_have_a_row_for_each_server),
+        TEST(what_is_said_the_same_again_is_known_still),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

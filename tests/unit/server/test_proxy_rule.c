@@ -1,0 +1,296 @@
+#include "server/proxy_rule.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct proxy_rule rule;
+
+static struct bytes as_read(const char *text)
+{
+    const char *fault = proxy_rule_read(&rule, bytes_of(text));
+
+    if (fault)
+        fail_msg("'%s' %s", text, fault);
+    return rule.prefix;
+}
+
+#define assert_bytes(actual, wanted) \
+    assert_true(bytes_eq(actual, bytes_of(wanted)))
+
+/* --- What is good ----------------------------------------------------------- */
+
+static void a_server_is_read_whole(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *prefix;
+        const char *name;
+        const char *host;
+        unsigned port;
+        const char *path;
+    } cases[] = {
+        {"/=http://127.0.0.1:9000", "", "127.0.0.1:9000", "127.0.0.1", 9000,
+         ""},
+        {"/=http://app", "", "app", "app", 80, ""},
+        {"/a/=http://App.example./", "/a", "App.example.", "App.example.", 80,
+         "/"},
+        {"/a/b=http://[::1]:65535/v1/x", "/a/b", "[::1]:65535", "::1", 65535,
+         "/v1/x"},
+        {"/a=http://[2001:db8::1]", "/a", "[2001:db8::1]", "2001:db8::1", 80,
+         ""},
+        {"/-._~=http://a_b:1/~x/-._$&'()*+=:@", "/-._~", "a_b:1", "a_b", 1,
+         "/~x/-._$&'()*+=:@"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_bytes(as_read(cases[i].text), cases[i].prefix);
+        assert_int_equal(rule.count, 1);
+        assert_bytes(rule.path, cases[i].path);
+        assert_bytes(rule.servers[0].name, cases[i].name);
+        assert_bytes(rule.servers[0].authority, cases[i].name);
+        assert_bytes(rule.servers[0].host, cases[i].host);
+        assert_int_equal(rule.servers[0].port, cases[i].port);
+        assert_int_equal(rule.servers[0].socket.len, 0);
+        assert_int_equal(rule.servers[0].weight, 1);
+        assert_int_equal(rule.servers[0].conns_max, 0);
+        assert_false(rule.servers[0].is_backup);
+    }
+}
+
+static void a_socket_is_a_server_too(void **state)
+{
+    (void)state;
+    assert_bytes(as_read("/=unix:/run/app"), "");
+    assert_bytes(rule.servers[0].socket, "/run/app");
+    assert_bytes(rule.servers[0].name, "unix:/run/app");
+    assert_bytes(rule.servers[0].authority, "localhost");
+    assert_bytes(rule.path, "");
+    as_read("/a=unix:/run/app:/b;weight=2");
+    assert_bytes(rule.servers[0].socket, "/run/app");
+    assert_bytes(rule.servers[0].name, "unix:/run/app");
+    assert_bytes(rule.path, "/b");
+    assert_int_equal(rule.servers[0].weight, 2);
+}
+
+static void several_have_what_is_said_of_each(void **state)
+{
+    (void)state;
+    as_read("/=http://a/x;weight=1000,http://b:81/x;max-conns=7;backup,"
+            "unix:/c:/x;backup;max-conns=1000000;weight=1");
+    assert_int_equal(rule.count, 3);
+    assert_int_equal(rule.servers[0].weight, 1000);
+    assert_false(rule.servers[0].is_backup);
+    assert_int_equal(rule.servers[1].weight, 1);
+    assert_int_equal(rule.servers[1].conns_max, 7);
+    assert_true(rule.servers[1].is_backup);
+    assert_int_equal(rule.servers[1].port, 81);
+    assert_int_equal(rule.servers[2].conns_max, 1000000);
+    assert_true(rule.servers[2].is_backup);
+}
+
+/* --- What is not ------------------------------------------------------------ */
+
+static void what_is_no_rule_is_refused_with_its_reason(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *words; /* a part of them */
+    } cases[] = {
+        {"", "is not PREFIX=SERVER"},
+        {"/", "is not PREFIX=SERVER"},
+        {"/=", "is not PREFIX=SERVER"},
+        {"=http://a", "is not PREFIX=SERVER"},
+        {"http://a", "is not PREFIX=SERVER"},
+        {"app=http://a", "prefix"},
+        {"//=http://a", "prefix"},
+        {"/a/../b=http://a", "prefix"},
+        {"/a b=http://a", "prefix"},
+        {"/%61=http://a", "prefix"},
+        {"/=https://a", "https"},
+        {"/=http:/a", "neither http:// nor unix:/"},
+        {"/=HTTP://a", "neither http:// nor unix:/"},
+        {"/=a:9000", "neither http:// nor unix:/"},
+        {"/=http://", "no name and no address"},
+        {"/=http:///x", "no name and no address"},
+        {"/=http://:9000", "no name and no address"},
+        {"/=http://a..b", "no name and no address"},
+        {"/=http://a b", "no name and no address"},
+        {"/=http://u@a", "no name and no address"},
+        {"/=http://256.0.0.1", "no name and no address"},
+        {"/=http://a?b", "no name and no address"},
+        {"/=http://::1", "no name and no address"},
+        {"/=http://[::1", "brackets"},
+        {"/=http://[]", "brackets"},
+        {"/=http://[127.0.0.1]", "brackets"},
+        {"/=http://[::1%eth0]", "brackets"},
+        {"/=http://[::1]9000", "port"},
+        {"/=http://a:", "port"},
+        {"/=http://a:0", "port"},
+        {"/=http://a:65536", "port"},
+        {"/=http://a:9999999999", "port"},
+        {"/=http://a:8x", "port"},
+        {"/=http://a:-1", "port"},
+        {"/=http://a/x?y", "path"},
+        {"/=http://a/x#y", "path"},
+        {"/=http://a/x y", "path"},
+        {"/=http://a/%41", "path"},
+        {"/=http://a/../x", "path"},
+        {"/=http://a/x/.", "path"},
+        {"/=unix:", "socket"},
+        {"/=unix:/", "socket"},
+        {"/=unix:run/app", "socket"},
+        {"/=unix:/run/app:x", "socket"},
+        {"/=http://a;weight=0", "weight"},
+        {"/=http://a;weight=1001", "weight"},
+        {"/=http://a;weight=", "weight"},
+        {"/=http://a;weight=1.5", "weight"},
+        {"/=http://a;max-conns=1000001", "max-conns"},
+        {"/=http://a;max-conns=x", "max-conns"},
+        {"/=http://a;down", "none of"},
+        {"/=http://a;Backup", "none of"},
+        {"/=http://a;;backup", "none of"},
+        {"/=http://a,", "comma"},
+        {"/=,http://a", "neither http:// nor unix:/"},
+        {"/=http://a,,http://b", "neither http:// nor unix:/"},
+        {"/=http://a,http://A", "twice"},
+        {"/=unix:/a,unix:/a;backup", "twice"},
+        {"/=http://a/x,http://b", "not the same"},
+        {"/=http://a/x,http://b/y", "not the same"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *words = proxy_rule_read(&rule, bytes_of(cases[i].text));
+
+        if (!words || !strstr(words, cases[i].words))
+            fail_msg("'%s' %s", cases[i].text, words ? words : "is taken");
+    }
+}
+
+/* --- How much ----------------------------------------------------------------- */
+
+static char text[16384];
+
+/* Behind what text holds already. */
+__attribute__((format(printf, 1, 2))) static void write_on(const char *format,
+                                                           ...)
+{
+    size_t len = strlen(text);
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text + len, sizeof(text) - len, format, list);
+    va_end(list);
+}
+
+static void there_are_sixty_four_servers_at_most(void **state)
+{
+    (void)state;
+    strncpy(text, "/=http://a0", sizeof(text) - 1);
+    for (unsigned i = 1; i < PROXY_RULE_SERVERS_MAX; i++)
+        write_on(",http://a%u", i);
+    assert_null(proxy_rule_read(&rule, bytes_of(text)));
+    assert_int_equal(rule.count, PROXY_RULE_SERVERS_MAX);
+    write_on(",http://b");
+    assert_non_null(proxy_rule_read(&rule, bytes_of(text)));
+}
+
+/* before, len times 'a', and after it. */
+static const char *read_long(const char *before, size_t len, const char *after)
+{
+    text[0] = '\0';
+    write_on("%s", before);
+    memset(text + strlen(before), 'a', len);
+    text[strlen(before) + len] = '\0';
+    write_on("%s", after);
+    return proxy_rule_read(&rule, bytes_of(text));
+}
+
+static void prefixes_paths_and_sockets_have_an_end(void **state)
+{
+    (void)state;
+    assert_null(read_long("/", 199, "=http://a"));
+    assert_non_null(read_long("/", 200, "=http://a"));
+    assert_non_null(read_long("/", 2000, "=http://a"));
+    assert_null(read_long("/=http://a/", PROXY_RULE_PATH_MAX - 1, ""));
+    assert_non_null(read_long("/=http://a/", PROXY_RULE_PATH_MAX, ""));
+    assert_null(read_long("/=unix:/", UPSTREAM_UNIX_PATH_MAX - 1, ""));
+    assert_non_null(read_long("/=unix:/", UPSTREAM_UNIX_PATH_MAX, ""));
+    assert_null(read_long("/=http://", 63, ""));
+    assert_non_null(read_long("/=http://", 64, ""));
+}
+
+/* --- What is beside it --------------------------------------------------------- */
+
+static void balances_are_called_by_their_names(void **state)
+{
+    static const struct {
+        const char *name;
+        enum balance_policy policy;
+        enum proxy_hash hash;
+        const char *field;
+    } cases[] = {{"round-robin", BALANCE_ROUND_ROBIN, PROXY_HASH_ADDRESS, ""},
+                 {"least-conn", BALANCE_LEAST_CONN, PROXY_HASH_ADDRESS, ""},
+                 {"random", BALANCE_RANDOM, PROXY_HASH_ADDRESS, ""},
+                 {"hash-address", BALANCE_HASH, PROXY_HASH_ADDRESS, ""},
+                 {"hash-uri", BALANCE_HASH, PROXY_HASH_URI, ""},
+                 {"hash:X-User", BALANCE_HASH, PROXY_HASH_FIELD, "X-User"}};
+    static const char *const bad[] = {
+        "", "hash", "hash:", "Random", "hash:X User", "random "};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct proxy_options options = {.hash_field = BYTES("")};
+
+        assert_null(proxy_rule_read_balance(&options, bytes_of(cases[i].name)));
+        assert_int_equal(options.upstream.balance.policy, cases[i].policy);
+        assert_int_equal(options.hash, cases[i].hash);
+        assert_bytes(options.hash_field, cases[i].field);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct proxy_options options;
+
+        assert_non_null(proxy_rule_read_balance(&options, bytes_of(bad[i])));
+    }
+}
+
+static void statuses_are_one_or_a_range(void **state)
+{
+    static const char *const bad[] = {"",         "199",      "600", "200-",
+                                      "-200",     "399-200",  "2xx", "200-600",
+                                      "200-300-", "200 - 300"};
+    unsigned min, max;
+
+    (void)state;
+    assert_null(proxy_rule_read_statuses(BYTES("204"), &min, &max));
+    assert_int_equal(min, 204);
+    assert_int_equal(max, 204);
+    assert_null(proxy_rule_read_statuses(BYTES("200-599"), &min, &max));
+    assert_int_equal(min, 200);
+    assert_int_equal(max, 599);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        if (!proxy_rule_read_statuses(bytes_of(bad[i]), &min, &max))
+            fail_msg("'%s' is taken", bad[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_is_read_whole),
+        cmocka_unit_test(a_socket_is_a_server_too),
+        cmocka_unit_test(several_have_what_is_said_of_each),
+        cmocka_unit_test(what_is_no_rule_is_refused_with_its_reason),
+        cmocka_unit_test(there_are_sixty_four_servers_at_most),
+        cmocka_unit_test(prefixes_paths_and_sockets_have_an_end),
+        cmocka_unit_test(balances_are_called_by_their_names),
+        cmocka_unit_test(statuses_are_one_or_a_range),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
