@@ -190,7 +190,7 @@ $(PAGES): $(MANUAL)
 $(BUILD)/text/%.inc: src/%
 	$(call say,TEXT,$@)
 	@mkdir -p $(@D)
-	$Qod -A n -v -t u1 $< | sed 's/[0-9]\{1,\}/&,/g' > $@
+	$Qsed 's/^ *//' $< | od -A n -v -t u1 | sed 's/[0-9]\{1,\}/&,/g' > $@
 
 # Line n (7 digits and a newline) stands at byte 8 * (n - 1), so that a range
 # of it can be checked by eye: 2^21 + 2^19 lines are 20 MiB.

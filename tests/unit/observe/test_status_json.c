@@ -157,9 +157,12 @@ static char *without_numbers(struct bytes json)
     "\"p999\":0,\"max\":0}"
 #define SIZE \
     "{\"to_bytes\":0,\"count\":0,\"wait\":" TIMES ",\"total\":" TIMES "}"
-#define STORE_FIGURES                                             \
-    ",\"keys\":0,\"map_bytes\":0,\"used_bytes\":0,\"commits\":0," \
-    "\"writes\":0,\"swept\":0,\"queue_writes\":0,\"queue_bytes\":0"
+#define STORE_FIGURES                                                \
+    ",\"keys\":0,\"map_bytes\":0,\"used_bytes\":0,\"commits\":0,"    \
+    "\"writes\":0,\"swept\":0,\"queue_writes\":0,\"queue_bytes\":0," \
+    "\"cache_hits\":0,\"cache_misses\":0,\"cache_evictions\":0,"     \
+    "\"cache_bytes\":0,\"calls\":0,\"resent\":0,\"timeouts\":0,"     \
+    "\"unreachable\":0,\"connects\":0"
 #define STORE(figures, prefix, engine)                                   \
     "{\"prefix\":\"" prefix "\",\"engine\":\"" engine "\",\"found\":0,"  \
     "\"missing\":0,\"lists\":0,\"created\":0,\"replaced\":0,"            \
