@@ -1,7 +1,7 @@
 /*
  * floor - what serving a file costs when nothing is done but to serve it.
  *
- *     floor PORT FILE [memory|sendfile]
+ *     floor PORT FILE [memory|sendfile [BODY]]
  *
  * One thread waits with epoll and answers every request on 127.0.0.1:PORT with
  * the same ready-made bytes: a head like a real server's, and FILE. Nothing is
@@ -11,7 +11,9 @@
  *
  * Up to 16 KiB the head and the body leave in one send() from memory; a larger
  * body goes by sendfile behind a head marked MSG_MORE. The third argument
- * forces one way or the other, to find where they cross (crossover.py).
+ * forces one way or the other, to find where they cross (crossover.py). With
+ * the fourth every request has a body of so many bytes, and is answered when
+ * they are there.
  *
  * Every request gets a send of its own, also when several arrive in one read:
  * gathering them is a thing a server may do better than this floor.
@@ -53,6 +55,7 @@ static const char close_field[] = "\r\nConnection: close";
 
 struct conn {
     size_t sent;     /* bytes of the reply under way that are gone */
+    size_t body;     /* bytes of a request that are still to come */
     unsigned due;    /* replies owed, the one under way included */
     uint32_t events; /* what epoll watches for us; 0: not registered yet */
     uint8_t tail_bytes;
@@ -70,6 +73,7 @@ struct floor {
     int listen_fd;
     int file_fd;
     size_t file_bytes;  /* left to sendfile; 0: the body is in the replies */
+    size_t body_bytes;  /* behind each request's empty line */
     struct reply keep;  /* for a connection that stays */
     struct reply last;  /* for one that is closed behind it */
     struct conn *conns; /* by descriptor; untouched pages cost nothing */
@@ -128,18 +132,32 @@ static bool send_due(struct floor *floor, int fd)
     return !conn->closing && watch(floor, fd, EPOLLIN);
 }
 
+/* Passes over a request's body, and counts the request where that ends. */
+static const char *skip_body(struct conn *conn, const char *at, const char *end)
+{
+    size_t there = (size_t)(end - at);
+
+    if (there > conn->body)
+        there = conn->body;
+    conn->body -= there;
+    if (conn->body == 0)
+        conn->due++;
+    return at + there;
+}
+
 /* Counts the requests that end in data and keeps what may begin the next
  * empty line. */
-static void count_requests(struct conn *conn, const char *data, size_t bytes)
+static void count_requests(struct floor *floor, struct conn *conn,
+                           const char *data, size_t bytes)
 {
     const char *end = data + bytes;
-    const char *at = data;
+    const char *at = conn->body ? skip_body(conn, data, end) : data;
     const char *hit;
 
     while ((hit = memmem(at, (size_t)(end - at), empty_line,
                          EMPTY_LINE_BYTES))) {
-        conn->due++;
-        at = hit + EMPTY_LINE_BYTES;
+        conn->body = floor->body_bytes;
+        at = skip_body(conn, hit + EMPTY_LINE_BYTES, end);
     }
     if (memmem(data, bytes, close_field, CLOSE_FIELD_BYTES))
         conn->closing = true;
@@ -163,7 +181,7 @@ static bool answer(struct floor *floor, int fd)
         return watch(floor, fd, EPOLLIN);
     if (n <= 0)
         return false;
-    count_requests(conn, buf, kept + (size_t)n);
+    count_requests(floor, conn, buf, kept + (size_t)n);
     return send_due(floor, fd);
 }
 
@@ -305,14 +323,16 @@ static void set_up(struct floor *floor, uint16_t port)
 int main(int argc, char **argv)
 {
     struct floor floor = {0};
-    const char *way = argc == 4 ? argv[3] : NULL;
+    const char *way = argc >= 4 ? argv[3] : NULL;
     long port = argc >= 3 ? strtol(argv[1], NULL, 10) : 0;
 
-    if (argc < 3 || argc > 4 || port < 1 || port > UINT16_MAX ||
+    if (argc < 3 || argc > 5 || port < 1 || port > UINT16_MAX ||
         (way && strcmp(way, "memory") != 0 && strcmp(way, "sendfile") != 0)) {
-        fprintf(stderr, "usage: floor PORT FILE [memory|sendfile]\n");
+        fprintf(stderr, "usage: floor PORT FILE [memory|sendfile [BODY]]\n");
         return EXIT_FAILURE;
     }
+    if (argc == 5)
+        floor.body_bytes = strtoul(argv[4], NULL, 10);
     load_file(&floor, argv[2], way);
     set_up(&floor, (uint16_t)port);
     run(&floor);

@@ -2,6 +2,7 @@
 --
 --     wrk -s load.lua URL                   URL, again and again
 --     wrk -s load.lua URL -- pipeline 16    the same, 16 requests in one write
+--     wrk -s load.lua URL -- post BYTES     the same, with a body of BYTES
 --     wrk -s load.lua URL -- paths FILE     the paths in FILE, in their order
 --     wrk -s load.lua URL -- keys ORDER METHOD HEAD TAIL COUNT BYTES
 --         keys of 8 digits below COUNT, between HEAD and TAIL; a body of BYTES,
@@ -14,6 +15,14 @@ local function pipeline(depth)
 
     request = function()
         return batch
+    end
+end
+
+local function post(bytes)
+    local text = wrk.format("POST", nil, nil, string.rep("v", bytes))
+
+    request = function()
+        return text
     end
 end
 
@@ -59,6 +68,8 @@ end
 function init(args)
     if args[1] == "pipeline" then
         pipeline(tonumber(args[2]))
+    elseif args[1] == "post" then
+        post(tonumber(args[2]))
     elseif args[1] == "paths" then
         paths(args[2])
     elseif args[1] == "keys" then

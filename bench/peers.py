@@ -24,8 +24,8 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from lab import (costs, idle, kv, kv_report, loads, report, rounds, scale,
-                 servers, setup)
+from lab import (classic, costs, idle, kv, kv_report, loads, proxy,
+                 proxy_report, report, rounds, scale, servers, setup)
 from lab.processes import Failure
 
 
@@ -39,7 +39,8 @@ class Special:
 IDLE = Special("idle")
 COSTS = Special("costs")
 KV = Special("kv")
-SPECIALS = (IDLE, COSTS, KV)
+PROXY = Special("proxy")
+SPECIALS = (IDLE, COSTS, KV, PROXY)
 
 
 def parse():
@@ -52,6 +53,10 @@ def parse():
     parser.add_argument("--kv-keys", metavar="N", type=setup.positive(int),
                         default=1_000_000, help="of the largest key-value "
                         "store, from 10,000 tenfold (%(default)s)")
+    parser.add_argument("--ab-requests", metavar="N",
+                        type=setup.positive(int), default=5000,
+                        help="that ab makes through each proxy, at least "
+                        f"{classic.CONNECTIONS} (%(default)s)")
     return parser.parse_args()
 
 
@@ -73,6 +78,11 @@ def measure_kv(lab, options, progress):
                 scale.measure(lab, folder, options, progress))
 
 
+def measure_proxy(lab, options, progress):
+    return (*proxy.measure(lab, options, progress),
+            classic.measure(lab, options.ab_requests, progress))
+
+
 def run(lab, options):
     begin = time.monotonic()
     chosen = setup.choose(options.loads, (*loads.LOADS, *SPECIALS), "load")
@@ -90,7 +100,9 @@ def run(lab, options):
                                + (IDLE in chosen))
         + len(logging_servers) * max(options.rounds, costs.ROUNDS)
         + (KV in chosen) * (kv.samples_wanted(options)
-                            + scale.samples_wanted(options)))
+                            + scale.samples_wanted(options))
+        + (PROXY in chosen) * (proxy.samples_wanted(options)
+                               + classic.rows_wanted()))
     cells = {}
     if chosen_loads:
         cells = rounds.measure(loads.Runner(lab), chosen_loads, chosen_servers,
@@ -101,6 +113,9 @@ def run(lab, options):
                   if logging_servers else {})
     kv_groups, kv_sizes = (measure_kv(lab, options, progress)
                            if KV in chosen else ([], []))
+    proxy_groups, proxies, classic_rows = (
+        measure_proxy(lab, options, progress) if PROXY in chosen
+        else ([], [], {}))
     progress.end()
 
     names = [server.name for server in chosen_servers]
@@ -113,16 +128,23 @@ def run(lab, options):
     if KV in chosen:
         kv_report.print_groups(lab, kv_groups)
         kv_report.print_sizes(kv_sizes)
+    if PROXY in chosen:
+        proxy_report.print_groups(lab, proxy_groups)
+        proxy_report.print_classic(classic_rows, options.ab_requests)
     if chosen_loads or rows:
         report.print_markdown(cells, chosen_loads, rows, names)
     if cost_cells:
         report.print_costs_markdown(cost_cells)
     if KV in chosen:
         kv_report.print_markdown(kv_groups, kv_sizes)
-    setup.finish(lab, options, [*chosen_servers, *logging_servers], begin,
+    if PROXY in chosen:
+        proxy_report.print_markdown(proxy_groups, classic_rows)
+    setup.finish(lab, options,
+                 [*chosen_servers, *logging_servers, *proxies], begin,
                  {"facts": facts, **report.as_json(cells, chosen_loads, rows,
                                                    cost_cells),
-                  "kv": kv_report.as_json(kv_groups, kv_sizes)})
+                  "kv": kv_report.as_json(kv_groups, kv_sizes),
+                  "proxy": proxy_report.as_json(proxy_groups, classic_rows)})
 
 
 if __name__ == "__main__":

@@ -104,6 +104,9 @@ for set in "$@"; do
         have iproute2 command -v tc
         have gnuplot-nox command -v gnuplot
         have python3 command -v python3
+        # What the reverse proxy is measured against, and with.
+        like haproxy test -x /usr/sbin/haproxy
+        like apache2-utils command -v ab
         # What the key-value store is measured against.
         like redis-server command -v redis-server
         like redis-tools command -v redis-benchmark
@@ -163,7 +166,7 @@ as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
 # policy of the system's owner stays.
 policy=/usr/sbin/policy-rc.d
 case $missing$wanted in
-*nginx* | *lighttpd* | *h2o* | *redis* | *webdis*)
+*nginx* | *haproxy* | *lighttpd* | *h2o* | *redis* | *webdis*)
     if [ ! -e "$policy" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$probe/policy"
         $as_root install -m 755 "$probe/policy" "$policy"

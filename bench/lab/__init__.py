@@ -13,6 +13,9 @@ stores     servers of keys and values
 kv         sprintd's store against a file, single commits, Redis, webdis
 scale      stores of more and more keys
 kv_report  tables of these
+proxy      sprintd, nginx and haproxy before the same servers
+classic    ab through them to Python's http.server
+proxy_report  tables of these
 setup      what both programs begin with: options, CPUs, a folder
 
 The modules stand in the order of their imports: each uses only those above.

@@ -43,6 +43,20 @@ def _line(title, texts):
             + "".join(f"{text:>15}" for text in texts[2:]))
 
 
+def print_group(group, cells, left_out):
+    print(f"\n{group.title}\n" + _line("", COLUMNS))
+    for title, cell in _rows(group, cells):
+        if cell.trouble:
+            print(f"  {title:24}  invalid: {cell.trouble}")
+        else:
+            print(_line(title, _texts(cell))
+                  + (f"  noisy: {cell.noise}" if cell.noise else ""))
+    for name, reason in left_out.items():
+        print(f"  {name:24}  left out: {reason}")
+    for verdict in _verdicts(group, cells):
+        print(f"  sprintd: {verdict}")
+
+
 def print_groups(lab, groups):
     told = [kind(lab) for kind in (stores.Redis, stores.Webdis)]
     print(f"\nThe key-value store, in {stores.DISK}, "
@@ -50,18 +64,8 @@ def print_groups(lab, groups):
           "[kv]")
     print("  " + ", ".join(f"{server.program} {server.version()}"
                            for server in told if not server.missing()))
-    for group, cells, left_out in groups:
-        print(f"\n{group.title}\n" + _line("", COLUMNS))
-        for title, cell in _rows(group, cells):
-            if cell.trouble:
-                print(f"  {title:24}  invalid: {cell.trouble}")
-            else:
-                print(_line(title, _texts(cell))
-                      + (f"  noisy: {cell.noise}" if cell.noise else ""))
-        for name, reason in left_out.items():
-            print(f"  {name:24}  left out: {reason}")
-        for verdict in _verdicts(group, cells):
-            print(f"  sprintd: {verdict}")
+    for result in groups:
+        print_group(*result)
 
 
 # --- Sizes ---
@@ -133,7 +137,7 @@ def print_sizes(rows):
 
 # --- For a README, for programs ---
 
-def print_markdown(groups, rows):
+def print_groups_markdown(groups):
     print("\n| | a second | CPU µs | per CPU second | p50 µs | p99 µs | aim |")
     print("|---|---:|---:|---:|---:|---:|---|")
     for group, cells, _left_out in groups:
@@ -142,6 +146,10 @@ def print_markdown(groups, rows):
             texts = "–" if cell.trouble else " | ".join(_texts(cell))
             print(f"| {group.title}: {title} | {texts} | {aims} |")
             aims = ""
+
+
+def print_markdown(groups, rows):
+    print_groups_markdown(groups)
     print("\n| " + " | ".join(SIZE_COLUMNS) + " |")
     print("|" + "---:|" * len(SIZE_COLUMNS))
     for row in _measured(rows):

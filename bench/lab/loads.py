@@ -40,6 +40,7 @@ class Load:
     file_name: str = site.SMALL
     file_bytes: int = site.KIB
     script: tuple = ()  # load.lua's arguments; a callable is asked for it
+    body_bytes: int = 0  # of a request, which is a POST then
     closes: bool = False
     goal: Goal = None
 
@@ -116,8 +117,10 @@ class Runner:
         client = http.client.HTTPConnection(servers.HOST, instance.port,
                                             timeout=TIMEOUT_S)
         headers = {"Connection": "close"} if load.closes else {}
+        body = b"v" * load.body_bytes
         try:
-            client.request("GET", f"/{load.file_name}", headers=headers)
+            client.request("POST" if body else "GET", f"/{load.file_name}",
+                           body or None, headers)
             reply = client.getresponse()
             body = reply.read()
             with open(self.lab.site.path(load.file_name), "rb") as file:
