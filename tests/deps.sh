@@ -78,6 +78,8 @@ for set in "$@"; do
         # Without it the tests of a slow link are skipped.
         have iproute2 env PATH="$PATH:/usr/sbin:/sbin" tc -V
         have xz-utils command -v xz
+        # Its server is one that ours stands before.
+        have python3 command -v python3
         # With it metrics are read as Prometheus would read them.
         like python3-prometheus-client metrics_parser
         # With it LMDB's own tools read what our store has written.
