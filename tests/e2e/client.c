@@ -28,21 +28,28 @@ static struct client *clients;
 
 /* --- Opening and closing ------------------------------------------------- */
 
+struct client *client_adopt(int fd)
+{
+    struct client *client = calloc(1, sizeof(*client));
+
+    if (!client)
+        flunk("no memory");
+    client->next = clients;
+    client->fd = fd;
+    return clients = client;
+}
+
 /* from: an IPv4 address to come from; NULL: the kernel's choice. */
 static struct client *open_with(const struct sockaddr *address, size_t len,
                                 int receive_bytes, const char *from)
 {
     struct sockaddr_in own = {.sin_family = AF_INET};
-    struct client *client = calloc(1, sizeof(*client));
+    struct client *client = client_adopt(-1);
     struct pollfd ready = {.events = POLLOUT};
     int yes = 1;
     int error = 0;
     socklen_t error_len = sizeof(error);
 
-    if (!client)
-        flunk("no memory");
-    client->next = clients;
-    clients = client;
     client->fd = socket(address->sa_family,
                         SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (client->fd == -1)
@@ -270,6 +277,11 @@ size_t client_take(struct client *client, size_t len)
 const char *client_raw(const struct client *client)
 {
     return client->data + client->begin;
+}
+
+void client_skip(struct client *client, size_t len)
+{
+    client->used += len;
 }
 
 /* --- Sending ------------------------------------------------------------- */

@@ -37,6 +37,9 @@ struct client *client_open_from(const struct server *server, const char *from);
 struct client *client_open_to(const struct sockaddr *address, size_t len);
 struct client *client_open_unix(const char *path);
 
+/* A connection, non-blocking, that is there: also one that was accepted. */
+struct client *client_adopt(int fd);
+
 /* Only for what tests of the connection itself do. */
 int client_socket(const struct client *client);
 
@@ -64,6 +67,8 @@ struct reply *client_reply_to_head(struct client *client);
 size_t client_take(struct client *client, size_t len);
 /* What has been read and is no reply yet. */
 const char *client_raw(const struct client *client);
+/* So much of it is done with. */
+void client_skip(struct client *client, size_t len);
 
 /* Sends "METHOD target HTTP/1.1", Host and the fields (lines with CRLF) and
  * reads the reply. */

@@ -40,5 +40,7 @@ const struct crowd_counts *crowd_begin(const struct server *server,
 /* Ends, once so many have been answered in all; fails the test when one was
  * not. The counts are valid until the next crowd begins. */
 void crowd_end(unsigned long answered);
+/* The same, where some may fail. */
+void crowd_end_despite(unsigned long answered, unsigned long failed_max);
 
 #endif

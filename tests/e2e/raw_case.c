@@ -1,5 +1,6 @@
 #include "raw_case.h"
 
+#include "origin.h"
 #include "reply.h"
 #include "volley.h"
 
@@ -12,6 +13,62 @@ void raw_case_site(void)
     site_text("canary", "canary\n");
     site_text("index.html", "index\n");
 }
+
+/* --- Before an origin ---------------------------------------------------- */
+
+static bool is_passed_on;
+static struct origin *origin;
+static unsigned long relayed; /* answers of the origin's that came back */
+
+void raw_case_pass_on(bool passes_on)
+{
+    is_passed_on = passes_on;
+}
+
+struct server *raw_case_start(void)
+{
+    if (!is_passed_on)
+        return START(NULL);
+    origin = origin_start("origin");
+    /* What announces a body of gigabytes is not waited for. */
+    return START(printed("--proxy=/=%s", origin->at), "--max-body=1M");
+}
+
+int raw_case_end(void **state)
+{
+    int result = harness_end(state);
+
+    origins_end();
+    origin = NULL;
+    return result;
+}
+
+void raw_case_check_origin(void)
+{
+    if (origin)
+        origin_check(origin);
+}
+
+static void note_relayed(const struct reply *reply)
+{
+    relayed += reply_field(reply, "Via") != NULL;
+}
+
+/* What it has got is what has been answered: nothing was smuggled. */
+static void check_origin(unsigned long before)
+{
+    unsigned long got;
+
+    if (!origin)
+        return;
+    raw_case_check_origin();
+    got = atomic_load(&origin->counts->requests) - before;
+    if (got != relayed)
+        flunk("the origin has got %lu requests, but %lu were answered", got,
+              relayed);
+}
+
+/* --- Judging ------------------------------------------------------------- */
 
 /* Of the shots that have been judged; and the name of the last of them, since
  * one fault usually shows at every split. */
@@ -26,6 +83,8 @@ static bool is_canary(const struct reply *reply)
 
 static bool may_answer(const struct raw_case *raw, unsigned status)
 {
+    if (is_passed_on && raw->is_for_us)
+        return status == 400;
     for (size_t i = 0; i < RAW_STATUSES_MAX; i++)
         if (raw->statuses[i] != 0 && raw->statuses[i] == (int)status)
             return true;
@@ -55,6 +114,8 @@ static void judge(const struct shot *shot, char *data, size_t len,
     static struct reply first;
     static struct reply second;
     const struct raw_case *raw = shot->what;
+    enum raw_then then = is_passed_on && raw->is_for_us ? THEN_EITHER
+                                                        : raw->then;
     size_t used;
 
     going_on("%s (split at %d)", raw->name, shot->split);
@@ -62,6 +123,8 @@ static void judge(const struct shot *shot, char *data, size_t len,
         return; /* closed without a word, as it may */
     reply_begin(&first);
     used = len > 0 ? reply_parse(&first, data, len, true, raw->is_head) : 0;
+    if (used > 0)
+        note_relayed(&first);
     if (used == 0) {
         miss(shot, "no whole answer%s: '%.200s'",
              was_reset ? ", but a reset" : "", data);
@@ -74,9 +137,9 @@ static void judge(const struct shot *shot, char *data, size_t len,
         /* RFC 9112 9.6; who spoke HTTP/1.0 need not be told. */
         if (first.status >= 400 && !reply_lists(&first, "Connection", "close"))
             miss(shot, "answered %u, and ends without saying so", first.status);
-        if (raw->then == THEN_GOES_ON)
+        if (then == THEN_GOES_ON)
             miss(shot, "answered %u, but the canary is not", first.status);
-    } else if (raw->then == THEN_CLOSES) {
+    } else if (then == THEN_CLOSES) {
         miss(shot, "answered %u, and then goes on: '%.200s'", first.status,
              data + used);
     } else {
@@ -86,6 +149,7 @@ static void judge(const struct shot *shot, char *data, size_t len,
             !is_canary(&second))
             miss(shot, "answered %u, then not the canary: '%.200s'",
                  first.status, data + used);
+        note_relayed(&second);
     }
 }
 
@@ -94,7 +158,9 @@ static void fire(const struct server *server, const struct raw_case *cases,
 {
     struct shot *shots = scratch(count * sizeof(*shots));
 
-    missed = 0;
+    unsigned long before = origin ? atomic_load(&origin->counts->requests) : 0;
+
+    missed = relayed = 0;
     for (size_t i = 0; i < count; i++) {
         size_t len = cases[i].len + sizeof(canary) - 1;
         char *data = scratch(len + 1);
@@ -111,6 +177,7 @@ static void fire(const struct server *server, const struct raw_case *cases,
     going_on("%s", "");
     if (missed > 0)
         flunk("%zu shots missed", missed);
+    check_origin(before);
 }
 
 void raw_cases_split(const struct server *server, const struct raw_case *cases,

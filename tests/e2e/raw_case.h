@@ -29,24 +29,30 @@ struct raw_case {
     /* That may be answered. A 0 among them: no answer, just the end. */
     int statuses[RAW_STATUSES_MAX];
     bool is_head; /* a HEAD request */
+    /* Fine for who answers it, but not passed on to others: 400. */
+    bool is_for_us;
 };
 
 /* With the usual statuses. */
-#define REFUSED(name, bytes)                        \
-    {                                               \
-        name, RAW(bytes), THEN_CLOSES, {400}, false \
+#define REFUSED(name, bytes)                               \
+    {                                                      \
+        name, RAW(bytes), THEN_CLOSES, {400}, false, false \
     }
-#define REFUSED_WITH(name, bytes, ...)                      \
+#define REFUSED_WITH(name, bytes, ...)                             \
+    {                                                              \
+        name, RAW(bytes), THEN_CLOSES, {__VA_ARGS__}, false, false \
+    }
+#define ACCEPTED(name, bytes)                               \
     {                                                       \
-        name, RAW(bytes), THEN_CLOSES, {__VA_ARGS__}, false \
+        name, RAW(bytes), THEN_GOES_ON, {200}, false, false \
     }
-#define ACCEPTED(name, bytes)                        \
-    {                                                \
-        name, RAW(bytes), THEN_GOES_ON, {200}, false \
+#define ACCEPTED_BY_US(name, bytes)                        \
+    {                                                      \
+        name, RAW(bytes), THEN_GOES_ON, {200}, false, true \
     }
-#define EITHER(name, bytes, ...)                            \
-    {                                                       \
-        name, RAW(bytes), THEN_EITHER, {__VA_ARGS__}, false \
+#define EITHER(name, bytes, ...)                                   \
+    {                                                              \
+        name, RAW(bytes), THEN_EITHER, {__VA_ARGS__}, false, false \
     }
 /* A request for the file that every site here has, with these fields. */
 #define GET_WITH(fields) "GET /f HTTP/1.1\r\nHost: a\r\n" fields "\r\n"
@@ -54,6 +60,26 @@ struct raw_case {
 
 /* The files that cases and canary ask for. */
 void raw_case_site(void);
+
+/* Starts the server: on these files, or before an origin (origin.h), which then
+ * has to get well-formed requests only, and as many as were answered. */
+struct server *raw_case_start(void);
+
+/* Runs the tests twice, in each way; begin is the group's set-up. */
+#define raw_case_run(tests, begin)                                      \
+    __extension__({                                                     \
+        int failed;                                                     \
+        raw_case_pass_on(false);                                        \
+        failed = cmocka_run_group_tests_name("of files", tests, begin,  \
+                                             raw_case_end);             \
+        raw_case_pass_on(true);                                         \
+        failed + cmocka_run_group_tests_name("passed on", tests, begin, \
+                                             raw_case_end);             \
+    })
+void raw_case_pass_on(bool passes_on);
+int raw_case_end(void **state);
+/* Fails when the origin, if there is one, has got something malformed. */
+void raw_case_check_origin(void);
 
 /* Every case whole, byte by byte, and split at every byte. */
 void raw_cases_split(const struct server *server, const struct raw_case *cases,

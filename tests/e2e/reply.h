@@ -3,7 +3,8 @@
  *
  * Whatever a careful client, or a proxy with other clients behind it, could
  * misunderstand fails the test: line ends, fields that come twice, a length
- * beside chunks, a body where none may be, a missing or malformed Date.
+ * beside chunks, a body where none may be, a missing or malformed Date. One
+ * that came through a proxy (Via) need not have what only we promise.
  *
  * Thread: the test's.
  * Owns:   the text of its head; the body lies in the bytes that were read.

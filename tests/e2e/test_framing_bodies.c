@@ -11,7 +11,7 @@ static int start(void **state)
     if (harness_begin(state) != 0)
         return -1;
     raw_case_site();
-    server = START(NULL);
+    server = raw_case_start();
     harness_keep();
     return 0;
 }
@@ -229,5 +229,5 @@ int main(void)
         e2e_test(a_body_of_many_tiny_chunks_is_one_body),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return raw_case_run(tests, start);
 }

@@ -13,7 +13,7 @@ static int start(void **state)
     if (harness_begin(state) != 0)
         return -1;
     raw_case_site();
-    server = START(NULL);
+    server = raw_case_start();
     harness_keep();
     return 0;
 }
@@ -265,5 +265,5 @@ int main(void)
         e2e_test(many_empty_lines_are_no_way_to_stay),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return raw_case_run(tests, start);
 }

@@ -11,7 +11,7 @@ static int start(void **state)
     if (harness_begin(state) != 0)
         return -1;
     raw_case_site();
-    server = START(NULL);
+    server = raw_case_start();
     harness_keep();
     return 0;
 }
@@ -217,14 +217,14 @@ static void what_only_looks_like_a_length_or_coding_is_none(void **state)
         ACCEPTED("in the query",
                  GET_LINE("GET /f?Transfer-Encoding:%20chunked HTTP/1.1")),
         ACCEPTED("TE", GET_WITH("TE: chunked\r\n")),
-        ACCEPTED("named by Connection",
-                 GET_WITH("Connection: Content-Length\r\n")),
+        ACCEPTED_BY_US("named by Connection",
+                       GET_WITH("Connection: Content-Length\r\n")),
         ACCEPTED("Upgrade",
                  GET_WITH("Connection: upgrade\r\nUpgrade: h2c\r\n")),
         ACCEPTED("Upgrade to websocket",
                  GET_WITH("Connection: Upgrade\r\nUpgrade: websocket\r\n")),
         /* Connection may name a length, but that does not undo it. */
-        ACCEPTED(
+        ACCEPTED_BY_US(
             "a length named by Connection",
             GET_WITH(
                 "Connection: content-length\r\nContent-Length: 5\r\n") "hello"),
@@ -275,5 +275,5 @@ int main(void)
         e2e_test(nothing_follows_connection_close),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return raw_case_run(tests, start);
 }

@@ -11,7 +11,7 @@ static int start(void **state)
     if (harness_begin(state) != 0)
         return -1;
     raw_case_site();
-    server = START(NULL);
+    server = raw_case_start();
     harness_keep();
     return 0;
 }
@@ -230,5 +230,5 @@ int main(void)
         e2e_test(there_is_exactly_one_valid_host),
     };
 
-    return cmocka_run_group_tests(tests, start, harness_end);
+    return raw_case_run(tests, start);
 }

@@ -1,0 +1,328 @@
+/*
+ * WebSocket through the proxy: a handshake, then frames both ways over what is
+ * a tunnel from then on.
+ */
+#include "upstream.h"
+#include "websocket.h"
+
+#define HANDSHAKE                                     \
+    "GET /chat HTTP/1.1\r\nHost: a\r\n" WEBSOCKET_KEY \
+    "Sec-WebSocket-Version: 13\r\n"                   \
+    "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\r\n"
+#define HANDSHAKE_HEARD                               \
+    "GET /chat HTTP/1.1\r\nHost: a\r\n" WEBSOCKET_KEY \
+    "Sec-WebSocket-Version: 13\r\n" ASKER             \
+    "Upgrade: websocket\r\nConnection: upgrade\r\n\r\n"
+#define SWITCHES                                                 \
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n" \
+    "Connection: Upgrade\r\n" WEBSOCKET_ACCEPT "\r\n"
+#define SWITCHED                                                \
+    "HTTP/1.1 101 Switching Protocols\r\n" WEBSOCKET_ACCEPT VIA \
+    "Upgrade: websocket\r\nConnection: upgrade\r\n\r\n"
+
+enum {
+    TEXT = WEBSOCKET_FINAL | WEBSOCKET_TEXT,
+    BINARY = WEBSOCKET_FINAL | WEBSOCKET_BINARY,
+    PING = WEBSOCKET_FINAL | WEBSOCKET_PING,
+    PONG = WEBSOCKET_FINAL | WEBSOCKET_PONG,
+    CLOSE = WEBSOCKET_FINAL | WEBSOCKET_CLOSE
+};
+
+/* The two ends of a tunnel. */
+struct tunnel {
+    struct client *client;
+    struct client *peer;
+};
+
+static struct tunnel tunnel_open(const struct server *server,
+                                 const struct upstream *upstream)
+{
+    struct tunnel tunnel = {.client = client_open(server)};
+
+    client_say(tunnel.client, HANDSHAKE);
+    tunnel.peer = upstream_accept(upstream);
+    expect_hears(tunnel.peer, HANDSHAKE_HEARD);
+    client_say(tunnel.peer, SWITCHES);
+    expect_hears(tunnel.client, SWITCHED);
+    return tunnel;
+}
+
+static void up(const struct tunnel *tunnel, unsigned kind, const char *data,
+               size_t len)
+{
+    websocket_say(tunnel->client, WEBSOCKET_CLIENT, kind, data, len);
+    websocket_expect(tunnel->peer, WEBSOCKET_CLIENT, kind, data, len);
+}
+
+static void down(const struct tunnel *tunnel, unsigned kind, const char *data,
+                 size_t len)
+{
+    websocket_say(tunnel->peer, WEBSOCKET_SERVER, kind, data, len);
+    websocket_expect(tunnel->client, WEBSOCKET_SERVER, kind, data, len);
+}
+
+/* --- Frames -------------------------------------------------------------- */
+
+static void a_conversation_goes_both_ways(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    up(&tunnel, TEXT, RAW("hello"));
+    down(&tunnel, TEXT, RAW("hello yourself"));
+    down(&tunnel, PING, RAW("there?"));
+    up(&tunnel, PONG, RAW("there?"));
+    up(&tunnel, WEBSOCKET_TEXT, RAW("in "));
+    up(&tunnel, PING, "", 0);
+    down(&tunnel, PONG, "", 0);
+    up(&tunnel, WEBSOCKET_FINAL | WEBSOCKET_MORE, RAW("pieces"));
+    up(&tunnel, CLOSE,
+       RAW("\x03\xe8"
+           "bye"));
+    down(&tunnel, CLOSE, RAW("\x03\xe8"));
+    client_close(tunnel.peer); /* the server does that first */
+    client_expect_orderly_end(tunnel.client);
+}
+
+static void frames_of_all_sizes_go_both_ways(void **state)
+{
+    static const size_t sizes[] = {0,     1,     125,   126,    127,   65535,
+                                   65536, 65537, 98304, 200000, 300000};
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        char *data = scratch(sizes[i] + 1);
+
+        going_on("%zu bytes", sizes[i]);
+        seeded_fill(i, 0, data, sizes[i]);
+        up(&tunnel, BINARY, data, sizes[i]);
+        down(&tunnel, BINARY, data, sizes[i]);
+    }
+}
+
+/* Neither waits for the other. */
+static void both_talk_at_once(void **state)
+{
+    enum { FRAMES = 40, LEN = 20000 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+    char *data = scratch(LEN);
+
+    (void)state;
+    seeded_fill(1, 0, data, LEN);
+    for (int i = 0; i < FRAMES; i++) {
+        websocket_say(tunnel.client, WEBSOCKET_CLIENT, BINARY, data, LEN);
+        websocket_say(tunnel.peer, WEBSOCKET_SERVER, BINARY, data, LEN);
+    }
+    for (int i = 0; i < FRAMES; i++) {
+        websocket_expect(tunnel.client, WEBSOCKET_SERVER, BINARY, data, LEN);
+        websocket_expect(tunnel.peer, WEBSOCKET_CLIENT, BINARY, data, LEN);
+    }
+}
+
+static void what_comes_with_the_handshake_is_not_lost(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *client = client_open(server);
+    struct client *peer;
+
+    (void)state;
+    client_say(client, HANDSHAKE "early");
+    peer = upstream_accept(upstream);
+    expect_hears(peer, HANDSHAKE_HEARD);
+    assert_false(client_hears(peer, 50)); /* it has not agreed yet */
+    client_say(peer, SWITCHES "at once");
+    expect_hears(client, SWITCHED "at once");
+    expect_hears(peer, "early");
+}
+
+static void many_tunnels_are_in_nobodys_way(void **state)
+{
+    enum { TUNNELS = 40 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnels[TUNNELS];
+
+    (void)state;
+    for (int i = 0; i < TUNNELS; i++)
+        tunnels[i] = tunnel_open(server, upstream);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < TUNNELS; i++) {
+            const char *text = printed("%d in %d", i, round);
+
+            up(&tunnels[i], TEXT, text, strlen(text));
+            down(&tunnels[i], TEXT, text, strlen(text));
+        }
+}
+
+/* --- Ends ---------------------------------------------------------------- */
+
+/* One says no more, and hears the other to the end. */
+static void half_close(struct client *first, struct client *second)
+{
+    client_say(first, "last words");
+    client_half_close(first);
+    expect_hears(second, "last words");
+    client_expect_orderly_end(second);
+    client_say(second, "an answer");
+    expect_hears(first, "an answer");
+    client_close(second);
+    client_expect_orderly_end(first);
+}
+
+static void a_client_that_says_no_more_hears_the_rest(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    half_close(tunnel.client, tunnel.peer);
+}
+
+static void an_upstream_that_says_no_more_hears_the_rest(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    half_close(tunnel.peer, tunnel.client);
+}
+
+static void a_tunnel_ends_when_either_end_breaks(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    size_t descriptors = server_descriptors(server);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct tunnel tunnel = tunnel_open(server, upstream);
+
+        up(&tunnel, TEXT, RAW("hello"));
+        client_reset(i == 0 ? tunnel.client : tunnel.peer);
+        client_expect_end(i == 0 ? tunnel.peer : tunnel.client);
+        client_close(i == 0 ? tunnel.peer : tunnel.client);
+    }
+    assert_true(eventually(server_descriptors(server) <= descriptors, 5000));
+}
+
+static void a_silent_tunnel_is_closed(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--proxy-tunnel-timeout=300ms");
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    client_expect_end(tunnel.client);
+    client_expect_end(tunnel.peer);
+}
+
+/* One way is enough; and no limit of requests or replies holds. */
+static void a_tunnel_that_is_used_stays_open(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server =
+        PROXY(upstream, "--proxy-tunnel-timeout=2s", "--proxy-timeout=500ms",
+              "--proxy-idle-timeout=500ms", "--body-timeout=500ms",
+              "--header-timeout=500ms", "--keepalive-timeout=500ms");
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        pause_ms(700);
+        down(&tunnel, TEXT, RAW("still here"));
+    }
+    up(&tunnel, TEXT, RAW("me too"));
+}
+
+static void tunnels_do_not_keep_a_server_from_stopping(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--drain-timeout=500ms");
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    up(&tunnel, TEXT, RAW("hello"));
+    server_stop(server);
+    client_expect_end(tunnel.client);
+    client_expect_end(tunnel.peer);
+}
+
+/* --- No tunnel ----------------------------------------------------------- */
+
+static void a_refused_handshake_is_an_ordinary_reply(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *client = client_open(server);
+    struct client *peer;
+
+    (void)state;
+    client_say(client, HANDSHAKE);
+    peer = upstream_accept(upstream);
+    expect_hears(peer, HANDSHAKE_HEARD);
+    client_say(peer, "HTTP/1.1 403 No\r\n" DATE "Content-Length: 2\r\n\r\nno");
+    expect_status(client_reply(client), 403);
+    /* Both connections are as good as before. */
+    client_say(client, HANDSHAKE);
+    expect_hears(peer, HANDSHAKE_HEARD);
+    client_say(peer, SWITCHES);
+    expect_hears(client, SWITCHED);
+}
+
+static void a_switch_to_something_else_is_a_fault(void **state)
+{
+    static const char *const switches[] = {
+        "HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n",
+        "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n",
+        "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\n\r\n",
+        ("HTTP/1.1 101 Switching\r\nUpgrade: websocket, h2c\r\n"
+         "Connection: upgrade\r\n\r\n"),
+    };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--proxy-fails=0");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
+        struct client *client = client_open(server);
+        struct client *peer;
+
+        going_on("%s", switches[i]);
+        client_say(client, HANDSHAKE);
+        peer = upstream_accept(upstream);
+        hear_head(peer);
+        client_say(peer, "%s", switches[i]);
+        expect_status(client_reply(client), 502);
+        hear_end(peer);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(a_conversation_goes_both_ways),
+        e2e_test(frames_of_all_sizes_go_both_ways),
+        e2e_test(both_talk_at_once),
+        e2e_test(what_comes_with_the_handshake_is_not_lost),
+        e2e_test(many_tunnels_are_in_nobodys_way),
+        e2e_test(a_client_that_says_no_more_hears_the_rest),
+        e2e_test(an_upstream_that_says_no_more_hears_the_rest),
+        e2e_test(a_tunnel_ends_when_either_end_breaks),
+        e2e_test(a_silent_tunnel_is_closed),
+        e2e_test(a_tunnel_that_is_used_stays_open),
+        e2e_test(tunnels_do_not_keep_a_server_from_stopping),
+        e2e_test(a_refused_handshake_is_an_ordinary_reply),
+        e2e_test(a_switch_to_something_else_is_a_fault),
+    };
+
+    return cmocka_run_group_tests(tests, harness_begin, harness_end);
+}
