@@ -59,9 +59,11 @@ struct exchange {
     uint64_t body_max;   /* of a body beside its answer: more is 413; 0: any */
     struct keeper keeper;
     bool has_begun; /* it was let in before its body came */
-    bool
-        is_tunnel; /* set with the head of a 101, if response.persists: sink gets whatever the client
-                       sends from now on, raw; end is called when it ends */
+    /* Set with the head of a 101, if response.persists: sink gets whatever the
+     * client sends from now on, raw; end is called when that ends. */
+    bool is_tunnel;
+    /* Its stream has nothing more, but the client may go on sending. */
+    bool is_half_closed;
     struct sink *sink; /* NULL: bodies are thrown away */
     struct path path; /* clean, while a handler that was chosen by it answers */
     void (*on_wake)(struct exchange *exchange); /* conn's, and its own */

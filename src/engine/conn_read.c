@@ -51,7 +51,7 @@ static void note_arrival(struct conn *conn, struct exchange *exchange)
     exchange->keeper.object = NULL;
     exchange->sink = NULL;
     exchange->has_begun = false;
-    exchange->is_tunnel = false;
+    exchange->is_tunnel = exchange->is_half_closed = false;
     exchange->on_wake = conn_on_wake;
     exchange->conn = conn;
     exchange->body_bytes = 0;

@@ -336,6 +336,8 @@ static enum conn_progress send_quantum(struct conn *conn, uint64_t *sent_out)
         }
         if (first_exchange(conn)->is_tunnel && !conn->is_closing)
             conn_begin_tunnel(conn);
+        if (result == SENDER_LATER && first_exchange(conn)->is_half_closed)
+            shut_down(conn); /* who is gone is noticed on reading */
         if (result == SENDER_FULL || result == SENDER_LATER) {
             conn_enter(conn,
                        result == SENDER_FULL ? CONN_BLOCKED : CONN_WAITING);

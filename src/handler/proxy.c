@@ -191,9 +191,7 @@ static bool refuse(const struct proxy *proxy, struct exchange *exchange)
     switch (exchange->request.method) {
     case METHOD_CONNECT:
     case METHOD_TRACE:
-        response_make_error(&exchange->response, 405,
-                            BYTES("Allow: GET, HEAD, OPTIONS, POST, PUT, "
-                                  "DELETE, PATCH\r\n"),
+        response_make_error(&exchange->response, 405, BYTES(PROXY_ALLOW),
                             proxy->options.style);
         return true;
     case METHOD_GET:

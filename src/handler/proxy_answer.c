@@ -135,6 +135,7 @@ static int fill_body(struct transfer *transfer)
     }
     if (transfer->is_broken)
         return STREAM_FAILED;
+    transfer->exchange->is_half_closed = transfer->has_peer_ended;
     return transfer->is_reply_done ? end_of(transfer) : STREAM_LATER;
 }
 

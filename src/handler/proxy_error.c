@@ -110,11 +110,10 @@ void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
     int len;
 
     if (verdict == RELAY_LAST) { /* an OPTIONS that was meant for us */
-        response_make_short(&exchange->response, 204,
-                            BYTES("Allow: GET, HEAD, OPTIONS, POST, PUT, "
-                                  "DELETE, PATCH\r\n"),
-                            BYTES("text/plain"), BYTES(""),
-                            proxy->options.style);
+        exchange->response.status = 204;
+        head_begin(&exchange->response.head, 204, proxy->options.style);
+        buf_put_literal(&exchange->response.head, PROXY_ALLOW);
+        response_add_head(&exchange->response);
         return;
     }
     len = snprintf(text, sizeof(text), "The request is not passed on: it %s.\n",

@@ -26,6 +26,8 @@ enum {
 _Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
                "a head must fit in");
 
+#define PROXY_ALLOW "Allow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH\r\n"
+
 /* buffer_bytes of room, once in each direction. */
 struct proxy_buffer {
     struct proxy_buffer *next; /* in the pool */
@@ -102,6 +104,7 @@ struct transfer {
     bool is_paused;     /* in is full */
     bool is_answered;   /* the response has its head */
     bool is_tunnel;
+    bool has_peer_ended;     /* the tunnel's upstream says no more */
     bool persists;           /* the reply said that its connection does */
     uint64_t kept_ms;        /* for so long, idle; 0: it did not say */
     struct proxy_buffer *in; /* decoded, from begin to end; before there is a

@@ -29,9 +29,20 @@ static void finish(struct transfer *transfer, bool is_clean)
     }
 }
 
-static void meet_end(struct transfer *transfer)
+/* A tunnel's upstream may have said all, and still want to hear. */
+static void half_close(struct transfer *transfer)
 {
-    if (transfer->is_tunnel)
+    transfer->has_peer_ended = true;
+    upstream_pause(&transfer->ask);
+    if (transfer->is_send_over)
+        finish(transfer, false);
+}
+
+static void meet_end(struct transfer *transfer, bool is_orderly)
+{
+    if (transfer->is_tunnel && is_orderly)
+        half_close(transfer);
+    else if (transfer->is_tunnel)
         finish(transfer, false);
     else if (transfer->has_reply &&
              body_reader_finish(&transfer->reader) == BODY_END)
@@ -251,7 +262,7 @@ static void read_once(struct transfer *transfer)
     if (n > 0)
         take_in(transfer, (size_t)n);
     else
-        meet_end(transfer);
+        meet_end(transfer, n == 0);
     transfer_wake(transfer);
 }
 

@@ -183,12 +183,23 @@ static void note_sent(struct transfer *transfer, size_t n)
                 n);
 }
 
+/* One way of a tunnel is over; with the other all of it. */
+static void end_tunnel(struct transfer *transfer)
+{
+    if (!transfer->has_peer_ended)
+        return;
+    transfer->is_reply_done = true;
+    transfer_wake(transfer);
+}
+
 /* The other side takes no more of it; it may have answered before. */
 static void stop_sending(struct transfer *transfer)
 {
     transfer->is_send_over = true;
-    if (transfer->is_tunnel)
+    if (transfer->is_tunnel) {
+        end_tunnel(transfer);
         return;
+    }
     transfer->sink.is_full = false; /* the rest is refused when it comes */
     if (transfer->exchange)
         exchange_wake(transfer->exchange);
@@ -215,6 +226,7 @@ void transfer_flush(struct transfer *transfer)
         !transfer->is_send_over) {
         shutdown(upstream_fd(transfer->ask.upstream), SHUT_WR);
         transfer->is_send_over = true;
+        end_tunnel(transfer);
     }
     make_way(transfer);
     transfer_watch(transfer);

@@ -135,9 +135,9 @@ static const struct {
                 {METHOD_HEAD, "/kv/"},  {METHOD_DELETE, "/kv/a"},
                 {METHOD_POST, "/kv/a"}, {METHOD_OPTIONS, "/kv/"}};
 
-static void on_wake(void *context)
+static void on_wake(struct exchange *exchange)
 {
-    (void)context;
+    (void)exchange;
 }
 
 /* All of an answer; its length. */
@@ -177,6 +177,7 @@ static unsigned ask(struct kv *kv, unsigned which, struct bytes query,
 
     memset(&exchange, 0, sizeof(exchange));
     exchange.peer = &peer;
+    exchange.on_wake = on_wake;
     exchange.request = (struct request){.method = requests[which].method,
                                         .minor = 1,
                                         .path = bytes_of(requests[which].path),
@@ -229,8 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .batch_bytes_max = 1000,
                                  .bodies_bytes_max = 1000,
                                  .values_bytes_max = 1000,
-                                 .style = &style,
-                                 .wake = on_wake};
+                                 .style = &style};
     unsigned which = size > 0 ? data[0] % (sizeof(requests) / sizeof(*requests))
                               : 0;
     size_t len = size > 0 ? size - 1 : 0;
