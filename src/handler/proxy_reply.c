@@ -29,11 +29,12 @@ static void finish(struct transfer *transfer, bool is_clean)
     }
 }
 
-static void meet_end(struct transfer *transfer)
+/* is_clean: not by a reset, behind which there might have been more. */
+static void meet_end(struct transfer *transfer, bool is_clean)
 {
     if (transfer->is_tunnel)
         finish(transfer, false);
-    else if (transfer->has_reply &&
+    else if (transfer->has_reply && is_clean &&
              body_reader_finish(&transfer->reader) == BODY_END)
         finish(transfer, false);
     else
@@ -65,7 +66,7 @@ static void decode(struct transfer *transfer, size_t from)
             finish(transfer, input.len == 0);
             return;
         case BODY_BAD:
-            transfer->proxy->why = "its body is framed wrongly";
+            transfer->proxy->why = "frames its body wrongly";
             transfer_fail(transfer, PROXY_FAULT_REPLY);
             return;
         }
@@ -251,7 +252,7 @@ static void read_once(struct transfer *transfer)
     if (n > 0)
         take_in(transfer, (size_t)n);
     else
-        meet_end(transfer);
+        meet_end(transfer, n == 0);
     transfer_wake(transfer);
 }
 
