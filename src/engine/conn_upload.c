@@ -57,13 +57,20 @@ void conn_end_upload(struct conn *conn)
     conn_decide_end(conn, CONN_END_ERROR);
 }
 
+/* Heads before it, which have been sent, are nothing of the answer. */
+static bool has_begun(const struct response *response)
+{
+    return response->bytes_sent > 0 &&
+           (response->status != 0 || response->bytes_left > 0);
+}
+
 /* What comes is no body, or comes too slowly: while nothing of the answer has
  * been sent that is the answer. */
 static void fail(struct conn *conn, unsigned status, enum conn_end end)
 {
     struct exchange *exchange = conn->current;
 
-    if (exchange->response.bytes_sent > 0) {
+    if (has_begun(&exchange->response)) {
         conn_close(conn, end);
         return;
     }

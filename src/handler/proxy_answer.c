@@ -160,6 +160,8 @@ static int fill_head(struct transfer *transfer, struct buf *out)
     }
     if (transfer->in)
         transfer_digest(transfer);
+    if (transfer->is_open && transfer->has_reply)
+        transfer_watch(transfer); /* it is the body now that may be slow */
     if (transfer->is_answered)
         return STREAM_ANSWERED;
     return transfer->fault ? fill_fault(transfer) : STREAM_LATER;

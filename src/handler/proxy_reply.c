@@ -38,13 +38,14 @@ static void half_close(struct transfer *transfer)
         finish(transfer, false);
 }
 
-static void meet_end(struct transfer *transfer, bool is_orderly)
+/* is_clean: not by a reset, behind which there might have been more. */
+static void meet_end(struct transfer *transfer, bool is_clean)
 {
-    if (transfer->is_tunnel && is_orderly)
+    if (transfer->is_tunnel && is_clean)
         half_close(transfer);
     else if (transfer->is_tunnel)
         finish(transfer, false);
-    else if (transfer->has_reply &&
+    else if (transfer->has_reply && is_clean &&
              body_reader_finish(&transfer->reader) == BODY_END)
         finish(transfer, false);
     else
@@ -76,7 +77,7 @@ static void decode(struct transfer *transfer, size_t from)
             finish(transfer, input.len == 0);
             return;
         case BODY_BAD:
-            transfer->proxy->why = "its body is framed wrongly";
+            transfer->proxy->why = "frames its body wrongly";
             transfer_fail(transfer, PROXY_FAULT_REPLY);
             return;
         }

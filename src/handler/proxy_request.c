@@ -91,8 +91,10 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
     char size[16];
 
-    if (!transfer->exchange || transfer->is_send_over)
+    if (!transfer->exchange || transfer->is_send_over) {
+        transfer->is_kept = false; /* this is missing */
         return transfer->exchange && transfer->is_tunnel;
+    }
     if (data.len == 0)
         return true;
     if (transfer->out_framing == BODY_CHUNKED) {
@@ -115,9 +117,9 @@ void proxy_end_body(struct sink *sink)
     struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
 
     transfer->has_body_ended = true;
-    if (!transfer->exchange || transfer->is_send_over)
+    if (!transfer->exchange)
         return;
-    if (transfer->out_framing == BODY_CHUNKED)
+    if (transfer->out_framing == BODY_CHUNKED) /* another try may need it */
         put(transfer->out, BYTES("0\r\n\r\n"));
     if (transfer->is_open)
         transfer_flush(transfer);
@@ -240,8 +242,6 @@ static void on_open(struct upstream_ask *ask)
 
     transfer->is_asking = false;
     transfer->is_open = true;
-    transfer->is_send_over = false;
-    transfer->head_sent = transfer->out_sent = 0;
     /* It was made before it was known for whom. */
     if (transfer->proxy->options.host == PROXY_HOST_UPSTREAM &&
         transfer_write_head(transfer, ask->server) != RELAY_DONE) {
@@ -326,6 +326,15 @@ static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
            (!transfer->has_sent || is_idempotent(exchange->request.method));
 }
 
+/* Nothing counts as sent, or what comes of the body until there is another
+ * connection would take its place. */
+static void begin_anew(struct transfer *transfer)
+{
+    transfer->has_sent = transfer->is_send_over = false;
+    transfer->head_sent = transfer->out_sent = 0;
+    make_way(transfer);
+}
+
 void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
 {
     bool was_stale = is_stale(transfer, fault);
@@ -337,7 +346,7 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
     if (may_retry(transfer, fault) &&
         upstream_may_retry(&transfer->ask, transfer->retries, was_stale)) {
         transfer->retries += !was_stale;
-        transfer->has_sent = false;
+        begin_anew(transfer);
         transfer_ask(transfer);
         return;
     }

@@ -170,6 +170,17 @@ static const char *await(struct client *client)
     return client->text;
 }
 
+/* As who crashes does. */
+static void reset(void)
+{
+    struct linger at_once = {.l_onoff = 1};
+
+    assert_int_equal(setsockopt(served, SOL_SOCKET, SO_LINGER, &at_once,
+                                sizeof(at_once)),
+                     0);
+    hang_up();
+}
+
 static void forget(struct client *client)
 {
     client->len = 0;
@@ -290,6 +301,21 @@ static void a_reply_that_breaks_off_breaks_the_answer_off(void **state)
     assert_has(await(&client), "some");
     hang_up();
     await(&client);
+    assert_int_equal(set.count, 0);
+    client_close(&client);
+}
+
+static void a_reset_is_not_the_end_of_a_reply(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("", "all there is?"));
+    assert_has(await(&client), "all there is?");
+    reset();
+    assert_has_not(await(&client), "\r\n0\r\n");
     assert_int_equal(set.count, 0);
     client_close(&client);
 }
@@ -420,6 +446,24 @@ static void an_expected_100_is_the_upstreams(void **state)
     client_close(&client);
 }
 
+static void a_bad_body_is_told_of_after_a_100(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "POST /p HTTP/1.1\r\nHost: h\r\n"
+                              "Expect: 100-continue\r\n"
+                              "Transfer-Encoding: chunked\r\n\r\n");
+    hear();
+    say("HTTP/1.1 100 Continue\r\n\r\n");
+    assert_has(await(&client), "HTTP/1.1 100 Continue\r\n");
+    forget(&client);
+    client_send(&client, "1\r\nx\r\nno size\r\n");
+    assert_answer(await(&client), 400, NULL);
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
 enum { UPLOAD_BYTES = 16 * LARGE_BYTES }; /* more than sockets take */
 
 /* What the socket takes of the upload. */
@@ -483,8 +527,8 @@ static void nonsense_is_502(void **state)
         "nonsense\r\n\r\n", "HTTP/1.1 99 No\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nA : b\r\n\r\n",
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
-        "Connection: upgrade\r\n\r\n"};
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
+         "Connection: upgrade\r\n\r\n")};
     struct client client;
 
     (void)state;
@@ -525,6 +569,102 @@ static void only_what_may_be_repeated_is_tried_again(void **state)
     hear();
     hang_up();
     assert_answer(await(&client), 502, NULL);
+    client_close(&client);
+}
+
+/* Begins a body over a connection that is used for the second time. */
+static void begin_over_kept(struct client *client)
+{
+    client_open_with(client, GET("/p"));
+    hear();
+    say(OK("Content-Length: 1\r\n", "1"));
+    assert_answer(await(client), 200, "1");
+    forget(client);
+    client_send(client, "PUT /p HTTP/1.1\r\nHost: h\r\n"
+                        "Transfer-Encoding: chunked\r\n\r\n"
+                        "3\r\nabc\r\n");
+    assert_has(hear(), "\r\n\r\n3\r\nabc\r\n");
+    seen_len = 0;
+}
+
+static void a_body_that_ends_on_a_dead_connection_is_repeated_whole(void *
+                                                                        *state)
+{
+    struct client client;
+
+    (void)state;
+    begin_over_kept(&client);
+    reset();
+    client_send(&client, "3\r\ndef\r\n0\r\n\r\n");
+    assert_has(hear(), "\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n");
+    say(OK("Content-Length: 2\r\n", "ok"));
+    assert_answer(await(&client), 200, "ok");
+    client_close(&client);
+}
+
+static void a_body_of_which_something_is_lost_is_not_repeated(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_over_kept(&client);
+    reset();
+    client_send(&client, "1\r\nd\r\n1\r\ne\r\n1\r\nf\r\n");
+    assert_answer(await(&client), 502, NULL);
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+enum { FILLERS = 2 }; /* the kernel takes one more than it is told to */
+
+/* Whoever connects from now on has to wait until some of them are accepted. */
+static void fill_backlog(int fds[FILLERS])
+{
+    struct sockaddr_in at;
+    socklen_t len = sizeof(at);
+
+    assert_int_equal(listen(listener, FILLERS - 1), 0);
+    assert_int_equal(getsockname(listener, (void *)&at, &len), 0);
+    for (int i = 0; i < FILLERS; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(connect(fds[i], (void *)&at, len), 0);
+    }
+}
+
+static void what_comes_while_connecting_anew_takes_no_place(void **state)
+{
+    static char last[2048]; /* more than there is room left for */
+    int fillers[FILLERS];
+    struct client client;
+
+    (void)state;
+    begin_over_kept(&client);
+    client_send(&client, "9c40\r\n"); /* 40000 */
+    for (size_t sent = 0; sent < 40000; hear())
+        sent += (size_t)send(client.fd, large_bytes + sent, 40000 - sent,
+                             MSG_NOSIGNAL);
+    fill_backlog(fillers);
+    hang_up();
+    for (int i = 0; i < 1000 && server_counts.retries == 0; i++) {
+        turn();
+        usleep(500);
+    }
+    assert_int_equal(server_counts.retries, 1);
+    snprintf(last, sizeof(last), "\r\n7d0\r\n%.2000s\r\n0\r\n\r\n",
+             large_bytes);
+    client_send(&client, last);
+    assert_string_equal(await(&client), "");
+    seen_len = 0;
+    for (int i = 0; i < 300 && !strstr(hear(), "\r\n0\r\n\r\n"); i++)
+        continue;
+    assert_has(seen, "PUT /p HTTP/1.1\r\n");
+    assert_has(seen, "\r\n\r\n3\r\nabc\r\n");
+    assert_has(seen, "\r\n0\r\n\r\n");
+    assert_true(seen_len > 42000);
+    say(OK("Content-Length: 2\r\n", "ok"));
+    assert_answer(await(&client), 200, "ok");
+    for (int i = 0; i < FILLERS; i++)
+        close(fillers[i]);
     client_close(&client);
 }
 
@@ -588,6 +728,7 @@ int main(void)
         TEST(a_chunked_reply_that_comes_by_and_by_stays_chunked),
         TEST(a_reply_that_ends_with_its_connection_is_whole),
         TEST(a_reply_that_breaks_off_breaks_the_answer_off),
+        TEST(a_reset_is_not_the_end_of_a_reply),
         TEST(head_has_no_body),
         TEST(heads_in_between_are_passed_on),
         TEST(a_large_reply_is_passed_on_whole),
@@ -595,11 +736,15 @@ int main(void)
         TEST(a_chunked_body_is_framed_anew),
         TEST(a_reply_before_the_end_of_a_body_ends_both),
         TEST(an_expected_100_is_the_upstreams),
+        TEST(a_bad_body_is_told_of_after_a_100),
         TEST(a_slow_server_makes_its_client_wait),
         TEST(nobody_there_is_502),
         TEST(nonsense_is_502),
         TEST(silence_is_504),
         TEST(only_what_may_be_repeated_is_tried_again),
+        TEST(a_body_that_ends_on_a_dead_connection_is_repeated_whole),
+        TEST(a_body_of_which_something_is_lost_is_not_repeated),
+        TEST(what_comes_while_connecting_anew_takes_no_place),
         TEST(who_leaves_takes_the_request_back),
         TEST(a_websocket_is_a_tunnel),
     };
