@@ -51,6 +51,8 @@ static bool write_command(struct kv_redis_call *call, const struct kv_link *to)
     for (unsigned i = 0; i < KV_SCRIPTS; i++)
         call->scripts[i] = kv_link_script(to, (enum kv_script)i);
     call->put(call, out);
+    buf_put(out, (struct bytes){"", 1}); /* hiredis looks at it as at a text */
+    out->len -= !out->failed;
     desk->bytes += out->len - call->bytes; /* it may be sent again */
     call->bytes = out->len;
     return !out->failed;
