@@ -160,7 +160,7 @@ static void slow_clients_cost_a_buffer_each(void **state)
         expect_status(get(server, "/f"), 200);
     grown = server_memory(server) - before;
     /* A buffer and as much again of all else; a sanitizer needs shadows. */
-    if (grown > (is_sanitized() ? 4 : 2) * count * BUFFER + 8 * MB)
+    if (grown > (is_sanitized() ? 16 : 2) * count * BUFFER + 8 * MB)
         flunk("%zu slow clients cost %llu KiB each", count,
               (unsigned long long)(grown / count / KB));
     for (size_t i = 0; i < 2; i++)
