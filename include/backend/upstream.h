@@ -162,7 +162,6 @@ void upstream_pause(struct upstream_ask *ask);
 void upstream_resume(struct upstream_ask *ask);
 
 struct balance *upstream_balance(struct upstream_pool *pool);
-size_t upstream_server_count(const struct upstream_pool *pool);
 unsigned upstream_retry_after_s(const struct upstream_pool *pool);
 
 #endif

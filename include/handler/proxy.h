@@ -42,8 +42,7 @@ enum proxy_hash { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_FIELD };
 
 struct proxy_options {
     struct upstream_options upstream;
-    struct relay relay; /* host as kept; see host */
-    enum proxy_host host;
+    struct relay relay; /* but for host: the server's that is asked */
     enum proxy_hash hash;
     struct bytes hash_field; /* name, of PROXY_HASH_FIELD */
     size_t buffer_bytes;     /* each way */

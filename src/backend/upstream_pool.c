@@ -314,11 +314,6 @@ struct balance *upstream_balance(struct upstream_pool *pool)
     return pool->balance;
 }
 
-size_t upstream_server_count(const struct upstream_pool *pool)
-{
-    return pool->options.server_count;
-}
-
 unsigned upstream_retry_after_s(const struct upstream_pool *pool)
 {
     return balance_retry_after_s(pool->balance, pool->now->mono_ms);

@@ -45,17 +45,17 @@ enum proxy_fault proxy_fault_of(enum upstream_error error)
     return PROXY_FAULT_NONE;
 }
 
-/* Of connections that cannot be made the pool tells. */
+/* Of connections that cannot be had the pool tells. */
 static bool is_ours_to_tell(enum proxy_fault fault)
 {
-    return fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SLOW ||
-           fault == PROXY_FAULT_CLOSED || fault == PROXY_FAULT_REPLY;
+    return fault == PROXY_FAULT_SLOW || fault == PROXY_FAULT_CLOSED ||
+           fault == PROXY_FAULT_REPLY;
 }
 
 void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault)
 {
     const char *why = proxy->why;
-    struct bytes name = BYTES("every server");
+    struct bytes name;
     char more[40] = "";
     uint64_t held_back;
 
@@ -64,10 +64,9 @@ void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault)
         !log_limit_allows(&proxy->log_limit, proxy->now->mono_ms, COMPLAIN_MS,
                           &held_back))
         return;
-    if (server >= 0)
-        name = upstream_place_of(proxy->pool, server)->authority;
+    name = upstream_place_of(proxy->pool, server)->authority;
     if (held_back > 0)
-        snprintf(more, sizeof(more), " (%llu more before)",
+        snprintf(more, sizeof(more), " (%llu more like it)",
                  (unsigned long long)held_back);
     log_warning("upstream '%.*s' %s%s%s%s", (int)name.len, name.data,
                 faults[fault].text, why ? ": it " : "", why ? why : "", more);

@@ -182,7 +182,7 @@ void transfer_wake(struct transfer *transfer);
 
 enum proxy_fault proxy_fault_of(enum upstream_error error);
 
-/* Says in the log what went wrong with whom (-1: with nobody). */
+/* Says in the log what went wrong with whom, unless the pool has. */
 void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault);
 
 /* In the place of whatever the response was to be. */

@@ -24,7 +24,6 @@ enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
                               .expects_continue = true};
 
     relay.host = upstream_place_of(proxy->pool, server)->authority;
-    relay.keeps_host = proxy->options.host == PROXY_HOST_KEEP;
     if (!transfer->is_upgrade)
         relay.upgrade = BYTES("");
     transfer->head.len = transfer->head_sent = 0;
@@ -243,7 +242,7 @@ static void on_open(struct upstream_ask *ask)
     transfer->is_asking = false;
     transfer->is_open = true;
     /* It was made before it was known for whom. */
-    if (transfer->proxy->options.host == PROXY_HOST_UPSTREAM &&
+    if (!transfer->proxy->options.relay.keeps_host &&
         transfer_write_head(transfer, ask->server) != RELAY_DONE) {
         transfer_let_go(transfer, false, BALANCE_NEITHER);
         transfer->fault = PROXY_FAULT_SHORT;

@@ -98,7 +98,6 @@ static void all_that_was_told_gets_there(void **state)
     assert_true(bytes_eq(item->options.relay.upgrade, BYTES("websocket")));
     assert_false(item->options.relay.keeps_host);
     assert_ptr_equal(item->options.relay.trust, &trust);
-    assert_int_equal(item->options.host, PROXY_HOST_UPSTREAM);
     assert_int_equal(item->options.upstream.balance.policy, BALANCE_LEAST_CONN);
     assert_int_equal(item->options.upstream.retries_max, 2);
     assert_int_equal(item->options.upstream.server_count, 2);
