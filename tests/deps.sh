@@ -107,6 +107,7 @@ for set in "$@"; do
         # What the reverse proxy is measured against, and with.
         like haproxy test -x /usr/sbin/haproxy
         like apache2-utils command -v ab
+        like nghttp2-client command -v h2load
         # What the key-value store is measured against.
         like redis-server command -v redis-server
         like redis-tools command -v redis-benchmark

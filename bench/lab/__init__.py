@@ -5,6 +5,7 @@ processes  starts programs on a CPU and ends them, whatever happens
 site       the files that are served
 servers    each server's configuration, command line and version
 loads      each load's shape, the goal set for it, and one run of wrk
+tools      ab, httperf and h2load, and what they say
 rounds     takes turns: every server once before any is measured again
 idle       memory per idle connection
 costs      the same servers with and without logs and statistics
