@@ -89,6 +89,11 @@ for set in "$@"; do
         # With it stores are tried that live in Redis, alone and in a cluster.
         like redis-server test -x /usr/bin/redis-server
         like redis-tools test -x /usr/bin/redis-cli
+        # With these the laboratory is tried in miniature.
+        like wrk command -v wrk
+        like httperf command -v httperf
+        like apache2-utils command -v ab
+        like gnuplot-nox command -v gnuplot
         ;;
     fuzz)
         have clang command -v clang

@@ -26,10 +26,11 @@ def all_known():
 
 def chosen(names):
     """Those of the names; all of them when there are none."""
-    known = {experiment.name: experiment for experiment in all_known()}
+    known = [name.replace("_", "-") for name in NAMES]
     strangers = set(names) - set(known)
     if strangers:
         raise processes.Failure(
             f"no such experiment: {', '.join(sorted(strangers))} (there are: "
             f"{', '.join(known)})")
-    return [known[name] for name in names] or list(known.values())
+    return ([_load(name.replace("-", "_")) for name in names]
+            or all_known())

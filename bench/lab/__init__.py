@@ -10,9 +10,13 @@ rounds     takes turns: every server once before any is measured again
 idle       memory per idle connection
 costs      the same servers with and without logs and statistics
 report     tables of what came out
+plot       figures: how they look, and gnuplot
 stores     servers of keys and values
 kv         sprintd's store against a file, single commits, Redis, webdis
 scale      stores of more and more keys
+pressure   takes pages of files away, as others that need memory do
+filled     sprintd's store, filled beforehand, cached or not
+sessions   clients of such a store, and the log's word on what they saw
 kv_report  tables of these
 proxy      sprintd, nginx and haproxy before the same servers
 classic    ab through them to Python's http.server

@@ -61,7 +61,7 @@ def rows_wanted():
     return 1 + len(PROXIES)
 
 
-def _trouble(row, requests):
+def trouble_of(row, requests):
     """Why a row is not what it should be, or nothing."""
     faults = [f"{row[name]:.0f} {what}" for name, what in (
         ("failed", "failed"), ("other_status", "of another status"))
@@ -77,7 +77,7 @@ def _run_ab(lab, port, requests):
     """A row, whose trouble says what went wrong."""
     row = tools.ab(lab, port, "/", requests, CONNECTIONS,
                    timeout=PLENTY_S + requests / SECOND_REQUESTS_MIN)
-    return {**row, "trouble": _trouble(row, requests)}
+    return {**row, "trouble": trouble_of(row, requests)}
 
 
 def _measure_one(lab, kind, requests):

@@ -276,7 +276,8 @@ class Sprintd(Server):
     arguments = ()
     log_file = ""  # in the server's folder; "": no log
 
-    def binary(self):
+    @staticmethod
+    def binary():
         build = os.environ.get("BUILD", "build")
         return os.path.join(TOP, build, "release", "sprintd")
 
