@@ -5,8 +5,8 @@ others wait for seconds. Python's server takes five connections that it has not
 accepted yet; how it does alone, and behind others, tells whose the waiting is.
 
 At its end ab opens connections for which it has no request left. When one is
-closed before the last reply is there, it counts as a request that failed; so
-nobody here may close them within the time that the slowest take.
+closed before the last reply is there, it counts as a request that failed.
+sprintd has its default limits of time.
 """
 
 import dataclasses
@@ -36,13 +36,7 @@ class Python(servers.Server):
                 "--bind", servers.HOST, "--directory", self.lab.site.root]
 
 
-class OneWorker(proxy.Sprintd):
-    """It waits for a request as long as nginx does by default."""
-
-    more = ("--header-timeout=60s",)
-
-
-class SeveralWorkers(OneWorker):
+class SeveralWorkers(proxy.Sprintd):
     """On all CPUs that there are."""
 
     name = f"sprintd, {WORKERS} workers"
@@ -53,7 +47,7 @@ class SeveralWorkers(OneWorker):
             lab, server_cpu=f"{lab.server_cpu},{lab.client_cpu}"))
 
 
-PROXIES = (OneWorker, SeveralWorkers, proxy.Nginx, proxy.Haproxy)
+PROXIES = (proxy.Sprintd, SeveralWorkers, proxy.Nginx, proxy.Haproxy)
 
 
 def rows_wanted():

@@ -13,7 +13,8 @@
  * upstream_wait_writable(). While it is idle, what becomes readable is its end:
  * it is closed. An idle one that has been closed all the same is found on use:
  * the asker retries (is_reused). To an address that its server's name has no
- * more none is kept.
+ * more none is kept. Where all addresses are silent, as behind a full backlog,
+ * connecting begins anew, again and again, within connect_ms.
  *
  * Thread: one worker's; upstream_pool_create() any, before upstream_pool_start().
  * Owns:   the connections, the names; balance's shared part is the server's.

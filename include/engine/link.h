@@ -21,7 +21,8 @@
  *           takes over, at a pace that stays just below it (link_pace.c);
  *         - further away, where only acknowledgements tell: what is not yet
  *           acknowledged is kept within a window that leaves a short queue
- *           standing at the narrowest place (link_remote.c).
+ *           standing at the narrowest place (link_remote.c). Clients on this
+ *           machine have no such place before them.
  *         A link that is always found empty is fast: nothing is held back or
  *         measured any more, until a probe finds a queue again.
  *
@@ -98,6 +99,8 @@ struct link_shared {
     _Atomic uint64_t base_ns;           /* when it was moved */
     _Atomic uint64_t windowed;          /* 1: it is in the way */
     _Atomic uint64_t windowed_ns;       /* when it was last found to be */
+    _Atomic uint64_t long_ns;           /* since when its queue is much too
+                                           long; 0: it is not */
     size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
@@ -116,7 +119,8 @@ void link_shared_fini(struct link_shared *shared);
 struct link_flow {
     struct list link;
     int fd;
-    uint32_t path;   /* whose client it is: a hash of the address */
+    uint32_t path;   /* whose client it is: a hash of the address; 0: one of
+                        this machine */
     uint32_t queued; /* bytes in the local queue, as last known */
     uint32_t flight; /* not acknowledged, as last known */
     uint64_t key;    /* in the scheduler's order; 0: all handed over */

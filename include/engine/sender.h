@@ -4,7 +4,8 @@
  * Parts in memory, of as many responses as lie ahead, leave together in one
  * sendmsg(2): the replies to pipelined requests cost one system call. A part
  * of a file goes by sendfile(2), or by pread(2) and send(2); a head before it
- * is held back with MSG_MORE, so that both share segments.
+ * is held back with MSG_MORE, so that both share segments. What a stream has
+ * in a pipe goes by splice(2).
  *
  * Before the last piece of a file, and after it, the origin is asked whether
  * the file still is what the head announced; if not the response is broken
@@ -36,8 +37,8 @@ void sender_init(struct sender *sender, size_t quantum);
 void sender_fini(struct sender *sender);
 
 /* Sends at most budget bytes (at least 1) of the exchanges in the row, in one
- * step: all gathered memory, or one piece of a file. *sent_out says how many
- * went. Exchanges that are done stay in the row; the caller takes them out
+ * step: all gathered memory, or one piece of a file or pipe. *sent_out says how
+ * many went. Exchanges that are done stay in the row; the caller takes them out
  * before the next step. */
 enum sender_result sender_step(struct sender *sender, int fd,
                                struct list *exchanges, uint64_t budget,

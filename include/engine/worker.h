@@ -31,7 +31,7 @@ enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 16 };
 /* A proxy, and where it is. */
 struct worker_proxy {
     struct bytes prefix;
-    struct proxy_options options;        /* style is filled in by the worker */
+    struct proxy_options options; /* the worker fills in style and pipes */
     struct upstream_probe_options probe; /* without a path: none */
 };
 
@@ -67,6 +67,7 @@ struct worker_options {
     uint64_t starvation_bound;         /* of srpt; see sched.h */
     struct link_shared *link;          /* borrowed, of all workers */
     size_t number;                     /* of this worker, from 0 */
+    size_t pipes_max;                  /* open at a time, for proxies */
     struct address_count *addresses;   /* of all workers; NULL: not counted */
     const struct worker_store *stores; /* borrowed, as long as it lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */

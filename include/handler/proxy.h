@@ -5,11 +5,13 @@
  *      body ---- sink ------------^
  *   response <- relay_reply <---- [ in ] <--- upstream
  *      body <--- stream (lent) ---^
+ *                 or [ pipe ] <---^
  *
  * A transfer is one exchange on its way. Both ways stream at once, each through
  * a buffer of its own of buffer_bytes: who is slow makes the other wait, not
  * memory grow. What is short and there in one read leaves in one send, with its
- * head, from the buffer it was read into.
+ * head, from the buffer it was read into. What is left of a long body goes
+ * through a pipe (splice(2)), as long as it is framed alike on both sides.
  *
  *   OPENING --> SENDING --> RELAYING --> done, and the upstream is idle again
  *      |  ^        |           |
@@ -31,6 +33,7 @@
 #include "backend/upstream.h"
 #include "handler/handler.h"
 #include "http/relay.h"
+#include "io/pipes.h"
 
 /* The longest head of a reply, and what one read of a body may bring. */
 enum { PROXY_BUFFER_BYTES_MIN = 32768 };
@@ -46,6 +49,8 @@ struct proxy_options {
     enum proxy_hash hash;
     struct bytes hash_field; /* name, of PROXY_HASH_FIELD */
     size_t buffer_bytes;     /* each way */
+    bool splices;            /* by pipes, if there are any */
+    struct pipes *pipes;     /* borrowed; NULL: all is copied */
     uint64_t reply_ms;       /* from the request's last byte to a head */
     uint64_t idle_ms;        /* without a byte, either way */
     uint64_t tunnel_ms;      /* the same, of a tunnel */

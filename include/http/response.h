@@ -37,7 +37,8 @@ enum {
 enum part_kind {
     PART_MEMORY,   /* bytes at memory */
     PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
-    PART_READ      /* the same, by pread(2) into a buffer and send(2) */
+    PART_READ,     /* the same, by pread(2) into a buffer and send(2) */
+    PART_PIPE      /* len bytes that are in the pipe fd, splice(2) */
 };
 
 struct part {
@@ -71,7 +72,7 @@ enum stream_result {
 /* A body that is made while it is sent. */
 struct stream {
     /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all), or lends
-     * it by response->lent. Returns an enum stream_result. */
+     * it by response->lent, also in a pipe. Returns an enum stream_result. */
     int (*fill)(struct stream *stream, struct buf *out);
     void (*destroy)(struct stream *stream);
     bool lends; /* so, and appends but little: no room is made for more */
@@ -112,6 +113,9 @@ struct response {
     struct stream *spent;  /* has ended; what it lent may still be sent */
     struct bytes lent;     /* set by fill instead of appending: a view, until
                               it is called again or the stream destroyed */
+    int lent_pipe;         /* set besides, unless it is -1: the end to read of
+                              a pipe with lent.len bytes, in the place of
+                              memory; what is sent is gone from it */
     /* What else the head gets when it ends, whoever makes it: edits of the
      * place (NULL: none), then those of this answer (NULL: none), then extra,
      * pieces of whole lines. All borrowed until then. */

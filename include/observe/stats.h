@@ -218,8 +218,8 @@ struct stats_exchange {
     /* False: given up before its last byte; times, target and peer mean
      * nothing then and are not looked at. */
     bool is_complete;
-    /* A stream that waited for events: its end comes from outside, so it is
-     * neither incomplete nor are times of it looked at. */
+    /* A stream without a length that waited for events: its end comes from
+     * outside, so it is neither incomplete nor are times of it looked at. */
     bool is_endless;
 };
 

@@ -13,13 +13,15 @@ struct limits {
     size_t workers;         /* asked for, or one per CPU it may run on */
     size_t connections_max; /* in all */
     size_t cached_fds_max;  /* open files in the cache, per worker */
+    size_t pipes_max;       /* of proxies, per worker */
 };
 
 /* Raises RLIMIT_NOFILE to its hard limit and shares the descriptors between
  * connections and cached files: a quarter for files, unless connections_max
- * (0: unsaid) says what connections need. has_proxies: half of all is left for
- * connections to their servers. 0, or -EMFILE after one line on stderr: they
- * are too few for so many workers and listeners. */
+ * (0: unsaid) says what connections need. has_proxies: an eighth of all is left
+ * for pipes, of the rest half for connections to their servers. 0, or -EMFILE
+ * after one line on stderr: they are too few for so many workers and listeners.
+ */
 MUST_USE int limits_plan(struct limits *limits, size_t workers,
                          size_t listeners, size_t connections_max,
                          bool has_proxies);

@@ -106,6 +106,7 @@ struct options {
     const char *proxy_balance; /* the same */
     uint64_t proxy_host;       /* enum proxy_host */
     uint64_t proxy_buffer_bytes;
+    uint64_t proxy_splice; /* whether bodies go by pipes */
     uint64_t proxy_connect_ms;
     uint64_t proxy_reply_ms;
     uint64_t proxy_idle_ms;

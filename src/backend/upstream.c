@@ -1,10 +1,14 @@
 #include <assert.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend/upstream_priv.h"
+
+/* Linux 6.15; libc's headers may be older. */
+enum { RTO_MAX_MS_OPTION = 44, HASTY_MS = 1000, CALM_MS = 120000 };
 
 /* --- Events ---------------------------------------------------------------- */
 
@@ -13,6 +17,19 @@
 static void end(const struct upstream *upstream)
 {
     (void)shutdown(upstream->reading.fd, SHUT_RDWR);
+}
+
+/* Kernels that do not know it are as slow as they are. */
+static void limit_resending(struct upstream *upstream, int ms)
+{
+    upstream->is_hasty = setsockopt(upstream->reading.fd, IPPROTO_TCP,
+                                    RTO_MAX_MS_OPTION, &ms, sizeof(ms)) == 0 &&
+                         ms == HASTY_MS;
+}
+
+void upstream_hurry(struct upstream *upstream)
+{
+    limit_resending(upstream, HASTY_MS);
 }
 
 static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
@@ -27,6 +44,9 @@ static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
     }
     if (events & EV_ERROR)
         end(upstream);
+    /* In haste it would be given up after some 15 s without a network. */
+    if (upstream->is_hasty)
+        limit_resending(upstream, CALM_MS);
     upstream->ask->on_readable(upstream->ask);
 }
 

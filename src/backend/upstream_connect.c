@@ -12,6 +12,18 @@
  * makes it up to a tick more. */
 enum { STAGGER_MS = 250 };
 
+/* A server whose backlog is full says nothing to a SYN, and its kernel would
+ * hear it again after a second: from all who wait at the same moment. It answers
+ * each, and has then room for a few, while the others believe to be connected.
+ * So we begin anew before that (with a tick on top). The last round is left to
+ * the kernel, for servers that are farther away than that. */
+enum { SILENCE_MS = 800, ROUNDS_MAX = 4 };
+
+/* On this machine no answer at once is none, unless it is busy: so more patience
+ * by and by. Who waits there knocks whenever a connection has ended, one after
+ * the other: otherwise those who come in just then take the place, each time. */
+enum { KNOCK_MS = 10, KNOCKS_ALIKE = 8 };
+
 /* The backlog of a unix socket is full: again with the next tick. */
 enum { BACKLOG_MS = 1 };
 
@@ -19,12 +31,17 @@ static void race_go_on(struct upstream_race *race);
 
 /* --- A race, and its end --------------------------------------------------- */
 
+static void close_attempts(struct upstream_race *race)
+{
+    while (!list_is_empty(&race->attempts))
+        upstream_close(OWNER_OF(race->attempts.next, struct upstream, link));
+}
+
 static void race_close(struct upstream_race *race)
 {
     struct upstream_pool *pool = race->server->pool;
 
-    while (!list_is_empty(&race->attempts))
-        upstream_close(OWNER_OF(race->attempts.next, struct upstream, link));
+    close_attempts(race);
     upstream_alarm_drop(pool, &race->limit);
     upstream_alarm_drop(pool, &race->next);
     race->ask->race = NULL;
@@ -57,9 +74,22 @@ static void on_limit(struct upstream_alarm *alarm)
               0);
 }
 
+static void race_begin_anew(struct upstream_race *race)
+{
+    close_attempts(race);
+    race->at = 0;
+    race->rounds++;
+    race_go_on(race);
+}
+
 static void on_next(struct upstream_alarm *alarm)
 {
-    race_go_on(OWNER_OF(alarm, struct upstream_race, next));
+    struct upstream_race *race = OWNER_OF(alarm, struct upstream_race, next);
+
+    if (race->at < race->count)
+        race_go_on(race);
+    else
+        race_begin_anew(race);
 }
 
 static struct upstream_race *race_create(struct upstream_server *server,
@@ -78,7 +108,7 @@ static struct upstream_race *race_create(struct upstream_server *server,
     race->server = server;
     race->limit.on_due = on_limit;
     race->next.on_due = on_next;
-    race->count = race->at = 0;
+    race->count = race->at = race->rounds = 0;
     race->error = UPSTREAM_UNRESOLVED;
     race->err = 0;
     deadline_init(&race->limit.deadline);
@@ -170,6 +200,9 @@ static int attempt(struct upstream_race *race, const struct address *address,
     upstream_set_fd(upstream, fd);
     upstream->race = race;
     upstream->address = *address;
+    if (address->family != ADDRESS_UNIX &&
+        (race->rounds < ROUNDS_MAX || address_is_local(address)))
+        upstream_hurry(upstream);
     list_put_last(&race->attempts, &upstream->link);
     err = connect_to(fd, &to, len);
     if (err == -EINPROGRESS)
@@ -182,12 +215,31 @@ static int attempt(struct upstream_race *race, const struct address *address,
 
 /* --- One after the other --------------------------------------------------- */
 
+/* All addresses are being tried. */
+static void race_linger(struct upstream_race *race)
+{
+    struct upstream_server *server = race->server;
+    struct upstream_pool *pool = server->pool;
+
+    race->since_ms = pool->now->mono_ms;
+    if (address_is_local(&race->addresses[race->count - 1])) {
+        list_put_last(&server->knocking, &race->link);
+        if (!ev_is_active(&server->knocks)) {
+            ev_timer_set(&server->knocks, KNOCK_MS / 1000., KNOCK_MS / 1000.);
+            ev_timer_start(pool->loop, &server->knocks);
+        }
+    } else if (race->rounds < ROUNDS_MAX) {
+        upstream_alarm_set(pool, &race->next, SILENCE_MS);
+    }
+}
+
 /* Tries addresses until one is under way, or none is left. */
 static void race_go_on(struct upstream_race *race)
 {
     struct upstream_pool *pool = race->server->pool;
 
     upstream_alarm_drop(pool, &race->next);
+    list_drop(&race->link);
     while (race->at < race->count) {
         const struct address *address = &race->addresses[race->at];
         struct upstream *upstream;
@@ -202,15 +254,17 @@ static void race_go_on(struct upstream_race *race)
             return;
         }
         race->at++;
-        if (err == -EINPROGRESS) {
-            if (race->at < race->count)
-                upstream_alarm_set(pool, &race->next, STAGGER_MS);
+        if (err != -EINPROGRESS) {
+            note_failure(race, -err);
+        } else if (race->at < race->count) {
+            upstream_alarm_set(pool, &race->next, STAGGER_MS);
             return;
         }
-        note_failure(race, -err);
     }
     if (list_is_empty(&race->attempts))
         race_lose(race, race->error, race->err);
+    else
+        race_linger(race);
 }
 
 void upstream_race_note(struct upstream *upstream, bool has_failed)
@@ -231,6 +285,32 @@ void upstream_race_note(struct upstream *upstream, bool has_failed)
     note_failure(race, err);
     upstream_close(upstream);
     race_go_on(race);
+}
+
+void upstream_race_knock(struct upstream_server *server)
+{
+    /* Not at once: that would be within a callback of another ask's. */
+    if (!list_is_empty(&server->knocking))
+        ev_feed_event(server->pool->loop, &server->knocks, EV_CUSTOM);
+}
+
+void upstream_on_knock(struct ev_loop *loop, ev_timer *knocks, int events)
+{
+    struct upstream_server *server = knocks->data;
+
+    (void)events;
+    while (!list_is_empty(&server->knocking)) {
+        struct upstream_race *race = OWNER_OF(server->knocking.next,
+                                              struct upstream_race, link);
+        uint64_t waited_ms = server->pool->now->mono_ms - race->since_ms;
+
+        if (waited_ms < KNOCK_MS * (1 + race->rounds / KNOCKS_ALIKE))
+            return;
+        race_begin_anew(race);
+        if (server->knocking.prev == &race->link)
+            return; /* nobody opens */
+    }
+    ev_timer_stop(loop, knocks);
 }
 
 /* With what there is of addresses now. */

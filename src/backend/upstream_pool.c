@@ -137,10 +137,12 @@ void upstream_ask_cancel(struct upstream_ask *ask)
     if (!upstream && !ask->race)
         return;
     ask->upstream = NULL;
-    if (ask->race)
+    if (ask->race) {
         upstream_race_stop(ask->race);
-    else
+    } else {
         upstream_close(upstream);
+        upstream_race_knock(&ask->pool->servers[ask->server]);
+    }
     give(ask->pool, ask->server, BALANCE_NEITHER);
 }
 
@@ -155,6 +157,7 @@ void upstream_release(struct upstream_ask *ask, bool reusable, uint64_t idle_ms,
         upstream_keep(upstream, idle_ms);
     else
         upstream_close(upstream);
+    upstream_race_knock(&ask->pool->servers[ask->server]);
     give(ask->pool, ask->server, result);
 }
 
@@ -236,6 +239,9 @@ struct upstream_pool *upstream_pool_create(const struct upstream_options
         server->place = &options->places[i];
         server->counts = &options->shared->counts[i];
         list_init(&server->waiting);
+        list_init(&server->knocking);
+        ev_init(&server->knocks, upstream_on_knock);
+        server->knocks.data = server;
         list_init(&server->idle);
     }
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == -1)
@@ -294,6 +300,8 @@ void upstream_pool_destroy(struct upstream_pool *pool)
         free(OWNER_OF(link, struct upstream_race, link));
     }
     if (pool->loop) {
+        for (size_t i = 0; i < pool->options.server_count; i++)
+            ev_timer_stop(pool->loop, &pool->servers[i].knocks);
         assert(pool->wheel.count == 0);
         deadline_wheel_fini(&pool->wheel);
     }

@@ -32,6 +32,8 @@ struct upstream_server {
     struct resolver_name *name; /* NULL: a unix socket */
     unsigned changes;           /* of its addresses */
     struct list waiting;        /* races, for the first addresses */
+    struct list knocking;       /* races, for a place in its backlog */
+    ev_timer knocks;            /* on while there are */
     struct list idle;           /* newest first */
     unsigned idle_count;
     struct log_limit failures;
@@ -49,11 +51,12 @@ struct upstream {
     struct address address;
     unsigned changes;  /* as of when its address was last known */
     unsigned requests; /* that it was opened or taken for */
+    bool is_hasty;     /* see upstream_hurry() */
 };
 
 /* One ask, while addresses are tried. */
 struct upstream_race {
-    struct list link; /* of those that wait for a name, or the free ones */
+    struct list link; /* of those that wait or knock, or the free ones */
     struct upstream_ask *ask;
     struct upstream_server *server;
     struct upstream_alarm limit; /* of all of it */
@@ -62,6 +65,8 @@ struct upstream_race {
     struct address addresses[RESOLVER_ADDRESSES_MAX];
     size_t count;
     size_t at;                 /* the next */
+    unsigned rounds;           /* of all of them, without an answer */
+    uint64_t since_ms;         /* of this round's last */
     enum upstream_error error; /* of those that have failed */
     int err;                   /* the same, as errno says it */
 };
@@ -105,6 +110,11 @@ struct upstream *upstream_create(struct upstream_server *server);
 /* Gives it fd, which is its own from now on. */
 void upstream_set_fd(struct upstream *upstream, int fd);
 
+/* What gets lost on its way is sent again each second, however often that was,
+ * until the server has been heard of: one whose backlog is full loses it all.
+ * (A kernel before 6.15 waits twice as long each time.) */
+void upstream_hurry(struct upstream *upstream);
+
 /* Closes what there is, wherever it is linked. */
 void upstream_close(struct upstream *upstream);
 
@@ -134,6 +144,12 @@ void upstream_race_stop(struct upstream_race *race);
 
 /* Its socket has become writable, or has failed. */
 void upstream_race_note(struct upstream *upstream, bool has_failed);
+
+/* A connection to it has ended: there may be a place for another. */
+void upstream_race_knock(struct upstream_server *server);
+
+/* The timer's. */
+void upstream_on_knock(struct ev_loop *loop, ev_timer *knocks, int events);
 
 /* The addresses are known, or will not be. */
 void upstream_race_wake(struct upstream_server *server);

@@ -125,8 +125,13 @@ void conn_enter(struct conn *conn, enum conn_state state)
             conn_watch_upload(conn);
             break;
         }
+        if (first_is_tunnel(conn)) {
+            conn_watch(conn, 0);
+            conn_limit_tunnel(conn);
+            break;
+        }
         /* For how long is up to whoever makes the answer. */
-        conn_watch(conn, first_is_tunnel(conn) ? 0 : EV_READ);
+        conn_watch(conn, EV_READ);
         conn_limit(conn, 0);
         break;
     case CONN_LINGERING:
@@ -220,7 +225,9 @@ void conn_expire(struct conn *conn)
         conn_close(conn, CONN_END_TIMEOUT);
         break;
     case CONN_WAITING:
-        if (conn->is_uploading)
+        if (first_is_tunnel(conn))
+            conn_look_at_tunnel(conn);
+        else if (conn->is_uploading)
             conn_expire_upload(conn);
         break;
     case CONN_QUEUED: /* it is the server that makes it wait */

@@ -101,6 +101,11 @@ void conn_end_upload(struct conn *conn);
 
 /* Sets the watcher, and the limit, to what the state and the sink allow. */
 void conn_watch_upload(struct conn *conn);
+/* Nothing of a tunnel may be watched: of a client that has sent all it will, or
+ * more than is taken. Then it is looked after now and then whether it is still
+ * there; how long it may be silent is up to whoever has made the tunnel. */
+void conn_limit_tunnel(struct conn *conn);
+void conn_look_at_tunnel(struct conn *conn);
 
 /* --- conn.c: watching ------------------------------------------------------ */
 

@@ -45,8 +45,9 @@ void conn_note_exchange(const struct conn *conn,
         .peer = exchange->peer,
         .is_complete = times->last_ns != 0,
         /* What waited for its next piece took as long as it wanted to, and
-         * ends when the client or the server has enough of it. */
-        .is_endless = response->bytes_before > 0};
+         * ends when the client or the server has enough of it; unless it was
+         * known from the beginning when that is. */
+        .is_endless = response->bytes_before > 0 && !response->has_length};
 
     _Static_assert(METHOD_COUNT <= (int)STATS_METHODS_MAX, "room for each");
     if (request->method_name.len == 0) { /* that was no request */

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "base/now.h"
@@ -6,12 +7,36 @@
 #include "http/exchange.h"
 #include "observe/profile.h"
 
+/* How soon it is noticed that nobody is there while nothing is read. */
+enum { TUNNEL_LOOK_MS = 1000 };
+
 /* --- Watching ------------------------------------------------------------- */
 
 /* What the answer waits for, besides. */
 static int events_of_answer(const struct conn *conn)
 {
     return conn->state == CONN_BLOCKED ? EV_WRITE : 0;
+}
+
+void conn_limit_tunnel(struct conn *conn)
+{
+    conn_limit(conn, conn->set->now->mono_ms + TUNNEL_LOOK_MS);
+}
+
+void conn_look_at_tunnel(struct conn *conn)
+{
+    const struct exchange *exchange = OWNER_OF(conn->exchanges.next,
+                                               struct exchange, link);
+    struct pollfd client = {.fd = conn->io.fd};
+
+    /* POLLHUP: both ways are closed, one of them maybe by us; and what a client
+     * that is gone has said last may still wait to be read. */
+    if (poll(&client, 1, 0) == 1 &&
+        (client.revents & POLLERR ||
+         (!conn->is_uploading && !exchange->is_half_closed)))
+        conn_close(conn, CONN_END_ERROR);
+    else
+        conn_limit_tunnel(conn);
 }
 
 void conn_watch_upload(struct conn *conn)
@@ -25,7 +50,9 @@ void conn_watch_upload(struct conn *conn)
         conn->body_since_ms = conn->set->now->mono_ms;
     if (conn->state != CONN_WAITING)
         return;
-    if (is_full || conn->current->is_tunnel)
+    if (conn->current->is_tunnel)
+        conn_limit_tunnel(conn);
+    else if (is_full)
         conn_limit(conn, 0); /* that is up to whoever is slow */
     else
         conn_limit_body(conn);
@@ -40,8 +67,11 @@ static void watch_answer(struct conn *conn)
     conn->current = NULL;
     if (conn->state == CONN_BLOCKED) {
         conn_watch(conn, EV_WRITE);
+    } else if (is_tunnel) {
+        conn_watch(conn, 0);
+        conn_limit_tunnel(conn);
     } else {
-        conn_watch(conn, is_tunnel ? 0 : EV_READ);
+        conn_watch(conn, EV_READ);
         conn_limit(conn, 0);
     }
 }

@@ -129,15 +129,18 @@ void link_fini(struct link *link)
     link->paths = NULL;
 }
 
-/* Clients behind one address, or one IPv6 network, share a path. */
+/* Clients behind one address, or one IPv6 network, share a path; those of this
+ * machine have none. */
 static uint32_t hash_path(const struct address *peer)
 {
     size_t len = peer->family == ADDRESS_IPV4 ? 4 : 8;
     uint32_t hash = 2166136261u; /* FNV-1a */
 
+    if (address_is_local(peer))
+        return 0;
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ peer->octets[i]) * 16777619u;
-    return hash != 0 ? hash : 1; /* 0 is nobody's */
+    return hash != 0 ? hash : 1;
 }
 
 void link_drop(struct link *link, struct link_flow *flow)
@@ -216,11 +219,12 @@ static void bound_unsent(struct link_flow *flow, bool is_bounded)
     setsockopt(flow->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
 }
 
-static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
+static uint64_t allow_auto(struct link *link, const struct link_flow *flow,
+                           uint64_t key, uint64_t want)
 {
     uint64_t room = want;
 
-    if (link_is_windowed(link)) {
+    if (flow->path != 0 && link_is_windowed(link)) {
         link_remote_adapt(link, now_read_ns());
         room = link_remote_allow(link, key, room);
     }
@@ -236,12 +240,12 @@ uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
     bool is_rated = link->shared->mode == LINK_RATE;
     uint64_t room = want;
 
-    if (flow->is_bounded != (is_rated || link_tracks(link)))
+    if (flow->is_bounded != (is_rated || link_tracks_flow(link, flow)))
         bound_unsent(flow, !flow->is_bounded);
     if (!flow->is_bounded)
         return want;
     room = is_rated ? link_pace_allow(link, key, want)
-                    : allow_auto(link, key, want);
+                    : allow_auto(link, flow, key, want);
     if (room == 0) {
         link->counters.held++;
         link->counters.held_bytes += want;
@@ -260,7 +264,7 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
         return;
     if (!link_is_windowed(link))
         probe(link, flow, bytes, now_ms);
-    if (!link_tracks(link))
+    if (!link_tracks_flow(link, flow))
         return;
     flow->key = key;
     if (list_is_empty(&flow->link))
@@ -270,7 +274,7 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
         flow->queued += (uint32_t)bytes;
         link->queued += bytes;
     }
-    if (link_is_windowed(link)) {
+    if (flow->path != 0 && link_is_windowed(link)) {
         flow->flight += (uint32_t)bytes;
         link->flight += bytes;
     }

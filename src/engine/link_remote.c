@@ -35,12 +35,14 @@ enum {
     BASE_MIN = 16384, /* that fills the path without a queue */
     BASE_START = 1048576,
     BASE_MAX = 64 * 1048576,
+    RUN_EMPTY = 8,     /* a path, when no more than that share is under way */
     LOOK_NS = 2000000, /* at most so often */
-    PERIOD_S = 60,     /* of a least round trip */
-    SEGMENTS_MIN = 4,  /* of one that is not delayed by its client's
+    LONG_NS = 50000000,
+    PERIOD_S = 60,    /* of a least round trip */
+    SEGMENTS_MIN = 4, /* of one that is not delayed by its client's
                                  waiting for more to acknowledge */
-    DELAY_US = 4000,   /* that is worth anything */
-    DELAYED_MIN = 2    /* flows in a row */
+    DELAY_US = 4000,  /* that is worth anything */
+    DELAYED_MIN = 2   /* flows in a row */
 };
 
 /* Not in the way for so long, the window is taken down. */
@@ -97,11 +99,11 @@ static void measure(struct link *link, struct link_flow *flow)
     struct tcp_info info;
     uint32_t flight = 0;
 
-    if (ask(link, flow, &info))
+    if (flow->path != 0 && ask(link, flow, &info))
         flight = count_flight(&info);
     link->flight = link->flight - flow->flight + flight;
     flow->flight = flight;
-    if (flight >= 2 * info.tcpi_snd_mss && info.tcpi_rtt > 0 &&
+    if (flight > 0 && flight >= 2 * info.tcpi_snd_mss && info.tcpi_rtt > 0 &&
         info.tcpi_last_ack_recv <= STALE_MS) {
         uint32_t least_us = note_path(link, flow, &info, link->looked_ns);
 
@@ -166,18 +168,35 @@ uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want)
     return room;
 }
 
-/* What fills the path without a queue, anew: as much as does so now, as far
- * as the path is full. When no queue is left at all it may hold more. */
-static uint64_t move(uint64_t base, uint64_t flight, uint64_t standing,
-                     bool was_full)
+/* Whether the queue is much too long, and has been for a while: a client that
+ * was off its CPU for a moment makes none. */
+static bool is_long(struct link_shared *shared, uint64_t filling,
+                    uint64_t standing, uint64_t now_ns)
 {
-    uint64_t filling = flight - standing;
+    uint64_t long_ns = link_load(&shared->long_ns);
+
+    if (standing <= 3 * target_of(filling))
+        now_ns = 0;
+    else if (long_ns != 0)
+        return link_has_passed(now_ns, long_ns, LONG_NS);
+    link_store(&shared->long_ns, now_ns);
+    return false;
+}
+
+/* What fills the path without a queue, anew: as much as does so now, as far
+ * as the path is full. When no queue is left at all it may hold more; and all
+ * the more when it ran empty while something was held back. */
+static uint64_t move(uint64_t base, uint64_t filling, uint64_t standing,
+                     bool was_full, bool is_long)
+{
     uint64_t target = target_of(base);
 
-    if (standing > 3 * target_of(filling) && filling < base)
-        return filling; /* much too long a queue: at once */
+    if (is_long && filling < base)
+        return filling; /* at once */
     if (!was_full && standing < target)
         return base;
+    if (was_full && filling + standing < base / RUN_EMPTY)
+        return base + base / RUN_EMPTY;
     base = (base * (SMOOTH - 1) + filling) / SMOOTH;
     if (was_full && standing < target / 4)
         base += base / 32 + LINK_SEGMENT_BYTES;
@@ -199,6 +218,7 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
     struct link_shared *shared = link->shared;
     uint64_t interval_ns = (uint64_t)link->trip_us * NS_PER_US / 4;
     struct link_others others;
+    uint64_t filling, standing;
     bool was_full;
     uint64_t base = link_load(&shared->base);
 
@@ -211,8 +231,10 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
         return;
     others = link_ask_others(link, 0, now_ns);
     was_full = link_load(&shared->windowed);
-    base = move(base, link->flight + others.flight,
-                link->standing + others.standing, was_full);
+    standing = link->standing + others.standing;
+    filling = link->flight + others.flight - standing;
+    base = move(base, filling, standing, was_full,
+                is_long(shared, filling, standing, now_ns));
     if (was_full)
         link_store(&shared->windowed_ns, now_ns);
     link_store(&shared->windowed, false);
@@ -230,7 +252,7 @@ bool link_remote_probe(struct link *link, const struct link_flow *flow,
     uint32_t least_us;
     uint32_t delay_us;
 
-    if (!ask(link, flow, &info) || info.tcpi_rtt == 0)
+    if (flow->path == 0 || !ask(link, flow, &info) || info.tcpi_rtt == 0)
         return false;
     least_us = note_path(link, flow, &info, now_ns);
     if (info.tcpi_unacked < SEGMENTS_MIN)

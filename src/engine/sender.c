@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -143,7 +144,16 @@ static enum sender_result send_gathered(int fd, struct list *exchanges,
     return gather->more ? SENDER_SLICE : SENDER_DONE;
 }
 
-/* One piece of the file part that stands first. */
+/* What does not all go now is followed by more as soon as there is room. */
+static ssize_t send_piped(int fd, const struct part *part, size_t len)
+{
+    unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
+
+    return splice(part->fd, NULL, fd, NULL, len,
+                  len < part->len ? flags | SPLICE_F_MORE : flags);
+}
+
+/* One piece of the part that stands first, and is no memory. */
 static ssize_t send_file(struct sender *sender, int fd, const struct part *part,
                          uint64_t budget)
 {
@@ -151,6 +161,8 @@ static ssize_t send_file(struct sender *sender, int fd, const struct part *part,
     off_t offset = (off_t)part->at.offset;
     ssize_t n;
 
+    if (part->kind == PART_PIPE)
+        return send_piped(fd, part, len);
     if (part->kind == PART_SENDFILE)
         return sendfile(fd, part->fd, &offset, len);
     if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes))) {
@@ -185,10 +197,10 @@ static enum sender_result send_file_part(struct sender *sender, int fd,
     response_advance(response, (uint64_t)sent);
     if (response_is_done(response) && exchanges->next->next == exchanges)
         return SENDER_DONE;
-    /* A short sendfile means a full socket, nearly always; when it was not,
-     * the next wait ends at once. */
-    return (uint64_t)sent < asked && part->kind == PART_SENDFILE ? SENDER_FULL
-                                                                 : SENDER_SLICE;
+    /* A short sendfile or splice means a full socket, nearly always; when it
+     * was not, the next wait ends at once. */
+    return (uint64_t)sent < asked && part->kind != PART_READ ? SENDER_FULL
+                                                             : SENDER_SLICE;
 }
 
 static bool is_intact(const struct response *response)

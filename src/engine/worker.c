@@ -291,6 +291,7 @@ struct worker *worker_create(const struct worker_options *options)
     worker->options = *options;
     now_refresh(&worker->now);
     worker->link_timer.fd = -1;
+    pipes_init(&worker->pipes, options->pipes_max);
     if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
         set_up_conns(worker) == 0 && set_up_stores(worker))
         atomic_store(&worker->change,
@@ -309,6 +310,7 @@ void worker_destroy(struct worker *worker)
         conn_set_fini(&worker->conns);
     worker_discard(atomic_exchange(&worker->change, NULL));
     sites_release(&worker->sites);
+    pipes_fini(&worker->pipes);
     if (worker->resolver)
         resolver_destroy(worker->resolver);
     status_destroy(worker->made);

@@ -47,6 +47,7 @@ struct worker {
     struct password_desk *desk;     /* NULL: nobody needed it so far */
     struct status *made;            /* the same, as the main thread knows it */
     struct resolver *resolver;      /* NULL: no proxy needed it so far */
+    struct pipes pipes;             /* of all proxies there ever are */
     struct worker_proxies *proxies; /* of sites, which end them, or NULL */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     struct access_log_buffer access_log;
@@ -62,7 +63,7 @@ int worker_take_change(struct worker *worker);
 /* Makes those of service, whose sites get them as mounts and will end them.
  * NULL: no memory, or there are none. */
 MUST_USE struct worker_proxies *worker_proxies_create(
-    const struct worker *worker, struct worker_service *service);
+    struct worker *worker, struct worker_service *service);
 
 /* On the worker's thread, or before that runs. 0 or -errno. */
 MUST_USE int worker_proxies_start(struct worker *worker,

@@ -30,20 +30,23 @@ static void on_gone(void *context)
         tell(whom);
 }
 
-static bool add(struct worker_proxies *proxies,
-                const struct worker_proxy *wanted, bool is_probed)
+static bool add(struct worker_proxies *proxies, struct worker *worker,
+                const struct worker_proxy *wanted)
 {
     struct proxy_options options = wanted->options;
     size_t at = proxies->count;
 
     options.style = &proxies->style;
+    if (options.splices)
+        options.pipes = &worker->pipes;
     for (size_t i = 0; i < options.upstream.server_count; i++)
         proxies->needs_resolver |= !options.upstream.places[i].unix_path;
     proxies->items[at] = proxy_create(&options);
     if (!proxies->items[at])
         return false;
     proxies->count++;
-    if (!is_probed || wanted->probe.path.len == 0)
+    /* One worker's probes are enough for all. */
+    if (worker->options.number != 0 || wanted->probe.path.len == 0)
         return true;
     proxies->probes[at] =
         upstream_probe_create(&wanted->probe, options.upstream.places,
@@ -52,7 +55,7 @@ static bool add(struct worker_proxies *proxies,
     return proxies->probes[at];
 }
 
-struct worker_proxies *worker_proxies_create(const struct worker *worker,
+struct worker_proxies *worker_proxies_create(struct worker *worker,
                                              struct worker_service *service)
 {
     struct sites_options *sites = &service->sites;
@@ -66,8 +69,7 @@ struct worker_proxies *worker_proxies_create(const struct worker *worker,
     for (size_t i = 0; i < service->proxied_count; i++) {
         const struct worker_proxy *wanted = &service->proxied[i];
 
-        /* One worker's probes are enough for all. */
-        if (!add(proxies, wanted, worker->options.number == 0)) {
+        if (!add(proxies, worker, wanted)) {
             worker_proxies_destroy(proxies);
             return NULL;
         }

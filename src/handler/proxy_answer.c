@@ -131,8 +131,10 @@ static int fill_body(struct transfer *transfer)
         response->lent = (struct bytes){in->data + in->begin,
                                         in->end - in->begin};
         transfer->lent = in->end;
-        return end_of(transfer);
+        return transfer->piped > 0 ? STREAM_MORE : end_of(transfer);
     }
+    if (transfer_lend_pipe(transfer))
+        return end_of(transfer);
     if (transfer->is_broken)
         return STREAM_FAILED;
     transfer->exchange->is_half_closed = transfer->has_peer_ended;

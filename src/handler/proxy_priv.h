@@ -4,6 +4,7 @@
  *   proxy.c          transfers and buffers, begin and answer
  *   proxy_request.c  our way to the upstream: asking, sending, trying again
  *   proxy_reply.c    its way back: heads and bodies as they are read
+ *   proxy_pipe.c     bodies that come back without being copied
  *   proxy_answer.c   the response: what it is made of, the stream
  *   proxy_error.c    what is answered instead, and why
  */
@@ -101,7 +102,7 @@ struct transfer {
     bool has_reply;     /* a reply's head was understood: no more tries */
     bool is_reply_done; /* whole, or a tunnel that has ended */
     bool is_broken;     /* what is missing of it will never come */
-    bool is_paused;     /* in is full */
+    bool is_paused;     /* in, or pipe, is full */
     bool is_answered;   /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream says no more */
@@ -110,6 +111,11 @@ struct transfer {
     struct proxy_buffer *in; /* decoded, from begin to end; before there is a
                                 reply raw */
     size_t lent;             /* where what the response was lent ends */
+    bool is_copied;          /* to its end: no pipe could be had */
+    struct pipe *pipe;       /* what comes behind in; NULL: that is all */
+    size_t piped;            /* bytes in it */
+    size_t piped_lent;       /* of these, to the response */
+    size_t piped_full;       /* there were when no more went in */
     struct http1_progress progress;
     struct body_reader reader;
     struct buf interim; /* heads to be passed on */
@@ -165,6 +171,36 @@ void transfer_digest(struct transfer *transfer);
 
 /* What was lent has been sent: room again. */
 void transfer_reclaim(struct transfer *transfer);
+
+/* All of the reply has come. is_clean: and nothing behind it. */
+void transfer_finish(struct transfer *transfer, bool is_clean);
+
+/* Its connection has ended. is_clean: not by a reset, behind which there might
+ * have been more. */
+void transfer_meet_end(struct transfer *transfer, bool is_clean);
+
+/* No more is read until there is room again. */
+void transfer_pause(struct transfer *transfer);
+
+/* So many bytes have come, for statistics. */
+void transfer_count_in(const struct transfer *transfer, size_t n);
+
+/* --- proxy_pipe.c ------------------------------------------------------------------ */
+
+/* Whether what is read next goes into a pipe; takes one if that is worth it. */
+bool transfer_is_piped(struct transfer *transfer);
+
+/* Reads so once. Its caller has a reference. */
+void transfer_read_piped(struct transfer *transfer);
+
+/* Lends the response all that is in the pipe. False: nothing. */
+bool transfer_lend_pipe(struct transfer *transfer);
+
+/* What was lent has been sent. Whether there is enough room again. */
+bool transfer_reclaim_pipe(struct transfer *transfer);
+
+/* It has one. */
+void transfer_give_pipe(struct transfer *transfer);
 
 /* --- proxy_answer.c ---------------------------------------------------------------- */
 

@@ -9,8 +9,7 @@ enum { KEPT_S_MAX = 86400, MS_PER_S = 1000 };
 
 /* --- The end ------------------------------------------------------------------- */
 
-/* is_clean: nothing came behind it. */
-static void finish(struct transfer *transfer, bool is_clean)
+void transfer_finish(struct transfer *transfer, bool is_clean)
 {
     bool is_sent = transfer->has_body_ended &&
                    transfer->head_sent == transfer->head.len &&
@@ -35,19 +34,18 @@ static void half_close(struct transfer *transfer)
     transfer->has_peer_ended = true;
     upstream_pause(&transfer->ask);
     if (transfer->is_send_over)
-        finish(transfer, false);
+        transfer_finish(transfer, false);
 }
 
-/* is_clean: not by a reset, behind which there might have been more. */
-static void meet_end(struct transfer *transfer, bool is_clean)
+void transfer_meet_end(struct transfer *transfer, bool is_clean)
 {
     if (transfer->is_tunnel && is_clean)
         half_close(transfer);
     else if (transfer->is_tunnel)
-        finish(transfer, false);
+        transfer_finish(transfer, false);
     else if (transfer->has_reply && is_clean &&
              body_reader_finish(&transfer->reader) == BODY_END)
-        finish(transfer, false);
+        transfer_finish(transfer, false);
     else
         transfer_fail(transfer, PROXY_FAULT_CLOSED);
 }
@@ -74,7 +72,7 @@ static void decode(struct transfer *transfer, size_t from)
         case BODY_AGAIN:
             return;
         case BODY_END:
-            finish(transfer, input.len == 0);
+            transfer_finish(transfer, input.len == 0);
             return;
         case BODY_BAD:
             transfer->proxy->why = "frames its body wrongly";
@@ -84,13 +82,18 @@ static void decode(struct transfer *transfer, size_t from)
     }
 }
 
-void transfer_reclaim(struct transfer *transfer)
+void transfer_pause(struct transfer *transfer)
+{
+    transfer->is_paused = true;
+    upstream_pause(&transfer->ask);
+}
+
+/* Whether there is enough room again. */
+static bool reclaim_buffer(struct transfer *transfer)
 {
     struct proxy_buffer *in = transfer->in;
     size_t half = transfer->proxy->options.buffer_bytes / 2;
 
-    if (!in)
-        return;
     in->begin = transfer->lent;
     if (in->begin == in->end) {
         in->begin = in->end = 0;
@@ -100,7 +103,19 @@ void transfer_reclaim(struct transfer *transfer)
         in->begin = 0;
     }
     transfer->lent = in->begin;
-    if (transfer->is_paused && transfer->is_open && in->end <= half) {
+    return in->end <= half;
+}
+
+void transfer_reclaim(struct transfer *transfer)
+{
+    bool has_room = !transfer->in || reclaim_buffer(transfer);
+
+    if (transfer->pipe) {
+        has_room = transfer_reclaim_pipe(transfer);
+        if (transfer->in && transfer->in->end == 0)
+            proxy_buffer_give(transfer->proxy, &transfer->in);
+    }
+    if (transfer->is_paused && transfer->is_open && has_room) {
         transfer->is_paused = false;
         upstream_resume(&transfer->ask);
         transfer_watch(transfer);
@@ -226,15 +241,20 @@ static ssize_t receive(struct transfer *transfer)
     return n;
 }
 
+void transfer_count_in(const struct transfer *transfer, size_t n)
+{
+    proxy_count(&transfer->proxy->options.upstream.shared
+                     ->counts[transfer->ask.server]
+                     .bytes_in,
+                n);
+}
+
 static void take_in(struct transfer *transfer, size_t n)
 {
     struct proxy_buffer *in = transfer->in;
     size_t from = in->end;
 
-    proxy_count(&transfer->proxy->options.upstream.shared
-                     ->counts[transfer->ask.server]
-                     .bytes_in,
-                n);
+    transfer_count_in(transfer, n);
     in->end += n;
     if (transfer->has_reply)
         decode(transfer, from);
@@ -242,10 +262,8 @@ static void take_in(struct transfer *transfer, size_t n)
         transfer_digest(transfer);
     if (!transfer->is_open)
         return;
-    if (transfer->in->end == transfer->proxy->options.buffer_bytes) {
-        transfer->is_paused = true;
-        upstream_pause(&transfer->ask);
-    }
+    if (transfer->in->end == transfer->proxy->options.buffer_bytes)
+        transfer_pause(transfer);
     transfer_watch(transfer);
 }
 
@@ -263,13 +281,16 @@ static void read_once(struct transfer *transfer)
     if (n > 0)
         take_in(transfer, (size_t)n);
     else
-        meet_end(transfer, n == 0);
+        transfer_meet_end(transfer, n == 0);
     transfer_wake(transfer);
 }
 
 void transfer_read(struct transfer *transfer)
 {
     transfer->refs++;
-    read_once(transfer);
+    if (transfer_is_piped(transfer))
+        transfer_read_piped(transfer);
+    else
+        read_once(transfer);
     transfer_release(transfer);
 }

@@ -126,6 +126,17 @@ void proxy_end_body(struct sink *sink)
 
 /* --- Time ---------------------------------------------------------------------- */
 
+/* Whoever says no more may be gone: that is known only when something is said
+ * to them. */
+static uint64_t tunnel_ms(const struct transfer *transfer)
+{
+    const struct proxy_options *options = &transfer->proxy->options;
+
+    return transfer->has_body_ended && options->idle_ms < options->tunnel_ms
+               ? options->idle_ms
+               : options->tunnel_ms;
+}
+
 void transfer_watch(struct transfer *transfer)
 {
     const struct proxy_options *options = &transfer->proxy->options;
@@ -133,7 +144,7 @@ void transfer_watch(struct transfer *transfer)
     if (!transfer->is_open)
         transfer_limit(transfer, 0); /* connecting has a limit of its own */
     else if (transfer->is_tunnel)
-        transfer_limit(transfer, options->tunnel_ms);
+        transfer_limit(transfer, tunnel_ms(transfer));
     else if (!is_sent(transfer) && !transfer->is_send_over)
         transfer_limit(transfer, options->idle_ms);
     else if (transfer->has_reply)

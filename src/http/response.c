@@ -36,6 +36,7 @@ void response_init(struct response *response)
     response->stream = NULL;
     response->spent = NULL;
     response->trailer = response->lent = (struct bytes){NULL, 0};
+    response->lent_pipe = -1;
     response->edits = NULL;
     response->own_edits = NULL;
     buf_init(&response->head, response->head_inline,

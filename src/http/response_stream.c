@@ -48,6 +48,15 @@ static bool take_length(struct response *response, size_t bytes, bool is_last)
     return !is_last || response->length_left == 0;
 }
 
+static void add_lent(struct response *response)
+{
+    if (response->lent_pipe == -1)
+        response_add_memory(response, response->lent);
+    else
+        response_add_file(response, PART_PIPE, response->lent_pipe, 0,
+                          response->lent.len);
+}
+
 /* Frames what fill has made: out has room for a chunk's head, then what was
  * appended; or what was lent goes between them. */
 static void add_piece(struct response *response, struct buf *out, size_t room,
@@ -75,7 +84,7 @@ static void add_piece(struct response *response, struct buf *out, size_t room,
         middle = out->len;
     response_add_memory(response,
                         (struct bytes){out->data + room, middle - room});
-    response_add_memory(response, response->lent);
+    add_lent(response);
     response_add_memory(response,
                         (struct bytes){out->data + middle, out->len - middle});
 }
@@ -106,6 +115,7 @@ bool response_refill(struct response *response)
         return false;
     out->len = room;
     response->lent = (struct bytes){NULL, 0};
+    response->lent_pipe = -1;
     more = response->stream->fill(response->stream, out);
     if (more == STREAM_ANSWERED) {
         response->is_waiting = false;

@@ -71,6 +71,7 @@ static struct worker_options worker_options_of(struct server *server)
         .schedule = (enum sched_policy)options->schedule,
         .starvation_bound = options->starvation_bound,
         .link = &server->link,
+        .pipes_max = server->limits.pipes_max,
         .addresses = server->addresses,
         .stores = server->stores.items,
         .store_count = server->stores.count,

@@ -10,7 +10,9 @@
 enum {
     FDS_PER_WORKER = 4, /* epoll, eventfd, timerfd, and one to spare */
     FDS_RESERVED = 24,  /* standard ones, root, log, signals, ... */
-    FDS_MAX = 1 << 20   /* what "unlimited" is taken for */
+    FDS_MAX = 1 << 20,  /* what "unlimited" is taken for */
+    FDS_PER_PIPE = 2,
+    PIPES_MAX = 256 /* per worker: 64 MiB that no client takes */
 };
 
 static size_t count_cpus(void)
@@ -53,8 +55,11 @@ int limits_plan(struct limits *limits, size_t workers, size_t listeners,
         return -EMFILE;
     }
     left = descriptors - fixed;
+    limits->pipes_max = left / 8 / FDS_PER_PIPE / limits->workers;
+    if (limits->pipes_max > PIPES_MAX)
+        limits->pipes_max = PIPES_MAX;
     if (has_proxies)
-        left /= 2;
+        left = (left - limits->workers * limits->pipes_max * FDS_PER_PIPE) / 2;
     limits->connections_max = left - left / 4;
     if (connections_max > left - limits->workers)
         log_warning("--max-connections %zu needs more descriptors than "

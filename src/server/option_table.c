@@ -48,6 +48,7 @@ static const struct option_choice client_addresses[] = {
 static const struct option_choice sandboxes[] = {
     {"off", SANDBOX_OFF}, {"on", SANDBOX_ON}, {"strict", SANDBOX_STRICT}, {0}};
 
+static const struct option_choice on_off[] = {{"on", 1}, {"off", 0}, {0}};
 static const struct option_choice proxy_hosts[] = {
     {"keep", PROXY_HOST_KEEP}, {"upstream", PROXY_HOST_UPSTREAM}, {0}};
 
@@ -274,6 +275,8 @@ const struct option_row option_rows[] = {
      0, NULL, "of this server in Via"},
     {NULL, "proxy-buffer", 0, OPTION_BYTES, AT(proxy_buffer_bytes), "BYTES",
      "64K", 8192, 1ull << 20, NULL, "of a body on its way, each way"},
+    {NULL, "proxy-splice", 0, OPTION_CHOICE, AT(proxy_splice), "WHETHER", "on",
+     0, 0, on_off, "long replies go by pipes, and are not copied"},
     {NULL, "proxy-connect-timeout", 0, OPTION_TIME, AT(proxy_connect_ms),
      "TIME", "5s", 1, HOURS_24_MS, NULL, "to look a name up and connect"},
     {NULL, "proxy-timeout", 0, OPTION_TIME, AT(proxy_reply_ms), "TIME", "60s",

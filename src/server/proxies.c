@@ -211,6 +211,7 @@ static struct proxy_options options_of(const struct options *options,
                   .upgrade = BYTES("websocket"),
                   .trust = trust},
         .buffer_bytes = (size_t)options->proxy_buffer_bytes,
+        .splices = options->proxy_splice,
         .reply_ms = options->proxy_reply_ms,
         .idle_ms = options->proxy_idle_ms,
         .tunnel_ms = options->proxy_tunnel_ms};

@@ -16,6 +16,18 @@ static bool take_word(struct bytes *text, struct bytes word)
     return true;
 }
 
+/* In letters of either case (RFC 3986 3.1). */
+static bool take_scheme(struct bytes *text, struct bytes scheme)
+{
+    struct bytes start = {text->data, scheme.len};
+
+    if (text->len < scheme.len || !bytes_ieq(start, scheme))
+        return false;
+    text->data += scheme.len;
+    text->len -= scheme.len;
+    return true;
+}
+
 /* What is before the first c, or all. */
 static struct bytes take_to(struct bytes *text, char c)
 {
@@ -140,21 +152,38 @@ static const char *read_unix(struct proxy_rule_server *server,
     return NULL;
 }
 
+enum { SAID_BACKUP = 1, SAID_WEIGHT = 2, SAID_CONNS = 4 };
+
+/* False: it was said before. */
+static bool say_once(unsigned *said, unsigned what)
+{
+    bool is_first = !(*said & what);
+
+    *said |= what;
+    return is_first;
+}
+
 static const char *read_parameter(struct proxy_rule_server *server,
-                                  struct bytes text)
+                                  struct bytes text, unsigned *said)
 {
     if (bytes_eq(text, BYTES("backup"))) {
         server->is_backup = true;
-        return NULL;
+        return say_once(said, SAID_BACKUP) ? NULL : "says ;backup twice";
     }
-    if (take_word(&text, BYTES("weight=")))
+    if (take_word(&text, BYTES("weight="))) {
+        if (!say_once(said, SAID_WEIGHT))
+            return "gives a server two weights";
         return read_number(text, 1, BALANCE_WEIGHT_MAX, &server->weight)
                    ? NULL
                    : "has a weight that is no number from 1 to 1000";
-    if (take_word(&text, BYTES("max-conns=")))
+    }
+    if (take_word(&text, BYTES("max-conns="))) {
+        if (!say_once(said, SAID_CONNS))
+            return "gives a server two max-conns";
         return read_number(text, 0, PROXY_RULE_CONNS_MAX, &server->conns_max)
                    ? NULL
                    : "has a max-conns that is no number up to 1000000";
+    }
     return "has something behind a server that is none of ;weight=N, ;backup "
            "and ;max-conns=N";
 }
@@ -164,20 +193,21 @@ static const char *read_server(struct proxy_rule_server *server,
 {
     struct bytes place = take_before(&text, ';');
     const char *fault;
+    unsigned said = 0;
 
     *server = (struct proxy_rule_server){.weight = 1};
     *path_out = BYTES("");
-    if (take_word(&place, BYTES("http://")))
+    if (take_scheme(&place, BYTES("http://")))
         fault = read_http(server, place, path_out);
-    else if (take_word(&place, BYTES("unix:")))
+    else if (take_scheme(&place, BYTES("unix:")))
         fault = read_unix(server, place, path_out);
-    else if (take_word(&place, BYTES("https://")))
+    else if (take_scheme(&place, BYTES("https://")))
         fault = "asks for https, which servers cannot be asked by yet: http "
                 "or a unix socket it must be";
     else
         fault = "has a server that begins with neither http:// nor unix:/";
     while (!fault && text.len > 0)
-        fault = read_parameter(server, take_before(&text, ';'));
+        fault = read_parameter(server, take_before(&text, ';'), &said);
     if (!fault && path_out->len > 0 && !is_path(*path_out))
         fault = "has a path that cannot be asked for as it is";
     return fault;

@@ -2,6 +2,8 @@
  * WebSocket through the proxy: a handshake, then frames both ways over what is
  * a tunnel from then on.
  */
+#include <sys/socket.h>
+
 #include "upstream.h"
 #include "websocket.h"
 
@@ -215,6 +217,69 @@ static void a_tunnel_ends_when_either_end_breaks(void **state)
     assert_true(eventually(server_descriptors(server) <= descriptors, 5000));
 }
 
+/* Though it had said before that it says no more, so that nothing is read of
+ * it: the upstream need not be waited for. */
+static void a_client_that_is_gone_after_its_last_words_takes_the_tunnel_along(
+    void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    size_t descriptors = server_descriptors(server);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    client_say(tunnel.client, "last words");
+    client_half_close(tunnel.client);
+    expect_hears(tunnel.peer, "last words");
+    client_expect_orderly_end(tunnel.peer);
+    client_say(tunnel.peer, "an answer");
+    expect_hears(tunnel.client, "an answer");
+    client_reset(tunnel.client);
+    assert_true(eventually(server_descriptors(server) <= descriptors, 5000));
+}
+
+/* The upstream takes nothing, and the tunnel is full. */
+static void a_client_that_breaks_a_full_tunnel_off_ends_it(void **state)
+{
+    enum { LEN = 65536, PIECES_MAX = 4096 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    size_t descriptors = server_descriptors(server);
+    struct tunnel tunnel = tunnel_open(server, upstream);
+    char *data = scratch(LEN);
+    int quiet = 0;
+
+    (void)state;
+    memset(data, 'x', LEN);
+    for (int i = 0; i < PIECES_MAX && quiet < 10; i++) {
+        ssize_t n = send(client_socket(tunnel.client), data, LEN,
+                         MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        quiet = n == -1 ? quiet + 1 : 0;
+        if (n == -1)
+            pause_ms(20);
+    }
+    assert_int_equal(quiet, 10);
+    client_reset(tunnel.client);
+    assert_true(eventually(server_descriptors(server) <= descriptors, 5000));
+}
+
+/* Whoever has closed looks the same as one that only says no more: the upstream
+ * has the time of a reply to say something, and then to go. */
+static void a_half_closed_tunnel_is_silent_no_longer_than_a_reply(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--proxy-idle-timeout=300ms");
+    struct tunnel tunnel = tunnel_open(server, upstream);
+
+    (void)state;
+    pause_ms(600);
+    up(&tunnel, TEXT, RAW("still here"));
+    client_half_close(tunnel.client);
+    client_expect_orderly_end(tunnel.peer);
+    client_expect_end(tunnel.client);
+}
+
 static void a_silent_tunnel_is_closed(void **state)
 {
     struct upstream *upstream = upstream_open();
@@ -317,6 +382,10 @@ int main(void)
         e2e_test(a_client_that_says_no_more_hears_the_rest),
         e2e_test(an_upstream_that_says_no_more_hears_the_rest),
         e2e_test(a_tunnel_ends_when_either_end_breaks),
+        e2e_test(
+            a_client_that_is_gone_after_its_last_words_takes_the_tunnel_along),
+        e2e_test(a_client_that_breaks_a_full_tunnel_off_ends_it),
+        e2e_test(a_half_closed_tunnel_is_silent_no_longer_than_a_reply),
         e2e_test(a_silent_tunnel_is_closed),
         e2e_test(a_tunnel_that_is_used_stays_open),
         e2e_test(tunnels_do_not_keep_a_server_from_stopping),

@@ -541,6 +541,18 @@ function drawStores() {
     plain(store.preconditions + store.busy + store.full + store.failed)]));
 }
 
+function drawUpstreams() {
+  const upstreams = data.upstreams;
+
+  $("upstreams-part").hidden = !upstreams.length;
+  fill("upstreams", upstreams.map((one, i) => [visible(one.server),
+    visible(one.proxy), {text: visible(one.state),
+      className: /up|slow/.test(one.state) ? "" : "bad"},
+    plain(one.active), plain(one.idle), brief(one.requests),
+    rate(growth(now => now.upstreams[i]?.requests)),
+    plain(one.failures), plain(one.retries)]));
+}
+
 function drawCpu() {
   const {enabled, idle, phases} = data.profile;
 
@@ -582,7 +594,7 @@ function redraw() {
     if (!data) return;
     for (const draw of [drawHead, ...charts.map(chart => () => chart.draw()),
       drawTimes, drawSizes, drawQueue, drawCounts, drawFacts, drawStores,
-      drawCpu, drawSlowest])
+      drawUpstreams, drawCpu, drawSlowest])
       draw();
   });
 }

@@ -382,6 +382,62 @@ static void a_tunnel_outlives_the_end_of_what_its_client_sends(void **state)
     client_close(&client);
 }
 
+/* Nothing of it is read any more. */
+static void who_has_said_all_and_goes_is_noticed_within_a_second(void **state)
+{
+    struct client client;
+
+    (void)state;
+    open_tunnel(&client);
+    shutdown(client.fd, SHUT_WR);
+    settle(&client);
+    pass(60000);
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    client_close(&client);
+    pass(1000 + DEADLINE_TICK_MS);
+    assert_int_equal(set.count, 0);
+}
+
+static void who_breaks_off_before_a_full_sink_is_noticed_too(void **state)
+{
+    struct client client;
+
+    (void)state;
+    full_from = 1;
+    open_tunnel(&client);
+    client_send(&client, "last words");
+    given = BYTES("unread, so that the end is a reset");
+    exchange_wake(asked);
+    turn();
+    pass(60000);
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    client_close(&client);
+    pass(1000 + DEADLINE_TICK_MS);
+    assert_int_equal(set.count, 0);
+}
+
+/* What it has said last is read when there is room. */
+static void who_closes_before_a_full_sink_is_heard_to_the_end(void **state)
+{
+    struct client client;
+
+    (void)state;
+    full_from = 1;
+    open_tunnel(&client);
+    client_send(&client, ", last words");
+    client_close(&client);
+    pass(60000);
+    full_from = 0;
+    sink.is_full = false;
+    exchange_wake(asked);
+    for (int i = 0; i < 3; i++)
+        turn();
+    assert_string_equal(taken, "early, last words");
+    assert_true(has_ended);
+    pass(1000 + DEADLINE_TICK_MS);
+    assert_int_equal(set.count, 0);
+}
+
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, set_up_upload, tear_down_upload)
 
@@ -402,6 +458,9 @@ int main(void)
         TEST(no_100_is_sent_but_by_who_answers),
         TEST(a_tunnel_passes_both_ways_without_framing),
         TEST(a_tunnel_outlives_the_end_of_what_its_client_sends),
+        TEST(who_has_said_all_and_goes_is_noticed_within_a_second),
+        TEST(who_breaks_off_before_a_full_sink_is_noticed_too),
+        TEST(who_closes_before_a_full_sink_is_heard_to_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 static struct bytes given; /* to the next that asks */
 static bool is_over;       /* nothing more will be given */
+static uint64_t announced; /* bytes of it; 0: unknown */
 static bool ends_by_drain; /* when the set drains, it is over too */
 static unsigned fills;
 static unsigned open_streams;
@@ -49,6 +50,12 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     assert_int_equal(exchange->peer->family, ADDRESS_UNIX);
     *stream = (struct stream){.fill = fill, .destroy = destroy};
     open_streams++;
+    if (announced > 0) {
+        response->status = 200;
+        head_begin(&response->head, 200, &set.style);
+        response_add_stream_of(response, stream, announced);
+        return;
+    }
     if (response->is_http10)
         response->persists = false;
     response->is_chunked = !response->is_http10;
@@ -89,6 +96,7 @@ static int set_up_later(void **state)
     given = BYTES("");
     is_over = ends_by_drain = false;
     fills = open_streams = 0;
+    announced = 0;
     memset(&stats, 0, sizeof(stats));
     if (set_up(state) != 0)
         return -1;
@@ -429,6 +437,28 @@ static void whoever_ends_what_waited_it_is_neither_incomplete_nor_timed(
     expect_counted(3, 0);
 }
 
+static void of_known_length_it_is_timed_or_incomplete(void **state)
+{
+    static struct distribution service;
+    struct client client;
+
+    (void)state;
+    announced = 6;
+    begin(&client);
+    assert_string_equal(give(&client, "one"), "one");
+    is_over = true;
+    assert_string_equal(give(&client, "two"), "two");
+    expect_counted(1, 1);
+    is_over = false;
+    assert_has(talk(&client, GET("/later")), "Content-Length: 6\r\n");
+    assert_string_equal(give(&client, "one"), "one");
+    client_close(&client);
+    turn();
+    histogram_add_to(&stats.service, &service);
+    assert_int_equal(service.count, 1);
+    assert_int_equal(counter_read(&stats.incomplete), 1);
+}
+
 static void what_never_waited_is_timed(void **state)
 {
     struct client client;
@@ -465,6 +495,7 @@ int main(void)
         TEST(who_is_not_answered_yet_is_told_that_it_leaves),
         TEST(closing_all_closes_what_waits),
         TEST(whoever_ends_what_waited_it_is_neither_incomplete_nor_timed),
+        TEST(of_known_length_it_is_timed_or_incomplete),
         TEST(what_never_waited_is_timed),
     };
 

@@ -325,6 +325,68 @@ static void without_a_head_there_is_no_stream(void **state)
     assert_int_equal(counter.destroyed, 1);
 }
 
+/* --- What is lent in a pipe ----------------------------------------------------- */
+
+/* Lends seven bytes of a pipe with that number, twice. */
+static int fill_pipe(struct stream *stream, struct buf *out)
+{
+    struct counter *of = OWNER_OF(stream, struct counter, stream);
+
+    (void)out;
+    response.lent = (struct bytes){NULL, 7};
+    response.lent_pipe = 42;
+    return ++of->fills < 2 ? STREAM_MORE : STREAM_END;
+}
+
+static void begin_pipe(bool is_chunked)
+{
+    begin_stream(0, 0, is_chunked);
+    counter.stream.fill = fill_pipe;
+    counter.stream.lends = true;
+}
+
+static void a_pipe_is_lent_as_memory_is(void **state)
+{
+    (void)state;
+    begin_pipe(false);
+    response.has_length = true;
+    response.length_left = 14;
+    assert_true(response_refill(&response));
+    assert_left("#######");
+    assert_int_equal(response.parts[0].kind, PART_PIPE);
+    assert_int_equal(response.parts[0].fd, 42);
+    assert_int_equal(response.length_left, 7);
+    assert_int_equal(response.body_bytes, 7);
+    response_advance(&response, 7);
+    assert_true(response_refill(&response));
+    assert_int_equal(response.length_left, 0);
+    /* It is not closed before all of it has been sent. */
+    assert_null(response.stream);
+    assert_int_equal(counter.destroyed, 0);
+    response_advance(&response, 7);
+    assert_true(response_is_done(&response));
+}
+
+static void what_is_in_a_pipe_may_be_a_chunk(void **state)
+{
+    (void)state;
+    begin_pipe(true);
+    assert_true(response_refill(&response));
+    assert_left("00000007\r\n#######\r\n");
+    response_advance(&response, response.bytes_left);
+    assert_true(response_refill(&response));
+    assert_left("00000007\r\n#######\r\n0\r\n\r\n");
+}
+
+static void no_more_is_lent_than_was_said(void **state)
+{
+    (void)state;
+    begin_pipe(false);
+    response.has_length = true;
+    response.length_left = 6;
+    assert_false(response_refill(&response));
+}
+
 int main(void)
 {
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -351,6 +413,9 @@ int main(void)
         FRESH(head_says_the_framing_and_has_no_stream),
         FRESH(head_needs_no_stream),
         FRESH(without_a_head_there_is_no_stream),
+        FRESH(a_pipe_is_lent_as_memory_is),
+        FRESH(what_is_in_a_pipe_may_be_a_chunk),
+        FRESH(no_more_is_lent_than_was_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,7 @@ static void all_that_was_told_gets_there(void **state)
 
     (void)state;
     options.proxy_host = PROXY_HOST_UPSTREAM;
+    options.proxy_splice = true;
     options.proxy_probe = "/health";
     tell("/app=http://a:81/v1;weight=3,unix:/run/b:/v1;backup;max-conns=9");
     proxies = make();
@@ -97,6 +98,7 @@ static void all_that_was_told_gets_there(void **state)
     assert_true(bytes_eq(item->options.relay.pseudonym, BYTES("front")));
     assert_true(bytes_eq(item->options.relay.upgrade, BYTES("websocket")));
     assert_false(item->options.relay.keeps_host);
+    assert_true(item->options.splices);
     assert_ptr_equal(item->options.relay.trust, &trust);
     assert_int_equal(item->options.upstream.balance.policy, BALANCE_LEAST_CONN);
     assert_int_equal(item->options.upstream.retries_max, 2);

@@ -1,0 +1,49 @@
+/*
+ * pipes - pipes by which bytes go from one socket to another without being
+ * copied (splice(2)), and which are used again.
+ *
+ * There may be none: descriptors and the memory that a user's pipes may have
+ * (/proc/sys/fs/pipe-user-pages-soft) are scarce. Who wanted one copies then.
+ *
+ * Invariant: one that is kept is empty, so that nobody ever gets the bytes of
+ *            another.
+ * Thread:    one worker's.
+ * Owns:      those that are kept; of those that are taken the memory and
+ *            descriptors go with pipes_give() only.
+ */
+#ifndef IO_PIPES_H
+#define IO_PIPES_H
+
+#include "base/bytes.h"
+
+enum {
+    PIPE_BYTES = 262144,    /* asked for */
+    PIPE_BYTES_MIN = 65536, /* less is not worth the calls */
+    PIPES_KEPT_MAX = 32     /* unused; more are closed */
+};
+
+struct pipe {
+    struct pipe *next; /* private */
+    int from;          /* the end to read; both do not block */
+    int into;
+    size_t bytes; /* it takes that many, or fewer that came in small pieces */
+};
+
+struct pipes {
+    struct pipe *kept; /* private, as all below */
+    size_t kept_count;
+    size_t open_count; /* of these too */
+    size_t open_max;
+};
+
+/* At most open_max of them at a time, each of two descriptors. */
+void pipes_init(struct pipes *pipes, size_t open_max);
+void pipes_fini(struct pipes *pipes); /* all have been given back */
+
+/* Empty. NULL: there is none to be had. */
+MUST_USE struct pipe *pipes_take(struct pipes *pipes);
+
+/* Closes it if there is something left in it. */
+void pipes_give(struct pipes *pipes, struct pipe **pipe_ref);
+
+#endif

@@ -1,0 +1,135 @@
+#include "handler/proxy_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "observe/profile.h"
+
+/* Of what is left of a body; less is cheaper to copy. */
+enum { PIPED_BYTES_MIN = 65536 };
+
+/* --- Having one ----------------------------------------------------------------- */
+
+/* What comes next goes to the client as it comes, and there is much of it. */
+static bool is_worth_it(const struct transfer *transfer)
+{
+    return transfer->is_answered && !transfer->is_tunnel &&
+           !transfer->exchange->response.is_chunked &&
+           body_reader_plain(&transfer->reader) >= PIPED_BYTES_MIN;
+}
+
+bool transfer_is_piped(struct transfer *transfer)
+{
+    struct pipes *pipes = transfer->proxy->options.pipes;
+
+    if (transfer->pipe || transfer->is_copied || !pipes ||
+        !is_worth_it(transfer))
+        return transfer->pipe;
+    transfer->pipe = pipes_take(pipes);
+    transfer->is_copied = !transfer->pipe;
+    return transfer->pipe;
+}
+
+void transfer_give_pipe(struct transfer *transfer)
+{
+    pipes_give(transfer->proxy->options.pipes, &transfer->pipe);
+    transfer->piped = transfer->piped_lent = 0;
+}
+
+/* --- Filling it ------------------------------------------------------------------ */
+
+/* No more of the body than there is, and no more than has room. */
+static ssize_t receive(const struct transfer *transfer)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    uint64_t left = body_reader_plain(&transfer->reader);
+    size_t room = transfer->pipe->bytes - transfer->piped;
+    ssize_t n = splice(upstream_fd(transfer->ask.upstream), NULL,
+                       transfer->pipe->into, NULL,
+                       left < room ? (size_t)left : room,
+                       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+    profile_leave(before);
+    return n;
+}
+
+/* What stands behind a body would be taken for the next reply. */
+static bool is_clean(const struct transfer *transfer)
+{
+    char byte;
+
+    return recv(upstream_fd(transfer->ask.upstream), &byte, 1,
+                MSG_PEEK | MSG_DONTWAIT) == -1 &&
+           errno == EAGAIN;
+}
+
+/* It may be so before it has as many bytes as it takes: each piece that came
+ * has a place of its own in it. */
+static void note_full(struct transfer *transfer)
+{
+    transfer->piped_full = transfer->piped;
+    transfer_pause(transfer);
+}
+
+static void take_in(struct transfer *transfer, size_t n)
+{
+    transfer_count_in(transfer, n);
+    transfer->piped += n;
+    body_reader_pass(&transfer->reader, n);
+    if (body_reader_plain(&transfer->reader) == 0) {
+        transfer_finish(transfer, is_clean(transfer));
+        return;
+    }
+    if (transfer->piped == transfer->pipe->bytes)
+        note_full(transfer);
+    transfer_watch(transfer);
+}
+
+void transfer_read_piped(struct transfer *transfer)
+{
+    ssize_t n = receive(transfer);
+
+    if (n == -1 && errno == EINTR)
+        return;
+    if (n == -1 && errno == EAGAIN) {
+        /* There is something to be read, or we were not here. */
+        if (transfer->piped > 0) {
+            note_full(transfer);
+            transfer_watch(transfer);
+        }
+        return;
+    }
+    if (n == -1 && errno == EINVAL && transfer->piped == 0) {
+        /* Such a socket cannot. */
+        transfer_give_pipe(transfer);
+        transfer->is_copied = true;
+        return;
+    }
+    if (n > 0)
+        take_in(transfer, (size_t)n);
+    else
+        transfer_meet_end(transfer, n == 0);
+    transfer_wake(transfer);
+}
+
+/* --- Emptying it ------------------------------------------------------------------ */
+
+bool transfer_lend_pipe(struct transfer *transfer)
+{
+    struct response *response = &transfer->exchange->response;
+
+    if (transfer->piped == 0)
+        return false;
+    response->lent = (struct bytes){NULL, transfer->piped};
+    response->lent_pipe = transfer->pipe->from;
+    transfer->piped_lent = transfer->piped;
+    return true;
+}
+
+bool transfer_reclaim_pipe(struct transfer *transfer)
+{
+    transfer->piped -= transfer->piped_lent;
+    transfer->piped_lent = 0;
+    return transfer->piped <= transfer->piped_full / 2;
+}

@@ -1,0 +1,427 @@
+/* link: -Wl,--wrap=splice */
+#include "proxy_place.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { THRESHOLD = 65536 };
+
+static size_t piped;      /* into pipes, by splice(2) */
+static size_t piped_most; /* at a time; 0: any number */
+static int fault;         /* what that fails with, 0: it does not */
+static unsigned calls;    /* of it, and of those below */
+static unsigned again;    /* that found nothing, or no room */
+
+ssize_t __real_splice(int from, off_t *from_at, int to, off_t *to_at,
+                      size_t count, unsigned flags);
+ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at,
+                      size_t count, unsigned flags);
+ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at,
+                      size_t count, unsigned flags)
+{
+    struct stat st;
+    ssize_t n;
+
+    assert_int_equal(fstat(to, &st), 0);
+    if (!S_ISFIFO(st.st_mode))
+        return __real_splice(from, from_at, to, to_at, count, flags);
+    calls++;
+    errno = fault;
+    if (fault != 0)
+        return -1;
+    if (piped_most > 0 && count > piped_most)
+        count = piped_most;
+    n = __real_splice(from, from_at, to, to_at, count, flags);
+    if (n > 0)
+        piped += (size_t)n;
+    again += n == -1;
+    return n;
+}
+
+static int set_up_pipe(void **state)
+{
+    piped = piped_most = 0;
+    fault = 0;
+    calls = again = 0;
+    return set_up_proxy(state);
+}
+
+/* Asks, and gets the head of a reply and as much of its body at once. */
+static void begin_reply(struct client *client, const char *request, size_t len,
+                        size_t first)
+{
+    char head[128];
+
+    client_open_with(client, request);
+    hear();
+    snprintf(head, sizeof(head), OK("Content-Length: %zu\r\n", ""), len);
+    say_bytes(head, strlen(head));
+    if (first > 0)
+        say_bytes(large_bytes, first);
+    await(client);
+}
+
+static size_t body_len(const struct client *client)
+{
+    const char *body = strstr(client->text, "\r\n\r\n");
+
+    return body ? client->len - (size_t)(body + 4 - client->text) : 0;
+}
+
+/* The server goes on, and the client takes what comes; its kernel may wait for
+ * acknowledgements before it sends the last of it. */
+static void go_on(struct client *client, size_t from, size_t to)
+{
+    for (size_t at = from; at < to; at += 65536) {
+        say_bytes(large_bytes + at, to - at < 65536 ? to - at : 65536);
+        settle(client);
+    }
+    for (int i = 0; i < 1000 && body_len(client) < to; i++)
+        await(client);
+}
+
+static void assert_large(const struct client *client, size_t len)
+{
+    assert_int_equal(body_len(client), len);
+    assert_memory_equal(client->text + client->len - len, large_bytes, len);
+}
+
+static size_t pipes_in_use(void)
+{
+    return pipes.open_count - pipes.kept_count;
+}
+
+/* --- Whole ones ------------------------------------------------------------------ */
+
+static void a_long_body_goes_through_a_pipe_to_its_exact_end(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p/1"), LARGE_BYTES, 1000);
+    go_on(&client, 1000, LARGE_BYTES);
+    assert_large(&client, LARGE_BYTES);
+    assert_int_equal(piped, LARGE_BYTES - 1000);
+    assert_int_equal(server_counts.bytes_in,
+                     LARGE_BYTES +
+                         strlen(OK("Content-Length: 3145728\r\n", "")));
+    assert_int_equal(pipes_in_use(), 0);
+    /* Both connections go on. */
+    forget(&client);
+    client_send(&client, GET("/p/2"));
+    assert_has(hear(), "GET /p/2 ");
+    say(OK("Content-Length: 2\r\n", "ok"));
+    assert_answer(await(&client), 200, "ok");
+    assert_int_equal(server_counts.connects, 1);
+    client_close(&client);
+}
+
+static void a_pipe_serves_one_body_after_the_other(void **state)
+{
+    struct client client;
+
+    (void)state;
+    for (size_t len = 200000; len < 210000; len += 1000) {
+        begin_reply(&client, GET("/p"), len, 0);
+        go_on(&client, 0, len);
+        assert_large(&client, len);
+        client_close(&client);
+    }
+    assert_int_equal(pipes.open_count, 1);
+    assert_int_equal(piped, 10 * 204500);
+}
+
+static void what_is_left_decides(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p"), THRESHOLD - 1, 0);
+    go_on(&client, 0, THRESHOLD - 1);
+    assert_large(&client, THRESHOLD - 1);
+    client_close(&client);
+    assert_int_equal(piped, 0);
+    begin_reply(&client, GET("/p"), THRESHOLD, 0);
+    go_on(&client, 0, THRESHOLD);
+    assert_large(&client, THRESHOLD);
+    client_close(&client);
+    assert_int_equal(piped, THRESHOLD);
+}
+
+static void chunks_are_not_piped(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("Transfer-Encoding: chunked\r\n", "40000\r\n"));
+    say_bytes(large_bytes, 0x40000);
+    say("\r\n0\r\n\r\n");
+    assert_has(await(&client), "\r\n0\r\n\r\n");
+    client_close(&client);
+    client_open_with(&client, GET("/p"));
+    hear();
+    say(OK("", "to a client that is to know where it ends"));
+    await(&client);
+    say_bytes(large_bytes, 200000);
+    hang_up();
+    assert_has(await(&client), "\r\n0\r\n\r\n");
+    client_close(&client);
+    assert_int_equal(calls, 0);
+}
+
+static void a_body_until_the_close_is_piped_to_who_knows_no_chunks(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open_with(&client, "GET /p HTTP/1.0\r\n\r\n");
+    hear();
+    say(OK("", ""));
+    await(&client);
+    go_on(&client, 0, 300000);
+    hang_up();
+    await(&client);
+    assert_large(&client, 300000);
+    assert_true(client.has_ended);
+    assert_int_equal(piped, 300000);
+    client_close(&client);
+}
+
+/* --- Who is slow ------------------------------------------------------------------- */
+
+/* Whatever the sockets and the pipe take, until both have been full for longer
+ * than an acknowledgement may be delayed. */
+static size_t say_while_taken(void)
+{
+    size_t said = 0;
+    size_t piped_before = 0;
+
+    for (int quiet = 0; quiet < 200; quiet++) {
+        ssize_t n = send(served, large_bytes + said, LARGE_BYTES - said,
+                         MSG_NOSIGNAL);
+
+        said += n > 0 ? (size_t)n : 0;
+        turn();
+        if (n > 0 || piped > piped_before)
+            quiet = 0;
+        else
+            usleep(1000);
+        piped_before = piped;
+    }
+    return said;
+}
+
+static void a_full_pipe_makes_the_server_wait(void **state)
+{
+    struct client client;
+    size_t said;
+    unsigned called;
+
+    (void)state;
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    said = say_while_taken(); /* and the client takes nothing */
+    assert_true(piped > 0);
+    /* What has left the pipe lies in the client's socket. */
+    assert_true(piped < PIPE_BYTES + (1 << 20));
+    assert_int_equal(pipes_in_use(), 1);
+    called = calls;
+    for (int i = 0; i < 50; i++)
+        turn();
+    assert_int_equal(calls, called); /* nobody asks while it is full */
+    now.mono_ms += 2 * options.idle_ms;
+    settle(&client); /* nor is the server blamed for it */
+    go_on(&client, said, LARGE_BYTES);
+    assert_large(&client, LARGE_BYTES);
+    client_close(&client);
+}
+
+/* Each piece takes a place in the pipe, of which there are 64. */
+static void a_pipe_may_be_full_of_little(void **state)
+{
+    struct client client;
+    size_t said;
+    unsigned called;
+
+    (void)state;
+    piped_most = 1000;
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    said = say_while_taken();
+    assert_int_equal(again, 1);
+    called = calls;
+    for (int i = 0; i < 50; i++)
+        turn();
+    assert_int_equal(calls, called);
+    piped_most = 0;
+    settle(&client);
+    go_on(&client, said, LARGE_BYTES);
+    assert_large(&client, LARGE_BYTES);
+    client_close(&client);
+}
+
+/* --- Without ------------------------------------------------------------------------- */
+
+static void without_a_pipe_all_is_copied(void **state)
+{
+    struct client client;
+
+    (void)state;
+    pipes_fini(&pipes);
+    pipes_init(&pipes, 0);
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    go_on(&client, 0, LARGE_BYTES);
+    assert_large(&client, LARGE_BYTES);
+    client_close(&client);
+    assert_int_equal(calls, 0);
+}
+
+static void where_it_is_switched_off_all_is_copied(void **state)
+{
+    struct client client;
+
+    (void)state;
+    proxy_destroy(proxy);
+    resolver_destroy(resolver);
+    options.pipes = NULL;
+    assert_int_equal(start_proxy(), 0);
+    sites_options.mounts[0].handler = proxy_handler(proxy);
+    conn_place_fini();
+    assert_int_equal(conn_place_init(SCHED_POLICY_SRPT), 0);
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    go_on(&client, 0, LARGE_BYTES);
+    assert_large(&client, LARGE_BYTES);
+    client_close(&client);
+    assert_int_equal(calls, 0);
+    assert_int_equal(pipes.open_count, 0);
+}
+
+static void from_a_socket_that_cannot_all_is_copied(void **state)
+{
+    struct client client;
+
+    (void)state;
+    fault = EINVAL;
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    go_on(&client, 0, LARGE_BYTES);
+    assert_large(&client, LARGE_BYTES);
+    client_close(&client);
+    assert_int_equal(calls, 1);
+}
+
+/* --- Faults --------------------------------------------------------------------------- */
+
+static void a_server_that_breaks_off_breaks_the_answer_off(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    go_on(&client, 0, 200000);
+    hang_up();
+    await(&client);
+    assert_large(&client, 200000);
+    assert_true(client.has_ended);
+    assert_int_equal(set.count, 0);
+    assert_int_equal(pipes_in_use(), 0);
+    assert_int_equal(server_counts.failures, 1);
+    client_close(&client);
+}
+
+static void a_read_that_fails_breaks_the_answer_off(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    go_on(&client, 0, 200000);
+    fault = ECONNRESET;
+    say_bytes(large_bytes, 100);
+    await(&client);
+    assert_large(&client, 200000);
+    assert_true(client.has_ended);
+    assert_int_equal(pipes_in_use(), 0);
+    client_close(&client);
+}
+
+static void interrupted_reads_are_made_again(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p"), 200000, 0);
+    fault = EINTR;
+    say_bytes(large_bytes, 1000);
+    await(&client);
+    assert_int_equal(body_len(&client), 0);
+    fault = EAGAIN; /* woken for nothing */
+    turn();
+    fault = 0;
+    go_on(&client, 1000, 200000);
+    assert_large(&client, 200000);
+    client_close(&client);
+}
+
+static void who_leaves_has_its_pipe_closed(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p"), LARGE_BYTES, 0);
+    say_while_taken();
+    assert_int_equal(pipes_in_use(), 1);
+    client_close(&client);
+    for (int i = 0; i < 20; i++) {
+        turn();
+        usleep(500);
+    }
+    assert_int_equal(pipes.open_count, 0);
+    assert_int_equal(server_shared.active, 0);
+}
+
+static void what_stands_behind_a_body_is_nobodys_reply(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_reply(&client, GET("/p/1"), 200000, 0);
+    say_bytes(large_bytes, 199999);
+    say_bytes("x" OK("Content-Length: 4\r\n", "evil"),
+              strlen("x" OK("Content-Length: 4\r\n", "evil")));
+    await(&client);
+    assert_has_not(client.text, "evil");
+    forget(&client);
+    client_send(&client, GET("/p/2"));
+    assert_has(hear(), "GET /p/2 ");
+    say(OK("Content-Length: 2\r\n", "ok"));
+    assert_answer(await(&client), 200, "ok");
+    assert_int_equal(server_counts.connects, 2);
+    client_close(&client);
+}
+
+#undef TEST
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_pipe, tear_down_proxy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_long_body_goes_through_a_pipe_to_its_exact_end),
+        TEST(a_pipe_serves_one_body_after_the_other),
+        TEST(what_is_left_decides),
+        TEST(chunks_are_not_piped),
+        TEST(a_body_until_the_close_is_piped_to_who_knows_no_chunks),
+        TEST(a_full_pipe_makes_the_server_wait),
+        TEST(a_pipe_may_be_full_of_little),
+        TEST(without_a_pipe_all_is_copied),
+        TEST(where_it_is_switched_off_all_is_copied),
+        TEST(from_a_socket_that_cannot_all_is_copied),
+        TEST(a_server_that_breaks_off_breaks_the_answer_off),
+        TEST(a_read_that_fails_breaks_the_answer_off),
+        TEST(interrupted_reads_are_made_again),
+        TEST(who_leaves_has_its_pipe_closed),
+        TEST(what_stands_behind_a_body_is_nobodys_reply),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* link: -Wl,--wrap=pipe2,--wrap=fcntl,--wrap=malloc */
+#include "io/pipes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MANY = PIPES_KEPT_MAX + 4 };
+
+static struct pipes pipes;
+static bool has_descriptors, has_memory;
+static int size_wanted; /* what pipes are made to have; 0: as asked */
+static bool may_grow;
+
+int __real_pipe2(int fds[2], int flags);
+int __wrap_pipe2(int fds[2], int flags);
+int __wrap_pipe2(int fds[2], int flags)
+{
+    errno = EMFILE;
+    return has_descriptors ? __real_pipe2(fds, flags) : -1;
+}
+
+int __real_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, int value);
+int __wrap_fcntl(int fd, int command, int value)
+{
+    if (command == F_SETPIPE_SZ && !may_grow) {
+        errno = EPERM;
+        return -1;
+    }
+    if (command == F_GETPIPE_SZ && size_wanted > 0)
+        return size_wanted;
+    return __real_fcntl(fd, command, value);
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return has_memory ? __real_malloc(size) : NULL;
+}
+
+static unsigned count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static unsigned before;
+
+static int set_up(void **state)
+{
+    (void)state;
+    has_descriptors = has_memory = may_grow = true;
+    size_wanted = 0;
+    before = count_descriptors();
+    pipes_init(&pipes, MANY);
+    return 0;
+}
+
+/* Whatever a test did, nothing stays open. */
+static int tear_down(void **state)
+{
+    (void)state;
+    pipes_fini(&pipes);
+    return count_descriptors() == before ? 0 : -1;
+}
+
+static void a_pipe_is_large_and_does_not_block(void **state)
+{
+    struct pipe *pipe = pipes_take(&pipes);
+    char byte;
+
+    (void)state;
+    assert_non_null(pipe);
+    assert_int_equal(pipe->bytes, PIPE_BYTES);
+    assert_int_equal(read(pipe->from, &byte, 1), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(__real_fcntl(pipe->into, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(write(pipe->into, "x", 1), 1);
+    assert_int_equal(read(pipe->from, &byte, 1), 1);
+    pipes_give(&pipes, &pipe);
+    assert_null(pipe);
+}
+
+static void one_that_is_given_back_is_taken_again(void **state)
+{
+    struct pipe *first = pipes_take(&pipes);
+    struct pipe *same = first;
+    unsigned open = count_descriptors();
+
+    (void)state;
+    pipes_give(&pipes, &same);
+    assert_int_equal(count_descriptors(), open);
+    assert_ptr_equal(same = pipes_take(&pipes), first);
+    assert_int_equal(count_descriptors(), open);
+    pipes_give(&pipes, &same);
+}
+
+static void one_with_something_in_it_is_closed(void **state)
+{
+    struct pipe *pipe = pipes_take(&pipes);
+    char byte;
+
+    (void)state;
+    assert_int_equal(write(pipe->into, "secret", 6), 6);
+    pipes_give(&pipes, &pipe);
+    assert_int_equal(count_descriptors(), before);
+    pipe = pipes_take(&pipes);
+    assert_int_equal(read(pipe->from, &byte, 1), -1);
+    pipes_give(&pipes, &pipe);
+}
+
+static void no_more_are_open_than_may_be_and_no_more_kept_than_some(void *
+                                                                        *state)
+{
+    struct pipe *taken[MANY];
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        assert_non_null(taken[i] = pipes_take(&pipes));
+    assert_null(pipes_take(&pipes));
+    for (size_t i = 0; i < MANY; i++)
+        pipes_give(&pipes, &taken[i]);
+    assert_int_equal(count_descriptors(), before + 2 * PIPES_KEPT_MAX);
+    assert_non_null(taken[0] = pipes_take(&pipes));
+    pipes_give(&pipes, &taken[0]);
+}
+
+static void without_descriptors_or_memory_there_is_none(void **state)
+{
+    struct pipe *none = NULL;
+
+    (void)state;
+    has_descriptors = false;
+    assert_null(pipes_take(&pipes));
+    has_descriptors = true;
+    has_memory = false;
+    assert_null(pipes_take(&pipes));
+    has_memory = true;
+    assert_int_equal(count_descriptors(), before);
+    pipes_give(&pipes, &none);
+    /* None of these counts as open. */
+    for (size_t i = 0; i < MANY; i++) {
+        struct pipe *pipe = pipes_take(&pipes);
+
+        assert_non_null(pipe);
+        assert_int_equal(write(pipe->into, "x", 1), 1);
+        pipes_give(&pipes, &pipe);
+    }
+}
+
+static void one_that_may_not_grow_serves_if_it_is_not_small(void **state)
+{
+    struct pipe *pipe;
+
+    (void)state;
+    may_grow = false;
+    size_wanted = PIPE_BYTES_MIN;
+    pipe = pipes_take(&pipes);
+    assert_non_null(pipe);
+    assert_int_equal(pipe->bytes, PIPE_BYTES_MIN);
+    size_wanted = PIPE_BYTES_MIN - 4096;
+    assert_null(pipes_take(&pipes));
+    pipes_give(&pipes, &pipe);
+    assert_int_equal(count_descriptors(), before + 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_pipe_is_large_and_does_not_block),
+        TEST(one_that_is_given_back_is_taken_again),
+        TEST(one_with_something_in_it_is_closed),
+        TEST(no_more_are_open_than_may_be_and_no_more_kept_than_some),
+        TEST(without_descriptors_or_memory_there_is_none),
+        TEST(one_that_may_not_grow_serves_if_it_is_not_small),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
