@@ -6,8 +6,8 @@
 #
 # Variables: V=1 shows the commands, WERROR=1 makes warnings errors, CC chooses
 # the compiler, FLAVOUR the flavour that `test`, `unit` and `e2e` use, BUILD
-# another place than build/; ARGS goes to bench/peers.py. PREFIX, DESTDIR,
-# SYSCONFDIR and UNITDIR say where `install` puts things.
+# another place than build/; ARGS goes to the program that measures. PREFIX,
+# DESTDIR, SYSCONFDIR and UNITDIR say where `install` puts things.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -269,8 +269,8 @@ UNIT_BINS     = $(UNIT_$(UNIT_FLAVOUR))
 REPLAY_BINS   = $(REPLAY_$(UNIT_FLAVOUR))
 E2E_BINS      = $(E2E_$(E2E_FLAVOUR))
 SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
-# What is installed is the release, whatever is tested.
-INSTALL_TEST := $(if $(FLAVOUR),,tests/e2e/install.sh)
+# What is installed and measured is the release, whatever is tested.
+SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/lab.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)
@@ -299,14 +299,14 @@ package-test: deps-package ## installs the package in a fresh Debian (root)
 	@sh tests/package.sh $(BUILD)
 
 run-tests: $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(if $(E2E),$(SERVER)) \
-    $(if $(INSTALL_TEST),installable)
-	@$(RUN_TESTS) $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(INSTALL_TEST)
+    $(if $(SHELL_TESTS),installable)
+	@$(RUN_TESTS) $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(SHELL_TESTS)
 
 run-unit: $(UNIT_BINS)
 	@$(RUN_TESTS) $(UNIT_BINS)
 
-run-e2e: $(E2E_BINS) $(SERVER) $(if $(INSTALL_TEST),installable)
-	@$(RUN_TESTS) $(E2E_BINS) $(INSTALL_TEST)
+run-e2e: $(E2E_BINS) $(SERVER) $(if $(SHELL_TESTS),installable)
+	@$(RUN_TESTS) $(E2E_BINS) $(SHELL_TESTS)
 
 cov: deps-test ## all tests, then the share of lines of each file they ran
 	@find $(BUILD)/cov -name '*.gcda' -delete 2>/dev/null || true
@@ -317,7 +317,7 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz run-fuzz bench bench-link run-bench format lint
+.PHONY: fuzz bench bench-link lab format lint
 
 S ?= 60
 T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -342,6 +342,10 @@ bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 bench: deps-bench ## measures against other servers, about six minutes
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
+
+lab: deps-bench ## repeats every experiment, about 40 minutes (EXP=NAME: one)
+	@$(MAKE) all
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/laboratory.py $(EXP) $(ARGS)
 
 format: ## lets clang-format rewrite the C files
 	clang-format -i $(C_FILES)

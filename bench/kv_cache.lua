@@ -13,15 +13,19 @@ dofile(here .. "load.lua")
 function init(args)
     local prefix = wrk.path:gsub("/+$", "")
     local puts = tonumber(args[2])
+    local texts = {GET = {}, PUT = {}}
     local queue = {}
     local at = 0
 
+    -- Each text is made but once: there are many requests of few keys.
     for path in io.lines(args[1]) do
         local count = #queue + 1
         local is_put = puts > 0 and count % puts == 0
+        local method = is_put and "PUT" or "GET"
 
-        queue[count] = wrk.format(is_put and "PUT" or "GET", prefix .. path,
-                                  nil, is_put and value or nil)
+        texts[method][path] = texts[method][path] or wrk.format(
+            method, prefix .. path, nil, is_put and value or nil)
+        queue[count] = texts[method][path]
     end
     request = function()
         at = at % #queue + 1

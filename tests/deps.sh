@@ -89,6 +89,11 @@ for set in "$@"; do
         # With it stores are tried that live in Redis, alone and in a cluster.
         like redis-server test -x /usr/bin/redis-server
         like redis-tools test -x /usr/bin/redis-cli
+        # With these the laboratory is tried in miniature.
+        like wrk command -v wrk
+        like httperf command -v httperf
+        like apache2-utils command -v ab
+        like gnuplot-nox command -v gnuplot
         ;;
     fuzz)
         have clang command -v clang
@@ -107,6 +112,7 @@ for set in "$@"; do
         # What the reverse proxy is measured against, and with.
         like haproxy test -x /usr/sbin/haproxy
         like apache2-utils command -v ab
+        like nghttp2-client command -v h2load
         # What the key-value store is measured against.
         like redis-server command -v redis-server
         like redis-tools command -v redis-benchmark

@@ -10,11 +10,8 @@ sprintd has its default limits of time.
 """
 
 import dataclasses
-import os
-import re
-import subprocess
 
-from . import machine, proxy, servers, site
+from . import machine, proxy, servers, site, tools
 from .processes import Failure
 
 CONNECTIONS = 50
@@ -22,17 +19,6 @@ WORKERS = 4
 PAGE = "index.html"
 SECOND_REQUESTS_MIN = 100  # slower than this is a failure
 PLENTY_S = 60
-
-WHAT = {
-    "complete": r"^Complete requests:\s+(\d+)",
-    "failed": r"^Failed requests:\s+(\d+)",
-    "other_status": r"^Non-2xx responses:\s+(\d+)",
-    "length": r"^Document Length:\s+(\d+)",
-    "per_second": r"^Requests per second:\s+([\d.]+)",
-    "median_ms": r"^ +50% +(\d+)",
-    "p99_ms": r"^ +99% +(\d+)",
-    "longest_ms": r"^ +100% +(\d+)",
-}
 
 
 class Python(servers.Server):
@@ -69,15 +55,7 @@ def rows_wanted():
     return 1 + len(PROXIES)
 
 
-def _read(output):
-    """ab's numbers; what it does not say is 0."""
-    found = {name: re.search(pattern, output, re.MULTILINE)
-             for name, pattern in WHAT.items()}
-    return {name: float(match.group(1)) if match else 0
-            for name, match in found.items()}
-
-
-def _trouble(row, requests):
+def trouble_of(row, requests):
     """Why a row is not what it should be, or nothing."""
     faults = [f"{row[name]:.0f} {what}" for name, what in (
         ("failed", "failed"), ("other_status", "of another status"))
@@ -91,24 +69,9 @@ def _trouble(row, requests):
 
 def _run_ab(lab, port, requests):
     """A row, whose trouble says what went wrong."""
-    log_path = os.path.join(lab.site.folder, "ab.log")
-    child = lab.children.start(
-        ["ab", "-q", "-c", CONNECTIONS, "-n", requests,
-         f"http://{servers.HOST}:{port}/"], lab.client_cpu, log_path,
-        stdout=subprocess.PIPE, text=True)
-    try:
-        output = child.communicate(
-            timeout=PLENTY_S + requests / SECOND_REQUESTS_MIN)[0]
-    except subprocess.TimeoutExpired:
-        return {"trouble": "ab does not end"}
-    finally:
-        lab.children.end(child)
-    if child.returncode != 0:
-        with open(log_path, encoding="utf-8", errors="replace") as log:
-            said = log.read().strip().splitlines()
-        return {"trouble": said[-1] if said else "ab has failed"}
-    row = _read(output)
-    return {**row, "trouble": _trouble(row, requests)}
+    row = tools.ab(lab, port, "/", requests, CONNECTIONS,
+                   timeout=PLENTY_S + requests / SECOND_REQUESTS_MIN)
+    return {**row, "trouble": trouble_of(row, requests)}
 
 
 def _measure_one(lab, kind, requests):

@@ -56,8 +56,9 @@ def _task_cpu_ns(pid, task):
     return int(fields[0]) if fields else None
 
 
-def _stat_cpu_ns(pid):
-    """User and system time in ticks: the way of kernels without schedstat."""
+def ticked_cpu_ns(pid):
+    """User and system time in ticks, threads that have ended included: the way
+    of kernels without schedstat."""
     fields = _stat_fields(pid)
     return (int(fields[11]) + int(fields[12])) * TICK_NS if fields else 0
 
@@ -74,7 +75,7 @@ def cpu_ns(pids):
         if times and None not in times:
             total += sum(times)
         else:
-            total += _stat_cpu_ns(pid)
+            total += ticked_cpu_ns(pid)
     return total
 
 
@@ -139,14 +140,26 @@ def connections_opened():
     return int(dict(zip(*lines))["ActiveOpens"])
 
 
+def _listeners(path):
+    """The local ends of those who listen: they stand first in the table, which
+    may be very long behind them."""
+    try:
+        with open(path, encoding="ascii") as file:
+            next(file)
+            for line in file:
+                fields = line.split()
+                if fields[3] != "0A":
+                    return
+                yield fields[1]
+    except OSError:
+        return
+
+
 def listens(port):
     """Whether someone listens on the port; nobody is disturbed by asking."""
-    end, state = f":{port:04X}", "0A"
-    return any(len(fields) > 3 and fields[1].endswith(end)
-               and fields[3] == state
+    return any(address.endswith(f":{port:04X}")
                for name in ("tcp", "tcp6")
-               for fields in map(str.split,
-                                 _read(f"/proc/net/{name}").splitlines()))
+               for address in _listeners(f"/proc/net/{name}"))
 
 
 def describe():

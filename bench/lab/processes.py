@@ -12,6 +12,7 @@ from . import machine
 END_S = 5
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Failure(Exception):
@@ -37,19 +38,24 @@ class Children:
     def __init__(self):
         self.running = []
         self.commands = []
+        self.handlers = {}
 
     def __enter__(self):
+        self.handlers = {number: signal.getsignal(number)
+                         for number in ENDING_SIGNALS}
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:
+            if self.handlers[number] != signal.SIG_IGN:
                 signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_error):
         # A second Ctrl-C must not leave servers behind.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         for child in reversed(self.running[:]):
             self.end(child)
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
 
     @staticmethod
     def _on_signal(number, _frame):

@@ -134,6 +134,8 @@ class Server:
 
     def __init__(self, lab):
         self.lab = lab
+        self.cpus = lab.server_cpu  # one, or several with commas
+        self.root = lab.site.root
         self.instances = {}
         self.config = None
 
@@ -156,7 +158,7 @@ class Server:
         user = {"nginx": "user root;", "h2o": "user: root"}.get(
             self.program or self.name, "")
         text = template.format(
-            folder=folder, port=port, host=HOST, root=self.lab.site.root,
+            folder=folder, port=port, host=HOST, root=self.root,
             descriptors=self.lab.descriptors,
             connections=self.lab.descriptors - 100,
             user=user if os.geteuid() == 0 else "", **more)
@@ -182,7 +184,7 @@ class Server:
         os.mkdir(folder)
         log_path = os.path.join(folder, "output.log")
         child = self.lab.children.start(
-            self.command(folder, port, file_name), self.lab.server_cpu,
+            self.command(folder, port, file_name), self.cpus,
             log_path)
         end = time.monotonic() + START_S
         while not machine.listens(port):
@@ -274,7 +276,8 @@ class Sprintd(Server):
     arguments = ()
     log_file = ""  # in the server's folder; "": no log
 
-    def binary(self):
+    @staticmethod
+    def binary():
         build = os.environ.get("BUILD", "build")
         return os.path.join(TOP, build, "release", "sprintd")
 
@@ -291,7 +294,7 @@ class Sprintd(Server):
                if self.log_file else [])
         return [self.binary(), "--workers", self.workers,
                 "--listen", f"{HOST}:{port}", *log, *self.arguments,
-                self.lab.site.root]
+                self.root]
 
 
 SERVERS = (Floor, Nginx, Lighttpd, H2o, Sprintd)

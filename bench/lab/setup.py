@@ -81,12 +81,14 @@ def open_lab():
         note("only one CPU: server and client share it, the numbers tell "
              "little")
     folder = tempfile.mkdtemp(prefix="sprintd-bench-")
+    before = os.sched_getaffinity(0)
     try:
         with processes.Children() as children:
             os.sched_setaffinity(0, cpus[-1:])
             yield Lab(site.Site(folder), children, cpus[0], cpus[-1],
                       min(processes.raise_descriptor_limit(), 20_000))
     finally:
+        os.sched_setaffinity(0, before)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -47,15 +47,21 @@ def compile_programs(folder):
 
 def run(net, lab, asked, folder, name="run"):
     """Sends all arrivals at their times; returns a Result for each."""
-    options = net.options
+    return send(lab, asked, folder, (net.address, network.PORT),
+                net.prefix(net.client), net.options, name)
+
+
+def send(lab, asked, folder, where, prefix, options, name="run"):
+    """The same, to an address and a port. prefix: what the program is started
+    by; options: keep_alive, and wait, seconds for the last replies."""
     arrivals_path = os.path.join(folder, f"{name}.arrivals")
     results_path = os.path.join(folder, f"{name}.csv")
     log_path = os.path.join(folder, "client.log")
     arrivals.save(asked, arrivals_path)
     child = lab.children.start(
-        [*net.prefix(net.client), lab.programs["openloop"],
+        [*prefix, lab.programs["openloop"],
          *(["-k"] if options.keep_alive else []), "-w", options.wait,
-         net.address, network.PORT, arrivals_path, results_path],
+         *where, arrivals_path, results_path],
         lab.client_cpu, log_path)
     try:
         status = child.wait(asked[-1].start + options.wait + COMPILE_S)

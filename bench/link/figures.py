@@ -1,40 +1,17 @@
-"""SVG by gnuplot, where there is one.
+"""The figures of a slow link.
 
-Lines differ by dash and mark, not by colour, and letters are large: a figure
-must be readable on paper without colours and on a phone, where it is half as
-wide. The scripts, with the numbers in them, stay beside the figures.
+The scripts for gnuplot, with the numbers in them, stay beside the figures.
 """
 
 import os
-import subprocess
 
-from lab import processes, servers, setup
+from lab import plot
 
 from . import ideal, summary
 
-DRAW_S = 30
 TAIL_POINTS = 60
 TAIL_MARKS = 9  # beside each other they would be a thick line
 SIZE_LEAST = 8  # requests that a mean is taken of
-
-HEAD = r"""set encoding utf8
-set terminal svg size 640,600 noenhanced font "sans-serif,20" \
-    background rgb "white"
-set output "{name}.svg"
-set title "{title}"
-set xlabel "{x}" offset 0,0.8
-set ylabel "{y}" offset 0.5,0
-set key outside center bottom horizontal Left reverse samplen 2.5 width 1
-set grid lc rgb "#c0c0c0"
-set border 3
-set tics nomirror
-set rmargin 3
-{settings}
-"""
-# Measured: black with marks, each another dash. Computed: grey, no marks.
-MEASURED = 'lc rgb "black" lw 2.5 dt {number} pt {mark} ps 1'
-COMPUTED = 'lc rgb "#707070" lw 2.5 dt {number}'
-MARKS = (7, 6, 5, 4, 9, 8, 11, 10)
 
 LOG_BOTH = "set logscale xy"
 AS_SIZES = 'set format x "%.0s %cB"'
@@ -56,10 +33,9 @@ def _title(row, has_load=True):
 
 def _style(name, names):
     if name in ideal.REFERENCES:
-        return COMPUTED.format(number=2 + list(ideal.REFERENCES).index(name))
-    at = [known for known in names
-          if known not in ideal.REFERENCES].index(name)
-    return MEASURED.format(number=1 + at % 5, mark=MARKS[at % len(MARKS)])
+        return plot.reference_style(list(ideal.REFERENCES).index(name))
+    return plot.line_style([known for known in names if known
+                            not in ideal.REFERENCES].index(name))
 
 
 def _script(head, curves, marks=""):
@@ -98,7 +74,7 @@ def _by_load(tables):
             name = f"{net}-{sizes}-{suffix}"
             loads = [table.row.load for table in group]
             margin = (loads[-1] - loads[0]) / 20 or 0.05
-            yield name, _script(HEAD.format(
+            yield name, _script(plot.HEAD.format(
                 name=name, title=_title(group[0].row, has_load=False),
                 x="load", y=label, settings="set logscale y\n"
                 f"set xtics ({', '.join(f'{load:g}' for load in loads)})\n"
@@ -125,7 +101,7 @@ def _by_size(table):
                 pairs[:half], table.link, table.row.net.round_trips, bins=1)
             del pairs[:half]
     name = f"{table.row.name}-by-size"
-    return name, _script(HEAD.format(
+    return name, _script(plot.HEAD.format(
         name=name, title=_title(table.row), x="size",
         y="mean slowdown (× the time alone)",
         settings=f"{LOG_BOTH}\n{AS_SIZES}"), curves)
@@ -144,7 +120,7 @@ def _tail(table):
         curves[name] = [(1e3 * times[rank - 1], 100 * rank / len(times))
                         for rank in ranks]
     name = f"{table.row.name}-tail"
-    return name, _script(HEAD.format(
+    return name, _script(plot.HEAD.format(
         name=name, title=_title(table.row), x="response time (ms)",
         y="requests that take longer",
         settings=f"{LOG_BOTH}\n{AS_PERCENT}"), curves,
@@ -156,18 +132,10 @@ def draw(folder, tables):
     scripts = dict(_by_load(tables))
     for table in tables:
         scripts.update([_by_size(table), _tail(table)])
-    gnuplot = servers.find("gnuplot")
-    if not gnuplot:
-        setup.note("no figures, only scripts for them: gnuplot is missing "
-                   "(apt-get install gnuplot-nox)")
+    program = plot.gnuplot()
     for name, script in scripts.items():
-        path = os.path.join(folder, f"{name}.gp")
-        with open(path, "w", encoding="utf-8") as file:
+        with open(os.path.join(folder, f"{name}.gp"), "w",
+                  encoding="utf-8") as file:
             file.write(script)
-        if not gnuplot:
-            continue
-        done = subprocess.run([gnuplot, os.path.basename(path)], cwd=folder,
-                              capture_output=True, text=True, timeout=DRAW_S,
-                              check=False)
-        if done.returncode:
-            raise processes.Failure(f"gnuplot: {done.stderr.strip()}")
+        if program:
+            plot.run(program, folder, script)

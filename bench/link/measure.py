@@ -152,7 +152,9 @@ def _keep_raw(options, row, seed, name, asked, results):
 
 
 def compute(options, row, seed, link):
-    """The references on the same arrivals."""
+    """The references on the same arrivals, where there is a link to share."""
+    if not row.net.is_narrow:
+        return []
     asked = row.draw(options, seed, link)
     found = []
     for name, discipline in ideal.REFERENCES.items():

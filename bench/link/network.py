@@ -1,5 +1,6 @@
 """Namespaces, the narrow link, and the cable that takes time.
 
+loopback   server and client in one namespace, nothing narrow between them
 local      server ==HTB==> client
            The bottleneck is the server's own interface: its queueing
            discipline is what fills. A veth pair, no delay.
@@ -56,6 +57,7 @@ class Kind:
 
     name: str
     clients: tuple = ()
+    is_narrow: bool = True
 
     @property
     def round_trips(self):
@@ -73,6 +75,7 @@ class Kind:
 
 
 KINDS = {kind.name: kind for kind in (
+    Kind("loopback", is_narrow=False),
     Kind("local"),
     Kind("remote", (("10.99.2.10", 10_000),)),
     Kind("mixed", (("10.99.2.4", 4_000), ("10.99.2.60", 60_000))),
@@ -166,12 +169,17 @@ class Network:
         self.server, self.middle, self.client = (
             f"{name}-{role}" for role in ("server", "middle", "client"))
         self.address = "10.99.1.1"
+        if not kind.is_narrow:
+            self.client, self.address = self.server, "127.0.0.1"
         # Where the narrow link is, as tc wants it told.
         self.narrow = (self.server, "eth0")
         self.stack = contextlib.ExitStack()
 
     def __enter__(self):
         try:
+            if not self.kind.is_narrow:
+                self._namespace(self.server)
+                return self
             if self.kind.clients:
                 self._make_remote()
             else:
@@ -284,6 +292,8 @@ class Network:
 
     def counted(self):
         """What the narrow link has counted so far."""
+        if not self.kind.is_narrow:
+            return dict.fromkeys(("bytes", "packets", "drops"), 0)
         netns, device = self.narrow
         root = json.loads(_run("tc", "-n", netns, "-s", "-j", "qdisc", "show",
                                "dev", device, "root"))[0]

@@ -27,7 +27,8 @@ class Row:
 
     @property
     def title(self):
-        where = {"local": "bottleneck: the server's own interface",
+        where = {"loopback": "no bottleneck: loopback",
+                 "local": "bottleneck: the server's own interface",
                  "remote": "bottleneck further away, 10 ms round trip",
                  "mixed": "bottleneck further away, 4 and 60 ms round trips"}
         what = {"pareto": "Pareto sizes", "web": "web-like sizes"}

@@ -10,24 +10,7 @@ export BUILD
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 trap 'exit 130' INT TERM
-passed=0
-failed=0
-
-# ok NAME: the test of that name, a function, in a shell of its own that the
-# first failing command ends; which it would not as a condition.
-ok()
-{
-    (set -e; "$1") >"$place/said" 2>&1
-    # shellcheck disable=SC2181
-    if [ $? -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "[       OK ] $1"
-    else
-        failed=$((failed + 1))
-        cat "$place/said"
-        echo "[  FAILED  ] $1"
-    fi
-}
+. tests/e2e/ok.sh
 
 # at FOLDER COMMAND: (un)installs there, to be found in /opt/s later.
 at()
@@ -158,6 +141,4 @@ ok settings_outlive_installing_and_uninstalling_again
 ok the_same_source_packs_to_the_same_bytes
 ok the_archive_has_all_that_is_needed_and_nothing_built
 ok the_package_is_of_this_version
-echo "[  PASSED  ] $passed test(s)."
-[ "$failed" -eq 0 ] || echo "[  FAILED  ] $failed test(s)."
-[ "$failed" -eq 0 ]
+say_how_many

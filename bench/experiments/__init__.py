@@ -1,0 +1,21 @@
+"""The experiments of bench/laboratory.py.
+
+model      what an experiment is, and what comes out of one
+bench      what an experiment works with
+figures    gnuplot's scripts for figures
+results    files of what came out; how far a run has come
+writing    the report
+catalog    all experiments, in the order of the report
+
+Each module that the catalog names has a constant EXPERIMENT. What some of them
+need besides:
+
+closed_loops   h2load and httperf in rounds, for file_size and its neighbours
+old_disk       a disk and a link as they were, for ladder
+cache_*        lists of requests, hit ratios, times, for cache_bound
+kv_runs        sessions of a store, for kv_threads
+proxy_ab       ab through proxies, for proxy
+peers_latency  an open loop, for peers
+stacks         perf's samples by phase, for where_time_goes
+versus         claims against peers, for proxy and peers
+"""

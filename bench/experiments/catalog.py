@@ -1,0 +1,36 @@
+"""All experiments, in the order of the report."""
+
+import importlib
+import os
+
+from lab import processes
+
+NAMES = (
+    "ladder", "chunk_size", "concurrency", "spt_slow_link", "cache_bound",
+    "kv_threads", "kv_cache", "file_size", "session_length",
+    "parallel_clients", "proxy", "connections_calls", "where_time_goes",
+    "peers",
+)
+
+
+def _load(name):
+    return importlib.import_module(f".{name}", __package__).EXPERIMENT
+
+
+def all_known():
+    """Every experiment whose module is there."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    return [_load(name) for name in NAMES
+            if os.path.exists(os.path.join(here, f"{name}.py"))]
+
+
+def chosen(names):
+    """Those of the names; all of them when there are none."""
+    known = [name.replace("_", "-") for name in NAMES]
+    strangers = set(names) - set(known)
+    if strangers:
+        raise processes.Failure(
+            f"no such experiment: {', '.join(sorted(strangers))} (there are: "
+            f"{', '.join(known)})")
+    return ([_load(name.replace("-", "_")) for name in names]
+            or all_known())

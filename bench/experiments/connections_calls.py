@@ -1,0 +1,236 @@
+"""Many connections of few calls, or few of many?"""
+
+from . import closed_loops as loops
+from .model import Claim, Experiment, Figure, Result, Series, Table
+
+CONNECTIONS = (100, 300, 1000)
+CALLS = (1, 5, 20, 50)
+WORKERS = (5, 20, 25)
+FILE, FILE_BYTES = "2k.bin", 1_700  # with its head about what theirs had
+AT_ONCE = 20_000  # connections a second: all are open before the first ends
+ONE_BY_ONE = 0
+SEQUENCE = 100    # connections of those that are begun one by one
+REPLIES_MIN = 1_000  # in one round, by repeating short runs
+REPEATS_MAX = 8
+ROUNDS, SECONDS = 7, 135
+MANY_KEEP = 0.9
+IDLE = 0.5  # CPUs: who uses no more is not what limits
+ORIGINAL_PER_SECOND, ORIGINAL_MB_PER_SECOND = 4_688, 9
+SINGLE = "1 worker, 1 CPU"
+
+
+def _name(workers):
+    return f"{workers} workers"
+
+
+def _make(bench, workers):
+    return [bench.sprintd(SINGLE),
+            *(bench.sprintd(_name(count), workers=count, both_cpus=True)
+              for count in workers)]
+
+
+def _grid(connections, calls):
+    """(connections, calls, rate), those begun one by one behind the others."""
+    return [*((count, each, AT_ONCE) for count in connections
+              for each in calls),
+            *((SEQUENCE, each, ONE_BY_ONE) for each in calls)]
+
+
+def _run_all(bench, made, grid):
+    cells = {(server.name, cell): loops.Runs() for server in made
+             for cell in grid}
+    bench.lab.site.put(FILE, FILE_BYTES)
+    for server in made:
+        loops.httperf(bench, server, FILE, 100, 10, AT_ONCE)  # the warm-up
+    rounds = loops.turns(made, bench.pick(ROUNDS, 1), bench.pick(SECONDS, 3))
+    for turn, order in rounds:
+        for cell in grid:
+            bench.step(f"round {turn + 1}: {cell[0]} x {cell[1]}")
+            repeats = max(1, min(REPEATS_MAX,
+                                 REPLIES_MIN // (cell[0] * cell[1])))
+            for _repeat in range(bench.pick(repeats, 1)):
+                for server in order:
+                    runs = cells[server.name, cell]
+                    if not runs.is_broken:
+                        runs.all.append(
+                            loops.httperf(bench, server, FILE, *cell))
+    return cells
+
+
+def _title(cell):
+    count, each, rate = cell
+    return f"{count} x {each}" + (", one by one" if rate == ONE_BY_ONE else "")
+
+
+def _tables(cells, made, grid):
+    columns = ["connections x calls", *(server.name for server in made)]
+
+    def rows(what, scale=1, *more):
+        return [[_title(cell), *(
+            found and found / scale for server in made
+            for found in [cells[server.name, cell].median(what)]), *more]
+            for cell in grid]
+
+    best = "original, best of all"
+    return [
+        Table("Replies per second", [*columns, best],
+              rows("per_second", 1, ORIGINAL_PER_SECOND),
+              "Original: another machine; compare how much few calls a "
+              "connection cost. Where there are several workers they share "
+              "httperf's CPU."),
+        Table("MB per second", [*columns, best],
+              rows("bytes_per_second", 1e6, ORIGINAL_MB_PER_SECOND)),
+        Table("CPU µs per reply", columns, rows("cpu_us")),
+        Table("CPUs that the server used", columns, rows("busy"),
+              "httperf always uses one. Where the server used less than "
+              "it might, httperf was the limit."),
+    ]
+
+
+def _figures(cells, made, calls, most):
+    def line(server, what):
+        return Series(server.name, [
+            [each, found] for each in calls for found in
+            [cells[server.name, (most, each, AT_ONCE)].median(what)] if found])
+
+    original = Series("original's best", [[each, ORIGINAL_PER_SECOND]
+                                          for each in calls],
+                      is_reference=True)
+    return [
+        Figure("rate", f"Replies per second, {most:,} connections",
+               "calls per connection", "replies/s",
+               [*(line(server, "per_second") for server in made), original],
+               log_x=True, log_y=True),
+        Figure("cost", f"CPU time, {most:,} connections",
+               "calls per connection", "µs per reply",
+               [line(server, "cpu_us") for server in made], log_x=True),
+    ]
+
+
+def _rates(cells, made, grid, wanted):
+    """Medians by server and cell, of the cells that are wanted."""
+    return {(server.name, cell): rate for server in made for cell in grid
+            for rate in [cells[server.name, cell].median("per_second")]
+            if rate and wanted(cell)}
+
+
+def _is_noisy(cells, keys):
+    return any(cells[key].is_noisy for key in keys)
+
+
+def _claim_single_calls(cells, made, grid):
+    """The least of all with one call a connection, all begun at once."""
+    rates = _rates(cells, made, grid,
+                   lambda cell: cell[1] == 1 and cell[2] == AT_ONCE)
+    text = (f"one call a connection, where theirs broke down, still gets more "
+            f"than the originals' best, {ORIGINAL_PER_SECOND:,} replies/s")
+    if not rates:
+        return Claim(text, None, "not measured")
+    low = [key for key, rate in rates.items() if rate <= ORIGINAL_PER_SECOND]
+    detail = "the least: " + ", ".join(
+        f"{name} {_title(cell)}: {rates[name, cell]:,.0f}"
+        for name, cell in sorted(rates, key=rates.get)[:3])
+    if low and all(cells[key].median("busy") < IDLE for key in low):
+        return Claim(text, None, f"{detail}; httperf was the limit, the "
+                     f"server used less than {IDLE:g} CPUs")
+    return Claim(text, None if _is_noisy(cells, low) else not low, detail)
+
+
+def _claim_workers(cells, made, grid):
+    """More workers than CPUs must do no harm: the most by the fewest."""
+    few, many = made[1].name, made[-1].name
+    found = {cell: loops.ratios(cells[many, cell], cells[few, cell],
+                                "per_second") for cell in grid}
+    told = {cell: values for cell, values in found.items() if values}
+    worst = sorted(told, key=lambda cell: loops.interval(told[cell]))[:3]
+    return Claim(
+        f"{many} answer at no less than {MANY_KEEP:.0%} of the rate of {few}, "
+        "in every cell of the grid",
+        loops.not_below(list(found.values()), MANY_KEEP), "the least: "
+        + ", ".join(f"{_title(cell)}: {loops.say_ratio(told[cell])}"
+                    for cell in worst))
+
+
+def _claims(cells, named, made, grid):
+    replies = sum(sum(runs.values("replies")) for runs in cells.values())
+    return [
+        loops.claim_sound(
+            "no call fails or times out, in any cell of the grid", named,
+            f"{replies:,} replies"),
+        _claim_single_calls(cells, made, grid),
+        _claim_workers(cells, made, grid),
+    ]
+
+
+def _read_best(cells, made, grid):
+    rates = _rates(cells, made, grid, lambda _cell: True)
+    if not rates:
+        return []
+    name, cell = max(rates, key=rates.get)
+    best = cells[name, cell]
+    return [
+        f"Most replies come with {_title(cell)} and {name}: "
+        f"{rates[name, cell]:,.0f}/s, "
+        f"{best.median('bytes_per_second') / 1e6:.0f} MB/s, for which the "
+        f"server uses {best.median('busy'):.2f} CPUs. The originals topped "
+        f"out at {ORIGINAL_PER_SECOND:,}/s and {ORIGINAL_MB_PER_SECOND} MB/s."]
+
+
+def _read_calls(cells, made, grid):
+    """What few calls cost, in rate, and in CPU time by itself."""
+    texts = []
+    calls = sorted({cell[1] for cell in grid})
+    most = max(cell[0] for cell in grid)
+    for server in (made[0], made[-1]):
+        few, many = (cells[server.name, (most, each, AT_ONCE)]
+                     for each in (calls[0], calls[-1]))
+        if few.trouble or many.trouble:
+            continue
+        kept = few.median("per_second") / many.median("per_second")
+        text = (f"{server.name}, {most:,} connections: {calls[0]} call each "
+                f"gets {kept:.0%} of the replies/s of {calls[-1]} calls each.")
+        # Of each reply: call + connection / calls.
+        connection = (few.median("cpu_us") - many.median("cpu_us")) \
+            / (1 / calls[0] - 1 / calls[-1])
+        call = many.median("cpu_us") - connection / calls[-1]
+        if connection > 0 and call > 0:
+            text += (f" In the server a connection takes {connection:.0f} µs "
+                     f"of CPU time and a call {call:.1f} µs.")
+        texts.append(text)
+    return texts
+
+
+def measure(bench):
+    workers = bench.pick(WORKERS, (5, 20))
+    connections = bench.pick(CONNECTIONS, (50, 100))
+    calls = bench.pick(CALLS, (1, 20))
+    made = _make(bench, workers)
+    grid = _grid(connections, calls)
+    try:
+        cells = _run_all(bench, made, grid)
+    finally:
+        for server in made:
+            server.stop()
+    named = {(name, _title(cell)): runs
+             for (name, cell), runs in cells.items()}
+    return Result(
+        tables=_tables(cells, made, grid),
+        figures=_figures(cells, made, calls, connections[-1]),
+        claims=_claims(cells, named, made, grid),
+        reading=[*_read_best(cells, made, grid),
+                 *_read_calls(cells, made, grid)],
+        noise=loops.noises(named), left_out=loops.troubles(named))
+
+
+EXPERIMENT = Experiment(
+    12, "connections-calls", "Connections against calls",
+    "How many replies a second do so many connections of so many calls get, "
+    "by 5, 20 and 25 workers? The originals topped out at 4,688 replies/s and "
+    "9 MB/s, and few calls a connection ruined them.",
+    "httperf --num-conns x --num-calls, the connections begun at "
+    f"{AT_ONCE:,} a second, so that all are there at once, or one by one; a "
+    "file as large as their replies must have been (9 MB/s by 4,688/s). One "
+    "worker has a CPU of its own; the others may use both and share one with "
+    "httperf, as originals did: so CPU time per reply stands beside. Short "
+    "runs are repeated, in turns, and medians taken.",
+    145, measure)

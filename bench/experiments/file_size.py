@@ -1,0 +1,246 @@
+"""How much do workers, and a log, bring or cost by the size of the file?"""
+
+import dataclasses
+
+from . import closed_loops as loops
+from .bench import median
+from .model import Claim, Experiment, Figure, Result, Series, Table
+
+CONNECTIONS, CALLS, WORKERS = 8, 10, 8
+REQUESTS = CONNECTIONS * CALLS
+SIZES = {"5 KB": 5_000, "20 KB": 20_000, "100 KB": 100_000,
+         "400 KB": 400_000, "1.2 MB": 1_200_000, "3.3 MB": 3_300_000}
+ROUNDS, SECONDS = 40, 105
+AUTO_KEEPS = 0.9
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    name: str
+    workers: int = 1
+    has_log: bool = False
+    both_cpus: bool = True
+    link: str = "off"  # loopback is none: what finds out its rate is apart
+
+
+ONE = Way("1 worker")
+ONE_LOG = Way("1 worker, log", has_log=True)
+MANY = Way(f"{WORKERS} workers", WORKERS)
+MANY_LOG = Way(f"{WORKERS} workers, log", WORKERS, True)
+ONE_AUTO = Way("1 worker, link auto", link="auto")
+ONE_OWN = Way("1 worker, 1 CPU", both_cpus=False)
+MANY_LOG_OWN = Way(f"{WORKERS} workers, log, 1 CPU", WORKERS, True, False)
+WAYS = (ONE, ONE_LOG, MANY, MANY_LOG, ONE_AUTO, ONE_OWN, MANY_LOG_OWN)
+
+
+def _base(way):
+    """The serial server that a way is compared with."""
+    return ONE if way.both_cpus else ONE_OWN
+
+
+def _make(bench):
+    """Servers by their name, and the logs of those that write one."""
+    made, logs = [], {}
+    for way in WAYS:
+        options = (f"--link-rate={way.link}",)
+        if way.has_log:
+            more, logs[way.name] = loops.log_options(
+                bench, f"file-size-{WAYS.index(way)}")
+            options += more
+        made.append(bench.sprintd(way.name, *options, workers=way.workers,
+                                  both_cpus=way.both_cpus))
+    return made, logs
+
+
+def _file(size_name):
+    return f"{size_name.replace(' ', '-')}.bin"
+
+
+def _run_all(bench, made, sizes):
+    """Runs by size and way, and how often each server was asked."""
+    cells = {(size, way.name): loops.Runs() for size in sizes for way in WAYS}
+    asked = dict.fromkeys((way.name for way in WAYS), 0)
+
+    def run(server, size):
+        asked[server.name] += REQUESTS
+        return loops.h2load(bench, server, _file(size), REQUESTS, CONNECTIONS)
+
+    for size in sizes:
+        bench.lab.site.put(_file(size), SIZES[size])
+        for server in made:  # the warm-up
+            run(server, size)
+    rounds = loops.turns(made, bench.pick(ROUNDS, 2), bench.pick(SECONDS, 3))
+    for turn, order in rounds:
+        bench.step(f"round {turn + 1}")
+        for size in sizes:
+            for server in order:
+                runs = cells[size, server.name]
+                if not runs.is_broken:
+                    runs.all.append(run(server, size))
+    return cells, asked
+
+
+def _speed_up(cells, size, way):
+    """Round for round, by the serial server on the same CPUs."""
+    return loops.ratios(cells[size, way.name], cells[size, _base(way).name],
+                        "per_second")
+
+
+def _tables(cells, sizes):
+    columns = ["file", *(way.name for way in WAYS)]
+
+    def rows(what):
+        return [[size, *(cells[size, way.name].median(what) for way in WAYS)]
+                for size in sizes]
+
+    compared = [way for way in WAYS if way is not _base(way)]
+    count = min(len(runs.all) for runs in cells.values())
+    speed_ups = [[size, *(loops.say_ratio(found) if found else None
+                          for way in compared
+                          for found in [_speed_up(cells, size, way)])]
+                 for size in sizes]
+    return [
+        Table("Speed-up over one worker without a log on the same CPUs: "
+              "median (its 95 % interval)",
+              ["file", *(way.name for way in compared)], speed_ups,
+              f"{count} rounds, {REQUESTS} requests each. Original: no "
+              "numbers have come down, but with the log it was slower than "
+              "the serial server. Ways without \"1 CPU\" share the client's."),
+        Table("Mean response, ms", columns, rows("mean_ms")),
+        Table("CPU µs per reply, all threads, the log's too", columns,
+              rows("cpu_us")),
+    ]
+
+
+def _figures(cells, sizes):
+    def line(way, point):
+        points = [[SIZES[size] / 1000, *found] for size in sizes
+                  for found in [point(size, way)] if found]
+        return Series(way.name, points)
+
+    def speed_up(size, way):
+        found = _speed_up(cells, size, way)
+        return (median(found), *loops.interval(found)) if found else None
+
+    def response(size, way):
+        found = cells[size, way.name].median("mean_ms")
+        return (found,) if found else None
+
+    ends = [[SIZES[size] / 1000, 1] for size in (sizes[0], sizes[-1])]
+    return [
+        Figure("speed-up", "Speed-up by file size", "file, KB",
+               "by one worker without a log",
+               [*(line(way, speed_up)
+                  for way in (MANY, MANY_LOG, ONE_AUTO, MANY_LOG_OWN)),
+                Series("1 worker", ends, is_reference=True)], log_x=True),
+        Figure("response", "Mean response by file size", "file, KB", "ms",
+               [line(way, response) for way in (ONE, ONE_LOG, MANY, MANY_LOG)],
+               log_x=True, log_y=True),
+    ]
+
+
+def _claim_not_below(cells, sizes, way, where):
+    found = [_speed_up(cells, size, way) for size in sizes]
+    return Claim(
+        f"{way.workers} workers with a log serve files of every size at no "
+        f"less than {loops.EQUAL:.0%} of the rate of one worker without a "
+        f"log, {where}", loops.not_below(found),
+        ", ".join(f"{size}: {loops.say_ratio(values)}"
+                  for size, values in zip(sizes, found) if values))
+
+
+def _claim_link(cells, sizes):
+    found = [_speed_up(cells, size, ONE_AUTO) for size in sizes]
+    return Claim(
+        "finding out the link's rate (--link-rate=auto, the default) costs at "
+        f"most {1 - AUTO_KEEPS:.0%} of the throughput where there is no "
+        "narrow link", loops.not_below(found, AUTO_KEEPS),
+        ", ".join(f"{size}: {loops.say_ratio(values)}"
+                  for size, values in zip(sizes, found) if values))
+
+
+def _claims(cells, sizes, logs, asked):
+    lines = {name: loops.count_lines(path) for name, path in logs.items()}
+    return [
+        _claim_not_below(cells, sizes, MANY_LOG, "both on both CPUs"),
+        _claim_not_below(cells, sizes, MANY_LOG_OWN, "both on one CPU"),
+        _claim_link(cells, sizes),
+        loops.claim_sound(
+            "no request fails, whatever the file's size", cells,
+            f"{sum(asked.values()):,} requests, each body complete"),
+        Claim("the log has a line for every reply",
+              all(lines[name] == asked[name] for name in lines),
+              ", ".join(f"{name}: {lines[name]:,} of {asked[name]:,}"
+                        for name in lines)),
+    ]
+
+
+def _more(values):
+    """A ratio in words."""
+    low, high = loops.interval(values)
+    if low <= 1 <= high:
+        return "no more and no less, as far as the noise lets see,"
+    change = median(values) - 1
+    return f"{abs(change):.0%} {'more' if change > 0 else 'less'}"
+
+
+def _cost_of(cells, size, way, base):
+    found = loops.ratios(cells[size, way.name], cells[size, base.name],
+                         "cpu_us")
+    return f"{median(found) - 1:+.0%}" if found else "an unknown share"
+
+
+def _read_size(cells, size):
+    many, log = (_speed_up(cells, size, way) for way in (MANY, ONE_LOG))
+    if not many or not log:
+        return []
+    return [
+        f"Files of {size}: {WORKERS} workers answer {_more(many)} per second "
+        f"than one does, and take {_cost_of(cells, size, MANY, ONE)} CPU time "
+        f"per reply. One worker with a log answers {_more(log)} than without, "
+        f"and takes {_cost_of(cells, size, ONE_LOG, ONE)}."]
+
+
+def _read_link(cells, sizes):
+    """Whether finding out the link's rate costs anything."""
+    found = {size: _speed_up(cells, size, ONE_AUTO) for size in sizes}
+    slow = [f"{size} {1 / median(values):.1f} times" for size, values
+            in found.items() if values and loops.interval(values)[1] < 0.8]
+    if not slow:
+        return []
+    return ["All but one leave the link alone (--link-rate=off). The one "
+            f"that finds out its rate is slower: {', '.join(slow)}. It holds "
+            "bytes back for a link that is not narrow."]
+
+
+def _reading(cells, sizes):
+    return [*_read_size(cells, sizes[0]), *_read_size(cells, sizes[-1]),
+            *_read_link(cells, sizes)]
+
+
+def measure(bench):
+    sizes = bench.pick(list(SIZES), ["5 KB", "400 KB"])
+    made, logs = _make(bench)
+    try:
+        cells, asked = _run_all(bench, made, sizes)
+    finally:
+        for server in made:
+            server.stop()  # and its log is complete
+    return Result(tables=_tables(cells, sizes), figures=_figures(cells, sizes),
+                  claims=_claims(cells, sizes, logs, asked),
+                  reading=_reading(cells, sizes), noise=loops.noises(cells),
+                  left_out=loops.troubles(cells))
+
+
+EXPERIMENT = Experiment(
+    8, "file-size", "File size",
+    "How do one worker, many, and many with a log compare from 5 KB to "
+    "3.3 MB? The original's logging version was slower than its serial one.",
+    f"h2load: {CONNECTIONS} connections of {CALLS} requests. That takes "
+    "milliseconds, so each is run dozens of times in turns, and speed-ups are "
+    "medians of ratios within a round. The client has one of two CPUs: "
+    "workers that may use both share it with the client. So CPU time per "
+    "reply stands beside, and the claim is made on one CPU too. Logs are "
+    "complete (--log-overflow=wait). Nothing is held back for a link "
+    "(--link-rate=off), but by one way that is there to see what that costs.",
+    115, measure)

@@ -1,0 +1,233 @@
+"""How many threads does the key-value store want?"""
+
+import statistics
+
+from lab import rounds, sessions
+
+from . import kv_runs
+from .model import BARS, Claim, Experiment, Figure, Result, Series, Table
+
+THREADS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 18)
+ORIGINAL_MS = {12: 24.1}
+ALIKE = 1.15  # what passes for as good as the best
+WRITES = ("PUT", "DELETE")
+
+
+def _original_table(mode, cells, threads):
+    """As the original's was."""
+    rows = []
+    for count in threads:
+        cell = cells[mode, count]
+        original = ORIGINAL_MS.get(count)
+        if cell.trouble:
+            rows.append([count, *[None] * 8, original])
+            continue
+        rows.append([
+            count, *(cell.middle(lambda run, of=of: of(run.times()) / 1e3)
+                     for of in (min, max, statistics.median)),
+            cell.mean() / 1e3, cell.middle(lambda run: run.seconds),
+            cell.mean("server") / 1e3, cell.spread * 100,
+            cell.middle(kv_runs.cpu_us_of), original])
+    return Table(
+        f"Response time by threads: {mode.title}",
+        ["threads", "min ms", "max ms", "median ms", "mean ms", "total s",
+         "mean at the server ms", "spread of the mean %", "CPU µs a request",
+         "original's mean ms"], rows,
+        "Total: from the first request to the last reply. CPU: the server's. "
+        "The original's best mean, on another machine, is the only one known.")
+
+
+def _parts(cell):
+    """Where a request's mean time goes, in µs: they add up to what the client
+    sees, but for medians."""
+    return {"on the way": cell.mean("way"),
+            "in the server": cell.mean("server"),
+            "in the client's socket": cell.mean("lay")}
+
+
+def _parts_table(mode, cells, threads):
+    rows = []
+    for count in threads:
+        cell = cells[mode, count]
+        if cell.trouble:
+            rows.append([count, *[None] * 9])
+            continue
+        rows.append([
+            count, cell.mean(), *_parts(cell).values(), cell.mean("call"),
+            cell.mean("took", ("GET",)), cell.mean("server", ("GET",)),
+            cell.mean("server", WRITES),
+            cell.writes_a_commit])
+    return Table(
+        f"Where a request's mean time goes: {mode.title}",
+        ["threads", "client µs", "on the way µs", "in the server µs",
+         "in the client's socket µs", "of the way: client's call µs",
+         "GET, client µs", "GET, server µs", "PUT and DELETE, server µs",
+         "writes a commit"], rows,
+        "On the way: the client's call, the network, and waiting in the "
+        "server's socket until a worker reads (what is left, so it may be "
+        "below zero by some µs on loopback, where calls overlap). In the "
+        "server: from the first byte read to the last byte handed over, by "
+        "its log. In the client's socket: by the kernel's time stamp.")
+
+
+def _figures(cells, threads):
+    lines = []
+    for mode in kv_runs.MODES:
+        sound = [(count, cells[mode, count]) for count in threads
+                 if not cells[mode, count].trouble]
+        lines.append(Series(f"client, {mode.title}", [
+            [count, cell.mean() / 1e3, min(cell.means_ms), max(cell.means_ms)]
+            for count, cell in sound]))
+        lines.append(Series(f"server, {mode.title}", [
+            [count, cell.mean("server") / 1e3] for count, cell in sound]))
+    bars = []
+    for mode in kv_runs.MODES:
+        best = _best(mode, cells, threads)
+        if best:
+            bars.append(Series(f"{mode.title}, threads: {best}", [
+                [part, max(0, us)]
+                for part, us in _parts(cells[mode, best]).items()]))
+    return [Figure("mean", "10 sessions with the key-value store", "threads",
+                   "mean response (ms)", lines, log_y=True),
+            Figure("parts", "Where the mean time goes, at the best number",
+                   "", "mean (µs)", bars, kind=BARS)]
+
+
+def _best(mode, cells, threads):
+    """The number of threads with the least mean, or None."""
+    sound = [count for count in threads if not cells[mode, count].trouble]
+    return min(sound, key=lambda count: cells[mode, count].mean(),
+               default=None)
+
+
+def _claim_count(mode, cells, threads, count, what):
+    """Whether so many threads are as good as the best number."""
+    text = (f"key-value store, {mode.title}: {what} (here {count}) are as good "
+            "as the best number")
+    best = _best(mode, cells, threads)
+    if count not in threads or cells[mode, count].trouble:
+        return Claim(text, None, "not measured")
+    cell, least = cells[mode, count], cells[mode, best]
+    ratio = cell.mean() / least.mean()
+    holds = ratio <= ALIKE
+    # What the runs would say that differ most the other way.
+    ours, theirs = (max, min) if holds else (min, max)
+    is_sure = count == best or (
+        ours(cell.means_ms) / theirs(least.means_ms) <= ALIKE) == holds
+    return Claim(text, holds if is_sure and len(cell.runs) > 1 else None,
+                 f"mean {cell.mean() / 1e3:.3g} ms with {count}, "
+                 f"{least.mean() / 1e3:.3g} ms with {best} (the best): "
+                 f"{ratio:.2f} times, and {ALIKE:g} pass")
+
+
+def _claims(cells, threads):
+    troubles = [f"{mode.title}, {count} threads: {cell.trouble}"
+                for (mode, count), cell in cells.items() if cell.trouble]
+    requests = sum(len(run.answers) for cell in cells.values()
+                   for run in cell.runs)
+    return [Claim("key-value store: every reply is the right one, with any "
+                  "number of threads", not troubles, "; ".join(troubles)
+                  or f"{requests:,} requests, none failed"),
+            # What sprintd takes when it is not told, and far too many.
+            *(_claim_count(mode, cells, threads, 2 if mode.both_cpus else 1,
+                           "as many threads as CPUs")
+              for mode in kv_runs.MODES),
+            *(_claim_count(mode, cells, threads, threads[-1],
+                           "far more threads than CPUs")
+              for mode in kv_runs.MODES)]
+
+
+def _read_best(mode, cells, threads):
+    best = _best(mode, cells, threads)
+    if best is None:
+        return ""
+    cell = cells[mode, best]
+    means = {count: cells[mode, count].mean() for count in threads
+             if not cells[mode, count].trouble}
+    worst = max(means, key=means.get)
+    return (f"{mode.title}: least mean by threads with {best} "
+            f"({means[best] / 1e3:.3g} ms, of it "
+            f"{cell.mean('server') / 1e3:.3g} ms in the server), most with "
+            f"{worst} ({means[worst] / means[best]:.2f} times as much), CPU a "
+            f"request {cells[mode, best].middle(kv_runs.cpu_us_of):.3g} and "
+            f"{cells[mode, worst].middle(kv_runs.cpu_us_of):.3g} µs")
+
+
+def _read_parts(mode, cells, threads):
+    best = _best(mode, cells, threads)
+    if best is None:
+        return ""
+    cell = cells[mode, best]
+    parts = ", ".join(f"{us:,.0f} {part}" for part, us in _parts(cell).items())
+    return f"{mode.title}, threads {best}: {cell.mean():,.0f} µs are {parts}"
+
+
+def _read_disk(cells, threads):
+    """What durability costs, by the same number of threads."""
+    pair = [cells[mode, threads[0]] for mode in kv_runs.MODES[:2]]
+    if any(cell.trouble for cell in pair):
+        return ""
+    (reads, unsynced_reads), (writes, unsynced_writes) = (
+        [cell.mean("server", methods) for cell in pair]
+        for methods in (("GET",), WRITES))
+    commit = pair[0].writes_a_commit
+    text = (f"The disk, threads {threads[0]}: in the server a write takes "
+            f"{writes:,.0f} µs when it is durable, {unsynced_writes:,.0f} when "
+            f"it is not synced; a GET {reads:,.0f} and {unsynced_reads:,.0f}")
+    if commit:
+        text += f". {commit:.1f} writes share a commit and its sync"
+    return text + (", and reads do not wait for it."
+                   if reads < writes / 2 else ".")
+
+
+def _reading(cells, threads):
+    best, parts = (
+        "; ".join(filter(None, (read(mode, cells, threads)
+                                for mode in kv_runs.MODES)))
+        for read in (_read_best, _read_parts))
+    texts = [
+        f"The original was best with 12 threads for {sessions.SESSIONS} "
+        "sessions, as is to be expected where a thread has one session at a "
+        "time. Here a worker has many, and a thread of its own does all "
+        f"writing. {best}.",
+        "What the client sees and the server does not is the way, with the "
+        "wait in the server's socket until a worker comes round, and the wait "
+        f"in the client's, one thread for all sessions. Means: {parts}.",
+        _read_disk(cells, threads)]
+    return list(filter(None, texts)) if best else []
+
+
+def measure(bench):
+    threads = bench.pick(THREADS, (2,))
+    cells = kv_runs.take_all(bench, threads)
+    result = Result(claims=_claims(cells, threads),
+                    figures=_figures(cells, threads),
+                    reading=_reading(cells, threads))
+    for mode in kv_runs.MODES:
+        result.tables += [_original_table(mode, cells, threads),
+                          _parts_table(mode, cells, threads)]
+    taken = max(len(cell.runs) for cell in cells.values())
+    if taken < bench.pick(kv_runs.ROUNDS, 1):
+        result.noise.append(f"key-value store, threads: time was up after "
+                            f"{taken} runs of each, of {kv_runs.ROUNDS}")
+    for (mode, count), cell in cells.items():
+        where = f"{mode.title}, {count} threads"
+        if cell.trouble:
+            result.left_out.append(f"{where}: {cell.trouble}")
+        elif cell.spread > rounds.NOISY_SPREAD:
+            result.noise.append(f"{where}: means differ by {cell.spread:.0%}")
+    return result
+
+
+EXPERIMENT = Experiment(
+    6, "kv-threads", "How many threads for the key-value store?",
+    "Which number of threads gives the least mean response time, and where is "
+    "the rest of what clients see?",
+    f"{sessions.SESSIONS} sessions of {kv_runs.REQUESTS:,} requests each "
+    "(80 % GET, 10 % PUT, 10 % DELETE; seeded), each on a connection of its "
+    "own, the next request when the last is answered; values of 1 KiB. Durable "
+    "(a write is answered when on disk) and not; the server on a CPU of its "
+    "own, and on both with the client. All servers begin with the same store; "
+    "runs in turns, medians over them. Each request's time is taken at the "
+    "client and at the server, which logs each of them.",
+    120, measure)

@@ -1,0 +1,300 @@
+"""Blocking I/O ladder."""
+
+import contextlib
+import dataclasses
+import os
+import random
+
+from lab import machine, processes, site, tools
+
+from . import bench, model, old_disk
+
+RATE = 500
+CONNECTIONS = 1_000
+CONNECTIONS_QUICK = 60
+ROUNDS = 6
+LARGE = 16
+LARGE_MEDIAN = site.MIB
+LARGE_QUICK = 128 * site.KIB
+SMALL = 60
+SMALL_QUICK = 10
+SMALL_MIN, SMALL_MAX = 512, 16 * site.KIB
+TIMEOUT_S = 60
+RECEIVE_BUFFER = 65_536
+CHUNK = "32K"
+WHOLE = "1G"  # larger than any file
+
+BYTES_TEXT = f"{old_disk.BYTES_PER_SECOND / 1e6:.0f} MB"
+CHUNKED = ("--send-method=read", f"--chunk-size={CHUNK}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    name: str
+    workers: int
+    arguments: tuple
+    original: tuple  # two mean response times in seconds
+    is_rung: bool = True
+
+
+STEPS = (
+    Step("whole files", 1,
+         ("--send-method=read", f"--chunk-size={WHOLE}", "--schedule=fifo",
+          "--cache-size=0"), (823.5, 352)),
+    Step("chunked reads", 1,
+         (*CHUNKED, "--schedule=fifo", "--cache-size=0"), (131, 70.1)),
+    Step("five workers", 5,
+         (*CHUNKED, "--schedule=fifo", "--cache-size=0"), (48.1, 20.8)),
+    Step("shortest first", 5,
+         (*CHUNKED, "--schedule=srpt", "--cache-size=0"), (47.2, 19.7)),
+    Step("file cache", 5, (f"--chunk-size={CHUNK}", "--schedule=srpt"),
+         (79.5, 40.2)),
+    # Beside the ladder: how much of the last step is the way of sending.
+    Step("(no cache, auto)", 5,
+         (f"--chunk-size={CHUNK}", "--schedule=srpt", "--cache-size=0"), (),
+         is_rung=False),
+)
+RUNGS = tuple(step for step in STEPS if step.is_rung)
+
+
+@dataclasses.dataclass
+class Sample:
+    mean_ms: float
+    median_ms: float
+    longest_ms: float
+    cpu_us: float
+    seconds: float
+    trouble: str
+
+
+def _put_files(lab_bench, rng):
+    """Names of the small files, and of the large ones."""
+    lab_site = lab_bench.lab.site
+    small, large = [], []
+    for index in range(lab_bench.pick(SMALL, SMALL_QUICK)):
+        name = f"ladder/small{index:02d}.bin"
+        size = int(rng.lognormvariate(8.5, 0.7))
+        lab_site.put(name, min(SMALL_MAX, max(SMALL_MIN, size)))
+        small.append(name)
+    median = lab_bench.pick(LARGE_MEDIAN, LARGE_QUICK)
+    for index in range(LARGE):
+        name = f"ladder/large{index:02d}.bin"
+        lab_site.put(name, median // 4 * 2 ** (index % 5))
+        large.append(name)
+    return small, large
+
+
+def _write_log(lab_bench, small, large, rng):
+    """Every large file once, among small ones that come again and again."""
+    count = lab_bench.pick(CONNECTIONS, CONNECTIONS_QUICK)
+    names = large + [rng.choice(small) for _each in range(count - len(large))]
+    rng.shuffle(names)
+    path = os.path.join(lab_bench.lab.site.folder, "ladder.log")
+    with open(path, "wb") as file:
+        file.write(b"".join(f"/{name}\0".encode() for name in names))
+    return path, [os.path.getsize(lab_bench.lab.site.path(name))
+                  for name in names]
+
+
+def _trouble(said, count):
+    faults = [f"{said[name]:.0f} {what}" for name, what in (
+        ("errors", "errors"), ("timeouts", "timeouts")) if said[name]]
+    if said["ok"] != count:
+        faults.append(f"{said['ok']:.0f} of {count:,} replies were good")
+    return ", ".join(faults)
+
+
+def _run(lab_bench, server, files, log_path, folder, count):
+    """One run of a process that has served nothing yet."""
+    try:
+        instance = server.instance("")
+        if folder:
+            old_disk.join(folder, instance.pids)
+        before = machine.cpu_ns(instance.pids)
+        with old_disk.Forgetful(files):
+            said = tools.httperf(
+                lab_bench.lab, instance.port, count, f"--wlog=n,{log_path}",
+                f"--recv-buffer={RECEIVE_BUFFER}", rate=RATE,
+                timeout_s=TIMEOUT_S, timeout=2 * TIMEOUT_S)
+        spent = machine.cpu_ns(instance.pids) - before
+        return Sample(said["connection_ms"], said["connection_median_ms"],
+                      said["connection_max_ms"], spent / 1e3 / count,
+                      said["seconds"], _trouble(said, count))
+    except (processes.Failure, OSError) as failure:
+        return Sample(0, 0, 0, 0, 0, str(failure))
+    finally:
+        server.stop()
+
+
+def _samples(lab_bench, files, log_path, folder, count):
+    """Lists of samples by step, taken in turns."""
+    made = {step.name: lab_bench.sprintd(step.name, *step.arguments,
+                                         workers=step.workers)
+            for step in STEPS}
+    found = {step.name: [] for step in STEPS}
+    for turn in range(lab_bench.pick(ROUNDS, 1)):
+        for step in STEPS:
+            lab_bench.step(f"round {turn + 1}: {step.name}")
+            found[step.name].append(_run(lab_bench, made[step.name], files,
+                                         log_path, folder, count))
+    return found
+
+
+def _trouble_of(samples):
+    return next((sample.trouble for sample in samples if sample.trouble), "")
+
+
+def _means(samples):
+    return [sample.mean_ms for sample in samples]
+
+
+def _row(step, samples):
+    originals = [*step.original] or [None, None]
+    trouble = _trouble_of(samples)
+    if trouble:
+        return [step.name, *[None] * 6, *originals, trouble]
+    return [step.name,
+            *(round(bench.median(getattr(sample, what) for sample in samples),
+                    1)
+              for what in ("mean_ms", "median_ms", "longest_ms")),
+            f"{min(_means(samples)):,.0f} to {max(_means(samples)):,.0f}",
+            round(bench.median(s.cpu_us for s in samples)),
+            round(bench.median(s.seconds for s in samples), 2), *originals,
+            ""]
+
+
+def _table(found, sizes):
+    return model.Table(
+        f"Responses to a log of {len(sizes):,} requests",
+        ["step", "mean ms", "median ms", "longest ms", "means of rounds",
+         "CPU µs/reply", "all s", "original, mean s", "second original",
+         "trouble"],
+        [_row(step, found[step.name]) for step in STEPS],
+        f"{sum(sizes) / 1e6:,.0f} MB in all; the largest file has "
+        f"{max(sizes) / 1e6:,.1f} MB, half have less than "
+        f"{bench.median(sizes) / 1e3:.1f} KB. The originals ran on other "
+        "machines with other files: compare the ratios of steps.")
+
+
+def _figure(found):
+    """All of them as shares of the first step, as the machines differ."""
+    def relative(values):
+        return [[step.name, value / values[0]]
+                for step, value in zip(RUNGS, values)]
+
+    ours = [bench.median(_means(found[step.name])) for step in RUNGS]
+    return model.Figure(
+        "steps", "Mean response, relative to whole files", "step",
+        "share of the first", [
+            model.Series("sprintd", relative(ours)),
+            model.Series("original",
+                         relative([s.original[0] for s in RUNGS]), True),
+            model.Series("second original",
+                         relative([s.original[1] for s in RUNGS]), True)],
+        kind=model.BARS, log_y=True)
+
+
+def _claim(before, after, found, is_slow_disk):
+    old, new = (_means(found[step.name]) for step in (before, after))
+    text = f"{after.name}: a mean response below that of {before.name}"
+    trouble = _trouble_of(found[before.name]) or _trouble_of(found[after.name])
+    if trouble:
+        return model.Claim(text, None, trouble)
+    detail = (f"{bench.median(new):,.0f} ms after {bench.median(old):,.0f} ms "
+              f"(rounds: {min(new):,.0f} to {max(new):,.0f} after "
+              f"{min(old):,.0f} to {max(old):,.0f})")
+    if not is_slow_disk:
+        return model.Claim(text, None, detail + "; on this machine nothing "
+                           "was scarce")
+    holds = bench.median(new) < bench.median(old)
+    falls = sum(second < first for first, second in zip(old, new))
+    detail += f"; lower in {falls} of {len(new)} rounds"
+    # As likely as a coin's: a third of the rounds say the opposite.
+    if not len(new) / 3 < falls < len(new) * 2 / 3:
+        return model.Claim(text, holds, detail)
+    return model.Claim(text, None, detail + ", too noisy to judge")
+
+
+def _read(found, sizes):
+    def mean(name):
+        return bench.median(_means(found[name]))
+
+    parts = []
+    for before, after in zip(RUNGS, RUNGS[1:]):
+        ratio = mean(after.name) / mean(before.name)
+        theirs = after.original[0] / before.original[0]
+        parts.append(f"{after.name} × {ratio:.2f} (original × {theirs:.2f})")
+    text = [
+        f"What each step made of the mean response: {', '.join(parts)}; from "
+        f"the first to the last {mean(RUNGS[0].name):,.0f} to "
+        f"{mean(RUNGS[-1].name):,.0f} ms."]
+    first, last = (bench.median(s.seconds for s in found[step.name])
+                   for step in (RUNGS[0], RUNGS[-1]))
+    offered = len(sizes) / RATE
+    text.append(
+        f"The requests came within {offered:g} s; whole files took "
+        f"{first:.1f} s for them, the file cache {last:.1f} s.")
+    plain, cached = mean("(no cache, auto)"), mean("file cache")
+    text.append(
+        f"The last step also leaves it to the server how to send. That alone, "
+        f"without a cache, has a mean of {plain:,.0f} ms "
+        f"(shortest first with reads: {mean('shortest first'):,.0f}); the "
+        f"cache makes {cached:,.0f} of it.")
+    return text
+
+
+def measure(lab_bench):
+    rng = random.Random(lab_bench.seed)
+    tools.need("httperf", "httperf")
+    small, large = _put_files(lab_bench, rng)
+    log_path, sizes = _write_log(lab_bench, small, large, rng)
+    files = [lab_bench.lab.site.path(name) for name in (*small, *large)]
+    old_disk.settle(files)
+    result = model.Result()
+    with contextlib.ExitStack() as stack:
+        folder = None
+        try:
+            folder = stack.enter_context(
+                old_disk.group(lab_bench.lab.site.root))
+            stack.enter_context(old_disk.small_sockets())
+        except (processes.Failure, OSError) as failure:
+            folder = None
+            result.left_out.append(f"the circumstances of the originals: "
+                                   f"{failure}; what was measured are this "
+                                   "machine's own")
+        found = _samples(lab_bench, files, log_path, folder, len(sizes))
+    result.tables.append(_table(found, sizes))
+    result.claims = [_claim(before, after, found, folder)
+                     for before, after in zip(RUNGS, RUNGS[1:])]
+    if not any(map(_trouble_of, found.values())):
+        result.figures.append(_figure(found))
+        result.reading = _read(found, sizes)
+    result.noise = [
+        f"{name}: the rounds' means differ by {bench.spread(_means(samples)):.0%}"
+        for name, samples in found.items()
+        if not _trouble_of(samples) and bench.spread(_means(samples)) > 0.5]
+    return result
+
+
+EXPERIMENT = model.Experiment(
+    1, "ladder", "Blocking I/O ladder",
+    "One worker that reads whole files, then chunks, five workers, shortest "
+    "first, a file cache: what is each step worth, when reading a file means "
+    "waiting?",
+    f"httperf --rate {RATE} --num-conns {CONNECTIONS:,}, an open loop, over a "
+    f"log of small files (half a KiB to 16 KiB, {SMALL} of them, again and "
+    f"again) and {LARGE} large ones (a quarter to 4 MiB). Disk and memory are as "
+    f"scarce as they were to the originals: a control group gives the server "
+    f"{BYTES_TEXT} and {old_disk.READS_PER_SECOND} reads a second of the disk, "
+    f"and the page cache forgets the files every "
+    f"{old_disk.FORGET_S * 1e3:.0f} ms; a socket takes up to "
+    f"{old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
+    f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK}/s. All workers share "
+    "one CPU, which has little to do. These circumstances were looked for: "
+    "where files are in memory and only the CPU is scarce, chunks and more "
+    "workers cost and gain nothing (experiments 2 and 3). A step's options: --send-method read, --schedule fifo, "
+    f"--cache-size 0 and chunks of 1 GiB; chunks of {CHUNK}; --workers 5; "
+    "--schedule srpt; the cache as it comes, with the way of sending that it "
+    "is made for. A new process for each run, the steps in turns, medians. "
+    "Response: from opening a connection to closing it, as httperf means it.",
+    180, measure)

@@ -1,0 +1,155 @@
+"""A machine as the originals had: a slow disk, no memory to keep files, and
+sockets that take little at once.
+
+The kernel itself makes a server wait for each read as long as such a disk
+would (blkio's throttle of a control group), its page cache is told all the
+time to forget the files, and a network namespace has small socket buffers,
+Ethernet's frames, and a link that is no faster than a few old ones.
+"""
+
+import contextlib
+import os
+import subprocess
+import threading
+
+from lab import processes
+from link import network
+
+GROUPS = "/sys/fs/cgroup"
+BYTES_PER_SECOND = 80_000_000
+READS_PER_SECOND = 300
+FORGET_S = 0.02
+SOCKET_BYTES = 32_768  # of what is to be sent
+FRAME_BYTES = 1_500
+LINK = "400mbit"
+COMMAND_S = 10
+
+
+def _device(path):
+    number = os.stat(path).st_dev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def _write(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _limits(device):
+    """How each version of control groups wants to be told: the folder, and
+    what goes to which of its files."""
+    return (
+        ("blkio", {
+            "blkio.throttle.read_bps_device": f"{device} {BYTES_PER_SECOND}",
+            "blkio.throttle.read_iops_device":
+                f"{device} {READS_PER_SECOND}"}),
+        ("", {"io.max": f"{device} rbps={BYTES_PER_SECOND} "
+                        f"riops={READS_PER_SECOND}"}),
+    )
+
+
+@contextlib.contextmanager
+def group(path):
+    """Yields the folder of a control group whose processes read from the disk
+    of this path slowly; or a Failure."""
+    reasons = []
+    for parent, limits in _limits(_device(path)):
+        folder = os.path.join(GROUPS, parent, f"sprintd-lab-{os.getpid()}")
+        try:
+            os.mkdir(folder)
+        except OSError as error:
+            reasons.append(str(error))
+            continue
+        try:
+            try:
+                for name, text in limits.items():
+                    _write(folder, name, text)
+            except OSError as error:
+                reasons.append(str(error))
+                continue
+            yield folder
+            return
+        finally:
+            os.rmdir(folder)
+    raise processes.Failure("no slow disk can be had here: "
+                            + "; ".join(reasons))
+
+
+def join(folder, pids):
+    for pid in pids:
+        _write(folder, "cgroup.procs", str(pid))
+
+
+def _ip(*words):
+    _run("ip", *words)
+
+
+def _run(*words):
+    try:
+        done = subprocess.run(words, capture_output=True, text=True,
+                              timeout=COMMAND_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise processes.Failure(f"{words[0]}: {error}") from error
+    if done.returncode:
+        raise processes.Failure(f"{' '.join(words)}: "
+                                f"{done.stderr.strip()}")
+
+
+@contextlib.contextmanager
+def small_sockets():
+    """All that begins in the with block has a loopback of its own, of small
+    socket buffers; or a Failure."""
+    # Named so that network.remove_leftovers() knows it.
+    name = f"{network.PREFIX}-{os.getpid()}-old"
+    _ip("netns", "add", name)
+    try:
+        _ip("-n", name, "link", "set", "lo", "mtu", str(FRAME_BYTES), "up")
+        _run("tc", "-n", name, "qdisc", "add", "dev", "lo", "root", "tbf",
+             "rate", LINK, "burst", "64k", "limit", "4m")
+        with network.inside(name):
+            _write("/proc/sys/net/ipv4", "tcp_wmem",
+                   f"4096 {SOCKET_BYTES // 2} {SOCKET_BYTES}")
+            yield
+    finally:
+        _ip("netns", "del", name)
+
+
+def settle(paths):
+    """Sees that files are on the disk: others could not be forgotten."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+class Forgetful:
+    """Files that the kernel does not keep in memory for longer than FORGET_S,
+    while the with block lasts."""
+
+    def __init__(self, paths):
+        self.descriptors = []
+        for path in paths:
+            self.descriptors.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        self.end = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def forget(self):
+        for descriptor in self.descriptors:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def _run(self):
+        while not self.end.wait(FORGET_S):
+            self.forget()
+
+    def __enter__(self):
+        self.forget()
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_error):
+        self.end.set()
+        self.thread.join()
+        for descriptor in self.descriptors:
+            os.close(descriptor)

@@ -1,0 +1,278 @@
+"""What becomes of a large file when more and more clients want it at once?"""
+
+import http.client
+import json
+import time
+
+from lab import servers
+from lab.processes import Failure
+
+from . import closed_loops as loops
+from .bench import median
+from .model import Claim, Experiment, Figure, Result, Series, Table
+
+CLIENTS = (8, 16, 32, 64, 128, 256, 512, 1024)
+FILE, FILE_BYTES = "large.bin", 1_000_000
+REQUESTS_MIN, QUICK_MIN = 512, 64  # of all clients together
+EACH_MIN = 2                       # of each of them
+STATUS = "/_sprintd"
+STATUS_S = 5
+ROUNDS, SECONDS, GIVE_UP_S = 3, 80, 110
+SLOWEST = 300e6     # bytes a second: who is slower has got stuck
+KEPT = 0.5          # of the throughput of 8 clients, at 1,024
+FAIR = 0.9          # Jain's index
+CLIENT_BYTES_MAX = 16_384
+SPARE = 100         # descriptors that a server needs for other things
+
+SRPT, FAIR_ORDER, OFF = "srpt", "fair", "srpt, link off"
+WAYS = {SRPT: (), FAIR_ORDER: ("--schedule=fair",), OFF: ("--link-rate=off",)}
+
+
+def _requests(bench, clients):
+    return max(bench.pick(REQUESTS_MIN, QUICK_MIN), EACH_MIN * clients)
+
+
+def _patience(bench, clients):
+    """Seconds for a run, and for the tool's start."""
+    return 1 + round(_requests(bench, clients) * FILE_BYTES / SLOWEST, 1)
+
+
+def _held(port):
+    """How often a response had to wait, lest the link's queue grows."""
+    client = http.client.HTTPConnection(servers.HOST, port, timeout=STATUS_S)
+    try:
+        client.request("GET", f"{STATUS}/status.json")
+        return json.load(client.getresponse())["link"]["held"]
+    except (OSError, ValueError, KeyError, http.client.HTTPException):
+        return None
+    finally:
+        client.close()
+
+
+class _Servers:
+    """What the servers have told of themselves under the loads."""
+
+    def __init__(self):
+        self.grown = {}  # bytes of memory, from before the load
+        self.held = {}
+
+    def run(self, bench, server, clients, timeout):
+        """One run on a fresh process, which nothing has made larger."""
+        server.stop()
+        instance = server.instance(FILE)
+        warm = loops.h2load(bench, server, FILE, 8, 8, timeout)
+        before = loops.peak_bytes(instance.pids)
+        run = loops.h2load(bench, server, FILE, _requests(bench, clients),
+                           clients, timeout)
+        grown = loops.peak_bytes(instance.pids) - before
+        key = server.name, clients
+        self.grown.setdefault(key, []).append(grown)
+        self.held.setdefault(key, []).append(_held(instance.port))
+        return warm if warm.trouble else run
+
+
+def _run_all(bench, counts):
+    made = [bench.sprintd(name, f"--status={STATUS}", *options)
+            for name, options in WAYS.items()]
+    bench.lab.site.put(FILE, FILE_BYTES)
+    cells = {(way, count): loops.Runs() for way in WAYS for count in counts}
+    told = _Servers()
+    end = time.monotonic() + bench.pick(GIVE_UP_S, 9)
+    rounds = loops.turns(made, bench.pick(ROUNDS, 1), bench.pick(SECONDS, 3))
+    try:
+        for turn, order in rounds:
+            for count in counts:
+                bench.step(f"round {turn + 1}: {count} clients")
+                for server in order:
+                    runs = cells[server.name, count]
+                    patience = _patience(bench, count)
+                    if (time.monotonic() + patience < end
+                            and not runs.is_broken):
+                        runs.all.append(told.run(bench, server, count,
+                                                 patience))
+    finally:
+        for server in made:
+            server.stop()
+    return cells, told
+
+
+def _relative(cells, way, count, counts, what):
+    """The median by that of the fewest clients."""
+    ours, base = (cells[way, of].median(what) for of in (count, counts[0]))
+    return ours / base if ours and base else None
+
+
+def _wait_share(cells, way, count, counts):
+    """The mean response by that of the fewest clients and by how many more
+    there are: 1 when nothing is lost by their number."""
+    found = _relative(cells, way, count, counts, "mean_ms")
+    return found * counts[0] / count if found else None
+
+
+def _grown_per_client(told, way, count):
+    found = median(told.grown.get((way, count), []))
+    return found / count if found is not None else None
+
+
+def _table(cells, told, way, counts):
+    rows = []
+    for count in counts:
+        runs = cells[way, count]
+        rate = runs.median("bytes_per_second")
+        rows.append([
+            count, rate and rate / 1e6,
+            _relative(cells, way, count, counts, "per_second"),
+            runs.median("mean_ms"),
+            _wait_share(cells, way, count, counts), runs.median("p99_ms"),
+            runs.median("longest_ms"), runs.median("fairness"),
+            runs.median("slowest_share"), runs.median("cpu_us"),
+            None if runs.trouble else _grown_per_client(told, way, count),
+            median(told.held.get((way, count), []))])
+    return Table(
+        f"{way}: {' '.join(WAYS[way]) or 'as it is by default'}",
+        ["clients", "MB/s", f"by {counts[0]} clients'", "mean response ms",
+         f"by {counts[0]} clients' and by their number", "p99 ms",
+         "longest ms", "fairness (Jain)", "slowest by mean client",
+         "CPU µs per reply", "memory bytes per client",
+         "held back, times"], rows,
+        "Original: no numbers have come down. Response by number: 1 when "
+        "twice the clients wait twice as long.")
+
+
+def _figures(cells, counts):
+    def lines(of, reference=None):
+        made = [Series(way, [[count, found] for count in counts
+                             for found in [of(way, count)] if found])
+                for way in WAYS]
+        return [*made, Series(*reference, is_reference=True)] \
+            if reference else made
+
+    base = median([cells[way, counts[0]].median("mean_ms") for way in WAYS])
+    ideal = ("in proportion", [[count, base * count / counts[0]]
+                               for count in counts]) if base else None
+    return [
+        Figure("throughput", "Throughput by parallel clients", "clients",
+               f"by {counts[0]} clients'",
+               lines(lambda way, count: _relative(cells, way, count, counts,
+                                                  "per_second")), log_x=True),
+        Figure("response", "Mean response by parallel clients", "clients",
+               "ms", lines(lambda way, count: cells[way, count].median(
+                   "mean_ms"), ideal), log_x=True, log_y=True),
+    ]
+
+
+def _claim(text, cells, counts, of, is_good, way=SRPT):
+    """One that must hold at every number of clients."""
+    found = {count: of(count) for count in counts}
+    bad = [count for count, number in found.items()
+           if number is None or not is_good(number)]
+    is_noisy = any(cells[way, count].trouble or cells[way, count].is_noisy
+                   for count in bad)
+    return Claim(text, None if is_noisy else not bad,
+                 ", ".join(f"{count}: " + (f"{number:.2f}" if number is not
+                                           None else "not measured")
+                           for count, number in found.items()))
+
+
+def _claims(cells, told, counts):
+    runs = sum(len(found.all) for found in cells.values())
+    return [
+        loops.claim_sound("no download fails or gets stuck, up to "
+                          f"{counts[-1]:,} parallel clients", cells,
+                          f"{runs} runs, each body complete"),
+        _claim(f"{counts[-1]:,} parallel clients of a 1 MB file get at least "
+               f"{KEPT:.0%} of the throughput of {counts[0]}",
+               cells, counts[-1:],
+               lambda count: _relative(cells, SRPT, count, counts,
+                                       "per_second"),
+               lambda number: number >= KEPT),
+        _claim(f"equal clients are served equally: Jain's index is {FAIR} or "
+               "more", cells, counts,
+               lambda count: cells[SRPT, count].median("fairness"),
+               lambda number: number >= FAIR),
+        _claim(f"a parallel download takes at most {CLIENT_BYTES_MAX:,} "
+               "bytes of memory, where whole files would take 1 MB",
+               cells, counts[-1:],
+               lambda count: _grown_per_client(told, SRPT, count),
+               lambda number: number <= CLIENT_BYTES_MAX),
+    ]
+
+
+def _read_link(cells, told, counts):
+    """Whether finding out the link's rate is what is slow."""
+    better = {count: found for count in counts
+              for found in [loops.ratios(cells[OFF, count], cells[SRPT, count],
+                                         "per_second")]
+              if found and loops.interval(found)[0] > 1.25}
+    stuck = [count for count in counts if told.held.get((SRPT, count))
+             and cells[SRPT, count].trouble and not cells[OFF, count].trouble]
+    if not better and not stuck:
+        return []
+    held = {count: median(told.held[SRPT, count]) or 0
+            for count in [*better, *stuck]}
+    return ["What is slow is finding out the link's rate, where there is no "
+            "narrow link. With --link-rate=off "
+            + ", ".join([*(f"{count:,} clients get {median(found):.1f} times "
+                           "as much" for count, found in better.items()),
+                         *([f"{stuck[0]:,} to {stuck[-1]:,} clients get all "
+                            "in time"] if stuck else [])])
+            + "; without it responses were held back "
+            + ", ".join(f"{times:,.0f} times ({count:,} clients)"
+                        for count, times in held.items()) + "."]
+
+
+def _reading(cells, told, counts):
+    texts = []
+    for way in WAYS:
+        kept = {count: _relative(cells, way, count, counts, "per_second")
+                for count in counts[1:]}
+        kept = {count: share for count, share in kept.items() if share}
+        if not kept:
+            continue
+        worst = min(kept, key=kept.get)
+        last = max(kept)
+        texts.append(
+            f"{way}: {last:,} clients get {kept[last]:.0%} of the throughput "
+            f"of {counts[0]}, the least is {kept[worst]:.0%} at {worst:,}; "
+            f"the mean response of {last:,} is "
+            f"{_relative(cells, way, last, counts, 'mean_ms'):.1f} times that "
+            f"of {counts[0]} at {last / counts[0]:.0f} times the clients.")
+    texts += _read_link(cells, told, counts)
+    apart = loops.ratios(cells[FAIR_ORDER, counts[-1]],
+                         cells[SRPT, counts[-1]], "mean_ms")
+    if apart:
+        texts.append(
+            "With files of one size there is no shortest one, and srpt "
+            "finishes what it has begun: at "
+            f"{counts[-1]:,} clients the mean response of fair sharing is "
+            f"{median(apart):.2f} times srpt's.")
+    return texts
+
+
+def measure(bench):
+    counts = bench.pick(CLIENTS, (8, 64))
+    # The server and h2load need a descriptor for each client.
+    most = bench.lab.descriptors - SPARE
+    able = [count for count in counts if count <= most]
+    if len(able) < 2:
+        raise Failure(f"{bench.lab.descriptors} descriptors are too few")
+    cells, told = _run_all(bench, able)
+    return Result(
+        tables=[_table(cells, told, way, able) for way in WAYS],
+        figures=_figures(cells, able), claims=_claims(cells, told, able),
+        reading=_reading(cells, told, able), noise=loops.noises(cells),
+        left_out=[*loops.troubles(cells),
+                  *(f"{count} clients: too few descriptors"
+                    for count in counts if count not in able)])
+
+
+EXPERIMENT = Experiment(
+    10, "parallel-clients", "Parallel clients",
+    "What do 8 to 1,024 parallel clients of a large file get, relative to 8?",
+    f"h2load: so many clients ask for a file of 1 MB again and again, "
+    f"{REQUESTS_MIN} times in all and each of them at least {EACH_MIN} times. "
+    "One worker on its own CPU, a fresh process for each run; in the order of "
+    "shortest first, of fair sharing, and without finding out the link's "
+    "rate. Fairness is Jain's index of the clients' rates (1: all are equal), "
+    "memory the growth of the process's peak.",
+    110, measure)

@@ -1,0 +1,141 @@
+"""How long requests take that come at a fixed rate, whatever became of those
+before: a closed loop asks less as soon as it has to wait, and so hides the
+waiting."""
+
+import dataclasses
+import random
+import tempfile
+import types
+
+from lab import servers, site
+from lab.processes import Failure
+from link import arrivals, client
+
+from . import versus
+from .bench import percentile
+from .model import Table
+
+SHARE = 0.6          # of what the slowest server can do
+RATE_MAX = 20_000    # more, and the client is what is measured
+SECONDS = 1.5
+SKIPPED = 0.1        # of a run, while connections are opened
+LATE_MS_MAX = 1.0    # the client's own lateness
+WAIT_S = 3
+LOADS = (("1K", "1 KiB", site.KIB), ("64K", "64 KiB", 64 * site.KIB))
+
+
+@dataclasses.dataclass
+class Tail:
+    """One load at its rate: all runs by the server's name."""
+
+    name: str  # of the load of which the rate is
+    title: str
+    runs: dict      # by server: a dict of ms for each run
+    troubles: dict  # by server
+
+    @property
+    def numbers(self):
+        """Of the 99th percentiles, in ms."""
+        return {server: versus.Numbers(server, [run[0.99] for run in runs],
+                                       _lateness(runs))
+                for server, runs in self.runs.items() if runs}
+
+    def table(self):
+        rows = []
+        for server in dict.fromkeys((*self.runs, *self.troubles)):
+            runs = self.runs.get(server)
+            if server in self.troubles or not runs:
+                rows.append([server, *[None] * 6,
+                             self.troubles.get(server, "not measured")])
+                continue
+            values = sorted(run[0.99] for run in runs)
+            rows.append([
+                server, *(versus.Numbers(server, [run[share] for run in runs])
+                          .median for share in (0.5, 0.99)),
+                values[0], values[-1],
+                *(versus.Numbers(server, [run[what] for run in runs]).median
+                  for what in (0.999, "late")), ""])
+        return Table(self.title, ["server", "50 % ms", "99 % ms", "least",
+                                  "most", "99.9 % ms", "client late ms",
+                                  "invalid"], rows,
+                     "From the intended start of each request to its last "
+                     "byte. Client late: the 99th percentile of how much too "
+                     "late the client began.")
+
+    def noise(self):
+        return [f"{self.title}, {numbers.name}: {numbers.noise}"
+                for numbers in self.numbers.values() if numbers.noise]
+
+
+def _lateness(runs):
+    late = max(run["late"] for run in runs)
+    return f"the client was {late:.1f} ms late" if late > LATE_MS_MAX else ""
+
+
+def _rate(cells, load_name):
+    """A second; None when nobody's pace is known."""
+    paces = [cell.median("per_second") for (load, _server), cell
+             in cells.items() if load == load_name and not cell.trouble]
+    return min(SHARE * min(paces), RATE_MAX) if paces else None
+
+
+def _asked(seed, rate, seconds, size):
+    """The same for every server and each round."""
+    draw = random.Random(f"{seed} {size}")
+    starts = sorted(draw.random() * seconds
+                    for _each in range(max(20, round(rate * seconds))))
+    return [arrivals.Arrival(start, size) for start in starts]
+
+
+def _run(lab, folder, server, asked):
+    """Percentiles by share, and how late the client was, in ms."""
+    port = server.instance(arrivals.file_name(asked[0].size)).port
+    results = client.send(lab, asked, folder, (servers.HOST, port), (),
+                          types.SimpleNamespace(keep_alive=True, wait=WAIT_S))
+    bad = [result.outcome for result in results if result.outcome != client.OK]
+    if bad:
+        raise Failure(f"{len(bad)} of {len(asked)} failed: {bad[0]}")
+    counted = results[int(SKIPPED * len(results)):]
+    times = [1e3 * result.done for result in counted]
+    return {**{share: percentile(times, share)
+               for share in (0.5, 0.99, 0.999)},
+            "late": percentile([1e3 * result.late for result in counted],
+                               0.99)}
+
+
+def _measure_load(bench, lab, folder, chosen, load, rate):
+    name, title, size = load
+    asked = _asked(bench.seed, rate, bench.pick(SECONDS, 0.1), size)
+    tail = Tail(name, f"{title}, an open loop of {rate:,.0f} a second",
+                {server.name: [] for server in chosen}, {})
+    bench.lab.site.put(arrivals.file_name(size), size)
+    for turn in range(bench.pick(3, 1)):
+        first = turn % len(chosen)
+        for server in chosen[first:] + chosen[:first]:
+            bench.step(f"open loop, {title}: {server.name}")
+            if server.name in tail.troubles:
+                continue
+            try:
+                tail.runs[server.name].append(
+                    _run(lab, folder, server, asked))
+            except Failure as failure:
+                tail.troubles[server.name] = str(failure)
+                tail.runs.pop(server.name)
+    for server in chosen:
+        server.stop()
+    return tail
+
+
+def measure(bench, chosen, cells):
+    """A Tail of each load that has a rate. cells: of wrk, for the rates."""
+    tails = []
+    with tempfile.TemporaryDirectory(dir=bench.lab.site.folder) as folder:
+        lab = types.SimpleNamespace(
+            programs=client.compile_programs(folder),
+            children=bench.lab.children, client_cpu=bench.lab.client_cpu)
+        for load in LOADS:
+            rate = _rate(cells, load[0])
+            if rate:
+                tails.append(_measure_load(bench, lab, folder, chosen, load,
+                                           rate))
+    return tails

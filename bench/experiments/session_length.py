@@ -1,0 +1,258 @@
+"""How much do short sessions cost, and a log beside them?"""
+
+import socket
+
+from lab import loads, processes, servers
+
+from . import closed_loops as loops
+from .model import Claim, Experiment, Figure, Result, Series, Table
+
+LENGTHS = (1, 2, 5, 10, 100, 1000)
+PARALLEL, WORKERS = 8, 8
+FILE, FILE_BYTES = "5k.bin", 5 * 1024
+LOAD = loads.Load("5k", f"5 KiB, {PARALLEL} in parallel", PARALLEL, FILE,
+                  FILE_BYTES)
+LOG_COST = 1.15    # times the CPU time, at most
+FALL_MAX = 0.95    # by which longer sessions may be slower and yet not slower
+TIMEOUT_S = 5
+NOISY_TOLD = 5
+
+ONE, ONE_LOG = "1 worker", "1 worker, log"
+MANY, MANY_LOG = f"{WORKERS} workers", f"{WORKERS} workers, log"
+WAYS = (ONE, ONE_LOG, MANY, MANY_LOG)
+
+
+def _name(way, length):
+    return f"{way}, sessions of {length}"
+
+
+def _make(bench, lengths):
+    """Servers by way and length, and the paths of their logs."""
+    made, logs = {}, {}
+    for way in WAYS:
+        for length in lengths:
+            name = _name(way, length)
+            log = ()
+            if way in (ONE_LOG, MANY_LOG):
+                log, logs[name] = loops.log_options(
+                    bench, f"session-{len(made)}")
+            made[way, length] = bench.sprintd(
+                name, f"--max-requests-per-connection={length}", *log,
+                workers=1 if way in (ONE, ONE_LOG) else WORKERS,
+                both_cpus=way in (MANY, MANY_LOG))
+    return made, logs
+
+
+def _check_session(server, length):
+    """A session must be as long as it is said to be."""
+    port = server.instance(FILE).port
+    request = f"GET /{FILE} HTTP/1.1\r\nHost: {servers.HOST}\r\n\r\n".encode()
+    with socket.create_connection((servers.HOST, port), TIMEOUT_S) as client, \
+            client.makefile("rb") as replies:
+        for number in range(1, length + 1):
+            client.sendall(request)
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                line = replies.readline()
+                if not line:
+                    raise processes.Failure(
+                        f"{server.name}: closed before request {number}")
+                head += line
+            if len(replies.read(FILE_BYTES)) != FILE_BYTES:
+                raise processes.Failure(f"{server.name}: a short reply")
+        if b"Connection: close" not in head or replies.read(1):
+            raise processes.Failure(f"{server.name}: not closed")
+
+
+def _sound(cells, way, length):
+    cell = cells[LOAD.name, _name(way, length)]
+    return None if cell.trouble else cell
+
+
+def _ratio(cells, what, pair, base):
+    """what of a (way, length) by that of another."""
+    ours, theirs = _sound(cells, *pair), _sound(cells, *base)
+    return ours.median(what) / theirs.median(what) if ours and theirs else None
+
+
+def _tables(cells, lengths):
+    def rows(what):
+        return [[length, *(cell.median(what) if cell else None
+                           for way in WAYS
+                           for cell in [_sound(cells, way, length)])]
+                for length in lengths]
+
+    columns = ["requests per connection", *WAYS]
+    return [
+        Table("Replies per second", columns, rows("per_second"),
+              f"{WORKERS} workers use the client's CPU too. Original: no "
+              "numbers have come down, but with a log it was slower than the "
+              "serial server."),
+        Table("CPU µs per reply, all threads, the log's too", columns,
+              rows("cpu_us")),
+        Table("p99 of the response, µs", columns, rows("p99_us")),
+    ]
+
+
+def _figures(cells, lengths):
+    def lines(what):
+        return [Series(way, [[length, cell.median(what)] for length in lengths
+                             for cell in [_sound(cells, way, length)] if cell])
+                for way in WAYS]
+
+    return [Figure(name, title, "requests per connection", unit, lines(what),
+                   log_x=True, log_y=what == "cpu_us")
+            for name, title, unit, what in (
+                ("rate", "Replies per second by session length", "replies/s",
+                 "per_second"),
+                ("cost", "CPU time by session length", "µs per reply",
+                 "cpu_us"))]
+
+
+def _verdict(cells, pairs, limits):
+    """limits: whether each number is as it should be. None: one is missing,
+    or noise may have decided."""
+    if all(limits):
+        return True
+    is_noisy = any(not cell or cell.noise
+                   for pair in pairs for cell in [_sound(cells, *pair)])
+    return None if is_noisy else False
+
+
+def _claim_log(cells, lengths):
+    """Of one worker; the CPU time of the writing thread is in it."""
+    found = {length: _ratio(cells, "cpu_us", (ONE_LOG, length), (ONE, length))
+             for length in lengths}
+    pairs = [(way, length) for length, ratio in found.items()
+             if not ratio or ratio > LOG_COST for way in (ONE, ONE_LOG)]
+    return Claim(
+        f"a log takes at most {LOG_COST - 1:.0%} more CPU time per reply, "
+        "however long sessions are",
+        _verdict(cells, pairs, [ratio and ratio <= LOG_COST
+                                for ratio in found.values()]),
+        ", ".join(f"{length}: {ratio - 1:+.1%}"
+                  for length, ratio in found.items() if ratio))
+
+
+def _claim_serial(cells, lengths):
+    found = {length: _ratio(cells, "per_second", (MANY_LOG, length),
+                            (ONE, length)) for length in lengths}
+    pairs = [(way, length) for length, ratio in found.items()
+             if not ratio or ratio < loops.EQUAL for way in (ONE, MANY_LOG)]
+    return Claim(
+        f"{WORKERS} workers with a log answer at no less than "
+        f"{loops.EQUAL:.0%} of the rate of one worker without, however long "
+        "sessions are",
+        _verdict(cells, pairs, [ratio and ratio >= loops.EQUAL
+                                for ratio in found.values()]),
+        ", ".join(f"{length}: {ratio:.2f}"
+                  for length, ratio in found.items() if ratio))
+
+
+def _claim_rises(cells, lengths):
+    steps = list(zip(lengths[1:], lengths))
+    found = [_ratio(cells, "per_second", (ONE, longer), (ONE, shorter))
+             for longer, shorter in steps]
+    pairs = [(ONE, length) for step, ratio in zip(steps, found)
+             if not ratio or ratio < FALL_MAX for length in step]
+    return Claim(
+        "one worker is never slower when sessions are longer",
+        _verdict(cells, pairs, [ratio and ratio >= FALL_MAX
+                                for ratio in found]),
+        ", ".join(f"{shorter} to {longer}: {ratio:.2f} times"
+                  for (longer, shorter), ratio in zip(steps, found) if ratio))
+
+
+def _claim_lines(cells, logs):
+    """wrk does not count what it had asked for when it was stopped."""
+    told = {}
+    for name, path in logs.items():
+        replies = sum(sample.replies
+                      for sample in cells[LOAD.name, name].samples)
+        told[name] = loops.count_lines(path), int(replies)
+    lacking = [f"{name}: {lines:,} of {replies:,}"
+               for name, (lines, replies) in told.items() if lines < replies]
+    return Claim("no reply is missing in the log", not lacking,
+                 "; ".join(lacking) or "lines: "
+                 f"{sum(lines for lines, _replies in told.values()):,}, of "
+                 "which wrk counted "
+                 f"{sum(replies for _lines, replies in told.values()):,}")
+
+
+def _split(cells, lengths, way):
+    """(µs of a request, µs of a connection) of the cost, where a reply's is
+    request + connection / length: from the shortest and the longest."""
+    short, long = (_sound(cells, way, length)
+                   for length in (lengths[0], lengths[-1]))
+    if not short or not long:
+        return None
+    connection = (short.cpu_us - long.cpu_us) \
+        / (1 / lengths[0] - 1 / lengths[-1])
+    return long.cpu_us - connection / lengths[-1], connection
+
+
+def _reading(cells, lengths):
+    texts = []
+    parts = {way: _split(cells, lengths, way) for way in (ONE, ONE_LOG)}
+    if parts[ONE] and min(parts[ONE]) > 0:
+        request, connection = parts[ONE]
+        texts.append(
+            f"Taken apart, one worker needs {request:.1f} µs of CPU time for "
+            f"a request and {connection:.1f} µs for a connection, "
+            f"{connection / request:.1f} times as much. By that, from "
+            f"{10 * connection / request:.0f} requests per connection on it "
+            "is less than a tenth of what the requests take.")
+    if parts[ONE] and parts[ONE_LOG]:
+        request, connection = (log - none for log, none
+                               in zip(parts[ONE_LOG], parts[ONE]))
+        texts.append(
+            f"With a log a request takes {request:+.2f} µs and a connection "
+            f"{connection:+.2f} µs (a line is written for each request, and "
+            "none for a connection).")
+    many = _ratio(cells, "cpu_us", (MANY, lengths[0]), (ONE, lengths[0]))
+    if many and many > 1.05:
+        texts.append(
+            f"In sessions of {lengths[0]}, {WORKERS} workers take "
+            f"{many:.2f} times the CPU time per reply that one takes: every "
+            "connection goes to another thread, which must be woken for it.")
+    return texts
+
+
+def _noise(cells):
+    noisy = [f"{name}: {cell.noise}" for (_load, name), cell in cells.items()
+             if not cell.trouble and cell.noise]
+    more = len(noisy) - NOISY_TOLD
+    return noisy[:NOISY_TOLD] + ([f"and {more} more"] if more > 0 else [])
+
+
+def measure(bench):
+    lengths = bench.pick(LENGTHS, (1, 100))
+    made, logs = _make(bench, lengths)
+    bench.lab.site.put(FILE, FILE_BYTES)
+    try:
+        for (_way, length), server in made.items():
+            _check_session(server, length)
+        cells = bench.measure([LOAD], list(made.values()), full_rounds=4,
+                              full_seconds=0.3)
+    finally:
+        for server in made.values():
+            server.stop()
+    return Result(
+        tables=_tables(cells, lengths), figures=_figures(cells, lengths),
+        claims=[_claim_log(cells, lengths), _claim_serial(cells, lengths),
+                _claim_rises(cells, lengths), _claim_lines(cells, logs)],
+        reading=_reading(cells, lengths), noise=_noise(cells),
+        left_out=[f"{name}: {cell.trouble}"
+                  for (_load, name), cell in cells.items() if cell.trouble])
+
+
+EXPERIMENT = Experiment(
+    9, "session-length", "Session length",
+    "What do sessions of 1 to 1,000 requests cost on a 5 KB file, 8 in "
+    "parallel, with and without a log?",
+    f"wrk keeps {PARALLEL} connections; the server ends each after so many "
+    "requests (--max-requests-per-connection, which is checked before), and "
+    "wrk opens the next one. Logs are complete (--log-overflow=wait), and "
+    "the thread that writes them counts in the CPU time. One worker stays on "
+    f"one CPU; {WORKERS} may use both, the client's too.",
+    80, measure)

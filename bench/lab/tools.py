@@ -1,0 +1,115 @@
+"""The field's own tools, each run once: what they print, as numbers."""
+
+import os
+import re
+import subprocess
+
+from . import servers
+from .processes import Failure
+
+PLENTY_S = 60
+
+AB = {
+    "complete": r"^Complete requests:\s+(\d+)",
+    "failed": r"^Failed requests:\s+(\d+)",
+    "other_status": r"^Non-2xx responses:\s+(\d+)",
+    "length": r"^Document Length:\s+(\d+)",
+    "per_second": r"^Requests per second:\s+([\d.]+)",
+    "mean_ms": r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)",
+    "median_ms": r"^ +50% +(\d+)",
+    "p99_ms": r"^ +99% +(\d+)",
+    "longest_ms": r"^ +100% +(\d+)",
+}
+# Times are in ms. connection_*: from opening to closing it; response: from the
+# request to the first byte; transfer: from there to the last.
+HTTPERF = {
+    "connections": r"^Total: connections (\d+)",
+    "replies": r"^Total: .* replies (\d+)",
+    "seconds": r"^Total: .* test-duration ([\d.]+)",
+    "connection_min_ms": r"^Connection time \[ms\]: min ([\d.]+)",
+    "connection_ms": r"^Connection time \[ms\]: min .* avg ([\d.]+)",
+    "connection_max_ms": r"^Connection time \[ms\]: min .* max ([\d.]+)",
+    "connection_median_ms": r"^Connection time \[ms\]: min .* median ([\d.]+)",
+    "connect_ms": r"^Connection time \[ms\]: connect ([\d.]+)",
+    "request_rate": r"^Request rate: ([\d.]+)",
+    "reply_rate": r"^Reply rate .* avg ([\d.]+)",
+    "response_ms": r"^Reply time \[ms\]: response ([\d.]+)",
+    "transfer_ms": r"^Reply time \[ms\]: .*transfer ([\d.]+)",
+    "ok": r"^Reply status: .* 2xx=(\d+)",
+    "kib_per_second": r"^Net I/O: ([\d.]+) KB/s",
+    "errors": r"^Errors: total (\d+)",
+    "timeouts": r"^Errors: .* client-timo (\d+)",
+    "fd_unavailable": r"^Errors: fd-unavail (\d+)",
+}
+H2LOAD = {
+    "per_second": r"^finished in .*?, ([\d.]+) req/s",
+    "complete": r"^requests: .* (\d+) succeeded",
+    "failed": r"^requests: .* (\d+) failed",
+}
+
+
+def need(tool, package):
+    """The tool's path; a Failure that says how to get it."""
+    path = servers.find(tool)
+    if not path:
+        raise Failure(f"{tool} is missing: apt-get install {package}")
+    return path
+
+
+def read(output, what):
+    """Numbers by name; what a tool did not say is 0."""
+    found = {name: re.search(pattern, output, re.MULTILINE)
+             for name, pattern in what.items()}
+    return {name: float(match.group(1)) if match else 0.0
+            for name, match in found.items()}
+
+
+def run(lab, command, timeout):
+    """What a tool prints, from the client's CPU. A Failure when it fails, or
+    takes longer."""
+    log_path = os.path.join(lab.site.folder, f"{command[0]}.log")
+    child = lab.children.start(command, lab.client_cpu, log_path,
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        output = child.communicate(timeout=timeout)[0]
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{command[0]} does not end") from error
+    finally:
+        lab.children.end(child)
+    if child.returncode != 0:
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            said = log.read().strip().splitlines()
+        raise Failure(f"{command[0]}: {said[-1] if said else 'has failed'}")
+    return output
+
+
+def ab(lab, port, path, requests, connections, *options, timeout=PLENTY_S):
+    """ApacheBench, a closed loop of new connections (of kept ones by -k)."""
+    need("ab", "apache2-utils")
+    return read(run(lab, ["ab", "-q", "-c", connections, "-n", requests,
+                          *options, f"http://{servers.HOST}:{port}{path}"],
+                    timeout), AB)
+
+
+def httperf(lab, port, connections, *options, calls=1, rate=0, timeout_s=10,
+            path="/", timeout=PLENTY_S):
+    """httperf: so many connections of so many calls each, begun at a rate (an
+    open loop), or one after the other. options: such as --wlog=n,FILE, whose
+    paths end with NUL bytes. A call without an answer in timeout_s has
+    failed."""
+    need("httperf", "httperf")
+    return read(run(lab, ["httperf", "--hog", "--server", servers.HOST,
+                          "--port", port, "--uri", path,
+                          "--num-conns", connections, "--num-calls", calls,
+                          *(["--rate", rate] if rate else []),
+                          "--timeout", timeout_s, *options],
+                    timeout), HTTPERF)
+
+
+def h2load(lab, port, path, requests, connections, *options,
+           timeout=PLENTY_S):
+    """h2load over HTTP/1.1."""
+    need("h2load", "nghttp2-client")
+    return read(run(lab, ["h2load", "--h1", "-n", requests, "-c", connections,
+                          *options, f"http://{servers.HOST}:{port}{path}"],
+                    timeout), H2LOAD)

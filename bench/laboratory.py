@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""laboratory.py - every experiment, and the report that is made of them.
+
+    laboratory.py                     all; one that was broken off goes on
+    laboratory.py spt-slow-link       one, whether it is done already or not
+    laboratory.py --quick --out TMP   a miniature of all, in a minute or two
+
+Results and figures go to bench/results, the report to bench/REPORT.md.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # nothing is left in the tree
+
+from experiments import bench, catalog, results, writing
+from lab import machine, processes, proxy, servers, setup, stores
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BAR = 20
+TOOLS = {
+    "wrk": (["wrk", "-v"], r"wrk (?:debian/)?(\S+)"),
+    "httperf": (["httperf", "--version"], r"httperf-(\S+)"),
+    "ab": (["ab", "-V"], r"Version (\S+)"),
+    "h2load": (["h2load", "--version"], r"h2load nghttp2/(\S+)"),
+}
+PEERS = (*servers.SERVERS, proxy.Haproxy, stores.Redis, stores.Webdis)
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0],
+        epilog=__doc__.partition("\n\n")[2],
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="of an experiment: " + ", ".join(
+                            catalog.NAMES).replace("_", "-"))
+    parser.add_argument("--quick", action="store_true",
+                        help="a miniature of each: all of its code in "
+                        "seconds, for numbers that mean nothing")
+    parser.add_argument("--out", metavar="FOLDER", default=HERE,
+                        help="where results/ and REPORT.md go (bench)")
+    parser.add_argument("--fresh", action="store_true",
+                        help="begin anew, though a run was broken off")
+    parser.add_argument("--report", action="store_true",
+                        help="measure nothing, make the report again")
+    options = parser.parse_args()
+    if options.quick and options.out == HERE and not options.report:
+        parser.error("--quick wants --out, lest it overwrites real results")
+    return options
+
+
+class Progress:
+    """Where all of it stands: a bar on a terminal, lines elsewhere."""
+
+    def __init__(self, expected):
+        self.expected = expected  # seconds, by name of what is left to do
+        self.total = sum(expected.values())
+        self.spent = 0
+        self.name = ""
+        self.begin = 0
+        self.shown = sys.stderr.isatty()
+
+    def start(self, name):
+        self.name, self.begin = name, time.monotonic()
+
+    def step(self, text):
+        if not self.shown:
+            return
+        now = min(time.monotonic() - self.begin, self.expected[self.name])
+        done = self.spent + now
+        filled = round(BAR * done / self.total)
+        left = max(0, self.total - done)
+        sys.stderr.write(
+            f"\r\033[K[{'#' * filled:{BAR}}] {left / 60:.0f} min left  "
+            f"{self.name}: {text}"[:120])
+        sys.stderr.flush()
+
+    def finish(self):
+        self.spent += self.expected[self.name]
+        if self.shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+def versions(lab):
+    known = {}
+    for kind in PEERS:
+        server = kind(lab)
+        if not server.missing():
+            known[(kind.program or kind.name).split()[0]] = server.version()
+    for tool, (command, pattern) in TOOLS.items():
+        if servers.find(tool):
+            known[tool] = servers.first_match(command, pattern)
+    known["sprintd"] = " ".join(filter(None, (known.get("sprintd"),
+                                              commit())))
+    return known
+
+
+def commit():
+    """Of the source, as far as it is known."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "--short", "HEAD"],
+                              cwd=HERE, capture_output=True, text=True,
+                              check=False)
+    except OSError:
+        return ""
+    return f"({done.stdout.strip()})" if done.returncode == 0 else ""
+
+
+def measure(experiment, options, progress):
+    """One experiment, in a lab of its own: a record and a result, which is
+    None when it cannot be done here."""
+    begin = time.monotonic()
+    result = None
+    with setup.open_lab() as lab:
+        record = {"experiment": experiment.name, "is_quick": options.quick,
+                  "day": time.strftime("%Y-%m-%d"),
+                  "machine": machine.describe(), "versions": versions(lab)}
+        made = bench.Bench(lab, options.quick, progress.step)
+        try:
+            result = experiment.measure(made)
+        except processes.Failure as failure:
+            record["failure"] = str(failure)
+        record["commands"] = results.tell_commands(
+            [*lab.children.commands, *made.commands], lab.site.folder)
+    record["seconds"] = round(time.monotonic() - begin, 1)
+    return record, result
+
+
+def expected_seconds(folder, experiment, options):
+    record, _result = results.load(folder, experiment)
+    if record and record["is_quick"] == options.quick:
+        return record["seconds"]
+    return 3.0 if options.quick else experiment.seconds
+
+
+def run(options):
+    """Measures what is left to do; returns the exit status."""
+    folder = os.path.join(options.out, "results")
+    # Beside what is built, as it is nothing to keep.
+    place = (os.path.dirname(servers.Sprintd.binary())
+             if options.out == HERE else options.out)
+    state = results.Run(os.path.join(place, "lab.json"),
+                        servers.Sprintd.binary(), options.quick)
+    if not options.fresh and not options.names:
+        state.resume()
+    todo = [each for each in catalog.chosen(options.names)
+            if each.name not in state.done]
+    if state.done:
+        print(f"going on: {len(state.done)} were measured before")
+    progress = Progress({each.name: expected_seconds(folder, each, options)
+                         for each in todo})
+    print(f"{len(todo)} experiments, about {progress.total / 60:.0f} minutes",
+          flush=True)
+    failures = 0
+    for experiment in todo:
+        progress.start(experiment.name)
+        record, result = measure(experiment, options, progress)
+        results.save(folder, experiment, record, result)
+        if not options.names:
+            state.note(experiment.name)
+        progress.finish()
+        failures += result is None
+        print(f"{experiment.name}: "
+              + (f"{record['seconds']:.0f} s" if result else
+                 f"not measured: {record['failure']}"), flush=True)
+        if options.names:
+            print("", *writing.section(folder, experiment, record, result),
+                  sep="\n")
+        report(options)
+    if not options.names:
+        state.end()
+    return 1 if failures else 0
+
+
+def report(options):
+    path = os.path.join(options.out, "REPORT.md")
+    writing.write(path, os.path.join(options.out, "results"),
+                  catalog.all_known())
+    return path
+
+
+def main():
+    options = parse()
+    try:
+        status = 0 if options.report else run(options)
+        print(f"the report is {os.path.relpath(report(options))}")
+        return status
+    except processes.Failure as failure:
+        setup.note(failure)
+        return 1
+    except KeyboardInterrupt:
+        setup.note("interrupted; everything it started has ended; what is "
+                   "measured stays, and the next run goes on from there")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

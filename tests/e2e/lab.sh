@@ -1,0 +1,169 @@
+#!/bin/sh
+# lab.sh - the laboratory in miniature: every experiment runs, a run that is
+# broken off goes on, the report is made, nothing is left behind.
+#
+# Environment: BUILD, where the release was built. Prints what cmocka prints.
+set -u
+
+BUILD=${BUILD:-build}
+PATH=$PATH:/usr/sbin:/sbin
+export BUILD PATH
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+trap 'exit 130' INT TERM
+. tests/e2e/ok.sh
+
+out=$place/out
+log=$place/log
+
+# laboratory ARGUMENT...: in the place of this shell, with temporary folders
+# below ours.
+laboratory()
+{
+    mkdir -p "$place/tmp"
+    export TMPDIR="$place/tmp"
+    exec env --default-signal=INT \
+        python3 bench/laboratory.py --quick --out "$out" "$@" >"$log" 2>&1
+}
+
+# The same, and this shell goes on.
+laboratory_alone()
+{
+    (laboratory "$@")
+}
+
+# Nothing is left of what it started, nor of its files.
+nothing_is_left()
+{
+    [ -z "$(ls "$place/tmp")" ]
+    not grep -la "$place/[t]mp" /proc/[0-9]*/cmdline
+}
+
+# wait_for FILE: for a minute or two, until it is there.
+wait_for()
+{
+    tries=0
+    until [ -e "$1" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 600 ]
+        sleep 0.2
+    done
+}
+
+# result NAME FIELD: of a JSON file, "" when it is null.
+result()
+{
+    python3 -c 'import json, sys
+value = json.load(open(sys.argv[1])).get(sys.argv[2])
+print(value if value is not None else "")' "$out/results/$1.json" "$2"
+}
+
+a_run_that_is_broken_off_says_so_and_ends_all()
+{
+    laboratory &
+    wait_for "$out/results/$first.json"
+    kill -INT $!
+    not wait $!
+    cat "$log"
+    grep -q 'interrupted; everything it started has ended' "$log"
+    nothing_is_left
+    [ -s "$out/lab.json" ]
+}
+
+the_next_run_goes_on_from_there()
+{
+    stat -c %Y%i "$out/results/$first.json" >"$place/first"
+    laboratory_alone || status=$?
+    cat "$log"
+    grep -q '^going on: [1-9]' "$log"
+    stat -c %Y%i "$out/results/$first.json" | cmp - "$place/first"
+    [ ! -e "$out/lab.json" ]
+    nothing_is_left
+    # What could not be done here makes no success, and is no news to us.
+    [ "${status-0}" -eq 0 ] || grep -q ': not measured: ' "$log"
+}
+
+# Tables in both forms, something drawn, and something read from it.
+the_experiment_is_whole()
+{
+    cat "$log"
+    [ "$(wc -l <"$out/results/$name.csv")" -gt 1 ]
+    python3 - "$out/results/$name.json" <<'END'
+import json, sys
+result = json.load(open(sys.argv[1]))["result"]
+assert result["tables"] and all(
+    len(row) == len(table["columns"])
+    for table in result["tables"] for row in table["rows"]), "tables"
+assert result["figures"] and result["claims"] and result["reading"], "parts"
+END
+    if command -v gnuplot; then
+        grep -q '</svg>' "$out/results/$name"-*.svg
+    fi
+    grep -q "results/$name-.*svg\|^## " "$out/REPORT.md"
+}
+
+one_experiment_is_measured_when_it_is_named()
+{
+    rm "$out/results/$first.json"
+    laboratory_alone "$first"
+    [ -s "$out/results/$first.json" ]
+    grep -q '^1 experiments' "$log"
+}
+
+what_is_not_known_is_refused()
+{
+    not laboratory_alone no-such-thing
+    grep -q "no such experiment: no-such-thing (there are: $first" "$log"
+}
+
+real_results_are_not_overwritten_by_a_miniature()
+{
+    not python3 bench/laboratory.py --quick >"$log" 2>&1
+    grep -q -- '--quick wants --out' "$log"
+}
+
+# Each loss that a result knows of stands in the report before the first
+# experiment does.
+losses_stand_first()
+{
+    python3 - "$out" <<'END'
+import glob, json, sys
+report = open(sys.argv[1] + "/REPORT.md").read()
+head = " ".join(report.partition("\n## How it is measured")[0].split())
+lost = [claim["text"] for name in glob.glob(sys.argv[1] + "/results/*.json")
+        for claim in (json.load(open(name))["result"] or {"claims": []})
+        ["claims"] if claim["holds"] is False]
+for text in lost:
+    assert " ".join(text.split()) in head, text
+END
+}
+
+first=ladder
+if ! command -v wrk >/dev/null || ! command -v httperf >/dev/null; then
+    skip the_laboratory "wrk or httperf is missing: make deps-bench"
+    say_how_many
+    exit
+fi
+ok what_is_not_known_is_refused
+ok real_results_are_not_overwritten_by_a_miniature
+ok a_run_that_is_broken_off_says_so_and_ends_all
+ok the_next_run_goes_on_from_there
+for file in "$out"/results/*.json; do
+    name=$(basename "$file" .json)
+    why=$(result "$name" failure)
+    case $why in
+    *'apt-get install'* | *root* | *namespace*) skip "$name" "$why" ;;
+    '')
+        test=the_experiment_$(echo "$name" | tr - _)_is_whole
+        eval "$test() { the_experiment_is_whole; }"
+        ok "$test"
+        ;;
+    *)
+        echo "$name: $why"
+        ok false
+        ;;
+    esac
+done
+ok one_experiment_is_measured_when_it_is_named
+ok losses_stand_first
+say_how_many
