@@ -21,10 +21,10 @@
  *           takes over, at a pace that stays just below it (link_pace.c);
  *         - further away, where only acknowledgements tell: what is not yet
  *           acknowledged is kept within a window that leaves a short queue
- *           standing at the narrowest place (link_remote.c). Clients on this
- *           machine have no such place before them.
+ *           standing at the narrowest place (link_remote.c).
  *         A link that is always found empty is fast: nothing is held back or
- *         measured any more, until a probe finds a queue again.
+ *         measured any more, until a probe finds a queue again. To clients on
+ *         this machine there is no link.
  *
  * What counts against a response are the bytes of those before or equal to it
  * in the order only: a short one is never refused because of the bytes of a

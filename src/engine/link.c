@@ -206,7 +206,7 @@ void link_open(struct link *link, struct link_flow *flow, int fd,
 
     *flow = (struct link_flow){.fd = fd, .path = hash_path(peer)};
     list_init(&flow->link);
-    if (shared->mode == LINK_RATE || link->is_local)
+    if (shared->mode == LINK_RATE || (link->is_local && flow->path != 0))
         link_pace_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
 }
 
@@ -219,12 +219,11 @@ static void bound_unsent(struct link_flow *flow, bool is_bounded)
     setsockopt(flow->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
 }
 
-static uint64_t allow_auto(struct link *link, const struct link_flow *flow,
-                           uint64_t key, uint64_t want)
+static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
 {
     uint64_t room = want;
 
-    if (flow->path != 0 && link_is_windowed(link)) {
+    if (link_is_windowed(link)) {
         link_remote_adapt(link, now_read_ns());
         room = link_remote_allow(link, key, room);
     }
@@ -238,14 +237,15 @@ uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want)
 {
     bool is_rated = link->shared->mode == LINK_RATE;
+    bool is_held = is_rated || (flow->path != 0 && link_tracks(link));
     uint64_t room = want;
 
-    if (flow->is_bounded != (is_rated || link_tracks_flow(link, flow)))
-        bound_unsent(flow, !flow->is_bounded);
+    if (flow->is_bounded != is_held)
+        bound_unsent(flow, is_held);
     if (!flow->is_bounded)
         return want;
     room = is_rated ? link_pace_allow(link, key, want)
-                    : allow_auto(link, flow, key, want);
+                    : allow_auto(link, key, want);
     if (room == 0) {
         link->counters.held++;
         link->counters.held_bytes += want;
@@ -260,11 +260,11 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
         link_pace_pay(link, link_wire_bytes(bytes));
         return;
     }
-    if (link->shared->mode == LINK_OFF || bytes == 0)
+    if (link->shared->mode == LINK_OFF || flow->path == 0 || bytes == 0)
         return;
     if (!link_is_windowed(link))
         probe(link, flow, bytes, now_ms);
-    if (!link_tracks_flow(link, flow))
+    if (!link_tracks(link))
         return;
     flow->key = key;
     if (list_is_empty(&flow->link))
@@ -274,7 +274,7 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
         flow->queued += (uint32_t)bytes;
         link->queued += bytes;
     }
-    if (flow->path != 0 && link_is_windowed(link)) {
+    if (link_is_windowed(link)) {
         flow->flight += (uint32_t)bytes;
         link->flight += bytes;
     }

@@ -75,13 +75,6 @@ static inline bool link_tracks(const struct link *link)
     return link->is_local || link_is_windowed(link);
 }
 
-/* The same of one connection. */
-static inline bool link_tracks_flow(const struct link *link,
-                                    const struct link_flow *flow)
-{
-    return link->is_local || (flow->path != 0 && link_is_windowed(link));
-}
-
 /* --- link_pace.c ---------------------------------------------------------- */
 
 static inline uint64_t link_wire_bytes(uint64_t bytes)

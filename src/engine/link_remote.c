@@ -99,11 +99,11 @@ static void measure(struct link *link, struct link_flow *flow)
     struct tcp_info info;
     uint32_t flight = 0;
 
-    if (flow->path != 0 && ask(link, flow, &info))
+    if (ask(link, flow, &info))
         flight = count_flight(&info);
     link->flight = link->flight - flow->flight + flight;
     flow->flight = flight;
-    if (flight > 0 && flight >= 2 * info.tcpi_snd_mss && info.tcpi_rtt > 0 &&
+    if (flight >= 2 * info.tcpi_snd_mss && info.tcpi_rtt > 0 &&
         info.tcpi_last_ack_recv <= STALE_MS) {
         uint32_t least_us = note_path(link, flow, &info, link->looked_ns);
 
@@ -252,7 +252,7 @@ bool link_remote_probe(struct link *link, const struct link_flow *flow,
     uint32_t least_us;
     uint32_t delay_us;
 
-    if (flow->path == 0 || !ask(link, flow, &info) || info.tcpi_rtt == 0)
+    if (!ask(link, flow, &info) || info.tcpi_rtt == 0)
         return false;
     least_us = note_path(link, flow, &info, now_ns);
     if (info.tcpi_unacked < SEGMENTS_MIN)

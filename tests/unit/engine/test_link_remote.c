@@ -276,6 +276,7 @@ static void clients_on_this_machine_have_no_window(void **state)
     tell(2, 10000, 10000);
     assert_int_equal(allow_later(4, 5, 1000), 0);
     assert_int_equal(allow_later(6, 5, 1 << 20), 1 << 20);
+    assert_int_equal(unsent_max[6], 0);
 }
 
 /* --- Down ---------------------------------------------------------------- */
