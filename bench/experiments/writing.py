@@ -14,8 +14,9 @@ sprintd descends from five student servers, whose reports asked good questions
 and left most answers as homework. Here each is answered by one command, with
 the standard tools of the field, beside what people run today.
 
-    make lab                    # all of it, about {minutes} minutes; resumable
-    make lab EXP={example}      # one
+    make lab                    # all of it, in about {minutes} minutes; goes on
+                                # where it was broken off
+    make lab EXP={example}  # one
 """
 METHOD = """\
 ## How it is measured
@@ -121,23 +122,38 @@ def section(folder, experiment, record, result):
             *record["commands"], "```", "</details>", ""]
 
 
+def _by_experiment(claims):
+    """Lines for (experiment, claim) pairs, each experiment named once."""
+    lines = []
+    last = None
+    for experiment, claim in claims:
+        if experiment is not last:
+            lines.append(f"- {_link(experiment)}")
+        last = experiment
+        lines += _wrap(f"{claim.text}: {claim.detail}", "  - ", "    ")
+    return lines
+
+
 def _losses(known):
     """What stands first: the claims that do not hold."""
     found = [(experiment, claim) for experiment, _record, result in known
              if result for claim in result.claims if claim.holds is False]
     unsure = [(experiment, claim) for experiment, _record, result in known
               if result for claim in result.claims if claim.holds is None]
+    failed = [experiment for experiment, _record, result in known
+              if not result]
     lines = ["## Where sprintd loses", ""]
-    for experiment, claim in found:
-        lines += _wrap(f"{_link(experiment)}: {claim.text} – not so: "
-                       f"{claim.detail}", "- ", "  ")
-    if not found:
+    if found:
+        lines += ["These ought to hold, and do not:", "",
+                  *_by_experiment(found)]
+    else:
         lines += ["Nowhere, in this run."]
     if unsure:
-        lines += ["", "Too noisy to judge, or not measured:", ""]
-        for experiment, claim in unsure:
-            lines += _wrap(f"{_link(experiment)}: {claim.text} "
-                           f"({claim.detail})", "- ", "  ")
+        lines += ["", "These are too noisy to judge, or were not measured:",
+                  "", *_by_experiment(unsure)]
+    if failed:
+        lines += ["", "These could not be measured here:", "",
+                  *(f"- {_link(experiment)}" for experiment in failed)]
     return [*lines, ""]
 
 
