@@ -78,8 +78,10 @@ static void begin_response(struct conn *conn, struct exchange *exchange)
     response->persists = request->keep_alive && !set->is_draining &&
                          (set->limits.requests_max == 0 ||
                           conn->requests < set->limits.requests_max);
+    /* One whose head came in pieces may not have said all. */
     if (!request->keep_alive)
-        conn->client_closes = true;
+        conn->client_closes = exchange->times.read_ns ==
+                              exchange->times.ready_ns;
     if (!response->persists)
         conn_decide_end(conn, !request->keep_alive ? CONN_END_CLIENT
                               : set->is_draining   ? CONN_END_DRAIN
