@@ -339,7 +339,7 @@ fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
 bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
-bench: deps-bench ## measures against other servers, about six minutes
+bench: deps-bench ## measures against other servers, about three minutes
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
 

@@ -41,11 +41,14 @@ COSTS = Special("costs")
 KV = Special("kv")
 PROXY = Special("proxy")
 SPECIALS = (IDLE, COSTS, KV, PROXY)
+# What is measured when nothing is asked for, in about three minutes.
+USUAL = (*loads.LOADS, IDLE, PROXY)
 
 
 def parse():
-    parser = setup.parser(__doc__.partition("\n")[0], 3, 0.6)
-    parser.add_argument("--loads", metavar="A,B", help=report.known_loads())
+    parser = setup.parser(__doc__.partition("\n")[0], 3, 0.4)
+    parser.add_argument("--loads", metavar="A,B",
+                        help=f"{report.known_loads()} (all but costs and kv)")
     parser.add_argument("--servers", metavar="A,B", help=",".join(
         server.name for server in servers.SERVERS))
     parser.add_argument("--sprintd-args", metavar="ARGS", default="",
@@ -54,7 +57,7 @@ def parse():
                         default=1_000_000, help="of the largest key-value "
                         "store, from 10,000 tenfold (%(default)s)")
     parser.add_argument("--ab-requests", metavar="N",
-                        type=setup.positive(int), default=5000,
+                        type=setup.positive(int), default=2000,
                         help="that ab makes through each proxy, at least "
                         f"{classic.CONNECTIONS} (%(default)s)")
     return parser.parse_args()
@@ -85,7 +88,8 @@ def measure_proxy(lab, options, progress):
 
 def run(lab, options):
     begin = time.monotonic()
-    chosen = setup.choose(options.loads, (*loads.LOADS, *SPECIALS), "load")
+    chosen = (setup.choose(options.loads, (*loads.LOADS, *SPECIALS), "load")
+              if options.loads else USUAL)
     chosen_loads = [load for load in chosen if load not in SPECIALS]
     servers.Sprintd.arguments = shlex.split(options.sprintd_args)
     chosen_servers = setup.available(

@@ -13,7 +13,7 @@ RATE = 500
 CONNECTIONS = 1_000
 CONNECTIONS_QUICK = 60
 ROUNDS = 6
-LARGE = 16
+LARGE = 24
 LARGE_MEDIAN = site.MIB
 LARGE_QUICK = 128 * site.KIB
 SMALL = 60
@@ -297,4 +297,4 @@ EXPERIMENT = model.Experiment(
     "--schedule srpt; the cache as it comes, with the way of sending that it "
     "is made for. A new process for each run, the steps in turns, medians. "
     "Response: from opening a connection to closing it, as httperf means it.",
-    180, measure)
+    240, measure)

@@ -16,8 +16,8 @@ from lab import processes
 from link import network
 
 GROUPS = "/sys/fs/cgroup"
-BYTES_PER_SECOND = 80_000_000
-READS_PER_SECOND = 300
+BYTES_PER_SECOND = 40_000_000
+READS_PER_SECOND = 2_000
 FORGET_S = 0.02
 SOCKET_BYTES = 32_768  # of what is to be sent
 FRAME_BYTES = 1_500
