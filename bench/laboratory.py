@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
@@ -125,6 +126,9 @@ def measure(experiment, options, progress):
             result = experiment.measure(made)
         except processes.Failure as failure:
             record["failure"] = str(failure)
+        except Exception as error:  # the others shall be measured all the same
+            traceback.print_exc()
+            record["failure"] = f"a fault of the experiment: {error!r}"
         record["commands"] = results.tell_commands(
             [*lab.children.commands, *made.commands], lab.site.folder)
     record["seconds"] = round(time.monotonic() - begin, 1)

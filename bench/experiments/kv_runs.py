@@ -113,10 +113,6 @@ class Runs:
                 os.fsync(file.fileno())
         return path
 
-    def _folder(self, server):
-        return os.path.join(self.lab.site.folder,
-                            f"sprintd-{server.instance('').port}")
-
     def _begin(self, cell, mode, threads):
         store = self._store(f"{mode.name}-{threads}")
         cell.server = self.bench.sprintd(
@@ -124,10 +120,9 @@ class Runs:
             f"--kv={sessions.PREFIX}={store}", f"--kv-sync={mode.sync}",
             f"--log-format={sessions.LOG_FORMAT}", "--report=always",
             workers=threads, log_file="access.log", both_cpus=mode.both_cpus)
-        port = cell.server.instance("").port
-        cell.log = open(os.path.join(self._folder(cell.server), "access.log"),
-                        "rb")
-        sessions.ask(self.lab, port, self.warm_up, "warm-up")
+        instance = cell.server.instance("")
+        cell.log = open(os.path.join(instance.folder, "access.log"), "rb")
+        sessions.ask(self.lab, instance.port, self.warm_up, "warm-up")
 
     def take(self, cell, mode, threads, turn):
         if not cell.server:
@@ -146,7 +141,8 @@ class Runs:
 
     def end(self, cell):
         """Ends the server, and reads its report."""
-        report_path = os.path.join(self._folder(cell.server), "output.log")
+        report_path = os.path.join(cell.server.instance("").folder,
+                                   "output.log")
         cell.stop()
         with open(report_path, encoding="utf-8", errors="replace") as file:
             found = re.search(r"^ *writes a commit +([\d.]+)", file.read(),

@@ -21,7 +21,7 @@ from . import figures, model
 
 PORT = re.compile(rf"({re.escape(servers.HOST)}:|--port[ =])\d+")
 SPACED_PORT = re.compile(rf"({re.escape(servers.HOST)}) \d+")
-FOLDER_PORT = re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d{4,5}\b")
+FOLDER_PORT = re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d+-\w+")
 
 
 def _write(path, text):

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 
 from . import machine
@@ -115,9 +116,10 @@ def first_match(command, pattern):
 class Instance:
     """One running server."""
 
-    def __init__(self, child, port):
+    def __init__(self, child, port, folder):
         self.child = child
         self.port = port
+        self.folder = folder  # its own
         self.pids = machine.tree(child.pid)
 
     def is_alive(self):
@@ -179,9 +181,9 @@ class Server:
 
     def _start(self, file_name):
         port = free_port()
-        folder = os.path.join(self.lab.site.folder,
-                              f"{self.program or self.name}-{port}")
-        os.mkdir(folder)
+        # A port may be free again.
+        folder = tempfile.mkdtemp(prefix=f"{self.program or self.name}-{port}-",
+                                  dir=self.lab.site.folder)
         log_path = os.path.join(folder, "output.log")
         child = self.lab.children.start(
             self.command(folder, port, file_name), self.cpus,
@@ -194,7 +196,7 @@ class Server:
                                   f"{log.read().strip() or 'no word from it'}")
             time.sleep(0.01)
         time.sleep(0.05)  # workers are forked by now
-        return Instance(child, port)
+        return Instance(child, port, folder)
 
     def stop(self):
         for instance in self.instances.values():
