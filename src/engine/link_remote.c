@@ -231,8 +231,11 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
         return;
     others = link_ask_others(link, 0, now_ns);
     was_full = link_load(&shared->windowed);
+    filling = link->flight + others.flight;
     standing = link->standing + others.standing;
-    filling = link->flight + others.flight - standing;
+    if (standing > filling) /* another worker has just moved on */
+        standing = filling;
+    filling -= standing;
     base = move(base, filling, standing, was_full,
                 is_long(shared, filling, standing, now_ns));
     if (was_full)

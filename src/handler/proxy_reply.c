@@ -216,8 +216,13 @@ void transfer_digest(struct transfer *transfer)
             break;
         }
         if (!reply_is_interim(&transfer->proxy->reply)) {
-            if (response_is_busy(transfer))
-                return; /* it is taken apart again when that has been sent */
+            if (response_is_busy(transfer)) {
+                /* It is taken apart again when that has been sent; its
+                 * connection may end meanwhile, which is not looked at. */
+                if (transfer->is_open)
+                    transfer_pause(transfer);
+                return;
+            }
             if (!take_reply(transfer, used))
                 refuse_reply(transfer, "cannot be passed on");
             return;

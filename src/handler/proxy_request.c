@@ -10,7 +10,7 @@
 enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */
 
 /* Room left for what one read of the client's brings, framed. */
-enum { TAKEN_BYTES_MAX = 24576 };
+enum { TAKEN_BYTES_MAX = 24576, FRAMING_BYTES_MAX = 32 };
 
 /* --- What is to be sent ---------------------------------------------------------- */
 
@@ -57,15 +57,14 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
-/* Whether what the client's next read may bring finds room. */
-static bool has_room(struct transfer *transfer)
+static bool has_room(struct transfer *transfer, size_t len)
 {
     size_t bytes = transfer->proxy->options.buffer_bytes;
 
-    if (transfer->out->end + TAKEN_BYTES_MAX <= bytes)
+    if (transfer->out->end + len <= bytes)
         return true;
     drop_sent(transfer);
-    return transfer->out->end + TAKEN_BYTES_MAX <= bytes;
+    return transfer->out->end + len <= bytes;
 }
 
 static void put(struct proxy_buffer *out, struct bytes text)
@@ -78,9 +77,10 @@ static void make_way(struct transfer *transfer)
 {
     bool was_full = transfer->sink.is_full;
 
-    if (!transfer->out || transfer->has_body_ended)
+    if (!transfer->out || transfer->has_body_ended || transfer->is_send_over)
         return;
-    transfer->sink.is_full = !has_room(transfer);
+    /* For what the client's next read may bring. */
+    transfer->sink.is_full = !has_room(transfer, TAKEN_BYTES_MAX);
     if (was_full && !transfer->sink.is_full && transfer->exchange)
         exchange_wake(transfer->exchange);
 }
@@ -96,6 +96,10 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     }
     if (data.len == 0)
         return true;
+    if (!has_room(transfer, data.len + FRAMING_BYTES_MAX)) {
+        transfer->is_kept = false; /* it came although there was none */
+        return false;
+    }
     if (transfer->out_framing == BODY_CHUNKED) {
         int len = snprintf(size, sizeof(size), "%zx\r\n", data.len);
 
@@ -343,6 +347,9 @@ static void begin_anew(struct transfer *transfer)
     transfer->has_sent = transfer->is_send_over = false;
     transfer->head_sent = transfer->out_sent = 0;
     make_way(transfer);
+    /* Reading may have gone on when nothing was to be sent any more. */
+    if (transfer->sink.is_full && transfer->exchange)
+        exchange_wake(transfer->exchange);
 }
 
 void transfer_fail(struct transfer *transfer, enum proxy_fault fault)

@@ -274,7 +274,7 @@ const struct option_row option_rows[] = {
     {NULL, "proxy-name", 0, OPTION_TEXT, AT(proxy_name), "NAME", "sprintd", 0,
      0, NULL, "of this server in Via"},
     {NULL, "proxy-buffer", 0, OPTION_BYTES, AT(proxy_buffer_bytes), "BYTES",
-     "64K", 8192, 1ull << 20, NULL, "of a body on its way, each way"},
+     "64K", 32768, 1ull << 20, NULL, "of a body on its way, each way"},
     {NULL, "proxy-splice", 0, OPTION_CHOICE, AT(proxy_splice), "WHETHER", "on",
      0, 0, on_off, "long replies go by pipes, and are not copied"},
     {NULL, "proxy-connect-timeout", 0, OPTION_TIME, AT(proxy_connect_ms),
