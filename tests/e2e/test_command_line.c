@@ -130,7 +130,7 @@ static void bad_options_are_named(void **state)
         {"--chunk-size=0", "--chunk-size"},
         {"--chunk-size=1X", "--chunk-size"},
         {"--chunk-size=99999999999999999999", "--chunk-size"},
-        {"--proxy-buffer=8K", "--proxy-buffer"}, /* less than a head, or a read */
+        {"--proxy-buffer=31K", "--proxy-buffer"},
         {"--send-method=magic", "--send-method"},
         {"--cache-size=-1", "--cache-size"},
         {"--cache-size=16777216T", "--cache-size"},
