@@ -21,6 +21,7 @@ from . import figures, model
 
 PORT = re.compile(rf"({re.escape(servers.HOST)}:|--port[ =])\d+")
 SPACED_PORT = re.compile(rf"({re.escape(servers.HOST)}) \d+")
+OTHER_FOLDER = re.compile(r"/\S*/sprintd-bench-\w+")
 FOLDER_PORT = re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d+-\w+")
 
 
@@ -49,6 +50,7 @@ def tell_commands(commands, folder):
     for argv in commands:
         line = " ".join(map(str, argv))
         line = line.replace(folder, "$LAB").replace(servers.TOP + "/", "")
+        line = OTHER_FOLDER.sub("$LAB", line)
         line = SPACED_PORT.sub(r"\1 PORT", PORT.sub(r"\1PORT", line))
         line = FOLDER_PORT.sub(r"\1-PORT", line)
         told[line] = None
