@@ -15,6 +15,9 @@ import time
 from . import machine, processes, servers, site
 
 
+REMOVALS = 10
+
+
 @dataclasses.dataclass
 class Lab:
     """What everything here runs in."""
@@ -69,6 +72,15 @@ def choose(wanted, known, what):
     return [thing for thing in known if thing.name in names]
 
 
+def _remove(folder):
+    """Who is ending may still write into it while it is being emptied."""
+    for _try in range(REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            return
+        time.sleep(0.2)
+
+
 @contextlib.contextmanager
 def open_lab():
     """Yields a Lab; nothing of it is left when the block ends."""
@@ -89,7 +101,7 @@ def open_lab():
                       min(processes.raise_descriptor_limit(), 20_000))
     finally:
         os.sched_setaffinity(0, before)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
 
 
 def available(wanted):

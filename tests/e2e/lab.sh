@@ -35,7 +35,13 @@ laboratory_alone()
 # Nothing is left of what it started, nor of its files.
 nothing_is_left()
 {
-    [ -z "$(ls "$place/tmp")" ]
+    tries=0
+    until [ -z "$(ls "$place/tmp")" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ]
+        sleep 0.2
+    done
+    ls -R "$place/tmp"
     not grep -la "$place/[t]mp" /proc/[0-9]*/cmdline
 }
 
