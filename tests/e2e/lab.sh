@@ -33,16 +33,20 @@ laboratory_alone()
 }
 
 # Nothing is left of what it started, nor of its files.
+is_left()
+{
+    [ -n "$(ls "$place/tmp")" ] ||
+        grep -la "$place/[t]mp" /proc/[0-9]*/cmdline 2>/dev/null
+}
+
 nothing_is_left()
 {
     tries=0
-    until [ -z "$(ls "$place/tmp")" ]; do
+    while is_left; do
         tries=$((tries + 1))
-        [ "$tries" -lt 50 ]
+        [ "$tries" -lt 100 ]
         sleep 0.2
     done
-    ls -R "$place/tmp"
-    not grep -la "$place/[t]mp" /proc/[0-9]*/cmdline
 }
 
 # wait_for FILE: for a minute or two, until it is there.
