@@ -9,16 +9,14 @@
  * client: a store that commits every put by itself cannot be faster on this
  * disk. What is printed is JSON as of load.lua.
  */
+#include "link/program.h"
+
 #include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <lmdb.h>
 
+#define US_PER_S 1000000
 #define MAP_BYTES ((size_t)1 << 30)
 #define TIMES_MAX ((size_t)1 << 20) /* puts, at most */
 #define MILLISECONDS_MAX 3600000
@@ -28,21 +26,18 @@
 
 static uint32_t times_us[TIMES_MAX];
 
-static uint64_t read_us(void)
+static int64_t now_us(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    return now_ns() / NS_PER_US;
 }
 
-static uint64_t cpu_us(void)
+static int64_t cpu_us(void)
 {
     struct rusage used;
 
     getrusage(RUSAGE_SELF, &used);
-    return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
-           (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * US_PER_S +
+           used.ru_utime.tv_usec + used.ru_stime.tv_usec;
 }
 
 static void check(int rc, const char *what)
@@ -98,26 +93,25 @@ static unsigned long number_of(const char *text, unsigned long max)
     return *end || number > max ? 0 : number;
 }
 
-static void run(MDB_env *env, uint64_t duration_us, unsigned keys,
-                MDB_val value)
+static void run(MDB_env *env, int64_t duration_us, unsigned keys, MDB_val value)
 {
-    uint64_t cpu_begin = cpu_us();
-    uint64_t begin = read_us();
-    uint64_t at = begin;
+    int64_t cpu_begin = cpu_us();
+    int64_t begin = now_us();
+    int64_t at = begin;
     unsigned random = 1;
     size_t count = 0;
 
     while (at - begin < duration_us && count < TIMES_MAX) {
-        uint64_t before = at;
+        int64_t before = at;
 
         random = random * 1664525 + 1013904223; /* Numerical Recipes' */
         put(env, (unsigned)((uint64_t)random * keys >> 32), 1, value);
-        at = read_us();
+        at = now_us();
         times_us[count++] = (uint32_t)(at - before);
     }
     qsort(times_us, count, sizeof(*times_us), compare);
-    printf("{\"requests\": %zu, \"duration_us\": %" PRIu64
-           ", \"cpu_us\": %" PRIu64 ", \"p50_us\": %" PRIu32
+    printf("{\"requests\": %zu, \"duration_us\": %" PRId64
+           ", \"cpu_us\": %" PRId64 ", \"p50_us\": %" PRIu32
            ", \"p99_us\": %" PRIu32 "}\n",
            count, at - begin, cpu_us() - cpu_begin, times_us[count / 2],
            times_us[count * 99 / 100]);
@@ -141,7 +135,7 @@ int main(int argc, char **argv)
     memset(value.mv_data, 'v', bytes);
     env = open_environment(argv[1]);
     put(env, 0, (unsigned)keys, value);
-    run(env, ms * 1000, (unsigned)keys, value);
+    run(env, (int64_t)ms * 1000, (unsigned)keys, value);
     mdb_env_close(env);
     free(value.mv_data);
     return EXIT_SUCCESS;

@@ -103,9 +103,9 @@ def run(lab, options):
         len(chosen_servers) * (len(chosen_loads) * options.rounds
                                + (IDLE in chosen))
         + len(logging_servers) * max(options.rounds, costs.ROUNDS)
-        + (KV in chosen) * (kv.samples_wanted(options)
+        + (KV in chosen) * (kv.samples_wanted(kv.GROUPS, options)
                             + scale.samples_wanted(options))
-        + (PROXY in chosen) * (proxy.samples_wanted(options)
+        + (PROXY in chosen) * (kv.samples_wanted(proxy.GROUPS, options)
                                + classic.rows_wanted()))
     cells = {}
     if chosen_loads:

@@ -10,9 +10,12 @@ catalog    all experiments, in the order of the report
 Each module that the catalog names has a constant EXPERIMENT. What some of them
 need besides:
 
+paired         numbers of the same rounds: ratios, and how sure they are
+verdicts       claims of such ratios, and what was too noisy
 closed_loops   h2load and httperf in rounds, for file_size and its neighbours
 old_disk       a disk and a link as they were, for ladder
 cache_*        lists of requests, hit ratios, times, for cache_bound
+spt_*          runs, and what they say, for spt_slow_link
 kv_runs        sessions of a store, for kv_threads
 proxy_ab       ab through proxies, for proxy
 peers_latency  an open loop, for peers

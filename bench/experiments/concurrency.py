@@ -2,16 +2,18 @@
 
 from lab import loads, machine, site
 
-from . import bench, model
+from . import bench, model, paired, verdicts
 
-WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+WORKERS = (1, 2, 4, 8, 16, 64, 256, 1024)
+WIDE_WORKERS = (1, 4, 64, 1024)  # on both CPUs
 WORKERS_QUICK = (1, 4)
+ROUNDS, SECONDS = 8, 0.5  # to connect them all takes a part of it
 CONNECTIONS = 1_024
 CONNECTIONS_QUICK = 64
 SMALL_LOAD = "small"
 LARGE_LOAD = "large"
 LARGE_BYTES = 64 * site.KIB
-NEAR = 0.97  # of the best: not to be told from it
+FASTER = 1.1  # than one worker: what passes for no faster
 
 
 def _loads(connections):
@@ -55,117 +57,113 @@ def _make(lab_bench, workers, is_wide):
     return server
 
 
-def _row(workers, cell, idle_mib, loaded_mib):
-    if cell.trouble:
-        return [workers, None, None, None, None, None, cell.trouble]
+def _row(workers, usable, idle_mib, loaded_mib):
+    cell = usable.get(workers)
+    if not cell:
+        return [workers, None, None, None, None, None, None, "not measured"]
     return [workers, round(cell.median("per_second")), round(cell.cpu_us, 2),
             round(cell.median("p50_us") / 1e3, 2),
             round(cell.median("p99_us") / 1e3, 2),
-            f"{idle_mib:.1f} / {loaded_mib:.1f}", cell.noise]
+            f"{idle_mib:.1f} / {loaded_mib:.1f}",
+            paired.say(_by_one(usable, workers)), cell.noise]
 
 
-def _tables(chosen_loads, counts, cells, made, idle):
+def _by_one(usable, count, what="per_second"):
+    """So many workers' numbers by those of one, of each round."""
+    return paired.ratios(*([getattr(sample, what) for sample in cell.samples]
+                           for cell in (usable[count], usable[1]))
+                         ) if 1 in usable else []
+
+
+def _tables(chosen_loads, kinds, cells, made, idle):
     columns = ["workers", "replies/s", "CPU µs/reply", "median ms", "p99 ms",
-               "MiB idle / after", "noise"]
+               "MiB idle / after", "replies, × one worker's", "noise"]
     return [model.Table(
         f"{load.title}, {where}", columns,
-        [_row(count, cells[load.name, _name(count, is_wide)],
+        [_row(count, _usable(load, kinds, cells, is_wide),
               idle[count, is_wide], made[count, is_wide].loaded_mib)
-         for count in counts])
+         for count, is_kind_wide in kinds if is_kind_wide == is_wide])
         for load in chosen_loads
         for is_wide, where in ((False, "on one CPU"),
                                (True, "on both CPUs, the client's too"))]
 
 
-def _points(load, counts, cells, is_wide, what, factor=1.0):
+def _points(usable, what):
     points = []
-    for count in counts:
-        cell = cells[load.name, _name(count, is_wide)]
-        if not cell.trouble:
-            values = [getattr(sample, what) * factor for sample in cell.used]
-            points.append([count, bench.median(values), min(values),
-                           max(values)])
+    for count, cell in usable.items():
+        values = [getattr(sample, what) for sample in cell.used]
+        points.append([count, bench.median(values), min(values), max(values)])
     return points
 
 
-def _figures(chosen_loads, counts, cells):
+def _figures(chosen_loads, kinds, cells):
     sizes = {SMALL_LOAD: "1 KiB", LARGE_LOAD: "64 KiB"}
 
-    def figure(name, title, y, what, factor):
+    def figure(name, title, y, what):
         return model.Figure(
             name, title, "workers", y,
-            [model.Series(f"{sizes[load.name]}, {cpus}",
-                          _points(load, counts, cells, is_wide, what, factor))
+            [model.Series(f"{sizes[load.name]}, {cpus}", _points(
+                _usable(load, kinds, cells, is_wide), what))
              for load in chosen_loads
              for is_wide, cpus in ((False, "1 CPU"), (True, "2 CPUs"))],
             log_x=True, log_y=True)
 
     return [figure("throughput", "Replies a second by workers", "replies/s",
-                   "per_second", 1.0),
+                   "per_second"),
             figure("cpu", "CPU time per reply by workers", "µs/reply",
-                   "cpu_us", 1.0)]
+                   "cpu_us")]
 
 
-def _usable(load, counts, cells, is_wide):
+def _usable(load, kinds, cells, is_wide):
     """Cells by count, of those without trouble."""
     found = {count: cells[load.name, _name(count, is_wide)]
-             for count in counts}
+             for count, is_kind_wide in kinds if is_kind_wide == is_wide}
     return {count: cell for count, cell in found.items() if not cell.trouble}
 
 
-def _claim_none_fails(chosen_loads, counts, cells):
-    faults = [f"{load.title}, {_name(count, is_wide)}: {cell.trouble}"
-              for load in chosen_loads for is_wide in (False, True)
-              for count in counts
-              if (cell := cells[load.name, _name(count, is_wide)]).trouble]
+def _claim_none_fails(kinds, cells):
+    faults = [f"{load}, {name}: {cell.trouble}"
+              for (load, name), cell in cells.items() if cell.trouble]
+    most = max(count for count, _is_wide in kinds)
     return model.Claim(
-        f"no request fails with up to {max(counts):,} workers",
-        not faults,
+        f"no request fails with up to {most:,} workers", not faults,
         "; ".join(faults) or f"{len(cells)} rows without an error")
 
 
 def _claim_one_is_enough(load, usable):
-    """On one CPU more workers can only cost."""
-    best = max(usable, key=lambda count: usable[count].median("per_second"))
-    first = usable[1]
-    ratio = (first.median("per_second") /
-             usable[best].median("per_second"))
-    noisy = [count for count in (1, best) if usable[count].noise]
-    holds = ratio >= NEAR
-    return model.Claim(
-        f"{load.title}, one CPU: one worker is as fast as any number",
-        None if noisy and not holds else holds,
-        f"one: {first.median('per_second'):,.0f} replies/s, the best "
-        f"({best:,}): {usable[best].median('per_second'):,.0f}"
-        + ("; too noisy to judge" if noisy and not holds else ""))
+    return verdicts.claim(
+        f"{load.title}, one CPU: no number of workers answers more than "
+        f"{FASTER - 1:.0%} faster than one",
+        {f"{count:,}": _by_one(usable, count)
+         for count in usable if count > 1}, FASTER)
 
 
 def _read(load, usable):
     """A paragraph about one load on one CPU."""
-    counts = sorted(usable)
-    first, last = usable[counts[0]], usable[counts[-1]]
-    more = last.cpu_us / first.cpu_us - 1
-    rates = {count: usable[count].median("per_second") for count in counts}
+    last = max(usable)
+    rates = {count: cell.median("per_second")
+             for count, cell in usable.items()}
     best = max(rates, key=rates.get)
-    near = [count for count in counts if rates[count] >= NEAR * rates[best]]
-    slow = {count: usable[count].median("p99_us") / 1e3 for count in counts}
+    slow, slow_last = (usable[count].median("p99_us") / 1e3
+                       for count in (1, last))
     return (
         f"{load.title}, one CPU: {best:,} worker{'s' * (best > 1)} gave the "
-        f"most replies a second ({rates[best]:,.0f}); within 3 % of that: "
-        f"{', '.join(f'{count:,}' for count in near)}. From {counts[0]} to "
-        f"{counts[-1]:,} workers, CPU time per reply went from "
-        f"{first.cpu_us:.2f} to {last.cpu_us:.2f} µs ({more:+.0%}) and the "
-        f"99th percentile from {slow[counts[0]]:.1f} to "
-        f"{slow[counts[-1]]:.1f} ms.")
+        f"most replies a second ({rates[best]:,.0f}"
+        + (f", {paired.say(_by_one(usable, best))} times those of one"
+           if best > 1 else "") + "). With "
+        f"{last:,} workers a reply took "
+        f"{paired.say(_by_one(usable, last, 'cpu_us'))} times the CPU of one, "
+        f"{usable[last].cpu_us:.2f} after {usable[1].cpu_us:.2f} µs, and the "
+        f"99th percentile was {slow_last:.1f} after {slow:.1f} ms.")
 
 
-def _read_wide(load, narrow, wide):
-    rates = {count: cell.median("per_second") for count, cell in wide.items()}
-    best = max(rates, key=rates.get)
-    one = max(cell.median("per_second") for cell in narrow.values())
+def _read_wide(load, wide):
+    best = max(wide, key=lambda count: wide[count].median("per_second"))
+    by_one = _by_one(wide, best)
     return (f"{load.title}, with the client's CPU as well: most replies with "
-            f"{best:,} ({rates[best]:,.0f} a second, {rates[best] / one:.2f} "
-            "times the most on one CPU).")
+            f"{best:,} ({wide[best].median('per_second'):,.0f} a second"
+            + (f", {paired.say(by_one)} times those of one worker there"
+               if by_one and best > 1 else "") + ").")
 
 
 def _read_memory(made, counts):
@@ -182,31 +180,32 @@ def _read_memory(made, counts):
 def measure(lab_bench):
     counts = lab_bench.pick(WORKERS, WORKERS_QUICK)
     chosen_loads = _loads(lab_bench.pick(CONNECTIONS, CONNECTIONS_QUICK))
-    kinds = [(count, is_wide) for count in counts
-             for is_wide in (False, True)]
+    kinds = [*((count, False) for count in counts),
+             *((count, True) for count in counts if count in WIDE_WORKERS)]
     made = {kind: _make(lab_bench, *kind) for kind in kinds}
     lab_bench.lab.site.put(site.SMALL, site.KIB)
     idle = {}
     for kind, server in made.items():
         lab_bench.step(f"idle: {server.name}")
         idle[kind] = _idle_memory(server)
-    cells = lab_bench.measure(chosen_loads, list(made.values()), 3, 0.5)
+    cells = lab_bench.measure(chosen_loads, list(made.values()), ROUNDS,
+                              SECONDS)
     result = model.Result(
-        tables=_tables(chosen_loads, counts, cells, made, idle),
-        figures=_figures(chosen_loads, counts, cells),
-        claims=[_claim_none_fails(chosen_loads, counts, cells)])
+        tables=_tables(chosen_loads, kinds, cells, made, idle),
+        figures=_figures(chosen_loads, kinds, cells),
+        claims=[_claim_none_fails(kinds, cells)])
     for load in chosen_loads:
-        narrow = _usable(load, counts, cells, False)
-        wide = _usable(load, counts, cells, True)
+        narrow = _usable(load, kinds, cells, False)
+        wide = _usable(load, kinds, cells, True)
         if 1 in narrow:
             result.claims.append(_claim_one_is_enough(load, narrow))
             result.reading.append(_read(load, narrow))
-        if narrow and wide:
-            result.reading.append(_read_wide(load, narrow, wide))
+        if wide:
+            result.reading.append(_read_wide(load, wide))
     result.reading += _read_memory(made, counts)
-    result.noise = [f"{load}, {server}: {cell.noise}"
-                    for (load, server), cell in cells.items()
-                    if not cell.trouble and cell.noise]
+    result.noise = verdicts.noises(
+        (f"{load}, {server}", cell.noise)
+        for (load, server), cell in cells.items() if not cell.trouble)
     return result
 
 
@@ -216,6 +215,7 @@ EXPERIMENT = model.Experiment(
     "a worker there was a process or a thread that waits.",
     "wrk, a closed loop of 1,024 keep-alive connections to files of 1 KiB and "
     "64 KiB; 1 to 1,024 workers, all on one CPU, and all on both (where they "
-    "share the second with the client). Three rounds in turns, medians. "
-    "Memory is resident: of a process just started, and after all its loads.",
-    150, measure)
+    f"share the second with the client). {ROUNDS} rounds of {SECONDS:g} s in "
+    "turns, medians; ratios are of each round. Memory is resident: of a "
+    "process just started, and after all its loads.",
+    180, measure)

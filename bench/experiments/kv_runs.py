@@ -1,9 +1,9 @@
-"""10 sessions with the key-value store, with any number of threads: the runs of
-kv_threads.
+"""10 sessions with the key-value store, with any number of threads: the runs
+of kv_threads.
 
-All sessions' requests are known beforehand, with their answers; each server has
-a copy of the same store. Client and server tell of the same requests: the log's
-lines are found by port and number.
+All sessions' requests are known beforehand, with their answers; each server
+has a copy of the same store. Client and server tell of the same requests: the
+log's lines are found by port and number.
 """
 
 import dataclasses
@@ -18,8 +18,8 @@ from lab import filled, kv, machine, processes, sessions
 from . import bench as benches
 
 REQUESTS = 1000  # of a session
-ROUNDS = 3
-RUNS_S = 130  # no round is begun that would probably end later
+ROUNDS = 8
+RUNS_S = 180  # no round is begun that would probably end later
 WARM_UP = 50
 
 
@@ -65,6 +65,7 @@ class Cell:
         self.trouble = ""
         self.server = None
         self.log = None
+        self.unread = None  # of a run: what was asked, its rows, its CPU time
         self.writes_a_commit = None
 
     def middle(self, of):
@@ -82,11 +83,20 @@ class Cell:
     def spread(self):
         return benches.spread(self.means_ms)
 
+    def settle(self):
+        """Finds the last run in the log. The server writes that now and then:
+        a round later, or when it has ended, nobody waits for it."""
+        if self.unread:
+            asks, rows, cpu_us = self.unread
+            self.unread = None
+            self.runs.append(Run(sessions.answers(asks, rows, self.log),
+                                 sessions.seconds(rows), cpu_us))
+
     def stop(self):
-        if self.log:
-            self.log.close()
         if self.server:
             self.server.stop()
+        if self.log:
+            self.log.close()
 
 
 class Runs:
@@ -127,6 +137,7 @@ class Runs:
     def take(self, cell, mode, threads, turn):
         if not cell.server:
             self._begin(cell, mode, threads)
+        cell.settle()
         instance = cell.server.instance("")
         asks = self.turns[turn]
         before = machine.cpu_ns(instance.pids)
@@ -136,14 +147,14 @@ class Runs:
         if failed:
             raise processes.Failure(", ".join(
                 f"{count} requests: {what}" for what, count in failed.items()))
-        cell.runs.append(Run(sessions.answers(asks, rows, cell.log),
-                             sessions.seconds(rows), cpu_ns / 1e3 / len(rows)))
+        cell.unread = asks, rows, cpu_ns / 1e3 / len(rows)
 
     def end(self, cell):
         """Ends the server, and reads its report."""
         report_path = os.path.join(cell.server.instance("").folder,
                                    "output.log")
-        cell.stop()
+        cell.server.stop()
+        cell.settle()
         with open(report_path, encoding="utf-8", errors="replace") as file:
             found = re.search(r"^ *writes a commit +([\d.]+)", file.read(),
                               re.MULTILINE)
@@ -155,10 +166,13 @@ def _take_turn(runs, cells, turn):
     for mode, count in order[::-1] if turn % 2 else order:
         cell = cells[mode, count]
         runs.bench.step(f"{count} threads, {mode.title}")
-        if cell.trouble:
-            continue
+        _try(cell, lambda: runs.take(cell, mode, count, turn))
+
+
+def _try(cell, what):
+    if not cell.trouble:
         try:
-            runs.take(cell, mode, count, turn)
+            what()
         except processes.Failure as failure:
             cell.trouble = str(failure)
 
@@ -175,8 +189,7 @@ def take_all(bench, threads):
                     break
                 _take_turn(runs, cells, turn)
             for cell in cells.values():
-                if not cell.trouble:
-                    runs.end(cell)
+                _try(cell, lambda cell=cell: runs.end(cell))
         finally:
             for cell in cells.values():
                 cell.stop()

@@ -7,12 +7,14 @@ import random
 
 from lab import machine, processes, site, tools
 
-from . import bench, model, old_disk
+from . import bench, model, old_disk, paired, verdicts
 
 RATE = 500
 CONNECTIONS = 1_000
 CONNECTIONS_QUICK = 60
 ROUNDS = 6
+MORE_ROUNDS = 4  # of all but the first two steps, which take the longest
+NOISY = 0.5      # of the median: spread of a step's means
 LARGE = 24
 LARGE_MEDIAN = site.MIB
 LARGE_QUICK = 128 * site.KIB
@@ -132,8 +134,8 @@ def _samples(lab_bench, files, log_path, folder, count):
                                          workers=step.workers)
             for step in STEPS}
     found = {step.name: [] for step in STEPS}
-    for turn in range(lab_bench.pick(ROUNDS, 1)):
-        for step in STEPS:
+    for turn in range(lab_bench.pick(ROUNDS + MORE_ROUNDS, 1)):
+        for step in STEPS if turn < ROUNDS else STEPS[2:]:
             lab_bench.step(f"round {turn + 1}: {step.name}")
             found[step.name].append(_run(lab_bench, made[step.name], files,
                                          log_path, folder, count))
@@ -194,25 +196,26 @@ def _figure(found):
         kind=model.BARS, log_y=True)
 
 
+def _ratios(before, after, found):
+    """What a step made of the mean response, of each round."""
+    return paired.ratios(*(_means(found[step.name])
+                           for step in (after, before)))
+
+
 def _claim(before, after, found, is_slow_disk):
-    old, new = (_means(found[step.name]) for step in (before, after))
     text = f"{after.name}: a mean response below that of {before.name}"
     trouble = _trouble_of(found[before.name]) or _trouble_of(found[after.name])
     if trouble:
         return model.Claim(text, None, trouble)
-    detail = (f"{bench.median(new):,.0f} ms after {bench.median(old):,.0f} ms "
-              f"(rounds: {min(new):,.0f} to {max(new):,.0f} after "
-              f"{min(old):,.0f} to {max(old):,.0f})")
+    old, new = (bench.median(_means(found[step.name]))
+                for step in (before, after))
+    claim = verdicts.claim(text, {f"{new:,.0f} after {old:,.0f} ms":
+                                  _ratios(before, after, found)})
     if not is_slow_disk:
-        return model.Claim(text, None, detail + "; on this machine nothing "
-                           "was scarce")
-    holds = bench.median(new) < bench.median(old)
-    falls = sum(second < first for first, second in zip(old, new))
-    detail += f"; lower in {falls} of {len(new)} rounds"
-    # As likely as a coin's: a third of the rounds say the opposite.
-    if not len(new) / 3 < falls < len(new) * 2 / 3:
-        return model.Claim(text, holds, detail)
-    return model.Claim(text, None, detail + ", too noisy to judge")
+        return dataclasses.replace(
+            claim, holds=None,
+            detail=f"{claim.detail}; neither disk nor sockets were scarce")
+    return claim
 
 
 def _read(found, sizes):
@@ -221,11 +224,12 @@ def _read(found, sizes):
 
     parts = []
     for before, after in zip(RUNGS, RUNGS[1:]):
-        ratio = mean(after.name) / mean(before.name)
         theirs = after.original[0] / before.original[0]
-        parts.append(f"{after.name} × {ratio:.2f} (original × {theirs:.2f})")
+        parts.append(f"{after.name} × "
+                     f"{paired.say(_ratios(before, after, found))}, original "
+                     f"× {theirs:.2f}")
     text = [
-        f"What each step made of the mean response: {', '.join(parts)}; from "
+        f"What each step made of the mean response: {'; '.join(parts)}. From "
         f"the first to the last {mean(RUNGS[0].name):,.0f} to "
         f"{mean(RUNGS[-1].name):,.0f} ms."]
     first, last = (bench.median(s.seconds for s in found[step.name])
@@ -236,10 +240,10 @@ def _read(found, sizes):
         f"{first:.1f} s for them, the file cache {last:.1f} s.")
     plain, cached = mean("(no cache, auto)"), mean("file cache")
     text.append(
-        f"The last step also leaves it to the server how to send. That alone, "
+        "The last step also leaves it to the server how to send. That alone, "
         f"without a cache, has a mean of {plain:,.0f} ms "
-        f"(shortest first with reads: {mean('shortest first'):,.0f}); the "
-        f"cache makes {cached:,.0f} of it.")
+        f"(shortest first with reads: {mean('shortest first'):,.0f}); with "
+        f"the cache it is {cached:,.0f}.")
     return text
 
 
@@ -269,10 +273,11 @@ def measure(lab_bench):
     if not any(map(_trouble_of, found.values())):
         result.figures.append(_figure(found))
         result.reading = _read(found, sizes)
-    result.noise = [
-        f"{name}: the rounds' means differ by {bench.spread(_means(samples)):.0%}"
-        for name, samples in found.items()
-        if not _trouble_of(samples) and bench.spread(_means(samples)) > 0.5]
+    spreads = {name: bench.spread(_means(samples))
+               for name, samples in found.items() if not _trouble_of(samples)}
+    result.noise = verdicts.noises(
+        (name, f"the rounds' means differ by {spread:.0%}"
+         if spread > NOISY else "") for name, spread in spreads.items())
     return result
 
 
@@ -283,18 +288,20 @@ EXPERIMENT = model.Experiment(
     "waiting?",
     f"httperf --rate {RATE} --num-conns {CONNECTIONS:,}, an open loop, over a "
     f"log of small files (half a KiB to 16 KiB, {SMALL} of them, again and "
-    f"again) and {LARGE} large ones (a quarter to 4 MiB). Disk and memory are as "
-    f"scarce as they were to the originals: a control group gives the server "
-    f"{BYTES_TEXT} and {old_disk.READS_PER_SECOND} reads a second of the disk, "
-    f"and the page cache forgets the files every "
+    f"again) and {LARGE} large ones (a quarter to 4 MiB). Disk, memory and "
+    "sockets are made scarce, which is chosen here, as those of the originals "
+    "are not known: a control group gives the server "
+    f"{BYTES_TEXT} and {old_disk.READS_PER_SECOND} reads a second of the "
+    f"disk, and the page cache forgets the files every "
     f"{old_disk.FORGET_S * 1e3:.0f} ms; a socket takes up to "
     f"{old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
-    f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK}/s. All workers share "
-    "one CPU, which has little to do. These circumstances were looked for: "
-    "where files are in memory and only the CPU is scarce, chunks and more "
-    "workers cost and gain nothing (experiments 2 and 3). A step's options: --send-method read, --schedule fifo, "
-    f"--cache-size 0 and chunks of 1 GiB; chunks of {CHUNK}; --workers 5; "
-    "--schedule srpt; the cache as it comes, with the way of sending that it "
-    "is made for. A new process for each run, the steps in turns, medians. "
-    "Response: from opening a connection to closing it, as httperf means it.",
+    f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK}/s. All workers "
+    "share one CPU. (Experiments 2 and 3 ask for chunks and workers where "
+    "files are in memory.) A step's options: --send-method read, "
+    f"--schedule fifo, --cache-size 0 and chunks of 1 GiB; chunks of {CHUNK}; "
+    "--workers 5; --schedule srpt; the cache as it comes, with the way of "
+    "sending that it is made for. A new process for each run, the steps in "
+    f"turns, {ROUNDS} rounds and {MORE_ROUNDS} more of the later steps, "
+    "medians; ratios are of each round. Response: from opening a connection "
+    "to closing it, as httperf means it.",
     240, measure)

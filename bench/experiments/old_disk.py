@@ -1,5 +1,5 @@
-"""A machine as the originals had: a slow disk, no memory to keep files, and
-sockets that take little at once.
+"""A machine as the originals may have had: a slow disk, no memory to keep
+files, and sockets that take little at once.
 
 The kernel itself makes a server wait for each read as long as such a disk
 would (blkio's throttle of a control group), its page cache is told all the

@@ -4,6 +4,7 @@ machine    what /proc tells: CPU time, memory, processes, the machine itself
 processes  starts programs on a CPU and ends them, whatever happens
 site       the files that are served
 servers    each server's configuration, command line and version
+compiled   programs in C, and one run of such a client
 loads      each load's shape, the goal set for it, and one run of wrk
 tools      ab, httperf and h2load, and what they say
 rounds     takes turns: every server once before any is measured again

@@ -120,8 +120,9 @@ class Runner(loads.Runner):
         self.reply_bytes[server.name, load.name] = REPLY_BYTES_MIN
 
     def command(self, port, load, seconds):
-        return ["wrk", "-t1", f"-c{load.connections}", f"-d{int(seconds) + 2}s",
-                "-s", SCRIPT, f"http://{servers.HOST}:{port}{PREFIX}/", "--",
+        return ["wrk", "-t1", f"-c{load.connections}",
+                f"-d{int(seconds) + 2}s", "-s", SCRIPT,
+                f"http://{servers.HOST}:{port}{PREFIX}/", "--",
                 self.list_path, *map(str, load.script)]
 
 

@@ -187,12 +187,10 @@ def disk():
         yield folder
 
 
-def made(kinds, lab, folder):
+def made(kinds, lab):
     """Those of the servers that can run here; and why others cannot."""
     found = [kind(lab) for kind in kinds]
     reasons = {server.name: server.missing() for server in found}
-    for server in found:
-        server.disk = folder
     return [server for server in found if not reasons[server.name]], {
         name: reason for name, reason in reasons.items() if reason}
 
@@ -203,17 +201,19 @@ def patient(options):
         **vars(options), "patience": min(options.patience, PATIENCE_S)})
 
 
-def samples_wanted(options):
+def samples_wanted(groups, options):
     """For who shows progress."""
     return options.rounds * sum(len(group.loads) * len(group.servers)
-                                for group in GROUPS)
+                                for group in groups)
 
 
 def measure(lab, folder, options, progress):
     """Of each group: cells by load and server, and what was left out."""
     results = []
     for group in GROUPS:
-        found, left_out = made(group.servers, lab, folder)
+        found, left_out = made(group.servers, lab)
+        for server in found:
+            server.disk = folder
         cells = {}
         if found:
             cells = rounds.measure(Runner(lab), group.loads, found, options,

@@ -8,7 +8,7 @@ than the others are told to: it adds Via, Forwarded and X-Forwarded-*.
 import dataclasses
 import os
 
-from . import loads, rounds, servers, site
+from . import kv, loads, rounds, servers, site
 from .kv import Goal, Group
 
 UPLOAD = "upload.bin"
@@ -160,18 +160,10 @@ GROUPS = (
 
 def made(kinds, lab, upstream):
     """Those of the proxies that can run here; and why others cannot."""
-    found = [kind(lab) for kind in kinds]
-    reasons = {proxy.name: proxy.missing() for proxy in found}
+    found, left_out = kv.made(kinds, lab)
     for proxy in found:
         proxy.upstream = upstream
-    return [proxy for proxy in found if not reasons[proxy.name]], {
-        name: reason for name, reason in reasons.items() if reason}
-
-
-def samples_wanted(options):
-    """For who shows progress."""
-    return options.rounds * sum(len(group.loads) * len(group.servers)
-                                for group in GROUPS)
+    return found, left_out
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,10 +10,9 @@ import csv
 import dataclasses
 import os
 import random
-import subprocess
 import time
 
-from . import servers
+from . import compiled, servers
 from .processes import Failure
 
 SESSIONS = 10
@@ -23,7 +22,7 @@ METHODS = {"GET": 0.8, "PUT": 0.1, "DELETE": 0.1}
 PREFIX = "/kv"
 LOG_FORMAT = "%{remote_port} %{requests} %{total_us}"
 RUN_S = 60  # as sessions.c
-COMPILE_S = 60
+END_S = 60  # beyond RUN_S
 LOG_S = 10
 
 
@@ -97,43 +96,16 @@ def draw(seed, count, turns=1, shares=None):
             for turn in range(turns)]
 
 
-def _program(lab):
-    """sessions.c, compiled when first needed."""
-    binary = os.path.join(lab.site.folder, "sessions")
-    if os.path.exists(binary):
-        return binary
-    compiler = servers.Floor.compiler
-    if not servers.find(compiler[0]):
-        raise Failure(f"there is no compiler '{compiler[0]}'")
-    done = subprocess.run([*compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-o",
-                           binary, os.path.join(servers.BENCH, "sessions.c")],
-                          capture_output=True, text=True, timeout=COMPILE_S,
-                          check=False)
-    if done.returncode:
-        raise Failure(f"sessions.c: {done.stderr.strip()}")
-    return binary
-
-
 def ask(lab, port, asks, name):
     """Lets the sessions ask; returns a row of RESULTS for each. The files are
     named after name."""
     base = os.path.join(lab.site.folder, name)
     with open(f"{base}.asks", "w", encoding="ascii") as file:
         file.writelines(each.line() for each in asks)
-    log_path = f"{base}.log"
-    child = lab.children.start(
-        [_program(lab), f"{servers.HOST}:{port}", f"{base}.asks",
-         f"{base}.csv"],
-        lab.client_cpu, log_path)
-    try:
-        status = child.wait(RUN_S + COMPILE_S)
-    except subprocess.TimeoutExpired:
-        status = None
-    finally:
-        lab.children.end(child)
-    if status != 0:
-        with open(log_path, encoding="utf-8", errors="replace") as log:
-            raise Failure(f"sessions: {log.read().strip() or 'has no end'}")
+    program = compiled.build(os.path.join(lab.site.folder, "sessions"),
+                             os.path.join(servers.BENCH, "sessions.c"))
+    compiled.run(lab, [program, f"{servers.HOST}:{port}", f"{base}.asks",
+                       f"{base}.csv"], RUN_S + END_S, f"{base}.log")
     with open(f"{base}.csv", encoding="ascii", newline="") as file:
         return list(csv.DictReader(file))
 

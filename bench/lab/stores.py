@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 
-from . import servers
+from . import compiled, servers
 from .loads import Sample
 
 DISK = "/var/tmp"  # /tmp may be in memory, where syncing costs nothing
@@ -143,12 +143,9 @@ class Commits(Store, servers.Server):
 
     def sample(self, runner, load, seconds):
         folder = self.data_folder()
-        binary = os.path.join(self.disk, "commits.bin")
-        if not os.path.exists(binary):
-            subprocess.run([*self.compiler, "-std=c11", "-D_GNU_SOURCE", "-O2",
-                            "-o", binary,
-                            os.path.join(servers.BENCH, "commits.c"),
-                            "-llmdb"], check=True)
+        binary = compiled.build(os.path.join(self.disk, "commits.bin"),
+                                os.path.join(servers.BENCH, "commits.c"),
+                                libraries=("-llmdb",))
         child = runner.lab.children.start(
             [binary, folder, round(seconds * 1e3), load.keys,
              load.value_bytes], runner.lab.server_cpu, runner.log_path,

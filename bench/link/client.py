@@ -3,16 +3,14 @@
 import csv
 import dataclasses
 import os
-import shlex
-import subprocess
 
-from lab import processes, servers
+from lab import compiled
 
 from . import arrivals, network
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"openloop": ("openloop.c", "requests.c"), "delay": ("delay.c",)}
-COMPILE_S = 60
+END_S = 60  # beyond the last reply
 OK = "ok"
 
 
@@ -29,20 +27,10 @@ class Result:
 
 def compile_programs(folder):
     """Compiles what is in C; returns the programs' paths by name."""
-    compiler = shlex.split(os.environ.get("CC") or "cc")
-    if not servers.find(compiler[0]):
-        raise processes.Failure(f"there is no compiler '{compiler[0]}'")
-    programs = {}
-    for name, sources in SOURCES.items():
-        programs[name] = os.path.join(folder, name)
-        done = subprocess.run(
-            [*compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-o",
-             programs[name],
-             *(os.path.join(FOLDER, source) for source in sources)],
-            capture_output=True, text=True, timeout=COMPILE_S, check=False)
-        if done.returncode:
-            raise processes.Failure(f"{name}.c: {done.stderr.strip()}")
-    return programs
+    return {name: compiled.build(os.path.join(folder, name),
+                                 *(os.path.join(FOLDER, source)
+                                   for source in sources))
+            for name, sources in SOURCES.items()}
 
 
 def run(net, lab, asked, folder, name="run"):
@@ -56,22 +44,13 @@ def send(lab, asked, folder, where, prefix, options, name="run"):
     by; options: keep_alive, and wait, seconds for the last replies."""
     arrivals_path = os.path.join(folder, f"{name}.arrivals")
     results_path = os.path.join(folder, f"{name}.csv")
-    log_path = os.path.join(folder, "client.log")
     arrivals.save(asked, arrivals_path)
-    child = lab.children.start(
-        [*prefix, lab.programs["openloop"],
-         *(["-k"] if options.keep_alive else []), "-w", options.wait,
-         *where, arrivals_path, results_path],
-        lab.client_cpu, log_path)
-    try:
-        status = child.wait(asked[-1].start + options.wait + COMPILE_S)
-    except subprocess.TimeoutExpired:
-        status = None
-    finally:
-        lab.children.end(child)
-    if status != 0:
-        with open(log_path, encoding="utf-8", errors="replace") as log:
-            raise processes.Failure(f"the client: {log.read().strip()}")
+    compiled.run(
+        lab, [*prefix, lab.programs["openloop"],
+              *(["-k"] if options.keep_alive else []), "-w", options.wait,
+              *where, arrivals_path, results_path],
+        asked[-1].start + options.wait + END_S,
+        os.path.join(folder, "client.log"))
     return load(results_path)
 
 

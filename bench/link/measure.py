@@ -63,8 +63,9 @@ def calibrate(lab, options, server):
     """The link as a single large download finds it: other programs, and the
     burst a link may begin with, make it a little more or less than its
     name."""
+    kind = network.KINDS["local"]
     with tempfile.TemporaryDirectory(dir=lab.folder) as folder, \
-            open_network(network.KINDS["local"], lab, options, folder) as net, \
+            open_network(kind, lab, options, folder) as net, \
             serving.Instance(server, net, lab, folder):
         asked = [arrivals.Arrival(0.0, CALIBRATION_BYTES)]
         result = client.run(net, lab, asked, folder)[0]

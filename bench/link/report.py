@@ -101,8 +101,9 @@ class Table:
                 _cell(self.figures[name], figure)
                 for _title, figure in COLUMNS) + " |"
         yield ""
-        yield "| class | " + " | ".join(f"{name} {figure}" for name in
-                                        self.names for figure in BY_CLASS) + " |"
+        yield "| class | " + " | ".join(
+            f"{name} {figure}" for name in self.names
+            for figure in BY_CLASS) + " |"
         yield "|---|" + "---:|" * (len(self.names) * len(BY_CLASS))
         for group in summary.CLASSES:
             yield f"| {group} | " + " | ".join(

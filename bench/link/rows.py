@@ -32,7 +32,8 @@ class Row:
                  "remote": "bottleneck further away, 10 ms round trip",
                  "mixed": "bottleneck further away, 4 and 60 ms round trips"}
         what = {"pareto": "Pareto sizes", "web": "web-like sizes"}
-        return f"{where[self.net.name]}, {what[self.sizes]}, load {self.load:g}"
+        return (f"{where[self.net.name]}, {what[self.sizes]}, "
+                f"load {self.load:g}")
 
     def seconds(self, options):
         """How long requests come."""

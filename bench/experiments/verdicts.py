@@ -1,0 +1,38 @@
+"""Claims that compare ratios of rounds, and notes on rows that were noisy."""
+
+from . import paired
+from .model import Claim
+
+NOISES_TOLD = 4
+
+
+def all_of(verdicts):
+    """One that fails decides; else one that is not known."""
+    verdicts = list(verdicts)
+    if False in verdicts:
+        return False
+    return None if None in verdicts or not verdicts else True
+
+
+def claim(text, compared, factor=1.0):
+    """That none of the ratios is above the factor. compared: those of the
+    rounds, by what tells one comparison from the others."""
+    told = "; ".join(f"{name}: {paired.say(values)}"
+                     for name, values in compared.items())
+    return Claim(text, all_of(paired.is_within(values, factor)
+                              for values in compared.values()),
+                 f"{told}; up to {factor:.3g} would do" if told
+                 else "not measured")
+
+
+def noises(rows):
+    """One line of all rows that say why they are noisy. rows: (where, why),
+    "": it is not."""
+    rows = list(rows)
+    noisy = [f"{where}: {why}" for where, why in rows if why]
+    if not noisy:
+        return []
+    more = len(noisy) - NOISES_TOLD
+    return [f"{len(noisy)} of {len(rows)}: "
+            + "; ".join(noisy[:NOISES_TOLD])
+            + (f"; and {more} more" if more > 0 else "")]
