@@ -79,6 +79,17 @@ def cpu_ns(pids):
     return total
 
 
+def times_run(pids):
+    """How often threads of these were given a CPU: each time costs a switch,
+    and often a wake-up. 0 where the kernel does not tell."""
+    total = 0
+    for pid in pids:
+        for task in _tasks(pid):
+            fields = _read(f"/proc/{pid}/task/{task}/schedstat").split()
+            total += int(fields[2]) if len(fields) == 3 else 0
+    return total
+
+
 def cpu_busy_ns(cpu):
     """How long a CPU has not been idle: everyone's work, to the tick."""
     for line in _read("/proc/stat").splitlines():
