@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import tempfile
 
 from lab import loads, machine, processes, servers, site
 from link import client
@@ -38,7 +37,7 @@ def folder_in(parent):
     """A Site in a folder of its own there, which is removed afterwards; None
     where there is no such place."""
     try:
-        folder = tempfile.mkdtemp(prefix="sprintd-bench-", dir=parent)
+        folder = site.make_folder(parent)
     except OSError:
         yield None
         return

@@ -180,7 +180,7 @@ def httperf(bench, server, file_name, connections, calls, rate):
     requests = connections * calls
     if said["ok"] != requests or said["errors"]:
         return Run(trouble=f"{said['ok']:.0f} of {requests} replies, "
-                   f"{said['errors']:.0f} errors")
+                   f"{tools.say_errors(said)}")
     if not said["request_rate"]:
         return Run(trouble="over before httperf's clock could tell")
     # Its duration has three digits behind the point, its rate has more.

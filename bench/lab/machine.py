@@ -151,6 +151,17 @@ def connections_opened():
     return int(dict(zip(*lines))["ActiveOpens"])
 
 
+def connections_held(port):
+    """TCP connections to a local IPv4 port that the server there has not
+    closed."""
+    held = 0
+    for line in _read("/proc/net/tcp").splitlines()[1:]:
+        _slot, local, _remote, state, *_more = line.split(None, 4)
+        if local.endswith(f":{port:04X}") and state in ("01", "08"):
+            held += 1  # ESTABLISHED, CLOSE_WAIT
+    return held
+
+
 def _listeners(path):
     """The local ends of those who listen: they stand first in the table, which
     may be very long behind them."""
