@@ -6,21 +6,13 @@ from .model import Claim
 NOISES_TOLD = 4
 
 
-def all_of(verdicts):
-    """One that fails decides; else one that is not known."""
-    verdicts = list(verdicts)
-    if False in verdicts:
-        return False
-    return None if None in verdicts or not verdicts else True
-
-
 def claim(text, compared, factor=1.0):
     """That none of the ratios is above the factor. compared: those of the
     rounds, by what tells one comparison from the others."""
     told = "; ".join(f"{name}: {paired.say(values)}"
                      for name, values in compared.items())
-    return Claim(text, all_of(paired.is_within(values, factor)
-                              for values in compared.values()),
+    return Claim(text, paired.all_of(paired.is_within(values, factor)
+                                     for values in compared.values()),
                  f"{told}; up to {factor:.3g} would do" if told
                  else "not measured")
 
