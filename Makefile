@@ -343,7 +343,11 @@ bench: deps-bench ## measures against other servers, about three minutes
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
 
-lab: deps-bench ## repeats every experiment, about 40 minutes (EXP=NAME: one)
+# A wrong name is told before anything is installed.
+lab: ## repeats every experiment, about 40 minutes (EXP=NAME: one)
+	@! command -v python3 >/dev/null || \
+	    python3 bench/laboratory.py --check $(EXP)
+	@$(MAKE) deps-bench
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/laboratory.py $(EXP) $(ARGS)
 

@@ -9,7 +9,10 @@ Results and figures go to bench/results, the report to bench/REPORT.md.
 """
 
 import argparse
+import contextlib
+import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,8 +20,9 @@ import traceback
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from experiments import bench, catalog, results, writing
+from experiments import bench, catalog, old_disk, results, writing
 from lab import machine, processes, proxy, servers, setup, stores
+from link import network
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAR = 20
@@ -28,6 +32,7 @@ TOOLS = {
     "ab": (["ab", "-V"], r"Version (\S+)"),
     "h2load": (["h2load", "--version"], r"h2load nghttp2/(\S+)"),
 }
+VERSIONS = {}
 PEERS = (*servers.SERVERS, proxy.Haproxy, stores.Redis, stores.Webdis)
 
 
@@ -48,10 +53,18 @@ def parse():
                         help="begin anew, though a run was broken off")
     parser.add_argument("--report", action="store_true",
                         help="measure nothing, make the report again")
+    parser.add_argument("--check", action="store_true",
+                        help="measure nothing, see whether NAMEs are known")
     options = parser.parse_args()
     if options.quick and options.out == HERE and not options.report:
         parser.error("--quick wants --out, lest it overwrites real results")
     return options
+
+
+def about(seconds):
+    """For people who wait."""
+    return (f"{seconds / 60:.0f} min" if seconds >= 90 else
+            f"{max(seconds, 1):.0f} s")
 
 
 class Progress:
@@ -63,7 +76,8 @@ class Progress:
         self.spent = 0
         self.name = ""
         self.begin = 0
-        self.shown = sys.stderr.isatty()
+        self.shown = (sys.stderr is not None and sys.stderr.isatty()
+                      and os.environ.get("TERM", "dumb") != "dumb")
 
     def start(self, name):
         self.name, self.begin = name, time.monotonic()
@@ -75,9 +89,10 @@ class Progress:
         done = self.spent + now
         filled = round(BAR * done / self.total)
         left = max(0, self.total - done)
-        sys.stderr.write(
-            f"\r\033[K[{'#' * filled:{BAR}}] {left / 60:.0f} min left  "
-            f"{self.name}: {text}"[:120])
+        line = (f"[{'#' * filled:{BAR}}] {about(left)} left  "
+                f"{self.name}: {text}")
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write(f"\r\033[K{line[:width - 1]}")
         sys.stderr.flush()
 
     def finish(self):
@@ -88,6 +103,13 @@ class Progress:
 
 
 def versions(lab):
+    """By program; asked for once, as it takes starting all of them."""
+    if not VERSIONS:
+        VERSIONS.update(ask_versions(lab))
+    return dict(VERSIONS)
+
+
+def ask_versions(lab):
     known = {}
     for kind in PEERS:
         server = kind(lab)
@@ -101,15 +123,25 @@ def versions(lab):
     return known
 
 
-def commit():
-    """Of the source, as far as it is known."""
+def _git(*words):
     try:
-        done = subprocess.run(["git", "rev-parse", "--short", "HEAD"],
-                              cwd=HERE, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(["git", "-C", servers.TOP, *words],
+                              capture_output=True, text=True, check=False)
     except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def commit():
+    """Of the source, as far as it is known: it may have been unpacked within
+    somebody else's repository."""
+    top = _git("rev-parse", "--show-toplevel")
+    if not top or os.path.realpath(top) != os.path.realpath(servers.TOP):
         return ""
-    return f"({done.stdout.strip()})" if done.returncode == 0 else ""
+    changed = _git("status", "--porcelain", "--", "src", "include", "bench",
+                   ":!bench/results", ":!bench/REPORT.md")
+    return (f"({_git('rev-parse', '--short', 'HEAD') or 'no commit'}"
+            + (", changed)" if changed else ")"))
 
 
 def measure(experiment, options, progress):
@@ -123,9 +155,12 @@ def measure(experiment, options, progress):
                   "machine": machine.describe(), "versions": versions(lab)}
         made = bench.Bench(lab, options.quick, progress.step)
         try:
-            result = experiment.measure(made)
-        except processes.Failure as failure:
-            record["failure"] = str(failure)
+            result = results.mask_result(experiment.measure(made))
+            if lab.server_cpu == lab.client_cpu:
+                result.noise.insert(0, "all of it: server and client had to "
+                                    "share the only CPU")
+        except (processes.Failure, OSError) as failure:
+            record["failure"] = results.mask(str(failure))
         except Exception as error:  # the others shall be measured all the same
             traceback.print_exc()
             record["failure"] = f"a fault of the experiment: {error!r}"
@@ -136,15 +171,51 @@ def measure(experiment, options, progress):
 
 
 def expected_seconds(folder, experiment, options):
-    record, _result = results.load(folder, experiment)
-    if record and record["is_quick"] == options.quick:
+    record, result = results.load(folder, experiment)
+    if result and record["is_quick"] == options.quick:
         return record["seconds"]
     return 3.0 if options.quick else experiment.seconds
 
 
+@contextlib.contextmanager
+def alone_in(folder):
+    """Nobody else writes results there while the block lasts; that it can be
+    done at all is seen before anything is measured."""
+    os.makedirs(folder, exist_ok=True)
+    results.write(os.path.join(folder, "probe"), "")
+    os.remove(os.path.join(folder, "probe"))
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise processes.Failure("another run writes to "
+                                    f"{os.path.relpath(folder)}") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers():
+    """Of runs that were killed outright; folders go with every lab."""
+    network.remove_leftovers()
+    old_disk.remove_leftovers()
+
+
 def run(options):
     """Measures what is left to do; returns the exit status."""
+    chosen = catalog.chosen(options.names)
+    # Else all results would become failures.
+    if not os.access(servers.Sprintd.binary(), os.X_OK):
+        raise processes.Failure(
+            f"there is no {os.path.relpath(servers.Sprintd.binary())}: make")
     folder = os.path.join(options.out, "results")
+    with alone_in(folder):
+        remove_leftovers()
+        return measure_all(options, chosen, folder)
+
+
+def measure_all(options, chosen, folder):
     # Beside what is built, as it is nothing to keep.
     place = (os.path.dirname(servers.Sprintd.binary())
              if options.out == HERE else options.out)
@@ -152,19 +223,24 @@ def run(options):
                         servers.Sprintd.binary(), options.quick)
     if not options.fresh and not options.names:
         state.resume()
-    todo = [each for each in catalog.chosen(options.names)
-            if each.name not in state.done]
-    if state.done:
-        print(f"going on: {len(state.done)} were measured before")
+    # What has not worked is tried again, and what is lost.
+    done = [each for each in chosen if each.name in state.done
+            and results.load(folder, each)[1]]
+    todo = [each for each in chosen if each not in done]
+    if done:
+        print(f"going on: {len(done)} were measured before")
     progress = Progress({each.name: expected_seconds(folder, each, options)
                          for each in todo})
-    print(f"{len(todo)} experiments, about {progress.total / 60:.0f} minutes",
-          flush=True)
+    print(f"{len(todo)} experiment{'s' * (len(todo) != 1)}, about "
+          f"{about(progress.total)}", flush=True)
     failures = 0
     for experiment in todo:
         progress.start(experiment.name)
         record, result = measure(experiment, options, progress)
-        results.save(folder, experiment, record, result)
+        try:
+            results.save(folder, experiment, record, result)
+        except (processes.Failure, subprocess.TimeoutExpired) as failure:
+            setup.note(f"{experiment.name}: a figure is missing: {failure}")
         if not options.names:
             state.note(experiment.name)
         progress.finish()
@@ -190,11 +266,16 @@ def report(options):
 
 def main():
     options = parse()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.reconfigure(errors="replace")  # not all can say µ
     try:
+        if options.check:
+            catalog.chosen(options.names)
+            return 0
         status = 0 if options.report else run(options)
         print(f"the report is {os.path.relpath(report(options))}")
         return status
-    except processes.Failure as failure:
+    except (processes.Failure, OSError) as failure:
         setup.note(failure)
         return 1
     except KeyboardInterrupt:

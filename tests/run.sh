@@ -6,7 +6,8 @@
 # A program that passes gets one line; one that fails has its output shown in
 # full. The last line is `N passed, M failed`; the status is 1 when M > 0.
 # PROGRAM prints what cmocka prints. One that dies, does not end within TIMEOUT
-# seconds, or makes a sanitizer speak, itself or in a child, has failed too.
+# seconds, or makes a sanitizer speak, itself or in a child, has failed too. A
+# script may ask for more time, in a line `# seconds: N`.
 #
 # Environment: SPRINTD, the server that end-to-end tests start; TIMEOUT; JOBS.
 set -u
@@ -49,10 +50,17 @@ run_one()
     esac
 
     sanitizer_options "$base.report"
+    limit=$TIMEOUT
+    case $program in
+    *.sh)
+        asked=$(sed -n 's/^# seconds: \([0-9]*\)$/\1/p' "$program")
+        [ "${asked:-0}" -le "$limit" ] || limit=$asked
+        ;;
+    esac
     begin=$(date +%s)
     # In the background, so that a signal to us reaches the program too; a
     # shell starts such a child with SIGINT ignored, which env undoes.
-    env --default-signal=INT,QUIT timeout -k 10 "$TIMEOUT" "$program" "$@" \
+    env --default-signal=INT,QUIT timeout -k 10 "$limit" "$program" "$@" \
         >"$base.log" 2>&1 </dev/null &
     child=$!
     trap 'kill "$child"; exit 130' INT TERM
@@ -66,7 +74,7 @@ run_one()
     skipped=$(count SKIPPED "$base.log")
     why=
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
-        why="not done after $TIMEOUT seconds"
+        why="not done after $limit seconds"
     elif [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
         why="status $status"
     elif [ $((passed + failed + skipped)) -eq 0 ]; then

@@ -1,8 +1,8 @@
 """What an experiment works with: a lab of its own, how much to measure, and
 where to say how far it has come.
 
-A full run and a miniature differ in how often and how long things are measured,
-and in nothing else: bench.pick(full, miniature) is asked for every number of
+A full run and a miniature differ in how often and how long things are
+measured, and in nothing else: bench.pick(full, miniature) is asked for every number of
 rounds, seconds, requests and steps.
 """
 
@@ -51,8 +51,8 @@ class Bench:
                               chosen_servers,
                               self.options(full_rounds, full_seconds), self)
 
-    def sprintd(self, name, *arguments, workers=1, log_file="", both_cpus=False,
-                root=None):
+    def sprintd(self, name, *arguments, workers=1, log_file="",
+                both_cpus=False, root=None):
         """A sprintd that is not started yet, with these options."""
         made = Variant(self.lab)
         made.name = name

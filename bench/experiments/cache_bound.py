@@ -8,8 +8,10 @@ what is asked for; and how far that is from the best that any cache could do.
 from lab import machine, site
 
 from . import cache_hits, cache_report, cache_times
-from .cache_numbers import ROUNDS, Numbers
+from .cache_numbers import Numbers
 from .model import Experiment
+
+COLD_ROUNDS = 7
 
 
 def _fill(made, files):
@@ -26,7 +28,7 @@ def _measure_costs(bench, places, equal, numbers, left_out):
         left_out.append(f"cold files: {cache_times.DISK} is no disk here, but "
                         f"{machine.file_system(disk.folder)}")
     else:
-        numbers.take_cold(*times.cold(ROUNDS))
+        numbers.take_cold(*times.cold(COLD_ROUNDS))
         if numbers.cold and not numbers.is_cold_proven:
             left_out.append("whether files were cold: the kernel told of no "
                             "reads from disk, so the cold columns count for "

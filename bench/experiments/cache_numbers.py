@@ -1,33 +1,22 @@
 """What was measured of cache_bound's replies, ready to be compared."""
 
-import dataclasses
-
-from lab import processes, rounds, site
+from lab import processes, site
 
 from . import bench as bench_module
+from . import paired
 
-ROUNDS = 3
+ROUNDS = 3  # of what is only told, and not compared
 
 
-@dataclasses.dataclass
 class Cost:
-    """CPU µs per reply, of some samples."""
+    """CPU µs per reply, round by round; None: a round that counts for
+    nothing."""
 
-    middle: float
-    low: float
-    high: float
-    noise: str
-
-    @classmethod
-    def of_values(cls, values):
-        spread = bench_module.spread(values)
-        return cls(bench_module.median(values), min(values), max(values),
-                   f"spread {spread:.0%}" if spread > rounds.NOISY_SPREAD
-                   else "")
-
-    @classmethod
-    def of_cell(cls, cell):
-        return cls(cell.cpu_us, *cell.spread, cell.noise)
+    def __init__(self, values):
+        self.values = values
+        found = [value for value in values if value is not None]
+        self.middle = bench_module.median(found)
+        self.low, self.high = min(found), max(found)
 
 
 class Numbers:
@@ -46,7 +35,7 @@ class Numbers:
 
     def take_cold(self, samples, troubles):
         self.cold = samples
-        self.cold_cost = {name: Cost.of_values([s.cpu_us for s in found])
+        self.cold_cost = {name: Cost([s.cpu_us for s in found])
                           for name, found in samples.items()}
         self.p99_ms.update(
             (name, bench_module.median(s.warm_p99_ms for s in found))
@@ -73,7 +62,7 @@ class Numbers:
                           for name, cell in cells.items() if cell.trouble]
         self.cells = {name: cell for name, cell in cells.items()
                       if not cell.trouble}
-        self.warm_cost = {name: Cost.of_cell(cell)
+        self.warm_cost = {name: Cost(cell.by_round("cpu_us"))
                           for name, cell in self.cells.items()}
 
     def middle(self, name, what):
@@ -82,18 +71,6 @@ class Numbers:
                                    for sample in self.cold.get(name, ()))
 
 
-def judge(ours, theirs, factor):
-    """Whether ours is no more than factor times theirs; None when noise could
-    say otherwise, or one is missing."""
-    if not ours or not theirs:
-        return None
-    holds = ours.middle <= factor * theirs.middle
-    could_differ = (ours.low <= factor * theirs.high
-                    if not holds else ours.high > factor * theirs.low)
-    return None if could_differ and (ours.noise or theirs.noise) else holds
-
-
-def all_of(verdicts):
-    if False in verdicts:
-        return False
-    return None if None in verdicts else True
+def compare(ours, theirs):
+    """The one's costs by the other's, round for round."""
+    return paired.ratios(ours.values, theirs.values) if ours and theirs else []

@@ -1,8 +1,11 @@
 """What cache_bound says: claims, tables, figures, and how to read them."""
 
+import math
+
 from lab import site
 
-from .cache_numbers import all_of, judge
+from . import paired
+from .cache_numbers import compare
 from .cache_times import FLOOR, PAGE_CACHE, TMPFS, tenth
 from .model import BARS, Claim, Figure, Result, Series, Table
 
@@ -20,12 +23,12 @@ ORIGINALS = (("original: ladder, 1st machine, s", 47.2, 79.5),
 
 def _cost_claim(text, ours, theirs, whose, factor=1.0):
     """ours: a Cost by name, each against theirs."""
-    parts = [f"{name} {cost.middle:.1f}" if cost else f"{name} not measured"
-             for name, cost in ours.items()]
-    other = f"{theirs.middle:.1f}" if theirs else "not measured"
-    return Claim(text, all_of([judge(cost, theirs, factor)
-                               for cost in ours.values()]),
-                 f"CPU µs per reply: {', '.join(parts)}; {whose} {other}")
+    found = {name: compare(cost, theirs) for name, cost in ours.items()}
+    return Claim(text, paired.all_of(paired.is_within(values, factor)
+                                     for values in found.values()),
+                 f"CPU per reply, {whose} = 1: " + ", ".join(
+                     f"{name} {paired.say(values)}"
+                     for name, values in found.items()))
 
 
 def _cost_claims(numbers, has_tmpfs):
@@ -198,8 +201,10 @@ def _cost_figure(numbers):
 
 
 def _read_tmpfs(page_cache, tmpfs):
+    found = compare(tmpfs, page_cache)
+    low, high = paired.interval(found) if found else (0, math.inf)
     change = tmpfs.middle / page_cache.middle - 1
-    if page_cache.noise or tmpfs.noise:
+    if low < 1 - SAME < high or low < 1 + SAME < high:
         return (f" From tmpfs it is {tmpfs.middle:.1f} µs; that is too noisy "
                 f"to tell the two apart.")
     if abs(change) <= SAME:
@@ -283,8 +288,6 @@ def result(numbers, outcomes, has_tmpfs, left_out):
         reading=[_read_costs(numbers),
                  _read_hits(equal, "equal size", "Belady's optimum") + " "
                  + _read_hits(mixed, "mixed sizes", "the bound")],
-        noise=[f"{state}, {name}: {cost.noise}"
-               for state, costs in (("cold", numbers.cold_cost),
-                                    ("warm", numbers.warm_cost))
-               for name, cost in costs.items() if cost.noise],
+        noise=[f"warm, {name}: {cell.noise}"
+               for name, cell in numbers.cells.items() if not cell.is_calm],
         left_out=left_out)

@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import tempfile
 
 from lab import loads, machine, processes, servers, site
 from link import client
@@ -19,6 +18,7 @@ DISK, MEMORY = "/var/tmp", "/dev/shm"
 MEMORY_KINDS = ("tmpfs", "ramfs")
 CONNECTIONS = 64
 COLD_S, COLD_S_MIN = 0.4, 0.05
+WARM_ROUNDS, WARM_S = 9, 0.2
 COLD_NAMES_SHARE = 0.6  # wrk goes on for a moment, which must not use them up
 PACED_PART = 5
 RATE_MAX = 2000
@@ -37,7 +37,7 @@ def folder_in(parent):
     """A Site in a folder of its own there, which is removed afterwards; None
     where there is no such place."""
     try:
-        folder = tempfile.mkdtemp(prefix="sprintd-bench-", dir=parent)
+        folder = site.make_folder(parent)
     except OSError:
         yield None
         return
@@ -154,8 +154,9 @@ class Times:
             tenth(policy), "--cache-policy", policy, "--cache-size",
             int(TENTH * total_bytes), root=self.disk.root)
             for policy in self.policies]
-        cells = self.bench.measure([load],
-                                   [*self.on_disk, *tenths, *self.others])
+        cells = self.bench.measure(
+            [load], [*self.on_disk, *tenths, *self.others], WARM_ROUNDS,
+            WARM_S)
         return {server: cell for (_load, server), cell in cells.items()}
 
     # --- Cold ----------------------------------------------------------------

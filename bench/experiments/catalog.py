@@ -25,8 +25,9 @@ def all_known():
 
 
 def chosen(names):
-    """Those of the names; all of them when there are none."""
+    """Those of the names, each once; all of them when there are none."""
     known = [name.replace("_", "-") for name in NAMES]
+    names = list(dict.fromkeys(name.replace("_", "-") for name in names))
     strangers = set(names) - set(known)
     if strangers:
         raise processes.Failure(

@@ -12,12 +12,12 @@ import time
 from lab import machine, processes, servers, tools
 
 from . import bench as benches
+from . import paired
 from .model import Claim
 
 NOISY_HALVES = 0.15  # by which the medians of two halves may differ
 NOISY_TOLD = 5
-ROUNDS_MIN = 6       # fewer are no 95 %, and decide nothing
-EQUAL = 0.97         # what is "not below": a clock's and a CPU's whims
+EQUAL = 0.95         # what is "not below": less cannot be told from noise
 RUN_S = 15           # no run takes longer; what does is a trouble
 
 SESSIONS = {
@@ -39,6 +39,7 @@ class Run:
     replies: int = 0
     seconds: float = 0
     cpu_us: float = 0  # of the server, per reply
+    times_run: float = 0  # its threads were given a CPU, per reply
     mean_ms: float = 0
     p99_ms: float = 0
     longest_ms: float = 0
@@ -99,34 +100,14 @@ def ratios(runs, base, what):
     """runs by base, round for round; [] where one of them is in trouble."""
     if runs.trouble or base.trouble:
         return []
-    return [ours / theirs for ours, theirs in zip(runs.values(what),
-                                                  base.values(what))]
-
-
-def interval(values):
-    """Where the median lies, with 95 % certainty, by their order alone; from
-    the least to the most where they are too few for that."""
-    ordered = sorted(values)
-    reach = 0.98 * len(ordered) ** 0.5
-    low = max(0, int(len(ordered) / 2 - reach))
-    high = min(len(ordered) - 1, int(len(ordered) / 2 + reach))
-    return ordered[low], ordered[high]
+    return paired.ratios(runs.values(what), base.values(what))
 
 
 def not_below(all_ratios, bound=EQUAL):
     """Whether none of the medians is below the bound. None: one of them may
     be, or was not measured."""
-    spans = [interval(values) for values in all_ratios
-             if len(values) >= ROUNDS_MIN]
-    if any(high < bound for _low, high in spans):
-        return False
-    sure = all(low >= bound for low, _high in spans)
-    return True if sure and len(spans) == len(all_ratios) else None
-
-
-def say_ratio(values):
-    low, high = interval(values)
-    return f"{benches.median(values):.2f} ({low:.2f} to {high:.2f})"
+    return paired.all_of(paired.is_without(values, bound)
+                         for values in all_ratios)
 
 
 def turns(chosen_servers, rounds, seconds):
@@ -141,10 +122,12 @@ def turns(chosen_servers, rounds, seconds):
 
 
 def _spent(instance, run):
-    """What run() returns, and the server's CPU time for it, in µs."""
-    before = machine.cpu_ns(instance.pids)
+    """What run() returns, the server's CPU time for it, in µs, and how often
+    its threads were given a CPU."""
+    before = machine.times_run(instance.pids), machine.cpu_ns(instance.pids)
     outcome = run()
-    return outcome, (machine.cpu_ns(instance.pids) - before) / 1e3
+    cpu_ns = machine.cpu_ns(instance.pids) - before[1]
+    return outcome, cpu_ns / 1e3, machine.times_run(instance.pids) - before[0]
 
 
 def _responses_ms(path):
@@ -164,7 +147,7 @@ def h2load(bench, server, file_name, requests, connections, timeout=RUN_S):
     command = ["h2load", "--h1", "-n", requests, "-c", connections,
                f"--log-file={log_path}", url]
     try:
-        said, cpu_us = _spent(instance, lambda: tools.read(
+        said, cpu_us, times_run = _spent(instance, lambda: tools.read(
             tools.run(bench.lab, command, timeout), SESSIONS))
     except processes.Failure as failure:
         return Run(trouble=f"{failure} in {timeout:g} s"
@@ -177,7 +160,8 @@ def h2load(bench, server, file_name, requests, connections, timeout=RUN_S):
     mean, deviation = said["client_mean"], said["client_deviation"]
     return Run(
         replies=requests, seconds=requests / said["per_second"],
-        cpu_us=cpu_us / requests, mean_ms=sum(took_ms) / len(took_ms),
+        cpu_us=cpu_us / requests, times_run=times_run / requests,
+        mean_ms=sum(took_ms) / len(took_ms),
         p99_ms=benches.percentile(took_ms, 0.99), longest_ms=took_ms[-1],
         fairness=mean ** 2 / (mean ** 2 + deviation ** 2) if mean else 0,
         slowest_share=said["client_min"] / mean if mean else 0,
@@ -188,7 +172,7 @@ def httperf(bench, server, file_name, connections, calls, rate):
     """One run: connections begun at a rate, or each behind the last one."""
     instance = server.instance(file_name)
     try:
-        said, cpu_us = _spent(instance, lambda: tools.httperf(
+        said, cpu_us, times_run = _spent(instance, lambda: tools.httperf(
             bench.lab, instance.port, connections, calls=calls, rate=rate,
             path=f"/{file_name}", timeout_s=RUN_S / 3, timeout=RUN_S))
     except processes.Failure as failure:
@@ -196,12 +180,12 @@ def httperf(bench, server, file_name, connections, calls, rate):
     requests = connections * calls
     if said["ok"] != requests or said["errors"]:
         return Run(trouble=f"{said['ok']:.0f} of {requests} replies, "
-                   f"{said['errors']:.0f} errors")
+                   f"{tools.say_errors(said)}")
     if not said["request_rate"]:
         return Run(trouble="over before httperf's clock could tell")
     # Its duration has three digits behind the point, its rate has more.
     return Run(replies=requests, seconds=requests / said["request_rate"],
-               cpu_us=cpu_us / requests,
+               cpu_us=cpu_us / requests, times_run=times_run / requests,
                mean_ms=said["response_ms"] + said["transfer_ms"],
                bytes_per_second=1024 * said["kib_per_second"])
 

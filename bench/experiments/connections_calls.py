@@ -1,6 +1,7 @@
 """Many connections of few calls, or few of many?"""
 
 from . import closed_loops as loops
+from . import paired
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
 CONNECTIONS = (100, 300, 1000)
@@ -142,12 +143,12 @@ def _claim_workers(cells, made, grid):
     found = {cell: loops.ratios(cells[many, cell], cells[few, cell],
                                 "per_second") for cell in grid}
     told = {cell: values for cell, values in found.items() if values}
-    worst = sorted(told, key=lambda cell: loops.interval(told[cell]))[:3]
+    worst = sorted(told, key=lambda cell: paired.interval(told[cell]))[:3]
     return Claim(
         f"{many} answer at no less than {MANY_KEEP:.0%} of the rate of {few}, "
         "in every cell of the grid",
         loops.not_below(list(found.values()), MANY_KEEP), "the least: "
-        + ", ".join(f"{_title(cell)}: {loops.say_ratio(told[cell])}"
+        + ", ".join(f"{_title(cell)}: {paired.say(told[cell])}"
                     for cell in worst))
 
 

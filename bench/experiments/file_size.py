@@ -3,14 +3,16 @@
 import dataclasses
 
 from . import closed_loops as loops
+from . import paired
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
-CONNECTIONS, CALLS, WORKERS = 8, 10, 8
+CONNECTIONS, CALLS = 8, 10
+PAIR_WORKERS, WORKERS = 2, 8
 REQUESTS = CONNECTIONS * CALLS
 SIZES = {"5 KB": 5_000, "20 KB": 20_000, "100 KB": 100_000,
          "400 KB": 400_000, "1.2 MB": 1_200_000, "3.3 MB": 3_300_000}
-ROUNDS, SECONDS = 40, 105
+ROUNDS, SECONDS = 40, 120
 AUTO_KEEPS = 0.9
 
 
@@ -25,12 +27,15 @@ class Way:
 
 ONE = Way("1 worker")
 ONE_LOG = Way("1 worker, log", has_log=True)
+PAIR = Way(f"{PAIR_WORKERS} workers", PAIR_WORKERS)
+PAIR_LOG = Way(f"{PAIR_WORKERS} workers, log", PAIR_WORKERS, True)
 MANY = Way(f"{WORKERS} workers", WORKERS)
 MANY_LOG = Way(f"{WORKERS} workers, log", WORKERS, True)
 ONE_AUTO = Way("1 worker, link auto", link="auto")
 ONE_OWN = Way("1 worker, 1 CPU", both_cpus=False)
 MANY_LOG_OWN = Way(f"{WORKERS} workers, log, 1 CPU", WORKERS, True, False)
-WAYS = (ONE, ONE_LOG, MANY, MANY_LOG, ONE_AUTO, ONE_OWN, MANY_LOG_OWN)
+WAYS = (ONE, ONE_LOG, PAIR, PAIR_LOG, MANY, MANY_LOG, ONE_AUTO, ONE_OWN,
+        MANY_LOG_OWN)
 
 
 def _base(way):
@@ -95,7 +100,7 @@ def _tables(cells, sizes):
 
     compared = [way for way in WAYS if way is not _base(way)]
     count = min(len(runs.all) for runs in cells.values())
-    speed_ups = [[size, *(loops.say_ratio(found) if found else None
+    speed_ups = [[size, *(paired.say(found) if found else None
                           for way in compared
                           for found in [_speed_up(cells, size, way)])]
                  for size in sizes]
@@ -109,6 +114,8 @@ def _tables(cells, sizes):
         Table("Mean response, ms", columns, rows("mean_ms")),
         Table("CPU µs per reply, all threads, the log's too", columns,
               rows("cpu_us")),
+        Table("How often a thread was given a CPU, per reply", columns,
+              rows("times_run")),
     ]
 
 
@@ -120,7 +127,7 @@ def _figures(cells, sizes):
 
     def speed_up(size, way):
         found = _speed_up(cells, size, way)
-        return (median(found), *loops.interval(found)) if found else None
+        return (median(found), *paired.interval(found)) if found else None
 
     def response(size, way):
         found = cells[size, way.name].median("mean_ms")
@@ -131,7 +138,8 @@ def _figures(cells, sizes):
         Figure("speed-up", "Speed-up by file size", "file, KB",
                "by one worker without a log",
                [*(line(way, speed_up)
-                  for way in (MANY, MANY_LOG, ONE_AUTO, MANY_LOG_OWN)),
+                  for way in (PAIR_LOG, MANY, MANY_LOG, ONE_AUTO,
+                              MANY_LOG_OWN)),
                 Series("1 worker", ends, is_reference=True)], log_x=True),
         Figure("response", "Mean response by file size", "file, KB", "ms",
                [line(way, response) for way in (ONE, ONE_LOG, MANY, MANY_LOG)],
@@ -145,7 +153,18 @@ def _claim_not_below(cells, sizes, way, where):
         f"{way.workers} workers with a log serve files of every size at no "
         f"less than {loops.EQUAL:.0%} of the rate of one worker without a "
         f"log, {where}", loops.not_below(found),
-        ", ".join(f"{size}: {loops.say_ratio(values)}"
+        ", ".join(f"{size}: {paired.say(values)}"
+                  for size, values in zip(sizes, found) if values))
+
+
+def _claim_log(cells, sizes):
+    found = [loops.ratios(cells[size, MANY_LOG.name], cells[size, MANY.name],
+                          "per_second") for size in sizes]
+    return Claim(
+        f"{WORKERS} workers serve files of every size with a log at no less "
+        f"than {loops.EQUAL:.0%} of their rate without",
+        loops.not_below(found),
+        ", ".join(f"{size}: {paired.say(values)}"
                   for size, values in zip(sizes, found) if values))
 
 
@@ -155,13 +174,15 @@ def _claim_link(cells, sizes):
         "finding out the link's rate (--link-rate=auto, the default) costs at "
         f"most {1 - AUTO_KEEPS:.0%} of the throughput where there is no "
         "narrow link", loops.not_below(found, AUTO_KEEPS),
-        ", ".join(f"{size}: {loops.say_ratio(values)}"
+        ", ".join(f"{size}: {paired.say(values)}"
                   for size, values in zip(sizes, found) if values))
 
 
 def _claims(cells, sizes, logs, asked):
     lines = {name: loops.count_lines(path) for name, path in logs.items()}
     return [
+        _claim_log(cells, sizes),
+        _claim_not_below(cells, sizes, PAIR_LOG, "both on both CPUs"),
         _claim_not_below(cells, sizes, MANY_LOG, "both on both CPUs"),
         _claim_not_below(cells, sizes, MANY_LOG_OWN, "both on one CPU"),
         _claim_link(cells, sizes),
@@ -177,7 +198,7 @@ def _claims(cells, sizes, logs, asked):
 
 def _more(values):
     """A ratio in words."""
-    low, high = loops.interval(values)
+    low, high = paired.interval(values)
     if low <= 1 <= high:
         return "no more and no less, as far as the noise lets see,"
     change = median(values) - 1
@@ -201,11 +222,25 @@ def _read_size(cells, size):
         f"and takes {_cost_of(cells, size, ONE_LOG, ONE)}."]
 
 
+def _read_switches(cells, size):
+    """Why many workers cost more than one."""
+    found = {way: cells[size, way.name].median("times_run")
+             for way in (ONE, PAIR, MANY)}
+    if not all(found.values()):
+        return []
+    return [f"Files of {size}: per reply a thread is given a CPU "
+            + ", ".join(f"{times:.2f} times with {way.name}"
+                        for way, times in found.items())
+            + ". One that serves all connections finds several requests "
+            "waiting when it wakes; each of many finds its own, and is woken "
+            "for it."]
+
+
 def _read_link(cells, sizes):
     """Whether finding out the link's rate costs anything."""
     found = {size: _speed_up(cells, size, ONE_AUTO) for size in sizes}
     slow = [f"{size} {1 / median(values):.1f} times" for size, values
-            in found.items() if values and loops.interval(values)[1] < 0.8]
+            in found.items() if values and paired.interval(values)[1] < 0.8]
     if not slow:
         return []
     return ["All but one leave the link alone (--link-rate=off). The one "
@@ -215,7 +250,7 @@ def _read_link(cells, sizes):
 
 def _reading(cells, sizes):
     return [*_read_size(cells, sizes[0]), *_read_size(cells, sizes[-1]),
-            *_read_link(cells, sizes)]
+            *_read_switches(cells, sizes[0]), *_read_link(cells, sizes)]
 
 
 def measure(bench):

@@ -1,7 +1,7 @@
 """What an experiment is, and what comes out of one.
 
-All of it is data that goes to JSON and comes back: the report is made of files,
-so that one experiment can be repeated and the others stay.
+All of it is data that goes to JSON and comes back: the report is made of
+files, so that one experiment can be repeated and the others stay.
 """
 
 import dataclasses

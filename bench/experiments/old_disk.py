@@ -12,10 +12,11 @@ import os
 import subprocess
 import threading
 
-from lab import processes
+from lab import processes, site
 from link import network
 
 GROUPS = "/sys/fs/cgroup"
+PREFIX = "sprintd-lab"
 BYTES_PER_SECOND = 40_000_000
 READS_PER_SECOND = 2_000
 FORGET_S = 0.02
@@ -48,13 +49,23 @@ def _limits(device):
     )
 
 
+def remove_leftovers():
+    """Removes the control groups of runs that were killed outright."""
+    for parent, _told in _limits(""):
+        folder = os.path.join(GROUPS, parent)
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if site.ended(name, f"{PREFIX}-"):
+                with contextlib.suppress(OSError):
+                    os.rmdir(os.path.join(folder, name))
+
+
 @contextlib.contextmanager
 def group(path):
     """Yields the folder of a control group whose processes read from the disk
     of this path slowly; or a Failure."""
     reasons = []
     for parent, limits in _limits(_device(path)):
-        folder = os.path.join(GROUPS, parent, f"sprintd-lab-{os.getpid()}")
+        folder = os.path.join(GROUPS, parent, f"{PREFIX}-{os.getpid()}")
         try:
             os.mkdir(folder)
         except OSError as error:

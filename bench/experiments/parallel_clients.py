@@ -8,6 +8,7 @@ from lab import servers
 from lab.processes import Failure
 
 from . import closed_loops as loops
+from . import paired
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -203,7 +204,7 @@ def _read_link(cells, told, counts):
     better = {count: found for count in counts
               for found in [loops.ratios(cells[OFF, count], cells[SRPT, count],
                                          "per_second")]
-              if found and loops.interval(found)[0] > 1.25}
+              if found and paired.interval(found)[0] > 1.25}
     stuck = [count for count in counts if told.held.get((SRPT, count))
              and cells[SRPT, count].trouble and not cells[OFF, count].trouble]
     if not better and not stuck:

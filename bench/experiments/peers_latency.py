@@ -12,12 +12,12 @@ from lab.processes import Failure
 from link import arrivals, client
 
 from . import versus
-from .bench import percentile
+from .bench import median, percentile
 from .model import Table
 
 SHARE = 0.6          # of what the slowest server can do
 RATE_MAX = 20_000    # more, and the client is what is measured
-SECONDS = 1.5
+SECONDS, ROUNDS = 0.8, 9
 SKIPPED = 0.1        # of a run, while connections are opened
 LATE_MS_MAX = 1.0    # the client's own lateness
 WAIT_S = 3
@@ -35,9 +35,10 @@ class Tail:
 
     @property
     def numbers(self):
-        """Of the 99th percentiles, in ms."""
-        return {server: versus.Numbers(server, [run[0.99] for run in runs],
-                                       _lateness(runs))
+        """Of the 99th percentiles, in ms, where the client kept its times."""
+        return {server: versus.Numbers(
+            server, [run[0.99] if run["late"] <= LATE_MS_MAX else None
+                     for run in runs])
                 for server, runs in self.runs.items() if runs}
 
     def table(self):
@@ -48,12 +49,11 @@ class Tail:
                 rows.append([server, *[None] * 6,
                              self.troubles.get(server, "not measured")])
                 continue
-            values = sorted(run[0.99] for run in runs)
+            values = [run[0.99] for run in runs]
             rows.append([
-                server, *(versus.Numbers(server, [run[share] for run in runs])
-                          .median for share in (0.5, 0.99)),
-                values[0], values[-1],
-                *(versus.Numbers(server, [run[what] for run in runs]).median
+                server, *(median(run[share] for run in runs)
+                          for share in (0.5, 0.99)), min(values), max(values),
+                *(median(run[what] for run in runs)
                   for what in (0.999, "late")), ""])
         return Table(self.title, ["server", "50 % ms", "99 % ms", "least",
                                   "most", "99.9 % ms", "client late ms",
@@ -63,13 +63,12 @@ class Tail:
                      "late the client began.")
 
     def noise(self):
-        return [f"{self.title}, {numbers.name}: {numbers.noise}"
-                for numbers in self.numbers.values() if numbers.noise]
-
-
-def _lateness(runs):
-    late = max(run["late"] for run in runs)
-    return f"the client was {late:.1f} ms late" if late > LATE_MS_MAX else ""
+        """Where the client's lateness leaves too few runs."""
+        return [f"{self.title}, {name}: the client was more than "
+                f"{LATE_MS_MAX:g} ms late in "
+                f"{sum(run['late'] > LATE_MS_MAX for run in runs)} of "
+                f"{len(runs)} runs" for name, runs in self.runs.items()
+                if any(run["late"] > LATE_MS_MAX for run in runs)]
 
 
 def _rate(cells, load_name):
@@ -109,7 +108,7 @@ def _measure_load(bench, lab, folder, chosen, load, rate):
     tail = Tail(name, f"{title}, an open loop of {rate:,.0f} a second",
                 {server.name: [] for server in chosen}, {})
     bench.lab.site.put(arrivals.file_name(size), size)
-    for turn in range(bench.pick(3, 1)):
+    for turn in range(bench.pick(ROUNDS, 1)):
         first = turn % len(chosen)
         for server in chosen[first:] + chosen[:first]:
             bench.step(f"open loop, {title}: {server.name}")

@@ -12,7 +12,6 @@ ORIGINALS = (("original, one worker", 622, 7, 7.4),
 ORIGINAL_REQUESTS = 50_000
 ALONE = f"{classic.Python.name} alone"
 BACKLOG = 5  # of http.server's queue
-GOAL = 1.0
 LARGE_GOAL = 1.05  # nearly all is the kernel's, and the same for both
 PACE_GOAL = 0.9    # of another proxy's: http.server takes most of the time
 LONGEST_GOAL = 1.25  # of another row's: when the kernel tries again differs
@@ -20,6 +19,7 @@ PROXY_TIMEOUT_S = 60  # sprintd's default
 AB_COLUMNS = ["before http.server", "a second, under load",
               "a second, in all", "99 % ms", "longest s", "failed", "CPU µs",
               "invalid"]
+ROUNDS, SECONDS = 9, 0.25  # of wrk before a fast upstream
 LONGEST_FREE_S = 1   # but so much is no waiting that deserves the name
 
 
@@ -83,14 +83,15 @@ class Row:
         self.longest_s = max((run["longest_ms"] / 1e3 for run in runs
                               if "longest_ms" in run), default=None)
         good = [run for run in runs if not run["trouble"]]
-        self.pace = [run["load_per_second"] for run in good
-                     if run["load_per_second"]]
+        self.pace = versus.Numbers(name, [
+            None if run["trouble"] else run["load_per_second"]
+            for run in runs])
         self.per_second = median([run["per_second"] for run in good])
         self.p99_ms = median([run["p99_ms"] for run in good])
         self.cpu_us = median([run["cpu_us"] for run in good])
 
     def cells(self):
-        return [self.name, median(self.pace), self.per_second, self.p99_ms,
+        return [self.name, self.pace.median, self.per_second, self.p99_ms,
                 self.longest_s, self.failed, self.cpu_us,
                 "; ".join(self.troubles)]
 
@@ -132,13 +133,11 @@ def _ab_claims(rows):
     for row in ours[:1]:  # the others have one worker, too
         for kind in OTHERS:
             other = rows.get(kind.name)
-            if row.pace and other and other.pace:
-                claims.append(versus.claim(
+            if other:
+                claims.append(versus.claim_pace(
                     "ab before http.server: replies a second under load are "
                     f"at least {PACE_GOAL} of {other.name}'s",
-                    versus.Numbers("sprintd", row.pace),
-                    versus.Numbers(other.name, other.pace),
-                    1 / PACE_GOAL, "a second", less_is_better=False))
+                    row.pace, other.pace, PACE_GOAL))
     return claims
 
 
@@ -188,7 +187,8 @@ def _fast(bench):
             bench.pick(group.servers, group.servers[:2]), bench.lab, upstream)
         left_out += [f"{name}: {reason}" for name, reason in missing.items()]
         try:
-            groups.append((group, bench.measure(group.loads, found)))
+            groups.append((group, bench.measure(group.loads, found, ROUNDS,
+                                                SECONDS)))
         finally:
             upstream.stop()
     return groups, list(dict.fromkeys(left_out))
@@ -221,13 +221,13 @@ def _fast_claims(groups):
             claims.append(Claim(f"proxy, {group.title}: every reply is right",
                                 False, ours.trouble))
             continue
-        factor = LARGE_GOAL if load.is_large else GOAL
+        factor = LARGE_GOAL if load.is_large else versus.ALIKE
         for (_load, name), cell in cells.items():
             if name == proxy.Sprintd.name or cell.trouble:
                 continue
-            bound = "not above" if factor == 1 else f"at most {factor} times"
             claims.append(versus.claim(
-                f"proxy, {group.title}: CPU per reply {bound} {name}'s",
+                f"proxy, {group.title}: CPU per reply at most {factor} times "
+                f"{name}'s",
                 versus.Numbers.of_cell("sprintd", ours),
                 versus.Numbers.of_cell(name, cell), factor))
     return claims
@@ -285,7 +285,7 @@ def _ab(bench):
     """Rows by name, and tables, claims, readings of them."""
     kinds, left_out = _kinds(bench)
     bench.lab.site.put(classic.PAGE, classic.site.KIB)
-    turns, requests = bench.pick(2, 1), bench.pick(5000, 100)
+    turns, requests = bench.pick(7, 1), bench.pick(1500, 100)
     # Few enough in the miniature for nobody to wait.
     connections = bench.pick(classic.CONNECTIONS, 4)
     before = proxy_ab.overflows()

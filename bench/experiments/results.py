@@ -8,28 +8,46 @@ A run that is broken off goes on where it was: a file lab.json knows what is
 done, as long as nothing that is measured has changed.
 """
 
+import contextlib
 import csv
 import glob
 import hashlib
 import json
 import os
 import re
+import shlex
+import sys
 
 from lab import servers
 
 from . import figures, model
 
-PORT = re.compile(rf"({re.escape(servers.HOST)}:|--port[ =])\d+")
-SPACED_PORT = re.compile(rf"({re.escape(servers.HOST)}) \d+")
-OTHER_FOLDER = re.compile(r"/\S*/sprintd-bench-\w+")
-FOLDER_PORT = re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d+-\w+")
+HOST = re.escape(servers.HOST)
+MASKS = (  # what differs from run to run, and what stands for it
+    (re.compile(r"/\S*/sprintd-bench-[\w-]+"), "$LAB"),
+    (re.compile(rf"({HOST}:|{HOST} |--port[ =]|/floor |http\.server )\d+"),
+     r"\1PORT"),
+    (re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d+-\w+"), r"\1-PORT"),
+    (re.compile(r"(/kv-)\d+"), r"\1PORT"),
+    (re.compile(r"(\$LAB/)tmp\w{8}\b"), r"\1RUN"),
+)
+PLAIN = re.compile(r"[\w@%+=:,./$-]+")
+RECORD = {"is_quick": bool, "day": str, "machine": dict, "versions": dict,
+          "seconds": (int, float), "commands": list}
+MACHINE = ("kernel", "cpu", "cpus", "memory_mib")
+SOURCES = (".py", ".c", ".h", ".lua")
 
 
-def _write(path, text):
+def write(path, text):
     """All of it or nothing."""
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.new", path)
+    try:
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(f"{path}.new", path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.remove(f"{path}.new")
+        raise
 
 
 def _write_csv(path, result):
@@ -46,15 +64,39 @@ def _write_csv(path, result):
 def tell_commands(commands, folder):
     """Command lines that mean the same anywhere: each once, without this
     machine's folders and ports."""
+    names = {folder: "$LAB", sys.executable: "python3",
+             servers.Sprintd.binary(): "build/release/sprintd",
+             servers.TOP + "/": ""}
     told = {}
     for argv in commands:
-        line = " ".join(map(str, argv))
-        line = line.replace(folder, "$LAB").replace(servers.TOP + "/", "")
-        line = OTHER_FOLDER.sub("$LAB", line)
-        line = SPACED_PORT.sub(r"\1 PORT", PORT.sub(r"\1PORT", line))
-        line = FOLDER_PORT.sub(r"\1-PORT", line)
-        told[line] = None
+        words = []
+        for word in map(str, argv):
+            for name, short in names.items():
+                word = word.replace(name, short)
+            words.append(word if PLAIN.fullmatch(word) else shlex.quote(word))
+        told[mask(" ".join(words))] = None
     return list(told)
+
+
+def mask(line):
+    for pattern, instead in MASKS:
+        line = pattern.sub(instead, line)
+    return line
+
+
+def _mask_all(value):
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {name: _mask_all(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_mask_all, value))
+    return value
+
+
+def mask_result(result):
+    """The same: what a program says when it fails may name folders."""
+    return model.from_json(_mask_all(model.as_json(result)))
 
 
 def save(folder, experiment, record, result):
@@ -62,27 +104,39 @@ def save(folder, experiment, record, result):
     of an experiment that could not be."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, experiment.name)
+    # What all else is made of comes first: where that finds no room, what was
+    # there stays.
+    write(f"{path}.json", json.dumps(
+        {**record, "result": model.as_json(result) if result else None},
+        indent=1, ensure_ascii=False) + "\n")
     for old in [*glob.glob(f"{path}-*.svg"), *glob.glob(f"{path}.csv")]:
         if result or old.endswith(".csv"):
             os.remove(old)
     if result:
         _write_csv(f"{path}.csv", result)
         figures.draw(folder, experiment.name, result)
-    _write(f"{path}.json", json.dumps(
-        {**record, "result": model.as_json(result) if result else None},
-        indent=1, ensure_ascii=False) + "\n")
 
 
 def load(folder, experiment):
-    """The record and the result; (None, None): there is none."""
+    """The record and the result; (None, None): there is none, or it is not
+    as results are today."""
     try:
         with open(os.path.join(folder, f"{experiment.name}.json"),
                   encoding="utf-8") as file:
             record = json.load(file)
-    except (OSError, ValueError):
+        data = record.pop("result")
+        if not _is_whole(record, data):
+            return None, None
+        return record, model.from_json(data) if data else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None, None
-    data = record.pop("result")
-    return record, model.from_json(data) if data else None
+
+
+def _is_whole(record, data):
+    return (all(isinstance(record[name], kind)
+                for name, kind in RECORD.items())
+            and all(name in record["machine"] for name in MACHINE)
+            and (data is not None or "failure" in record))
 
 
 class Run:
@@ -90,7 +144,8 @@ class Run:
 
     def __init__(self, path, binary, is_quick):
         self.path = path
-        self.mark = {"program": _digest(binary), "is_quick": is_quick}
+        self.mark = {"program": _digest([binary]), "is_quick": is_quick,
+                     "source": _digest(_sources())}
         self.done = []
 
     def resume(self):
@@ -100,13 +155,13 @@ class Run:
                 found = json.load(file)
         except (OSError, ValueError):
             return
-        if found.get("mark") == self.mark:
-            self.done = found["done"]
+        if isinstance(found, dict) and found.get("mark") == self.mark:
+            self.done = list(found.get("done") or ())
 
     def note(self, name):
         self.done.append(name)
         os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-        _write(self.path, json.dumps({"mark": self.mark, "done": self.done}))
+        write(self.path, json.dumps({"mark": self.mark, "done": self.done}))
 
     def end(self):
         """All is done: the next one begins anew."""
@@ -114,9 +169,16 @@ class Run:
             os.remove(self.path)
 
 
-def _digest(path):
-    try:
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    except OSError:
-        return ""
+def _sources():
+    """What measures."""
+    return sorted(os.path.join(folder, name)
+                  for folder, _folders, names in os.walk(servers.BENCH)
+                  for name in names if name.endswith(SOURCES))
+
+
+def _digest(paths):
+    digest = hashlib.sha256()
+    for path in paths:
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()

@@ -5,6 +5,7 @@ import socket
 from lab import loads, processes, servers
 
 from . import closed_loops as loops
+from . import paired
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
 LENGTHS = (1, 2, 5, 10, 100, 1000)
@@ -15,7 +16,6 @@ LOAD = loads.Load("5k", f"5 KiB, {PARALLEL} in parallel", PARALLEL, FILE,
 LOG_COST = 1.15    # times the CPU time, at most
 FALL_MAX = 0.95    # by which longer sessions may be slower and yet not slower
 TIMEOUT_S = 5
-NOISY_TOLD = 5
 
 ONE, ONE_LOG = "1 worker", "1 worker, log"
 MANY, MANY_LOG = f"{WORKERS} workers", f"{WORKERS} workers, log"
@@ -109,58 +109,45 @@ def _figures(cells, lengths):
                  "cpu_us"))]
 
 
-def _verdict(cells, pairs, limits):
-    """limits: whether each number is as it should be. None: one is missing,
-    or noise may have decided."""
-    if all(limits):
-        return True
-    is_noisy = any(not cell or cell.noise
-                   for pair in pairs for cell in [_sound(cells, *pair)])
-    return None if is_noisy else False
+def _by_round(cells, what, pair, base):
+    """what of a (way, length) by that of another, round for round."""
+    ours, theirs = _sound(cells, *pair), _sound(cells, *base)
+    return (paired.ratios(ours.by_round(what), theirs.by_round(what))
+            if ours and theirs else [])
+
+
+def _told(found):
+    return ", ".join(f"{name}: {paired.say(values)}"
+                     for name, values in found.items())
 
 
 def _claim_log(cells, lengths):
     """Of one worker; the CPU time of the writing thread is in it."""
-    found = {length: _ratio(cells, "cpu_us", (ONE_LOG, length), (ONE, length))
-             for length in lengths}
-    pairs = [(way, length) for length, ratio in found.items()
-             if not ratio or ratio > LOG_COST for way in (ONE, ONE_LOG)]
+    found = {length: _by_round(cells, "cpu_us", (ONE_LOG, length),
+                               (ONE, length)) for length in lengths}
     return Claim(
         f"a log takes at most {LOG_COST - 1:.0%} more CPU time per reply, "
         "however long sessions are",
-        _verdict(cells, pairs, [ratio and ratio <= LOG_COST
-                                for ratio in found.values()]),
-        ", ".join(f"{length}: {ratio - 1:+.1%}"
-                  for length, ratio in found.items() if ratio))
+        paired.all_of(paired.is_within(values, LOG_COST)
+                      for values in found.values()), _told(found))
 
 
 def _claim_serial(cells, lengths):
-    found = {length: _ratio(cells, "per_second", (MANY_LOG, length),
-                            (ONE, length)) for length in lengths}
-    pairs = [(way, length) for length, ratio in found.items()
-             if not ratio or ratio < loops.EQUAL for way in (ONE, MANY_LOG)]
+    found = {length: _by_round(cells, "per_second", (MANY_LOG, length),
+                               (ONE, length)) for length in lengths}
     return Claim(
         f"{WORKERS} workers with a log answer at no less than "
         f"{loops.EQUAL:.0%} of the rate of one worker without, however long "
-        "sessions are",
-        _verdict(cells, pairs, [ratio and ratio >= loops.EQUAL
-                                for ratio in found.values()]),
-        ", ".join(f"{length}: {ratio:.2f}"
-                  for length, ratio in found.items() if ratio))
+        "sessions are", loops.not_below(found.values()), _told(found))
 
 
 def _claim_rises(cells, lengths):
-    steps = list(zip(lengths[1:], lengths))
-    found = [_ratio(cells, "per_second", (ONE, longer), (ONE, shorter))
-             for longer, shorter in steps]
-    pairs = [(ONE, length) for step, ratio in zip(steps, found)
-             if not ratio or ratio < FALL_MAX for length in step]
+    found = {f"{shorter} to {longer}": _by_round(
+        cells, "per_second", (ONE, longer), (ONE, shorter))
+             for longer, shorter in zip(lengths[1:], lengths)}
     return Claim(
         "one worker is never slower when sessions are longer",
-        _verdict(cells, pairs, [ratio and ratio >= FALL_MAX
-                                for ratio in found]),
-        ", ".join(f"{shorter} to {longer}: {ratio:.2f} times"
-                  for (longer, shorter), ratio in zip(steps, found) if ratio))
+        loops.not_below(found.values(), FALL_MAX), _told(found))
 
 
 def _claim_lines(cells, logs):
@@ -218,13 +205,6 @@ def _reading(cells, lengths):
     return texts
 
 
-def _noise(cells):
-    noisy = [f"{name}: {cell.noise}" for (_load, name), cell in cells.items()
-             if not cell.trouble and cell.noise]
-    more = len(noisy) - NOISY_TOLD
-    return noisy[:NOISY_TOLD] + ([f"and {more} more"] if more > 0 else [])
-
-
 def measure(bench):
     lengths = bench.pick(LENGTHS, (1, 100))
     made, logs = _make(bench, lengths)
@@ -232,8 +212,8 @@ def measure(bench):
     try:
         for (_way, length), server in made.items():
             _check_session(server, length)
-        cells = bench.measure([LOAD], list(made.values()), full_rounds=4,
-                              full_seconds=0.3)
+        cells = bench.measure([LOAD], list(made.values()), full_rounds=9,
+                              full_seconds=0.15)
     finally:
         for server in made.values():
             server.stop()
@@ -241,7 +221,9 @@ def measure(bench):
         tables=_tables(cells, lengths), figures=_figures(cells, lengths),
         claims=[_claim_log(cells, lengths), _claim_serial(cells, lengths),
                 _claim_rises(cells, lengths), _claim_lines(cells, logs)],
-        reading=_reading(cells, lengths), noise=_noise(cells),
+        reading=_reading(cells, lengths), noise=[
+            f"{name}: {cell.noise}" for (_load, name), cell in cells.items()
+            if not (cell.trouble or cell.is_calm)],
         left_out=[f"{name}: {cell.trouble}"
                   for (_load, name), cell in cells.items() if cell.trouble])
 

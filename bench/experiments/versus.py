@@ -1,20 +1,17 @@
-"""sprintd's numbers against another's: which are less, and whether noise alone
-could have decided it."""
+"""sprintd's numbers against another's, round by round."""
 
-from lab import rounds
+from . import bench, model, paired
 
-from . import bench, model
+ALIKE = 1.03  # where nobody is meant to win: by so much two may differ
 
 
 class Numbers:
-    """One number of one server, measured several times."""
+    """One number of one server, round by round; None: that one was disturbed
+    and counts for nothing."""
 
-    def __init__(self, name, values, noise=""):
+    def __init__(self, name, values):
         self.name = name
         self.values = values
-        self.noise = noise
-        if not noise and bench.spread(values) > rounds.NOISY_SPREAD:
-            self.noise = f"spread {bench.spread(values):.0%}"
 
     @property
     def median(self):
@@ -23,21 +20,7 @@ class Numbers:
     @classmethod
     def of_cell(cls, name, cell, what="cpu_us"):
         """what: an attribute of loads.Sample."""
-        disturbed = "" if cell.is_calm else cell.noise
-        return cls(name, [getattr(sample, what) for sample in cell.used],
-                   disturbed)
-
-
-def is_within(less, more, factor):
-    """Whether one is at most factor times the other; None when they are noisy
-    and, but for a little, their samples say one thing as well as the other."""
-    if less.noise or more.noise:
-        margin = 1 + rounds.NOISY_SPREAD
-        least = min(less.values) / max(more.values) / margin
-        most = max(less.values) / min(more.values) * margin
-        if least <= factor < most:
-            return None
-    return less.median <= factor * more.median
+        return cls(name, cell.by_round(what))
 
 
 def short(value):
@@ -48,30 +31,46 @@ def short(value):
             f"{value:.1f}" if value >= 10 else f"{value:.2f}")
 
 
-def claim(text, ours, theirs, factor=1.0, unit="µs", less_is_better=True):
-    """That ours is not worse than theirs by more than the factor."""
-    pair = (ours, theirs) if less_is_better else (theirs, ours)
-    noise = "; ".join(f"{each.name}: {each.noise}" for each in (ours, theirs)
-                      if each.noise)
-    ratio = (f", {ours.median / theirs.median:.2f}" if theirs.median else "")
+def _detail(ours, theirs, unit, ratio):
+    return (f"{short(ours.median)} {unit}, {theirs.name} "
+            f"{short(theirs.median)}; {ratio}")
+
+
+def claim(text, ours, theirs, factor=ALIKE, unit="µs"):
+    """That ours are at most factor times theirs, the text says of what."""
+    found = paired.ratios(ours.values, theirs.values)
+    return model.Claim(text, paired.is_within(found, factor),
+                       _detail(ours, theirs, unit, paired.say(found)))
+
+
+def claim_pace(text, ours, theirs, factor, unit="a second"):
+    """That ours are at least factor times theirs."""
+    found = paired.ratios(ours.values, theirs.values)
+    return model.Claim(text, paired.is_without(found, factor),
+                       _detail(ours, theirs, unit, paired.say(found)))
+
+
+def claim_once(text, ours, theirs, unit):
+    """That ours is not above theirs, for what is the same whenever it is
+    looked at."""
     return model.Claim(
-        text, is_within(*pair, factor),
-        f"{ours.name} {short(ours.median)} {unit}, {theirs.name} "
-        f"{short(theirs.median)} {unit}{ratio}"
-        + (f" (noisy: {noise})" if noise else ""))
+        text, ours.median <= theirs.median,
+        _detail(ours, theirs, unit, f"{ours.median / theirs.median:.2f}"))
 
 
 def best(candidates, less_is_better=True):
     """None of nobody."""
     choose = min if less_is_better else max
-    return choose(candidates, key=lambda each: each.median, default=None)
+    return choose((each for each in candidates if each.median is not None),
+                  key=lambda each: each.median, default=None)
 
 
 def noise_of(cells, titles):
-    """What is too noisy for small differences; titles: of loads, by name."""
+    """Rows in which others took part; titles: of loads, by name. How far the
+    rounds differ stands with what is compared."""
     by_load = {}
     for (load, server), cell in cells.items():
-        if not cell.trouble and cell.noise:
+        if not cell.trouble and not cell.is_calm:
             by_load.setdefault(load, []).append(f"{server}: {cell.noise}")
     return [f"{titles[load]}: {', '.join(noises)}"
             for load, noises in by_load.items()]

@@ -261,5 +261,4 @@ def write(path, folder, experiments):
     lines += [*METHOD.splitlines(), "", *_machines(known)]
     for experiment, record, result in known:
         lines += section(folder, experiment, record, result)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines).rstrip() + "\n")
+    results.write(path, "\n".join(lines).rstrip() + "\n")

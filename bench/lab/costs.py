@@ -93,10 +93,5 @@ def share(cells, way, workers):
             for title in (way.title, way.base)]
     if not all(cell and not cell.trouble for cell in pair):
         return None
-    both = list(zip(*(cell.samples for cell in pair)))
-    calm = [each for each in both
-            if all(sample.foreign <= rounds.NOISY_FOREIGN for sample in each)]
-    return statistics.median(
-        with_it.cpu_us / without.cpu_us
-        for with_it, without in (calm if len(calm) >= rounds.CALM_MIN
-                                 else both)) - 1
+    found = rounds.ratios(*pair)
+    return statistics.median(found) - 1 if found else None

@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import dataclasses
 import http.client
+import os
 import tempfile
 
 from . import loads, rounds, servers, site, stores
@@ -182,8 +183,9 @@ class Runner(loads.Runner):
 @contextlib.contextmanager
 def disk():
     """A folder on a disk that is gone when the block ends."""
-    with tempfile.TemporaryDirectory(prefix="sprintd-bench-", dir=stores.DISK,
-                                     ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+            prefix=f"{site.PREFIX}{os.getpid()}-", dir=stores.DISK,
+            ignore_cleanup_errors=True) as folder:
         yield folder
 
 

@@ -15,6 +15,7 @@ SCRIPT = os.path.join(servers.BENCH, "load.lua")
 TIMEOUT_S = 5
 WARM_UP_S = 0.1
 SETTLE_S = 0.02
+CLOSING_S = 5
 CLOSE = "Connection: close"
 SHORT_OF = 0.97  # what passes for "all", where a run's ends are ragged
 
@@ -178,6 +179,17 @@ class Runner:
         port = server.instance(load.file_name).port
         return self.wrk(self.command(port, load, seconds), seconds)
 
+    def _let_close(self, instance, load):
+        """Waits until a server has closed what a load has left, where that and
+        the next one's connections could be too many at once."""
+        if load.connections < self.lab.descriptors / 4:
+            return
+        end = time.monotonic() + CLOSING_S
+        few = (1 - SHORT_OF) * load.connections
+        while (machine.connections_held(instance.port) > few
+               and time.monotonic() < end):
+            time.sleep(SETTLE_S)
+
     def _read_clocks(self, instance):
         """All that grows while a load runs."""
         return (time.monotonic_ns(), machine.cpu_ns(instance.pids),
@@ -191,6 +203,7 @@ class Runner:
         if not instance.is_alive():
             return Sample(trouble=f"{server.name} has ended")
         self.put_load(server, load, WARM_UP_S)
+        self._let_close(instance, load)
         before = self._read_clocks(instance)
         said = self.put_load(server, load, seconds)
         time.sleep(SETTLE_S)  # the server hears of the closed connections

@@ -79,6 +79,17 @@ def cpu_ns(pids):
     return total
 
 
+def times_run(pids):
+    """How often threads of these were given a CPU: each time costs a switch,
+    and often a wake-up. 0 where the kernel does not tell."""
+    total = 0
+    for pid in pids:
+        for task in _tasks(pid):
+            fields = _read(f"/proc/{pid}/task/{task}/schedstat").split()
+            total += int(fields[2]) if len(fields) == 3 else 0
+    return total
+
+
 def cpu_busy_ns(cpu):
     """How long a CPU has not been idle: everyone's work, to the tick."""
     for line in _read("/proc/stat").splitlines():
@@ -138,6 +149,17 @@ def connections_opened():
     lines = [line.split() for line in _read("/proc/net/snmp").splitlines()
              if line.startswith("Tcp:")]
     return int(dict(zip(*lines))["ActiveOpens"])
+
+
+def connections_held(port):
+    """TCP connections to a local IPv4 port that the server there has not
+    closed."""
+    held = 0
+    for line in _read("/proc/net/tcp").splitlines()[1:]:
+        _slot, local, _remote, state, *_more = line.split(None, 4)
+        if local.endswith(f":{port:04X}") and state in ("01", "08"):
+            held += 1  # ESTABLISHED, CLOSE_WAIT
+    return held
 
 
 def _listeners(path):

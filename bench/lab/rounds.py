@@ -26,6 +26,11 @@ class Cell:
     def median(self, what):
         return statistics.median(getattr(s, what) for s in self.used)
 
+    def by_round(self, what):
+        """None where others took part, unless they always did."""
+        return [None if self.is_calm and sample not in self.used
+                else getattr(sample, what) for sample in self.samples]
+
     @property
     def cpu_us(self):
         return self.median("cpu_us")
@@ -44,6 +49,13 @@ class Cell:
         if high - low > NOISY_SPREAD * self.cpu_us:
             return f"spread {(high - low) / self.cpu_us:.0%}"
         return ""
+
+
+def ratios(cell, base, what="cpu_us"):
+    """The one's numbers by the other's, of each round that nobody disturbed."""
+    return [ours / theirs for ours, theirs in zip(cell.by_round(what),
+                                                  base.by_round(what))
+            if ours is not None and theirs]
 
 
 def prepare(runner, chosen_loads, chosen_servers):
@@ -85,12 +97,13 @@ def measure(runner, chosen_loads, chosen_servers, options, progress,
         for load, server in itertools.product(chosen_loads, order):
             take(load, server)
     end = time.monotonic() + options.patience
-    for load, server in itertools.cycle(
-            itertools.product(chosen_loads, chosen_servers)):
+    for load in itertools.cycle(chosen_loads):
         if time.monotonic() > end or _are_calm(samples.values()):
             break
-        if not _are_calm([samples[load.name, server.name]]):
-            take(load, server)
+        if not _are_calm(samples[load.name, server.name]
+                         for server in chosen_servers):
+            for server in chosen_servers:  # a round stays a round
+                take(load, server)
     for server in chosen_servers:
         server.stop()
     return {key: Cell(found) for key, found in samples.items()}

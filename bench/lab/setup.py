@@ -8,6 +8,7 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -72,6 +73,28 @@ def choose(wanted, known, what):
     return [thing for thing in known if thing.name in names]
 
 
+def _end_once(number, _frame):
+    """A signal's handler: what is removed now must not be broken off by the
+    next one."""
+    for each in processes.ENDING_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)
+
+
+def _catch():
+    for number in processes.ENDING_SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end_once)
+
+
+def _hold_signals():
+    """Returns the mask as it was."""
+    return signal.pthread_sigmask(signal.SIG_BLOCK,
+                                  processes.ENDING_SIGNALS)
+
+
 def _remove(folder):
     """Who is ending may still write into it while it is being emptied."""
     for _try in range(REMOVALS):
@@ -92,16 +115,30 @@ def open_lab():
     if len(cpus) == 1:
         note("only one CPU: server and client share it, the numbers tell "
              "little")
-    folder = tempfile.mkdtemp(prefix="sprintd-bench-")
+    if not site.PLAIN.fullmatch(tempfile.gettempdir()):
+        raise processes.Failure("TMPDIR: servers' configurations take plain "
+                                "names only, without blanks")
+    site.remove_leftovers()
     before = os.sched_getaffinity(0)
+    # Signals have to wait but where all that was begun is ended: a second
+    # Ctrl-C, too, until everything is removed.
+    mask = _hold_signals()
+    folder = site.make_folder()
     try:
         with processes.Children() as children:
+            _catch()
             os.sched_setaffinity(0, cpus[-1:])
-            yield Lab(site.Site(folder), children, cpus[0], cpus[-1],
-                      min(processes.raise_descriptor_limit(), 20_000))
+            made = Lab(site.Site(folder), children, cpus[0], cpus[-1],
+                       min(processes.raise_descriptor_limit(), 20_000))
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                yield made
+            finally:
+                _hold_signals()
     finally:
         os.sched_setaffinity(0, before)
         _remove(folder)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def available(wanted):
@@ -132,7 +169,8 @@ class Progress:
         self.total = total
         self.done = 0
         self.begin = time.monotonic()
-        self.shown = sys.stderr.isatty()
+        self.shown = (sys.stderr is not None and sys.stderr.isatty()
+                      and os.environ.get("TERM", "dumb") != "dumb")
 
     def step(self, text):
         """Another of the total steps begins."""

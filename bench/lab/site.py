@@ -1,8 +1,12 @@
 """The files that are served."""
 
+import contextlib
 import itertools
 import os
 import random
+import re
+import shutil
+import tempfile
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -12,6 +16,33 @@ MANY = 10_000
 DRAWS = 100_000
 ZIPF_EXPONENT = 1.0
 SEED = 20_260_101
+
+PREFIX = "sprintd-bench-"
+PLAIN = re.compile(r"[\w/.,:+@~-]+")  # a path
+PLACES = ("/var/tmp", "/dev/shm")  # beside the usual one
+
+
+def make_folder(parent=None):
+    """A temporary folder, whose name holds our process id."""
+    return tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent)
+
+
+def ended(name, prefix):
+    """Whether it is named prefix, a process id, and something: and the
+    process is no more."""
+    made = re.fullmatch(rf"{re.escape(prefix)}(\d+)(-.*)?", name)
+    return bool(made) and not os.path.exists(f"/proc/{made.group(1)}")
+
+
+def remove_leftovers():
+    """Removes our folders of runs that were killed outright."""
+    for parent in {tempfile.gettempdir(), *PLACES}:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(parent):
+                path = os.path.join(parent, name)
+                if (ended(name, PREFIX)
+                        and os.lstat(path).st_uid == os.geteuid()):
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 def many_name(index):

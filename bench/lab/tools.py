@@ -40,6 +40,17 @@ HTTPERF = {
     "errors": r"^Errors: total (\d+)",
     "timeouts": r"^Errors: .* client-timo (\d+)",
     "fd_unavailable": r"^Errors: fd-unavail (\d+)",
+    "refused": r"^Errors: .* connrefused (\d+)",
+    "reset": r"^Errors: .* connreset (\d+)",
+    "no_address": r"^Errors: .* addrunavail (\d+)",
+}
+# What each kind is called where a run has failed.
+HTTPERF_ERRORS = {
+    "timeouts": "timed out",
+    "refused": "refused",
+    "reset": "reset",
+    "fd_unavailable": "without a descriptor",
+    "no_address": "without a local port",
 }
 H2LOAD = {
     "per_second": r"^finished in .*?, ([\d.]+) req/s",
@@ -96,14 +107,26 @@ def httperf(lab, port, connections, *options, calls=1, rate=0, timeout_s=10,
     """httperf: so many connections of so many calls each, begun at a rate (an
     open loop), or one after the other. options: such as --wlog=n,FILE, whose
     paths end with NUL bytes. A call without an answer in timeout_s has
-    failed."""
+    failed.
+
+    Without --hog: with it, httperf binds local ports itself, from 1024 on, and
+    cannot take one again for a minute (TIME_WAIT). Built for 64 bits it knows
+    33,264 of them; when runs before have used those up it looks for another
+    for ever, and no timeout ends that. The kernel does better."""
     need("httperf", "httperf")
-    return read(run(lab, ["httperf", "--hog", "--server", servers.HOST,
+    return read(run(lab, ["httperf", "--server", servers.HOST,
                           "--port", port, "--uri", path,
                           "--num-conns", connections, "--num-calls", calls,
                           *(["--rate", rate] if rate else []),
                           "--timeout", timeout_s, *options],
                     timeout), HTTPERF)
+
+
+def say_errors(said):
+    """What of a run of httperf's has failed, by kind."""
+    kinds = ", ".join(f"{said[name]:.0f} {what}"
+                      for name, what in HTTPERF_ERRORS.items() if said[name])
+    return f"{said['errors']:.0f} errors" + (f" ({kinds})" if kinds else "")
 
 
 def h2load(lab, port, path, requests, connections, *options,

@@ -100,7 +100,8 @@ struct link_shared {
     _Atomic uint64_t windowed;          /* 1: it is in the way */
     _Atomic uint64_t windowed_ns;       /* when it was last found to be */
     _Atomic uint64_t long_ns;           /* since when its queue is much too
-                                           long; 0: it is not */
+                                           long, or was found to be so for a
+                                           while; 0: it is not */
     size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;

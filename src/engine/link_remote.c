@@ -169,7 +169,8 @@ uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want)
 }
 
 /* Whether the queue is much too long, and has been for a while: a client that
- * was off its CPU for a moment makes none. */
+ * was off its CPU for a moment makes none. Then for another while it is not: the
+ * same queue takes some time to go. */
 static bool is_long(struct link_shared *shared, uint64_t filling,
                     uint64_t standing, uint64_t now_ns)
 {
@@ -177,10 +178,10 @@ static bool is_long(struct link_shared *shared, uint64_t filling,
 
     if (standing <= 3 * target_of(filling))
         now_ns = 0;
-    else if (long_ns != 0)
-        return link_has_passed(now_ns, long_ns, LONG_NS);
+    else if (long_ns != 0 && !link_has_passed(now_ns, long_ns, LONG_NS))
+        return false;
     link_store(&shared->long_ns, now_ns);
-    return false;
+    return now_ns != 0 && long_ns != 0;
 }
 
 /* What fills the path without a queue, anew: as much as does so now, as far

@@ -96,7 +96,6 @@ static void abandon(struct transfer *transfer)
 
     transfer->exchange = NULL;
     transfer_let_go(transfer, false, BALANCE_NEITHER);
-    transfer_limit(transfer, 0);
     proxy_buffer_give(proxy, &transfer->in);
     if (transfer->pipe)
         transfer_give_pipe(transfer);

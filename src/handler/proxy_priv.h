@@ -102,7 +102,7 @@ struct transfer {
     bool has_reply;     /* a reply's head was understood: no more tries */
     bool is_reply_done; /* whole, or a tunnel that has ended */
     bool is_broken;     /* what is missing of it will never come */
-    bool is_paused;     /* in, or pipe, is full */
+    bool is_paused;     /* in, or pipe, is full; or a head waits in it */
     bool is_answered;   /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream says no more */
@@ -142,6 +142,9 @@ MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
 
 /* Looks for an upstream, and goes on from there. */
 void transfer_ask(struct transfer *transfer);
+
+/* All there is so far of the request. */
+bool transfer_is_sent(const struct transfer *transfer);
 
 /* Sends what there is to be sent. */
 void transfer_flush(struct transfer *transfer);

@@ -11,11 +11,7 @@ enum { KEPT_S_MAX = 86400, MS_PER_S = 1000 };
 
 void transfer_finish(struct transfer *transfer, bool is_clean)
 {
-    bool is_sent = transfer->has_body_ended &&
-                   transfer->head_sent == transfer->head.len &&
-                   (!transfer->out ||
-                    transfer->out->end ==
-                        transfer->out->begin + transfer->out_sent);
+    bool is_sent = transfer->has_body_ended && transfer_is_sent(transfer);
 
     transfer->is_reply_done = true;
     transfer_let_go(transfer,
@@ -228,6 +224,8 @@ void transfer_digest(struct transfer *transfer)
             return;
         }
         in->begin += used;
+        if (in->begin == in->end) /* all room is the next one's */
+            in->begin = in->end = 0;
         if (!pass_interim(transfer))
             refuse_reply(transfer, "is preceded by too much");
     }

@@ -37,7 +37,7 @@ static size_t pending(const struct transfer *transfer)
     return out ? out->end - out->begin - transfer->out_sent : 0;
 }
 
-static bool is_sent(const struct transfer *transfer)
+bool transfer_is_sent(const struct transfer *transfer)
 {
     return transfer->head_sent == transfer->head.len && pending(transfer) == 0;
 }
@@ -149,13 +149,16 @@ void transfer_watch(struct transfer *transfer)
         transfer_limit(transfer, 0); /* connecting has a limit of its own */
     else if (transfer->is_tunnel)
         transfer_limit(transfer, tunnel_ms(transfer));
-    else if (!is_sent(transfer) && !transfer->is_send_over)
+    else if (!transfer_is_sent(transfer) && !transfer->is_send_over)
         transfer_limit(transfer, options->idle_ms);
+    else if (transfer->is_paused) /* it is the client that is slow */
+        transfer_limit(transfer, 0);
     else if (transfer->has_reply)
-        transfer_limit(transfer, transfer->is_paused ? 0 : options->idle_ms);
+        transfer_limit(transfer, options->idle_ms);
+    else if (transfer->has_body_ended || transfer->is_send_over)
+        transfer_limit(transfer, options->reply_ms);
     else /* for a body that its client has still to send the client answers */
-        transfer_limit(transfer,
-                       transfer->has_body_ended ? options->reply_ms : 0);
+        transfer_limit(transfer, 0);
 }
 
 /* --- Sending ------------------------------------------------------------------- */
@@ -223,7 +226,7 @@ static void stop_sending(struct transfer *transfer)
 
 void transfer_flush(struct transfer *transfer)
 {
-    while (!transfer->is_send_over && !is_sent(transfer)) {
+    while (!transfer->is_send_over && !transfer_is_sent(transfer)) {
         ssize_t n = send_some(transfer);
 
         if (n >= 0) {
@@ -238,8 +241,8 @@ void transfer_flush(struct transfer *transfer)
         }
         stop_sending(transfer);
     }
-    if (transfer->is_tunnel && transfer->has_body_ended && is_sent(transfer) &&
-        !transfer->is_send_over) {
+    if (transfer->is_tunnel && transfer->has_body_ended &&
+        transfer_is_sent(transfer) && !transfer->is_send_over) {
         shutdown(upstream_fd(transfer->ask.upstream), SHUT_WR);
         transfer->is_send_over = true;
         end_tunnel(transfer);

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -16,6 +17,8 @@
 enum {
     BATCH_MAX = 64,
     LAST_BATCH_MAX = 65536, /* when stopping: what the backlog can hold */
+    MOMENTS_MAX = 1000,     /* a batch waits for full mailboxes: a second */
+    MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
 };
 
@@ -164,11 +167,31 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     }
 }
 
+/* Whether a worker has taken it. A burst may be larger than the mailboxes:
+ * nobody is sent away for that, others wait in the kernel's backlog. Of the
+ * batch, open is read again then, and some of its moments are gone. */
+static bool give(struct acceptor *acceptor, const struct mail *mail,
+                 size_t *open, unsigned *moments)
+{
+    static const struct timespec moment = {.tv_nsec = MOMENT_NS};
+
+    while (!dispatch_give(acceptor->dispatch, mail)) {
+        if (*moments == 0)
+            return false;
+        (*moments)--;
+        dispatch_end(acceptor->dispatch);
+        nanosleep(&moment, NULL);
+        *open = dispatch_begin(acceptor->dispatch);
+    }
+    return true;
+}
+
 static void accept_batch(struct acceptor *acceptor,
                          const struct listener *listener, unsigned batch_max)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
     size_t open = dispatch_begin(acceptor->dispatch);
+    unsigned moments = MOMENTS_MAX;
 
     for (unsigned i = 0; i < batch_max; i++) {
         struct mail mail;
@@ -182,7 +205,7 @@ static void accept_batch(struct acceptor *acceptor,
         if (open >= acceptor->options.connections_max) {
             complain(acceptor, "as many open as --max-connections allows");
             refuse(acceptor, mail.fd, STATS_REFUSAL_LIMIT);
-        } else if (!dispatch_give(acceptor->dispatch, &mail)) {
+        } else if (!give(acceptor, &mail, &open, &moments)) {
             complain(acceptor, "workers do not keep up");
             refuse(acceptor, mail.fd, STATS_REFUSAL_LIMIT);
         } else {

@@ -3,6 +3,9 @@
 # broken off goes on, the report is made, nothing is left behind.
 #
 # Environment: BUILD, where the release was built. Prints what cmocka prints.
+#
+# Fourteen experiments in miniature, on a machine that may be slow:
+# seconds: 900
 set -u
 
 BUILD=${BUILD:-build}
@@ -72,6 +75,8 @@ a_run_that_is_broken_off_says_so_and_ends_all()
 {
     laboratory &
     wait_for "$out/results/$first.json"
+    not python3 bench/laboratory.py --quick --out "$out" 2>"$place/second"
+    grep -q 'another run writes to ' "$place/second"
     kill -INT $!
     not wait $!
     cat "$log"
@@ -112,12 +117,43 @@ END
     grep -q "results/$name-.*svg\|^## " "$out/REPORT.md"
 }
 
+# Its results are another folder's: they are not looked at.
+what_a_killed_run_leaves_goes_with_the_next()
+{
+    out=$place/killed
+    laboratory session-length &
+    tries=0
+    until is_left; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 300 ]
+        sleep 0.1
+    done
+    kill -KILL $!
+    not wait $!
+    is_left
+    laboratory_alone "$first" || true
+    nothing_is_left
+}
+
+a_result_that_is_broken_is_none()
+{
+    cp -r "$out" "$place/broken"
+    head -c 1000 "$out/results/$first.json" \
+        >"$place/broken/results/$first.json"
+    echo '{"result": {"tables": [{}]}}' >"$place/broken/results/peers.json"
+    echo '[]' >"$place/broken/results/proxy.json"
+    out=$place/broken
+    laboratory_alone --report
+    tr '\n' ' ' <"$out/REPORT.md" |
+        grep -q 'Not measured yet: 1\. [^#]*, 11\. Proxy, 14\. Peers\.'
+}
+
 one_experiment_is_measured_when_it_is_named()
 {
     rm "$out/results/$first.json"
     laboratory_alone "$first"
     [ -s "$out/results/$first.json" ]
-    grep -q '^1 experiments' "$log"
+    grep -q '^1 experiment, ' "$log"
 }
 
 what_is_not_known_is_refused()
@@ -174,6 +210,8 @@ for file in "$out"/results/*.json; do
         ;;
     esac
 done
+ok what_a_killed_run_leaves_goes_with_the_next
+ok a_result_that_is_broken_is_none
 ok one_experiment_is_measured_when_it_is_named
 ok losses_stand_first
 say_how_many

@@ -2,6 +2,9 @@
  * More than there is room for: connections, descriptors, clients that reset
  * or do not read. The server refuses politely, does not spin, and recovers.
  */
+#include <signal.h>
+#include <stdlib.h>
+
 #include "client.h"
 
 enum { LARGE = 20 * 1048576 };
@@ -117,6 +120,34 @@ static void without_descriptors_it_refuses_waits_and_recovers(void **state)
     }
     /* It tells the operator, but not three hundred times. */
     assert_in_range(strlen(read_text(one->errors, NULL)), 0, 2000);
+}
+
+/* More at once than the worker's mailbox holds. */
+static void a_burst_waits_until_the_worker_has_room(void **state)
+{
+    enum { COUNT = 4000 };
+    struct server *one = START("--workers=1");
+    struct client **clients = scratch(COUNT * sizeof(*clients));
+    struct rlimit limit;
+
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < 2 * COUNT ||
+        strtol(read_text("/proc/sys/net/core/somaxconn", NULL), NULL, 10) <
+            COUNT)
+        skip();
+    server_signal(one, SIGSTOP); /* the kernel keeps them all for it */
+    for (size_t i = 0; i < COUNT; i++) {
+        clients[i] = client_open(one);
+        client_say(clients[i], "GET /canary HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    server_signal(one, SIGCONT);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct reply *reply = client_reply(clients[i]);
+
+        expect_status(reply, 200);
+        expect_body(reply, "canary\n");
+    }
 }
 
 static void five_thousand_idle_connections_cost_little(void **state)
@@ -287,6 +318,7 @@ int main(void)
         e2e_test(connections_beyond_the_maximum_are_refused),
         e2e_test(the_maximum_holds_for_all_workers_together),
         e2e_test(without_descriptors_it_refuses_waits_and_recovers),
+        e2e_test(a_burst_waits_until_the_worker_has_room),
         e2e_test(five_thousand_idle_connections_cost_little),
         e2e_test(a_storm_of_resets_leaves_nothing_behind),
         e2e_test(slow_readers_do_not_hold_up_fast_ones),

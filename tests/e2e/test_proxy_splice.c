@@ -2,6 +2,11 @@
  * Long replies that go through pipes, and the same ones copied: the client sees
  * no difference.
  */
+#include <dirent.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "configured.h"
 #include "origin.h"
 #include "upstream.h"
 
@@ -124,6 +129,76 @@ static void slow_clients_cost_a_pipe_each(void **state)
     origin_check(origin);
 }
 
+/* --- Switching over -------------------------------------------------------- */
+
+/* Ends of pipes that the server has open. */
+static size_t count_pipes(const struct server *server)
+{
+    DIR *entries = opendir(printed("/proc/%d/fd", (int)server->pid));
+    const struct dirent *entry;
+    size_t count = 0;
+    char kind[5];
+
+    assert_non_null(entries);
+    while ((entry = readdir(entries)))
+        count += readlinkat(dirfd(entries), entry->d_name, kind,
+                            sizeof(kind)) == sizeof(kind) &&
+                 memcmp(kind, "pipe:", sizeof(kind)) == 0;
+    closedir(entries);
+    return count;
+}
+
+/* Of a server whose name says which way it is. */
+static const char *configured_by(const struct origin *origin, const char *way)
+{
+    return printed("root = site\nworkers = 1\nproxy = {\"/=%s\"}\n"
+                   "proxy-splice = %s\nproxy-name = %s\n",
+                   origin->at, way, way);
+}
+
+static void reload_by(const struct server *server, const struct origin *origin,
+                      const char *way)
+{
+    const char *via = printed("1.1 %s", way);
+
+    (void)configuration(configured_by(origin, way));
+    server_signal(server, SIGHUP);
+    assert_true(eventually(reply_says(get(server, "/f"), "Via", via), 5000));
+}
+
+/* Is in the middle of a long body. */
+static struct client *begin(const struct server *server, size_t seed)
+{
+    struct client *client = client_open_narrow(server, NARROW);
+
+    ask_for(client, "bytes", seed, LARGE);
+    client_take(client, 300 * KB);
+    return client;
+}
+
+static void a_reload_switches_over_what_is_asked_from_then_on(void **state)
+{
+    struct origin *origin = origin_start("origin");
+    struct server *server = start_configured(configured_by(origin, "on"));
+    size_t before = count_pipes(server);
+    struct client *clients[3];
+
+    (void)state;
+    clients[0] = begin(server, 0);
+    assert_int_equal(count_pipes(server), before + 2);
+    reload_by(server, origin, "off");
+    clients[1] = begin(server, 1);
+    assert_int_equal(count_pipes(server), before + 2);
+    reload_by(server, origin, "on");
+    clients[2] = begin(server, 2);
+    assert_int_equal(count_pipes(server), before + 4);
+    for (size_t i = 0; i < 3; i++)
+        expect_seeded(client_reply(clients[i]), i, 0, LARGE);
+    origin_check(origin);
+}
+
+/* --- Breaking off ---------------------------------------------------------- */
+
 static void an_upstream_that_breaks_off_breaks_the_answer_off(void **state)
 {
     static char block[MB];
@@ -166,6 +241,7 @@ int main(void)
         origin_test(bodies_of_any_length_come_whole),
         origin_test(who_knows_no_chunks_gets_a_body_until_the_close),
         origin_test(slow_clients_cost_a_pipe_each),
+        origin_test(a_reload_switches_over_what_is_asked_from_then_on),
         e2e_test(an_upstream_that_breaks_off_breaks_the_answer_off),
     };
 

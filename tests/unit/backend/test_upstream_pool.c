@@ -64,8 +64,7 @@ static void with_nobody_up_it_fails_and_says_so_now_and_then(void **state)
         played.states[i] = BALANCE_DOWN;
     for (unsigned i = 0; i < 5; i++) {
         start(&asker);
-        assert_int_equal(asker.failed, 1);
-        assert_int_equal(asker.ask.error, UPSTREAM_NONE);
+        expect_failed(&asker, UPSTREAM_NONE);
         assert_int_equal(asker.ask.server, -1);
         assert_false(upstream_may_retry(&asker.ask, 0, false));
     }

@@ -524,6 +524,13 @@ static inline void start_open(struct asker *asker)
     assert_int_equal(asker->failed, 0);
 }
 
+static inline void expect_failed(const struct asker *asker,
+                                 enum upstream_error error)
+{
+    assert_int_equal(asker->failed, 1);
+    assert_int_equal(asker->ask.error, error);
+}
+
 static inline void release(struct asker *asker)
 {
     upstream_release(&asker->ask, true, 0, BALANCE_SUCCESS);
@@ -613,6 +620,15 @@ static inline void start_with_one(void)
     listen_at(0, 64);
     know_listener(0, 0);
     start_pool();
+}
+
+/* The same, but it is silent; with one who asks. */
+static inline void start_in_silence(struct asker *asker)
+{
+    listen_in_silence(0);
+    know_listener(0, 0);
+    start_pool();
+    start(asker);
 }
 
 #endif

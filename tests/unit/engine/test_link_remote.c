@@ -257,6 +257,30 @@ static void a_delay_of_a_moment_does_not_narrow_it(void **state)
     assert_true(base() < before / 8);
 }
 
+/* Round trips are averages: they tell of a queue that is nearly gone. */
+static void one_long_queue_narrows_it_once(void **state)
+{
+    uint64_t narrowed;
+
+    (void)state;
+    become_fast_with(2);
+    put_up_window();
+    link_handed(&links[0], &flows[2], 1 << 20, 5, clock_ns / MS_NS);
+    tell(2, 100000, 1000);
+    for (int i = 0; base() > 1 << 18; i++) {
+        assert_in_range(i, 0, 10);
+        allow_later(4, 5, 1000);
+    }
+    narrowed = base();
+    tell(2, 100000, 500);
+    for (int i = 0; i < 4; i++)
+        allow_later(4, 5, 1000);
+    assert_true(base() > narrowed * 3 / 4);
+    for (int i = 0; i < 4; i++) /* it has not gone */
+        allow_later(4, 5, 1000);
+    assert_true(base() < narrowed * 5 / 8);
+}
+
 static void clients_on_this_machine_have_no_window(void **state)
 {
     struct address here = {.family = ADDRESS_IPV4, .octets = {127, 0, 0, 1}};
@@ -416,6 +440,7 @@ int main(void)
         TEST(a_flow_that_ends_takes_its_queue_along),
         TEST(a_path_that_runs_empty_gets_a_wider_window),
         TEST(a_delay_of_a_moment_does_not_narrow_it),
+        TEST(one_long_queue_narrows_it_once),
         TEST(clients_on_this_machine_have_no_window),
         TEST(a_window_that_is_not_in_the_way_is_taken_down),
         TEST(a_window_that_is_in_anothers_way_stays),

@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "handler/proxy.h"
+#include "handler/proxy_priv.h"
 
 enum { PIPES = 4 };
 
@@ -46,6 +46,7 @@ static inline int open_listener(void)
     return 0;
 }
 
+/* As options say. */
 static inline int start_proxy(void)
 {
     struct upstream_loop here = {.loop = loop, .now = &now};
@@ -55,7 +56,19 @@ static inline int start_proxy(void)
         return -1;
     here.resolver = resolver;
     proxy = proxy_create(&options);
-    return proxy ? proxy_start(proxy, &here) : -1;
+    if (!proxy || proxy_start(proxy, &here) != 0)
+        return -1;
+    sites_options.mounts[0] = (struct mount){
+        .prefix = BYTES("/p"), .handler = proxy_handler(proxy), .is_raw = true};
+    sites_options.mount_count = 1;
+    conn_place_fini();
+    return conn_place_init(SCHED_POLICY_SRPT);
+}
+
+static inline void stop_proxy(void)
+{
+    proxy_destroy(proxy);
+    resolver_destroy(resolver);
 }
 
 static inline int set_up_proxy(void **state)
@@ -65,6 +78,7 @@ static inline int set_up_proxy(void **state)
     pipes_init(&pipes, PIPES);
     if (set_up(state) != 0 || open_listener() != 0)
         return -1;
+    server_place.unix_path = NULL;
     server_place.host = BYTES("127.0.0.1");
     server_place.authority = bytes_of(authority);
     server_weight = (struct balance_server){.weight = 1};
@@ -90,13 +104,7 @@ static inline int set_up_proxy(void **state)
                                      .idle_ms = 10000,
                                      .tunnel_ms = 100000,
                                      .style = &sites_options.cache.style};
-    if (start_proxy() != 0)
-        return -1;
-    sites_options.mounts[0] = (struct mount){
-        .prefix = BYTES("/p"), .handler = proxy_handler(proxy), .is_raw = true};
-    sites_options.mount_count = 1;
-    conn_place_fini();
-    return conn_place_init(SCHED_POLICY_SRPT);
+    return start_proxy();
 }
 
 static inline int tear_down_proxy(void **state)
@@ -104,9 +112,8 @@ static inline int tear_down_proxy(void **state)
     int result;
 
     conn_set_close_all(&set);
-    proxy_destroy(proxy);
+    stop_proxy();
     pipes_fini(&pipes);
-    resolver_destroy(resolver);
     if (served != -1)
         close(served);
     close(listener);
@@ -188,6 +195,14 @@ static inline void reset(void)
                                 sizeof(at_once)),
                      0);
     hang_up();
+}
+
+/* Time goes by, and the proxy's limits are looked at. */
+static inline void pass_there(uint64_t ms)
+{
+    now.mono_ms += ms + DEADLINE_TICK_MS;
+    if (ev_is_active(&proxy->deadlines.timer))
+        ev_invoke(loop, &proxy->deadlines.timer, EV_TIMER);
 }
 
 static inline void forget(struct client *client)
