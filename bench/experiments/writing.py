@@ -1,6 +1,8 @@
 """The report, made of the files of results; nobody writes in it by hand."""
 
+import html
 import os
+import re
 import textwrap
 
 from . import figures, results
@@ -37,6 +39,11 @@ METHOD = """\
 - The originals ran on other machines, years ago: compare the shapes of the
   numbers, not the numbers.
 """
+TABLES_SHOWN = 2   # of an experiment; the others are folded
+ROWS_SHOWN = 20    # of a table
+CLAIMS_SHOWN = 3   # of a kind, but of losses all
+SHORT = 100        # letters of a detail, where claims stand first
+NOISE_DETAIL = re.compile(r" \(noisy: [^()]*\)")
 
 
 def _text(cell):
@@ -58,14 +65,34 @@ def _is_number(cell):
     return isinstance(cell, (int, float))
 
 
-def _table(table):
+def _rows(table):
     columns = list(zip(*table.rows))
     rules = ["---:" if any(map(_is_number, column)) else "---"
              for column in columns] or ["---"] * len(table.columns)
-    lines = [f"**{table.title}**", "",
-             f"| {' | '.join(table.columns)} |", f"|{'|'.join(rules)}|"]
-    lines += [f"| {' | '.join(map(_text, row))} |" for row in table.rows]
-    return [*lines, *(["", *_wrap(table.note)] if table.note else []), ""]
+    return [f"| {' | '.join(table.columns)} |", f"|{'|'.join(rules)}|",
+            *(f"| {' | '.join(map(_text, row))} |" for row in table.rows), ""]
+
+
+def _fold(summary, lines):
+    """What is there for who asks: shown when it is clicked at. Blank lines
+    let GitHub read what is within as Markdown."""
+    return [f"<details><summary>{html.escape(summary, quote=False)}</summary>",
+            "", *lines, *([""] if lines and lines[-1] else []),
+            "</details>", ""]
+
+
+def _tables(tables):
+    """The first few in sight. A note that many have stands below the first."""
+    lines, told = [], set()
+    for at, table in enumerate(tables):
+        note = table.note if table.note not in told else ""
+        told.add(note)
+        body = [*_rows(table), *([*_wrap(note), ""] if note else [])]
+        if at >= TABLES_SHOWN or len(table.rows) > ROWS_SHOWN:
+            lines += _fold(f"Table: {table.title}", body)
+        else:
+            lines += [f"**{table.title}**", "", *body]
+    return lines
 
 
 def _wrap(text, first="", others=""):
@@ -74,11 +101,40 @@ def _wrap(text, first="", others=""):
                          break_on_hyphens=False)
 
 
-def _claim(claim, before=""):
-    state = {True: "holds", False: "**does not hold**",
-             None: "cannot be judged"}[claim.holds]
-    return _wrap(f"{before}{claim.text}: {state} ({claim.detail})",
-                 "- ", "  ")
+def _detail(claim):
+    """What is noisy has a list of its own."""
+    return NOISE_DETAIL.sub("", claim.detail)
+
+
+def _in_short(text):
+    """As many of its parts as a line holds, and a mark for the others."""
+    if len(text) <= SHORT:
+        return text
+    ends = [found.start() for found in re.finditer("[;,] ", text)
+            if found.start() <= SHORT]
+    return text[:ends[-1] if ends else SHORT].rstrip() + " …"
+
+
+def _list(texts):
+    lines = []
+    for text in texts:
+        lines += _wrap(text, "- ", "  ")
+    return [*lines, ""] if lines else []
+
+
+def _claims(claims):
+    """The losses first, and no list of others that is long."""
+    lines = []
+    for holds, title, shown in ((False, "Does not hold", len(claims)),
+                                (None, "Could not be judged", CLAIMS_SHOWN),
+                                (True, "Holds", CLAIMS_SHOWN)):
+        found = [f"{claim.text}: {_detail(claim)}" for claim in claims
+                 if claim.holds is holds]
+        if len(found) > shown:
+            lines += _fold(f"{title}: {len(found)} claims", _list(found))
+        elif found:
+            lines += [f"{title}:", "", *_list(found)]
+    return lines
 
 
 def _title(experiment):
@@ -99,72 +155,68 @@ def _link(experiment):
 
 def section(folder, experiment, record, result):
     """What the report says of one experiment, as lines."""
-    lines = [f"## {_title(experiment)}", "", *_wrap(experiment.question), "",
-             *_wrap(experiment.method), ""]
+    lines = [f"## {_title(experiment)}", "", *_wrap(experiment.question), ""]
+    method = _fold("How it is measured", _wrap(experiment.method))
     if not result:
-        return [*lines, *_wrap(f"Not measured: {record['failure']}."), ""]
-    for table in result.tables:
-        lines += _table(table)
+        return [*lines, *_wrap(f"Not measured: {record['failure']}."), "",
+                *method]
+    for text in result.reading:
+        lines += [*_wrap(text), ""]
     for figure in result.figures:
         name = f"{figures.name_of(experiment.name, figure)}.svg"
         if os.path.exists(os.path.join(folder, name)):
             title = " ".join(figure.title.split())
             lines += [f"![{title}]({os.path.basename(folder)}/{name})", ""]
-    for text in result.reading:
-        lines += [*_wrap(text), ""]
-    for claim in result.claims:
-        lines += _claim(claim)
-    for text in result.noise:
-        lines += _wrap(f"Noisy: {text}", "- ", "  ")
-    for text in result.left_out:
-        lines += _wrap(f"Left out: {text}", "- ", "  ")
-    return [*lines, "", "<details><summary>Command lines</summary>", "", "```",
-            *record["commands"], "```", "</details>", ""]
-
-
-def _by_experiment(claims):
-    """Lines for (experiment, claim) pairs, each experiment named once."""
-    lines = []
-    last = None
-    for experiment, claim in claims:
-        if experiment is not last:
-            lines.append(f"- {_link(experiment)}")
-        last = experiment
-        lines += _wrap(f"{claim.text}: {claim.detail}", "  - ", "    ")
-    return lines
+    lines += [*_tables(result.tables), *_claims(result.claims), *method]
+    if result.noise:
+        lines += _fold(f"Noise: {len(result.noise)} remarks",
+                       _list(result.noise))
+    if result.left_out:
+        lines += _fold(f"Left out: {len(result.left_out)}",
+                       _list(result.left_out))
+    return [*lines, *_fold("Command lines",
+                           ["```", *record["commands"], "```"])]
 
 
 def _losses(known):
-    """What stands first: the claims that do not hold."""
-    found = [(experiment, claim) for experiment, _record, result in known
-             if result for claim in result.claims if claim.holds is False]
-    unsure = [(experiment, claim) for experiment, _record, result in known
-              if result for claim in result.claims if claim.holds is None]
-    failed = [experiment for experiment, _record, result in known
-              if not result]
+    """What stands first: claims that do not hold, and how many are open."""
+    lost, unsure, failed = [], [], []
+    for experiment, _record, result in known:
+        claims = result.claims if result else []
+        found = [f"{claim.text}: {_in_short(_detail(claim))}"
+                 for claim in claims if claim.holds is False]
+        if found:
+            lost.append(f"- {_link(experiment)}")
+            for text in found:
+                lost += _wrap(text, "  - ", "    ")
+        count = sum(claim.holds is None for claim in claims)
+        if count:
+            unsure.append(f"{_link(experiment)}: {count} of {len(claims)}")
+        if not result:
+            failed.append(_link(experiment))
     lines = ["## Where sprintd loses", ""]
-    if found:
-        lines += ["These ought to hold, and do not:", "",
-                  *_by_experiment(found)]
-    else:
-        lines += ["Nowhere, in this run."]
-    if unsure:
-        lines += ["", "These are too noisy to judge, or were not measured:",
-                  "", *_by_experiment(unsure)]
-    if failed:
-        lines += ["", "These could not be measured here:", "",
-                  *(f"- {_link(experiment)}" for experiment in failed)]
-    return [*lines, ""]
+    lines += (["These ought to hold, and do not:", "", *lost, ""] if lost else
+              ["Nowhere that could be judged, in this run.", ""])
+    for title, found in (
+            ("Too noisy to judge, or not measured; the claims stand with "
+             "their experiments:", unsure),
+            ("These could not be measured here:", failed)):
+        if found:
+            lines += [title, "", *(f"- {text}" for text in found), ""]
+    return lines
 
 
 def _overview(known):
-    lines = ["| experiment | what ought to hold, holds | seconds |",
-             "|---|---:|---:|"]
+    lines = ["## All experiments", "",
+             "What ought to hold, by what came of it:", "",
+             "| experiment | holds | does not hold | not judged | seconds |",
+             "|---|---:|---:|---:|---:|"]
     for experiment, record, result in known:
-        held = ("not measured" if not result else
-                f"{sum(claim.holds is True for claim in result.claims)} of "
-                f"{len(result.claims)}")
-        lines.append(f"| {_link(experiment)} | {held} | "
+        counts = ["–"] * 3 if not result else [
+            sum(claim.holds is holds for claim in result.claims)
+            for holds in (True, False, None)]
+        lines.append(f"| {_link(experiment)} | "
+                     f"{' | '.join(map(str, counts))} | "
                      f"{record['seconds']:.0f} |")
     return [*lines, ""]
 
@@ -186,8 +238,6 @@ def _machines(known):
         which = ("" if len(places) == 1 else " Experiments " + ", ".join(
             str(experiment.number) for experiment, _record in measured) + ".")
         lines += [*_wrap(f"Measured {when}: {text}.{which}"), ""]
-    if any(record["is_quick"] for _experiment, record, _result in known):
-        lines += ["**A miniature: these numbers mean nothing.**", ""]
     return lines
 
 
@@ -201,12 +251,14 @@ def write(path, folder, experiments):
     seconds = sum(record["seconds"] for _experiment, record, _result in known)
     head = HEAD.format(minutes=max(1, round(seconds / 60)),
                        example="spt-slow-link")
-    lines = [*head.splitlines(), "", *_machines(known), *_losses(known),
-             *_overview(known)]
+    lines = [*head.splitlines(), ""]
+    if any(record["is_quick"] for _experiment, record, _result in known):
+        lines += ["**A miniature: these numbers mean nothing.**", ""]
+    lines += [*_losses(known), *_overview(known)]
     if missing:
         lines += [*_wrap("Not measured yet: " + ", ".join(
             _title(experiment) for experiment in missing) + "."), ""]
-    lines += [*METHOD.splitlines(), ""]
+    lines += [*METHOD.splitlines(), "", *_machines(known)]
     for experiment, record, result in known:
         lines += section(folder, experiment, record, result)
     results.write(path, "\n".join(lines).rstrip() + "\n")

@@ -13,23 +13,47 @@ from .processes import Failure
 DRAW_S = 30
 
 HEAD = r"""set encoding utf8
-set terminal svg size 640,600 noenhanced font "sans-serif,20" \
+set terminal svg size 640,{height} noenhanced font "sans-serif,20" \
     background rgb "white"
 set output "{name}.svg"
 set title "{title}"
-set xlabel "{x}" offset 0,0.8
+set xlabel "{x}" offset 0,{offset:.2f}
 set ylabel "{y}" offset 0.5,0
-set key outside center bottom horizontal Left reverse samplen 2.5 width 1
+set key outside center bottom horizontal Left reverse samplen 2.5 width 1 \
+    maxcols {columns}
 set grid lc rgb "#c0c0c0"
 set border 3
 set tics nomirror
 set rmargin 3
-{settings}
+set bmargin at screen {bottom:.4f}
 """
 MARKS = (7, 6, 5, 4, 9, 8, 11, 10)
 DASHES = 5
-FILLINGS = ("solid 1.0", "solid 0.0", "pattern 4", "solid 0.45", "pattern 2",
-            "pattern 1", "solid 0.2", "pattern 7")
+FILLINGS = ("solid 0.0", "pattern 4", "pattern 5", "pattern 2", "pattern 6",
+            "pattern 1", "pattern 7")
+GREYS = ("solid 0.55", "solid 0.25", "solid 0.8", "solid 0.1")
+OURS = "sprintd"  # is black, whatever stands beside it
+WHISKERS = ('using 1:2:3:4 with yerrorbars lc rgb "#808080" lw 1.2 dt 1 '
+            'pt 7 ps 0')
+PLOT_HEIGHT = 370  # pixels, with the title
+TEXT = 25          # a line of it
+SLOPE = 8          # a letter, of labels that are not level
+GAP = 62           # above the key and below it
+KEY_ROW = 31
+KEY_ROOM = 46      # letters side by side
+KEY_SAMPLE = 9     # of them for a sample and the gap
+
+
+def head(name, title, x, y, names, tic_height):
+    """What all figures have. names: of its series, for the key below it."""
+    letters = max(map(len, names)) + KEY_SAMPLE
+    columns = max(1, min(len(names), KEY_ROOM // letters))
+    rows = -(-len(names) // columns)
+    below = tic_height + TEXT * bool(x) + rows * KEY_ROW + GAP
+    height = PLOT_HEIGHT + below
+    return HEAD.format(name=name, title=title, x=x, y=y, columns=columns,
+                       height=height, bottom=below / height,
+                       offset=0.4 - 1.4 * (tic_height == 2 * TEXT))
 
 
 def line_style(at):
@@ -43,10 +67,19 @@ def reference_style(at):
     return f'lc rgb "#707070" lw 2.5 dt {2 + at}'
 
 
-def bar_style(at, is_reference):
-    colour = "#909090" if is_reference else "black"
-    return (f'fs {FILLINGS[at % len(FILLINGS)]} border lc rgb "black" '
-            f'lc rgb "{colour}"')
+class Fillings:
+    """Of bars, each another: ours is black, references are grey."""
+
+    def __init__(self):
+        self.greys = iter(GREYS)
+        self.patterns = iter(FILLINGS * 2)
+
+    def style(self, name, is_reference):
+        if name == OURS:
+            filling = "solid 1.0"
+        else:
+            filling = next(self.greys if is_reference else self.patterns)
+        return (f'fs {filling} border lc rgb "black" lc rgb "black"')
 
 
 def gnuplot():
