@@ -116,6 +116,8 @@ struct response {
     int lent_pipe;         /* set besides, unless it is -1: the end to read of
                               a pipe with lent.len bytes, in the place of
                               memory; what is sent is gone from it */
+    uint32_t taken_bytes;  /* of the last piece of a PART_READ, once the socket
+                              has not taken all of one; 0: it always has */
     /* What else the head gets when it ends, whoever makes it: edits of the
      * place (NULL: none), then those of this answer (NULL: none), then extra,
      * pieces of whole lines. All borrowed until then. */

@@ -11,7 +11,10 @@
 
 #include "observe/profile.h"
 
-enum { GATHER_PARTS_MAX = 64 };
+enum {
+    GATHER_PARTS_MAX = 64,
+    PIECE_MIN = 65536 /* to find out that a socket takes more again */
+};
 
 struct gather {
     struct iovec parts[GATHER_PARTS_MAX];
@@ -153,31 +156,57 @@ static ssize_t send_piped(int fd, const struct part *part, size_t len)
                   len < part->len ? flags | SPLICE_F_MORE : flags);
 }
 
-/* One piece of the part that stands first, and is no memory. */
-static ssize_t send_file(struct sender *sender, int fd, const struct part *part,
-                         uint64_t budget)
+/* What the socket does not take is read again. So after a piece of which it
+ * took a part only, the next one is no larger than twice that. */
+static size_t piece_bytes(const struct sender *sender,
+                          const struct response *response, size_t len)
 {
-    size_t len = part->len < budget ? (size_t)part->len : (size_t)budget;
-    off_t offset = (off_t)part->at.offset;
-    ssize_t n;
+    size_t likely = 2 * (size_t)response->taken_bytes;
 
-    if (part->kind == PART_PIPE)
-        return send_piped(fd, part, len);
-    if (part->kind == PART_SENDFILE)
-        return sendfile(fd, part->fd, &offset, len);
+    if (response->taken_bytes != 0 && likely < PIECE_MIN)
+        likely = PIECE_MIN;
+    if (response->taken_bytes != 0 && len > likely)
+        len = likely;
+    return len < sender->buffer_bytes ? len : sender->buffer_bytes;
+}
+
+static ssize_t send_read(struct sender *sender, int fd,
+                         struct response *response, const struct part *part,
+                         size_t *len)
+{
+    ssize_t n, sent;
+
     if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes))) {
         errno = EIO; /* as below */
         return -1;
     }
-    if (len > sender->buffer_bytes)
-        len = sender->buffer_bytes;
-    n = pread(part->fd, sender->buffer, len, offset);
+    n = pread(part->fd, sender->buffer, piece_bytes(sender, response, *len),
+              (off_t)part->at.offset);
     if (n <= 0) {
         if (errno != EINTR)
             errno = EIO; /* whatever it was, waiting will not help */
         return n;
     }
-    return send(fd, sender->buffer, (size_t)n, MSG_NOSIGNAL);
+    *len = (size_t)n;
+    sent = send(fd, sender->buffer, *len, MSG_NOSIGNAL);
+    if (sent > 0 && (sent < n || response->taken_bytes != 0))
+        response->taken_bytes = sent < UINT32_MAX ? (uint32_t)sent : UINT32_MAX;
+    return sent;
+}
+
+/* One piece of the part that stands first, and is no memory: of *len bytes at
+ * most. *len becomes what there was of it. */
+static ssize_t send_file(struct sender *sender, int fd,
+                         struct response *response, size_t *len)
+{
+    const struct part *part = &response->parts[response->part_at];
+    off_t offset = (off_t)part->at.offset;
+
+    if (part->kind == PART_PIPE)
+        return send_piped(fd, part, *len);
+    if (part->kind == PART_SENDFILE)
+        return sendfile(fd, part->fd, &offset, *len);
+    return send_read(sender, fd, response, part, len);
 }
 
 static enum sender_result send_file_part(struct sender *sender, int fd,
@@ -185,9 +214,9 @@ static enum sender_result send_file_part(struct sender *sender, int fd,
                                          uint64_t budget, uint64_t *sent_out)
 {
     struct response *response = &exchange_of(exchanges->next)->response;
-    const struct part *part = &response->parts[response->part_at];
-    uint64_t asked = part->len < budget ? part->len : budget;
-    ssize_t sent = send_file(sender, fd, part, budget);
+    uint64_t left = response->parts[response->part_at].len;
+    size_t len = (size_t)(left < budget ? left : budget);
+    ssize_t sent = send_file(sender, fd, response, &len);
 
     if (sent == -1)
         return result_of_error();
@@ -197,10 +226,9 @@ static enum sender_result send_file_part(struct sender *sender, int fd,
     response_advance(response, (uint64_t)sent);
     if (response_is_done(response) && exchanges->next->next == exchanges)
         return SENDER_DONE;
-    /* A short sendfile or splice means a full socket, nearly always; when it
-     * was not, the next wait ends at once. */
-    return (uint64_t)sent < asked && part->kind != PART_READ ? SENDER_FULL
-                                                             : SENDER_SLICE;
+    /* Less than there was means a full socket, nearly always; when it was not,
+     * the next wait ends at once. */
+    return (size_t)sent < len ? SENDER_FULL : SENDER_SLICE;
 }
 
 static bool is_intact(const struct response *response)

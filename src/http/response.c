@@ -37,6 +37,7 @@ void response_init(struct response *response)
     response->spent = NULL;
     response->trailer = response->lent = (struct bytes){NULL, 0};
     response->lent_pipe = -1;
+    response->taken_bytes = 0;
     response->edits = NULL;
     response->own_edits = NULL;
     buf_init(&response->head, response->head_inline,

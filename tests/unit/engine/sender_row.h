@@ -32,6 +32,7 @@ enum {
 static size_t room = ENDLESS; /* what the socket still takes */
 static int failure;           /* what sending fails with, 0: it does not */
 static int last_flags;
+static size_t last_bytes; /* that it was to take */
 static unsigned calls;
 static bool has_memory = true;
 
@@ -40,6 +41,7 @@ static inline size_t admit(size_t bytes)
     size_t admitted = bytes < room ? bytes : room;
 
     calls++;
+    last_bytes = bytes;
     errno = failure != 0 ? failure : EAGAIN;
     if (failure != 0)
         return 0;

@@ -64,6 +64,33 @@ static void a_file_read_in_one_go_is_no_larger_than_the_quantum(void **state)
     assert_int_equal(sent, QUANTUM);
 }
 
+/* What a socket does not take was read for nothing. */
+static void after_a_short_piece_not_much_more_is_read(void **state)
+{
+    enum { LARGE = 1 << 20, LEAST = 1 << 16, TAKEN = 40000, FEW = 1000 };
+
+    (void)state;
+    sender_fini(&sender);
+    sender_init(&sender, LARGE);
+    assert_int_equal(truncate(place_path(&place, "file"), 2 * LARGE), 0);
+    response_add_file(add(0), PART_READ, file, 0, 2 * LARGE);
+    room = TAKEN;
+    assert_int_equal(step(ENDLESS), SENDER_FULL);
+    assert_int_equal(last_bytes, LARGE);
+    room = FEW;
+    assert_int_equal(step(ENDLESS), SENDER_FULL);
+    assert_int_equal(last_bytes, 2 * TAKEN);
+    room = 0;
+    assert_int_equal(step(ENDLESS), SENDER_FULL);
+    assert_int_equal(last_bytes, LEAST);
+    receive();
+    room = LEAST;
+    assert_int_equal(step(ENDLESS), SENDER_SLICE);
+    room = 0;
+    assert_int_equal(step(ENDLESS), SENDER_FULL);
+    assert_int_equal(last_bytes, 2 * LEAST);
+}
+
 static void a_file_that_was_cut_off_breaks_the_response_off(void **state)
 {
     (void)state;
@@ -259,6 +286,7 @@ int main(void)
         TEST(a_head_that_uses_up_the_budget_is_not_held_back),
         TEST(a_file_is_sent_in_pieces_of_the_budget),
         TEST(a_file_read_in_one_go_is_no_larger_than_the_quantum),
+        TEST(after_a_short_piece_not_much_more_is_read),
         TEST(a_file_that_was_cut_off_breaks_the_response_off),
         TEST(a_file_that_has_changed_breaks_the_response_off),
         TEST(a_file_that_changes_with_its_last_piece_is_broken_off),
