@@ -117,6 +117,8 @@ for set in "$@"; do
         like redis-server command -v redis-server
         like redis-tools command -v redis-benchmark
         like webdis command -v webdis
+        # With it a profile by the kernel stands beside our own.
+        like linux-perf command -v perf
         ;;
     deb)
         have dpkg-dev command -v dpkg-buildpackage

@@ -2,8 +2,8 @@
 where to say how far it has come.
 
 A full run and a miniature differ in how often and how long things are
-measured, and in nothing else: bench.pick(full, miniature) is asked for every number of
-rounds, seconds, requests and steps.
+measured, and in nothing else: bench.pick(full, miniature) is asked for every
+number of rounds, seconds, requests and steps.
 """
 
 import argparse

@@ -4,7 +4,7 @@ import math
 
 from lab import site
 
-from . import paired
+from . import paired, verdicts
 from .cache_numbers import compare
 from .cache_times import FLOOR, PAGE_CACHE, TMPFS, tenth
 from .model import BARS, Claim, Figure, Result, Series, Table
@@ -23,12 +23,8 @@ ORIGINALS = (("original: ladder, 1st machine, s", 47.2, 79.5),
 
 def _cost_claim(text, ours, theirs, whose, factor=1.0):
     """ours: a Cost by name, each against theirs."""
-    found = {name: compare(cost, theirs) for name, cost in ours.items()}
-    return Claim(text, paired.all_of(paired.is_within(values, factor)
-                                     for values in found.values()),
-                 f"CPU per reply, {whose} = 1: " + ", ".join(
-                     f"{name} {paired.say(values)}"
-                     for name, values in found.items()))
+    return verdicts.claim(text, {f"{name} to {whose}": compare(cost, theirs)
+                                 for name, cost in ours.items()}, factor)
 
 
 def _cost_claims(numbers, has_tmpfs):
@@ -208,10 +204,8 @@ def _read_tmpfs(page_cache, tmpfs):
         return (f" From tmpfs it is {tmpfs.middle:.1f} µs; that is too noisy "
                 f"to tell the two apart.")
     if abs(change) <= SAME:
-        return (f" From tmpfs it is {tmpfs.middle:.1f} µs, which is the "
-                f"same: with the bytes in memory either way, what is left is "
-                f"finding and opening the file, and only a cache inside the "
-                f"server saves that.")
+        return (f" From tmpfs it is {tmpfs.middle:.1f} µs, within {SAME:.0%} "
+                f"of that: the bytes are in memory either way.")
     return (f" From tmpfs it is {tmpfs.middle:.1f} µs ({change:+.0%}): so "
             f"much is the file system's part.")
 

@@ -1,6 +1,6 @@
 """Which concurrency?"""
 
-from lab import loads, machine, site
+from lab import loads, machine, rounds, site
 
 from . import bench, model, paired, verdicts
 
@@ -70,9 +70,8 @@ def _row(workers, usable, idle_mib, loaded_mib):
 
 def _by_one(usable, count, what="per_second"):
     """So many workers' numbers by those of one, of each round."""
-    return paired.ratios(*([getattr(sample, what) for sample in cell.samples]
-                           for cell in (usable[count], usable[1]))
-                         ) if 1 in usable else []
+    return (rounds.ratios(usable[count], usable[1], what) if 1 in usable
+            else [])
 
 
 def _tables(chosen_loads, kinds, cells, made, idle):

@@ -3,7 +3,7 @@
 import dataclasses
 
 from . import closed_loops as loops
-from . import paired
+from . import paired, verdicts
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -148,34 +148,28 @@ def _figures(cells, sizes):
 
 
 def _claim_not_below(cells, sizes, way, where):
-    found = [_speed_up(cells, size, way) for size in sizes]
-    return Claim(
+    found = {size: _speed_up(cells, size, way) for size in sizes}
+    return verdicts.claim_at_least(
         f"{way.workers} workers with a log serve files of every size at no "
         f"less than {loops.EQUAL:.0%} of the rate of one worker without a "
-        f"log, {where}", loops.not_below(found),
-        ", ".join(f"{size}: {paired.say(values)}"
-                  for size, values in zip(sizes, found) if values))
+        f"log, {where}", found, loops.EQUAL)
 
 
 def _claim_log(cells, sizes):
-    found = [loops.ratios(cells[size, MANY_LOG.name], cells[size, MANY.name],
-                          "per_second") for size in sizes]
-    return Claim(
+    found = {size: loops.ratios(cells[size, MANY_LOG.name],
+                                cells[size, MANY.name], "per_second")
+             for size in sizes}
+    return verdicts.claim_at_least(
         f"{WORKERS} workers serve files of every size with a log at no less "
-        f"than {loops.EQUAL:.0%} of their rate without",
-        loops.not_below(found),
-        ", ".join(f"{size}: {paired.say(values)}"
-                  for size, values in zip(sizes, found) if values))
+        f"than {loops.EQUAL:.0%} of their rate without", found, loops.EQUAL)
 
 
 def _claim_link(cells, sizes):
-    found = [_speed_up(cells, size, ONE_AUTO) for size in sizes]
-    return Claim(
+    found = {size: _speed_up(cells, size, ONE_AUTO) for size in sizes}
+    return verdicts.claim_at_least(
         "finding out the link's rate (--link-rate=auto, the default) costs at "
         f"most {1 - AUTO_KEEPS:.0%} of the throughput where there is no "
-        "narrow link", loops.not_below(found, AUTO_KEEPS),
-        ", ".join(f"{size}: {paired.say(values)}"
-                  for size, values in zip(sizes, found) if values))
+        "narrow link", found, AUTO_KEEPS)
 
 
 def _claims(cells, sizes, logs, asked):
@@ -200,9 +194,8 @@ def _more(values):
     """A ratio in words."""
     low, high = paired.interval(values)
     if low <= 1 <= high:
-        return "no more and no less, as far as the noise lets see,"
-    change = median(values) - 1
-    return f"{abs(change):.0%} {'more' if change > 0 else 'less'}"
+        return f"as many as the noise lets tell ({paired.say(values)} times)"
+    return f"{paired.say(values)} times as many"
 
 
 def _cost_of(cells, size, way, base):
@@ -216,10 +209,10 @@ def _read_size(cells, size):
     if not many or not log:
         return []
     return [
-        f"Files of {size}: {WORKERS} workers answer {_more(many)} per second "
-        f"than one does, and take {_cost_of(cells, size, MANY, ONE)} CPU time "
-        f"per reply. One worker with a log answers {_more(log)} than without, "
-        f"and takes {_cost_of(cells, size, ONE_LOG, ONE)}."]
+        f"Files of {size}: {WORKERS} workers answer {_more(many)} requests a "
+        f"second as one does, and take {_cost_of(cells, size, MANY, ONE)} CPU "
+        f"time per reply. One worker with a log answers {_more(log)} as "
+        f"without, and takes {_cost_of(cells, size, ONE_LOG, ONE)}."]
 
 
 def _read_switches(cells, size):

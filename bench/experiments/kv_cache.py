@@ -47,8 +47,7 @@ class Cells:
         pair = [self.get(load, each, workers) for each in (way, base)]
         if None in pair:
             return []
-        return paired.ratios(*([getattr(sample, what)
-                                for sample in cell.samples] for cell in pair))
+        return rounds.ratios(*pair, what)
 
 
 def _mean_ms(load, cell):
@@ -174,7 +173,7 @@ def _read_scarce(cells, faults):
 
 
 def _read_locks(cells):
-    worse = verdicts.all_of(
+    worse = paired.all_of(
         paired.is_within(cells.ratios(load, count, ONE_LOCK, DEFAULT), ALIKE)
         for load in filled.LOADS for count in cells.workers)
     verdict = {

@@ -267,10 +267,9 @@ def _figures(cells, tails):
 def _reading(cells, claims):
     decided = [claim for claim in claims if claim.holds is not None]
     lost = [claim for claim in decided if not claim.holds]
-    text = [f"Of {len(claims)} comparisons with the best peer of each row "
-            f"sprintd wins or equals {len(decided) - len(lost)}, loses "
-            f"{len(lost)}, and {len(claims) - len(decided)} are too noisy to "
-            "judge."]
+    text = [f"Of {len(claims)} claims against the best peer of each row "
+            f"{len(decided) - len(lost)} hold, {len(lost)} do not, and "
+            f"{len(claims) - len(decided)} cannot be judged."]
     above = {}
     for (load, server), cell in cells.items():
         floor = cells.get((load, FLOOR))

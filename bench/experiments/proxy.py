@@ -277,8 +277,8 @@ def _fast_reading(ratios):
             "reply of others relative to sprintd's is: "
             + "; ".join(f"{title}: {', '.join(others)}"
                         for title, others in by_title.items())
-            + ". sprintd does more in it than the others are told to: it adds "
-            "Via, Forwarded and X-Forwarded-*."]
+            + ". sprintd's requests to the upstream carry Via, Forwarded and "
+            "X-Forwarded-*, which the others were not told to add."]
 
 
 def _ab(bench):

@@ -17,6 +17,15 @@ def claim(text, compared, factor=1.0):
                  else "not measured")
 
 
+def claim_at_least(text, compared, factor):
+    """That none of the ratios is below the factor."""
+    return Claim(text, paired.all_of(paired.is_without(values, factor)
+                                     for values in compared.values()),
+                 "; ".join(f"{name}: {paired.say(values)}"
+                           for name, values in compared.items())
+                 or "not measured")
+
+
 def noises(rows):
     """One line of all rows that say why they are noisy. rows: (where, why),
     "": it is not."""

@@ -26,8 +26,11 @@ METHOD = """\
 - Server and client run on separate CPUs (`taskset`); where a server has both,
   the experiment says so, and gives its CPU time beside what it reached.
 - What is compared takes turns (A B A B), each behind a warm-up of its own;
-  shown are medians, with the extremes where they matter. A row that others
-  using the CPU have disturbed says so, and no conclusion hangs on it.
+  shown are medians, with the extremes where they matter.
+- A verdict compares round by round, as what slows the machine for a while
+  slows both: it falls when the 95 % interval of the median ratio, by the order
+  of at least six rounds, lies on one side. Rounds in which others used the
+  server's CPU do not count. "0.93 (0.90 to 0.97)" is such a ratio and its interval.
 - CPU time per reply stands beside throughput: user and system time of all
   processes and threads, from the scheduler's own clock.
 - Where latency is the question, requests begin when they are meant to begin,

@@ -134,7 +134,8 @@ class Runner:
             # the fields and the empty line, as they were.
             head = f"HTTP/1.1 200 {reply.reason}\r\n" + "".join(
                 f"{key}: {value}\r\n" for key, value in reply.getheaders())
-            self.reply_bytes[server.name, load.name] = len(head) + 2 + len(body)
+            self.reply_bytes[server.name, load.name] = (len(head) + 2
+                                                        + len(body))
         except (OSError, http.client.HTTPException) as error:
             raise Failure(f"{server.name}: {error!r}") from error
         finally:

@@ -111,7 +111,8 @@ def _cost_rows(cells):
 def print_costs(cells):
     """What logs and statistics cost."""
     print(f"\nWhat logs and statistics cost: {costs.LOAD.title}, "
-          f"{costs.SECONDS:g} s a sample, CPU µs per reply (min..max)  [costs]")
+          f"{costs.SECONDS:g} s a sample, CPU µs per reply (min..max)  "
+          "[costs]")
     print(f"  {'':28}" + "".join(f"{f'workers: {workers}':>32}"
                                  for workers in costs.WORKERS))
     for way, row in _cost_rows(cells):

@@ -52,7 +52,7 @@ class Cell:
 
 
 def ratios(cell, base, what="cpu_us"):
-    """The one's numbers by the other's, of each round that nobody disturbed."""
+    """The one's numbers by the other's, of each round nobody disturbed."""
     return [ours / theirs for ours, theirs in zip(cell.by_round(what),
                                                   base.by_round(what))
             if ours is not None and theirs]

@@ -182,8 +182,9 @@ class Server:
     def _start(self, file_name):
         port = free_port()
         # A port may be free again.
-        folder = tempfile.mkdtemp(prefix=f"{self.program or self.name}-{port}-",
-                                  dir=self.lab.site.folder)
+        folder = tempfile.mkdtemp(
+            prefix=f"{self.program or self.name}-{port}-",
+            dir=self.lab.site.folder)
         log_path = os.path.join(folder, "output.log")
         child = self.lab.children.start(
             self.command(folder, port, file_name), self.cpus,
