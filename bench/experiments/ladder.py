@@ -13,7 +13,7 @@ RATE = 500
 CONNECTIONS = 1_000
 CONNECTIONS_QUICK = 60
 ROUNDS = 6
-MORE_ROUNDS = 4  # of all but the first two steps, which take the longest
+MORE_ROUNDS = 8
 NOISY = 0.5      # of the median: spread of a step's means
 LARGE = 24
 LARGE_MEDIAN = site.MIB
@@ -99,8 +99,7 @@ def _write_log(lab_bench, small, large, rng):
 
 
 def _trouble(said, count):
-    faults = [f"{said[name]:.0f} {what}" for name, what in (
-        ("errors", "errors"), ("timeouts", "timeouts")) if said[name]]
+    faults = [tools.say_errors(said)] if said["errors"] else []
     if said["ok"] != count:
         faults.append(f"{said['ok']:.0f} of {count:,} replies were good")
     return ", ".join(faults)

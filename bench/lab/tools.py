@@ -43,6 +43,7 @@ HTTPERF = {
     "refused": r"^Errors: .* connrefused (\d+)",
     "reset": r"^Errors: .* connreset (\d+)",
     "no_address": r"^Errors: .* addrunavail (\d+)",
+    "others": r"^Errors: .* other (\d+)",
 }
 # What each kind is called where a run has failed.
 HTTPERF_ERRORS = {
@@ -51,6 +52,7 @@ HTTPERF_ERRORS = {
     "reset": "reset",
     "fd_unavailable": "without a descriptor",
     "no_address": "without a local port",
+    "others": "of other kinds",
 }
 H2LOAD = {
     "per_second": r"^finished in .*?, ([\d.]+) req/s",
