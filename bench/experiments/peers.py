@@ -218,8 +218,7 @@ def _tail_claims(tails):
         if OURS in tail.troubles:
             claims.append(Claim(f"{tail.title}: every request is answered",
                                 False, tail.troubles[OURS]))
-        elif ours and peers:
-            best = versus.best(peers)
+        elif ours and (best := versus.best(peers)):
             claims.append(versus.claim(
                 f"{tail.title}: the 99th percentile at most {TAIL_GOAL} times "
                 f"the best peer's ({best.name})", ours, best, TAIL_GOAL, "ms"))
