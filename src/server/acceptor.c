@@ -40,7 +40,8 @@ struct acceptor {
     struct ev_loop *loop;
     struct dispatch *dispatch;
     struct places places;
-    struct places next; /* prepared */
+    struct places next;      /* prepared: whose it is is_prepared tells */
+    atomic_bool is_prepared; /* the acceptor's from here on, until changed */
     sem_t changed;
     ev_timer pause;
     ev_async change;
@@ -248,6 +249,8 @@ static void on_change(struct ev_loop *loop, ev_async *change, int events)
 
     (void)loop;
     (void)events;
+    if (!atomic_exchange(&acceptor->is_prepared, false))
+        return;
     set_listening(acceptor, false);
     for (size_t i = 0; i < before.count; i++)
         if (!has_place(&acceptor->next, before.items[i].listener.fd))
@@ -376,6 +379,7 @@ int acceptor_prepare(struct acceptor *acceptor,
 
 void acceptor_change(struct acceptor *acceptor)
 {
+    acceptor->is_prepared = true;
     ev_async_send(acceptor->loop, &acceptor->change);
     while (sem_wait(&acceptor->changed) == -1)
         continue; /* a signal; they are blocked, but for the profiler's */
