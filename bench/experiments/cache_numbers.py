@@ -1,6 +1,6 @@
 """What was measured of cache_bound's replies, ready to be compared."""
 
-from lab import processes, site
+from lab import processes, rounds, site
 
 from . import bench as bench_module
 from . import paired
@@ -9,14 +9,14 @@ ROUNDS = 3  # of what is only told, and not compared
 
 
 class Cost:
-    """CPU µs per reply, round by round; None: a round that counts for
-    nothing."""
+    """CPU µs per reply, round by round; a rounds.Cell knows which of them were
+    disturbed."""
 
-    def __init__(self, values):
+    def __init__(self, values, cell=None):
         self.values = values
-        found = [value for value in values if value is not None]
-        self.middle = bench_module.median(found)
-        self.low, self.high = min(found), max(found)
+        self.cell = cell
+        self.middle = bench_module.median(values)
+        self.low, self.high = min(values), max(values)
 
 
 class Numbers:
@@ -62,7 +62,7 @@ class Numbers:
                           for name, cell in cells.items() if cell.trouble]
         self.cells = {name: cell for name, cell in cells.items()
                       if not cell.trouble}
-        self.warm_cost = {name: Cost(cell.by_round("cpu_us"))
+        self.warm_cost = {name: Cost([s.cpu_us for s in cell.used], cell)
                           for name, cell in self.cells.items()}
 
     def middle(self, name, what):
@@ -73,4 +73,8 @@ class Numbers:
 
 def compare(ours, theirs):
     """The one's costs by the other's, round for round."""
-    return paired.ratios(ours.values, theirs.values) if ours and theirs else []
+    if not ours or not theirs:
+        return []
+    if ours.cell and theirs.cell:
+        return rounds.ratios(ours.cell, theirs.cell)
+    return paired.ratios(ours.values, theirs.values)

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 
-from lab import loads, machine, processes, servers, site
+from lab import loads, machine, processes, rounds, servers, site
 from link import client
 
 from . import bench as bench_module
@@ -257,8 +257,7 @@ class Times:
         samples = {server.name: [] for server in self.on_disk}
         troubles = {}
         for turn in range(self.bench.pick(full_rounds, 1)):
-            first = turn % len(self.on_disk)
-            for server in self.on_disk[first:] + self.on_disk[:first]:
+            for server in rounds.in_order(self.on_disk, turn):
                 if server.name in troubles:
                     continue
                 self.bench.step(f"cold: {server.name}")

@@ -7,7 +7,7 @@ import threading
 import time
 import types
 
-from lab import loads, machine, processes, site
+from lab import loads, machine, processes, rounds, site
 from link import arrivals, client
 
 from . import bench, model, paired, verdicts
@@ -167,7 +167,7 @@ def _samples(lab_bench, ways, path):
             for way in ways}
     found = {way.name: [] for way in ways}
     for turn in range(lab_bench.pick(ROUNDS, 1)):
-        for way in ways:
+        for way in rounds.in_order(ways, turn):
             lab_bench.step(f"round {turn + 1}: {way.name}")
             found[way.name].append(_take(lab_bench, runner, made[way.name],
                                          path, asked, seconds))

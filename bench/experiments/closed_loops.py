@@ -10,6 +10,7 @@ import os
 import time
 
 from lab import machine, processes, servers, tools
+from lab import rounds as lab_rounds
 
 from . import bench as benches
 from . import paired
@@ -111,14 +112,13 @@ def not_below(all_ratios, bound=EQUAL):
 
 
 def turns(chosen_servers, rounds, seconds):
-    """So many rounds, each begun by another server; none begins when the
-    seconds are over."""
+    """So many rounds, each in another order; none begins when the seconds are
+    over."""
     end = time.monotonic() + seconds
     for turn in range(rounds):
         if turn and time.monotonic() > end:
             return
-        first = turn % len(chosen_servers)
-        yield turn, chosen_servers[first:] + chosen_servers[:first]
+        yield turn, lab_rounds.in_order(chosen_servers, turn)
 
 
 def _spent(instance, run):

@@ -5,15 +5,14 @@ import dataclasses
 import os
 import random
 
-from lab import machine, processes, site, tools
+from lab import machine, processes, rounds, site, tools
 
 from . import bench, model, old_disk, paired, verdicts
 
 RATE = 500
 CONNECTIONS = 1_000
 CONNECTIONS_QUICK = 60
-ROUNDS = 6
-MORE_ROUNDS = 8
+ROUNDS = 14
 NOISY = 0.5      # of the median: spread of a step's means
 LARGE = 24
 LARGE_MEDIAN = site.MIB
@@ -133,8 +132,8 @@ def _samples(lab_bench, files, log_path, folder, count):
                                          workers=step.workers)
             for step in STEPS}
     found = {step.name: [] for step in STEPS}
-    for turn in range(lab_bench.pick(ROUNDS + MORE_ROUNDS, 1)):
-        for step in STEPS if turn < ROUNDS else STEPS[2:]:
+    for turn in range(lab_bench.pick(ROUNDS, 1)):
+        for step in rounds.in_order(STEPS, turn):
             lab_bench.step(f"round {turn + 1}: {step.name}")
             found[step.name].append(_run(lab_bench, made[step.name], files,
                                          log_path, folder, count))
@@ -300,7 +299,7 @@ EXPERIMENT = model.Experiment(
     f"--schedule fifo, --cache-size 0 and chunks of 1 GiB; chunks of {CHUNK}; "
     "--workers 5; --schedule srpt; the cache as it comes, with the way of "
     "sending that it is made for. A new process for each run, the steps in "
-    f"turns, {ROUNDS} rounds and {MORE_ROUNDS} more of the later steps, "
+    f"turns, {ROUNDS} rounds, "
     "medians; ratios are of each round. Response: from opening a connection "
     "to closing it, as httperf means it.",
     240, measure)

@@ -7,7 +7,7 @@ import random
 import tempfile
 import types
 
-from lab import servers, site
+from lab import rounds, servers, site
 from lab.processes import Failure
 from link import arrivals, client
 
@@ -109,8 +109,7 @@ def _measure_load(bench, lab, folder, chosen, load, rate):
                 {server.name: [] for server in chosen}, {})
     bench.lab.site.put(arrivals.file_name(size), size)
     for turn in range(bench.pick(ROUNDS, 1)):
-        first = turn % len(chosen)
-        for server in chosen[first:] + chosen[:first]:
+        for server in rounds.in_order(chosen, turn):
             bench.step(f"open loop, {title}: {server.name}")
             if server.name in tail.troubles:
                 continue

@@ -11,7 +11,7 @@ import os
 import subprocess
 import time
 
-from lab import classic, machine, servers, tools
+from lab import classic, machine, rounds, servers, tools
 from lab.processes import Failure
 
 QUIET_S = 1.5
@@ -105,7 +105,7 @@ def measure(bench, kinds, turns, requests, connections):
     rows = {name: [] for name in kinds}
     try:
         for turn in range(turns):
-            for name, kind in kinds.items():
+            for name, kind in rounds.in_order(list(kinds.items()), turn):
                 bench.step(f"ab: {name}, turn {turn + 1}")
                 try:
                     attempt = Attempt(bench.lab, kind, requests, connections)

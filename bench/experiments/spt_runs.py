@@ -4,7 +4,7 @@ link and over loopback."""
 import argparse
 import os
 
-from lab import processes, servers
+from lab import processes, rounds, servers
 from link import (arrivals, client, ideal, measure, network, report, rows,
                   serving, wire)
 
@@ -95,9 +95,8 @@ class Study:
     def take_turns(self, row, chosen, seeds, link):
         runs = []
         for seed in range(1, 1 + self.bench.pick(seeds, 1)):
-            first = seed % len(chosen)
             runs += [self.run_one(row, seed, server, link)
-                     for server in chosen[first:] + chosen[:first]]
+                     for server in rounds.in_order(chosen, seed)]
             runs += measure.compute(self.options, row, seed, link)
         for each in runs:
             if not NEEDED <= set(each.figures):

@@ -1,17 +1,21 @@
 """sprintd's numbers against another's, round by round."""
 
+from lab import rounds
+
 from . import bench, model, paired
 
 ALIKE = 1.03  # where nobody is meant to win: by so much two may differ
 
 
 class Numbers:
-    """One number of one server, round by round; None: that one was disturbed
-    and counts for nothing."""
+    """One number of one server, round by round; None: that one counts for
+    nothing. cell: of which they are what, for those that wrk has measured."""
 
-    def __init__(self, name, values):
+    def __init__(self, name, values, cell=None, what=""):
         self.name = name
         self.values = values
+        self.cell = cell
+        self.what = what
 
     @property
     def median(self):
@@ -20,7 +24,14 @@ class Numbers:
     @classmethod
     def of_cell(cls, name, cell, what="cpu_us"):
         """what: an attribute of loads.Sample."""
-        return cls(name, cell.by_round(what))
+        return cls(name, [getattr(sample, what) for sample in cell.used],
+                   cell, what)
+
+    def by(self, other):
+        """Ratios, round for round."""
+        if self.cell and other.cell:
+            return rounds.ratios(self.cell, other.cell, self.what)
+        return paired.ratios(self.values, other.values)
 
 
 def short(value):
@@ -38,14 +49,14 @@ def _detail(ours, theirs, unit, ratio):
 
 def claim(text, ours, theirs, factor=ALIKE, unit="µs"):
     """That ours are at most factor times theirs, the text says of what."""
-    found = paired.ratios(ours.values, theirs.values)
+    found = ours.by(theirs)
     return model.Claim(text, paired.is_within(found, factor),
                        _detail(ours, theirs, unit, paired.say(found)))
 
 
 def claim_pace(text, ours, theirs, factor, unit="a second"):
     """That ours are at least factor times theirs."""
-    found = paired.ratios(ours.values, theirs.values)
+    found = ours.by(theirs)
     return model.Claim(text, paired.is_without(found, factor),
                        _detail(ours, theirs, unit, paired.say(found)))
 

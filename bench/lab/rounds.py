@@ -1,6 +1,7 @@
 """Takes turns: every server once before any is measured again."""
 
 import itertools
+import random
 import statistics
 import time
 
@@ -10,6 +11,7 @@ from .processes import Failure
 NOISY_SPREAD = 0.15   # of the median
 NOISY_FOREIGN = 0.05  # of the server's CPU
 CALM_MIN = 2          # samples nobody disturbed; fewer: it is tried again
+CALM_PAIRS = 6        # rounds of two; fewer: all of them are looked at
 
 
 class Cell:
@@ -25,11 +27,6 @@ class Cell:
 
     def median(self, what):
         return statistics.median(getattr(s, what) for s in self.used)
-
-    def by_round(self, what):
-        """None where others took part, unless they always did."""
-        return [None if self.is_calm and sample not in self.used
-                else getattr(sample, what) for sample in self.samples]
 
     @property
     def cpu_us(self):
@@ -52,10 +49,20 @@ class Cell:
 
 
 def ratios(cell, base, what="cpu_us"):
-    """The one's numbers by the other's, of each round nobody disturbed."""
-    return [ours / theirs for ours, theirs in zip(cell.by_round(what),
-                                                  base.by_round(what))
-            if ours is not None and theirs]
+    """The one's numbers by the other's, of each round nobody disturbed; of all
+    where those are too few, as both share what disturbs a round."""
+    pairs = list(zip(cell.samples, base.samples))
+    calm = [pair for pair in pairs
+            if all(sample.foreign <= NOISY_FOREIGN for sample in pair)]
+    return [getattr(ours, what) / getattr(theirs, what)
+            for ours, theirs in (calm if len(calm) >= CALM_PAIRS else pairs)
+            if getattr(theirs, what)]
+
+
+def in_order(servers, turn):
+    """Another order each turn, and the same in every run: whoever follows a
+    heavy neighbour is another one each time."""
+    return random.Random(turn).sample(servers, len(servers))
 
 
 def prepare(runner, chosen_loads, chosen_servers):
@@ -91,10 +98,8 @@ def measure(runner, chosen_loads, chosen_servers, options, progress,
                 runner.measure(server, load, options.seconds))
 
     for turn in range(options.rounds):
-        # Whoever follows a heavy neighbour is another one each time.
-        first = turn % len(chosen_servers)
-        order = chosen_servers[first:] + chosen_servers[:first]
-        for load, server in itertools.product(chosen_loads, order):
+        for load, server in itertools.product(chosen_loads,
+                                              in_order(chosen_servers, turn)):
             take(load, server)
     end = time.monotonic() + options.patience
     for load in itertools.cycle(chosen_loads):
