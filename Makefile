@@ -344,7 +344,7 @@ bench: deps-bench ## measures against other servers, about three minutes
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
 
 # A wrong name is told before anything is installed.
-lab: ## repeats every experiment, about 40 minutes (EXP=NAME: one)
+lab: ## repeats every experiment, about 45 minutes (EXP=NAME: one)
 	@! command -v python3 >/dev/null || \
 	    python3 bench/laboratory.py --check $(EXP)
 	@$(MAKE) deps-bench

@@ -13,6 +13,7 @@ RATE = 500
 CONNECTIONS = 1_000
 CONNECTIONS_QUICK = 60
 ROUNDS = 14
+FAILED_MAX = 0.25  # of a step's runs, which are told and count for nothing
 NOISY = 0.5      # of the median: spread of a step's means
 LARGE = 24
 LARGE_MEDIAN = site.MIB
@@ -140,12 +141,27 @@ def _samples(lab_bench, files, log_path, folder, count):
     return found
 
 
+def _failures(samples):
+    """Of the runs that count for nothing: how many, and the first one's
+    reason."""
+    reasons = [sample.trouble for sample in samples if sample.trouble]
+    return (f"{len(reasons)} of {len(samples)} runs: {reasons[0]}" if reasons
+            else "")
+
+
 def _trouble_of(samples):
-    return next((sample.trouble for sample in samples if sample.trouble), "")
+    """Why a step has no numbers: more than a few of its runs failed."""
+    failed = sum(bool(sample.trouble) for sample in samples)
+    return _failures(samples) if failed > FAILED_MAX * len(samples) else ""
+
+
+def _good(samples):
+    return [sample for sample in samples if not sample.trouble]
 
 
 def _means(samples):
-    return [sample.mean_ms for sample in samples]
+    """Round by round; None: it failed."""
+    return [None if sample.trouble else sample.mean_ms for sample in samples]
 
 
 def _row(step, samples):
@@ -153,14 +169,15 @@ def _row(step, samples):
     trouble = _trouble_of(samples)
     if trouble:
         return [step.name, *[None] * 6, *originals, trouble]
+    means = [sample.mean_ms for sample in _good(samples)]
     return [step.name,
-            *(round(bench.median(getattr(sample, what) for sample in samples),
-                    1)
+            *(round(bench.median(getattr(sample, what)
+                                 for sample in _good(samples)), 1)
               for what in ("mean_ms", "median_ms", "longest_ms")),
-            f"{min(_means(samples)):,.0f} to {max(_means(samples)):,.0f}",
-            round(bench.median(s.cpu_us for s in samples)),
-            round(bench.median(s.seconds for s in samples), 2), *originals,
-            ""]
+            f"{min(means):,.0f} to {max(means):,.0f}",
+            round(bench.median(s.cpu_us for s in _good(samples))),
+            round(bench.median(s.seconds for s in _good(samples)), 2),
+            *originals, _failures(samples)]
 
 
 def _table(found, sizes):
@@ -216,6 +233,15 @@ def _claim(before, after, found, is_slow_disk):
     return claim
 
 
+def _claim_sound(found):
+    failed = [f"{name}: {_failures(samples)}"
+              for name, samples in found.items() if _failures(samples)]
+    return model.Claim(
+        "no request fails at any step", not failed,
+        "; ".join(failed)
+        or f"{sum(map(len, found.values()))} runs without an error")
+
+
 def _read(found, sizes):
     def mean(name):
         return bench.median(_means(found[name]))
@@ -230,7 +256,7 @@ def _read(found, sizes):
         f"What each step made of the mean response: {'; '.join(parts)}. From "
         f"the first to the last {mean(RUNGS[0].name):,.0f} to "
         f"{mean(RUNGS[-1].name):,.0f} ms."]
-    first, last = (bench.median(s.seconds for s in found[step.name])
+    first, last = (bench.median(s.seconds for s in _good(found[step.name]))
                    for step in (RUNGS[0], RUNGS[-1]))
     offered = len(sizes) / RATE
     text.append(
@@ -268,10 +294,11 @@ def measure(lab_bench):
     result.tables.append(_table(found, sizes))
     result.claims = [_claim(before, after, found, folder)
                      for before, after in zip(RUNGS, RUNGS[1:])]
+    result.claims.append(_claim_sound(found))
     if not any(map(_trouble_of, found.values())):
         result.figures.append(_figure(found))
         result.reading = _read(found, sizes)
-    spreads = {name: bench.spread(_means(samples))
+    spreads = {name: bench.spread([s.mean_ms for s in _good(samples)])
                for name, samples in found.items() if not _trouble_of(samples)}
     result.noise = verdicts.noises(
         (name, f"the rounds' means differ by {spread:.0%}"
