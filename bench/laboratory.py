@@ -149,6 +149,7 @@ def measure(experiment, options, progress):
     None when it cannot be done here."""
     begin = time.monotonic()
     result = None
+    network.commands.clear()
     with setup.open_lab() as lab:
         record = {"experiment": experiment.name, "is_quick": options.quick,
                   "day": time.strftime("%Y-%m-%d"),
@@ -165,7 +166,8 @@ def measure(experiment, options, progress):
             traceback.print_exc()
             record["failure"] = f"a fault of the experiment: {error!r}"
         record["commands"] = results.tell_commands(
-            [*lab.children.commands, *made.commands], lab.site.folder)
+            [*network.commands, *lab.children.commands, *made.commands],
+            lab.site.folder)
     record["seconds"] = round(time.monotonic() - begin, 1)
     return record, result
 

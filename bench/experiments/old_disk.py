@@ -9,7 +9,6 @@ Ethernet's frames, and a link that is no faster than a few old ones.
 
 import contextlib
 import os
-import subprocess
 import threading
 
 from lab import processes, site
@@ -23,7 +22,6 @@ FORGET_S = 0.02
 SOCKET_BYTES = 32_768  # of what is to be sent
 FRAME_BYTES = 1_500
 LINK = "400mbit"
-COMMAND_S = 10
 
 
 def _device(path):
@@ -91,38 +89,24 @@ def join(folder, pids):
         _write(folder, "cgroup.procs", str(pid))
 
 
-def _ip(*words):
-    _run("ip", *words)
-
-
-def _run(*words):
-    try:
-        done = subprocess.run(words, capture_output=True, text=True,
-                              timeout=COMMAND_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise processes.Failure(f"{words[0]}: {error}") from error
-    if done.returncode:
-        raise processes.Failure(f"{' '.join(words)}: "
-                                f"{done.stderr.strip()}")
-
-
 @contextlib.contextmanager
 def small_sockets():
     """All that begins in the with block has a loopback of its own, of small
     socket buffers; or a Failure."""
     # Named so that network.remove_leftovers() knows it.
     name = f"{network.PREFIX}-{os.getpid()}-old"
-    _ip("netns", "add", name)
+    network.run("ip", "netns", "add", name)
     try:
-        _ip("-n", name, "link", "set", "lo", "mtu", str(FRAME_BYTES), "up")
-        _run("tc", "-n", name, "qdisc", "add", "dev", "lo", "root", "tbf",
-             "rate", LINK, "burst", "64k", "limit", "4m")
+        network.run("ip", "-n", name, "link", "set", "lo", "mtu",
+                    str(FRAME_BYTES), "up")
+        network.run("tc", "-n", name, "qdisc", "add", "dev", "lo", "root",
+                    "tbf", "rate", LINK, "burst", "64k", "limit", "4m")
         with network.inside(name):
             _write("/proc/sys/net/ipv4", "tcp_wmem",
                    f"4096 {SOCKET_BYTES // 2} {SOCKET_BYTES}")
             yield
     finally:
-        _ip("netns", "del", name)
+        network.run("ip", "netns", "del", name)
 
 
 def settle(paths):

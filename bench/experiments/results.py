@@ -29,6 +29,7 @@ MASKS = (  # what differs from run to run, and what stands for it
      r"\1PORT"),
     (re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d+-\w+"), r"\1-PORT"),
     (re.compile(r"(/kv-)\d+"), r"\1PORT"),
+    (re.compile(r"(sprintd-link-)\d+(-\d+)?"), r"\1PID"),
     (re.compile(r"(\$LAB/)tmp\w{8}\b"), r"\1RUN"),
 )
 PLAIN = re.compile(r"[\w@%+=:,./$-]+")

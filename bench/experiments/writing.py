@@ -30,7 +30,8 @@ METHOD = """\
 - A verdict compares round by round, as what slows the machine for a while
   slows both: it falls when the 95 % interval of the median ratio, by the order
   of at least six rounds, lies on one side. Rounds in which others used the
-  server's CPU do not count, where six without are left. "0.93 (0.90 to 0.97)" is such a ratio and its interval.
+  server's CPU do not count, where six without are left. "0.93 (0.90 to 0.97)"
+  is such a ratio and its interval.
 - CPU time per reply stands beside throughput: user and system time of all
   processes and threads, from the scheduler's own clock.
 - Where latency is the question, requests begin when they are meant to begin,

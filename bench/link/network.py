@@ -74,6 +74,10 @@ class Kind:
         return addresses if len(addresses) > 1 else ()
 
 
+# All that were run here, for who tells them; who begins anew empties it.
+commands = []
+
+
 KINDS = {kind.name: kind for kind in (
     Kind("loopback", is_narrow=False),
     Kind("local"),
@@ -82,8 +86,10 @@ KINDS = {kind.name: kind for kind in (
 )}
 
 
-def _run(*command, given=None):
+def run(*command, given=None):
     """Runs a command to its end; returns what it printed."""
+    commands.append(command if given is None
+                    else (*command, given.replace("\n", "; ")))
     try:
         done = subprocess.run(command, input=given, capture_output=True,
                               text=True, timeout=COMMAND_S, check=False)
@@ -141,11 +147,11 @@ def trouble():
         return "there is no /dev/net/tun"
     probe = f"{PREFIX}-{os.getpid()}-probe"
     try:
-        _run("ip", "netns", "add", probe)
-        _run("ip", "-n", probe, "link", "add", "veth0", "type", "veth",
-             "peer", "name", "veth1")
-        _run("tc", "-n", probe, "qdisc", "add", "dev", "veth0", "root",
-             "handle", "1:", "htb")
+        run("ip", "netns", "add", probe)
+        run("ip", "-n", probe, "link", "add", "veth0", "type", "veth",
+            "peer", "name", "veth1")
+        run("tc", "-n", probe, "qdisc", "add", "dev", "veth0", "root",
+            "handle", "1:", "htb")
     except processes.Failure as failure:
         return str(failure)
     finally:
@@ -213,7 +219,7 @@ class Network:
 
     def _namespace(self, netns, forwards=False):
         self.stack.callback(_remove, netns)
-        _run("ip", "netns", "add", netns)
+        run("ip", "netns", "add", netns)
         settings = {
             "net/ipv6/conf/default/disable_ipv6": 1,
             "net/ipv6/conf/all/disable_ipv6": 1,
@@ -235,8 +241,8 @@ class Network:
     def _make_local(self):
         self._namespace(self.server)
         self._namespace(self.client)
-        _run("ip", "link", "add", "eth0", "netns", self.server, "type",
-             "veth", "peer", "name", "eth0", "netns", self.client)
+        run("ip", "link", "add", "eth0", "netns", self.server, "type",
+            "veth", "peer", "name", "eth0", "netns", self.client)
         _ip(self.server, f"address add {self.address}/24 dev eth0",
             "link set eth0 up", "route replace 10.99.1.0/24 dev eth0 "
             f"src {self.address} {self._congestion()}")
@@ -248,8 +254,8 @@ class Network:
         self._namespace(self.middle, forwards=True)
         self._namespace(self.client)
         self.narrow = (self.middle, "cable0")
-        _run("ip", "link", "add", "eth0", "netns", self.server, "type",
-             "veth", "peer", "name", "eth0", "netns", self.middle)
+        run("ip", "link", "add", "eth0", "netns", self.server, "type",
+            "veth", "peer", "name", "eth0", "netns", self.middle)
         self._start_cable()
         _ip(self.server, f"address add {self.address}/24 dev eth0",
             "link set eth0 up",
@@ -282,21 +288,21 @@ class Network:
     def _make_narrow(self):
         netns, device = self.narrow
         rate = f"{wire.RATE_BITS}bit"
-        _run("tc", "-n", netns, "qdisc", "add", "dev", device, "root",
-             "handle", "1:", "htb", "default", "1")
-        _run("tc", "-n", netns, "class", "add", "dev", device, "parent", "1:",
-             "classid", "1:1", "htb", "rate", rate, "quantum", "1514")
+        run("tc", "-n", netns, "qdisc", "add", "dev", device, "root",
+            "handle", "1:", "htb", "default", "1")
+        run("tc", "-n", netns, "class", "add", "dev", device, "parent", "1:",
+            "classid", "1:1", "htb", "rate", rate, "quantum", "1514")
         if self.kind.clients:
-            _run("tc", "-n", netns, "qdisc", "add", "dev", device, "parent",
-                 "1:1", *self.options.buffer)
+            run("tc", "-n", netns, "qdisc", "add", "dev", device, "parent",
+                "1:1", *self.options.buffer)
 
     def counted(self):
         """What the narrow link has counted so far."""
         if not self.kind.is_narrow:
             return dict.fromkeys(("bytes", "packets", "drops"), 0)
         netns, device = self.narrow
-        root = json.loads(_run("tc", "-n", netns, "-s", "-j", "qdisc", "show",
-                               "dev", device, "root"))[0]
+        root = json.loads(run("tc", "-n", netns, "-s", "-j", "qdisc", "show",
+                              "dev", device, "root"))[0]
         return {name: root[name] for name in ("bytes", "packets", "drops")}
 
     def wait_for_server(self, is_alive):
@@ -340,7 +346,7 @@ def _write_setting(path, value):
 
 
 def _ip(netns, *lines):
-    _run("ip", "-n", netns, "-batch", "-", given="\n".join(lines))
+    run("ip", "-n", netns, "-batch", "-", given="\n".join(lines))
 
 
 def _set_feature(netns, device, feature, value):
