@@ -169,8 +169,8 @@ uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want)
 }
 
 /* Whether the queue is much too long, and has been for a while: a client that
- * was off its CPU for a moment makes none. Then for another while it is not: the
- * same queue takes some time to go. */
+ * was off its CPU for a moment makes none. Then for another while it is not, as
+ * the same queue takes some time to go. */
 static bool is_long(struct link_shared *shared, uint64_t filling,
                     uint64_t standing, uint64_t now_ns)
 {

@@ -161,13 +161,14 @@ static ssize_t send_piped(int fd, const struct part *part, size_t len)
 static size_t piece_bytes(const struct sender *sender,
                           const struct response *response, size_t len)
 {
+    size_t most = sender->buffer_bytes;
     size_t likely = 2 * (size_t)response->taken_bytes;
 
-    if (response->taken_bytes != 0 && likely < PIECE_MIN)
+    if (likely != 0 && likely < PIECE_MIN)
         likely = PIECE_MIN;
-    if (response->taken_bytes != 0 && len > likely)
-        len = likely;
-    return len < sender->buffer_bytes ? len : sender->buffer_bytes;
+    if (likely != 0 && likely < most)
+        most = likely;
+    return len < most ? len : most;
 }
 
 static ssize_t send_read(struct sender *sender, int fd,
