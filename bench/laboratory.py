@@ -76,8 +76,7 @@ class Progress:
         self.spent = 0
         self.name = ""
         self.begin = 0
-        self.shown = (sys.stderr is not None and sys.stderr.isatty()
-                      and os.environ.get("TERM", "dumb") != "dumb")
+        self.shown = setup.has_terminal()
 
     def start(self, name):
         self.name, self.begin = name, time.monotonic()

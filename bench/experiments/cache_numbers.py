@@ -1,22 +1,11 @@
 """What was measured of cache_bound's replies, ready to be compared."""
 
-from lab import processes, rounds, site
+from lab import processes, site
 
 from . import bench as bench_module
-from . import paired
+from . import versus
 
 ROUNDS = 3  # of what is only told, and not compared
-
-
-class Cost:
-    """CPU µs per reply, round by round; a rounds.Cell knows which of them were
-    disturbed."""
-
-    def __init__(self, values, cell=None):
-        self.values = values
-        self.cell = cell
-        self.middle = bench_module.median(values)
-        self.low, self.high = min(values), max(values)
 
 
 class Numbers:
@@ -25,9 +14,9 @@ class Numbers:
     def __init__(self, policies):
         self.policies = policies
         self.cold = {}      # lists of cache_times.Cold
-        self.cold_cost = {}
+        self.cold_cost = {}  # versus.Numbers of CPU µs per reply
         self.cells = {}
-        self.warm_cost = {}
+        self.warm_cost = {}  # the same
         self.p99_ms = {}    # warm, at a fixed rate
         self.troubles = []
         self.is_cold_proven = False
@@ -35,8 +24,9 @@ class Numbers:
 
     def take_cold(self, samples, troubles):
         self.cold = samples
-        self.cold_cost = {name: Cost([s.cpu_us for s in found])
-                          for name, found in samples.items()}
+        self.cold_cost = {
+            name: versus.Numbers(name, [s.cpu_us for s in found])
+            for name, found in samples.items()}
         self.p99_ms.update(
             (name, bench_module.median(s.warm_p99_ms for s in found))
             for name, found in samples.items())
@@ -62,7 +52,7 @@ class Numbers:
                           for name, cell in cells.items() if cell.trouble]
         self.cells = {name: cell for name, cell in cells.items()
                       if not cell.trouble}
-        self.warm_cost = {name: Cost([s.cpu_us for s in cell.used], cell)
+        self.warm_cost = {name: versus.Numbers.of_cell(name, cell)
                           for name, cell in self.cells.items()}
 
     def middle(self, name, what):
@@ -73,8 +63,4 @@ class Numbers:
 
 def compare(ours, theirs):
     """The one's costs by the other's, round for round."""
-    if not ours or not theirs:
-        return []
-    if ours.cell and theirs.cell:
-        return rounds.ratios(ours.cell, theirs.cell)
-    return paired.ratios(ours.values, theirs.values)
+    return ours.by(theirs) if ours and theirs else []

@@ -22,7 +22,7 @@ ORIGINALS = (("original: ladder, 1st machine, s", 47.2, 79.5),
 
 
 def _cost_claim(text, ours, theirs, whose, factor=1.0):
-    """ours: a Cost by name, each against theirs."""
+    """ours: versus.Numbers by name, each against theirs."""
     return verdicts.claim(text, {f"{name} to {whose}": compare(cost, theirs)
                                  for name, cost in ours.items()}, factor)
 
@@ -144,8 +144,8 @@ def _original_table(numbers):
               PAGE_CACHE, "sieve")]
     for text, costs, without, with_it in pairs:
         if without in costs and with_it in costs:
-            rows.append([text, costs[without].middle, costs[with_it].middle,
-                         costs[with_it].middle / costs[without].middle])
+            rows.append([text, costs[without].median, costs[with_it].median,
+                         costs[with_it].median / costs[without].median])
     return Table("What a cache made of a reply, then and now",
                  ["", "without", "with", "ratio"], rows,
                  "Other machines, and response times against CPU: only the "
@@ -179,8 +179,9 @@ def _hit_figure(outcome):
 
 def _cost_figure(numbers):
     def bars(name, costs, key=lambda way: way):
-        return Series(name, [[way, costs[key(way)].middle,
-                              costs[key(way)].low, costs[key(way)].high]
+        return Series(name, [[way, costs[key(way)].median,
+                              min(costs[key(way)].values),
+                              max(costs[key(way)].values)]
                              for way in (PAGE_CACHE, *numbers.policies,
                                          TMPFS, FLOOR)
                              if key(way) in costs])
@@ -199,14 +200,14 @@ def _cost_figure(numbers):
 def _read_tmpfs(page_cache, tmpfs):
     found = compare(tmpfs, page_cache)
     low, high = paired.interval(found) if found else (0, math.inf)
-    change = tmpfs.middle / page_cache.middle - 1
+    change = tmpfs.median / page_cache.median - 1
     if low < 1 - SAME < high or low < 1 + SAME < high:
-        return (f" From tmpfs it is {tmpfs.middle:.1f} µs; that is too noisy "
+        return (f" From tmpfs it is {tmpfs.median:.1f} µs; that is too noisy "
                 f"to tell the two apart.")
     if abs(change) <= SAME:
-        return (f" From tmpfs it is {tmpfs.middle:.1f} µs, within {SAME:.0%} "
+        return (f" From tmpfs it is {tmpfs.median:.1f} µs, within {SAME:.0%} "
                 f"of that: the bytes are in memory either way.")
-    return (f" From tmpfs it is {tmpfs.middle:.1f} µs ({change:+.0%}): so "
+    return (f" From tmpfs it is {tmpfs.median:.1f} µs ({change:+.0%}): so "
             f"much is the file system's part.")
 
 
@@ -216,23 +217,23 @@ def _read_costs(numbers):
     page_cache = warm.get(PAGE_CACHE)
     if not own or not page_cache:
         return "Too little could be measured to say what a cache saves."
-    dearest = max(cost.middle for cost in own)
-    cheapest = min(cost.middle for cost in own)
+    dearest = max(cost.median for cost in own)
+    cheapest = min(cost.median for cost in own)
     text = ""
     if numbers.is_cold_proven and PAGE_CACHE in numbers.cold_cost:
-        cold = numbers.cold_cost[PAGE_CACHE].middle
+        cold = numbers.cold_cost[PAGE_CACHE].median
         text += (f"Without any cache, from disk, a reply takes {cold:.1f} µs "
-                 f"of CPU, {cold / page_cache.middle:.1f} times as much as "
+                 f"of CPU, {cold / page_cache.median:.1f} times as much as "
                  f"from the kernel's page cache. ")
-    text += (f"From the page cache it takes {page_cache.middle:.1f} µs, from "
+    text += (f"From the page cache it takes {page_cache.median:.1f} µs, from "
              f"sprintd's own {cheapest:.1f} to {dearest:.1f} µs, by policy.")
     if TMPFS in warm:
         text += _read_tmpfs(page_cache, warm[TMPFS])
     floor = warm.get(FLOOR)
-    if floor and page_cache.middle > floor.middle:
-        saved = ((page_cache.middle - dearest)
-                 / (page_cache.middle - floor.middle))
-        text += (f" The upper bound is the floor, {floor.middle:.1f} µs, "
+    if floor and page_cache.median > floor.median:
+        saved = ((page_cache.median - dearest)
+                 / (page_cache.median - floor.median))
+        text += (f" The upper bound is the floor, {floor.median:.1f} µs, "
                  f"which looks nothing up: ")
         text += (f"of what could be saved at all, the dearest policy's cache "
                  f"saves {saved:.0%}." if saved > 0 else

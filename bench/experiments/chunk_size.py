@@ -274,7 +274,7 @@ def _read_sizes(read):
     """What moved most, and the ends."""
     fast = max(read, key=lambda row: row.rate)
     near = [row.way.name for row in read
-            if paired.is_within(paired.ratios(fast.rates, row.rates), NEAR)]
+            if paired.is_at_most(paired.ratios(fast.rates, row.rates), NEAR)]
     ends = "; ".join(
         f"{row.way.name} "
         f"{paired.say(paired.ratios(row.rates, fast.rates))} times as much "

@@ -104,13 +104,6 @@ def ratios(runs, base, what):
     return paired.ratios(runs.values(what), base.values(what))
 
 
-def not_below(all_ratios, bound=EQUAL):
-    """Whether none of the medians is below the bound. None: one of them may
-    be, or was not measured."""
-    return paired.all_of(paired.is_without(values, bound)
-                         for values in all_ratios)
-
-
 def turns(chosen_servers, rounds, seconds):
     """So many rounds, each in another order; none begins when the seconds are
     over."""

@@ -147,9 +147,10 @@ def _claim_workers(cells, made, grid):
     return Claim(
         f"{many} answer at no less than {MANY_KEEP:.0%} of the rate of {few}, "
         "in every cell of the grid",
-        loops.not_below(list(found.values()), MANY_KEEP), "the least: "
-        + ", ".join(f"{_title(cell)}: {paired.say(told[cell])}"
-                    for cell in worst))
+        paired.all_of(paired.is_at_least(values, MANY_KEEP)
+                      for values in found.values()),
+        "the least: " + ", ".join(f"{_title(cell)}: {paired.say(told[cell])}"
+                                  for cell in worst))
 
 
 def _claims(cells, named, made, grid):

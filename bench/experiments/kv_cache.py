@@ -174,7 +174,7 @@ def _read_scarce(cells, faults):
 
 def _read_locks(cells):
     worse = paired.all_of(
-        paired.is_within(cells.ratios(load, count, ONE_LOCK, DEFAULT), ALIKE)
+        paired.is_at_most(cells.ratios(load, count, ONE_LOCK, DEFAULT), ALIKE)
         for load in filled.LOADS for count in cells.workers)
     verdict = {
         True: f"So one lock is as good as 16, within {ALIKE - 1:.0%}.",

@@ -4,10 +4,12 @@ rounds leave little doubt, by the order of their ratios alone."""
 
 import math
 
+from lab import rounds
+
 from .bench import median
 
 DOUBT = 0.05    # that the true median lies outside of an interval
-ROUNDS_MIN = 6  # fewer cannot be so sure: 2 / 2^5 is more than the doubt
+ROUNDS_MIN = rounds.CALM_PAIRS  # 5 cannot be so sure: 2 / 2^5 > DOUBT
 
 
 def ratios(ours, theirs):
@@ -29,7 +31,7 @@ def interval(values):
     return ordered[cut], ordered[count - 1 - cut]
 
 
-def is_within(values, factor):
+def is_at_most(values, factor):
     """Whether the median of these ratios is at most the factor; None: the
     rounds disagree, or there are too few."""
     if len(values) < ROUNDS_MIN:
@@ -38,7 +40,7 @@ def is_within(values, factor):
     return True if high <= factor else False if low > factor else None
 
 
-def is_without(values, factor):
+def is_at_least(values, factor):
     """The same for at least the factor."""
     if len(values) < ROUNDS_MIN:
         return None

@@ -121,7 +121,7 @@ def _gains_text(study, over):
     listed = ", ".join(f"{paired.say(found)} at {load:g}"
                        for load, found in ratios.items())
     wins = [load for load, found in ratios.items()
-            if paired.is_within(found, 1)]
+            if paired.is_at_most(found, 1)]
     where = ("at every load" if len(wins) == len(ratios) else
              "at load " + ", ".join(f"{load:g}" for load in wins)
              if wins else "at no load for sure")
@@ -144,7 +144,7 @@ def large_reading(study):
               for load in study.tables}
     parts = ", ".join(f"{paired.say(found)} at {load:g}"
                       for load, found in ratios.items())
-    decided = {load: paired.is_within(found, 1)
+    decided = {load: paired.is_at_most(found, 1)
                for load, found in ratios.items()}
     pays = [f"{load:g}" for load, holds in decided.items() if holds is False]
     text = (f"they pay at load {', '.join(pays)}" if pays else

@@ -1,7 +1,5 @@
 """When does shortest-first pay? The machinery is that of bench/link."""
 
-import re
-
 from lab import processes
 from link import network
 
@@ -9,25 +7,14 @@ from . import spt_report, spt_runs
 from .model import Experiment, Result
 
 
-def tell_alike(commands):
-    """Leaves one of the commands that differ by the number of a run."""
-    alike = {tuple(re.sub(r"/tmp\w{8}\b", "/RUN", re.sub(
-        rf"{network.PREFIX}-\d+-\d+-", f"{network.PREFIX}-N-", word))
-                   for word in argv): None
-             for argv in commands}
-    commands[:] = map(list, alike)
-
-
 def run(bench):
     trouble = network.trouble()
     if trouble:
         raise processes.Failure(f"no narrow link here: {trouble}")
-    network.remove_leftovers()
     processes.raise_descriptor_limit()
     study = spt_runs.Study(bench)
     study.measure_shaped()
     study.measure_loopback()
-    tell_alike(bench.lab.children.commands)
     return Result(
         tables=list(spt_report.tables(study)),
         figures=list(spt_report.figures(study)),

@@ -11,7 +11,7 @@ def claim(text, compared, factor=1.0):
     rounds, by what tells one comparison from the others."""
     told = "; ".join(f"{name}: {paired.say(values)}"
                      for name, values in compared.items())
-    return Claim(text, paired.all_of(paired.is_within(values, factor)
+    return Claim(text, paired.all_of(paired.is_at_most(values, factor)
                                      for values in compared.values()),
                  f"{told}; up to {factor:.3g} would do" if told
                  else "not measured")
@@ -19,7 +19,7 @@ def claim(text, compared, factor=1.0):
 
 def claim_at_least(text, compared, factor):
     """That none of the ratios is below the factor."""
-    return Claim(text, paired.all_of(paired.is_without(values, factor)
+    return Claim(text, paired.all_of(paired.is_at_least(values, factor)
                                      for values in compared.values()),
                  "; ".join(f"{name}: {paired.say(values)}"
                            for name, values in compared.items())

@@ -162,6 +162,12 @@ def note(text):
     print(f"bench: {text}", file=sys.stderr)
 
 
+def has_terminal():
+    """Whether somebody sees a line that is written over and over."""
+    return (sys.stderr is not None and sys.stderr.isatty()
+            and os.environ.get("TERM", "dumb") != "dumb")
+
+
 class Progress:
     """Where a run stands, on a terminal's last line."""
 
@@ -169,8 +175,7 @@ class Progress:
         self.total = total
         self.done = 0
         self.begin = time.monotonic()
-        self.shown = (sys.stderr is not None and sys.stderr.isatty()
-                      and os.environ.get("TERM", "dumb") != "dumb")
+        self.shown = has_terminal()
 
     def step(self, text):
         """Another of the total steps begins."""

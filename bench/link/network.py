@@ -32,7 +32,7 @@ import subprocess
 import tempfile
 import time
 
-from lab import processes, servers
+from lab import processes, servers, site
 
 from . import wire
 
@@ -125,8 +125,7 @@ def remove_leftovers():
     for folder, remove in ((FOLDER, _remove),
                            (tempfile.gettempdir(), _remove_folder)):
         for name in os.listdir(folder) if os.path.isdir(folder) else ():
-            made = re.fullmatch(rf"{PREFIX}-(\d+)-.*", name)
-            if made and not os.path.exists(f"/proc/{made.group(1)}"):
+            if site.ended(name, f"{PREFIX}-"):
                 remove(name)
 
 
