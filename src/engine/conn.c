@@ -108,9 +108,13 @@ void conn_enter(struct conn *conn, enum conn_state state)
         break;
     case CONN_QUEUED:
         /* The watcher stays: usually the turn sends before the next wait.
-         * on_event() stops it when many waits come first. */
+         * on_event() looks when many waits come first. A new connection has
+         * none yet. */
         if (from != CONN_QUEUED)
             conn->ignored_events = 0;
+        if (from == CONN_READING && !conn->is_uploading &&
+            !ev_is_active(&conn->io))
+            conn_watch(conn, EV_READ);
         break;
     case CONN_BLOCKED:
         conn_watch(conn, EV_WRITE);
@@ -161,9 +165,32 @@ static void look_for_end(struct conn *conn)
         conn_close(conn, CONN_END_ERROR);
 }
 
+/* Its response has waited for its turn through many events of its socket. A
+ * client that has reset the connection would hold its place among those that
+ * wait for as long as shorter ones keep coming. One that has not may do so
+ * later, which is seen until it sends or ends; nothing else concerns us. */
+static void look_for_reset(struct conn *conn)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    char byte;
+    ssize_t n = recv(conn->io.fd, &byte, 1, MSG_PEEK);
+
+    profile_leave(before);
+    if (n >= 0) {
+        ev_io_stop(conn->set->loop, &conn->io);
+    } else if (errno == EAGAIN || errno == EINTR) {
+        conn_watch(conn, EV_READ);
+        conn->ignored_events = 0;
+    } else {
+        conn_close(conn, CONN_END_ERROR);
+    }
+}
+
 static void on_event(struct ev_loop *loop, ev_io *io, int events)
 {
     struct conn *conn = io->data;
+
+    (void)loop;
 
     if (conn->is_uploading && (events & EV_READ)) {
         conn_read_upload(conn);
@@ -189,7 +216,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         /* It will be sent to soon, and usually ask for the same event again:
          * worth two system calls only if that takes long. */
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
-            ev_io_stop(loop, io);
+            look_for_reset(conn);
         break;
     case CONN_CLOSED:
         break;

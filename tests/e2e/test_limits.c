@@ -219,6 +219,31 @@ static void a_storm_of_resets_leaves_nothing_behind(void **state)
     client_expect_usable(client_open(one));
 }
 
+/* Both of a new connection and of one that has been served before. */
+static void a_reset_ends_the_wait_for_a_turn(void **state)
+{
+    enum { GONE = 20 };
+    struct server *one = START("--workers=1", "--link-rate=100K");
+    struct client *first = client_open(one);
+    struct client *clients[GONE];
+    size_t descriptors;
+
+    (void)state;
+    client_say(first, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(first, 1000);
+    descriptors = server_descriptors(one);
+    for (size_t i = 0; i < GONE; i++) {
+        clients[i] = client_open(one);
+        if (i % 2)
+            client_expect_usable(clients[i]);
+        client_say(clients[i], "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    client_expect_usable(client_open(one));
+    for (size_t i = 0; i < GONE; i++)
+        client_reset(clients[i]);
+    assert_true(eventually(server_descriptors(one) <= descriptors + 1, 2000));
+}
+
 static void slow_readers_do_not_hold_up_fast_ones(void **state)
 {
     static const char *const schedules[] = {
@@ -321,6 +346,7 @@ int main(void)
         e2e_test(a_burst_waits_until_the_worker_has_room),
         e2e_test(five_thousand_idle_connections_cost_little),
         e2e_test(a_storm_of_resets_leaves_nothing_behind),
+        e2e_test(a_reset_ends_the_wait_for_a_turn),
         e2e_test(slow_readers_do_not_hold_up_fast_ones),
         e2e_test(small_replies_go_before_large_ones),
         e2e_test(thousands_of_short_connections_leave_nothing_behind),
