@@ -28,6 +28,8 @@ WHOLE = "1G"  # larger than any file
 
 BYTES_TEXT = f"{old_disk.BYTES_PER_SECOND / 1e6:.0f} MB"
 CHUNKED = ("--send-method=read", f"--chunk-size={CHUNK}")
+# By what lies in the sockets no order is kept: the server is told the link.
+SHORTEST = ("--schedule=srpt", f"--link-rate={old_disk.LINK_MBIT}M")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,12 +50,12 @@ STEPS = (
     Step("five workers", 5,
          (*CHUNKED, "--schedule=fifo", "--cache-size=0"), (48.1, 20.8)),
     Step("shortest first", 5,
-         (*CHUNKED, "--schedule=srpt", "--cache-size=0"), (47.2, 19.7)),
-    Step("file cache", 5, (f"--chunk-size={CHUNK}", "--schedule=srpt"),
+         (*CHUNKED, *SHORTEST, "--cache-size=0"), (47.2, 19.7)),
+    Step("file cache", 5, (f"--chunk-size={CHUNK}", *SHORTEST),
          (79.5, 40.2)),
     # Beside the ladder: how much of the last step is the way of sending.
     Step("(no cache, auto)", 5,
-         (f"--chunk-size={CHUNK}", "--schedule=srpt", "--cache-size=0"), (),
+         (f"--chunk-size={CHUNK}", *SHORTEST, "--cache-size=0"), (),
          is_rung=False),
 )
 RUNGS = tuple(step for step in STEPS if step.is_rung)
@@ -67,6 +69,15 @@ class Sample:
     cpu_us: float
     seconds: float
     trouble: str
+
+
+@dataclasses.dataclass
+class Load:
+    """A log of requests, and the files it names."""
+    log: str
+    small: list  # paths; each comes again and again
+    large: list  # the same; each comes once
+    sizes: list  # of the replies, in their order
 
 
 def _put_files(lab_bench, rng):
@@ -86,16 +97,21 @@ def _put_files(lab_bench, rng):
     return small, large
 
 
-def _write_log(lab_bench, small, large, rng):
-    """Every large file once, among small ones that come again and again."""
+def _make_load(lab_bench, rng):
+    """The large files among small ones."""
+    lab_site = lab_bench.lab.site
+    small, large = _put_files(lab_bench, rng)
     count = lab_bench.pick(CONNECTIONS, CONNECTIONS_QUICK)
     names = large + [rng.choice(small) for _each in range(count - len(large))]
     rng.shuffle(names)
-    path = os.path.join(lab_bench.lab.site.folder, "ladder.log")
-    with open(path, "wb") as file:
+    log = os.path.join(lab_site.folder, "ladder.log")
+    with open(log, "wb") as file:
         file.write(b"".join(f"/{name}\0".encode() for name in names))
-    return path, [os.path.getsize(lab_bench.lab.site.path(name))
-                  for name in names]
+    load = Load(log, [lab_site.path(name) for name in small],
+                [lab_site.path(name) for name in large],
+                [os.path.getsize(lab_site.path(name)) for name in names])
+    old_disk.settle(load.small + load.large)
+    return load
 
 
 def _trouble(said, count):
@@ -105,16 +121,17 @@ def _trouble(said, count):
     return ", ".join(faults)
 
 
-def _run(lab_bench, server, files, log_path, folder, count):
+def _run(lab_bench, server, load, folder):
     """One run of a process that has served nothing yet."""
+    count = len(load.sizes)
     try:
         instance = server.instance("")
         if folder:
             old_disk.join(folder, instance.pids)
         before = machine.cpu_ns(instance.pids)
-        with old_disk.Forgetful(files):
+        with old_disk.Forgetful(load.small, load.large):
             said = tools.httperf(
-                lab_bench.lab, instance.port, count, f"--wlog=n,{log_path}",
+                lab_bench.lab, instance.port, count, f"--wlog=n,{load.log}",
                 f"--recv-buffer={RECEIVE_BUFFER}", rate=RATE,
                 timeout_s=TIMEOUT_S, timeout=2 * TIMEOUT_S)
         spent = machine.cpu_ns(instance.pids) - before
@@ -127,7 +144,7 @@ def _run(lab_bench, server, files, log_path, folder, count):
         server.stop()
 
 
-def _samples(lab_bench, files, log_path, folder, count):
+def _samples(lab_bench, load, folder):
     """Lists of samples by step, taken in turns."""
     made = {step.name: lab_bench.sprintd(step.name, *step.arguments,
                                          workers=step.workers)
@@ -136,8 +153,8 @@ def _samples(lab_bench, files, log_path, folder, count):
     for turn in range(lab_bench.pick(ROUNDS, 1)):
         for step in rounds.in_order(STEPS, turn):
             lab_bench.step(f"round {turn + 1}: {step.name}")
-            found[step.name].append(_run(lab_bench, made[step.name], files,
-                                         log_path, folder, count))
+            found[step.name].append(_run(lab_bench, made[step.name], load,
+                                         folder))
     return found
 
 
@@ -274,10 +291,7 @@ def _read(found, sizes):
 def measure(lab_bench):
     rng = random.Random(lab_bench.seed)
     tools.need("httperf", "httperf")
-    small, large = _put_files(lab_bench, rng)
-    log_path, sizes = _write_log(lab_bench, small, large, rng)
-    files = [lab_bench.lab.site.path(name) for name in (*small, *large)]
-    old_disk.settle(files)
+    load = _make_load(lab_bench, rng)
     result = model.Result()
     with contextlib.ExitStack() as stack:
         folder = None
@@ -290,14 +304,14 @@ def measure(lab_bench):
             result.left_out.append(f"the circumstances of the originals: "
                                    f"{failure}; what was measured are this "
                                    "machine's own")
-        found = _samples(lab_bench, files, log_path, folder, len(sizes))
-    result.tables.append(_table(found, sizes))
+        found = _samples(lab_bench, load, folder)
+    result.tables.append(_table(found, load.sizes))
     result.claims = [_claim(before, after, found, folder)
                      for before, after in zip(RUNGS, RUNGS[1:])]
     result.claims.append(_claim_sound(found))
     if not any(map(_trouble_of, found.values())):
         result.figures.append(_figure(found))
-        result.reading = _read(found, sizes)
+        result.reading = _read(found, load.sizes)
     spreads = {name: bench.spread([s.mean_ms for s in _good(samples)])
                for name, samples in found.items() if not _trouble_of(samples)}
     result.noise = verdicts.noises(
@@ -313,20 +327,20 @@ EXPERIMENT = model.Experiment(
     "waiting?",
     f"httperf --rate {RATE} --num-conns {CONNECTIONS:,}, an open loop, over a "
     f"log of small files (half a KiB to 16 KiB, {SMALL} of them, again and "
-    f"again) and {LARGE} large ones (a quarter to 4 MiB). Disk, memory and "
-    "sockets are made scarce, which is chosen here, as those of the originals "
-    "are not known: a control group gives the server "
+    f"again) and {LARGE} large ones (a quarter to 4 MiB, each once). Disk, "
+    "memory and sockets are made scarce, which is chosen here, as those of "
+    "the originals are not known: a control group gives the server "
     f"{BYTES_TEXT} and {old_disk.READS_PER_SECOND} reads a second of the "
-    f"disk, and the page cache forgets the files every "
-    f"{old_disk.FORGET_S * 1e3:.0f} ms; a socket takes up to "
-    f"{old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
-    f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK}/s. All workers "
-    "share one CPU. (Experiments 2 and 3 ask for chunks and workers where "
-    "files are in memory.) A step's options: --send-method read, "
+    "disk; no file is in memory when a run begins, and the page cache forgets "
+    f"the small ones every {old_disk.FORGET_S * 1e3:.0f} ms; a socket takes "
+    f"up to {old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
+    f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK_MBIT} Mbit/s. All "
+    "workers share one CPU. (Experiments 2 and 3 ask for chunks and workers "
+    "where files are in memory.) A step's options: --send-method read, "
     f"--schedule fifo, --cache-size 0 and chunks of 1 GiB; chunks of {CHUNK}; "
-    "--workers 5; --schedule srpt; the cache as it comes, with the way of "
-    "sending that it is made for. A new process for each run, the steps in "
-    f"turns, {ROUNDS} rounds, "
-    "medians; ratios are of each round. Response: from opening a connection "
-    "to closing it, as httperf means it.",
-    240, measure)
+    "--workers 5; --schedule srpt and the link's rate, as what lies in the "
+    "sockets of five workers has no order; the cache as it comes, with the "
+    "way of sending that it is made for. A new process for each run, the "
+    f"steps in turns, {ROUNDS} rounds, medians; ratios are of each round. "
+    "Response: from opening a connection to closing it, as httperf means it.",
+    320, measure)

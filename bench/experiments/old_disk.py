@@ -1,10 +1,10 @@
 """A machine as the originals may have had: a slow disk, no memory to keep
 files, and sockets that take little at once.
 
-The kernel itself makes a server wait for each read as long as such a disk
-would (blkio's throttle of a control group), its page cache is told all the
-time to forget the files, and a network namespace has small socket buffers,
-Ethernet's frames, and a link that is no faster than a few old ones.
+The kernel itself makes a server wait for reads as long as such a disk would
+(blkio's throttle of a control group), its page cache is told to forget the
+files, and a network namespace has small socket buffers, Ethernet's frames, and
+a link that is no faster than a few old ones.
 """
 
 import contextlib
@@ -16,12 +16,12 @@ from link import network
 
 GROUPS = "/sys/fs/cgroup"
 PREFIX = "sprintd-lab"
-BYTES_PER_SECOND = 40_000_000
+BYTES_PER_SECOND = 16_000_000
 READS_PER_SECOND = 2_000
 FORGET_S = 0.02
 SOCKET_BYTES = 32_768  # of what is to be sent
 FRAME_BYTES = 1_500
-LINK = "400mbit"
+LINK_MBIT = 200
 
 
 def _device(path):
@@ -100,7 +100,7 @@ def small_sockets():
         network.run("ip", "-n", name, "link", "set", "lo", "mtu",
                     str(FRAME_BYTES), "up")
         network.run("tc", "-n", name, "qdisc", "add", "dev", "lo", "root",
-                    "tbf", "rate", LINK, "burst", "64k", "limit", "4m")
+                    "tbf", "rate", f"{LINK_MBIT}mbit", "burst", "64k", "limit", "4m")
         with network.inside(name):
             _write("/proc/sys/net/ipv4", "tcp_wmem",
                    f"4096 {SOCKET_BYTES // 2} {SOCKET_BYTES}")
@@ -119,32 +119,37 @@ def settle(paths):
             os.close(descriptor)
 
 
-class Forgetful:
-    """Files that the kernel does not keep in memory for longer than FORGET_S,
-    while the with block lasts."""
+def _open_all(paths):
+    return [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths]
 
-    def __init__(self, paths):
-        self.descriptors = []
-        for path in paths:
-            self.descriptors.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+
+def _forget(descriptors):
+    for descriptor in descriptors:
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class Forgetful:
+    """Files that the kernel does not have in memory when the with block
+    begins. Those in often it does not keep for longer than FORGET_S while the
+    block lasts; of the others it would throw away what it has read ahead."""
+
+    def __init__(self, often, others):
+        self.often = _open_all(often)
+        self.others = _open_all(others)
         self.end = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
 
-    def forget(self):
-        for descriptor in self.descriptors:
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-
     def _run(self):
         while not self.end.wait(FORGET_S):
-            self.forget()
+            _forget(self.often)
 
     def __enter__(self):
-        self.forget()
+        _forget(self.often + self.others)
         self.thread.start()
         return self
 
     def __exit__(self, *_error):
         self.end.set()
         self.thread.join()
-        for descriptor in self.descriptors:
+        for descriptor in self.often + self.others:
             os.close(descriptor)
