@@ -168,7 +168,8 @@ static void look_for_end(struct conn *conn)
 /* Its response has waited for its turn through many events of its socket. A
  * client that has reset the connection would hold its place among those that
  * wait for as long as shorter ones keep coming. One that has not may do so
- * later, which is seen until it sends or ends; nothing else concerns us. */
+ * later, which is seen until it sends or ends; nothing else concerns us. When
+ * a body is read is not decided here. */
 static void look_for_reset(struct conn *conn)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_READ);
@@ -176,13 +177,13 @@ static void look_for_reset(struct conn *conn)
     ssize_t n = recv(conn->io.fd, &byte, 1, MSG_PEEK);
 
     profile_leave(before);
-    if (n >= 0) {
-        ev_io_stop(conn->set->loop, &conn->io);
-    } else if (errno == EAGAIN || errno == EINTR) {
+    if (n == -1 && errno != EAGAIN && errno != EINTR) {
+        conn_close(conn, CONN_END_ERROR);
+    } else if (n == -1 && !conn->is_uploading) {
         conn_watch(conn, EV_READ);
         conn->ignored_events = 0;
     } else {
-        conn_close(conn, CONN_END_ERROR);
+        ev_io_stop(conn->set->loop, &conn->io);
     }
 }
 

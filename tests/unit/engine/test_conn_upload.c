@@ -205,6 +205,37 @@ static void a_full_sink_stops_reading_until_it_has_room(void **state)
     client_close(&client);
 }
 
+/* Though its answer waits for a turn through many events of its socket. */
+static void a_full_sink_stops_reading_while_its_answer_waits_for_a_turn(
+    void **state)
+{
+    struct client client;
+
+    (void)state;
+    full_from = 1;
+    client_open(&client);
+    talk(&client, HEAD("Content-Length: 6\r\n") "abc");
+    given = (struct bytes){large_bytes, LARGE_BYTES};
+    exchange_wake(asked);
+    turn();
+    assert_int_equal(only_conn()->state, CONN_BLOCKED);
+    client_receive(&client, RECEIVED_MAX);
+    for (int i = 0; i < 50; i++)
+        ev_run(loop, EVRUN_NOWAIT);
+    assert_int_equal(only_conn()->state, CONN_QUEUED);
+    client_send(&client, "def");
+    for (int i = 0; i < 50; i++)
+        ev_run(loop, EVRUN_NOWAIT);
+    assert_string_equal(taken, "abc");
+    full_from = 0;
+    sink.is_full = false;
+    exchange_wake(asked);
+    settle(&client);
+    assert_string_equal(taken, "abcdef");
+    assert_true(has_ended);
+    client_close(&client);
+}
+
 static void who_stalls_in_a_body_gets_408_instead_of_an_answer(void **state)
 {
     struct client client;
@@ -447,6 +478,7 @@ int main(void)
         TEST(an_answer_goes_out_while_its_body_still_comes),
         TEST(a_chunked_body_and_what_follows_it_are_told_apart),
         TEST(a_full_sink_stops_reading_until_it_has_room),
+        TEST(a_full_sink_stops_reading_while_its_answer_waits_for_a_turn),
         TEST(who_stalls_in_a_body_gets_408_instead_of_an_answer),
         TEST(bad_framing_is_400_while_nothing_was_answered),
         TEST(what_is_longer_than_a_body_may_be_is_413),
