@@ -76,6 +76,7 @@ struct worker_options {
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */
+    bool is_crowded;     /* there are more workers than CPUs */
     /* Called on the worker's thread when it has drained. */
     void (*on_drained)(void *context);
     void *context;

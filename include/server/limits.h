@@ -11,6 +11,7 @@
 
 struct limits {
     size_t workers;         /* asked for, or one per CPU it may run on */
+    size_t cpus;            /* that it may run on */
     size_t connections_max; /* in all */
     size_t cached_fds_max;  /* open files in the cache, per worker */
     size_t pipes_max;       /* of proxies, per worker */

@@ -1,6 +1,7 @@
 #include "engine/worker_priv.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -165,12 +166,24 @@ static void start_profile(const struct worker *worker)
                     strerror(-err));
 }
 
+/* Of many workers on few CPUs each would interrupt another as soon as it has
+ * something to do. When they let one another finish first, more is there to do
+ * each time (sched(7), SCHED_BATCH). Who may not ask for that goes without. */
+static void let_others_finish(void)
+{
+    static const struct sched_param none = {.sched_priority = 0};
+
+    (void)sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 static void *run(void *context)
 {
     struct worker *worker = context;
     struct conn_set *conns = &worker->conns;
 
     worker->started_ns = now_read_ns();
+    if (worker->options.is_crowded)
+        let_others_finish();
     if (worker->options.is_profiled)
         start_profile(worker);
     while (!worker->is_stopping && !(conns->is_draining && conns->count == 0)) {

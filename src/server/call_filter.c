@@ -103,8 +103,9 @@ static const struct argument arguments[] = {
     {SCMP_SYS(clone), 0, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD},
     {SCMP_SYS(socket), 0, ALL, AF_UNIX},
     {SCMP_SYS(socketpair), 0, ALL, AF_UNIX},
-    {SCMP_SYS(prlimit64), 0, ALL, 0},   /* one's own */
-    {SCMP_SYS(setpriority), 1, ALL, 0}, /* the thread's own */
+    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* one's own */
+    {SCMP_SYS(setpriority), 1, ALL, 0},        /* the thread's own */
+    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* the same */
     {SCMP_SYS(prctl), 0, ALL, PR_SET_NAME},
     {SCMP_SYS(prctl), 0, ALL, PR_SET_VMA},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQNSD},

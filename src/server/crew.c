@@ -78,6 +78,7 @@ static struct worker_options worker_options_of(struct server *server)
         .kv = kv_options_of(server),
         .access_log = &server->access_log,
         .is_profiled = options->profile,
+        .is_crowded = server->limits.workers > server->limits.cpus,
         .on_drained = on_drained,
         .context = server};
 }

@@ -45,7 +45,8 @@ int limits_plan(struct limits *limits, size_t workers, size_t listeners,
     size_t fixed;
     size_t left;
 
-    limits->workers = workers > 0 ? workers : count_cpus();
+    limits->cpus = count_cpus();
+    limits->workers = workers > 0 ? workers : limits->cpus;
     fixed = FDS_RESERVED + listeners + limits->workers * FDS_PER_WORKER;
     if (descriptors < fixed + (has_proxies ? 4 : 2) * limits->workers) {
         fprintf(stderr,

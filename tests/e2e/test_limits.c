@@ -2,6 +2,8 @@
  * More than there is room for: connections, descriptors, clients that reset
  * or do not read. The server refuses politely, does not spin, and recovers.
  */
+#include <dirent.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -337,6 +339,38 @@ static void thousands_of_short_connections_leave_nothing_behind(void **state)
         assert_in_range(server_memory(one), 0, memory + 1048576);
 }
 
+static size_t count_threads(const struct server *server, int policy)
+{
+    DIR *tasks = opendir(printed("/proc/%d/task", (int)server->pid));
+    const struct dirent *task;
+    size_t count = 0;
+
+    assert_non_null(tasks);
+    while ((task = readdir(tasks)))
+        count += task->d_name[0] != '.' &&
+                 sched_getscheduler(atoi(task->d_name)) == policy;
+    closedir(tasks);
+    return count;
+}
+
+/* sched(7): SCHED_BATCH. As many as there are CPUs, or fewer, do not. */
+static void more_workers_than_cpus_let_one_another_finish(void **state)
+{
+    cpu_set_t cpus;
+    size_t count;
+    struct server *one = START("--workers=1");
+    struct server *many;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+    count = (size_t)CPU_COUNT(&cpus) + 1;
+    client_expect_usable(client_open(one));
+    assert_int_equal(count_threads(one, SCHED_BATCH), 0);
+    many = START(printed("--workers=%zu", count));
+    client_expect_usable(client_open(many));
+    assert_true(eventually(count_threads(many, SCHED_BATCH) == count, 5000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +384,7 @@ int main(void)
         e2e_test(slow_readers_do_not_hold_up_fast_ones),
         e2e_test(small_replies_go_before_large_ones),
         e2e_test(thousands_of_short_connections_leave_nothing_behind),
+        e2e_test(more_workers_than_cpus_let_one_another_finish),
     };
 
     return cmocka_run_group_tests(tests, start, harness_end);

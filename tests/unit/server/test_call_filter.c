@@ -181,6 +181,13 @@ static long favour_parent(void)
     return setpriority(PRIO_PROCESS, (id_t)getppid(), 19);
 }
 
+static long schedule_parent(void)
+{
+    static const struct sched_param none = {.sched_priority = 0};
+
+    return sched_setscheduler(getppid(), SCHED_BATCH, &none);
+}
+
 static long keep_capabilities(void)
 {
     return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
@@ -238,6 +245,7 @@ static const struct {
     {"fcntl F_SETOWN", own_signals},
     {"prlimit64 of another", limit_parent},
     {"setpriority of another", favour_parent},
+    {"sched_setscheduler of another", schedule_parent},
     {"prctl PR_SET_KEEPCAPS", keep_capabilities},
     {"ioctl TIOCSTI", push_terminal},
     {"chmod", change_mode},
