@@ -12,7 +12,7 @@ from . import bench, model, old_disk, paired, verdicts
 RATE = 500
 CONNECTIONS = 1_000
 CONNECTIONS_QUICK = 60
-ROUNDS = 14
+ROUNDS = 20
 FAILED_MAX = 0.25  # of a step's runs, which are told and count for nothing
 NOISY = 0.5      # of the median: spread of a step's means
 LARGE = 24
@@ -343,4 +343,4 @@ EXPERIMENT = model.Experiment(
     "way of sending that it is made for. A new process for each run, the "
     f"steps in turns, {ROUNDS} rounds, medians; ratios are of each round. "
     "Response: from opening a connection to closing it, as httperf means it.",
-    320, measure)
+    375, measure)
