@@ -9,7 +9,7 @@
 #include "download.h"
 #include "netns.h"
 
-enum { MBIT = 40, KB = 1024, ROUNDS = 3, HOLDING = 2 };
+enum { MBIT = 40, KB = 1024, ROUNDS = 5, HOLDING = 2 };
 
 static const char *const holding[HOLDING] = {"--link-rate=auto",
                                              "--link-rate=40M"};
