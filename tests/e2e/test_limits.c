@@ -348,7 +348,8 @@ static size_t count_threads(const struct server *server, int policy)
     assert_non_null(tasks);
     while ((task = readdir(tasks)))
         count += task->d_name[0] != '.' &&
-                 sched_getscheduler(atoi(task->d_name)) == policy;
+                 sched_getscheduler((pid_t)strtol(task->d_name, NULL, 10)) ==
+                     policy;
     closedir(tasks);
     return count;
 }
