@@ -192,7 +192,6 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
     struct conn *conn = io->data;
 
     (void)loop;
-
     if (conn->is_uploading && (events & EV_READ)) {
         conn_read_upload(conn);
         if (!(events & EV_WRITE))
