@@ -100,7 +100,8 @@ def small_sockets():
         network.run("ip", "-n", name, "link", "set", "lo", "mtu",
                     str(FRAME_BYTES), "up")
         network.run("tc", "-n", name, "qdisc", "add", "dev", "lo", "root",
-                    "tbf", "rate", f"{LINK_MBIT}mbit", "burst", "64k", "limit", "4m")
+                    "tbf", "rate", f"{LINK_MBIT}mbit", "burst", "64k",
+                    "limit", "4m")
         with network.inside(name):
             _write("/proc/sys/net/ipv4", "tcp_wmem",
                    f"4096 {SOCKET_BYTES // 2} {SOCKET_BYTES}")
@@ -130,8 +131,9 @@ def _forget(descriptors):
 
 class Forgetful:
     """Files that the kernel does not have in memory when the with block
-    begins. Those in often it does not keep for longer than FORGET_S while the
-    block lasts; of the others it would throw away what it has read ahead."""
+    begins. Those in often it does not keep for longer than FORGET_S either,
+    while the block lasts. The others it keeps: large ones, of which it would
+    throw away what it has just read ahead."""
 
     def __init__(self, often, others):
         self.often = _open_all(often)
