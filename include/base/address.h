@@ -17,13 +17,19 @@
 
 #include "base/bytes.h"
 
-enum address_family { ADDRESS_UNIX, ADDRESS_IPV4, ADDRESS_IPV6 };
+/* A zeroed address is unknown: nobody is taken for somebody by an oversight. */
+enum address_family {
+    ADDRESS_UNKNOWN, /* a client of whom a proxy does not say who it is */
+    ADDRESS_UNIX,
+    ADDRESS_IPV4,
+    ADDRESS_IPV6
+};
 
 enum { ADDRESS_TEXT_MAX = 46 };
 
 struct address {
     uint8_t family;
-    uint16_t port;      /* host order; 0 for ADDRESS_UNIX */
+    uint16_t port;      /* host order; 0 where there are no octets */
     uint8_t octets[16]; /* the first 4 for ADDRESS_IPV4 */
 };
 
@@ -54,8 +60,8 @@ MUST_USE bool address_parse(struct address *address, struct bytes text);
 /* Whether it can only be of this machine: a unix socket or loopback. */
 bool address_is_local(const struct address *address);
 
-/* Writes "192.0.2.1", "2001:db8::1" or "unix:" without a port; returns the
- * length. */
+/* Writes "192.0.2.1", "2001:db8::1", "unix:" or "unknown" without a port;
+ * returns the length. */
 size_t address_format(const struct address *address,
                       char out[ADDRESS_TEXT_MAX]);
 

@@ -3,7 +3,8 @@
  * of which every customer has one at least and all addresses in it.
  *
  * IPv4 addresses stand where 0:ffff:.../64 would, which is reserved and routed
- * nowhere; all peers of unix sockets are one, at 1.
+ * nowhere; all peers of unix sockets are one, at 1, and all that are unknown
+ * another, at 2.
  *
  * Thread: any; values only.
  */
@@ -20,6 +21,8 @@ static inline uint64_t address_key_of(const struct address *address)
 
     if (address->family == ADDRESS_UNIX)
         return 1;
+    if (address->family == ADDRESS_UNKNOWN)
+        return 2;
     for (unsigned i = 0; i < octets; i++)
         key = key << 8 | address->octets[i];
     return key;

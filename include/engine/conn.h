@@ -118,6 +118,7 @@ struct conn {
     struct address peer;   /* or for whom it asks, by the PROXY protocol */
     uint32_t ticket;       /* of set->addresses */
     uint32_t finished;     /* of its requests, those that are done with */
+    bool is_introduced;    /* peer is what a proxy has said */
     uint64_t number;       /* of all connections of the server */
     uint32_t position;     /* in the scheduler, as its row came; when timed */
     uint32_t waiting;      /* there were so many then, itself included */

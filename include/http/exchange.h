@@ -59,6 +59,8 @@ struct exchange {
     uint64_t body_max;   /* of a body beside its answer: more is 413; 0: any */
     struct keeper keeper;
     bool has_begun; /* it was let in before its body came */
+    /* The PROXY protocol came first: neighbour is whom a proxy has named. */
+    bool is_introduced;
     /* Set with the head of a 101, if response.persists: sink gets whatever the
      * client sends from now on, raw; end is called when that ends. */
     bool is_tunnel;

@@ -31,11 +31,11 @@ enum proxy_protocol_verdict {
 };
 
 struct proxy_protocol {
-    size_t used; /* where the client's first byte is */
-    /* The proxy speaks for itself (a health check), or of a client that has
-     * no address of a kind we know: the socket's peer is all there is. */
-    bool is_local;
-    struct address source; /* unless is_local: the client, with port */
+    size_t used;   /* where the client's first byte is */
+    bool is_local; /* the proxy speaks for itself: a health check */
+    /* Unless is_local: the client, with port; or ADDRESS_UNKNOWN, where there
+     * is none of a kind we know. */
+    struct address source;
 };
 
 /* text is all that has come. It is BAD, and not MORE, as soon as can be, and

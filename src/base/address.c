@@ -30,8 +30,10 @@ void address_from(struct address *address, const struct sockaddr *from)
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
 
-    *address = (struct address){.family = ADDRESS_UNIX};
-    if (from->sa_family == AF_INET) {
+    *address = (struct address){.family = ADDRESS_UNKNOWN};
+    if (from->sa_family == AF_UNIX) {
+        address->family = ADDRESS_UNIX;
+    } else if (from->sa_family == AF_INET) {
         memcpy(&in, from, sizeof(in));
         address_from_ipv4(address, &in.sin_addr, ntohs(in.sin_port));
     } else if (from->sa_family == AF_INET6) {
@@ -56,6 +58,7 @@ socklen_t address_fill(const struct address *address, const char *path,
         memcpy(&to->in6.sin6_addr, address->octets, 16);
         return sizeof(to->in6);
     case ADDRESS_UNIX:
+    case ADDRESS_UNKNOWN: /* nobody connects to one */
         break;
     }
     to->un.sun_family = AF_UNIX;
@@ -87,6 +90,8 @@ bool address_is_local(const struct address *address)
     static const uint8_t loopback[16] = {[15] = 1};
 
     switch ((enum address_family)address->family) {
+    case ADDRESS_UNKNOWN:
+        return false;
     case ADDRESS_UNIX:
         return true;
     case ADDRESS_IPV4:
@@ -172,8 +177,11 @@ size_t address_format(const struct address *address, char out[ADDRESS_TEXT_MAX])
     } else if (address->family == ADDRESS_IPV6) {
         at = put_ipv6(at, address->octets);
     } else {
-        memcpy(at, "unix:", 5);
-        at += 5;
+        struct bytes text = address->family == ADDRESS_UNIX ? BYTES("unix:")
+                                                            : BYTES("unknown");
+
+        memcpy(at, text.data, text.len);
+        at += text.len;
     }
     *at = '\0';
     return (size_t)(at - out);

@@ -51,6 +51,7 @@ static void note_arrival(struct conn *conn, struct exchange *exchange)
     exchange->keeper.object = NULL;
     exchange->sink = NULL;
     exchange->has_begun = false;
+    exchange->is_introduced = conn->is_introduced;
     exchange->is_tunnel = exchange->is_half_closed = false;
     exchange->on_wake = conn_on_wake;
     exchange->conn = conn;
@@ -222,8 +223,12 @@ static enum ahead_result take_introduction(struct conn *conn)
     }
     conn->awaits_proxy = false;
     input->begin += proxy.used;
+    conn->is_introduced = true;
     if (proxy.is_local)
         return AHEAD_GO;
+    /* The loopback of the proxy's machine is another one than ours. */
+    if (address_is_local(&proxy.source) && !address_is_local(&conn->peer))
+        proxy.source = (struct address){.family = ADDRESS_UNKNOWN};
     conn->peer = proxy.source;
     if (addresses &&
         !(conn->ticket = address_count_take(addresses, &conn->peer))) {

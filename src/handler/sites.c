@@ -44,9 +44,12 @@ static struct place *find_place(struct sites *sites, struct exchange *exchange,
     return route ? route->place : &site->place;
 }
 
+/* Anybody may hide behind an unknown address: those who are denied, too. */
 static bool is_welcome(const struct location_options *options,
                        const struct address *peer)
 {
+    if (peer->family == ADDRESS_UNKNOWN)
+        return options->deny.count == 0 && options->allow.count == 0;
     return !cidrs_contain(&options->deny, peer) &&
            (options->allow.count == 0 || cidrs_contain(&options->allow, peer));
 }

@@ -193,22 +193,40 @@ static bool read_element(struct bytes text, struct address *address)
 
 /* --- All of it ------------------------------------------------------------ */
 
+static bool read_member(struct bytes member,
+                        const struct forwarded_trust *trust,
+                        struct address *address)
+{
+    return trust->field == FORWARDED_RFC7239 ? read_element(member, address)
+                                             : read_node(member, address);
+}
+
+/* Where the search is: at the peer, or at what was told last. */
+struct search {
+    struct address client;
+    bool is_told;
+};
+
 /* Goes on through one line. False: the search is over. */
 static bool walk_line(struct bytes list, const struct forwarded_trust *trust,
-                      struct address *client)
+                      struct search *search)
 {
-    bool is_rfc7239 = trust->field == FORWARDED_RFC7239;
+    static const struct address unknown = {.family = ADDRESS_UNKNOWN};
 
     while (list.data) {
+        struct address found = unknown;
         struct bytes member;
 
-        if (!take_last(&list, is_rfc7239, &member))
-            return false;
-        if (member.len == 0)
-            continue; /* lists may have holes (RFC 9110 5.6.1.2) */
-        if (!(is_rfc7239 ? read_element(member, client)
-                         : read_node(member, client)) ||
-            !forwarded_is_trusted(trust, client))
+        if (take_last(&list, trust->field == FORWARDED_RFC7239, &member)) {
+            if (member.len == 0)
+                continue; /* lists may have holes (RFC 9110 5.6.1.2) */
+            if (!read_member(member, trust, &found) ||
+                (address_is_local(&found) &&
+                 !address_is_local(&search->client)))
+                found = unknown;
+        }
+        *search = (struct search){found, true};
+        if (!forwarded_is_trusted(trust, &found))
             return false;
     }
     return true;
@@ -220,14 +238,14 @@ struct address forwarded_client(const struct request *request,
 {
     enum field_id id = trust->field == FORWARDED_X_FOR ? FIELD_X_FORWARDED_FOR
                                                        : FIELD_FORWARDED;
-    struct address client = *peer;
+    struct search search = {.client = *peer};
 
-    if (trust->field == FORWARDED_NONE || !request_find(request, id) ||
-        !forwarded_is_trusted(trust, peer))
-        return client;
+    if (trust->field == FORWARDED_NONE || !forwarded_is_trusted(trust, peer))
+        return *peer;
     for (size_t i = request->field_count; i-- > 0;)
         if (request->fields[i].id == id &&
-            !walk_line(request->fields[i].value, trust, &client))
+            !walk_line(request->fields[i].value, trust, &search))
             break;
-    return client;
+    return search.is_told ? search.client
+                          : (struct address){.family = ADDRESS_UNKNOWN};
 }

@@ -63,10 +63,8 @@ static bool read_line(struct proxy_protocol *proxy, struct bytes line)
 
     for (size_t i = 0; i < 5; i++) {
         words[i] = line.data ? take_word(&line) : BYTES("");
-        if (i == 0 && bytes_eq(words[0], BYTES("UNKNOWN"))) {
-            proxy->is_local = true; /* whatever follows */
-            return true;
-        }
+        if (i == 0 && bytes_eq(words[0], BYTES("UNKNOWN")))
+            return true; /* whatever follows; source is unknown already */
     }
     is_ipv6 = bytes_eq(words[0], BYTES("TCP6"));
     if (line.data || (!is_ipv6 && !bytes_eq(words[0], BYTES("TCP4"))) ||
@@ -137,12 +135,11 @@ static enum proxy_protocol_verdict parse_v2(struct proxy_protocol *proxy,
         return PROXY_PROTOCOL_MORE;
     proxy->used = V2_HEAD_BYTES + len;
     at += 4;
-    if (command == COMMAND_LOCAL || transport != TRANSPORT_STREAM ||
-        (family != FAMILY_IPV4 && family != FAMILY_IPV6))
+    if (command == COMMAND_LOCAL)
         proxy->is_local = true;
-    else if (family == FAMILY_IPV4)
+    else if (transport == TRANSPORT_STREAM && family == FAMILY_IPV4)
         address_from_ipv4(&proxy->source, at, (uint16_t)read_u16(at + 8));
-    else
+    else if (transport == TRANSPORT_STREAM && family == FAMILY_IPV6)
         address_from_ipv6(&proxy->source, at, (uint16_t)read_u16(at + 32));
     return PROXY_PROTOCOL_DONE;
 }

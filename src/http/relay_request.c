@@ -172,6 +172,12 @@ static bool believes(const struct relay *relay, const struct relay_from *from,
            forwarded_is_trusted(relay->trust, from->peer);
 }
 
+/* Whether there is an address to be told. */
+static bool has_octets(const struct address *address)
+{
+    return address->family == ADDRESS_IPV4 || address->family == ADDRESS_IPV6;
+}
+
 /* The values of all such fields, as the beginning of one list. */
 static void put_list(const struct request *request, enum field_id id,
                      struct buf *out)
@@ -196,7 +202,7 @@ static void put_x_forwarded(const struct request *request,
     buf_put_literal(out, "X-Forwarded-For: ");
     if (goes_on)
         put_list(request, FIELD_X_FORWARDED_FOR, out);
-    buf_put(out, from->peer->family == ADDRESS_UNIX ? BYTES("unknown") : text);
+    buf_put(out, has_octets(from->peer) ? text : BYTES("unknown"));
     buf_put_literal(out, "\r\n");
     if (!goes_on || !request_find(request, FIELD_X_FORWARDED_PROTO))
         head_field(out, BYTES("X-Forwarded-Proto"), from->scheme);
@@ -221,7 +227,7 @@ static void put_forwarded(const struct request *request,
     buf_put_literal(out, "for=");
     if (from->peer->family == ADDRESS_IPV6)
         buf_put_literal(out, "\"[");
-    buf_put(out, from->peer->family == ADDRESS_UNIX ? BYTES("unknown") : text);
+    buf_put(out, has_octets(from->peer) ? text : BYTES("unknown"));
     if (from->peer->family == ADDRESS_IPV6)
         buf_put_literal(out, "]\"");
     buf_put_literal(out, ";proto=");

@@ -151,14 +151,16 @@ static void a_unix_socket_has_no_port(void **state)
     assert_reads(&address, "unix:");
 }
 
-static void an_unknown_family_counts_as_unix(void **state)
+static void another_family_is_unknown_and_not_local(void **state)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
     struct address address;
 
     (void)state;
     address_from(&address, &none);
-    assert_reads(&address, "unix:");
+    assert_reads(&address, "unknown");
+    assert_false(address_is_local(&address));
+    assert_reads(&(struct address){0}, "unknown");
 }
 
 static void numeric_addresses_are_read_from_text(void **state)
@@ -271,7 +273,7 @@ int main(void)
         cmocka_unit_test(what_only_looks_mapped_is_ipv6),
         cmocka_unit_test(texts_are_as_everywhere),
         cmocka_unit_test(a_unix_socket_has_no_port),
-        cmocka_unit_test(an_unknown_family_counts_as_unix),
+        cmocka_unit_test(another_family_is_unknown_and_not_local),
         cmocka_unit_test(numeric_addresses_are_read_from_text),
         cmocka_unit_test(what_is_no_numeric_address_is_refused),
         cmocka_unit_test(unused_octets_are_zero),

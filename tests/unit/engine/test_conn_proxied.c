@@ -75,7 +75,7 @@ static void without_an_introduction_there_is_no_answer(void **state)
     client_close(&client);
 }
 
-static void a_proxy_may_speak_for_itself(void **state)
+static void a_client_may_be_unknown_to_its_proxy(void **state)
 {
     struct client client;
 
@@ -84,6 +84,8 @@ static void a_proxy_may_speak_for_itself(void **state)
     settle(&client);
     assert_answer(client.text, 200, "small body");
     client_close(&client);
+    turn();
+    assert_int_equal(count_of(read_log(), "unknown - - ["), 1);
 }
 
 static void who_is_no_proxy_is_not_believed(void **state)
@@ -170,7 +172,7 @@ int main(void)
         TEST(the_client_is_whom_the_proxy_names),
         TEST(an_introduction_may_come_in_any_pieces),
         TEST(without_an_introduction_there_is_no_answer),
-        TEST(a_proxy_may_speak_for_itself),
+        TEST(a_client_may_be_unknown_to_its_proxy),
         TEST(who_is_no_proxy_is_not_believed),
         TEST(half_an_introduction_times_out),
         TEST(an_address_has_only_so_many_connections),

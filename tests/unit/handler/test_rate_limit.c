@@ -189,6 +189,7 @@ static void an_ipv6_network_of_64_bits_is_one_client(void **state)
     struct address ipv4 = address_of("32.1.13.184"); /* 2001:db8 */
     struct address next_ipv4 = address_of("32.1.13.185");
     struct address local = {.family = ADDRESS_UNIX};
+    struct address unknown = {.family = ADDRESS_UNKNOWN};
 
     (void)state;
     assert_int_equal(rate_limit_take(limit, &first, START_MS), 0);
@@ -198,6 +199,8 @@ static void an_ipv6_network_of_64_bits_is_one_client(void **state)
     assert_int_equal(rate_limit_take(limit, &next_ipv4, START_MS), 0);
     assert_int_equal(rate_limit_take(limit, &local, START_MS), 0);
     assert_int_equal(rate_limit_take(limit, &local, START_MS), 1);
+    assert_int_equal(rate_limit_take(limit, &unknown, START_MS), 0);
+    assert_int_equal(rate_limit_take(limit, &unknown, START_MS), 1);
     rate_limit_destroy(limit);
 }
 

@@ -113,37 +113,37 @@ static void the_right_most_untrusted_of_x_forwarded_for_asks(void **state)
         {"[2001:db8::1]:8080", "2001:db8::1 8080"},
         {"192.0.2.1:8080", "192.0.2.1 8080"},
         {" , 192.0.2.1 ,\t, ", "192.0.2.1"},
-        {",,,", "10.0.0.1"},
-        {"", "10.0.0.1"},
+        {",,,", "unknown"},
+        {"", "unknown"},
     };
 
     (void)state;
     CHECK_CASES(FIELD_X_FORWARDED_FOR, cases);
 }
 
-static void what_is_no_address_ends_the_search(void **state)
+static void what_is_no_address_is_an_unknown_client(void **state)
 {
     static const struct line_case cases[] = {
-        {"unknown", "10.0.0.1"},
-        {"192.0.2.1, unknown", "10.0.0.1"},
-        {"192.0.2.1, unknown, 10.0.0.2", "10.0.0.2"},
-        {"192.0.2.1, localhost, 10.0.0.2, 10.0.0.3", "10.0.0.2"},
-        {"192.0.2.1:", "10.0.0.1"},
-        {"192.0.2.1:65536", "10.0.0.1"},
-        {"192.0.2.1:x", "10.0.0.1"},
-        {"192.0.2.1:_", "10.0.0.1"},
-        {"192.0.2.1 192.0.2.2", "10.0.0.1"},
-        {"192.0.2.1;192.0.2.2", "10.0.0.1"},
-        {"[192.0.2.1]", "10.0.0.1"},
-        {"[2001:db8::1", "10.0.0.1"},
-        {"[2001:db8::1]x", "10.0.0.1"},
-        {"[2001:db8::1]:", "10.0.0.1"},
-        {"2001:db8::1]:80", "10.0.0.1"},
-        {"[]", "10.0.0.1"},
-        {"[", "10.0.0.1"},
-        {":", "10.0.0.1"},
-        {"\"192.0.2.1\"", "10.0.0.1"},
-        {"for=192.0.2.1", "10.0.0.1"},
+        {"unknown", "unknown"},
+        {"192.0.2.1, unknown", "unknown"},
+        {"192.0.2.1, unknown, 10.0.0.2", "unknown"},
+        {"192.0.2.1, localhost, 10.0.0.2, 10.0.0.3", "unknown"},
+        {"192.0.2.1:", "unknown"},
+        {"192.0.2.1:65536", "unknown"},
+        {"192.0.2.1:x", "unknown"},
+        {"192.0.2.1:_", "unknown"},
+        {"192.0.2.1 192.0.2.2", "unknown"},
+        {"192.0.2.1;192.0.2.2", "unknown"},
+        {"[192.0.2.1]", "unknown"},
+        {"[2001:db8::1", "unknown"},
+        {"[2001:db8::1]x", "unknown"},
+        {"[2001:db8::1]:", "unknown"},
+        {"2001:db8::1]:80", "unknown"},
+        {"[]", "unknown"},
+        {"[", "unknown"},
+        {":", "unknown"},
+        {"\"192.0.2.1\"", "unknown"},
+        {"for=192.0.2.1", "unknown"},
     };
 
     (void)state;
@@ -188,30 +188,30 @@ static void open_quotes_do_not_swallow_what_proxies_add(void **state)
     CHECK_CASES(FIELD_FORWARDED, cases);
 }
 
-static void what_is_no_node_ends_the_search(void **state)
+static void what_is_no_node_is_an_unknown_client(void **state)
 {
     static const struct line_case cases[] = {
-        {"for=unknown", "10.0.0.1"},
-        {"for=_hidden", "10.0.0.1"},
-        {"for=192.0.2.1, for=_hidden, for=10.0.0.2", "10.0.0.2"},
-        {"by=192.0.2.1", "10.0.0.1"},
-        {"for=192.0.2.1, proto=http", "10.0.0.1"},
-        {"for=192.0.2.1;for=192.0.2.2", "10.0.0.1"},
-        {"for=192.0.2.1;by", "10.0.0.1"},
-        {"for=192.0.2.1;by=", "10.0.0.1"},
-        {"for=192.0.2.1:80", "10.0.0.1"}, /* not without quotes */
-        {"for=[2001:db8::1]", "10.0.0.1"},
-        {"for =192.0.2.1", "10.0.0.1"},
-        {"for= 192.0.2.1", "10.0.0.1"},
-        {"for=\"192.0.2.1", "10.0.0.1"},
-        {"for=192.0.2.1\"", "10.0.0.1"},
-        {"for=\"192.0.2.1\"x", "10.0.0.1"},
-        {"for=\"192.0.2.\\1\"", "10.0.0.1"},
-        {"for=\"192.0.2.1:_\xFF\"", "10.0.0.1"},
-        {"\"", "10.0.0.1"},
-        {"\\\"", "10.0.0.1"},
-        {"for=\"\\\"", "10.0.0.1"},
-        {"192.0.2.1", "10.0.0.1"},
+        {"for=unknown", "unknown"},
+        {"for=_hidden", "unknown"},
+        {"for=192.0.2.1, for=_hidden, for=10.0.0.2", "unknown"},
+        {"by=192.0.2.1", "unknown"},
+        {"for=192.0.2.1, proto=http", "unknown"},
+        {"for=192.0.2.1;for=192.0.2.2", "unknown"},
+        {"for=192.0.2.1;by", "unknown"},
+        {"for=192.0.2.1;by=", "unknown"},
+        {"for=192.0.2.1:80", "unknown"}, /* not without quotes */
+        {"for=[2001:db8::1]", "unknown"},
+        {"for =192.0.2.1", "unknown"},
+        {"for= 192.0.2.1", "unknown"},
+        {"for=\"192.0.2.1", "unknown"},
+        {"for=192.0.2.1\"", "unknown"},
+        {"for=\"192.0.2.1\"x", "unknown"},
+        {"for=\"192.0.2.\\1\"", "unknown"},
+        {"for=\"192.0.2.1:_\xFF\"", "unknown"},
+        {"\"", "unknown"},
+        {"\\\"", "unknown"},
+        {"for=\"\\\"", "unknown"},
+        {"192.0.2.1", "unknown"},
     };
 
     (void)state;
@@ -229,7 +229,7 @@ static void all_lines_are_one_list(void **state)
     forget_lines();
     add_line(FIELD_X_FORWARDED_FOR, "192.0.2.1");
     add_line(FIELD_X_FORWARDED_FOR, "unknown, 10.0.0.2");
-    assert_string_equal(find_client("10.0.0.1"), "10.0.0.2");
+    assert_string_equal(find_client("10.0.0.1"), "unknown");
 }
 
 static void only_those_who_are_trusted_are_believed(void **state)
@@ -254,6 +254,44 @@ static void only_the_chosen_field_counts(void **state)
     assert_string_equal(find_client("10.0.0.1"), "192.0.2.2");
     trust.field = FORWARDED_NONE;
     assert_string_equal(find_client("10.0.0.1"), "10.0.0.1");
+}
+
+static void a_trusted_proxy_that_says_nothing_names_nobody(void **state)
+{
+    (void)state;
+    trust.trusts_unix = true;
+    assert_string_equal(find_client("10.0.0.1"), "unknown");
+    assert_string_equal(find_client("unix"), "unknown");
+    assert_string_equal(find_client("192.0.2.1"), "192.0.2.1");
+    add_line(FIELD_FORWARDED, "for=192.0.2.1");
+    assert_string_equal(find_client("10.0.0.1"), "unknown");
+}
+
+/* What is "here" to a proxy elsewhere is not here. */
+static void loopback_is_of_the_machine_of_whoever_says_it(void **state)
+{
+    static const struct {
+        const char *peer;
+        const char *value;
+        const char *client;
+    } cases[] = {
+        {"10.0.0.1", "127.0.0.1", "unknown"},
+        {"10.0.0.1", "::1", "unknown"},
+        {"10.0.0.1", "192.0.2.1, ::ffff:127.0.0.1", "unknown"},
+        {"127.0.0.1", "127.0.0.2", "127.0.0.2"},
+        {"127.0.0.1", "192.0.2.1, 127.0.0.1", "192.0.2.1"},
+        {"127.0.0.1", "127.0.0.2, 10.0.0.1", "unknown"},
+        {"unix", "127.0.0.2", "127.0.0.2"},
+    };
+
+    (void)state;
+    assert_true(cidr_parse(&blocks[1], "127.0.0.1"));
+    trust.trusts_unix = true;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        add_line(FIELD_X_FORWARDED_FOR, cases[i].value);
+        assert_string_equal(find_client(cases[i].peer), cases[i].client);
+        forget_lines();
+    }
 }
 
 /* Nothing that is put to the left of it changes what a proxy has said. */
@@ -287,13 +325,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_right_most_untrusted_of_x_forwarded_for_asks),
-        TEST(what_is_no_address_ends_the_search),
+        TEST(what_is_no_address_is_an_unknown_client),
         TEST(the_right_most_untrusted_of_forwarded_asks),
         TEST(open_quotes_do_not_swallow_what_proxies_add),
-        TEST(what_is_no_node_ends_the_search),
+        TEST(what_is_no_node_is_an_unknown_client),
         TEST(all_lines_are_one_list),
         TEST(only_those_who_are_trusted_are_believed),
         TEST(only_the_chosen_field_counts),
+        TEST(a_trusted_proxy_that_says_nothing_names_nobody),
+        TEST(loopback_is_of_the_machine_of_whoever_says_it),
         TEST(no_prefix_changes_the_outcome),
     };
 

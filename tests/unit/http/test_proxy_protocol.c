@@ -37,7 +37,7 @@ static enum proxy_protocol_verdict parse(struct proxy_protocol *proxy,
     return verdict;
 }
 
-/* "192.0.2.1 56324", or "local". */
+/* "192.0.2.1 56324", "unknown", or "local". */
 static const char *describe(const struct proxy_protocol *proxy)
 {
     static char out[ADDRESS_TEXT_MAX + 8];
@@ -46,6 +46,8 @@ static const char *describe(const struct proxy_protocol *proxy)
     if (proxy->is_local)
         return "local";
     address_format(&proxy->source, text);
+    if (proxy->source.family == ADDRESS_UNKNOWN)
+        return memcpy(out, text, sizeof(text));
     snprintf(out, sizeof(out), "%s %u", text, proxy->source.port);
     return out;
 }
@@ -62,12 +64,12 @@ static const struct {
     {TEXT("PROXY TCP6 2001:db8::1 2001:db8::2 1 2\r\n"), "2001:db8::1 1"},
     {TEXT("PROXY TCP6 ::ffff:192.0.2.1 ::ffff:192.0.2.2 1 2\r\n"),
      "192.0.2.1 1"},
-    {TEXT("PROXY UNKNOWN\r\n"), "local"},
-    {TEXT("PROXY UNKNOWN whatever it is\r\n"), "local"},
+    {TEXT("PROXY UNKNOWN\r\n"), "unknown"},
+    {TEXT("PROXY UNKNOWN whatever it is\r\n"), "unknown"},
     /* the longest line there may be */
     {TEXT("PROXY UNKNOWN ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff "
           "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 65535 65535\r\n"),
-     "local"},
+     "unknown"},
     {TEXT(SIGNATURE "\x21\x11\0\x0C" IPV4_BLOCK), "192.0.2.1 56324"},
     {TEXT(SIGNATURE "\x21\x21\0\x24" IPV6_BLOCK), "2001:db8::1 56324"},
     {TEXT(SIGNATURE "\x21\x21\0\x24" MAPPED_BLOCK), "192.0.2.1 56324"},
@@ -78,9 +80,9 @@ static const struct {
     {TEXT(SIGNATURE "\x20\0\0\0"), "local"},
     {TEXT(SIGNATURE "\x20\x11\0\x0C" IPV4_BLOCK), "local"},
     {TEXT(SIGNATURE "\x20\xFF\0\x02xx"), "local"},
-    {TEXT(SIGNATURE "\x21\0\0\0"), "local"},
-    {TEXT(SIGNATURE "\x21\x01\0\x03xyz"), "local"},
-    {TEXT(SIGNATURE "\x21\x12\0\x0C" IPV4_BLOCK), "local"},
+    {TEXT(SIGNATURE "\x21\0\0\0"), "unknown"},
+    {TEXT(SIGNATURE "\x21\x01\0\x03xyz"), "unknown"},
+    {TEXT(SIGNATURE "\x21\x12\0\x0C" IPV4_BLOCK), "unknown"},
 };
 
 static void each_form_says_who_the_client_is(void **state)
@@ -125,7 +127,7 @@ static void what_the_client_sends_behind_it_is_left(void **state)
     }
 }
 
-static void a_unix_client_leaves_the_peer(void **state)
+static void a_unix_client_is_unknown(void **state)
 {
     char text[16 + 216] = SIGNATURE "\x21\x31\0\xD8/tmp/client";
     struct proxy_protocol proxy;
@@ -133,7 +135,7 @@ static void a_unix_client_leaves_the_peer(void **state)
     (void)state;
     assert_int_equal(parse(&proxy, (struct bytes){text, sizeof(text)}),
                      PROXY_PROTOCOL_DONE);
-    assert_true(proxy.is_local);
+    assert_string_equal(describe(&proxy), "unknown");
     assert_int_equal(proxy.used, sizeof(text));
 }
 
@@ -219,7 +221,7 @@ int main(void)
         cmocka_unit_test(each_form_says_who_the_client_is),
         cmocka_unit_test(any_beginning_of_it_wants_more),
         cmocka_unit_test(what_the_client_sends_behind_it_is_left),
-        cmocka_unit_test(a_unix_client_leaves_the_peer),
+        cmocka_unit_test(a_unix_client_is_unknown),
         cmocka_unit_test(what_is_not_of_the_protocol_is_refused),
         cmocka_unit_test(the_longest_of_version_2_is_taken),
     };
