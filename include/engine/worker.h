@@ -42,7 +42,7 @@ struct worker_service {
     struct password_check *password_check;   /* borrowed; NULL: not needed */
     struct bytes status_prefix;              /* in every site; empty: nowhere */
     bool has_status;                         /* there or in some location */
-    const struct cidrs *status_allowed;      /* borrowed as what sites names */
+    struct status_audience status_audience;  /* borrowed as what sites names */
     struct kv_access kv_access;              /* to all stores; borrowed, too */
     const struct stats_upstreams *upstreams; /* the same, for status */
     const struct worker_proxy *proxied;      /* the same; in every site */

@@ -9,8 +9,9 @@
  * Authorization: Bearer TOKEN (RFC 6750). Tokens are not kept: what is compared,
  * in constant time, is a hash that has a secret of this process in it.
  *
- * Whoever is on this machine may write without one, but for a browser that
- * does so for a page of another origin.
+ * Whoever is on this machine may write without one (local.h), but for a browser
+ * that does so for a page of another origin. Anybody may read; only that a page
+ * must not have a browser on this machine do it in its place.
  *
  * Thread: any; read only once it is there. Counted.
  * Owns:   the hashes and prefixes.
@@ -20,10 +21,10 @@
 
 #include <stdatomic.h>
 
-#include "base/address.h"
 #include "base/buf.h"
 #include "base/siphash.h"
-#include "http/request.h"
+#include "handler/hosts.h"
+#include "http/exchange.h"
 
 enum {
     KV_TOKENS_MAX = 1000,    /* lines of a file that have one */
@@ -64,6 +65,7 @@ void kv_tokens_release(struct kv_tokens **tokens_ref); /* NULL is accepted */
 /* --- What somebody may write ------------------------------------------------ */
 
 struct kv_access {
+    const struct hosts *names;      /* of this machine; borrowed */
     const struct kv_tokens *tokens; /* borrowed; NULL: there are none */
     bool open_writes;               /* anybody may */
     bool read_only;                 /* nobody may */
@@ -82,9 +84,12 @@ struct kv_pass {
     size_t count;
 };
 
+/* Whether it may read: else 403. */
+MUST_USE bool kv_access_reads(const struct kv_access *access,
+                              const struct exchange *exchange);
+
 MUST_USE enum kv_leave kv_access_judge(const struct kv_access *access,
-                                       const struct request *request,
-                                       const struct address *peer,
+                                       const struct exchange *exchange,
                                        struct kv_pass *pass_out);
 
 /* False: 403. */

@@ -9,7 +9,8 @@
  *   PREFIX/health       200 when serving, 503 while draining
  *
  * By GET and HEAD, for clients on this machine and those in blocks that are
- * allowed: everybody else gets 403 for whatever is below PREFIX.
+ * allowed, by a name of this machine (local.h): everybody else gets 403 for
+ * whatever is below PREFIX.
  *
  * What is asked for once is as fresh as can be; those who ask in the same turn
  * get the same text, so that many of them cost little more than one. Of events
@@ -27,12 +28,19 @@
 
 #include "base/cidr.h"
 #include "handler/handler.h"
+#include "handler/hosts.h"
 #include "observe/history.h"
 
 enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
 
-struct status_options {
+/* Who may look, besides programs on this machine; borrowed. */
+struct status_audience {
     const struct cidrs *allowed;
+    const struct hosts *names; /* of this machine, besides "localhost" */
+};
+
+struct status_options {
+    struct status_audience audience;
     const struct stats_shared *stats;
     struct history *history;
     struct response_style style;
@@ -53,9 +61,9 @@ void status_turn(struct status *status);
  * to be woken for it. */
 MUST_USE bool status_tick(struct status *status);
 
-/* From now on, those and no others are allowed, and these are told of (NULL:
+/* From now on, those and no others may look, and these are told of (NULL:
  * there are none). Borrowed. */
-void status_show(struct status *status, const struct cidrs *allowed,
+void status_show(struct status *status, const struct status_audience *audience,
                  const struct stats_upstreams *upstreams);
 
 /* From now on it is not healthy, and streams end when they are woken. */

@@ -43,7 +43,7 @@ struct slow_request {
     uint16_t status;
     uint8_t method;
     uint8_t target_len;
-    char target[SLOWEST_TARGET_MAX]; /* as sent, cut at the end */
+    char target[SLOWEST_TARGET_MAX]; /* as sent, to its query; cut at the end */
 };
 
 enum { SLOWEST_WORDS = sizeof(struct slow_request) / sizeof(uint64_t) };

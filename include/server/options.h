@@ -16,6 +16,7 @@ enum {
     OPTIONS_LISTEN_MAX = 16,
     OPTIONS_WORKERS_MAX = 1024,
     OPTIONS_STATUS_ALLOW_MAX = 16,
+    OPTIONS_STATUS_HOST_MAX = 16,
     OPTIONS_KV_MAX = 8,
     OPTIONS_PROXY_MAX = 16
 };
@@ -73,6 +74,7 @@ struct options {
     uint64_t drain_ms;
     struct bytes status; /* without a slash at its end; empty: off */
     struct cidrs status_allow;
+    struct texts status_host; /* names of this machine */
     const char *access_log;
     const char *log_format;
     uint64_t log_overflow; /* enum log_overflow */

@@ -47,7 +47,7 @@ static void add_mounts(const struct worker *worker,
  * memory. */
 static bool furnish(struct worker *worker, const struct worker_service *service)
 {
-    struct status_options status = {.allowed = service->status_allowed,
+    struct status_options status = {.audience = service->status_audience,
                                     .stats = worker->options.shared_stats,
                                     .style = service->sites.cache.style,
                                     .history = worker->options.history};
@@ -161,7 +161,7 @@ int worker_take_change(struct worker *worker)
     conns->proxies_introduce = service->proxies_introduce;
     worker->status = change->status;
     if (worker->status)
-        status_show(worker->status, service->status_allowed,
+        status_show(worker->status, &service->status_audience,
                     service->upstreams);
     worker_discard(change);
     return 0;

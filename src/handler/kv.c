@@ -245,7 +245,10 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     switch (exchange->request.method) {
     case METHOD_GET:
     case METHOD_HEAD:
-        if (place == KV_KEY_ALL)
+        if (!kv_access_reads(&kv->options.access, exchange))
+            kv_fail(kv, exchange, 403,
+                    "this machine does not know itself by that Host");
+        else if (place == KV_KEY_ALL)
             kv_list(kv, exchange);
         else
             kv_read(kv, exchange, key);

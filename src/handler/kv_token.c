@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "handler/local.h"
 #include "http/percent.h"
 #include "io/small_file.h"
 
@@ -163,8 +164,9 @@ int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
 
 /* --- Judging ---------------------------------------------------------------- */
 
-/* Whether a Host names this machine by a name that nobody else can have: that
- * of a page may resolve to a loopback address as well (DNS rebinding). */
+/* Whether a Host names this machine by a name that nobody else can have. What
+ * else names it is good enough for programs, but may be the origin of pages
+ * that were never loaded from here. */
 static bool is_this_machine(struct bytes host)
 {
     static const struct bytes names[] = {
@@ -224,9 +226,23 @@ static bool find_lines(const struct kv_tokens *tokens, struct bytes token,
     return pass_out->count > 0;
 }
 
+static bool is_at_home(const struct kv_access *access,
+                       const struct exchange *exchange)
+{
+    return local_is_sender(exchange) &&
+           local_is_named(access->names, exchange->request.host) &&
+           !is_foreign(&exchange->request);
+}
+
+bool kv_access_reads(const struct kv_access *access,
+                     const struct exchange *exchange)
+{
+    return local_is_named(access->names, exchange->request.host) ||
+           !local_is_sender(exchange);
+}
+
 enum kv_leave kv_access_judge(const struct kv_access *access,
-                              const struct request *request,
-                              const struct address *peer,
+                              const struct exchange *exchange,
                               struct kv_pass *pass_out)
 {
     struct bytes token;
@@ -234,11 +250,11 @@ enum kv_leave kv_access_judge(const struct kv_access *access,
     *pass_out = (struct kv_pass){.has_all = true};
     if (access->read_only)
         return KV_LEAVE_REFUSED;
-    if (access->open_writes || (address_is_local(peer) && !is_foreign(request)))
+    if (access->open_writes || is_at_home(access, exchange))
         return KV_LEAVE_GIVEN;
     if (!access->tokens)
         return KV_LEAVE_REFUSED;
-    token = find_token(request);
+    token = find_token(&exchange->request);
     return token.len > 0 && token.len <= KV_TOKEN_BYTES_MAX &&
                    find_lines(access->tokens, token, pass_out)
                ? KV_LEAVE_GIVEN

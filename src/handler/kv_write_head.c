@@ -27,8 +27,7 @@ static bool admits(struct kv *kv, struct exchange *exchange,
         .detail = BYTES("writing needs a token"),
         .fields = BYTES("WWW-Authenticate: Bearer realm=\"kv\"\r\n")};
 
-    switch (kv_access_judge(&kv->options.access, &exchange->request,
-                            exchange->peer, pass)) {
+    switch (kv_access_judge(&kv->options.access, exchange, pass)) {
     case KV_LEAVE_GIVEN:
         return true;
     case KV_LEAVE_UNKNOWN:

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "handler/local.h"
 #include "handler/status_page.h"
 #include "handler/status_priv.h"
 #include "http/accept.h"
@@ -222,16 +223,20 @@ static const struct {
     {{"/health", 7}, answer_health},
 };
 
-static bool is_allowed(const struct status *status, const struct address *peer)
+static bool is_allowed(const struct status *status,
+                       const struct exchange *exchange)
 {
-    return address_is_local(peer) ||
-           cidrs_contain(status->options.allowed, peer);
+    const struct status_audience *audience = &status->options.audience;
+
+    return (local_is_sender(exchange) ||
+            cidrs_contain(audience->allowed, exchange->peer)) &&
+           local_is_named(audience->names, exchange->request.host);
 }
 
-void status_show(struct status *status, const struct cidrs *allowed,
+void status_show(struct status *status, const struct status_audience *audience,
                  const struct stats_upstreams *upstreams)
 {
-    status->options.allowed = allowed;
+    status->options.audience = *audience;
     status->upstreams = upstreams;
 }
 
@@ -259,7 +264,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     struct status *status = self;
     struct response *response = &exchange->response;
 
-    if (!is_allowed(status, exchange->peer)) {
+    if (!is_allowed(status, exchange)) {
         status_fail(status, response, 403, BYTES(""));
         return;
     }

@@ -71,21 +71,30 @@ void stats_shared_destroy(struct stats_shared *shared)
         munmap(shared, shared_bytes(shared->options.worker_count));
 }
 
+/* Queries have tokens and names in them, which are not for statistics. */
+static struct bytes without_query(struct bytes target)
+{
+    const char *mark = target.len > 0 ? memchr(target.data, '?', target.len)
+                                      : NULL;
+
+    return mark ? bytes_between(target.data, mark) : target;
+}
+
 void stats_note_slow(struct stats *stats, const struct stats_exchange *exchange)
 {
-    struct slow_request request = {
-        .wall_ns = exchange->wall_ns,
-        .total_ns = exchange->total_ns,
-        .wait_ns = exchange->wait_ns,
-        .body_bytes = exchange->body_bytes,
-        .peer = *exchange->peer,
-        .status = (uint16_t)exchange->status,
-        .method = (uint8_t)exchange->method,
-        .target_len = exchange->target.len < SLOWEST_TARGET_MAX
-                          ? (uint8_t)exchange->target.len
-                          : SLOWEST_TARGET_MAX};
+    struct bytes target = without_query(exchange->target);
+    struct slow_request request = {.wall_ns = exchange->wall_ns,
+                                   .total_ns = exchange->total_ns,
+                                   .wait_ns = exchange->wait_ns,
+                                   .body_bytes = exchange->body_bytes,
+                                   .peer = *exchange->peer,
+                                   .status = (uint16_t)exchange->status,
+                                   .method = (uint8_t)exchange->method,
+                                   .target_len = target.len < SLOWEST_TARGET_MAX
+                                                     ? (uint8_t)target.len
+                                                     : SLOWEST_TARGET_MAX};
 
-    memcpy(request.target, exchange->target.data, request.target_len);
+    memcpy(request.target, target.data, request.target_len);
     slowest_put(&stats->slowest, &request);
 }
 

@@ -4,9 +4,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "backend/docroots.h"
 #include "backend/htpasswd.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "handler/rate_limit.h"
 
@@ -30,6 +32,7 @@ struct generation {
     struct opened *opened;
     struct kv_tokens *tokens; /* who may write keys; NULL: there are none */
     struct forwarded_trust trust;
+    struct hosts names; /* of this machine, and of its sites */
     struct proxies *proxies;
     atomic_uint refs;
 };
@@ -249,6 +252,56 @@ static void close_all(struct generation *generation)
     kv_tokens_release(&generation->tokens);
 }
 
+/* --- What this machine is called ------------------------------------------- */
+
+static bool add_name(struct generation *generation, struct bytes name)
+{
+    return hosts_find(&generation->names, name) ||
+           hosts_add(&generation->names, &generation->options.arena, name,
+                     generation);
+}
+
+/* In lower case and without a final dot, as they are compared. */
+static bool add_copy(struct generation *generation, const char *text)
+{
+    struct bytes given = bytes_of(text);
+    char *name = arena_text(&generation->options.arena, given);
+
+    for (size_t i = 0; name && i < given.len; i++)
+        name[i] = byte_lower(name[i]);
+    if (text[given.len - 1] == '.')
+        given.len--;
+    return name && add_name(generation, (struct bytes){name, given.len});
+}
+
+static bool add_own_name(struct generation *generation)
+{
+    char name[HOST_NAME_MAX_BYTES + 1];
+
+    if (gethostname(name, sizeof(name)) == -1)
+        return true; /* too long to be asked for */
+    name[sizeof(name) - 1] = '\0';
+    return name[0] == '\0' || !host_name_is_valid(bytes_of(name)) ||
+           add_copy(generation, name);
+}
+
+static int collect_names(struct generation *generation, FILE *errors)
+{
+    const struct options *options = &generation->options;
+    bool is_done = add_own_name(generation);
+
+    for (size_t i = 0; i < options->status_host.count && is_done; i++)
+        is_done = add_copy(generation, options->status_host.items[i]);
+    for (size_t i = 0; i < options->site_count; i++)
+        for (size_t j = 0; j < options->sites[i].hosts.count && is_done; j++)
+            is_done = add_name(generation,
+                               bytes_of(options->sites[i].hosts.items[j]));
+    if (is_done)
+        return EX_OK;
+    fputs("sprintd: out of memory\n", errors);
+    return EX_OSERR;
+}
+
 /* --- Coming and going ----------------------------------------------------- */
 
 struct generation *generation_create(struct options *options,
@@ -270,6 +323,8 @@ struct generation *generation_create(struct options *options,
         *status_out = open_tokens(generation, before, errors);
     if (*status_out == EX_OK)
         *status_out = make_proxies(generation, before, errors);
+    if (*status_out == EX_OK)
+        *status_out = collect_names(generation, errors);
     if (*status_out == EX_OK)
         return generation;
     generation_release(generation);
@@ -363,8 +418,10 @@ struct worker_service generation_service(struct generation *generation,
                   .context = generation},
         .status_prefix = options->status,
         .has_status = has_status(options),
-        .status_allowed = &options->status_allow,
-        .kv_access = {.tokens = generation->tokens,
+        .status_audience = {.allowed = &options->status_allow,
+                            .names = &generation->names},
+        .kv_access = {.names = &generation->names,
+                      .tokens = generation->tokens,
                       .open_writes = options->kv_open_writes,
                       .read_only = options->kv_read_only},
         .upstreams = proxies_upstreams(generation->proxies),

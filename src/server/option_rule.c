@@ -1,6 +1,7 @@
 #include "server/option_rule.h"
 
 #include "backend/upstream_probe.h"
+#include "base/host_name.h"
 #include "handler/cors.h"
 #include "handler/error_pages.h"
 #include "handler/location.h"
@@ -162,6 +163,15 @@ static const char *check_statuses(struct bytes text)
     return proxy_rule_read_statuses(text, &min, &max);
 }
 
+static const char *check_host(struct bytes text)
+{
+    if (text.len > 2 && memcmp(text.data, "*.", 2) == 0)
+        text = bytes_between(text.data + 2, text.data + text.len);
+    return text.len > 0 && host_name_is_valid(text)
+               ? NULL
+               : "is not a host name, or one behind '*.'";
+}
+
 static const struct {
     const char *name; /* of the option */
     const char *(*check)(struct bytes text);
@@ -182,6 +192,7 @@ static const struct {
     {"cors-expose", check_field},
     {"auth-realm", check_realm},
     {"rate-limit", check_rate},
+    {"status-host", check_host},
     {"kv", check_store},
     {"kv-sync", check_sync},
     {"proxy", check_proxy},

@@ -328,6 +328,11 @@ const struct option_row option_rows[] = {
      NULL, 0, 0, NULL, "the same as --status, in a location"},
     {NULL, "status-allow", 0, OPTION_CIDRS, AT(status_allow), "CIDR", NULL, 0,
      OPTIONS_STATUS_ALLOW_MAX, NULL, "and for these addresses; may come again"},
+    {NULL, "status-host", 0, OPTION_TEXTS, AT(status_host), "NAME", NULL, 0,
+     OPTIONS_STATUS_HOST_MAX, NULL,
+     "by which they ask, besides addresses, names of\n"
+     "sites and the machine's: a.example, *.a.example.\n"
+     "Counts for --kv, too; may come again"},
 
     {"Output", "access-log", 0, OPTION_TEXT, AT_START(access_log), "WHERE",
      NULL, 0, 0, NULL,

@@ -164,8 +164,8 @@ static int explain_status(const struct top_target *target, int status,
         return EX_OK;
     put_where(why, target);
     if (status == 403)
-        buf_printf(why, "403: it tells only some addresses; see its "
-                        "--status-allow");
+        buf_printf(why, "403: it tells only some addresses, and by some "
+                        "names; see its --status-allow and --status-host");
     else if (status == 404)
         buf_printf(why, "404: nothing at '%s'; start it with --status %.*s",
                    target->path, prefix_len, target->path);

@@ -340,8 +340,8 @@ bool client_say(struct client *client, const char *format, ...)
 struct reply *client_ask(struct client *client, const char *method,
                          const char *target, const char *fields)
 {
-    client_say(client, "%s %s HTTP/1.1\r\nHost: test\r\n%s\r\n", method, target,
-               fields ? fields : "");
+    client_say(client, "%s %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", method,
+               target, fields ? fields : "");
     return reply_or_flunk(client, strcmp(method, "HEAD") == 0);
 }
 

@@ -82,7 +82,8 @@ bool store_say(struct client *client, const char *method, const char *key,
 
     if (body)
         length = printed("Content-Length: %zu\r\n", strlen(body));
-    return client_say(client, "%s /kv/%s HTTP/1.1\r\nHost: a\r\n%s%s\r\n",
+    return client_say(client,
+                      "%s /kv/%s HTTP/1.1\r\nHost: localhost\r\n%s%s\r\n",
                       method, key, fields ? fields : "", length) &&
            (!body || client_send(client, body, strlen(body)));
 }

@@ -369,11 +369,15 @@ static void what_is_shipped_serves(void **state)
     static const char store[] = "packaging/examples/key-value-store.conf";
     static const struct shipped cases[] = {
         {store, "a", "/canary", 200, "canary\n", NULL, NULL},
-        {store, "a", "/kv/", 200, NULL, "Content-Type", "application/json"},
-        {store, "a", "/kv/none", 404, NULL, "Content-Type",
+        {store, "localhost", "/kv/", 200, NULL, "Content-Type",
+         "application/json"},
+        {store, "[::1]:8080", "/kv/none", 404, NULL, "Content-Type",
          "application/problem+json"},
         {plain, "a", "/canary", 200, "canary\n", NULL, NULL},
-        {plain, "a", "/_sprintd/health", 200, NULL, NULL, NULL},
+        {plain, "127.0.0.1", "/_sprintd/health", 200, NULL, NULL, NULL},
+        {plain, "a", "/_sprintd/status.json", 403, NULL, NULL, NULL},
+        {store, "a", "/kv/none", 403, NULL, "Content-Type",
+         "application/problem+json"},
         {app, "app.example.org", "/", 200, "page", "Cache-Control", "no-cache"},
         {app, "app.example.org", "/a/b", 200, "page", "Referrer-Policy",
          "no-referrer"},

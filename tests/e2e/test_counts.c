@@ -94,8 +94,8 @@ static struct reply *exchange(struct client *client, const char *line,
                               unsigned status)
 {
     going_on("%s", line);
-    say(client,
-        printed("%s HTTP/1.1\r\nHost: a\r\n%s\r\n%s", line, fields, body));
+    say(client, printed("%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n%s", line,
+                        fields, body));
     return hear(client, strncmp(line, "HEAD ", 5) == 0, status);
 }
 

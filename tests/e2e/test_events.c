@@ -16,7 +16,8 @@ static int start(void **state)
     return 0;
 }
 
-static const char ask_events[] = "GET /_s/events HTTP/1.1\r\nHost: a\r\n\r\n";
+static const char ask_events[] =
+    "GET /_s/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /* Reads on until text has come. */
 static void await(struct client *watcher, const char *text)

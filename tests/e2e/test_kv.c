@@ -114,10 +114,10 @@ static void a_large_value_comes_whole(void **state)
 
     (void)state;
     seeded_fill(SEED, 0, text, BYTES);
-    client_say(
-        client,
-        "PUT /kv/large HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n",
-        BYTES);
+    client_say(client,
+               "PUT /kv/large HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+               "%d\r\n\r\n",
+               BYTES);
     client_send(client, text, BYTES);
     expect_status(client_reply(client), 201);
     reply = store_ask(client, "GET", "large", NULL, NULL);
@@ -138,7 +138,7 @@ static void values_of_any_bytes_keep_them(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(all); i++)
         all[i] = (char)i;
-    client_say(client, "PUT /kv/bytes HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /kv/bytes HTTP/1.1\r\nHost: localhost\r\n"
                        "Content-Length: 256\r\n\r\n");
     client_send(client, all, sizeof(all));
     expect_status(client_reply(client), 201);

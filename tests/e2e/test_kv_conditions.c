@@ -169,13 +169,13 @@ static void a_value_too_large_is_refused_before_it_comes(void **state)
     char text[1001];
 
     (void)state;
-    client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: localhost\r\n"
                        "Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
     expect_problem(client_reply(client), 413, "1000");
     client_expect_end(client);
 
     client = client_open(one);
-    client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: localhost\r\n"
                        "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
     expect_status(client_reply(client), 100);
     memset(text, 'v', sizeof(text));
@@ -183,7 +183,7 @@ static void a_value_too_large_is_refused_before_it_comes(void **state)
     expect_status(client_reply(client), 201);
 
     client = client_open(one);
-    client_say(client, "PUT /kv/b HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /kv/b HTTP/1.1\r\nHost: localhost\r\n"
                        "Transfer-Encoding: chunked\r\n\r\n3e9\r\n");
     client_send(client, text, sizeof(text));
     client_say(client, "\r\n0\r\n\r\n");
@@ -246,8 +246,37 @@ static void without_tokens_only_this_machine_writes(void **state)
     expect_problem(store_ask_alone(one, "PUT", "a", "Origin: http://a\r\n",
                                    "x"),
                    403, "not allowed");
+    /* Whom a trusted proxy does not name may be anybody. */
+    expect_problem(store_ask_alone(one, "PUT", "a", "", "x"), 403,
+                   "not allowed");
+    expect_problem(store_ask_alone(one, "PUT", "a",
+                                   "X-Forwarded-For: unknown\r\n", "x"),
+                   403, "not allowed");
+    expect_status(store_ask_alone(one, "GET", "a", from_afar, NULL), 404);
+}
+
+static void this_machine_is_asked_by_its_own_names(void **state)
+{
+    struct server *one = START_STORE(store_place(), "--status-host=kv.example");
+    struct client *client = client_open(one);
+
+    (void)state;
     expect_status(store_ask_alone(one, "PUT", "a", "", "x"), 201);
-    expect_status(store_ask_alone(one, "GET", "a", from_afar, NULL), 200);
+    expect_problem(store_ask_alone(one, "PUT", "a", "Via: 1.1 p\r\n", "x"), 403,
+                   "not allowed");
+    client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: evil.example\r\n"
+                       "Content-Length: 1\r\n\r\nx");
+    expect_problem(client_reply(client), 403, "not allowed");
+    /* As a page of evil.example would, whose name leads here (DNS rebinding). */
+    client_say(client, "GET /kv/a HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    expect_problem(client_reply(client), 403, "that Host");
+    client_say(client, "GET /kv/ HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    expect_problem(client_reply(client), 403, "that Host");
+    client_say(client, "GET /kv/a HTTP/1.1\r\nHost: KV.example:80\r\n\r\n");
+    expect_status(client_reply(client), 200);
+    client_say(client, "GET /kv/a HTTP/1.1\r\nHost: evil.example\r\n"
+                       "X-Forwarded-For: 203.0.113.7\r\n\r\n");
+    expect_status(client_reply(client), 200);
 }
 
 static void writes_can_be_open_to_all(void **state)
@@ -292,6 +321,7 @@ int main(void)
         e2e_test(a_value_too_large_is_refused_before_it_comes),
         e2e_test(tokens_say_who_may_write_what),
         e2e_test(without_tokens_only_this_machine_writes),
+        e2e_test(this_machine_is_asked_by_its_own_names),
         e2e_test(writes_can_be_open_to_all),
         e2e_test(writes_can_be_forbidden_to_all),
     };

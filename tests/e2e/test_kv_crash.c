@@ -67,11 +67,12 @@ static bool send_write(struct client *client, unsigned i, unsigned k)
     key->sent++;
     key->deletes[key->sent % OPEN_MAX] = draw(6) == 0;
     if (key->deletes[key->sent % OPEN_MAX])
-        return client_say(client,
-                          "DELETE /kv/%u/%u HTTP/1.1\r\nHost: a\r\n\r\n", i, k);
+        return client_say(
+            client, "DELETE /kv/%u/%u HTTP/1.1\r\nHost: localhost\r\n\r\n", i,
+            k);
     value_of(i, k, key->sent, value);
     return client_say(client,
-                      "PUT /kv/%u/%u HTTP/1.1\r\nHost: a\r\n"
+                      "PUT /kv/%u/%u HTTP/1.1\r\nHost: localhost\r\n"
                       "Content-Length: %zu\r\n\r\n%s",
                       i, k, strlen(value), value);
 }
@@ -86,7 +87,7 @@ static bool send_pair(struct client *client)
              "{\"op\":\"put\",\"key\":\"pair/b\",\"value\":\"%u\"}\n",
              pairs_sent, pairs_sent);
     return client_say(client,
-                      "POST /kv/-/batch HTTP/1.1\r\nHost: a\r\n"
+                      "POST /kv/-/batch HTTP/1.1\r\nHost: localhost\r\n"
                       "Content-Type: application/x-ndjson\r\n"
                       "Content-Length: %zu\r\n\r\n%s",
                       strlen(lines), lines);

@@ -152,7 +152,7 @@ static void two_stores_are_two(void **state)
     (void)state;
     store_put(client, "a", "here");
     expect_status(client_ask(client, "GET", "/other/a", NULL), 404);
-    client_say(client, "PUT /other/a HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /other/a HTTP/1.1\r\nHost: localhost\r\n"
                        "Content-Length: 5\r\n\r\nthere");
     expect_status(client_reply(client), 201);
     expect_body(client_ask(client, "GET", "/other/a", NULL), "there");

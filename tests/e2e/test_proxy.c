@@ -179,14 +179,15 @@ static void a_socket_or_a_name_is_as_good(void **state)
 
 static void bodies_go_there_too(void **state)
 {
-    struct server *behind = START("--kv", printed("/kv=%s", store_folder()));
+    struct server *behind = START("--kv", printed("/kv=%s", store_folder()),
+                                  "--kv-open-writes");
     struct server *front = START("--proxy", to("/kv", behind, ""));
     struct client *client = client_open(front);
 
     (void)state;
     expect_status(store_ask(client, "PUT", "a", "", "some"), 201);
     store_holds(client, "a", "some");
-    client_say(client, "PUT /kv/b HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /kv/b HTTP/1.1\r\nHost: localhost\r\n"
                        "Transfer-Encoding: chunked\r\n\r\n"
                        "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
     expect_status(client_reply(client), 201);
@@ -322,7 +323,7 @@ static void a_body_of_chunks_has_an_end_too(void **state)
     struct client *client = client_open(front);
 
     (void)state;
-    client_say(client, "PUT /kv/c HTTP/1.1\r\nHost: a\r\n"
+    client_say(client, "PUT /kv/c HTTP/1.1\r\nHost: localhost\r\n"
                        "Transfer-Encoding: chunked\r\n\r\n"
                        "8\r\n01234567\r\n3\r\n890\r\n0\r\n\r\n");
     expect_status(client_reply(client), 413);
@@ -346,10 +347,11 @@ static void a_password_is_asked_for_before_a_server_is(void **state)
     expect_status(get(front, "/kv/secret"), 401);
     client = client_open(front);
     memset(body, 'x', HIDDEN);
-    client_say(client,
-               "PUT /kv/secret HTTP/1.1\r\nHost: a\r\nContent-Length: %u\r\n"
-               "\r\n",
-               HIDDEN);
+    client_say(
+        client,
+        "PUT /kv/secret HTTP/1.1\r\nHost: localhost\r\nContent-Length: %u\r\n"
+        "\r\n",
+        HIDDEN);
     (void)client_send(client, body, HIDDEN);
     expect_status(client_reply(client), 401);
     client_close(client);

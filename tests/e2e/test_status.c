@@ -21,7 +21,7 @@ enum {
     TICK_MS = 1000
 };
 
-#define EVENTS "GET /_s/events HTTP/1.1\r\nHost: a\r\n\r\n"
+#define EVENTS "GET /_s/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 static int start(void **state)
 {
@@ -471,7 +471,7 @@ static void while_draining_it_is_not_healthy(void **state)
     (void)state;
     expect_body(get(server, "/_s/health"), "ok\n");
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
-                       "GET /_s/health HTTP/1.1\r\nHost: a\r\n\r\n");
+                       "GET /_s/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     client_take(client, 4096);
     server_signal(server, SIGTERM);
     assert_int_equal(server_wait(server, 50), -1);

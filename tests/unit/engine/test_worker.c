@@ -86,7 +86,7 @@ static int set_up(void **state)
                                         .entries_max = 100,
                                         .descriptors_max = 10,
                                         .snapshot_bytes = 16384}},
-                    .status_allowed = &nobody,
+                    .status_audience = {.allowed = &nobody},
                     .proxies = &nobody,
                     .limits = {.connections_max = 100,
                                .keepalive_ms = WAIT_MS,

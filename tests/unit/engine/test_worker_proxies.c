@@ -101,7 +101,7 @@ static void describe(void)
                                         .snapshot_bytes = 16384},
                               .on_gone = on_gone,
                               .context = &gone},
-                    .status_allowed = &nobody,
+                    .status_audience = {.allowed = &nobody},
                     .proxies = &nobody,
                     .proxied = &proxied,
                     .proxied_count = 1,

@@ -41,6 +41,8 @@ static struct fake_store {
 
 static struct kv *kv;
 static struct kv_options kv_options;
+static struct host known_hosts[] = {{{"h", 1}, known_hosts}};
+static const struct hosts known = {known_hosts, 1};
 static struct address kv_peer;
 static unsigned wakes;
 
@@ -364,7 +366,7 @@ static inline void kv_begin(const char *line, const char *fields,
     else
         snprintf(all, sizeof(all), "%s", fields);
     ask(line, all);
-    exchange.peer = &kv_peer;
+    exchange.peer = exchange.neighbour = &kv_peer;
     if (body.data && body.len > 0) {
         handler.begin(handler.self, &exchange, BYTES(""));
         while (exchange.sink && exchange.response.status == 0 && body.len > 0) {
@@ -473,6 +475,7 @@ static inline int kv_set_up(void **state)
                                .octets = {127, 0, 0, 1}};
     kv_options = (struct kv_options){.desk = &fake.desk,
                                      .prefix = BYTES("/kv"),
+                                     .access = {.names = &known},
                                      .value_bytes_max = 1000,
                                      .batch_bytes_max = 4000,
                                      .bodies_bytes_max = 10000,

@@ -53,13 +53,15 @@ static struct stats_shared *stats;
 static struct history *history;
 static struct cidr allowed[2];
 static const struct cidrs allowed_list = {allowed, 2};
+static struct host known_hosts[] = {{{"h", 1}, known_hosts}};
+static const struct hosts known = {known_hosts, 1};
 static struct status *status;
 static struct address peer;
 
 static inline int set_up(void **state)
 {
     struct stats_options options = sample_options(2);
-    struct status_options status_options = {.allowed = &allowed_list,
+    struct status_options status_options = {.audience = {&allowed_list, &known},
                                             .style = {.now = &now}};
 
     (void)state;
@@ -117,8 +119,9 @@ static inline void collect(struct response *response)
 }
 
 /* rest is what the router leaves of the path. */
-static inline void ask(struct exchange *exchange, const char *method,
-                       const char *rest, const char *fields)
+static inline void ask_at(struct exchange *exchange, const char *host,
+                          const char *method, const char *rest,
+                          const char *fields)
 {
     static char request[4000];
     static char clean[HTTP1_LINE_BYTES_MAX];
@@ -127,12 +130,13 @@ static inline void ask(struct exchange *exchange, const char *method,
     size_t used;
     unsigned code;
 
-    snprintf(request, sizeof(request), "%s /_s%s HTTP/1.1\r\nHost: h\r\n%s\r\n",
-             method, rest, fields);
+    snprintf(request, sizeof(request),
+             "%s /_s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n", method, rest, host,
+             fields);
     assert_int_equal(http1_parse(&progress, request, strlen(request),
                                  &exchange->request, &used, &code),
                      HTTP1_DONE);
-    exchange->peer = &peer;
+    exchange->peer = exchange->neighbour = &peer;
     response_init(&exchange->response);
     exchange->response.persists = true;
     exchange->response.is_head = strcmp(method, "HEAD") == 0;
@@ -143,6 +147,12 @@ static inline void ask(struct exchange *exchange, const char *method,
     collect(&exchange->response);
     answer.status = exchange->response.status;
     answer.persists = exchange->response.persists;
+}
+
+static inline void ask(struct exchange *exchange, const char *method,
+                       const char *rest, const char *fields)
+{
+    ask_at(exchange, "h", method, rest, fields);
 }
 
 /* The whole of an answer that is no stream. */

@@ -13,12 +13,15 @@
 static struct kv_tokens *tokens;
 static struct kv_token_fault fault;
 static struct kv_access access_to;
+static struct host known_hosts[] = {{{"h", 1}, known_hosts}};
+static const struct hosts known = {known_hosts, 1};
 static struct address peer;
 static struct kv_pass pass;
 
 static int set_up(void **state)
 {
-    access_to = (struct kv_access){0};
+    access_to = (struct kv_access){.names = &known};
+    exchange.neighbour = exchange.peer = &peer;
     peer = (struct address){.family = ADDRESS_IPV4, .octets = {192, 0, 2, 1}};
     return begin_asking(state);
 }
@@ -42,13 +45,13 @@ static enum kv_leave judge_at(const char *host, const char *fields)
 {
     ask("PUT /kv/a", fields);
     exchange.request.host = bytes_of(host);
-    return kv_access_judge(&access_to, &exchange.request, &peer, &pass);
+    return kv_access_judge(&access_to, &exchange, &pass);
 }
 
 static enum kv_leave judge(const char *fields)
 {
     ask("PUT /kv/a", fields);
-    return kv_access_judge(&access_to, &exchange.request, &peer, &pass);
+    return kv_access_judge(&access_to, &exchange, &pass);
 }
 
 static void a_token_opens_what_its_lines_say(void **state)
@@ -134,6 +137,34 @@ static void who_is_on_this_machine_needs_none(void **state)
     }
     peer = (struct address){.family = ADDRESS_IPV6, .octets = {[15] = 2}};
     assert_int_equal(judge(""), KV_LEAVE_UNKNOWN);
+}
+
+static void what_a_proxy_here_passes_on_needs_one(void **state)
+{
+    (void)state;
+    read_tokens(LONG_A);
+    peer = (struct address){.family = ADDRESS_UNIX};
+    assert_int_equal(judge("Via: 1.1 p\r\n"), KV_LEAVE_UNKNOWN);
+    assert_int_equal(judge("X-Forwarded-For: 127.0.0.1\r\n"), KV_LEAVE_UNKNOWN);
+    /* One that leaves nothing of its own passes on for whom it is. */
+    assert_int_equal(judge_at("www.example", ""), KV_LEAVE_UNKNOWN);
+    assert_int_equal(judge_at("localhost", ""), KV_LEAVE_GIVEN);
+}
+
+static void only_a_browser_here_that_was_misled_may_not_read(void **state)
+{
+    (void)state;
+    ask("GET /kv/a", "");
+    assert_true(kv_access_reads(&access_to, &exchange));
+    exchange.request.host = BYTES("evil.example");
+    assert_true(kv_access_reads(&access_to, &exchange));
+    peer = (struct address){.family = ADDRESS_IPV4, .octets = {127, 0, 0, 1}};
+    assert_false(kv_access_reads(&access_to, &exchange));
+    exchange.request.host = BYTES("localhost:8080");
+    assert_true(kv_access_reads(&access_to, &exchange));
+    ask("GET /kv/a", "Via: 1.1 p\r\n");
+    exchange.request.host = BYTES("www.example");
+    assert_true(kv_access_reads(&access_to, &exchange));
 }
 
 static void writes_may_be_open_to_all_or_closed_to_all(void **state)
@@ -238,6 +269,8 @@ int main(void)
         TEST(a_token_opens_what_its_lines_say),
         TEST(without_a_token_of_ours_nothing_is_written),
         TEST(who_is_on_this_machine_needs_none),
+        TEST(what_a_proxy_here_passes_on_needs_one),
+        TEST(only_a_browser_here_that_was_misled_may_not_read),
         TEST(writes_may_be_open_to_all_or_closed_to_all),
         TEST(faults_are_told_with_their_line),
         TEST(a_file_has_a_thousand_tokens_at_most),

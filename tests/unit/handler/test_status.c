@@ -198,6 +198,43 @@ static void only_this_machine_and_who_is_allowed_get_anything(void **state)
     }
 }
 
+static void it_answers_to_names_of_this_machine_only(void **state)
+{
+    static struct exchange exchange;
+    static const struct {
+        const char *host;
+        bool is_ours;
+    } cases[] = {
+        {"h", true},
+        {"H:8080", true},
+        {"localhost", true},
+        {"127.0.0.1:8080", true},
+        {"evil.example", false},
+        {"127.0.0.1.evil.example", false},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+        /* Those who are allowed may be misled, too. */
+        peer = i % 2 ? (struct address){.family = ADDRESS_IPV4,
+                                        .octets = {192, 0, 2, 1}}
+                     : (struct address){.family = ADDRESS_UNIX};
+        ask_at(&exchange, cases[i / 2].host, "GET", "/status.json", "");
+        if (answer.status != (cases[i / 2].is_ours ? 200 : 403))
+            fail_msg("%s: %u", cases[i / 2].host, answer.status);
+        response_fini(&exchange.response);
+    }
+}
+
+static void what_a_proxy_here_passes_on_is_not_of_here(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_once("GET", "/metrics", "Via: 1.1 p\r\n"), 403);
+    assert_int_equal(ask_once("GET", "/metrics", "Accept: */*\r\n"), 200);
+    peer = (struct address){.family = ADDRESS_UNKNOWN};
+    assert_int_equal(get("/metrics"), 403);
+}
+
 /* --- Its prefix ------------------------------------------------------------------------------- */
 
 static void a_prefix_is_read_without_its_last_slash(void **state)
@@ -256,6 +293,8 @@ int main(void)
         TEST(other_paths_and_methods_are_refused),
         TEST(without_memory_it_says_so),
         TEST(only_this_machine_and_who_is_allowed_get_anything),
+        TEST(it_answers_to_names_of_this_machine_only),
+        TEST(what_a_proxy_here_passes_on_is_not_of_here),
         TEST(a_prefix_is_read_without_its_last_slash),
     };
 

@@ -104,7 +104,7 @@ static void a_tick_may_be_longer_than_a_piece(void **state)
     static struct exchange exchange;
     struct stats_options many = sample_options(400);
     struct stats_shared *others = stats_shared_create(&many, &sample_began);
-    struct status_options options = {.allowed = &allowed_list,
+    struct status_options options = {.audience = {&allowed_list, &known},
                                      .stats = others,
                                      .history = history,
                                      .style = {.now = &now}};

@@ -258,7 +258,8 @@ static void help_names_every_option(void **state)
         "--header-timeout TIME|--body-timeout TIME|--send-timeout TIME|"
         "--send-rate-min BYTES|--drain-timeout TIME|"
         "--access-log WHERE|--log-format FORMAT|--log-overflow "
-        "WHAT|--status PREFIX|--status-allow CIDR|--log-level LEVEL|"
+        "WHAT|--status PREFIX|--status-allow CIDR|--status-host NAME|"
+        "--log-level LEVEL|"
         "--profile|-h, --help|-V, --version";
     const char *at = names;
     char *text;

@@ -31,6 +31,7 @@ static void every_bad_value_names_its_option(void **state)
                  {"access-log", "_"},
                  {"status", "_ / x /a//b /a// /. /a/.. /a%62 /a?b /a/b;c //"},
                  {"status-allow", "_ x 10.0.0.1/8 10.0.0.0/33 ::1/129 unix:"},
+                 {"status-host", "_ a..b a:80 *. *.*.a a/b 10.0.0.1 [::1]"},
                  {"log-format", "_ combine %h %{x} %{status %"},
                  {"log-overflow", "_ block"},
                  {"log-level", "_ warn 3"}};

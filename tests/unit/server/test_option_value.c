@@ -30,7 +30,9 @@ static void what_was_told_is_printed_as_a_file_has_it(void **state)
                  {"-l a:1 -l b:2", "listen", "{\"a:1\", \"b:2\"}"},
                  {"--status=/a/", "status", "\"/a\""},
                  {"--status-allow=::1 --status-allow=10.0.0.0/8",
-                  "status-allow", "{\"::1/128\", \"10.0.0.0/8\"}"}};
+                  "status-allow", "{\"::1/128\", \"10.0.0.0/8\"}"},
+                 {"--status-host=a.example --status-host=*.b", "status-host",
+                  "{\"a.example\", \"*.b\"}"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
