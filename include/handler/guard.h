@@ -18,9 +18,10 @@
 struct guard {
     struct password_desk *desk;
     const struct response_style *style;
-    /* Answers an exchange that has waited: it is let in, or to be given to
-     * guard_refuse(). */
-    void (*resume)(void *context, struct exchange *exchange, bool is_admitted);
+    /* Answers an exchange that has waited for htpasswd: it is let in, or to be
+     * given to guard_refuse(). */
+    void (*resume)(void *context, struct exchange *exchange,
+                   const struct htpasswd *htpasswd, bool is_admitted);
     /* Whatever waits may have got its verdict: its stream is to be asked. */
     void (*wake)(void *wake_context);
     void *context;

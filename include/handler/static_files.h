@@ -16,12 +16,28 @@
 #include "handler/handler.h"
 #include "handler/try_files.h"
 
+/*
+ * Judges files that are sent in the place of what was asked for: the index of a
+ * directory, what try_files finds, a precompressed sibling. Each has a path of
+ * its own, clean and in its site, for which other rules may have been made.
+ */
+struct file_judge {
+    /* False: exchange has been answered, or waits and is answered anew. NULL:
+     * there is no judge. */
+    bool (*admits)(void *context, struct exchange *exchange, struct bytes path);
+    /* Whether it can be had without a question; nothing is answered. */
+    bool (*is_free)(void *context, const struct exchange *exchange,
+                    struct bytes path);
+    void *context;
+};
+
 struct static_files_options {
     struct file_cache *cache;           /* borrowed */
     const struct response_style *style; /* borrowed */
     struct file_space space;
     enum send_method send_method;      /* the cache's */
     const struct try_files *try_files; /* borrowed; NULL: the path is all */
+    struct file_judge judge;
     bool strips_prefix; /* files go by what is behind the location's path */
     bool autoindex;     /* list directories that have no index.html */
     bool show_hidden;   /* serve names that begin with a dot */

@@ -26,10 +26,26 @@ struct path {
 
 /* Cleans raw, which begins with '/'. The usual path (nothing to decode, no
  * empty or dotted segment) is found in one pass and path_out->clean borrows
- * raw; otherwise it is written to out, which has room for raw.len bytes. A
- * final '/' stays (also where "." or ".." ended the path). False: refuse
+ * raw; otherwise it is written to out, which has room for raw.len bytes and may
+ * be where raw is. A final '/' stays (also where "." or ".." ended the path). False: refuse
  * with 400. */
 MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
+
+/* How some servers read a path else; flags. */
+enum path_reading {
+    PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is "/a/d" to them */
+    PATH_WITH_BACKSLASHES = 2,   /* and "/a\\b" or "/a%5Cb" is "/a/b" */
+    PATH_READINGS = 4            /* of these, all together and none */
+};
+
+/* Whether raw has anything that those readings are about. */
+bool path_is_ambiguous(struct bytes raw);
+
+/* As path_clean(), of what raw is in that reading; out has room for raw.len
+ * bytes. False: it is none there that is taken, as where it climbs above the
+ * root. */
+MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
+                            struct path *path_out);
 
 /* Whether path is prefix, which has no slash at its end, or lies below it. */
 static inline bool path_leads(struct bytes prefix, struct bytes path)

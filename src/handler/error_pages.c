@@ -2,8 +2,6 @@
 
 #include "http/path.h"
 
-enum { PATH_BYTES_MAX = 500 };
-
 /* --- Reading ------------------------------------------------------------- */
 
 static struct bytes take_word(struct bytes *rest)
@@ -42,11 +40,12 @@ static uint8_t *find_place(struct error_pages *pages, struct bytes word)
 
 static bool is_file_path(struct bytes text)
 {
-    char storage[PATH_BYTES_MAX];
+    char storage[ERROR_PAGE_PATH_MAX];
     struct path path;
 
-    return text.len <= PATH_BYTES_MAX && path_clean(text, storage, &path) &&
-           bytes_eq(path.clean, text) && text.data[text.len - 1] != '/';
+    return text.len <= ERROR_PAGE_PATH_MAX &&
+           path_clean(text, storage, &path) && bytes_eq(path.clean, text) &&
+           text.data[text.len - 1] != '/';
 }
 
 const char *error_pages_add(struct error_pages *pages, struct bytes text)

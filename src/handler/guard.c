@@ -12,6 +12,7 @@ struct visitor {
     struct password_wait wait;
     const struct guard *guard;
     struct exchange *exchange;
+    const struct htpasswd *htpasswd;
     enum password_verdict verdict;
 };
 
@@ -20,6 +21,7 @@ static int fill(struct stream *stream, struct buf *out)
     struct visitor *visitor = (struct visitor *)stream;
     const struct guard *guard = visitor->guard;
     struct exchange *exchange = visitor->exchange;
+    const struct htpasswd *htpasswd = visitor->htpasswd;
     enum password_verdict verdict = visitor->verdict;
 
     (void)out; /* the answer writes there what it likes */
@@ -27,7 +29,8 @@ static int fill(struct stream *stream, struct buf *out)
         return STREAM_LATER;
     exchange->response.stream = NULL;
     free(visitor);
-    guard->resume(guard->context, exchange, verdict == PASSWORD_RIGHT);
+    guard->resume(guard->context, exchange, htpasswd,
+                  verdict == PASSWORD_RIGHT);
     return STREAM_ANSWERED;
 }
 
@@ -50,7 +53,8 @@ static void on_done(struct password_wait *wait, enum password_verdict verdict)
 
 /* What has been asked waits in exchange; NULL: no memory. */
 static struct visitor *make_wait(const struct guard *guard,
-                                 struct exchange *exchange)
+                                 struct exchange *exchange,
+                                 const struct htpasswd *htpasswd)
 {
     struct visitor *visitor = malloc(sizeof(*visitor));
 
@@ -60,6 +64,7 @@ static struct visitor *make_wait(const struct guard *guard,
                                     .wait = {.on_done = on_done},
                                     .guard = guard,
                                     .exchange = exchange,
+                                    .htpasswd = htpasswd,
                                     .verdict = PASSWORD_LATER};
     return visitor;
 }
@@ -73,7 +78,7 @@ static bool check(const struct guard *guard, struct exchange *exchange,
                                          .password = auth->password,
                                          .asker = exchange->peer,
                                          .now_ms = guard->style->now->mono_ms};
-    struct visitor *visitor = make_wait(guard, exchange);
+    struct visitor *visitor = make_wait(guard, exchange, htpasswd);
     enum password_verdict verdict = PASSWORD_BUSY;
 
     if (visitor)

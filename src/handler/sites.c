@@ -1,10 +1,7 @@
 #include "handler/sites_priv.h"
 
-#include <stdio.h>
-
 #include "handler/cors.h"
 #include "handler/error_pages.h"
-#include "handler/rate_limit.h"
 #include "handler/redirect.h"
 
 /* --- Answering ------------------------------------------------------------ */
@@ -32,134 +29,64 @@ static void answer_all(const struct sites *sites, struct exchange *exchange)
     response_add_head(response);
 }
 
-static struct place *find_place(struct sites *sites, struct exchange *exchange,
-                                struct bytes *rest_out)
+static struct site *find_site(const struct sites *sites, struct bytes host)
 {
-    struct site *site = hosts_find(&sites->hosts, exchange->request.host);
-    const struct route *route;
+    struct site *site = hosts_find(&sites->hosts, host);
 
-    if (!site)
-        site = sites->first;
-    route = router_find(&site->router, exchange->path.clean, rest_out);
-    return route ? route->place : &site->place;
-}
-
-/* Anybody may hide behind an unknown address: those who are denied, too. */
-static bool is_welcome(const struct location_options *options,
-                       const struct address *peer)
-{
-    if (peer->family == ADDRESS_UNKNOWN)
-        return options->deny.count == 0 && options->allow.count == 0;
-    return !cidrs_contain(&options->deny, peer) &&
-           (options->allow.count == 0 || cidrs_contain(&options->allow, peer));
-}
-
-static void refuse_often(const struct sites *sites, struct response *response,
-                         uint32_t wait_s)
-{
-    char line[64];
-    int len = snprintf(line, sizeof(line), "Retry-After: %u\r\n", wait_s);
-
-    response_make_error(response, 429, (struct bytes){line, (size_t)len},
-                        sites_style(sites));
-}
-
-/* Whether an exchange has been asked for a password already. */
-enum admission { ADMISSION_OPEN, ADMISSION_GRANTED, ADMISSION_REFUSED };
-
-/* Whether its address may come in now; else it has been answered. */
-static bool may_enter(const struct sites *sites,
-                      const struct location_options *options,
-                      struct exchange *exchange)
-{
-    uint32_t wait_s = 0;
-
-    if (!is_welcome(options, exchange->peer)) {
-        response_make_error(&exchange->response, 403, BYTES(""),
-                            sites_style(sites));
-        return false;
-    }
-    if (options->limiter)
-        wait_s = rate_limit_take(options->limiter, exchange->peer,
-                                 sites_style(sites)->now->mono_ms);
-    if (wait_s == 0)
-        return true;
-    refuse_often(sites, &exchange->response, wait_s);
-    return false;
-}
-
-/* Whether it is let in; else it has been answered, or will be resumed. */
-static bool admits(const struct sites *sites,
-                   const struct location_options *options,
-                   struct exchange *exchange)
-{
-    if (!exchange->has_begun && !may_enter(sites, options, exchange))
-        return false;
-    return !options->htpasswd ||
-           guard_admits(&sites->guard, exchange, options->htpasswd,
-                        bytes_of(options->auth_realm));
-}
-
-/* Whether its body is, as far as is known, too large; then it is answered. */
-static bool has_too_much(const struct sites *sites,
-                         const struct location_options *options,
-                         struct exchange *exchange)
-{
-    if (options->body_max == 0 ||
-        (exchange->request.content_length <= options->body_max &&
-         exchange->body_bytes <= options->body_max))
-        return false;
-    response_make_error(&exchange->response, 413, BYTES(""),
-                        sites_style(sites));
-    return true;
-}
-
-/* Whether it is let in, if that has not been settled while it waited. */
-static bool enters(const struct sites *sites,
-                   const struct location_options *options,
-                   struct exchange *exchange, enum admission admission)
-{
-    if (admission == ADMISSION_OPEN)
-        return admits(sites, options, exchange);
-    if (admission == ADMISSION_REFUSED)
-        guard_refuse(&sites->guard, exchange, bytes_of(options->auth_realm));
-    return admission == ADMISSION_GRANTED;
+    return site ? site : sites->first;
 }
 
 /* Whether it has been answered by a rule of the place. */
-static bool answer_by_rule(const struct sites *sites,
-                           const struct location_options *options,
-                           struct exchange *exchange)
+static bool answer_by_rule(const struct place *place, struct exchange *exchange)
 {
-    if (has_too_much(sites, options, exchange))
-        return true;
-    return options->redirects &&
-           redirect_answer(options->redirects, exchange, exchange->path.clean,
-                           sites_style(sites));
+    const struct redirect_rules *redirects = place->options->redirects;
+
+    return place_is_overfull(place, exchange) ||
+           (redirects &&
+            redirect_answer(redirects, exchange, exchange->path.clean,
+                            sites_style(place->sites)));
+}
+
+/* Puts a page in the place of an error, which lies below place's root. */
+static void apply_error_page(const struct place *place,
+                             struct exchange *exchange, struct bytes rest)
+{
+    const struct error_pages *pages = place->options->error_pages;
+    struct bytes page = error_pages_find(pages, exchange->response.status);
+    struct bytes clean = exchange->path.clean;
+    char storage[HTTP1_LINE_BYTES_MAX + ERROR_PAGE_PATH_MAX];
+    struct buf path;
+
+    buf_init(&path, storage, sizeof(storage), sizeof(storage));
+    if (place->options->strip_prefix)
+        buf_put(&path, (struct bytes){clean.data, clean.len - rest.len});
+    buf_put(&path, page);
+    if (page.len > 0 && place_shows(place, exchange, buf_bytes(&path)))
+        error_pages_apply(pages, place->sites->cache,
+                          static_files_space(place->files),
+                          &exchange->response);
 }
 
 /* What a place says of whatever it answers. A preflight asks before there are
  * credentials, and so comes before all else (Fetch standard 3.2.2). */
-static void answer_place(struct sites *sites, struct place *place,
-                         struct exchange *exchange, struct bytes rest,
-                         enum admission admission)
+static void answer_place(struct place *place, struct exchange *exchange,
+                         struct bytes rest)
 {
     const struct location_options *options = place->options;
+    const struct response_style *style = sites_style(place->sites);
     struct response *response = &exchange->response;
 
     response->edits = options->edits;
     response->extra_count = 0;
     if (options->cors) {
-        if (cors_answer_preflight(options->cors, exchange, sites_style(sites)))
+        if (cors_answer_preflight(options->cors, exchange, style))
             return;
         cors_describe(options->cors, &exchange->request, response);
     }
-    if (enters(sites, options, exchange, admission) &&
-        !answer_by_rule(sites, options, exchange))
+    if (place_admits(place, exchange) && !answer_by_rule(place, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
     if (response->is_error && options->error_pages && place->files)
-        error_pages_apply(options->error_pages, sites->cache,
-                          static_files_space(place->files), response);
+        apply_error_page(place, exchange, rest);
 }
 
 /* NULL: none, and the path is one to be cleaned. */
@@ -174,7 +101,8 @@ static struct place *find_raw(struct sites *sites, struct bytes raw)
     return NULL;
 }
 
-/* The place that its host and path lead to; NULL: that is no path. */
+/* The place that its host and path lead to; NULL: that is no path, or one that
+ * the server behind the place might not understand as it was understood here. */
 static struct place *route(struct sites *sites, struct exchange *exchange,
                            struct bytes *rest_out)
 {
@@ -190,12 +118,14 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
         !path_clean(raw, sites->path, &exchange->path))
         return NULL;
     *rest_out = exchange->path.clean;
-    return sites->only ? &sites->only->place
-                       : find_place(sites, exchange, rest_out);
+    if (sites->only)
+        return &sites->only->place;
+    place = site_find(find_site(sites, exchange->request.host),
+                      exchange->path.clean, rest_out);
+    return place_is_misread(place, raw) ? NULL : place;
 }
 
-static void answer_path(struct sites *sites, struct exchange *exchange,
-                        enum admission admission)
+static void answer_path(struct sites *sites, struct exchange *exchange)
 {
     struct bytes rest;
     struct place *place = route(sites, exchange, &rest);
@@ -206,14 +136,18 @@ static void answer_path(struct sites *sites, struct exchange *exchange,
     else if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else
-        answer_place(sites, place, exchange, rest, admission);
+        answer_place(place, exchange, rest);
 }
 
 /* It was not answered when it came. */
-void sites_resume(void *sites, struct exchange *exchange, bool is_admitted)
+void sites_resume(void *context, struct exchange *exchange,
+                  const struct htpasswd *htpasswd, bool is_admitted)
 {
-    answer_path(sites, exchange,
-                is_admitted ? ADMISSION_GRANTED : ADMISSION_REFUSED);
+    struct sites *sites = context;
+
+    sites->admission = (struct admission){htpasswd, is_admitted};
+    answer_path(sites, exchange);
+    sites->admission = (struct admission){0};
 }
 
 /* Once for each exchange. */
@@ -243,8 +177,7 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     if (!place || !place->handler.begin)
         return;
     exchange->response.edits = place->options->edits;
-    if (!may_enter(sites, place->options, exchange) ||
-        answer_by_rule(sites, place->options, exchange))
+    if (!place_takes(place, exchange) || answer_by_rule(place, exchange))
         return;
     exchange->has_begun = true;
     exchange->body_max = place->options->body_max;
@@ -263,7 +196,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     if (bytes_eq(exchange->request.path, BYTES("*")))
         answer_all(sites, exchange);
     else
-        answer_path(sites, exchange, ADMISSION_OPEN);
+        answer_path(sites, exchange);
 }
 
 struct handler sites_handler(struct sites *sites)

@@ -18,9 +18,10 @@ static struct bytes text_of(const char *text)
     return text ? bytes_of(text) : BYTES("");
 }
 
-static struct static_files *make_files(const struct sites *sites,
-                                       const struct location_options *options)
+static struct static_files *make_files(struct place *place)
 {
+    const struct sites *sites = place->sites;
+    const struct location_options *options = place->options;
     struct static_files_options files = {
         .cache = sites->cache,
         .style = sites_style(sites),
@@ -37,6 +38,8 @@ static struct static_files *make_files(const struct sites *sites,
         .show_hidden = options->show_hidden};
 
     assert(files.space.root);
+    if (place->site->has_locations)
+        files.judge = place_judge(place);
     return static_files_create(&files);
 }
 
@@ -53,10 +56,11 @@ static struct respond *make_respond(const struct sites *sites,
 }
 
 /* mount: what answers instead of what options say, or NULL. */
-static bool furnish(struct sites *sites, struct place *place,
+static bool furnish(struct site *site, struct place *place,
                     const struct location_options *options,
                     const struct mount *mount)
 {
+    struct sites *sites = site->place.sites;
     struct place **places = arena_grow(&sites->arena, sites->places,
                                        sites->place_count, sizeof(*places));
 
@@ -64,7 +68,10 @@ static bool furnish(struct sites *sites, struct place *place,
         return false;
     sites->places = places;
     places[sites->place_count++] = place;
+    place->sites = sites;
+    place->site = site;
     place->options = options;
+    place->is_proxied = mount;
     place->is_plain = !options->edits && !options->error_pages &&
                       !options->redirects && !options->cors &&
                       options->allow.count == 0 && options->deny.count == 0 &&
@@ -72,7 +79,7 @@ static bool furnish(struct sites *sites, struct place *place,
                       options->body_max == 0;
     place->handler = (struct handler){.answer = answer_nothing, .self = sites};
     if (options->root) {
-        place->files = make_files(sites, options);
+        place->files = make_files(place);
         if (!place->files)
             return false;
         place->handler = static_files_handler(place->files);
@@ -101,6 +108,7 @@ static void make_mounts(struct sites *sites)
         sites->mounts[i] = (struct place){
             .handler = sites->options.mounts[i].handler,
             .options = &mount_place,
+            .sites = sites,
             .is_plain = true};
 }
 
@@ -158,7 +166,7 @@ static bool add_obedient(struct sites *sites, struct site *site,
             continue;
         place = arena_take(&sites->arena, sizeof(*place));
         if (!place ||
-            !furnish(sites, place, rules_around(options, mount->prefix), mount))
+            !furnish(site, place, rules_around(options, mount->prefix), mount))
             return false;
         router_add(&site->router,
                    &(struct route){.path = mount->prefix, .place = place});
@@ -191,7 +199,7 @@ static bool add_locations(struct sites *sites, struct site *site,
 
         if (!says_what(&location->options, &options->options))
             mount = mount_around(sites, location->path);
-        if (!place || !furnish(sites, place, &location->options, mount))
+        if (!place || !furnish(site, place, &location->options, mount))
             return false;
         router_add(&site->router,
                    &(struct route){.path = location->path,
@@ -219,6 +227,8 @@ static struct site *add_site(struct sites *sites,
 
     if (!site)
         return NULL;
+    site->place.sites = sites;
+    site->has_locations = options->location_count > 0;
     site->router.routes = arena_take(&sites->arena,
                                      routes * sizeof(struct route));
     if (!site->router.routes)
@@ -226,7 +236,7 @@ static struct site *add_site(struct sites *sites,
     add_mounts(sites, site);
     return add_locations(sites, site, options) &&
                    add_obedient(sites, site, options) &&
-                   furnish(sites, &site->place, &options->options, NULL) &&
+                   furnish(site, &site->place, &options->options, NULL) &&
                    add_hosts(sites, site, options)
                ? site
                : NULL;

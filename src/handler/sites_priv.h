@@ -1,11 +1,13 @@
 /*
- * sites_priv - what the two files of sites share: sites.c, which answers, and
- * sites_make.c, which furnishes them.
+ * sites_priv - what the files of sites share: sites.c, which answers,
+ * sites_admit.c, which says who may come, and sites_make.c, which furnishes
+ * them.
  */
 #ifndef HANDLER_SITES_PRIV_H
 #define HANDLER_SITES_PRIV_H
 
 #include "handler/guard.h"
+#include "handler/handler.h"
 #include "handler/hosts.h"
 #include "handler/respond.h"
 #include "handler/router.h"
@@ -13,18 +15,30 @@
 #include "handler/static_files.h"
 #include "http/http1.h"
 
+struct site;
+
 /* A location, or what a site does elsewhere. */
 struct place {
     struct handler handler;
     const struct location_options *options;
+    struct sites *sites;
+    struct site *site;          /* NULL: a mount of all sites */
     struct static_files *files; /* what it serves, or its error pages */
     struct respond *respond;    /* or says; NULL: it does not */
     bool is_plain;              /* there is nothing but the handler */
+    bool is_proxied;            /* other servers read the path, too */
+};
+
+/* What has become of the passwords an exchange has waited for. */
+struct admission {
+    const struct htpasswd *asked; /* NULL: it has not waited */
+    bool is_granted;
 };
 
 struct site {
     struct place place; /* where no route leads */
     struct router router;
+    bool has_locations;
 };
 
 struct sites {
@@ -40,6 +54,7 @@ struct sites {
     struct place **places;   /* all of them, ... */
     size_t place_count;      /* ... but for mounts */
     struct place mounts[SITES_MOUNTS_MAX];
+    struct admission admission; /* of the exchange that is being answered */
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean form of what is asked for */
 };
 
@@ -49,7 +64,43 @@ static inline const struct response_style *sites_style(const struct sites
     return &sites->options.cache.style;
 }
 
+/* The place for a clean path of that site; *rest_out as of router_find(). */
+static inline struct place *site_find(struct site *site, struct bytes clean,
+                                      struct bytes *rest_out)
+{
+    const struct route *route = router_find(&site->router, clean, rest_out);
+
+    if (!route)
+        *rest_out = clean;
+    return route ? route->place : &site->place;
+}
+
+/* --- sites.c ------------------------------------------------------------------ */
+
 /* Answers an exchange that has been asked for its password; see guard.h. */
-void sites_resume(void *sites, struct exchange *exchange, bool is_admitted);
+void sites_resume(void *context, struct exchange *exchange,
+                  const struct htpasswd *htpasswd, bool is_admitted);
+
+/* --- sites_admit.c: who may come where ---------------------------------------- */
+
+/* Whether exchange's address may come to place now; else it has been answered. */
+bool place_takes(const struct place *place, struct exchange *exchange);
+
+/* The same, with its password; it may also wait, and is resumed. */
+bool place_admits(const struct place *place, struct exchange *exchange);
+
+/* Whether its body is, as far as is known, too large; then it is answered. */
+bool place_is_overfull(const struct place *place, struct exchange *exchange);
+
+/* For what is sent by place, and is below the path of another, perhaps. */
+struct file_judge place_judge(struct place *place);
+
+/* Whether a page by that path may be sent by place for an error. */
+bool place_shows(const struct place *place, const struct exchange *exchange,
+                 struct bytes path);
+
+/* Whether the server behind place may read the path as one to which stricter
+ * rules apply than to place. */
+bool place_is_misread(const struct place *place, struct bytes raw);
 
 #endif

@@ -1,4 +1,4 @@
-#include "handler/static_files.h"
+#include "handler/static_files_priv.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -10,20 +10,10 @@
 
 #define ALLOW_LINE "Allow: GET, HEAD, OPTIONS\r\n"
 
-struct static_files {
-    struct static_files_options options;
-    struct boundary boundary;
-};
-
-static const struct response_style *style_of(const struct static_files *files)
-{
-    return files->options.style;
-}
-
 static void fail(const struct static_files *files, struct response *response,
                  unsigned status)
 {
-    response_make_error(response, status, BYTES(""), style_of(files));
+    response_make_error(response, status, BYTES(""), files->options.style);
 }
 
 /* --- Bodies ------------------------------------------------------------- */
@@ -87,7 +77,7 @@ static void send_special(const struct static_files *files,
 static void send_whole(const struct static_files *files,
                        struct response *response, struct file_entry *entry)
 {
-    struct bytes head = file_entry_head(entry, style_of(files)->now);
+    struct bytes head = file_entry_head(entry, files->options.style->now);
     struct bytes end = head_end(response);
     uint64_t bytes = entry->stamp.bytes;
 
@@ -118,7 +108,7 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
     if (!representation_is_plain(&exchange->request)) {
         representation = represent(files, entry);
         switch (representation_answer(&representation, exchange,
-                                      style_of(files), &files->boundary)) {
+                                      files->options.style, &files->boundary)) {
         case REPRESENTATION_BODY:
             set_origin(&exchange->response, entry);
             return;
@@ -159,7 +149,7 @@ static void redirect_to_slash(const struct static_files *files,
         fail(files, &exchange->response, 500);
     else
         response_make_error(&exchange->response, 301, buf_bytes(&fields),
-                            style_of(files));
+                            files->options.style);
     buf_fini(&fields);
 }
 
@@ -186,75 +176,25 @@ static void answer_directory(const struct static_files *files,
         return;
     }
     response->status = 200;
-    head_begin(&response->head, 200, style_of(files));
+    head_begin(&response->head, 200, files->options.style);
     listing_describe(format, &response->head);
     response_add_stream(response, listing);
 }
 
 /* --- Which entry --------------------------------------------------------- */
 
-static struct file_entry *acquire_intact(struct static_files *files,
-                                         struct bytes path, enum coding coding)
-{
-    struct file_entry *entry = file_cache_acquire(files->options.cache,
-                                                  &files->options.space, path,
-                                                  coding);
-
-    if (entry && entry->kind == FILE_REGULAR && !entry->is_snapshot &&
-        !file_entry_is_intact(entry)) {
-        file_cache_forget(files->options.cache, entry);
-        file_entry_release(entry);
-        entry = file_cache_acquire(files->options.cache, &files->options.space,
-                                   path, coding);
-    }
-    return entry;
-}
-
-/* The entry of a path in itself, without a coding. Whether it has siblings is
- * of interest only to a client that takes codings. */
-static struct file_entry *acquire_identity(struct static_files *files,
-                                           const struct request *request,
-                                           struct bytes path)
-{
-    struct file_entry *entry = acquire_intact(files, path, CODING_IDENTITY);
-
-    if (!entry || entry->kind != FILE_REGULAR ||
-        !request_find(request, FIELD_ACCEPT_ENCODING) ||
-        !file_cache_siblings_changed(files->options.cache, entry))
-        return entry;
-    file_entry_release(entry);
-    return acquire_intact(files, path, CODING_IDENTITY);
-}
-
-/* The sibling that the client likes best, in the place of entry; entry when
- * there is none. */
-static struct file_entry *prefer_sibling(struct static_files *files,
-                                         const struct request *request,
-                                         struct bytes path,
-                                         struct file_entry *entry)
-{
-    enum coding coding = coding_choose(request, entry->siblings);
-    struct file_entry *sibling;
-
-    if (coding == CODING_IDENTITY)
-        return entry;
-    sibling = acquire_intact(files, path, coding);
-    if (sibling && sibling->kind == FILE_REGULAR) {
-        file_entry_release(entry);
-        return sibling;
-    }
-    file_entry_release(sibling);
-    return entry;
-}
-
-/* Answers with what a name leads to; takes over the reference to entry. */
+/* Answers with what a name leads to, found for asked; takes over the reference
+ * to entry. */
 static void answer_entry(struct static_files *files, struct exchange *exchange,
-                         struct bytes name, struct file_entry *entry)
+                         struct bytes asked, struct bytes name,
+                         struct file_entry *entry)
 {
     switch (entry->kind) {
     case FILE_REGULAR:
+        if (!static_files_admit(files, exchange, asked, name))
+            break;
         if (entry->siblings != 0)
-            entry = prefer_sibling(files, &exchange->request, name, entry);
+            entry = static_files_prefer(files, exchange, asked, name, entry);
         answer_file(files, exchange, entry);
         return;
     case FILE_DIRECTORY:
@@ -306,13 +246,14 @@ static void answer_tried(struct static_files *files, struct exchange *exchange,
                 fail(files, response, name.failed ? 414 : step.status);
             return;
         }
-        entry = acquire_identity(files, &exchange->request, buf_bytes(&name));
+        entry = static_files_acquire(files, &exchange->request,
+                                     buf_bytes(&name));
         if (!entry) {
             fail(files, response, 500);
             return;
         }
         if (is_there(entry, buf_bytes(&name))) {
-            answer_entry(files, exchange, buf_bytes(&name), entry);
+            answer_entry(files, exchange, asked, buf_bytes(&name), entry);
             return;
         }
         is_directory |= entry->kind == FILE_DIRECTORY &&
@@ -333,9 +274,9 @@ static void answer_get(struct static_files *files, struct exchange *exchange,
     } else if (files->options.try_files) {
         answer_tried(files, exchange, name);
     } else {
-        entry = acquire_identity(files, &exchange->request, name);
+        entry = static_files_acquire(files, &exchange->request, name);
         if (entry)
-            answer_entry(files, exchange, name, entry);
+            answer_entry(files, exchange, name, name, entry);
         else
             fail(files, &exchange->response, 500);
     }
@@ -345,7 +286,7 @@ static void answer_options(const struct static_files *files,
                            struct response *response)
 {
     response->status = 204;
-    head_begin(&response->head, 204, style_of(files));
+    head_begin(&response->head, 204, files->options.style);
     buf_put_literal(&response->head, ALLOW_LINE);
     response_add_head(response);
 }
@@ -393,7 +334,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         break;
     }
     response_make_error(&exchange->response, 405, BYTES(ALLOW_LINE),
-                        style_of(files));
+                        files->options.style);
 }
 
 struct handler static_files_handler(struct static_files *files)

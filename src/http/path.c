@@ -117,6 +117,64 @@ bool path_clean(struct bytes raw, char *out, struct path *path_out)
     return true;
 }
 
+/* A byte of a path as it stands there; ';' and '\' may be encoded. */
+static char take_byte(const char **at, const char *end)
+{
+    char c = *(*at)++;
+
+    if (c == '%') {
+        int value = percent_value(*at, end);
+
+        if (value == ';' || value == '\\') {
+            c = (char)value;
+            *at += 2;
+        }
+    }
+    return c;
+}
+
+bool path_is_ambiguous(struct bytes raw)
+{
+    const char *end = raw.data + raw.len;
+
+    for (const char *at = raw.data; at < end;) {
+        char c = take_byte(&at, end);
+
+        if (c == ';' || c == '\\')
+            return true;
+    }
+    return false;
+}
+
+bool path_clean_as(struct bytes raw, unsigned reading, char *out,
+                   struct path *path_out)
+{
+    const char *end = raw.data + raw.len;
+    bool is_parameter = false;
+    char *to = out;
+
+    for (const char *at = raw.data; at < end;) {
+        const char *from = at;
+        char c = take_byte(&at, end);
+
+        if (c == '\\' && reading & PATH_WITH_BACKSLASHES) {
+            c = '/';
+            from = "/";
+        }
+        if (c == ';' && reading & PATH_WITHOUT_PARAMETERS)
+            is_parameter = true;
+        else if (c == '/')
+            is_parameter = false;
+        if (is_parameter)
+            continue;
+        *to++ = *from;
+        /* What is encoded stays so, for path_clean(). */
+        for (from++; c != '/' && from < at; from++)
+            *to++ = *from;
+    }
+    return path_clean(bytes_between(out, to), out, path_out);
+}
+
 static bool is_unreserved(char c)
 {
     char lower = byte_lower(c);

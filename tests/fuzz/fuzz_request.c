@@ -151,6 +151,31 @@ static void check_way_back(const struct path *path)
     free(encoded);
 }
 
+/* What other servers make of it is as clean, and the same if there is nothing
+ * to make anything of. */
+static void check_readings(const struct request *request)
+{
+    struct path path, other;
+    char *out = malloc(request->path.len);
+    char *other_out = malloc(request->path.len);
+
+    CHECK(out && other_out);
+    for (unsigned reading = 0; reading < PATH_READINGS; reading++) {
+        bool is_clean = path_clean(request->path, out, &path);
+        bool is_other = path_clean_as(request->path, reading, other_out,
+                                      &other);
+
+        if (is_other)
+            check_clean(other.clean, other.is_hidden);
+        if (reading != 0 && path_is_ambiguous(request->path))
+            continue;
+        CHECK(is_clean == is_other);
+        CHECK(!is_clean || bytes_eq(path.clean, other.clean));
+    }
+    free(other_out);
+    free(out);
+}
+
 /* Whether there is a clean path. */
 static bool clean_path(const struct request *request)
 {
@@ -162,6 +187,7 @@ static bool clean_path(const struct request *request)
     if (!mime)
         mime = mime_create(NULL);
     CHECK(out && mime);
+    check_readings(request);
     is_clean = path_clean(request->path, out, &path);
     if (is_clean) {
         CHECK(is_inside(path.clean, out, request->path.len) ||

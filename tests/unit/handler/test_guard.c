@@ -58,12 +58,16 @@ void *__wrap_malloc(size_t size)
 
 static struct address peer;
 static struct guard guard;
+/* Nobody looks into it. */
+static struct htpasswd *const htpasswd = (struct htpasswd *)&guard;
 static unsigned woken;
 static unsigned admitted;
 static unsigned refused;
 
-static void resume(void *context, struct exchange *resumed, bool is_admitted)
+static void resume(void *context, struct exchange *resumed,
+                   const struct htpasswd *waited_for, bool is_admitted)
 {
+    assert_ptr_equal(waited_for, htpasswd);
     assert_ptr_equal(context, &guard);
     assert_ptr_equal(resumed, &exchange);
     if (is_admitted) {
@@ -102,7 +106,7 @@ static int set_up(void **state)
 static bool admits(const char *fields)
 {
     ask("GET /", fields);
-    return guard_admits(&guard, &exchange, NULL, BYTES("a \"b\""));
+    return guard_admits(&guard, &exchange, htpasswd, BYTES("a \"b\""));
 }
 
 static void tell(enum password_verdict told)
@@ -152,7 +156,7 @@ static void when_too_many_wait_it_is_busy(void **state)
     assert_has("\r\nCache-Control: no-store\r\n");
     ask("GET /", CREDENTIALS);
     has_memory = false;
-    assert_false(guard_admits(&guard, &exchange, NULL, BYTES("a")));
+    assert_false(guard_admits(&guard, &exchange, htpasswd, BYTES("a")));
     has_memory = true;
     assert_has("HTTP/1.1 503 ");
 }

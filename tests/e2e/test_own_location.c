@@ -1,0 +1,214 @@
+/*
+ * What is sent in the end is judged by its own location, too: indexes, what
+ * try-files finds, precompressed siblings, pages for errors.
+ */
+#include "configured.h"
+#include "passwords.h"
+
+#define NOBODY "{\"0.0.0.0/0\", \"::/0\"}"
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("../www/index.html", "index");
+    site_text("../www/sub/index.html", "sub");
+    site_text("../www/page.html", "page");
+    site_text("../www/about.html", "about");
+    site_text("../www/404.html", "lost");
+    site_text("../www/app.js", "plain");
+    site_text("../www/app.js.br", "brotli");
+    site_text("../www/app.js.gz", "gzip");
+    site_text("../www/canary", "canary\n");
+    site_text("../users",
+              printed("%s%s", password_line("joe", "sesame", "$5$", 0),
+                      password_line("slow", "patience", "$2y$", 10)));
+    site_text("../others",
+              printed("%s%s", password_line("ann", "pepper", "$5$", 0),
+                      password_line("slow", "patience", "$2y$", 10)));
+    return 0;
+}
+
+static struct server *start_site(const char *text)
+{
+    return start_configured(printed("root = www\nsite all {\n%s}\n", text));
+}
+
+/* --- Indexes ------------------------------------------------------------------ */
+
+static void an_index_is_judged_by_its_own_location(void **state)
+{
+    struct server *one =
+        start_site("location \"= /index.html\" { deny = " NOBODY " }\n"
+                   "location \"= /sub/index.html\" { deny = 192.0.2.1 }\n");
+
+    (void)state;
+    expect_status(get(one, "/index.html"), 403);
+    expect_status(get(one, "/"), 403);
+    expect_status(ask(one, "HEAD", "/", NULL), 403);
+    expect_status(ask(one, "GET", "/", "If-None-Match: *\r\n"), 403);
+    expect_status(get(one, "/sub/"), 200);
+    expect_status(get(one, "/canary"), 200);
+}
+
+static void a_location_that_only_says_no_says_it_for_its_file(void **state)
+{
+    struct server *one = start_site("location \"= /index.html\" {\n"
+                                    "    respond = \"\"\n"
+                                    "    respond-status = 410\n"
+                                    "}\n"
+                                    "location \"= /sub/index.html\" {\n"
+                                    "    redirect = \"/sub/index.html /sub/\"\n"
+                                    "}\n");
+
+    (void)state;
+    expect_status(get(one, "/"), 410);
+    expect_status(get(one, "/sub/index.html"), 308);
+    expect_status(get(one, "/sub/"), 200);
+}
+
+static void below_a_prefix_that_is_stripped_too(void **state)
+{
+    struct server *one =
+        start_site("location /in { strip-prefix = yes\n"
+                   "    try-files = {\"$path\", \"/page.html\"}\n"
+                   "    error-page = \"404 /404.html\" }\n"
+                   "location \"= /in/index.html\" { deny = " NOBODY " }\n"
+                   "location \"= /in/page.html\" { deny = " NOBODY " }\n"
+                   "location \"= /in/404.html\" { deny = " NOBODY " }\n");
+
+    (void)state;
+    expect_status(get(one, "/in/"), 403);
+    expect_status(get(one, "/in/canary"), 200);
+    expect_status(ask(one, "GET", "/in/none", "Accept: text/html\r\n"), 403);
+    assert_null(strstr(get(one, "/in/lost.js")->body, "lost"));
+    expect_status(get(one, "/"), 200);
+}
+
+static void its_rate_counts_as_well(void **state)
+{
+    struct server *one = start_site("location \"= /index.html\" {\n"
+                                    "    rate-limit = 2/m rate-burst = 2\n"
+                                    "}\n");
+    struct client *client = client_open(one);
+
+    (void)state;
+    expect_status(client_ask(client, "GET", "/", NULL), 200);
+    expect_status(client_ask(client, "GET", "/index.html", NULL), 200);
+    expect_status(client_ask(client, "GET", "/", NULL), 429);
+    expect_status(client_ask(client, "GET", "/canary", NULL), 200);
+}
+
+/* --- try-files ------------------------------------------------------------------ */
+
+static void what_is_tried_is_judged_by_its_own_location(void **state)
+{
+    static const char html[] = "Accept: text/html\r\n";
+    struct server *one =
+        start_site("try-files = {\"$path\", \"$path.html\", \"/page.html\"}\n"
+                   "location \"= /page.html\" { deny = " NOBODY " }\n"
+                   "location \"= /about.html\" { deny = " NOBODY " }\n");
+
+    (void)state;
+    expect_status(ask(one, "GET", "/any/where", html), 403);
+    expect_status(ask(one, "GET", "/about", html), 403);
+    expect_status(ask(one, "GET", "/canary", html), 200);
+    expect_status(ask(one, "GET", "/any.js", html), 404);
+}
+
+/* --- Siblings ------------------------------------------------------------------- */
+
+static void a_sibling_that_may_not_be_had_is_not_there(void **state)
+{
+    static const char takes[] = "Accept-Encoding: br, gzip;q=0.5\r\n";
+    struct server *one = start_site("location \"= /app.js.br\" { deny = " NOBODY
+                                    " }\n");
+
+    (void)state;
+    expect_status(get(one, "/app.js.br"), 403);
+    expect_body(ask(one, "GET", "/app.js", takes), "gzip");
+    server_stop(one);
+    one = start_site("location \"= /app.js.br\" { auth-file = users }\n"
+                     "location \"= /app.js.gz\" { deny = " NOBODY " }\n");
+    expect_body(ask(one, "GET", "/app.js", takes), "plain");
+    server_stop(one);
+    one = start_site("location \"= /app.js.br\" { deny = 192.0.2.1 }\n");
+    expect_body(ask(one, "GET", "/app.js", takes), "brotli");
+}
+
+/* --- Pages for errors -------------------------------------------------------------- */
+
+static void a_page_that_may_not_be_had_is_not_shown(void **state)
+{
+    struct server *one =
+        start_site("error-page = {\"404 /404.html\", \"403 /sub/index.html\"}\n"
+                   "location \"= /404.html\" { deny = " NOBODY " }\n"
+                   "location /no { deny = " NOBODY " }\n");
+    struct reply *reply = get(one, "/none");
+
+    (void)state;
+    expect_status(reply, 404);
+    assert_null(strstr(reply->body, "lost"));
+    /* One that may be had is shown to those who may have nothing else. */
+    reply = get(one, "/no/x");
+    expect_status(reply, 403);
+    expect_body(reply, "sub");
+}
+
+/* --- Passwords --------------------------------------------------------------------- */
+
+static void an_index_may_ask_for_a_password(void **state)
+{
+    struct server *one = start_site("location \"= /index.html\" {\n"
+                                    "    auth-file = users\n"
+                                    "    auth-realm = index\n"
+                                    "}\n");
+    const char *slow = credentials("slow", "patience");
+
+    (void)state;
+    expect_field(get(one, "/"), "WWW-Authenticate",
+                 "Basic realm=\"index\", charset=\"UTF-8\"");
+    expect_status(ask(one, "GET", "/", credentials("joe", "wrong")), 401);
+    expect_field(ask(one, "GET", "/", credentials("joe", "wrong")),
+                 "WWW-Authenticate",
+                 "Basic realm=\"index\", charset=\"UTF-8\"");
+    for (int i = 0; i < 3; i++) /* which is checked, and then known */
+        expect_body(ask(one, "GET", "/", slow), "index");
+    expect_status(get(one, "/canary"), 200);
+}
+
+/* Both have to be right: the directory's and the index's. */
+static void two_passwords_are_two_questions(void **state)
+{
+    struct server *one =
+        start_site("location / { auth-file = users }\n"
+                   "location \"= /index.html\" { auth-file = others }\n"
+                   "location \"= /sub/index.html\" { auth-file = users }\n");
+
+    (void)state;
+    expect_status(ask(one, "GET", "/", credentials("joe", "sesame")), 401);
+    expect_status(ask(one, "GET", "/", credentials("ann", "pepper")), 401);
+    expect_status(ask(one, "GET", "/index.html", credentials("ann", "pepper")),
+                  200);
+    expect_body(ask(one, "GET", "/", credentials("slow", "patience")), "index");
+    expect_body(ask(one, "GET", "/sub/", credentials("joe", "sesame")), "sub");
+    expect_body(ask(one, "GET", "/sub/", credentials("slow", "patience")),
+                "sub");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(an_index_is_judged_by_its_own_location),
+        e2e_test(a_location_that_only_says_no_says_it_for_its_file),
+        e2e_test(below_a_prefix_that_is_stripped_too),
+        e2e_test(its_rate_counts_as_well),
+        e2e_test(what_is_tried_is_judged_by_its_own_location),
+        e2e_test(a_sibling_that_may_not_be_had_is_not_there),
+        e2e_test(a_page_that_may_not_be_had_is_not_shown),
+        e2e_test(an_index_may_ask_for_a_password),
+        e2e_test(two_passwords_are_two_questions),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

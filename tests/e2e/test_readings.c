@@ -1,0 +1,137 @@
+/*
+ * Rules before a proxy hold for what the server behind may read a path as, and
+ * not only for what this one does.
+ */
+#include "configured.h"
+#include "passwords.h"
+
+static struct server *front;
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("canary", "canary\n");
+    site_text("../www/canary", "canary\n");
+    return 0;
+}
+
+/* Before one that answers 404 to whatever is not the canary. */
+static void start_front(const char *locations)
+{
+    struct server *behind = START(NULL);
+
+    front = start_configured(printed("root = www\n"
+                                     "proxy = \"/=http://127.0.0.1:%u\"\n"
+                                     "site all {\n%s}\n",
+                                     behind->port, locations));
+}
+
+struct reading {
+    const char *target;
+    unsigned status;
+};
+
+static void check(const struct reading *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        going_on("%s", cases[i].target);
+        expect_status(get(front, cases[i].target), cases[i].status);
+    }
+}
+
+#define CHECK(cases) check(cases, sizeof(cases) / sizeof(*(cases)))
+
+static void what_another_server_may_read_as_denied_is_refused(void **state)
+{
+    static const struct reading cases[] = {
+        {"/canary", 200},        {"/admin/x", 403},     {"/admin;a=b/x", 400},
+        {"/admin;", 400},        {"/admin;a=b", 400},   {"/;/admin/x", 400},
+        {"/;a=b/;c/admin", 400}, {"/admin%3ba/x", 400}, {"/admin%3B", 400},
+        {"/%61dmin;/x", 400},    {"/admin\\x", 400},    {"/\\admin/x", 400},
+        {"/admin%5cx", 400},     {"/%5Cadmin/x", 400},  {"/a\\..\\admin", 400},
+        {"/x/..;/admin", 400},   {"/admin;a\\x", 400},  {"/;b\\admin", 400},
+        {"/..;/x", 400}, /* above the root */
+        {"/exact;v=1", 400},
+    };
+
+    (void)state;
+    start_front("    location /admin { deny = {\"0.0.0.0/0\"} }\n"
+                "    location \"= /exact\" { deny = {\"0.0.0.0/0\"} }\n");
+    CHECK(cases);
+}
+
+static void what_no_rule_is_about_passes_as_it_is(void **state)
+{
+    static const struct reading cases[] = {
+        {"/canary;jsessionid=1", 404}, {"/a\\b", 404},     {"/a%5Cb%3Bc", 404},
+        {"/admins;a/x", 404},          {"/open;a/x", 404}, {"/x;/admin", 404},
+        {"/canary?/admin;a\\b", 200},
+    };
+
+    (void)state;
+    start_front("    location /admin { deny = {192.0.2.1} }\n"
+                "    location /open { header-set = \"X-A: b\" }\n");
+    /* A path below the parameters of which there is one with a rule. */
+    expect_status(get(front, "/x;/../admin"), 400);
+    CHECK(cases);
+}
+
+static void rules_of_every_kind_count(void **state)
+{
+    static const char *const rules[] = {
+        "allow = {127.0.0.0/8}",
+        "deny = {192.0.2.1}",
+        "rate-limit = 10/s",
+        "max-body = 10",
+        "respond = \"\" respond-status = 404",
+        "auth-file = passwords",
+    };
+
+    (void)state;
+    site_text("../passwords", password_line("joe", "sesame", "$5$", 0));
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+        start_front(printed("location /admin { %s }\n", rules[i]));
+        going_on("%s", rules[i]);
+        expect_status(get(front, "/admin;a/x"), 400);
+        expect_status(get(front, "/other;a/x"), 404);
+        server_stop(front);
+    }
+}
+
+/* Rules that are the same on both sides are the same for every reading. */
+static void inherited_rules_are_no_stricter(void **state)
+{
+    (void)state;
+    start_front("deny = {192.0.2.1}\n"
+                "location /admin { header-set = \"X-A: b\" }\n");
+    expect_status(get(front, "/admin;a/x"), 404);
+}
+
+/* Nobody reads a file's name in another way. */
+static void files_may_have_such_names(void **state)
+{
+    struct server *one;
+
+    (void)state;
+    site_text("../www/a;b", "file\n");
+    one = start_configured("root = www\n"
+                           "site all {\n"
+                           "    location /a { deny = {\"0.0.0.0/0\"} }\n"
+                           "}\n");
+    expect_status(get(one, "/a;b"), 200);
+    expect_status(get(one, "/a"), 403);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(what_another_server_may_read_as_denied_is_refused),
+        e2e_test(what_no_rule_is_about_passes_as_it_is),
+        e2e_test(rules_of_every_kind_count),
+        e2e_test(inherited_rules_are_no_stricter),
+        e2e_test(files_may_have_such_names),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

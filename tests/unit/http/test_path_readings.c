@@ -1,0 +1,138 @@
+/* How servers behind this one may read a path else. */
+#include "http/path.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../draw.h"
+
+enum { BOTH = PATH_WITHOUT_PARAMETERS | PATH_WITH_BACKSLASHES };
+
+/* What is left of a copy of exactly that size; NULL: it is refused. */
+static const char *read_as(const char *raw, unsigned reading)
+{
+    static char text[100];
+    size_t len = strlen(raw);
+    char *copy = malloc(len);
+    char *out = malloc(len);
+    struct path path;
+    bool is_clean;
+
+    assert_non_null(copy);
+    assert_non_null(out);
+    memcpy(copy, raw, len);
+    is_clean = path_clean_as((struct bytes){copy, len}, reading, out, &path);
+    if (is_clean) {
+        memcpy(text, path.clean.data, path.clean.len);
+        text[path.clean.len] = '\0';
+    }
+    free(copy);
+    free(out);
+    return is_clean ? text : NULL;
+}
+
+static void each_reading_has_its_path(void **state)
+{
+    static const struct {
+        const char *raw;
+        unsigned reading;
+        const char *path; /* NULL: refused */
+    } cases[] = {
+        {"/a;b\\c", 0, "/a;b\\c"},
+        {"/a;b=c", PATH_WITHOUT_PARAMETERS, "/a"},
+        {"/a;b/c;d;e/f", PATH_WITHOUT_PARAMETERS, "/a/c/f"},
+        {"/;/a", PATH_WITHOUT_PARAMETERS, "/a"},
+        {"/a%3bb/c", PATH_WITHOUT_PARAMETERS, "/a/c"},
+        {"/a%3Bb%41/%63", PATH_WITHOUT_PARAMETERS, "/a/c"},
+        {"/a;b\\c", PATH_WITHOUT_PARAMETERS, "/a"},
+        {"/a/..;/b", PATH_WITHOUT_PARAMETERS, "/b"},
+        {"/a/%2e%2e;/b", PATH_WITHOUT_PARAMETERS, "/b"},
+        {"/..;/b", PATH_WITHOUT_PARAMETERS, NULL},
+        {"/a%253b", PATH_WITHOUT_PARAMETERS, "/a%3b"},
+        {"/a\\b", PATH_WITH_BACKSLASHES, "/a/b"},
+        {"/\\a", PATH_WITH_BACKSLASHES, "/a"},
+        {"/a%5cb%5Cc", PATH_WITH_BACKSLASHES, "/a/b/c"},
+        {"/a\\..\\b", PATH_WITH_BACKSLASHES, "/b"},
+        {"/..\\b", PATH_WITH_BACKSLASHES, NULL},
+        {"/a;b\\c", PATH_WITH_BACKSLASHES, "/a;b/c"},
+        {"/a;b\\c", BOTH, "/a/c"},
+        {"/a\\;b/c", BOTH, "/a/c"},
+        {"/a;%2fb", BOTH, "/a"},
+        {"/a%2fb;", BOTH, NULL},
+        {"/a;%", BOTH, "/a"},
+        {"/a%;", BOTH, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *path = read_as(cases[i].raw, cases[i].reading);
+
+        if (!path != !cases[i].path || (path && strcmp(path, cases[i].path)))
+            fail_msg("%s is %s to %u", cases[i].raw, path ? path : "refused",
+                     cases[i].reading);
+    }
+}
+
+static void only_some_bytes_are_ambiguous(void **state)
+{
+    static const char *const ambiguous[] = {"/;",    "/a\\", "/%3b",
+                                            "/a%3B", "/%5c", "/%5Cb"};
+    static const char *const plain[] = {"/",  "/a:b", "/%3a", "/%253b",
+                                        "/%", "/%3",  "/a%5d"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ambiguous) / sizeof(*ambiguous); i++)
+        assert_true(path_is_ambiguous(bytes_of(ambiguous[i])));
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+        assert_false(path_is_ambiguous(bytes_of(plain[i])));
+}
+
+/* What is not ambiguous is the same in every reading. */
+static void random_paths_agree_where_they_must(void **state)
+{
+    static const char *const pieces[] = {"/",   "/",   ".",  "a",   "%2e",
+                                         "%41", ";",   "\\", "%3b", "%5C",
+                                         "%2f", "%00", "%"};
+    unsigned plain = 0;
+
+    (void)state;
+    draw_seed = 6570;
+    for (int round = 0; round < 100000; round++) {
+        char raw[80] = "/";
+        char expected[80];
+        const char *usual;
+
+        for (unsigned i = draw(12); i > 0; i--)
+            strncat(raw, pieces[draw(draw(4) ? 6 : 13)],
+                    sizeof(raw) - strlen(raw) - 1);
+        usual = read_as(raw, 0);
+        snprintf(expected, sizeof(expected), "%s", usual ? usual : "");
+        if (path_is_ambiguous(bytes_of(raw)))
+            continue;
+        plain++;
+        for (unsigned reading = 1; reading < PATH_READINGS; reading++) {
+            const char *path = read_as(raw, reading);
+
+            if (!path != !usual || (path && strcmp(path, expected)))
+                fail_msg("%s to %u", raw, reading);
+        }
+    }
+    assert_true(plain > 20000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_reading_has_its_path),
+        cmocka_unit_test(only_some_bytes_are_ambiguous),
+        cmocka_unit_test(random_paths_agree_where_they_must),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
