@@ -3,7 +3,8 @@
  * output, or a syslog daemon.
  *
  *   FILE          made (0640) when it is not there
- *   -             standard output, which stays open
+ *   -             standard output, which stays open; /dev/stdout is the same,
+ *                 and so is /dev/stderr for the other one
  *   syslog:       the daemon at /dev/log
  *   syslog:/PATH  one that listens elsewhere
  *
@@ -12,7 +13,7 @@
  * at every write, until it is back.
  *
  * Thread: whoever opens it, then the writing thread.
- * Owns:   the descriptor, unless it is standard output.
+ * Owns:   the descriptor, unless it is a standard one.
  */
 #ifndef OBSERVE_LOG_SINK_H
 #define OBSERVE_LOG_SINK_H
@@ -31,13 +32,16 @@ enum { LOG_SINK_PREFIX_MAX = 48 };
 
 struct log_sink {
     int fd;           /* -1: not open; a daemon that is looked for */
-    const char *path; /* borrowed; NULL: standard output */
+    const char *path; /* borrowed; NULL: a standard one */
     bool is_syslog;
     bool may_block; /* a write to it might: not ours to make non-blocking */
     uint64_t refused_lines; /* that were too long for a datagram */
     int64_t dated_s;
     char prefix[LOG_SINK_PREFIX_MAX]; /* "<134>Nov 21 10:04:00 sprintd[1]: " */
 };
+
+/* Whether where is a path that is opened. */
+bool log_sink_is_file(const char *where);
 
 /* 0 or -errno (-ENXIO: a FIFO that nobody reads). where outlives the sink. */
 MUST_USE int log_sink_open(struct log_sink *sink, const char *where);

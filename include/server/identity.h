@@ -1,9 +1,10 @@
 /*
  * identity - as whom the server runs, and what it may do: --user, --group.
  *
- * Once sockets are bound and logs are open, the server becomes that user, with
- * the groups of that user, and gives up all capabilities, for good
- * (no_new_privs); then it looks whether that is so.
+ * In two steps: files are used as that user from the beginning; once sockets
+ * are bound and logs are open, the server becomes that user, with the groups of
+ * that user, and gives up all capabilities, for good (no_new_privs); then it
+ * looks whether that is so.
  *
  * Who starts it as root without --user gets what was asked for, a server that
  * runs as root; it keeps two capabilities:
@@ -37,6 +38,17 @@ struct identity {
  * line on stderr. */
 MUST_USE int identity_find(struct identity *identity, const char *user,
                            const char *group);
+
+/* Becomes it where files are concerned: from here on the kernel asks what that
+ * user may do with them. A process that is root stays so in all else (a port
+ * below 1024), and one that is not root stays as it is. EX_OK; EX_NOPERM or
+ * EX_OSERR after one line on stderr. */
+MUST_USE int identity_begin(const struct identity *identity);
+
+/* Root again where files are concerned, for a moment; and back. */
+void identity_raise(void);
+void identity_lower(const struct identity *identity);
+bool identity_is_root_for_files(void);
 
 /* Becomes it. EX_OK; EX_NOPERM or EX_OSERR after one line on stderr: then the
  * server must not go on. */

@@ -18,6 +18,7 @@
 
 struct notify {
     int fd;               /* -1: nobody wants to know */
+    bool is_abstract;     /* its socket has no file, but a name */
     uint64_t watchdog_ms; /* 0: nobody watches; else feed it more often */
 };
 

@@ -4,7 +4,8 @@
  * A rule belongs to the file or directory that its path names when it is
  * given, not to the name: a directory that is renamed takes its rule along,
  * and what is put in its place is out of reach. So a file that others replace
- * by a rename is only kept in reach through its directory.
+ * by a rename is only kept in reach through its directory, or by somebody
+ * outside (broker.h).
  *
  * What is open stays usable. Out of Landlock's hands are: a look by stat(2)
  * or readlink(2), connecting to a unix socket by its path, and attributes
@@ -22,12 +23,8 @@
 #include "base/bytes.h"
 
 enum path_access {
-    PATH_READ,  /* path, and all below when it is a directory */
-    PATH_WRITE, /* the same; files, directories, sockets made and removed */
-    /* path names a file or socket that is made, written and removed, and by
-     * others replaced (a log): its directory and all below are opened for
-     * that, not for reading. When path is a device or a FIFO: only that. */
-    PATH_PLACE
+    PATH_READ, /* path, and all below when it is a directory */
+    PATH_WRITE /* the same; files, directories, sockets made and removed */
 };
 
 struct path_rule {

@@ -1,19 +1,22 @@
 /*
- * reach - the paths that a server with these options uses while it runs, as
- * the sandbox is to know them (sandbox.h).
+ * reach - the paths that a server with these options uses while it runs: what
+ * it may use itself (sandbox.h), and what is done for it (broker.h).
  *
  * Thread: the main thread's.
- * Owns:   the list; borrows the options' texts.
+ * Owns:   the lists; borrows the options' texts.
  */
 #ifndef SERVER_REACH_H
 #define SERVER_REACH_H
 
+#include "server/broker.h"
 #include "server/options.h"
 #include "server/sandbox.h"
 
 struct reach {
     struct sandbox_path *paths;
     size_t count;
+    struct broker_path *brokered; /* what the sandbox is not to know */
+    size_t brokered_count;
     struct reach_text *texts; /* private */
     bool has_failed;          /* no memory */
 };

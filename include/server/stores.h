@@ -31,8 +31,8 @@ bool stores_are_remote(const struct options *options);
 /* How writes get to the disk: "full", "off" or "interval:MS". */
 const char *stores_read_sync(const char *text, struct kv_lmdb_options *to);
 
-/* Makes the folders, while there are the rights to, for whom it will become
- * (NULL: it stays who it is), and finds other machines by their names. EX_OK,
+/* Makes the folders, while there are the rights to, for whom it will become,
+ * and finds other machines by their names. EX_OK,
  * or a status after one line on stderr. */
 MUST_USE int stores_make_places(struct stores *stores,
                                 const struct options *options,

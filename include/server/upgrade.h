@@ -15,6 +15,8 @@
 #ifndef SERVER_UPGRADE_H
 #define SERVER_UPGRADE_H
 
+#include <limits.h>
+
 #include "server/launcher.h"
 
 struct upgrade {
@@ -22,6 +24,10 @@ struct upgrade {
     bool is_under_way;
     pid_t launcher; /* private */
 };
+
+/* Where the program that runs lies, or the one that has taken its place. 0 or
+ * -errno. */
+MUST_USE int upgrade_find_program(char path[PATH_MAX]);
 
 /* Forks the launcher, which will start this very program, at the path where it
  * lies now, with these arguments (ended by NULL). 0 or -errno. */

@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file_broker.h"
+
 /* Backlog asked for; the kernel cuts it to net.core.somaxconn. */
 enum { BACKLOG = 65535, DEFER_ACCEPT_S = 1 };
 
@@ -115,7 +117,7 @@ int listener_open_tcp(struct listener *listener, const char *address,
 /* --- Unix sockets --------------------------------------------------------- */
 
 /* Whether path is a socket that nobody accepts on. 1 it is; 0 somebody does;
- * -EEXIST it is something else. */
+ * -EEXIST it is something else; -EACCES it cannot be told. */
 static int is_stale(const union any_address *address, const char *path)
 {
     struct stat st;
@@ -129,14 +131,15 @@ static int is_stale(const union any_address *address, const char *path)
     fd = open_socket(AF_UNIX);
     if (fd < 0)
         return fd;
-    stale = connect(fd, &address->any, sizeof(address->un)) == -1 &&
-            errno == ECONNREFUSED;
+    stale = 0;
+    if (connect(fd, &address->any, sizeof(address->un)) == -1)
+        stale = errno == ECONNREFUSED ? 1 : errno == EACCES ? -EACCES : 0;
     close(fd);
     return stale;
 }
 
 /* mode 0: as the umask has it. */
-static int open_unix(struct listener *listener, const char *path, mode_t mode)
+static int make_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};
     struct stat st;
@@ -172,16 +175,6 @@ static int open_unix(struct listener *listener, const char *path, mode_t mode)
     memcpy(listener->path, path, strlen(path) + 1);
     snprintf(listener->text, sizeof(listener->text), "unix:%s", path);
     return 0;
-}
-
-int listener_open_unix(struct listener *listener, const char *path)
-{
-    return open_unix(listener, path, 0);
-}
-
-int listener_open_private(struct listener *listener, const char *path)
-{
-    return open_unix(listener, path, S_IRUSR | S_IWUSR);
 }
 
 /* --- Sockets of others ---------------------------------------------------- */
@@ -289,6 +282,30 @@ int listener_adopt(struct listener *listener, int fd, bool owns_file)
     return err;
 }
 
+static int open_unix(struct listener *listener, const char *path, mode_t mode,
+                     enum file_need need)
+{
+    int err = make_unix(listener, path, mode);
+    int fd = err == 0 ? -1 : file_broker_ask(need, path, err);
+
+    if (err == 0 || fd < 0)
+        return err == 0 ? 0 : fd;
+    err = listener_adopt(listener, fd, true);
+    if (err != 0)
+        close(fd);
+    return err;
+}
+
+int listener_open_unix(struct listener *listener, const char *path)
+{
+    return open_unix(listener, path, 0, FILE_LISTEN);
+}
+
+int listener_open_private(struct listener *listener, const char *path)
+{
+    return open_unix(listener, path, S_IRUSR | S_IWUSR, FILE_LISTEN_PRIVATE);
+}
+
 bool listener_is_at(const struct listener *listener, const char *address,
                     unsigned port)
 {
@@ -330,8 +347,9 @@ static void remove_file(struct listener *listener)
     struct stat st;
 
     if (lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
-        st.st_ino == listener->inode)
-        unlink(listener->path);
+        st.st_ino == listener->inode && unlink(listener->path) == -1 &&
+        file_broker_ask(FILE_REMOVE, listener->path, -errno) < 0)
+        (void)0; /* nobody accepts there: it is replaced at the next start */
     listener->path[0] = '\0';
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file_broker.h"
+
 /* Room for a byte too many, which tells that there is one. */
 enum { ROOM = SMALL_FILE_BYTES_MAX + 1 };
 
@@ -57,7 +59,9 @@ int small_file_read(struct small_file *file, const char *path)
 
     *file = (struct small_file){0};
     if (fd == -1)
-        return -errno;
+        fd = file_broker_ask(FILE_READ, path, -errno);
+    if (fd < 0)
+        return fd;
     err = read_text(file, fd);
     close(fd);
     return err;

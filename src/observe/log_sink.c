@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file_broker.h"
 #include "base/now.h"
 
 enum {
@@ -51,21 +52,40 @@ static int open_path(const struct log_sink *sink)
     /* Not to wait for the reader of a FIFO, now or later. */
     fd = open(sink->path,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
-    return fd == -1 ? -errno : fd;
+    return fd == -1 ? file_broker_ask(FILE_APPEND, sink->path, -errno) : fd;
 }
 
-static int open_output(struct log_sink *sink)
+static int open_output(struct log_sink *sink, int fd)
 {
     struct stat st;
-    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    int flags = fcntl(fd, F_GETFL);
 
-    if (flags == -1 || fstat(STDOUT_FILENO, &st) == -1)
+    if (flags == -1 || fstat(fd, &st) == -1)
         return -errno;
     if ((flags & O_ACCMODE) == O_RDONLY) /* O_PATH too */
         return -EBADF;
-    sink->fd = STDOUT_FILENO;
+    sink->fd = fd;
     sink->may_block = !S_ISREG(st.st_mode) && !(flags & O_NONBLOCK);
     return 0;
+}
+
+/* The descriptor that is meant, which is not opened: whoever opens the link of
+ * that name opens what lies behind it anew, and may not be allowed to. */
+static int output_of(const char *where)
+{
+    if (strcmp(where, "-") == 0 || strcmp(where, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    return strcmp(where, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+}
+
+static bool is_syslog(const char *where)
+{
+    return strncmp(where, SYSLOG, sizeof(SYSLOG) - 1) == 0;
+}
+
+bool log_sink_is_file(const char *where)
+{
+    return output_of(where) == -1 && !is_syslog(where);
 }
 
 int log_sink_open(struct log_sink *sink, const char *where)
@@ -73,9 +93,10 @@ int log_sink_open(struct log_sink *sink, const char *where)
     int fd;
 
     *sink = (struct log_sink){.fd = -1, .dated_s = INT64_MIN};
-    if (strcmp(where, "-") == 0)
-        return open_output(sink);
-    sink->is_syslog = strncmp(where, SYSLOG, sizeof(SYSLOG) - 1) == 0;
+    fd = output_of(where);
+    if (fd != -1)
+        return open_output(sink, fd);
+    sink->is_syslog = is_syslog(where);
     sink->path = where;
     if (sink->is_syslog)
         sink->path = where[sizeof(SYSLOG) - 1] ? where + sizeof(SYSLOG) - 1

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sysexits.h>
@@ -262,6 +263,52 @@ static const char *find_fault(const struct identity *identity, uint64_t kept)
         return "no_new_privs is not set";
     return NULL;
 }
+
+/* --- Where files are concerned ---------------------------------------------- */
+
+/* These two calls do not say whether they fail. */
+static bool set_file_ids(uid_t uid, gid_t gid)
+{
+    setfsgid(gid);
+    setfsuid(uid);
+    return (gid_t)setfsgid((gid_t)-1) == gid &&
+           (uid_t)setfsuid((uid_t)-1) == uid;
+}
+
+bool identity_is_root_for_files(void)
+{
+    return setfsuid((uid_t)-1) == 0;
+}
+
+void identity_raise(void)
+{
+    /* The group is that of what is made: it stays. */
+    setfsuid(0);
+}
+
+void identity_lower(const struct identity *identity)
+{
+    if (!set_file_ids(identity->uid, identity->gid))
+        abort(); /* rather than go on as root */
+}
+
+int identity_begin(const struct identity *identity)
+{
+    if (!identity->changes || geteuid() != 0)
+        return EX_OK;
+    if (setgroups((size_t)identity->group_count, identity->groups) == -1) {
+        int err = errno;
+
+        fprintf(stderr, "sprintd: --user: setgroups: %s\n", strerror(err));
+        return err == EPERM ? EX_NOPERM : EX_OSERR;
+    }
+    if (set_file_ids(identity->uid, identity->gid))
+        return EX_OK;
+    fputs("sprintd: --user: setfsuid: it is refused\n", stderr);
+    return EX_NOPERM;
+}
+
+/* --- For good ----------------------------------------------------------------- */
 
 int identity_assume(const struct identity *identity)
 {

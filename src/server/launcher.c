@@ -2,18 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/now.h"
+#include "server/companion.h"
 #include "server/pid_file.h"
 #include "server/readiness.h"
 
@@ -136,18 +135,6 @@ static void set_environment(const struct launcher_order *order, const int *fds,
         set_number("WATCHDOG_PID", getpid());
 }
 
-static void set_signals(void (*handler)(int number))
-{
-    static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
-                                  SIGUSR1, SIGUSR2, SIGPIPE};
-    sigset_t none;
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        sigaction(numbers[i], &(struct sigaction){.sa_handler = handler}, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static _Noreturn void become(const struct launcher_options *options,
                              const struct launcher_order *order, const int *fds,
                              int ready_fd)
@@ -155,7 +142,7 @@ static _Noreturn void become(const struct launcher_options *options,
     for (int i = 0; i < LAUNCHER_STANDARD; i++)
         dup2(fds[i], i);
     set_environment(order, fds, ready_fd);
-    set_signals(SIG_DFL);
+    companion_set_signals(SIG_DFL);
     execv(options->program, options->arguments);
     fprintf(stderr, "sprintd: upgrade: '%s': %s\n", options->program,
             strerror(errno));
@@ -259,29 +246,9 @@ static void launch(int fd, const struct launcher_options *options,
     close(ends[0]);
 }
 
-/* Nothing of the server's may live longer because of us: neither a socket nor
- * a pipe, whose readers wait for its end. */
-static void let_go(int fd)
-{
-    int null = open("/dev/null", O_RDWR);
-
-    for (int i = 0; i <= STDERR_FILENO && null != -1; i++)
-        if (i != fd)
-            dup2(null, i);
-    if (fd > STDERR_FILENO + 1)
-        close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
-    close_range((unsigned)(fd > STDERR_FILENO ? fd : STDERR_FILENO) + 1,
-                UINT_MAX, 0);
-}
-
 void launcher_run(int fd, const struct launcher_options *options)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != options->server)
-        _exit(EX_OK); /* it was faster */
-    prctl(PR_SET_NAME, "sprintd-launch");
-    set_signals(SIG_IGN);
-    let_go(fd);
+    companion_settle(fd, "sprintd-launch", options->server);
     for (;;) {
         struct launcher_order order = {0};
         struct launcher_news news = {0};

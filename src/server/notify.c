@@ -73,6 +73,7 @@ void notify_open(struct notify *notify)
     *notify = (struct notify){.fd = -1};
     if (where && *where != '\0')
         notify->fd = connect_to(where);
+    notify->is_abstract = where && *where == '@';
     if (notify->fd != -1 &&
         (!watched || read_number(watched) == (uint64_t)getpid()))
         notify->watchdog_ms = period_ms;

@@ -24,13 +24,11 @@ struct ruleset {
 };
 
 #define RIGHTS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define RIGHTS_PLACE                                                  \
-    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
-     LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |     \
-     RIGHT_TRUNCATE)
-#define RIGHTS_WRITE                                              \
-    (RIGHTS_READ | RIGHTS_PLACE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
-     LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REFER)
+#define RIGHTS_WRITE                                                  \
+    (RIGHTS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE |                    \
+     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
+     LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |      \
+     LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER | RIGHT_TRUNCATE)
 /* Those that the kernel accepts for what is no directory. */
 #define RIGHTS_OF_FILE                                              \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
@@ -121,26 +119,10 @@ static int find_directory(char directory[PATH_MAX], const char *path)
     return 0;
 }
 
-/* What a rule for path is tied to: path itself, or its directory, whose name
- * is then written to directory. NULL: it has none. */
-static const char *find_anchor(char directory[PATH_MAX], const char *path,
-                               enum path_access access)
-{
-    struct stat st;
-
-    if (access != PATH_PLACE)
-        return path;
-    /* Devices and FIFOs are not made anew when logs rotate. */
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISSOCK(st.st_mode))
-        return path;
-    return find_directory(directory, path) == 0 ? directory : NULL;
-}
-
 static uint64_t rights_to(enum path_access access, mode_t mode)
 {
-    static const uint64_t rights[] = {[PATH_READ] = RIGHTS_READ,
-                                      [PATH_WRITE] = RIGHTS_WRITE,
-                                      [PATH_PLACE] = RIGHTS_PLACE};
+    static const uint64_t rights[] = {
+        [PATH_READ] = RIGHTS_READ, [PATH_WRITE] = RIGHTS_WRITE};
 
     return rights[access] & (S_ISDIR(mode) ? UINT64_MAX : RIGHTS_OF_FILE);
 }
@@ -168,16 +150,12 @@ static int add_rule(struct path_fence *fence, int fd, enum path_access access)
 int path_fence_permit(struct path_fence *fence, const char *path,
                       enum path_access access)
 {
-    char directory[PATH_MAX];
-    const char *anchor = find_anchor(directory, path, access);
     int fd;
     int err;
 
-    if (!anchor)
-        return -ENAMETOOLONG;
     if (fence->rule_count == fence->rules_max)
         return -E2BIG;
-    fd = open(anchor, O_PATH | O_CLOEXEC);
+    fd = open(path, O_PATH | O_CLOEXEC);
     if (fd == -1)
         return -errno;
     err = add_rule(fence, fd, access);
@@ -217,14 +195,11 @@ bool path_fence_allows(const struct path_fence *fence, const char *path,
 {
     char directory[PATH_MAX];
     char real[PATH_MAX];
-    const char *anchor = find_anchor(directory, path, access);
     uint64_t missing;
     struct stat st;
 
-    if (!anchor)
-        return false;
-    if (!realpath(anchor, real) &&
-        (find_directory(directory, anchor) != 0 || !realpath(directory, real)))
+    if (!realpath(path, real) &&
+        (find_directory(directory, path) != 0 || !realpath(directory, real)))
         return false;
     if (stat(real, &st) == -1)
         return false;

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_broker.h"
+
 enum { TEXT_MAX = 16, TRIES_MAX = 16 };
 
 /* The number in it; 0: it is empty; -1: something else. */
@@ -90,7 +92,9 @@ int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
                       0644);
 
         if (fd == -1)
-            return errno == ELOOP || errno == EISDIR ? -EEXIST : -errno;
+            fd = file_broker_ask(FILE_PID, path, -errno);
+        if (fd < 0)
+            return fd == -ELOOP || fd == -EISDIR ? -EEXIST : fd;
         err = lock(fd, holder_out);
         if (err == 0 && is_at(fd, path)) {
             file->fd = fd;
@@ -119,7 +123,9 @@ void pid_file_close(struct pid_file *file)
     if (file->fd == -1)
         return;
     if (read_number(file->fd) == getpid() && is_at(file->fd, file->path) &&
-        unlink(file->path) == -1 && ftruncate(file->fd, 0) == -1)
+        unlink(file->path) == -1 &&
+        file_broker_ask(FILE_REMOVE, file->path, -errno) < 0 &&
+        ftruncate(file->fd, 0) == -1)
         (void)0; /* then the number stays; without the lock it says nothing */
     close(file->fd);
     file->fd = -1;

@@ -4,6 +4,7 @@
 
 #include "base/address.h"
 #include "io/resolver.h"
+#include "observe/log_sink.h"
 #include "server/proxy_rule.h"
 #include "server/stores.h"
 
@@ -28,34 +29,57 @@ static void add(struct reach *reach, const char *path, enum path_access access)
                                                   .access = access};
 }
 
-/* Editors replace a file by another of its name: its directory is what stays.
- * But not one that holds everybody's files. */
+/* Whoever opens it, or makes and removes it, for a server that may not. */
+static void broker(struct reach *reach, const char *path, enum file_need need)
+{
+    struct broker_path *paths;
+
+    if (!path || path[0] == '\0')
+        return;
+    paths = realloc(reach->brokered,
+                    (reach->brokered_count + 1) * sizeof(*paths));
+    if (!paths) {
+        reach->has_failed = true;
+        return;
+    }
+    reach->brokered = paths;
+    paths[reach->brokered_count++] = (struct broker_path){.need = need,
+                                                          .path = path};
+}
+
+/* A program's own folder below those for settings; its path, which is cut from
+ * path's. NULL: it lies elsewhere, maybe among what is nobody's business. */
+static const char *find_settings_folder(char *path)
+{
+    static const char *const above[] = {"/etc/", "/usr/local/etc/"};
+    char *slash = strrchr(path, '/');
+
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof(above) / sizeof(*above); i++)
+        if (strncmp(path, above[i], strlen(above[i])) == 0)
+            return path;
+    return NULL;
+}
+
+/* Editors replace a file by another of its name, which is another file: what
+ * stays is its directory, or the broker, who goes by the name. */
 static void add_file(struct reach *reach, const char *path)
 {
-    static const char *const too_wide[] = {
-        "", "/etc", "/usr/local/etc", "/root", "/home", "/tmp", "/var/tmp"};
-    char *directory = path ? realpath(path, NULL) : NULL;
-    struct reach_text *text;
+    char *real = path ? realpath(path, NULL) : NULL;
+    const char *folder = real ? find_settings_folder(real) : NULL;
+    struct reach_text *text = folder ? malloc(sizeof(*text)) : NULL;
 
-    if (!directory)
-        return;
-    *strrchr(directory, '/') = '\0';
-    for (size_t i = 0; i < sizeof(too_wide) / sizeof(*too_wide); i++) {
-        if (strcmp(directory, too_wide[i]) == 0) {
-            add(reach, path, PATH_READ);
-            free(directory);
-            return;
-        }
-    }
-    text = malloc(sizeof(*text));
-    if (!text) {
-        reach->has_failed = true;
-        free(directory);
+    broker(reach, path, FILE_READ);
+    if (text) {
+        *text = (struct reach_text){.next = reach->texts, .text = real};
+        reach->texts = text;
+        add(reach, folder, PATH_READ);
         return;
     }
-    *text = (struct reach_text){.next = reach->texts, .text = directory};
-    reach->texts = text;
-    add(reach, directory, PATH_READ);
+    reach->has_failed |= folder != NULL;
+    if (real)
+        add(reach, path, PATH_READ);
+    free(real);
 }
 
 static void add_location(struct reach *reach,
@@ -78,13 +102,6 @@ static void add_roots(struct reach *reach, const struct options *options)
     }
 }
 
-/* Not the daemon's socket, which is only connected to. */
-static bool is_log_file(const char *where)
-{
-    return where && strcmp(where, "-") != 0 &&
-           strncmp(where, "syslog:", 7) != 0;
-}
-
 /* Not sockets of servers, which are only connected to. */
 static void add_resolver(struct reach *reach, const struct options *options)
 {
@@ -104,22 +121,23 @@ bool reach_open(struct reach *reach, const struct options *options,
         add(reach, "/", PATH_READ);
     add_file(reach, options->config);
     add_file(reach, options->kv_token);
-    if (is_log_file(options->access_log))
-        add(reach, options->access_log, PATH_PLACE);
-    add(reach, options->pid_file, PATH_PLACE);
+    if (options->access_log && log_sink_is_file(options->access_log))
+        broker(reach, options->access_log, FILE_APPEND);
+    broker(reach, options->pid_file, FILE_PID);
     add_resolver(reach, options);
     for (size_t i = 0; i < options->kv.count; i++)
         add(reach, stores_folder(options->kv.items[i]), PATH_WRITE);
-    add(reach, control_path, PATH_PLACE);
+    broker(reach, control_path, FILE_LISTEN);
     for (size_t i = 0; i < options->listen.count; i++)
         if (strncmp(options->listen.items[i], "unix:", 5) == 0)
-            add(reach, options->listen.items[i] + 5, PATH_PLACE);
+            broker(reach, options->listen.items[i] + 5, FILE_LISTEN);
     return !reach->has_failed;
 }
 
 void reach_close(struct reach *reach)
 {
     free(reach->paths);
+    free(reach->brokered);
     while (reach->texts) {
         struct reach_text *next = reach->texts->next;
 

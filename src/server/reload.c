@@ -18,12 +18,20 @@ enum { SAY_WAIT_MS = 500 };
 
 /* --- What the sandbox allows ------------------------------------------------ */
 
+static bool can_use(const struct server *server, const char *path,
+                    enum path_access access)
+{
+    return sandbox_allows(&server->sandbox, path, access) ||
+           (access == PATH_READ &&
+            broker_serves(&server->broker, FILE_READ, path));
+}
+
 /* Files that were replaced since may be out of reach, too. */
 static bool is_config_readable(const struct server *server, FILE *errors)
 {
     const char *config = server->options->config;
 
-    if (!config || sandbox_allows(&server->sandbox, config, PATH_READ))
+    if (!config || can_use(server, config, PATH_READ))
         return true;
     fprintf(errors, OUTSIDE, config);
     return false;
@@ -53,10 +61,7 @@ static bool is_in_reach(const struct server *server,
     bool is_allowed = true;
     struct reach reach;
 
-    /* These stay as they are, whatever is said now. */
-    seen.access_log = server->options->access_log;
-    seen.pid_file = server->options->pid_file;
-    seen.kv = server->options->kv;
+    seen.kv = server->options->kv; /* stay as they are, whatever is said now */
     if (!reach_open(&reach, &seen, server->control_path)) {
         fputs("sprintd: out of memory\n", errors);
         is_allowed = false;
@@ -66,7 +71,17 @@ static bool is_in_reach(const struct server *server,
 
         if (path->access == PATH_READ && access(path->path, F_OK) == -1)
             continue; /* whoever opens it says more */
-        is_allowed = sandbox_allows(&server->sandbox, path->path, path->access);
+        is_allowed = can_use(server, path->path, path->access);
+        if (!is_allowed)
+            fprintf(errors, OUTSIDE, path->path);
+    }
+    for (size_t i = 0; i < reach.brokered_count && is_allowed; i++) {
+        const struct broker_path *path = &reach.brokered[i];
+
+        if (path->need != FILE_LISTEN)
+            continue; /* it is seen above, or stays as it is */
+        is_allowed = !server->sandbox.has_fence ||
+                     broker_serves(&server->broker, FILE_LISTEN, path->path);
         if (!is_allowed)
             fprintf(errors, OUTSIDE, path->path);
     }

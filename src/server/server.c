@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include "server/daemon.h"
 #include "server/listeners.h"
 #include "server/option_table.h"
-#include "server/reach.h"
 #include "server/server_priv.h"
 
 #define RUNTIME_DIRECTORY_DEFAULT "/run/sprintd"
@@ -117,60 +115,6 @@ static int open_control(struct server *server)
                                 : EX_CANTCREAT;
 }
 
-/* --- Confinement ------------------------------------------------------------ */
-
-/* What was made as root and is used as another. */
-static void hand_files_over(const struct server *server)
-{
-    const struct identity *identity = &server->identity;
-    int log_fd = server->access_log.sink.fd;
-    struct stat st;
-
-    if (!identity->changes || geteuid() != 0)
-        return;
-    if (server->control && server->control_path[0] != '\0' &&
-        lchown(server->control_path, identity->uid, identity->gid) == -1)
-        log_warning("--control '%s': its owner stays root: %s",
-                    server->control_path, strerror(errno));
-    if (log_fd > STDERR_FILENO && fstat(log_fd, &st) == 0 &&
-        S_ISREG(st.st_mode) &&
-        fchown(log_fd, identity->uid, identity->gid) == -1)
-        log_warning("--access-log: its owner stays root: %s", strerror(errno));
-}
-
-static int enter_sandbox(struct server *server, bool connects_abstract)
-{
-    const struct options *options = server->options;
-    size_t row = option_number(option_find(BYTES("sandbox")));
-    struct sandbox_options sandbox = {
-        .mode = (enum sandbox_mode)options->sandbox,
-        .is_default = options->origins.rows[row] == ORIGIN_DEFAULT,
-        .connects_tcp = reach_connects(options) || stores_are_remote(options),
-        .connects_abstract = connects_abstract,
-        .sends_udp = reach_looks_up(options)};
-    bool is_everywhere = reach_is_everywhere(options);
-    struct reach reach;
-    int status = EX_OSERR;
-
-    if (is_everywhere && sandbox.mode == SANDBOX_STRICT) {
-        fputs("sprintd: --sandbox strict: --follow-symlinks may lead "
-              "anywhere; --sandbox on lets it\n",
-              stderr);
-        return EX_USAGE;
-    }
-    if (is_everywhere && sandbox.mode != SANDBOX_OFF)
-        log_info("sandbox: --follow-symlinks: every file can be read");
-    if (reach_open(&reach, options, server->control_path)) {
-        sandbox.paths = reach.paths;
-        sandbox.path_count = reach.count;
-        status = sandbox_enter(&server->sandbox, &sandbox);
-    } else {
-        fputs("sprintd: out of memory\n", stderr);
-    }
-    reach_close(&reach);
-    return status;
-}
-
 /* --- Starting --------------------------------------------------------------- */
 
 static enum link_mode link_mode_of(const struct options *options)
@@ -207,8 +151,6 @@ static int open_places(struct server *server)
     int status;
 
     if ((status = activation_open(&server->activation)) != EX_OK ||
-        (status = identity_find(&server->identity, options->user,
-                                options->group)) != EX_OK ||
         (status = open_pid_file(server)) != EX_OK ||
         (status = open_log(server)) != EX_OK ||
         (status = open_control(server)) != EX_OK)
@@ -254,29 +196,29 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-static int set_up(struct server *server)
+/* Before any file that the options name is used. */
+static int prepare(struct server *server)
 {
-    const char *manager = getenv("NOTIFY_SOCKET");
-    bool is_abstract = manager && manager[0] == '@';
-    struct now now;
     int status;
 
     if ((status = find_control(server)) != EX_OK ||
         (status = create_launcher(server)) != EX_OK)
         return status;
     notify_open(&server->notify);
+    return confinement_begin(server);
+}
+
+static int set_up(struct server *server)
+{
+    struct now now;
+    int status;
+
     if ((status = open_places(server)) != EX_OK ||
         (status = service_open_signals(server)) != EX_OK ||
-        (status = open_insides(server)) != EX_OK)
-        return status;
-    status = stores_make_places(&server->stores, server->options,
-                                server->identity.changes ? &server->identity
-                                                         : NULL);
-    if (status != EX_OK)
-        return status;
-    hand_files_over(server);
-    if ((status = identity_assume(&server->identity)) != EX_OK ||
-        (status = enter_sandbox(server, is_abstract)) != EX_OK ||
+        (status = open_insides(server)) != EX_OK ||
+        (status = stores_make_places(&server->stores, server->options,
+                                     &server->identity)) != EX_OK ||
+        (status = confinement_enter(server)) != EX_OK ||
         (status = crew_start(server)) != EX_OK)
         return status;
     now_refresh(&now);
@@ -336,6 +278,7 @@ static void close_places(struct server *server, bool leaves)
     if (leaves && server->control)
         control_leave(server->control);
     control_destroy(server->control);
+    broker_close(&server->broker);
 }
 
 static void tear_down(struct server *server, bool has_served)
@@ -375,12 +318,14 @@ int server_run(struct options *options, int argc, char **argv)
 {
     struct server server = {.argc = argc,
                             .argv = argv,
+                            .options = options,
                             .access_log = {.sink = {.fd = -1}},
                             .signal_fd = -1,
                             .drained_fd = -1,
                             .upgrade = {.fd = -1},
                             .notify = {.fd = -1},
                             .pid_file = {.fd = -1},
+                            .broker = {.fd = -1},
                             .sandbox = {.fence = {.fd = -1}}};
     int status = EX_OK;
     int err;
@@ -392,14 +337,18 @@ int server_run(struct options *options, int argc, char **argv)
         fprintf(stderr, "sprintd: --daemon: %s\n", strerror(-err));
         return EX_OSERR;
     }
-    server.first = server.generation = generation_create(options, NULL, stderr,
-                                                         &status);
+    status = prepare(&server);
+    if (status == EX_OK)
+        server.first = server.generation = generation_create(options, NULL,
+                                                             stderr, &status);
     if (server.first) {
         generation_hold(server.first);
         server.options = generation_options(server.first);
         status = run(&server);
         generation_release(server.first);
     }
+    upgrade_destroy(&server.upgrade);
+    notify_close(&server.notify);
     readiness_tell(&server.readiness, status);
     return status;
 }

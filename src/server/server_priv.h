@@ -1,6 +1,6 @@
 /*
  * server_priv - what the files of the server share: server.c (start and end),
- * crew.c (its threads), service.c (what it minds while it serves), commands.c
+ * confinement.c (what it gives up before it serves), crew.c (its threads), service.c (what it minds while it serves), commands.c
  * (what operators ask for) and reload.c (another configuration).
  */
 #ifndef SERVER_SERVER_PRIV_H
@@ -8,6 +8,7 @@
 
 #include "server/acceptor.h"
 #include "server/activation.h"
+#include "server/broker.h"
 #include "server/control.h"
 #include "server/generation.h"
 #include "server/identity.h"
@@ -63,6 +64,7 @@ struct server {
     struct notify notify;
     struct activation activation;
     struct identity identity;
+    struct broker broker;
     struct pid_file pid_file;
     char control_path[108]; /* "": none */
     bool is_hurried;        /* asked to end again, while it did */
@@ -72,6 +74,15 @@ struct server {
     struct watchdog *watchdog;
     struct sandbox sandbox;
 };
+
+/* --- confinement.c: giving up rights -------------------------------------- */
+
+/* Files are used as --user says from here on, and as root only where that is
+ * safe (root_files.h). EX_OK, or a status after one line on stderr. */
+MUST_USE int confinement_begin(struct server *server);
+
+/* No rights any more but those that are needed to serve. The same. */
+MUST_USE int confinement_enter(struct server *server);
 
 /* --- crew.c: workers and the acceptor ------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "handler/status.h"
+#include "server/root_files.h"
 
 enum { INTERVAL_MS_MAX = 60000 };
 
@@ -86,11 +87,9 @@ static int explain(const char *folder, int err)
 
 static int make_folder(const char *folder, const struct identity *identity)
 {
-    if (mkdir(folder, 0700) == -1)
-        return errno == EEXIST ? EX_OK : explain(folder, -errno);
-    if (identity && chown(folder, identity->uid, identity->gid) == -1)
-        return explain(folder, -errno);
-    return EX_OK;
+    int err = root_files_make_folder(identity, folder);
+
+    return err == 0 || err == -EEXIST ? EX_OK : explain(folder, err);
 }
 
 /* The URL may hold a password, so it is not told. */

@@ -9,8 +9,7 @@
 /* What /proc says behind the path of a file that has been replaced. */
 #define DELETED " (deleted)"
 
-/* The path of the program that runs. 0 or -errno. */
-static int find_program(char path[PATH_MAX])
+int upgrade_find_program(char path[PATH_MAX])
 {
     ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
     size_t tail = sizeof(DELETED) - 1;
@@ -36,7 +35,7 @@ static void reap(struct upgrade *upgrade)
 int upgrade_create(struct upgrade *upgrade, char *const *arguments)
 {
     char program[PATH_MAX];
-    int err = find_program(program);
+    int err = upgrade_find_program(program);
 
     *upgrade = (struct upgrade){.fd = -1};
     return err != 0 ? err

@@ -36,6 +36,15 @@ static bool reaches(const char *path, enum path_access access)
     return false;
 }
 
+static bool is_brokered(enum file_need need, const char *path)
+{
+    for (size_t i = 0; i < reach.brokered_count; i++)
+        if (strcmp(reach.brokered[i].path, path) == 0 &&
+            reach.brokered[i].need == need)
+            return true;
+    return false;
+}
+
 static void tell_proxy(const char *text)
 {
     assert_true(texts_add(&options.proxy, &options.arena, text));
@@ -100,7 +109,7 @@ static void roots_of_all_sites_and_locations_are_in_it(void **state)
     assert_true(reach_is_everywhere(&options));
 }
 
-static void what_is_made_and_removed_has_its_place(void **state)
+static void what_is_made_and_removed_is_left_to_the_broker(void **state)
 {
     const char *wheres[] = {"127.0.0.1:80", "unix:/run/x"};
 
@@ -109,40 +118,61 @@ static void what_is_made_and_removed_has_its_place(void **state)
     options.pid_file = "/run/pid";
     options.listen = (struct texts){wheres, 2};
     assert_true(reach_open(&reach, &options, "/run/control"));
-    assert_int_equal(reach.count, 5);
-    assert_true(reaches("/var/log/a", PATH_PLACE));
-    assert_true(reaches("/run/pid", PATH_PLACE));
-    assert_true(reaches("/run/control", PATH_PLACE));
-    assert_true(reaches("/run/x", PATH_PLACE));
+    assert_int_equal(reach.count, 1);
+    assert_int_equal(reach.brokered_count, 4);
+    assert_true(is_brokered(FILE_APPEND, "/var/log/a"));
+    assert_true(is_brokered(FILE_PID, "/run/pid"));
+    assert_true(is_brokered(FILE_LISTEN, "/run/control"));
+    assert_true(is_brokered(FILE_LISTEN, "/run/x"));
 }
 
 static void logs_that_are_no_files_have_none(void **state)
 {
-    static const char *const wheres[] = {"-", "syslog:", "syslog:/dev/log"};
+    static const char *const wheres[] = {"-", "/dev/stdout", "/dev/stderr",
+                                         "syslog:", "syslog:/dev/log"};
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 5; i++) {
         options.access_log = wheres[i];
         assert_true(reach_open(&reach, &options, ""));
         assert_int_equal(reach.count, 1);
+        assert_int_equal(reach.brokered_count, 0);
         reach_close(&reach);
     }
 }
 
 /* Whoever edits them puts another file there by that name. */
-static void files_that_are_replaced_bring_their_directory(void **state)
+static void files_that_are_replaced_do_not_open_what_lies_beside(void **state)
 {
+    const char *conf = place_path(&place, "sprintd.conf");
+
     (void)state;
     assert_int_equal(place_write(&place, "sprintd.conf", "port = 80\n"), 0);
-    options.config = place_path(&place, "sprintd.conf");
+    options.config = conf;
     options.location.auth_file = "/etc/hostname";
     options.kv_token = "/etc/passwd";
     assert_true(reach_open(&reach, &options, ""));
     assert_int_equal(reach.count, 4);
-    assert_true(reaches("/etc/passwd", PATH_READ));
-    assert_true(reaches(place.name, PATH_READ));
+    assert_true(reaches(conf, PATH_READ));
     assert_true(reaches("/etc/hostname", PATH_READ));
-    assert_false(reaches("/etc", PATH_READ));
+    assert_true(reaches("/etc/passwd", PATH_READ));
+    assert_int_equal(reach.brokered_count, 3);
+    assert_true(is_brokered(FILE_READ, conf));
+    assert_true(is_brokered(FILE_READ, "/etc/hostname"));
+    assert_true(is_brokered(FILE_READ, "/etc/passwd"));
+}
+
+static void a_folder_for_settings_is_read_as_a_whole(void **state)
+{
+    static const char path[] = "/etc/ld.so.conf.d/libc.conf";
+
+    (void)state;
+    if (access(path, F_OK) == -1)
+        skip();
+    options.config = path;
+    assert_true(reach_open(&reach, &options, ""));
+    assert_int_equal(reach.count, 2);
+    assert_true(reaches("/etc/ld.so.conf.d", PATH_READ));
 }
 
 static void following_links_needs_everything(void **state)
@@ -163,9 +193,10 @@ int main(void)
         TEST(servers_at_addresses_are_connected_to),
         TEST(servers_with_names_are_looked_up),
         TEST(roots_of_all_sites_and_locations_are_in_it),
-        TEST(what_is_made_and_removed_has_its_place),
+        TEST(what_is_made_and_removed_is_left_to_the_broker),
         TEST(logs_that_are_no_files_have_none),
-        TEST(files_that_are_replaced_bring_their_directory),
+        TEST(files_that_are_replaced_do_not_open_what_lies_beside),
+        TEST(a_folder_for_settings_is_read_as_a_whole),
         TEST(following_links_needs_everything)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

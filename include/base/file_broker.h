@@ -1,0 +1,39 @@
+/*
+ * file_broker - whom to ask for a file that this process may not open itself.
+ *
+ * A server gives up rights in two steps, and a few files must still be opened
+ * afterwards: see server/root_files.h for the first, and server/broker.h for
+ * the second. Those who open files know of neither: they try, and where that
+ * is forbidden they ask here.
+ *
+ * Thread: set by the main thread while there is no other; any may ask.
+ * Owns:   nothing.
+ */
+#ifndef BASE_FILE_BROKER_H
+#define BASE_FILE_BROKER_H
+
+#include "base/bytes.h"
+
+enum file_need {
+    FILE_READ,
+    FILE_APPEND,         /* made when it is not there: a log */
+    FILE_PID,            /* to read and write; made as well */
+    FILE_LISTEN,         /* a unix socket is made there, and listens */
+    FILE_LISTEN_PRIVATE, /* the same, for its owner alone to connect to */
+    FILE_REMOVE
+};
+
+struct file_broker {
+    /* A descriptor, 0 of FILE_REMOVE, or -errno. */
+    int (*open)(void *context, enum file_need need, const char *path);
+    void *context;
+};
+
+/* broker is copied; NULL: there is none. */
+void file_broker_set(const struct file_broker *broker);
+
+/* To be called after doing it oneself has failed with err, a -errno. What the
+ * broker answers; err, when there is none or err is not about rights. */
+MUST_USE int file_broker_ask(enum file_need need, const char *path, int err);
+
+#endif

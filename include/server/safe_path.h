@@ -1,0 +1,46 @@
+/*
+ * safe_path - whether a path can be led elsewhere by somebody.
+ *
+ * Who may write in a directory on the way puts a symlink, or another file,
+ * where the next name is looked up. So root must not open what such a path
+ * names: it would do so on behalf of whoever that is. The way is walked name
+ * by name, from opened directories, and so are the symlinks on it:
+ *
+ *   a directory  must be out of reach for writing; or it has the sticky bit
+ *                (/tmp), and the next name is somebody else's directory, which
+ *                can then not be renamed
+ *   a symlink    lies in such a directory, and without the sticky bit
+ *   /proc        is refused: its links lead where no name does, to the files
+ *                that are open (/proc/self/fd), whoever opened them
+ *
+ * The answer stays true for as long as those who may write there leave it so.
+ *
+ * Thread: any.
+ * Owns:   the descriptor.
+ */
+#ifndef SERVER_SAFE_PATH_H
+#define SERVER_SAFE_PATH_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "server/identity.h"
+
+struct safe_path {
+    int fd;                  /* of the directory where the way ends */
+    char name[NAME_MAX + 1]; /* in it, and no symlink */
+    bool exists;
+    struct stat st; /* when it exists */
+};
+
+/* Walks to path. who: who might lead it elsewhere; NULL: anybody but root. 0;
+ * -EPERM: somebody can; or another -errno. Only after 0 is there something to
+ * close. */
+MUST_USE int safe_path_open(struct safe_path *at, const char *path,
+                            const struct identity *who);
+void safe_path_close(struct safe_path *at);
+
+/* Whether who can write a file, or give itself the right to. */
+bool safe_path_is_writable(const struct stat *st, const struct identity *who);
+
+#endif

@@ -1,0 +1,270 @@
+#include "server/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "io/listener.h"
+#include "server/companion.h"
+
+struct request {
+    uint32_t need;
+    char path[PATH_MAX];
+};
+
+struct answer {
+    int32_t result; /* 0: a descriptor comes along, unless to FILE_REMOVE */
+};
+
+union rights {
+    struct cmsghdr header; /* for its alignment */
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+/* --- What is on the list -------------------------------------------------------- */
+
+/* Whether both name something in one directory, by the same words. */
+static bool is_beside(const char *one, const char *other)
+{
+    const char *slash = strrchr(one, '/');
+    size_t len = slash ? (size_t)(slash - one) + 1 : 0;
+
+    return strncmp(one, other, len) == 0 && !strchr(other + len, '/') &&
+           other[len] != '\0' && strcmp(other + len, ".") != 0 &&
+           strcmp(other + len, "..") != 0;
+}
+
+static bool permits(const struct broker_path *listed, enum file_need need,
+                    const char *path)
+{
+    switch (need) {
+    case FILE_READ:
+    case FILE_APPEND:
+        return listed->need == need && strcmp(listed->path, path) == 0;
+    case FILE_LISTEN:
+        return listed->need == FILE_LISTEN && is_beside(listed->path, path);
+    case FILE_REMOVE:
+        return listed->need == FILE_PID ? strcmp(listed->path, path) == 0
+                                        : listed->need == FILE_LISTEN &&
+                                              is_beside(listed->path, path);
+    case FILE_PID: /* only as long as the server may itself */
+    case FILE_LISTEN_PRIVATE:
+        break;
+    }
+    return false;
+}
+
+bool broker_serves(const struct broker *broker, enum file_need need,
+                   const char *path)
+{
+    for (size_t i = 0; i < broker->count; i++)
+        if (permits(&broker->paths[i], need, path))
+            return true;
+    return false;
+}
+
+/* --- The broker ----------------------------------------------------------------- */
+
+static int open_file(const char *path, int flags)
+{
+    int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0640);
+
+    return fd == -1 ? -errno : fd;
+}
+
+static int open_socket(const char *path)
+{
+    struct listener listener;
+    int err = listener_open_unix(&listener, path);
+
+    return err == 0 ? listener.fd : err;
+}
+
+/* A pid file is on the list by its own path, a socket by its directory's. */
+static int remove_file(const struct broker *broker, const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == -1)
+        return -errno;
+    for (size_t i = 0; i < broker->count; i++)
+        if (permits(&broker->paths[i], FILE_REMOVE, path) &&
+            (broker->paths[i].need == FILE_PID ? S_ISREG(st.st_mode)
+                                               : S_ISSOCK(st.st_mode)))
+            return unlink(path) == -1 ? -errno : 0;
+    return -EACCES;
+}
+
+static int obey(const struct broker *broker, const struct request *request)
+{
+    enum file_need need = (enum file_need)request->need;
+
+    if (!broker_serves(broker, need, request->path))
+        return -EACCES;
+    switch (need) {
+    case FILE_READ:
+        return open_file(request->path, O_RDONLY);
+    case FILE_APPEND:
+        return open_file(request->path, O_WRONLY | O_APPEND | O_CREAT);
+    case FILE_LISTEN:
+        return open_socket(request->path);
+    case FILE_REMOVE:
+        return remove_file(broker, request->path);
+    case FILE_PID:
+    case FILE_LISTEN_PRIVATE:
+        break;
+    }
+    return -EACCES;
+}
+
+/* Whether it went out. fd: -1 is none. */
+static bool send_answer(int to, int result, int fd)
+{
+    struct answer answer = {.result = result};
+    union rights rights = {.room = {0}};
+    struct iovec data = {.iov_base = &answer, .iov_len = sizeof(answer)};
+    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+
+    if (fd != -1) {
+        rights.header.cmsg_level = SOL_SOCKET;
+        rights.header.cmsg_type = SCM_RIGHTS;
+        rights.header.cmsg_len = CMSG_LEN(sizeof(fd));
+        memcpy(CMSG_DATA(&rights.header), &fd, sizeof(fd));
+        message.msg_control = rights.room;
+        message.msg_controllen = sizeof(rights.room);
+    }
+    return sendmsg(to, &message, MSG_NOSIGNAL) == sizeof(answer);
+}
+
+static _Noreturn void run(const struct broker *broker, int end, pid_t server)
+{
+    struct request request;
+    ssize_t len;
+
+    companion_settle(end, "sprintd-broker", server);
+    while ((len = recv(end, &request, sizeof(request), 0)) > 0) {
+        bool is_whole = (size_t)len > offsetof(struct request, path) &&
+                        ((char *)&request)[len - 1] == '\0';
+        int result = is_whole ? obey(broker, &request) : -EPROTO;
+        int fd = result >= 0 && request.need != FILE_REMOVE ? result : -1;
+
+        if (!send_answer(end, result < 0 ? result : 0, fd))
+            break;
+        if (fd != -1)
+            close(fd);
+    }
+    _exit(EX_OK);
+}
+
+/* --- The server's side ------------------------------------------------------------ */
+
+/* The descriptor or 0, or -errno. */
+static int receive_answer(int from)
+{
+    struct answer answer;
+    union rights rights;
+    struct iovec data = {.iov_base = &answer, .iov_len = sizeof(answer)};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = rights.room,
+                             .msg_controllen = sizeof(rights.room)};
+    const struct cmsghdr *header;
+    ssize_t got;
+    int fd;
+
+    do
+        got = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+    while (got == -1 && errno == EINTR);
+    if (got != sizeof(answer))
+        return got == -1 ? -errno : -EPIPE;
+    header = CMSG_FIRSTHDR(&message);
+    if (!header)
+        return answer.result;
+    memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    return fd;
+}
+
+static int ask(void *context, enum file_need need, const char *path)
+{
+    struct broker *broker = context;
+    struct request request = {.need = need};
+    size_t size = strlen(path) + 1;
+    int result;
+
+    if (!broker_serves(broker, need, path))
+        return -EACCES;
+    if (size > sizeof(request.path))
+        return -ENAMETOOLONG;
+    memcpy(request.path, path, size);
+    size += offsetof(struct request, path);
+    pthread_mutex_lock(&broker->mutex);
+    result = send(broker->fd, &request, size, MSG_NOSIGNAL) == -1
+                 ? -errno
+                 : receive_answer(broker->fd);
+    pthread_mutex_unlock(&broker->mutex);
+    return result;
+}
+
+int broker_open(struct broker *broker, const struct broker_path *paths,
+                size_t count)
+{
+    struct file_broker asked = {.open = ask, .context = broker};
+    pid_t server = getpid();
+    int ends[2];
+    int err;
+
+    *broker = (struct broker){.fd = -1};
+    if (count == 0)
+        return 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == -1)
+        return -errno;
+    broker->paths = malloc(count * sizeof(*paths));
+    if (!broker->paths) {
+        err = -ENOMEM;
+        goto close_ends;
+    }
+    memcpy(broker->paths, paths, count * sizeof(*paths));
+    broker->count = count;
+    fflush(NULL);
+    broker->pid = fork();
+    if (broker->pid == 0)
+        run(broker, ends[1], server);
+    if (broker->pid == -1) {
+        err = -errno;
+        goto free_paths;
+    }
+    close(ends[1]);
+    pthread_mutex_init(&broker->mutex, NULL);
+    broker->fd = ends[0];
+    file_broker_set(&asked);
+    return 0;
+
+free_paths:
+    free(broker->paths);
+close_ends:
+    close(ends[0]);
+    close(ends[1]);
+    *broker = (struct broker){.fd = -1};
+    return err;
+}
+
+void broker_close(struct broker *broker)
+{
+    if (broker->pid <= 0)
+        return;
+    file_broker_set(NULL);
+    close(broker->fd);
+    while (waitpid(broker->pid, NULL, 0) == -1 && errno == EINTR)
+        ;
+    pthread_mutex_destroy(&broker->mutex);
+    free(broker->paths);
+    *broker = (struct broker){.fd = -1};
+}

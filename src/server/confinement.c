@@ -1,0 +1,162 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/option_table.h"
+#include "server/reach.h"
+#include "server/root_files.h"
+#include "server/safe_path.h"
+#include "server/server_priv.h"
+
+/* --- As root, for another user ---------------------------------------------- */
+
+/* What root reads and runs anew at an upgrade, which that user may order, is
+ * nothing that this user can change. */
+static int expect_unchangeable(const struct server *server, const char *path)
+{
+    struct safe_path at;
+    int err = safe_path_open(&at, path, &server->identity);
+
+    if (err == 0) {
+        if (at.exists && safe_path_is_writable(&at.st, &server->identity))
+            err = -EPERM;
+        safe_path_close(&at);
+    }
+    if (err == 0)
+        return EX_OK;
+    if (err != -EPERM)
+        fprintf(stderr, "sprintd: --user: '%s': %s\n", path, strerror(-err));
+    else
+        fprintf(stderr,
+                "sprintd: --user: '%s' can be changed by that user, who would "
+                "become root by it: give it, and the directories on its way, "
+                "to root\n",
+                path);
+    return EX_NOPERM;
+}
+
+static int look_for_ways_back(const struct server *server)
+{
+    const char *config = server->options->config;
+    char program[PATH_MAX];
+    int status = config ? expect_unchangeable(server, config) : EX_OK;
+
+    if (status != EX_OK || server->upgrade.fd == -1 ||
+        upgrade_find_program(program) != 0)
+        return status;
+    return expect_unchangeable(server, program);
+}
+
+int confinement_begin(struct server *server)
+{
+    const struct options *options = server->options;
+    const struct identity *identity = &server->identity;
+    int status = identity_find(&server->identity, options->user,
+                               options->group);
+
+    if (status == EX_OK && identity->changes && geteuid() == 0 &&
+        identity->uid != 0)
+        status = look_for_ways_back(server);
+    if (status == EX_OK)
+        status = identity_begin(identity);
+    if (status == EX_OK)
+        root_files_begin(identity);
+    return status;
+}
+
+/* --- The sandbox ------------------------------------------------------------ */
+
+static struct sandbox_options options_of_sandbox(const struct server *server,
+                                                 const struct reach *reach)
+{
+    const struct options *options = server->options;
+    size_t row = option_number(option_find(BYTES("sandbox")));
+
+    return (struct sandbox_options){
+        .mode = (enum sandbox_mode)options->sandbox,
+        .is_default = options->origins.rows[row] == ORIGIN_DEFAULT,
+        .paths = reach->paths,
+        .path_count = reach->count,
+        .connects_tcp = reach_connects(options) || stores_are_remote(options),
+        .connects_abstract = server->notify.is_abstract,
+        .sends_udp = reach_looks_up(options)};
+}
+
+static int check_links(const struct options *options)
+{
+    bool is_everywhere = reach_is_everywhere(options);
+
+    if (is_everywhere && options->sandbox == SANDBOX_STRICT) {
+        fputs("sprintd: --sandbox strict: --follow-symlinks may lead "
+              "anywhere; --sandbox on lets it\n",
+              stderr);
+        return EX_USAGE;
+    }
+    if (is_everywhere && options->sandbox != SANDBOX_OFF)
+        log_info("sandbox: --follow-symlinks: every file can be read");
+    return EX_OK;
+}
+
+/* Else whoever takes the server over leaves the sandbox by an upgrade. */
+static int check_upgrade(const struct server *server)
+{
+    char program[PATH_MAX];
+    const char *paths[] = {server->options->config, program};
+
+    if (!server->sandbox.has_fence || server->upgrade.fd == -1)
+        return EX_OK;
+    if (upgrade_find_program(program) != 0)
+        paths[1] = NULL;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        if (!paths[i] ||
+            !sandbox_allows(&server->sandbox, paths[i], PATH_WRITE))
+            continue;
+        fprintf(stderr,
+                "sprintd: --kv: '%s' lies in a store's folder, where the "
+                "server could change it: give the store a folder of its own\n",
+                paths[i]);
+        return EX_CONFIG;
+    }
+    return EX_OK;
+}
+
+static int enter_sandbox(struct server *server, const struct reach *reach)
+{
+    struct sandbox_options options = options_of_sandbox(server, reach);
+    int status = check_links(server->options);
+    int err = 0;
+
+    if (status != EX_OK)
+        return status;
+    if (options.mode != SANDBOX_OFF && sandbox_is_built_in())
+        err = broker_open(&server->broker, reach->brokered,
+                          reach->brokered_count);
+    if (err != 0) {
+        fprintf(stderr, "sprintd: the broker of files: %s\n", strerror(-err));
+        return EX_OSERR;
+    }
+    status = sandbox_enter(&server->sandbox, &options);
+    return status == EX_OK ? check_upgrade(server) : status;
+}
+
+int confinement_enter(struct server *server)
+{
+    struct reach reach;
+    int status;
+
+    root_files_end();
+    status = identity_assume(&server->identity);
+    if (status != EX_OK)
+        return status;
+    if (reach_open(&reach, server->options, server->control_path)) {
+        status = enter_sandbox(server, &reach);
+    } else {
+        fputs("sprintd: out of memory\n", stderr);
+        status = EX_OSERR;
+    }
+    reach_close(&reach);
+    return status;
+}

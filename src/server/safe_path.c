@@ -1,0 +1,176 @@
+#include "server/safe_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40 /* as in the kernel */ };
+
+/* Where a walk is, and what is before it. */
+struct walk {
+    const struct identity *who;
+    int fd;        /* of the directory */
+    bool is_loose; /* its entries are safe by the sticky bit only */
+    unsigned links;
+    char rest[PATH_MAX];
+};
+
+/* --- Rights ------------------------------------------------------------------ */
+
+static bool has_group(const struct identity *who, gid_t gid)
+{
+    for (int i = 0; i < who->group_count; i++)
+        if (who->groups[i] == gid)
+            return true;
+    return who->gid == gid;
+}
+
+bool safe_path_is_writable(const struct stat *st, const struct identity *who)
+{
+    if (!who) /* an ACL that lets others write shows in the group's bits */
+        return st->st_uid != 0 || (st->st_mode & S_IWOTH) ||
+               ((st->st_mode & S_IWGRP) && st->st_gid != 0);
+    return st->st_uid == who->uid || (st->st_mode & S_IWOTH) ||
+           ((st->st_mode & S_IWGRP) && has_group(who, st->st_gid));
+}
+
+static bool is_owned(const struct stat *st, const struct identity *who)
+{
+    return who ? st->st_uid == who->uid : st->st_uid != 0;
+}
+
+/* --- Walking ----------------------------------------------------------------- */
+
+/* Goes on from the directory that fd is, which becomes the walk's. */
+static int enter(struct walk *walk, int fd)
+{
+    struct statfs system;
+    struct stat st;
+    int err = 0;
+
+    if (fd == -1)
+        return -errno;
+    if (fstat(fd, &st) == -1 || fstatfs(fd, &system) == -1)
+        err = -errno;
+    else if (!S_ISDIR(st.st_mode))
+        err = -ENOTDIR;
+    else if (system.f_type == PROC_SUPER_MAGIC || is_owned(&st, walk->who))
+        err = -EPERM;
+    else if (safe_path_is_writable(&st, walk->who) && !(st.st_mode & S_ISVTX))
+        err = -EPERM;
+    if (err != 0) {
+        close(fd);
+        return err;
+    }
+    walk->is_loose = safe_path_is_writable(&st, walk->who);
+    if (walk->fd != -1)
+        close(walk->fd);
+    walk->fd = fd;
+    return 0;
+}
+
+static int enter_start(struct walk *walk, const char *path)
+{
+    return enter(walk, open(*path == '/' ? "/" : ".",
+                            O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* Takes the next name off the rest; false: there is none. */
+static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
+{
+    size_t skip = strspn(walk->rest, "/");
+    size_t len = strcspn(walk->rest + skip, "/");
+
+    if (len == 0 || len > NAME_MAX)
+        return false;
+    memcpy(name, walk->rest + skip, len);
+    name[len] = '\0';
+    memmove(walk->rest, walk->rest + skip + len,
+            strlen(walk->rest + skip + len) + 1);
+    return true;
+}
+
+/* Puts what a symlink says before the rest. */
+static int follow(struct walk *walk, const char *name)
+{
+    char target[PATH_MAX];
+    ssize_t len = readlinkat(walk->fd, name, target, sizeof(target) - 1);
+    size_t rest_len = strlen(walk->rest);
+
+    if (len == -1)
+        return -errno;
+    if (++walk->links > LINKS_MAX)
+        return -ELOOP;
+    if ((size_t)len + rest_len >= sizeof(walk->rest))
+        return -ENAMETOOLONG;
+    memmove(walk->rest + len, walk->rest, rest_len + 1);
+    memcpy(walk->rest, target, (size_t)len);
+    return *target == '/' ? enter_start(walk, target) : 0;
+}
+
+/* Whether name, which st is, stays what it is. */
+static bool is_fixed(const struct walk *walk, const struct stat *st)
+{
+    return !walk->is_loose ||
+           (S_ISDIR(st->st_mode) && !is_owned(st, walk->who));
+}
+
+/* One name further. 1: the way has ended, and at says where; 0; or -errno. */
+static int step(struct walk *walk, struct safe_path *at)
+{
+    bool is_last;
+    int fd;
+
+    if (!take_name(walk, at->name))
+        return *walk->rest == '\0' ? -EISDIR : -ENAMETOOLONG;
+    if (strcmp(at->name, ".") == 0 || strcmp(at->name, "..") == 0)
+        return enter(walk, openat(walk->fd, at->name,
+                                  O_PATH | O_DIRECTORY | O_CLOEXEC));
+    is_last = *walk->rest == '\0';
+    fd = openat(walk->fd, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd == -1) {
+        at->exists = false;
+        return errno != ENOENT || !is_last ? -errno
+               : walk->is_loose            ? -EPERM
+                                           : 1;
+    }
+    if (fstat(fd, &at->st) == -1 || !is_fixed(walk, &at->st)) {
+        close(fd);
+        return -EPERM;
+    }
+    at->exists = true;
+    if (!S_ISLNK(at->st.st_mode) && !is_last)
+        return enter(walk, fd);
+    close(fd);
+    return S_ISLNK(at->st.st_mode) ? follow(walk, at->name) : 1;
+}
+
+int safe_path_open(struct safe_path *at, const char *path,
+                   const struct identity *who)
+{
+    struct walk walk = {.who = who, .fd = -1};
+    size_t len = strlen(path);
+    int err;
+
+    if (len == 0 || len >= sizeof(walk.rest))
+        return len == 0 ? -ENOENT : -ENAMETOOLONG;
+    memcpy(walk.rest, path, len + 1);
+    err = enter_start(&walk, path);
+    while (err == 0)
+        err = step(&walk, at);
+    if (err < 0) {
+        if (walk.fd != -1)
+            close(walk.fd);
+        return err;
+    }
+    at->fd = walk.fd;
+    return 0;
+}
+
+void safe_path_close(struct safe_path *at)
+{
+    close(at->fd);
+    at->fd = -1;
+}
