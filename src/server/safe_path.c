@@ -77,6 +77,12 @@ static int enter_start(struct walk *walk, const char *path)
                             O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
+/* Slashes behind the last name say that it is a directory's. */
+static bool has_ended(const struct walk *walk)
+{
+    return walk->rest[strspn(walk->rest, "/")] == '\0';
+}
+
 /* Takes the next name off the rest; false: there is none. */
 static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
 {
@@ -124,11 +130,11 @@ static int step(struct walk *walk, struct safe_path *at)
     int fd;
 
     if (!take_name(walk, at->name))
-        return *walk->rest == '\0' ? -EISDIR : -ENAMETOOLONG;
+        return has_ended(walk) ? -EISDIR : -ENAMETOOLONG;
     if (strcmp(at->name, ".") == 0 || strcmp(at->name, "..") == 0)
         return enter(walk, openat(walk->fd, at->name,
                                   O_PATH | O_DIRECTORY | O_CLOEXEC));
-    is_last = *walk->rest == '\0';
+    is_last = has_ended(walk);
     fd = openat(walk->fd, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd == -1) {
         at->exists = false;

@@ -1,0 +1,367 @@
+/*
+ * Started as root, for another user: what that user can lead astray is opened
+ * with that user's rights, and nothing of root's becomes theirs, neither at the
+ * start nor by an upgrade, which that user may order. Run by root only.
+ */
+#include "client.h"
+#include "operator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, SOON_MS = 10000 };
+
+static const char secret_text[] = "only root knows\n";
+
+static const char *at(const char *name)
+{
+    return printed("%s/%s", folder(), name);
+}
+
+static void make(const char *name, uid_t owner)
+{
+    assert_int_equal(mkdir(at(name), 0755), 0);
+    assert_int_equal(chown(at(name), owner, owner), 0);
+}
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    operator_adopt();
+    if (geteuid() != 0)
+        return 0;
+    site_text("canary", "canary\n");
+    if (chmod(folder(), 0755) != 0)
+        return -1;
+    make("roots", 0);
+    make("private", 0);
+    make("private/www", 0);
+    make("theirs", NOBODY);
+    site_text("../private/www/index.html", secret_text);
+    return chmod(at("private"), 0700);
+}
+
+/* What the user would like to have. */
+static const char *make_secret(void)
+{
+    site_text("../roots/secret", secret_text);
+    assert_int_equal(chmod(at("roots/secret"), 0600), 0);
+    return at("roots/secret");
+}
+
+static void expect_secret(void)
+{
+    struct stat st;
+
+    assert_string_equal(read_text(at("roots/secret"), NULL), secret_text);
+    assert_int_equal(stat(at("roots/secret"), &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* A link of the user's, in the place of what was there. */
+static void lead(const char *name, const char *target)
+{
+    unlink(at(name));
+    assert_int_equal(symlink(target, at(name)), 0);
+    assert_int_equal(lchown(at(name), NOBODY, NOBODY), 0);
+}
+
+static const char *configure(const char *text)
+{
+    site_text("../roots/conf", printed("listen = {\"127.0.0.1:0\"}\n"
+                                       "root = \"%s\"\nuser = nobody\n%s",
+                                       site(), text));
+    return at("roots/conf");
+}
+
+/* --- At the start -------------------------------------------------------------- */
+
+static void expect_refused(const char *argument, const char *why)
+{
+    struct outcome outcome;
+
+    RUN(&outcome, "--bind=127.0.0.1", "--port=0", "--user=nobody", argument,
+        site());
+    assert_int_not_equal(outcome.status, 0);
+    if (!strstr(outcome.err, why))
+        flunk("%s: '%s'", argument, outcome.err);
+    expect_secret();
+    assert_int_equal(access(at("roots/new"), F_OK), -1);
+}
+
+static void no_option_leads_root_through_the_users_links(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    make_secret();
+    lead("theirs/link", at("roots/secret"));
+    lead("theirs/roots", at("roots"));
+    assert_int_equal(link(at("roots/secret"), at("theirs/hard")), 0);
+    expect_refused(printed("--access-log=%s", at("theirs/link")), "denied");
+    expect_refused(printed("--access-log=%s", at("theirs/hard")), "denied");
+    expect_refused(printed("--access-log=%s", at("theirs/roots/new")),
+                   "denied");
+    expect_refused(printed("--pid-file=%s", at("theirs/link")), "no pid file");
+    expect_refused(printed("--pid-file=%s", at("theirs/roots/new")), "denied");
+    expect_refused(printed("--control=%s", at("theirs/roots/new")), "denied");
+    expect_refused(printed("--listen=unix:%s", at("theirs/roots/new")),
+                   "denied");
+    expect_refused(printed("--kv=/kv=%s", at("theirs/roots/new")), "denied");
+    expect_refused(printed("--kv-token=%s", at("theirs/link")), "denied");
+    assert_int_equal(unlink(at("theirs/hard")), 0);
+}
+
+static void a_root_is_looked_for_as_the_user(void **state)
+{
+    struct outcome outcome;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    lead("theirs/www", at("private/www"));
+    RUN(&outcome, "--port=0", "--user=nobody", at("theirs/www"));
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_non_null(strstr(outcome.err, "Permission denied"));
+}
+
+static void places_of_roots_work_as_ever(void **state)
+{
+    struct stat st;
+    struct server *one;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    one = START("--user=nobody",
+                printed("--access-log=%s", at("roots/access.log")),
+                "--pid-file", at("roots/pid"), "--control", control_path(),
+                printed("--kv=/kv=%s", at("roots/data")));
+    expect_status(get(one, "/canary"), 200);
+    assert_int_equal(stat(at("roots/access.log"), &st), 0);
+    assert_int_equal(st.st_uid, NOBODY);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_int_equal(stat(at("roots/data"), &st), 0);
+    assert_int_equal(st.st_uid, NOBODY);
+    assert_int_equal(stat(at("roots/pid"), &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(stat(control_path(), &st), 0);
+    assert_int_equal(st.st_uid, NOBODY);
+    ctl_ok("status");
+    server_stop(one);
+}
+
+static void a_log_of_roots_is_written_and_stays_roots(void **state)
+{
+    struct stat st;
+    struct server *one;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    site_text("../roots/old.log", "");
+    one = START("--user=nobody",
+                printed("--access-log=%s", at("roots/old.log")));
+    get(one, "/canary");
+    server_stop(one);
+    assert_int_equal(stat(at("roots/old.log"), &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_true(st.st_size > 0);
+}
+
+/* --- By an upgrade -------------------------------------------------------------- */
+
+static void order(const struct server *server, int number)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        if (setgroups(0, NULL) == -1 || setgid(NOBODY) == -1 ||
+            setuid(NOBODY) == -1)
+            _exit(1);
+        _exit(kill(server->pid, number) == 0 ? 0 : 2);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void an_upgrade_opens_no_log_through_a_new_link(void **state)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *const arguments[] = {
+        "--config",
+        configure(printed("access-log = \"%s\"\n", at("theirs/access.log"))),
+        NULL};
+    struct server *one;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    make_secret();
+    unlink(at("theirs/access.log"));
+    one = server_start(&launch, arguments);
+    get(one, "/canary");
+    lead("theirs/access.log", at("roots/secret"));
+    order(one, SIGUSR1);
+    assert_true(eventually(server_has_said(one, "going on with the old one"),
+                           SOON_MS));
+    order(one, SIGUSR2);
+    assert_true(eventually(server_has_said(one, "not upgraded"), SOON_MS));
+    expect_secret();
+    expect_status(get(one, "/canary"), 200);
+    server_stop(one);
+}
+
+/* The launcher starts this program with these arguments, and the successor is
+ * who this server is: nothing else comes of an order. */
+static void an_upgrade_is_the_same_program_as_the_same_user(void **state)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *const arguments[] = {"--config",   configure(""),
+                                     "--control",  control_path(),
+                                     "--pid-file", at("theirs/pid"),
+                                     NULL};
+    struct server *one;
+    char *before, *after;
+    size_t before_len, after_len;
+    pid_t next = 0;
+    FILE *file;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    one = server_start(&launch, arguments);
+    before = read_text(printed("/proc/%d/cmdline", (int)one->pid), &before_len);
+    order(one, SIGUSR2);
+    assert_int_equal(server_wait(one, patience(SOON_MS)), 0);
+    file = fopen(at("theirs/pid"), "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &next), 1);
+    fclose(file);
+    after = read_text(printed("/proc/%d/cmdline", (int)next), &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    assert_non_null(strstr(read_text(printed("/proc/%d/status", (int)next),
+                                     NULL),
+                           "Uid:\t65534\t65534\t65534\t65534"));
+    kill(next, SIGTERM);
+    assert_true(process_ends(next));
+}
+
+/* --- What an upgrade reads and runs ------------------------------------------------ */
+
+static void expect_too_open(const char *program, const char *config)
+{
+    struct outcome outcome;
+
+    if (program)
+        assert_int_equal(servers_choose(program), 0);
+    RUN(&outcome, "--config", config, "--control", control_path());
+    servers_choose(getenv("SPRINTD"));
+    assert_int_equal(outcome.status, EX_NOPERM);
+    if (!strstr(outcome.err, "can be changed by that user"))
+        flunk("'%s'", outcome.err);
+}
+
+static void a_configuration_that_the_user_can_change_is_refused(void **state)
+{
+    const char *conf = configure("");
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    site_text("../theirs/conf", read_text(conf, NULL));
+    expect_too_open(NULL, at("theirs/conf")); /* by replacing it */
+    lead("theirs/conf", conf);
+    expect_too_open(NULL, at("theirs/conf"));
+    assert_int_equal(chown(conf, NOBODY, 0), 0);
+    expect_too_open(NULL, conf);
+    assert_int_equal(chown(conf, 0, NOBODY), 0);
+    assert_int_equal(chmod(conf, 0660), 0);
+    expect_too_open(NULL, conf);
+    assert_int_equal(unlink(conf), 0);
+}
+
+static void a_program_that_the_user_can_change_is_refused(void **state)
+{
+    size_t len;
+    char *program = read_text(getenv("SPRINTD"), &len);
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    site_write("../theirs/program", program, len);
+    assert_int_equal(chmod(at("theirs/program"), 0755), 0);
+    expect_too_open(at("theirs/program"), configure(""));
+}
+
+/* --- In the sandbox --------------------------------------------------------------------- */
+
+static void a_store_does_not_take_the_configuration_in(void **state)
+{
+    struct outcome outcome;
+
+    (void)state;
+    site_text("../in-store/conf",
+              printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n"
+                      "kv = {\"/kv=%s\"}\n",
+                      site(), at("in-store")));
+    RUN(&outcome, "--config", at("in-store/conf"), "--sandbox=strict");
+    if (outcome.status == EX_UNAVAILABLE)
+        skip();
+    assert_int_equal(outcome.status, EX_CONFIG);
+    assert_non_null(strstr(outcome.err, "lies in a store's folder"));
+}
+
+static void a_configuration_that_was_replaced_is_read_again(void **state)
+{
+    const char *conf = at("conf");
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *const arguments[] = {"--config", conf, "--control",
+                                     control_path(), NULL};
+    struct server *one;
+
+    (void)state;
+    site_text("../conf",
+              printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()));
+    one = server_start(&launch, arguments);
+    for (int i = 0; i < 2; i++) {
+        site_text("../conf.new", printed("listen = {\"127.0.0.1:%u\"}\n"
+                                         "root = \"%s\"\n"
+                                         "header-set = {\"X-Time: %d\"}\n",
+                                         one->port, site(), i));
+        assert_int_equal(rename(at("conf.new"), conf), 0);
+        ctl_ok("reload");
+        assert_true(eventually(strcmp(reply_field(get(one, "/canary"),
+                                                  "X-Time"),
+                                      i == 0 ? "0" : "1") == 0,
+                               SOON_MS));
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
+        TEST(no_option_leads_root_through_the_users_links),
+        TEST(a_root_is_looked_for_as_the_user),
+        TEST(places_of_roots_work_as_ever),
+        TEST(a_log_of_roots_is_written_and_stays_roots),
+        TEST(an_upgrade_opens_no_log_through_a_new_link),
+        TEST(an_upgrade_is_the_same_program_as_the_same_user),
+        TEST(a_configuration_that_the_user_can_change_is_refused),
+        TEST(a_program_that_the_user_can_change_is_refused),
+        TEST(a_store_does_not_take_the_configuration_in),
+        TEST(a_configuration_that_was_replaced_is_read_again)};
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}

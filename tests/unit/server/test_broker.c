@@ -1,0 +1,283 @@
+#include "server/broker.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+#include "enclosed.h"
+#include "io/listener.h"
+#include "server/reach.h"
+
+static struct place place;
+static struct broker broker;
+static struct broker_path paths[4];
+static char texts[4][128];
+static unsigned fds_before;
+
+static const char *text_of(size_t i, const char *name)
+{
+    snprintf(texts[i], sizeof(texts[i]), "%s", place_path(&place, name));
+    return texts[i];
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    broker = (struct broker){.fd = -1};
+    fds_before = place_count_fds();
+    if (place_open(&place) != 0 || mkdirat(place.fd, "run", 0755) != 0 ||
+        place_write(&place, "conf", "conf") != 0 ||
+        place_write(&place, "secret", "secret") != 0 ||
+        place_write(&place, "run/pid", "1") != 0 ||
+        place_write(&place, "run/beside", "text") != 0)
+        return -1;
+    paths[0] = (struct broker_path){FILE_READ, text_of(0, "conf")};
+    paths[1] = (struct broker_path){FILE_APPEND, text_of(1, "log")};
+    paths[2] = (struct broker_path){FILE_LISTEN, text_of(2, "run/control")};
+    paths[3] = (struct broker_path){FILE_PID, text_of(3, "run/pid")};
+    return broker_open(&broker, paths, 4);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    broker_close(&broker);
+    return place_close(&place) == 0 && place_count_fds() == fds_before &&
+                   waitpid(-1, NULL, WNOHANG) == -1
+               ? 0
+               : -1;
+}
+
+/* As whoever is refused does. */
+static int ask(enum file_need need, const char *name)
+{
+    return file_broker_ask(need, place_path(&place, name), -EACCES);
+}
+
+static void assert_opens(enum file_need need, const char *name)
+{
+    int fd = ask(need, name);
+
+    assert_true(fd > STDERR_FILENO);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(fd);
+}
+
+/* --- What it does ------------------------------------------------------------------ */
+
+static void files_on_the_list_are_opened_by_their_names(void **state)
+{
+    (void)state;
+    assert_opens(FILE_READ, "conf");
+    assert_int_equal(renameat(place.fd, "secret", place.fd, "conf"), 0);
+    assert_opens(FILE_READ, "conf"); /* whatever it is now */
+    assert_opens(FILE_APPEND, "log");
+    assert_int_equal(renameat(place.fd, "log", place.fd, "log.1"), 0);
+    assert_opens(FILE_APPEND, "log");
+    assert_int_equal(faccessat(place.fd, "log", F_OK, 0), 0);
+}
+
+static void sockets_come_and_go_beside_those_on_the_list(void **state)
+{
+    int fd;
+
+    (void)state;
+    assert_opens(FILE_LISTEN, "run/control");
+    fd = ask(FILE_LISTEN, "run/other");
+    assert_true(fd >= 0);
+    assert_int_equal(ask(FILE_LISTEN, "run/other"), -EADDRINUSE);
+    close(fd);
+    assert_int_equal(ask(FILE_LISTEN, "run/beside"), -EEXIST);
+    assert_int_equal(ask(FILE_REMOVE, "run/control"), 0);
+    assert_int_equal(ask(FILE_REMOVE, "run/other"), 0);
+    assert_int_equal(ask(FILE_REMOVE, "run/pid"), 0);
+    assert_int_equal(faccessat(place.fd, "run/pid", F_OK, 0), -1);
+}
+
+static void faults_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(unlinkat(place.fd, "conf", 0), 0);
+    assert_int_equal(ask(FILE_READ, "conf"), -ENOENT);
+    assert_int_equal(mkdirat(place.fd, "log", 0755), 0);
+    assert_int_equal(ask(FILE_APPEND, "log"), -EISDIR);
+    assert_int_equal(ask(FILE_REMOVE, "run/control"), -ENOENT);
+}
+
+/* --- What it does not ---------------------------------------------------------------- */
+
+static const struct {
+    uint32_t need;
+    const char *name;
+} forbidden[] = {
+    {FILE_READ, "secret"},       {FILE_READ, "log"},
+    {FILE_READ, "./conf"},       {FILE_APPEND, "conf"},
+    {FILE_APPEND, "run/pid"},    {FILE_PID, "run/pid"},
+    {FILE_LISTEN, "socket"},     {FILE_LISTEN, "run/../socket"},
+    {FILE_LISTEN, "run/a/b"},    {FILE_LISTEN, "run/"},
+    {FILE_LISTEN, "run/.."},     {FILE_LISTEN_PRIVATE, "run/control"},
+    {FILE_REMOVE, "run/beside"}, {FILE_REMOVE, "conf"},
+    {FILE_REMOVE, "log"},        {FILE_REMOVE, "run/../conf"},
+    {FILE_REMOVE + 1, "conf"},   {UINT32_MAX, "conf"},
+};
+
+static void nothing_else_is_asked_for(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++)
+        assert_int_equal(ask((enum file_need)forbidden[i].need,
+                             forbidden[i].name),
+                         -EACCES);
+    assert_int_equal(faccessat(place.fd, "run/beside", F_OK, 0), 0);
+}
+
+/* What whoever has taken the server over says. */
+static int say(const void *data, size_t len)
+{
+    int32_t result;
+
+    assert_int_equal(send(broker.fd, data, len, 0), (ssize_t)len);
+    assert_int_equal(recv(broker.fd, &result, sizeof(result), 0),
+                     sizeof(result));
+    return result;
+}
+
+static void nothing_else_is_done_for_who_asks_nevertheless(void **state)
+{
+    char request[4 + 256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
+        int len;
+
+        memcpy(request, &forbidden[i].need, 4);
+        len = snprintf(request + 4, 256, "%s",
+                       place_path(&place, forbidden[i].name));
+        assert_int_equal(say(request, 4 + (size_t)len + 1), -EACCES);
+    }
+    assert_int_equal(faccessat(place.fd, "run/beside", F_OK, 0), 0);
+    assert_int_equal(say("x", 1), -EPROTO);
+    assert_int_equal(say("0123", 4), -EPROTO);
+    memset(request, 0, 4);
+    memset(request + 4, 'a', 256);
+    assert_int_equal(say(request, sizeof(request)), -EPROTO);
+    assert_opens(FILE_READ, "conf"); /* and it goes on */
+}
+
+static void once_it_is_gone_the_fault_is_that(void **state)
+{
+    (void)state;
+    assert_int_equal(kill(broker.pid, SIGKILL), 0);
+    assert_true(ask(FILE_READ, "conf") < 0);
+    assert_true(ask(FILE_READ, "conf") < 0);
+}
+
+static void without_a_list_there_is_no_process(void **state)
+{
+    struct broker none;
+
+    (void)state;
+    broker_close(&broker);
+    assert_int_equal(broker_open(&none, NULL, 0), 0);
+    assert_int_equal(none.fd, -1);
+    assert_false(broker_serves(&none, FILE_READ, "conf"));
+    broker_close(&none);
+}
+
+/* --- A server that has been taken over --------------------------------------------------- */
+
+static struct options options;
+
+static int try_open(const char *name, int flags)
+{
+    int fd = open(place_path(&place, name), flags | O_CLOEXEC, 0600);
+
+    if (fd == -1)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+/* Enters what a server with these options enters. */
+static bool enter(void)
+{
+    static struct sandbox sandbox;
+    struct reach reach;
+    struct sandbox_options wanted = {.mode = SANDBOX_STRICT};
+
+    if (!reach_open(&reach, &options, place_path(&place, "run/control")))
+        return false;
+    wanted.paths = reach.paths;
+    wanted.path_count = reach.count;
+    broker_close(&broker);
+    if (broker_open(&broker, reach.brokered, reach.brokered_count) != 0)
+        return false;
+    return sandbox_enter(&sandbox, &wanted) == EX_OK && sandbox.has_fence;
+}
+
+static int act_as_intruder(void)
+{
+    if (!enter())
+        return 99;
+    if (try_open("conf", O_RDONLY) != 0)
+        return 1;
+    if (try_open("conf", O_WRONLY) != EACCES ||
+        try_open("conf", O_RDONLY | O_TRUNC) != EACCES)
+        return 2;
+    if (try_open("secret", O_RDONLY) != EACCES ||
+        try_open("", O_RDONLY | O_DIRECTORY) != EACCES)
+        return 3;
+    if (try_open("new", O_WRONLY | O_CREAT) != EACCES ||
+        try_open("run/new", O_WRONLY | O_CREAT) != EACCES)
+        return 4;
+    if (unlink(place_path(&place, "conf")) != -1 ||
+        unlink(place_path(&place, "run/beside")) != -1 ||
+        rename(place_path(&place, "log"), place_path(&place, "conf")) != -1)
+        return 5;
+    if (try_open("log", O_WRONLY | O_APPEND) != EACCES)
+        return 6;
+    return ask(FILE_APPEND, "log") >= 0 && ask(FILE_APPEND, "conf") < 0 ? 0 : 7;
+}
+
+static void the_configuration_and_what_lies_beside_stay_out_of_reach(void *
+                                                                         *state)
+{
+    int status;
+
+    (void)state;
+    if (!sandbox_is_built_in())
+        skip();
+    options = (struct options){.config = texts[0],
+                               .access_log = texts[1],
+                               .pid_file = texts[3],
+                               .location = {.root = "/usr"}};
+    assert_int_equal(place_write(&place, "log", "line"), 0);
+    status = enclosed(act_as_intruder);
+    if (status == 99)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(files_on_the_list_are_opened_by_their_names),
+        TEST(sockets_come_and_go_beside_those_on_the_list),
+        TEST(faults_are_told),
+        TEST(nothing_else_is_asked_for),
+        TEST(nothing_else_is_done_for_who_asks_nevertheless),
+        TEST(once_it_is_gone_the_fault_is_that),
+        TEST(without_a_list_there_is_no_process),
+        TEST(the_configuration_and_what_lies_beside_stay_out_of_reach)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
