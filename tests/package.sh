@@ -82,7 +82,10 @@ inside_plain()
 
     say 'removed: settings stay; purged: nothing does'
     echo '# mine' >>/etc/sprintd/sprintd.conf
+    # As a service manager does, for LogsDirectory= and StateDirectory=.
+    install -d -o sprintd /var/log/sprintd /var/lib/sprintd/store
     apt-get -q -q remove sprintd >/dev/null
+    [ -d /var/lib/sprintd/store ]
     tail -n 1 /etc/sprintd/sprintd.conf | grep -q '^# mine$'
     [ ! -e /usr/bin/sprintd ]
     mkdir -p /var/www/html

@@ -364,7 +364,7 @@ const struct option_row option_rows[] = {
     {NULL, "pid-file", 0, OPTION_PATH, AT_START(pid_file), "FILE", NULL, 0, 0,
      NULL, "holds the process's number, locked"},
     {NULL, "user", 0, OPTION_TEXT, AT_START(user), "NAME[:GROUP]", NULL, 0, 0,
-     NULL, "whom to become once sockets and logs are open"},
+     NULL, "whom to become; files are used as that user"},
     {NULL, "group", 0, OPTION_TEXT, AT_START(group), "NAME", NULL, 0, 0, NULL,
      "instead of that user's"},
     {NULL, "control", 0, OPTION_PATH, AT_START(control), "SOCKET", NULL, 0, 0,

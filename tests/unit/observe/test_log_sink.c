@@ -119,6 +119,28 @@ static void a_dash_is_standard_output_which_stays_open(void **state)
     assert_true(fcntl(STDOUT_FILENO, F_GETFD) != -1);
 }
 
+/* Opening them would ask for rights to what lies behind. */
+static void outputs_by_their_names_are_not_opened_anew(void **state)
+{
+    static const struct {
+        const char *where;
+        int fd;
+    } cases[] = {{"/dev/stdout", STDOUT_FILENO},
+                 {"/dev/stderr", STDERR_FILENO}};
+    unsigned fds = place_count_fds();
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(log_sink_open(&sink, cases[i].where), 0);
+        assert_int_equal(sink.fd, cases[i].fd);
+        assert_false(log_sink_is_file(cases[i].where));
+        log_sink_close(&sink);
+        assert_true(fcntl(cases[i].fd, F_GETFD) != -1);
+    }
+    assert_true(log_sink_is_file("/dev/stdouts"));
+    assert_int_equal(place_count_fds(), fds);
+}
+
 static void what_cannot_be_opened_is_refused(void **state)
 {
     char where[300] = "syslog:/";
@@ -499,6 +521,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_appended_to_and_only_the_owner_may_write),
         TEST(a_dash_is_standard_output_which_stays_open),
+        TEST(outputs_by_their_names_are_not_opened_anew),
         TEST(what_cannot_be_opened_is_refused),
         TEST(short_and_interrupted_writes_are_continued),
         TEST(a_failure_says_how_far_it_came),

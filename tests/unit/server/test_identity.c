@@ -218,6 +218,59 @@ static int become_nobody(void)
     return 0;
 }
 
+/* Files first, and all else when it is time. */
+static int begin_as_nobody(void)
+{
+    const uint64_t override = UINT64_C(1) << CAP_DAC_OVERRIDE;
+    const uint64_t ports = UINT64_C(1) << CAP_NET_BIND_SERVICE;
+    struct identity identity;
+
+    if (identity_find(&identity, "nobody:daemon", NULL) != EX_OK ||
+        identity_begin(&identity) != EX_OK)
+        return 1;
+    if (open("/etc/shadow", O_RDONLY) != -1 || errno != EACCES)
+        return 2;
+    if (geteuid() != 0 || (own("CapEff", 16) & ports) == 0 ||
+        (own("CapEff", 16) & override) != 0 || identity_is_root_for_files())
+        return 3;
+    identity_raise();
+    if (!identity_is_root_for_files() || open("/etc/shadow", O_RDONLY) == -1)
+        return 4;
+    identity_lower(&identity);
+    if (open("/etc/shadow", O_RDONLY) != -1)
+        return 5;
+    return identity_assume(&identity) == EX_OK && has_no_capabilities() ? 0 : 6;
+}
+
+static void files_are_used_as_the_user_before_all_else(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(in_child(begin_as_nobody), 0);
+}
+
+static int begin_what_fails(void)
+{
+    struct identity identity;
+
+    return identity_find(&identity, "nobody", NULL) != EX_OK
+               ? 99
+               : identity_begin(&identity);
+}
+
+static void a_beginning_that_fails_is_fatal(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    groups_errno = EPERM;
+    assert_int_equal(in_child(begin_what_fails), EX_NOPERM);
+    groups_errno = ENOMEM;
+    assert_int_equal(in_child(begin_what_fails), EX_OSERR);
+    groups_errno = 0;
+}
+
 static void root_becomes_the_user_for_good(void **state)
 {
     (void)state;
@@ -339,6 +392,8 @@ int main(void)
         cmocka_unit_test(groups_are_named_in_two_ways),
         cmocka_unit_test(a_number_without_a_user_needs_a_group),
         cmocka_unit_test(what_names_nobody_is_refused),
+        cmocka_unit_test(files_are_used_as_the_user_before_all_else),
+        cmocka_unit_test(a_beginning_that_fails_is_fatal),
         cmocka_unit_test(root_becomes_the_user_for_good),
         cmocka_unit_test(root_keeps_two_capabilities_at_most),
         cmocka_unit_test(who_is_not_root_stays_who_it_is),
