@@ -10,9 +10,9 @@
  *
  *   FILE_READ    opens one of these files for reading
  *   FILE_APPEND  opens one of these for appending, or makes it
- *   FILE_LISTEN  makes a socket, and
- *   FILE_REMOVE  removes a socket, in the directory of one on the list; also
- *                the pid file (FILE_PID) that is on it
+ *   FILE_LISTEN  makes a socket in the directory of one on the list
+ *   FILE_REMOVE  removes a socket on the list or made so, and the pid file
+ *                (FILE_PID) on it
  *
  *   server  -- need, path -->  broker  -- open -->  the kernel
  *      | <-- descriptor, error -- |
@@ -51,7 +51,7 @@ struct broker {
 MUST_USE int broker_open(struct broker *broker, const struct broker_path *paths,
                          size_t count);
 
-/* Whether it would do that. */
+/* Whether it would do that; of sockets to remove, whether it might. */
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path);
 

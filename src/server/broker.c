@@ -29,6 +29,13 @@ union rights {
     char room[CMSG_SPACE(sizeof(int))];
 };
 
+enum { SOCKETS_MAX = 16, SOCKET_PATH_MAX = 108 };
+
+/* Sockets that the broker has made, and may remove. */
+struct made {
+    char paths[SOCKETS_MAX][SOCKET_PATH_MAX];
+};
+
 /* --- What is on the list -------------------------------------------------------- */
 
 /* Whether both name something in one directory, by the same words. */
@@ -62,6 +69,16 @@ static bool permits(const struct broker_path *listed, enum file_need need,
     return false;
 }
 
+static bool is_listed(const struct broker *broker, enum file_need need,
+                      const char *path)
+{
+    for (size_t i = 0; i < broker->count; i++)
+        if (broker->paths[i].need == need &&
+            strcmp(broker->paths[i].path, path) == 0)
+            return true;
+    return false;
+}
+
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path)
 {
@@ -80,30 +97,55 @@ static int open_file(const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-static int open_socket(const char *path)
+/* Where the socket of that path is remembered; NULL: it is not. "": a free
+ * place. */
+static char *find_made(struct made *made, const char *path)
 {
-    struct listener listener;
-    int err = listener_open_unix(&listener, path);
-
-    return err == 0 ? listener.fd : err;
+    for (size_t i = 0; i < SOCKETS_MAX; i++)
+        if (strcmp(made->paths[i], path) == 0)
+            return made->paths[i];
+    return NULL;
 }
 
-/* A pid file is on the list by its own path, a socket by its directory's. */
-static int remove_file(const struct broker *broker, const char *path)
+static int open_socket(struct made *made, const char *path)
 {
+    struct listener listener;
+    char *remembered = find_made(made, path);
+    int err;
+
+    if (!remembered)
+        remembered = find_made(made, "");
+    if (!remembered)
+        return -ENOSPC;
+    err = listener_open_unix(&listener, path);
+    if (err != 0)
+        return err;
+    memcpy(remembered, path, strlen(path) + 1); /* it fits a socket's address */
+    return listener.fd;
+}
+
+/* What is on the list itself, or a socket that was made here. */
+static int remove_file(const struct broker *broker, struct made *made,
+                       const char *path)
+{
+    char *remembered = find_made(made, path);
+    bool is_socket = remembered || is_listed(broker, FILE_LISTEN, path);
     struct stat st;
 
     if (lstat(path, &st) == -1)
         return -errno;
-    for (size_t i = 0; i < broker->count; i++)
-        if (permits(&broker->paths[i], FILE_REMOVE, path) &&
-            (broker->paths[i].need == FILE_PID ? S_ISREG(st.st_mode)
-                                               : S_ISSOCK(st.st_mode)))
-            return unlink(path) == -1 ? -errno : 0;
-    return -EACCES;
+    if (!(is_socket && S_ISSOCK(st.st_mode)) &&
+        !(is_listed(broker, FILE_PID, path) && S_ISREG(st.st_mode)))
+        return -EACCES;
+    if (unlink(path) == -1)
+        return -errno;
+    if (remembered)
+        *remembered = '\0';
+    return 0;
 }
 
-static int obey(const struct broker *broker, const struct request *request)
+static int obey(const struct broker *broker, struct made *made,
+                const struct request *request)
 {
     enum file_need need = (enum file_need)request->need;
 
@@ -115,9 +157,9 @@ static int obey(const struct broker *broker, const struct request *request)
     case FILE_APPEND:
         return open_file(request->path, O_WRONLY | O_APPEND | O_CREAT);
     case FILE_LISTEN:
-        return open_socket(request->path);
+        return open_socket(made, request->path);
     case FILE_REMOVE:
-        return remove_file(broker, request->path);
+        return remove_file(broker, made, request->path);
     case FILE_PID:
     case FILE_LISTEN_PRIVATE:
         break;
@@ -146,6 +188,7 @@ static bool send_answer(int to, int result, int fd)
 
 static _Noreturn void run(const struct broker *broker, int end, pid_t server)
 {
+    struct made made = {{{0}}};
     struct request request;
     ssize_t len;
 
@@ -153,7 +196,7 @@ static _Noreturn void run(const struct broker *broker, int end, pid_t server)
     while ((len = recv(end, &request, sizeof(request), 0)) > 0) {
         bool is_whole = (size_t)len > offsetof(struct request, path) &&
                         ((char *)&request)[len - 1] == '\0';
-        int result = is_whole ? obey(broker, &request) : -EPROTO;
+        int result = is_whole ? obey(broker, &made, &request) : -EPROTO;
         int fd = result >= 0 && request.need != FILE_REMOVE ? result : -1;
 
         if (!send_answer(end, result < 0 ? result : 0, fd))

@@ -87,6 +87,7 @@ static void files_on_the_list_are_opened_by_their_names(void **state)
 
 static void sockets_come_and_go_beside_those_on_the_list(void **state)
 {
+    struct listener another;
     int fd;
 
     (void)state;
@@ -98,8 +99,32 @@ static void sockets_come_and_go_beside_those_on_the_list(void **state)
     assert_int_equal(ask(FILE_LISTEN, "run/beside"), -EEXIST);
     assert_int_equal(ask(FILE_REMOVE, "run/control"), 0);
     assert_int_equal(ask(FILE_REMOVE, "run/other"), 0);
+    assert_int_equal(listener_open_unix(&another,
+                                        place_path(&place, "run/another")),
+                     0);
+    assert_int_equal(ask(FILE_REMOVE, "run/another"), -EACCES);
+    listener_close(&another);
     assert_int_equal(ask(FILE_REMOVE, "run/pid"), 0);
     assert_int_equal(faccessat(place.fd, "run/pid", F_OK, 0), -1);
+}
+
+static void only_so_many_sockets_are_made(void **state)
+{
+    char name[16];
+    int result = 0;
+    int count = 0;
+
+    (void)state;
+    for (; result >= 0; count++) {
+        snprintf(name, sizeof(name), "run/%d", count);
+        result = ask(FILE_LISTEN, name);
+        if (result >= 0)
+            close(result);
+    }
+    assert_int_equal(result, -ENOSPC);
+    assert_int_equal(count, 17);
+    assert_int_equal(ask(FILE_REMOVE, "run/3"), 0);
+    assert_opens(FILE_LISTEN, "run/new");
 }
 
 static void faults_are_told(void **state)
@@ -272,6 +297,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(files_on_the_list_are_opened_by_their_names),
         TEST(sockets_come_and_go_beside_those_on_the_list),
+        TEST(only_so_many_sockets_are_made),
         TEST(faults_are_told),
         TEST(nothing_else_is_asked_for),
         TEST(nothing_else_is_done_for_who_asks_nevertheless),
