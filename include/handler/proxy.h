@@ -9,7 +9,8 @@
  *
  * A transfer is one exchange on its way. Both ways stream at once, each through
  * a buffer of its own of buffer_bytes: who is slow makes the other wait, not
- * memory grow. What is short and there in one read leaves in one send, with its
+ * memory grow. Nobody is asked before request_bytes of a body are there, or all
+ * of it: a client that sends slowly does not occupy an upstream. What is short and there in one read leaves in one send, with its
  * head, from the buffer it was read into. What is left of a long body goes
  * through a pipe (splice(2)), as long as it is framed alike on both sides.
  *
@@ -49,6 +50,8 @@ struct proxy_options {
     enum proxy_hash hash;
     struct bytes hash_field; /* name, of PROXY_HASH_FIELD */
     size_t buffer_bytes;     /* each way */
+    size_t request_bytes;    /* of a body that are here, or all of it, before an
+                                upstream is asked; or a full buffer */
     bool splices;            /* by pipes, if there are any */
     struct pipes *pipes;     /* borrowed; NULL: all is copied */
     uint64_t reply_ms;       /* from the request's last byte to a head */

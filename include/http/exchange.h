@@ -46,6 +46,9 @@ struct sink {
     /* With end: nothing more is read until it is false, and exchange_wake() was
      * called. It can be set by take, which has taken all the same. */
     bool is_full;
+    /* Of a tunnel; NULL: it does not matter. Called while is_full, perhaps
+     * again: nothing follows what has not been read yet. */
+    void (*foresee_end)(struct sink *sink);
 };
 
 struct exchange {

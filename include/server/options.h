@@ -108,7 +108,8 @@ struct options {
     const char *proxy_balance; /* the same */
     uint64_t proxy_host;       /* enum proxy_host */
     uint64_t proxy_buffer_bytes;
-    uint64_t proxy_splice; /* whether bodies go by pipes */
+    uint64_t proxy_request_bytes; /* of a body, before a server is asked */
+    uint64_t proxy_splice;        /* whether bodies go by pipes */
     uint64_t proxy_connect_ms;
     uint64_t proxy_reply_ms;
     uint64_t proxy_idle_ms;

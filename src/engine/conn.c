@@ -1,7 +1,6 @@
 #include "engine/conn.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -131,7 +130,7 @@ void conn_enter(struct conn *conn, enum conn_state state)
         }
         if (first_is_tunnel(conn)) {
             conn_watch(conn, 0);
-            conn_limit_tunnel(conn);
+            conn_limit_look(conn);
             break;
         }
         /* For how long is up to whoever makes the answer. */
@@ -144,46 +143,6 @@ void conn_enter(struct conn *conn, enum conn_state state)
         break;
     case CONN_CLOSED:
         break;
-    }
-}
-
-/* Only its end is looked for: what else a client sends has to wait too, and
- * would fire again and again. Who is gone after that is noticed when the next
- * piece is sent. */
-static void look_for_end(struct conn *conn)
-{
-    enum stats_phase before = profile_enter(STATS_PHASE_READ);
-    char byte;
-    ssize_t n = recv(conn->io.fd, &byte, 1, MSG_PEEK);
-
-    profile_leave(before);
-    if (n > 0)
-        ev_io_stop(conn->set->loop, &conn->io);
-    else if (n == 0)
-        conn_close(conn, CONN_END_CLIENT);
-    else if (errno != EAGAIN && errno != EINTR)
-        conn_close(conn, CONN_END_ERROR);
-}
-
-/* Its response has waited for its turn through many events of its socket. A
- * client that has reset the connection would hold its place among those that
- * wait for as long as shorter ones keep coming. One that has not may do so
- * later, which is seen until it sends or ends; nothing else concerns us. When
- * a body is read is not decided here. */
-static void look_for_reset(struct conn *conn)
-{
-    enum stats_phase before = profile_enter(STATS_PHASE_READ);
-    char byte;
-    ssize_t n = recv(conn->io.fd, &byte, 1, MSG_PEEK);
-
-    profile_leave(before);
-    if (n == -1 && errno != EAGAIN && errno != EINTR) {
-        conn_close(conn, CONN_END_ERROR);
-    } else if (n == -1 && !conn->is_uploading) {
-        conn_watch(conn, EV_READ);
-        conn->ignored_events = 0;
-    } else {
-        ev_io_stop(conn->set->loop, &conn->io);
     }
 }
 
@@ -207,7 +166,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         conn_queue(conn);
         break;
     case CONN_WAITING:
-        look_for_end(conn);
+        conn_look_for_end(conn);
         break;
     case CONN_LINGERING:
         conn_linger(conn);
@@ -216,7 +175,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         /* It will be sent to soon, and usually ask for the same event again:
          * worth two system calls only if that takes long. */
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
-            look_for_reset(conn);
+            conn_look_for_reset(conn);
         break;
     case CONN_CLOSED:
         break;
@@ -254,10 +213,15 @@ void conn_expire(struct conn *conn)
     case CONN_WAITING:
         if (first_is_tunnel(conn))
             conn_look_at_tunnel(conn);
-        else if (conn->is_uploading)
+        else if (conn->is_uploading && !conn->current->sink->is_full)
             conn_expire_upload(conn);
+        else
+            conn_look_for_end(conn);
         break;
     case CONN_QUEUED: /* it is the server that makes it wait */
+        if (!ev_is_active(&conn->io))
+            conn_look_for_reset(conn);
+        break;
     case CONN_CLOSED:
         break;
     }

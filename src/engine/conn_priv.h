@@ -1,9 +1,9 @@
 /*
- * conn_priv - what the six files of a connection's life share:
- * conn.c (states, events, limits), conn_read.c (bytes to answers), conn_body.c
- * (what comes between a head and its answer), conn_upload.c (what comes beside
- * its answer), conn_send.c (answers to bytes) and conn_stats.c (what is counted
- * of it).
+ * conn_priv - what the files of a connection's life share: conn.c (states,
+ * events, limits), conn_read.c (bytes to answers), conn_body.c (what comes
+ * between a head and its answer), conn_upload.c (what comes beside its answer),
+ * conn_send.c (answers to bytes), conn_look.c (whether the client is still
+ * there) and conn_stats.c (what is counted of it).
  */
 #ifndef ENGINE_CONN_PRIV_H
 #define ENGINE_CONN_PRIV_H
@@ -101,10 +101,22 @@ void conn_end_upload(struct conn *conn);
 
 /* Sets the watcher, and the limit, to what the state and the sink allow. */
 void conn_watch_upload(struct conn *conn);
-/* Nothing of a tunnel may be watched: of a client that has sent all it will, or
- * more than is taken. Then it is looked after now and then whether it is still
- * there; how long it may be silent is up to whoever has made the tunnel. */
-void conn_limit_tunnel(struct conn *conn);
+/* --- conn_look.c ----------------------------------------------------------- */
+
+/* Nothing of a connection may be watched: of a client that has sent more than
+ * is taken, or all it will. Then it is looked after it now and then, by its
+ * limit. */
+void conn_limit_look(struct conn *conn);
+
+/* It is WAITING: who says no more is gone, and what has come is left unread. */
+void conn_look_for_end(struct conn *conn);
+
+/* It is QUEUED, for long: who says no more may wait for the answer, but a reset
+ * would hold its place among those that wait for as long as shorter ones keep
+ * coming. Is watched afterwards if it can be. */
+void conn_look_for_reset(struct conn *conn);
+
+/* It is WAITING, for more of a tunnel. */
 void conn_look_at_tunnel(struct conn *conn);
 
 /* --- conn.c: watching ------------------------------------------------------ */

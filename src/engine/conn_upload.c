@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include "base/now.h"
@@ -7,36 +6,12 @@
 #include "http/exchange.h"
 #include "observe/profile.h"
 
-/* How soon it is noticed that nobody is there while nothing is read. */
-enum { TUNNEL_LOOK_MS = 1000 };
-
 /* --- Watching ------------------------------------------------------------- */
 
 /* What the answer waits for, besides. */
 static int events_of_answer(const struct conn *conn)
 {
     return conn->state == CONN_BLOCKED ? EV_WRITE : 0;
-}
-
-void conn_limit_tunnel(struct conn *conn)
-{
-    conn_limit(conn, conn->set->now->mono_ms + TUNNEL_LOOK_MS);
-}
-
-void conn_look_at_tunnel(struct conn *conn)
-{
-    const struct exchange *exchange = OWNER_OF(conn->exchanges.next,
-                                               struct exchange, link);
-    struct pollfd client = {.fd = conn->io.fd};
-
-    /* POLLHUP: both ways are closed, one of them maybe by us; and what a client
-     * that is gone has said last may still wait to be read. */
-    if (poll(&client, 1, 0) == 1 &&
-        (client.revents & POLLERR ||
-         (!conn->is_uploading && !exchange->is_half_closed)))
-        conn_close(conn, CONN_END_ERROR);
-    else
-        conn_limit_tunnel(conn);
 }
 
 void conn_watch_upload(struct conn *conn)
@@ -48,13 +23,11 @@ void conn_watch_upload(struct conn *conn)
     conn_watch(conn, events_of_answer(conn) | (is_full ? 0 : EV_READ));
     if (is_resumed) /* what made it wait was not its client */
         conn->body_since_ms = conn->set->now->mono_ms;
-    if (conn->state != CONN_WAITING)
+    if (conn->state == CONN_BLOCKED) /* which has a limit */
         return;
-    if (conn->current->is_tunnel)
-        conn_limit_tunnel(conn);
-    else if (is_full)
-        conn_limit(conn, 0); /* that is up to whoever is slow */
-    else
+    if (is_full || conn->current->is_tunnel)
+        conn_limit_look(conn); /* for how long is up to whoever is slow */
+    else if (conn->state == CONN_WAITING)
         conn_limit_body(conn);
 }
 
@@ -69,7 +42,7 @@ static void watch_answer(struct conn *conn)
         conn_watch(conn, EV_WRITE);
     } else if (is_tunnel) {
         conn_watch(conn, 0);
-        conn_limit_tunnel(conn);
+        conn_limit_look(conn);
     } else {
         conn_watch(conn, EV_READ);
         conn_limit(conn, 0);
@@ -126,8 +99,10 @@ static void give_up(struct conn *conn)
     watch_answer(conn);
     conn_expect_last(conn, exchange, CONN_END_ERROR);
     conn->client_closes = false;
-    if (conn->state == CONN_WAITING)
+    if (conn->state == CONN_WAITING) {
         conn_watch(conn, 0); /* what still comes is read when all is sent */
+        conn_limit_look(conn);
+    }
 }
 
 static void finish(struct conn *conn)

@@ -170,7 +170,8 @@ static struct transfer *make_transfer(struct proxy *proxy,
         .fill = proxy_fill, .destroy = destroy_stream, .lends = true};
     transfer->sink = (struct sink){.take = proxy_take_body,
                                    .destroy = destroy_sink,
-                                   .end = proxy_end_body};
+                                   .end = proxy_end_body,
+                                   .foresee_end = proxy_foresee_end};
     transfer->ask.hash = hash_of(proxy, exchange);
     transfer->is_kept = true;
     transfer->has_body_ended = true;
@@ -240,6 +241,9 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     transfer->is_upgrade = false;
     transfer->out_framing = exchange->request.is_chunked ? BODY_CHUNKED
                                                          : BODY_LENGTH;
+    /* Whether to send the body is for the upstream to say (9110 10.1.1). */
+    transfer->is_held = proxy->options.request_bytes > 0 &&
+                        !exchange->request.expects_continue;
     if (make_head(transfer))
         exchange->sink = &transfer->sink;
     else
@@ -269,7 +273,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         }
     }
     exchange->response.stream = &transfer->stream;
-    transfer_ask(transfer);
+    if (!transfer->is_held)
+        transfer_ask(transfer);
 }
 
 struct handler proxy_handler(struct proxy *proxy)

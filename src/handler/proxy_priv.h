@@ -89,7 +89,9 @@ struct transfer {
     bool is_open;        /* there is one */
     bool has_sent;       /* it may have seen something of the request */
     bool is_kept;        /* all of the body so far lies in out */
+    bool is_held;        /* nobody is asked before more of the body is there */
     bool has_body_ended; /* all of it has come */
+    bool is_ending;      /* or lies in the client's socket */
     bool is_send_over;   /* it takes no more: what is left is dropped */
     bool is_upgrade;     /* a tunnel is asked for */
     uint8_t out_framing; /* enum body_framing */
@@ -159,6 +161,7 @@ void transfer_let_go(struct transfer *transfer, bool reusable,
 
 bool proxy_take_body(struct sink *sink, struct bytes data);
 void proxy_end_body(struct sink *sink);
+void proxy_foresee_end(struct sink *sink);
 
 /* Looks at what takes too long, and sets the limit anew. */
 void transfer_watch(struct transfer *transfer);

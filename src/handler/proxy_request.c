@@ -73,21 +73,55 @@ static void put(struct proxy_buffer *out, struct bytes text)
     out->end += text.len;
 }
 
+/* Whether there is room for all of the body at once. */
+static bool fits_whole(const struct transfer *transfer)
+{
+    const struct proxy *proxy = transfer->proxy;
+
+    return transfer->out_framing == BODY_LENGTH &&
+           transfer->exchange->request.content_length <=
+               proxy->options.buffer_bytes;
+}
+
 static void make_way(struct transfer *transfer)
 {
     bool was_full = transfer->sink.is_full;
 
-    if (!transfer->out || transfer->has_body_ended || transfer->is_send_over)
+    if (!transfer->out || transfer->has_body_ended || transfer->is_send_over ||
+        !transfer->exchange)
         return;
     /* For what the client's next read may bring. */
-    transfer->sink.is_full = !has_room(transfer, TAKEN_BYTES_MAX);
-    if (was_full && !transfer->sink.is_full && transfer->exchange)
+    transfer->sink.is_full = !fits_whole(transfer) &&
+                             !has_room(transfer, TAKEN_BYTES_MAX);
+    if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);
+}
+
+/* A client that sends slowly would hold an upstream for nothing. */
+static bool is_enough(const struct transfer *transfer)
+{
+    return transfer->has_body_ended || transfer->sink.is_full ||
+           transfer->out->end >= transfer->proxy->options.request_bytes;
+}
+
+/* There is more of the body. */
+static void go_on(struct transfer *transfer)
+{
+    if (transfer->is_open)
+        transfer_flush(transfer);
+    else
+        make_way(transfer);
+    if (transfer->is_held && is_enough(transfer)) {
+        transfer->is_held = false;
+        transfer_ask(transfer);
+    }
 }
 
 bool proxy_take_body(struct sink *sink, struct bytes data)
 {
     struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+    bool is_chunked = transfer->out_framing == BODY_CHUNKED;
+    size_t framing = is_chunked ? FRAMING_BYTES_MAX : 0;
     char size[16];
 
     if (!transfer->exchange || transfer->is_send_over) {
@@ -96,22 +130,19 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     }
     if (data.len == 0)
         return true;
-    if (!has_room(transfer, data.len + FRAMING_BYTES_MAX)) {
+    if (!has_room(transfer, data.len + framing)) {
         transfer->is_kept = false; /* it came although there was none */
         return false;
     }
-    if (transfer->out_framing == BODY_CHUNKED) {
+    if (is_chunked) {
         int len = snprintf(size, sizeof(size), "%zx\r\n", data.len);
 
         put(transfer->out, (struct bytes){size, (size_t)len});
     }
     put(transfer->out, data);
-    if (transfer->out_framing == BODY_CHUNKED)
+    if (is_chunked)
         put(transfer->out, BYTES("\r\n"));
-    if (transfer->is_open)
-        transfer_flush(transfer);
-    else
-        make_way(transfer);
+    go_on(transfer);
     return true;
 }
 
@@ -124,8 +155,7 @@ void proxy_end_body(struct sink *sink)
         return;
     if (transfer->out_framing == BODY_CHUNKED) /* another try may need it */
         put(transfer->out, BYTES("0\r\n\r\n"));
-    if (transfer->is_open)
-        transfer_flush(transfer);
+    go_on(transfer);
 }
 
 /* --- Time ---------------------------------------------------------------------- */
@@ -136,7 +166,9 @@ static uint64_t tunnel_ms(const struct transfer *transfer)
 {
     const struct proxy_options *options = &transfer->proxy->options;
 
-    return transfer->has_body_ended && options->idle_ms < options->tunnel_ms
+    bool is_last = transfer->has_body_ended || transfer->is_ending;
+
+    return is_last && options->idle_ms < options->tunnel_ms
                ? options->idle_ms
                : options->tunnel_ms;
 }
@@ -159,6 +191,16 @@ void transfer_watch(struct transfer *transfer)
         transfer_limit(transfer, options->reply_ms);
     else /* for a body that its client has still to send the client answers */
         transfer_limit(transfer, 0);
+}
+
+void proxy_foresee_end(struct sink *sink)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+
+    if (transfer->is_ending)
+        return;
+    transfer->is_ending = true;
+    transfer_watch(transfer);
 }
 
 /* --- Sending ------------------------------------------------------------------- */

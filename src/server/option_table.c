@@ -275,6 +275,11 @@ const struct option_row option_rows[] = {
      0, NULL, "of this server in Via"},
     {NULL, "proxy-buffer", 0, OPTION_BYTES, AT(proxy_buffer_bytes), "BYTES",
      "64K", 32768, 1ull << 20, NULL, "of a body on its way, each way"},
+    {NULL, "proxy-request-buffer", 0, OPTION_BYTES, AT(proxy_request_bytes),
+     "BYTES", "64K", 0, 1ull << 20, NULL,
+     "of a request's body, or all of it, are here\n"
+     "before a server is asked, as far as --proxy-buffer\n"
+     "has room; 0: one is asked at once"},
     {NULL, "proxy-splice", 0, OPTION_CHOICE, AT(proxy_splice), "WHETHER", "on",
      0, 0, on_off, "long replies go by pipes, and are not copied"},
     {NULL, "proxy-connect-timeout", 0, OPTION_TIME, AT(proxy_connect_ms),

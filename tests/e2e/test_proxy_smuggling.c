@@ -200,7 +200,7 @@ static void half_a_body_is_not_followed_by_another_request(void **state)
 static void an_early_answer_ends_the_upstreams_connection(void **state)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server = PROXY(upstream, NULL);
+    struct server *server = PROXY(upstream, "--proxy-request-buffer=0");
     struct client *client = client_open(server);
     struct client *peer;
 

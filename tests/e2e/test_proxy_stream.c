@@ -104,7 +104,7 @@ static void many_uploads_and_downloads_go_on_together(void **state)
 static void what_comes_goes_on_at_once(void **state)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server = PROXY(upstream, NULL);
+    struct server *server = PROXY(upstream, "--proxy-request-buffer=0");
     struct client *client = client_open(server);
     struct client *peer;
 
@@ -217,7 +217,7 @@ static void an_upload_waits_for_an_upstream_that_does_not_read(void **state)
 {
     enum { HUGE_BYTES = 256 * MB };
     struct upstream *upstream = upstream_open();
-    struct server *server = PROXY(upstream, NULL);
+    struct server *server = PROXY(upstream, "--proxy-request-buffer=0");
     struct client *client = client_open(server);
     uint64_t before = server_memory(server);
     struct client *peer;
@@ -274,8 +274,9 @@ static void who_goes_is_not_waited_for(void **state)
          NULL},
     };
     struct upstream *upstream = upstream_open();
-    struct server *server = PROXY(upstream, "--proxy-fails=1",
-                                  "--proxy-eject=60m", "--proxy-eject-max=60m");
+    struct server *server = PROXY(upstream, "--proxy-request-buffer=0",
+                                  "--proxy-fails=1", "--proxy-eject=60m",
+                                  "--proxy-eject-max=60m");
 
     (void)state;
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
