@@ -58,7 +58,7 @@ enum conn_end {
     CONN_END_IDLE,    /* no request came for too long */
     CONN_END_TIMEOUT, /* half of one did, or a response was not taken */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
-    CONN_END_LIMIT,   /* it had as many requests as it may */
+    CONN_END_LIMIT,   /* it had all it may have, or made room for another */
     CONN_END_DRAIN,   /* the server stops */
     CONN_END_COUNT
 };
@@ -104,8 +104,8 @@ struct conn {
     /* --- 128 */
     struct deadline deadline;
     uint64_t blocked_ms; /* before the last time, for the first exchange */
-    uint64_t blocked_since_ms;
-    struct list link; /* in the set's open or closed ones; or its pool */
+    uint64_t since_ms;   /* it is BLOCKED; or READING, without a byte more */
+    struct list link;    /* in the set's open or closed ones; or its pool */
     /* --- 192 */
     struct link_flow flow;
     struct chunked chunked;

@@ -6,7 +6,7 @@
  * same few cache-warm buffers. Memory of connections grows in slabs up to the
  * limit; input buffers and exchanges beyond a reserve are freed.
  *
- * Thread: the worker's, but for conn_set_closed().
+ * Thread: the worker's, but for conn_set_closed() and conn_set_reading().
  * Owns:   connections, pools, sender, scheduler, deadlines.
  */
 #ifndef ENGINE_CONN_SET_H
@@ -15,10 +15,12 @@
 #include <stdatomic.h>
 
 #include "engine/conn.h"
+#include "engine/conn_idle.h"
 #include "engine/drain.h"
 #include "engine/sender.h"
 #include "handler/address_count.h"
 #include "handler/handler.h"
+#include "io/mailbox.h"
 #include "observe/access_log.h"
 #include "observe/stats.h"
 
@@ -65,8 +67,11 @@ struct conn_set {
     size_t input_count;
     struct list exchanges; /* free ones */
     size_t exchange_count;
-    char discard[16384]; /* where lingering reads go */
+    struct field *fields; /* for the head that is parsed */
+    char discard[16384];  /* where lingering reads go */
+    struct conn_idle idle;
     _Atomic uint64_t closed_count;
+    _Atomic size_t reading_count; /* open ones that wait for a request */
 };
 
 /* Fills in the private part; the public one is set by the worker. 0 or
@@ -76,8 +81,10 @@ MUST_USE int conn_set_init(struct conn_set *set, enum sched_policy policy,
                            struct link_shared *link_shared, size_t worker);
 void conn_set_fini(struct conn_set *set);
 
-/* Takes over a descriptor; closes it when there is no memory. */
-void conn_set_open(struct conn_set *set, int fd, const struct address *peer);
+/* Takes over a descriptor; closes it when there is no memory. Where another one
+ * has to make room, that which has waited longest for a request is closed; if
+ * there is none, this one is told that the server is busy. */
+void conn_set_open(struct conn_set *set, const struct mail *mail);
 
 /* Lets waiting responses send until the turn's budget is used up, then frees
  * what was closed. */
@@ -97,12 +104,39 @@ void conn_set_close_all(struct conn_set *set);
 /* How many have been closed since the start. Any thread. */
 uint64_t conn_set_closed(const struct conn_set *set);
 
-/* --- For conn.c --------------------------------------------------------- */
+/* How many wait for a request now, and could make room. Any thread. */
+size_t conn_set_reading(const struct conn_set *set);
+
+/* --- For conn.c: conn_pools.c ---------------------------------------------- */
+
+MUST_USE bool conn_pools_init(struct conn_set *set); /* false: no memory */
+void conn_pools_fini(struct conn_set *set);
 
 struct input *input_take(struct conn_set *set); /* NULL: no memory */
 void input_give(struct conn_set *set, struct input **input);
 struct exchange *exchange_take(struct conn_set *set); /* NULL: no memory */
 void exchange_give(struct conn_set *set, struct exchange *exchange);
+
+/* Lets it have fields of its own, if its request has many. False: no memory. */
+MUST_USE bool exchange_keep_fields(struct conn_set *set,
+                                   struct exchange *exchange);
+
+/* What it holds, without bodies. */
+size_t exchange_bytes(const struct exchange *exchange);
+
+/* --- For conn.c: conn_set.c ------------------------------------------------ */
+
+/* So many more wait for a request, or fewer. */
+static inline void conn_set_note_reading(struct conn_set *set, int more)
+{
+    size_t count;
+
+    if (more == 0)
+        return;
+    count = atomic_load_explicit(&set->reading_count, memory_order_relaxed);
+    atomic_store_explicit(&set->reading_count, count + (size_t)more,
+                          memory_order_relaxed);
+}
 
 /* Moves a connection that has been closed to where the turn frees it. */
 void conn_set_retire(struct conn_set *set, struct conn *conn);

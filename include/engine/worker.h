@@ -9,7 +9,8 @@
  * (handler/sites.h), what begins after that is answered by the new.
  *
  * Thread: worker_create() to worker_join() the main thread's; worker_give(),
- *         worker_wake() and worker_closed() the acceptor's;
+ *         worker_wake(), worker_closed() and worker_reading() the
+ *         acceptor's;
  *         worker_command() any.
  * Owns:   everything it runs on.
  */
@@ -124,5 +125,8 @@ void worker_discard(struct worker_change *change);
 
 /* How many connections given so far have been closed again. */
 uint64_t worker_closed(const struct worker *worker);
+
+/* How many of its connections wait for a request. */
+size_t worker_reading(const struct worker *worker);
 
 #endif

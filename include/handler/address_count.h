@@ -2,7 +2,7 @@
  * address_count - how many connections each address has open, and no more than
  * so many.
  *
- * Memory is fixed: as many entries as there may be connections in all, since
+ * Memory is fixed, and touched as it is needed: as many entries as there may be connections in all, since
  * no more addresses than that have one. So it never fills up before the server
  * does, whoever sprays addresses, and no count is ever guessed. One lock for
  * all workers: it is held for a few steps, twice in the life of a connection.
@@ -19,10 +19,11 @@ enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
 
 struct address_count; /* opaque */
 
-/* most: how many an address may have; entries, 1 to ADDRESS_COUNT_ENTRIES_MAX:
- * how many there may be in all. 0 or -errno. */
+/* most: how many an address may have; yields: and any number as long as no other
+ * has one; entries, 1 to ADDRESS_COUNT_ENTRIES_MAX: how many there may be in
+ * all. 0 or -errno. */
 MUST_USE int address_count_create(struct address_count **count_out,
-                                  uint32_t most, size_t entries);
+                                  uint32_t most, bool yields, size_t entries);
 void address_count_destroy(struct address_count *count);
 
 /* One more. Returns its ticket, which is to be given back; 0: no, the address

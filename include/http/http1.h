@@ -43,7 +43,8 @@ struct http1_progress {
  * never falls. On HTTP1_DONE request holds views into data, and *used_out
  * the length of the head with its empty line. On HTTP1_BAD *status_out is
  * the status to answer, and request->line is what there is of the request
- * line. progress is reset on both. */
+ * line. progress is reset on both. What request->many points to is used for
+ * the fields of a head with many, and before that set by the caller. */
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,

@@ -3,7 +3,8 @@
  *
  * Thread: the worker that read it.
  * Owns:   nothing; every struct bytes points into the buffer the head was
- *         read into and lives exactly as long as that.
+ *         read into and lives exactly as long as that. fields points into the
+ *         struct itself, so it is not copied.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -30,7 +31,10 @@ enum method {
     METHOD_COUNT
 };
 
-enum { REQUEST_FIELDS_MAX = 100 };
+enum {
+    REQUEST_FIELDS_MAX = 100,
+    REQUEST_FIELDS_FEW = 20 /* a browser's, mostly */
+};
 
 struct request {
     enum method method;
@@ -49,7 +53,9 @@ struct request {
     uint32_t seen;            /* bit 1 << id: fields[first[id]] is one */
     uint8_t first[FIELD_COUNT];
     uint8_t field_count;
-    struct field fields[REQUEST_FIELDS_MAX];
+    struct field *fields; /* few, or many if that is too small */
+    struct field *many;   /* the caller's, of REQUEST_FIELDS_MAX, set before */
+    struct field few[REQUEST_FIELDS_FEW];
 };
 
 /* The first field of that kind, or NULL. */

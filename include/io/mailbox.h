@@ -25,6 +25,7 @@
 struct mail {
     int fd;
     struct address peer;
+    bool makes_room; /* there are as many as there may be: one of them goes */
 };
 
 /* Word for somebody in the loop, inside of what it is about. */

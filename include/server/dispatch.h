@@ -27,6 +27,11 @@ size_t dispatch_begin(struct dispatch *dispatch);
  * descriptor. */
 MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
 
+/* The same when as many are open as may be: to the worker where most wait for a
+ * request, the longest of which goes instead. False: nowhere does one. */
+MUST_USE bool dispatch_replace(struct dispatch *dispatch,
+                               const struct mail *mail);
+
 /* Ends a batch: wakes those that were given something, once each. */
 void dispatch_end(struct dispatch *dispatch);
 

@@ -64,7 +64,7 @@ struct options {
     uint64_t cache_entries;
     uint64_t cache_policy;            /* enum evict_policy */
     uint64_t connections_max;         /* 0: as descriptors allow */
-    uint64_t address_connections_max; /* 0: any number */
+    uint64_t address_connections_max; /* 0: a quarter of these */
     uint64_t requests_max;
     uint64_t keepalive_ms;
     uint64_t header_ms;

@@ -60,9 +60,11 @@ static void limit_reading(struct conn *conn)
 
     if (!conn->input && conn->requests > 0) {
         conn->head_timed = false;
+        conn->since_ms = now_ms;
         conn_limit(conn, now_ms + limits->keepalive_ms);
     } else if (!conn->head_timed) {
         conn->head_timed = true;
+        conn->since_ms = now_ms;
         conn_limit(conn, now_ms + limits->header_ms);
     }
 }
@@ -88,11 +90,13 @@ static bool first_is_tunnel(const struct conn *conn)
 
 void conn_enter(struct conn *conn, enum conn_state state)
 {
-    const struct conn_set *set = conn->set;
+    struct conn_set *set = conn->set;
     enum conn_state from = conn->state;
 
     assert(may_follow[from] & MAY(state));
     conn->state = (uint8_t)state;
+    conn_set_note_reading(set,
+                          (state == CONN_READING) - (from == CONN_READING));
     switch (state) {
     case CONN_READING:
         conn_watch(conn, EV_READ);
@@ -117,7 +121,7 @@ void conn_enter(struct conn *conn, enum conn_state state)
         break;
     case CONN_BLOCKED:
         conn_watch(conn, EV_WRITE);
-        conn->blocked_since_ms = set->now->mono_ms;
+        conn->since_ms = set->now->mono_ms;
         conn_limit(conn, conn_blocked_until(conn));
         if (conn->is_uploading)
             conn_watch_upload(conn);
@@ -162,7 +166,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         conn_read(conn);
         break;
     case CONN_BLOCKED:
-        conn->blocked_ms += conn->set->now->mono_ms - conn->blocked_since_ms;
+        conn->blocked_ms += conn->set->now->mono_ms - conn->since_ms;
         conn_queue(conn);
         break;
     case CONN_WAITING:

@@ -9,10 +9,14 @@
 #include "observe/profile.h"
 
 enum {
-    /* Answers are made ahead up to so many, or so many bytes, before they
-     * are sent together. */
-    AHEAD_EXCHANGES_MAX = 32,
+    /* Answers are made ahead up to so many bytes before they are sent together;
+     * and what a connection holds for them, if its client reads nothing, is no
+     * more than that either. */
     AHEAD_BYTES_MAX = 65536,
+    AHEAD_HELD_MAX = 65536 - sizeof(struct input),
+    /* What the next one holds at most, as long as its own head is short. */
+    EXCHANGE_BYTES_MAX = sizeof(struct exchange) +
+                         REQUEST_FIELDS_MAX * sizeof(struct field),
     LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX
 };
 
@@ -141,7 +145,8 @@ bool conn_put_refusal(struct conn *conn, unsigned status, struct bytes line)
         note_arrival(conn, exchange);
         if (conn->input)
             exchange->bytes_in = conn->input->end - conn->input->begin;
-        exchange->request = (struct request){.line = line};
+        exchange->request = (struct request){.fields = exchange->request.few,
+                                             .line = line};
         response_init(&exchange->response);
         exchange->response.is_timed = conn->set->style.server_timing;
         exchange->response.is_head = begins_with(line, BYTES("HEAD "));
@@ -190,6 +195,11 @@ static enum ahead_result parse_request(struct conn *conn)
         return conn_put_refusal(conn, status, line) ? AHEAD_SEND : AHEAD_CLOSED;
     case HTTP1_DONE:
         break;
+    }
+    if (!exchange_keep_fields(conn->set, exchange)) {
+        exchange_give(conn->set, exchange);
+        conn_close(conn, CONN_END_ERROR);
+        return AHEAD_CLOSED;
     }
     input->begin += used;
     note_arrival(conn, exchange);
@@ -277,21 +287,22 @@ static enum ahead_result take_request(struct conn *conn)
  * end it, so that they neither pile up nor hold back the small before them. */
 static enum ahead_result answer_ahead(struct conn *conn)
 {
-    unsigned count = 0;
+    size_t held = 0;
     uint64_t bytes = 0;
 
     for (;;) {
         enum ahead_result result = take_request(conn);
-        const struct response *last;
+        const struct exchange *last;
 
         if (result != AHEAD_GO)
             return result;
         if (conn->current)
             continue;
-        last = &OWNER_OF(conn->exchanges.prev, struct exchange, link)->response;
-        bytes += last->bytes_left;
-        if (++count == AHEAD_EXCHANGES_MAX || bytes > AHEAD_BYTES_MAX ||
-            last->stream)
+        last = OWNER_OF(conn->exchanges.prev, struct exchange, link);
+        bytes += last->response.bytes_left;
+        held += exchange_bytes(last);
+        if (held > AHEAD_HELD_MAX - EXCHANGE_BYTES_MAX ||
+            bytes > AHEAD_BYTES_MAX || last->response.stream)
             return AHEAD_SEND;
         if (conn->input->begin == conn->input->end)
             return AHEAD_SEND;

@@ -6,13 +6,12 @@
 
 #include "base/cidr.h"
 #include "engine/conn_priv.h"
+#include "engine/refusal.h"
 #include "http/exchange.h"
 #include "observe/profile.h"
 
 enum {
     SLAB_CONNS = 64,
-    INPUTS_KEPT = 64, /* free ones beyond that go back to the system */
-    EXCHANGES_KEPT = 128,
     /* What is sent before the loop looks for arrivals again, and how often
      * a response gets its turn until then. */
     TURN_BYTES = 524288,
@@ -23,66 +22,6 @@ struct slab {
     struct list link;
     struct conn conns[SLAB_CONNS];
 };
-
-/* --- Pools --------------------------------------------------------------- */
-
-struct input *input_take(struct conn_set *set)
-{
-    struct input *input = set->inputs;
-
-    if (input) {
-        set->inputs = input->next;
-        set->input_count--;
-    } else {
-        input = malloc(sizeof(*input));
-        if (!input)
-            return NULL;
-    }
-    input->begin = input->end = 0;
-    return input;
-}
-
-void input_give(struct conn_set *set, struct input **input_ref)
-{
-    struct input *input = *input_ref;
-
-    *input_ref = NULL;
-    if (!input)
-        return;
-    if (set->input_count == INPUTS_KEPT) {
-        free(input);
-        return;
-    }
-    input->next = set->inputs;
-    set->inputs = input;
-    set->input_count++;
-}
-
-struct exchange *exchange_take(struct conn_set *set)
-{
-    struct exchange *exchange;
-
-    if (list_is_empty(&set->exchanges)) {
-        exchange = malloc(sizeof(*exchange));
-        if (exchange)
-            list_init(&exchange->link);
-        return exchange;
-    }
-    exchange = OWNER_OF(set->exchanges.next, struct exchange, link);
-    list_drop(&exchange->link);
-    set->exchange_count--;
-    return exchange;
-}
-
-void exchange_give(struct conn_set *set, struct exchange *exchange)
-{
-    if (set->exchange_count == EXCHANGES_KEPT) {
-        free(exchange);
-        return;
-    }
-    list_put_first(&set->exchanges, &exchange->link);
-    set->exchange_count++;
-}
 
 static bool add_slab(struct conn_set *set)
 {
@@ -103,9 +42,9 @@ static bool add_slab(struct conn_set *set)
 
 /* --- Connections --------------------------------------------------------- */
 
-static void turn_away(struct conn_set *set, int fd, enum stats_close reason)
+/* Its descriptor is closed. */
+static void note_turned_away(struct conn_set *set, enum stats_close reason)
 {
-    close(fd);
     stats_note_close(set->stats, reason);
     atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
 }
@@ -122,7 +61,8 @@ static struct conn *take_conn(struct conn_set *set, int fd)
     struct conn *conn;
 
     if (list_is_empty(&set->free) && !add_slab(set)) {
-        turn_away(set, fd, STATS_CLOSE_ERROR);
+        close(fd);
+        note_turned_away(set, STATS_CLOSE_ERROR);
         return NULL;
     }
     conn = OWNER_OF(set->free.next, struct conn, link);
@@ -130,18 +70,49 @@ static struct conn *take_conn(struct conn_set *set, int fd)
     return conn;
 }
 
-static void open_conn(struct conn_set *set, int fd, const struct address *peer)
+static void reap(struct conn_set *set)
 {
+    while (!list_is_empty(&set->closed)) {
+        struct list *link = set->closed.next;
+
+        list_drop(link);
+        list_put_first(&set->free, link);
+    }
+}
+
+/* False: there is no room, and fd has been turned away. */
+static bool make_room(struct conn_set *set, int fd)
+{
+    struct conn *conn = conn_idle_take(&set->idle, &set->open,
+                                       set->now->mono_ms);
+
+    if (conn) {
+        conn_close(conn, CONN_END_LIMIT);
+        reap(set); /* none is at work while another one comes */
+        return true;
+    }
+    refusal_send(fd);
+    note_turned_away(set, STATS_CLOSE_LIMIT);
+    return false;
+}
+
+static void open_conn(struct conn_set *set, const struct mail *mail)
+{
+    const struct address *peer = &mail->peer;
+    bool is_local = peer->family == ADDRESS_UNIX;
     bool is_proxy = set->proxies->count > 0 && is_trusted(set, peer);
     uint32_t ticket = 0;
+    int fd = mail->fd;
     struct conn *conn;
 
-    if (set->addresses && !is_proxy &&
+    /* An address that has all it may does not push others out. */
+    if (set->addresses && !is_local && !is_proxy &&
         !(ticket = address_count_take(set->addresses, peer))) {
-        turn_away(set, fd, STATS_CLOSE_LIMIT);
+        close(fd);
+        note_turned_away(set, STATS_CLOSE_LIMIT);
         return;
     }
-    conn = take_conn(set, fd);
+    conn = mail->makes_room && !make_room(set, fd) ? NULL : take_conn(set, fd);
     if (!conn) {
         if (ticket != 0)
             address_count_give(set->addresses, &ticket);
@@ -159,18 +130,19 @@ static void open_conn(struct conn_set *set, int fd, const struct address *peer)
     deadline_init(&conn->deadline);
     list_put_last(&set->open, &conn->link);
     set->count++;
+    conn_set_note_reading(set, 1);
     conn->io.fd = fd;
     link_open(&set->link, &conn->flow, fd, peer);
     conn_log_event(conn, LOG_EVENT_ACCEPT);
     conn_start(conn);
 }
 
-void conn_set_open(struct conn_set *set, int fd, const struct address *peer)
+void conn_set_open(struct conn_set *set, const struct mail *mail)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
 
     stats_note_open(set->stats);
-    open_conn(set, fd, peer);
+    open_conn(set, mail);
     profile_leave(before);
 }
 
@@ -187,14 +159,9 @@ uint64_t conn_set_closed(const struct conn_set *set)
     return atomic_load_explicit(&set->closed_count, memory_order_relaxed);
 }
 
-static void reap(struct conn_set *set)
+size_t conn_set_reading(const struct conn_set *set)
 {
-    while (!list_is_empty(&set->closed)) {
-        struct list *link = set->closed.next;
-
-        list_drop(link);
-        list_put_first(&set->free, link);
-    }
+    return atomic_load_explicit(&set->reading_count, memory_order_relaxed);
 }
 
 static void tell_queue(const struct conn_set *set)
@@ -227,15 +194,6 @@ void conn_set_turn(struct conn_set *set)
     reap(set);
 }
 
-/* Whether its next request is already here, unread: to close it now would be
- * to answer that with a reset. */
-static bool has_more(const struct conn *conn)
-{
-    char byte;
-
-    return recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
-}
-
 static void close_where(struct conn_set *set, bool only_idle)
 {
     struct list *link = set->open.next;
@@ -244,7 +202,7 @@ static void close_where(struct conn_set *set, bool only_idle)
         struct conn *conn = OWNER_OF(link, struct conn, link);
 
         link = link->next;
-        if (!only_idle || (conn_is_idle(conn) && !has_more(conn)))
+        if (!only_idle || (conn_is_idle(conn) && !conn_has_more(conn)))
             conn_close(conn, CONN_END_DRAIN);
     }
 }
@@ -303,24 +261,26 @@ int conn_set_init(struct conn_set *set, enum sched_policy policy,
                   uint64_t starvation_bound, struct link_shared *link_shared,
                   size_t worker)
 {
+    bool has_pools = conn_pools_init(set);
+
     list_init(&set->open);
     list_init(&set->waiting);
     list_init(&set->closed);
     list_init(&set->free);
     list_init(&set->slabs);
-    list_init(&set->exchanges);
-    set->inputs = NULL;
     set->count = set->allocated = 0;
     set->next_number = worker + 1;
     set->number_step = link_shared->worker_count;
-    set->input_count = set->exchange_count = 0;
     set->is_draining = set->is_held = false;
+    set->idle = (struct conn_idle){0};
     atomic_init(&set->closed_count, 0);
+    atomic_init(&set->reading_count, 0);
     sched_init(&set->sched, policy, starvation_bound);
     sender_init(&set->sender, (size_t)set->limits.quantum);
     drain_init(&set->drain, set->loop, set->stats);
     deadline_wheel_init(&set->deadlines, set->loop, set->now, on_expired, set);
-    return link_init(&set->link, link_shared, worker) == 0 && add_slab(set)
+    return link_init(&set->link, link_shared, worker) == 0 && has_pools &&
+                   add_slab(set)
                ? 0
                : -ENOMEM;
 }
@@ -330,19 +290,7 @@ void conn_set_fini(struct conn_set *set)
     conn_set_close_all(set);
     deadline_wheel_fini(&set->deadlines);
     drain_fini(&set->drain);
-    while (set->inputs) {
-        struct input *next = set->inputs->next;
-
-        free(set->inputs);
-        set->inputs = next;
-    }
-    while (!list_is_empty(&set->exchanges)) {
-        struct exchange *exchange = OWNER_OF(set->exchanges.next,
-                                             struct exchange, link);
-
-        list_drop(&exchange->link);
-        free(exchange);
-    }
+    conn_pools_fini(set);
     while (!list_is_empty(&set->slabs)) {
         struct slab *slab = OWNER_OF(set->slabs.next, struct slab, link);
 

@@ -131,7 +131,7 @@ static void on_mail(void *context, const struct mail *mail)
 {
     struct worker *worker = context;
 
-    conn_set_open(&worker->conns, mail->fd, &mail->peer);
+    conn_set_open(&worker->conns, mail);
 }
 
 void worker_wake_conns(void *context)
@@ -374,4 +374,9 @@ void worker_command(struct worker *worker, unsigned commands)
 uint64_t worker_closed(const struct worker *worker)
 {
     return conn_set_closed(&worker->conns);
+}
+
+size_t worker_reading(const struct worker *worker)
+{
+    return conn_set_reading(&worker->conns);
 }

@@ -19,7 +19,11 @@ struct address_count {
     pthread_mutex_t mutex; /* guards entries, chains and free */
     struct siphash_key secret;
     uint32_t most;
-    uint32_t free;
+    bool yields;      /* who is alone may have more */
+    uint32_t free;    /* the first of those given back; 0: none */
+    uint32_t touched; /* what lies behind so many was never used */
+    uint32_t entry_count;
+    uint32_t used;
     uint64_t chain_mask;
     uint32_t *chains;
     struct entry entries[];
@@ -48,10 +52,13 @@ static uint32_t add_entry(struct address_count *count, uint64_t key,
     uint32_t number = count->free;
     struct entry *entry;
 
-    if (number == 0)
+    if (number == 0 && count->touched == count->entry_count)
         return 0;
+    if (number == 0)
+        number = ++count->touched;
     entry = &count->entries[number - 1];
     count->free = entry->next;
+    count->used++;
     *entry = (struct entry){.key = key};
     *link = number;
     return number;
@@ -68,8 +75,10 @@ uint32_t address_count_take(struct address_count *count,
     link = find_link(count, key);
     number = *link != 0 ? *link : add_entry(count, key, link);
     if (number != 0) {
-        if (count->entries[number - 1].open < count->most)
-            count->entries[number - 1].open++;
+        struct entry *entry = &count->entries[number - 1];
+
+        if (entry->open < count->most || (count->yields && count->used == 1))
+            entry->open++;
         else
             number = 0;
     }
@@ -92,6 +101,7 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
         *find_link(count, entry->key) = entry->next;
         entry->next = count->free;
         count->free = number;
+        count->used--;
     }
     pthread_mutex_unlock(&count->mutex);
 }
@@ -110,7 +120,7 @@ uint32_t address_count_of(struct address_count *count,
 }
 
 int address_count_create(struct address_count **count_out, uint32_t most,
-                         size_t entries)
+                         bool yields, size_t entries)
 {
     struct address_count *count;
     size_t chain_count = 1;
@@ -130,10 +140,9 @@ int address_count_create(struct address_count **count_out, uint32_t most,
     if (err != 0)
         goto free_chains;
     count->most = most;
+    count->yields = yields;
     count->chain_mask = chain_count - 1;
-    for (size_t i = 0; i < entries; i++)
-        count->entries[i].next = i + 1 < entries ? (uint32_t)(i + 2) : 0;
-    count->free = 1;
+    count->entry_count = (uint32_t)entries;
     pthread_mutex_init(&count->mutex, NULL);
     *count_out = count;
     return 0;

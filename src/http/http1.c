@@ -12,12 +12,24 @@ static int on_url(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
+/* False: there are none. */
+static bool use_many(struct request *request)
+{
+    if (request->many && request->fields == request->few) {
+        memcpy(request->many, request->few, sizeof(request->few));
+        request->fields = request->many;
+    }
+    return request->fields == request->many;
+}
+
 static int on_header_field(http_parser *parser, const char *at, size_t len)
 {
     struct request *request = parser->data;
     struct field *field;
 
     if (request->field_count == REQUEST_FIELDS_MAX)
+        return -1;
+    if (request->field_count == REQUEST_FIELDS_FEW && !use_many(request))
         return -1;
     field = &request->fields[request->field_count];
     field->name = (struct bytes){at, len};
@@ -117,6 +129,7 @@ static unsigned take_apart(struct request *request, struct bytes head)
     parser.data = request;
     request->target = (struct bytes){head.data, 0};
     request->seen = 0;
+    request->fields = request->few;
     request->field_count = 0;
     http_parser_execute(&parser, &parser_settings, head.data, head.len);
     error = HTTP_PARSER_ERRNO(&parser);

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "engine/refusal.h"
 #include "observe/profile.h"
 #include "server/dispatch.h"
 
@@ -66,21 +67,10 @@ static void complain(struct acceptor *acceptor, const char *what)
                     what, (unsigned long long)silent);
 }
 
-/* Says it is busy. What the client has sent is read first, so that closing
- * does not reset the connection before the answer is seen. */
 static void refuse(const struct acceptor *acceptor, int fd,
                    enum stats_refusal reason)
 {
-    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                               "Retry-After: 1\r\n"
-                               "Content-Length: 0\r\n"
-                               "Connection: close\r\n\r\n";
-    char discard[16384];
-
-    if (recv(fd, discard, sizeof(discard), 0) != -1 || errno == EAGAIN)
-        send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL);
-    shutdown(fd, SHUT_WR);
-    close(fd);
+    refusal_send(fd);
     stats_note_refused(acceptor->options.stats, reason);
 }
 
@@ -203,7 +193,10 @@ static void accept_batch(struct acceptor *acceptor,
                 continue;
             break;
         }
-        if (open >= acceptor->options.connections_max) {
+        mail.makes_room = open >= acceptor->options.connections_max;
+        if (mail.makes_room && dispatch_replace(acceptor->dispatch, &mail))
+            continue;
+        if (mail.makes_room) {
             complain(acceptor, "as many open as --max-connections allows");
             refuse(acceptor, mail.fd, STATS_REFUSAL_LIMIT);
         } else if (!give(acceptor, &mail, &open, &moments)) {

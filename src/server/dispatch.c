@@ -6,8 +6,9 @@ struct slot {
     struct worker *worker;
     uint64_t given;
     size_t open;
-    bool is_woken; /* to be, at the end of the batch */
-    bool is_full;  /* its mailbox, in this batch */
+    size_t reading; /* of these, less those that are to go */
+    bool is_woken;  /* to be, at the end of the batch */
+    bool is_full;   /* its mailbox, in this batch */
 };
 
 struct dispatch {
@@ -42,6 +43,7 @@ size_t dispatch_begin(struct dispatch *dispatch)
         struct slot *slot = &dispatch->slots[i];
 
         slot->open = (size_t)(slot->given - worker_closed(slot->worker));
+        slot->reading = worker_reading(slot->worker);
         slot->is_full = false;
         open += slot->open;
     }
@@ -62,19 +64,54 @@ static struct slot *find_fewest(struct dispatch *dispatch)
     return fewest;
 }
 
+/* False: its mailbox is full. */
+static bool give(struct slot *slot, const struct mail *mail)
+{
+    if (!worker_give(slot->worker, mail)) {
+        slot->is_full = true;
+        return false;
+    }
+    slot->given++;
+    slot->open++;
+    slot->is_woken = true;
+    return true;
+}
+
+static struct slot *find_most_reading(struct dispatch *dispatch)
+{
+    struct slot *most = NULL;
+
+    for (size_t i = 0; i < dispatch->count; i++) {
+        struct slot *slot = &dispatch->slots[i];
+
+        if (!slot->is_full && slot->reading > (most ? most->reading : 0))
+            most = slot;
+    }
+    return most;
+}
+
+bool dispatch_replace(struct dispatch *dispatch, const struct mail *mail)
+{
+    struct slot *slot;
+
+    while ((slot = find_most_reading(dispatch))) {
+        if (give(slot, mail)) {
+            slot->reading--;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool dispatch_give(struct dispatch *dispatch, const struct mail *mail)
 {
     struct slot *slot;
 
     while ((slot = find_fewest(dispatch))) {
-        if (worker_give(slot->worker, mail)) {
-            slot->given++;
-            slot->open++;
-            slot->is_woken = true;
+        if (give(slot, mail)) {
             dispatch->next = (size_t)(slot - dispatch->slots) + 1;
             return true;
         }
-        slot->is_full = true;
     }
     return false;
 }

@@ -203,8 +203,9 @@ const struct option_row option_rows[] = {
     {"Limits", "max-connections", 0, OPTION_NUMBER, AT_START(connections_max),
      "N", "0", 0, 1ull << 24, NULL, "in all; 0: as many as descriptors allow"},
     {NULL, "max-connections-per-address", 0, OPTION_NUMBER,
-     AT_START(address_connections_max), "N", "0", 0, 1000000, NULL,
-     "of IPv6 by /64; 0: any number"},
+     AT_START(address_connections_max), "N", "0", 0, 1ull << 24, NULL,
+     "of IPv6 by /64; 0: a quarter of all, or any\n"
+     "number as long as no other address has one"},
     {NULL, "max-requests-per-connection", 0, OPTION_NUMBER, AT(requests_max),
      "N", "0", 0, UINT32_MAX, NULL, "0: any number"},
     {NULL, "keepalive-timeout", 0, OPTION_TIME, AT(keepalive_ms), "TIME", "60s",

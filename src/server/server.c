@@ -162,12 +162,13 @@ static int open_places(struct server *server)
 
 static int count_addresses(struct server *server)
 {
-    uint64_t most = server->options->address_connections_max;
-    int err = 0;
+    enum { PARTS = 4 }; /* one of these for an address, unless it is said */
+    size_t all = server->limits.connections_max;
+    uint64_t said = server->options->address_connections_max;
+    size_t most = said > 0 ? (size_t)said : (all + PARTS - 1) / PARTS;
+    int err = address_count_create(&server->addresses, (uint32_t)most,
+                                   said == 0, all);
 
-    if (most > 0)
-        err = address_count_create(&server->addresses, (uint32_t)most,
-                                   server->limits.connections_max);
     if (err != 0)
         fprintf(stderr, "sprintd: max-connections-per-address: %s\n",
                 strerror(-err));

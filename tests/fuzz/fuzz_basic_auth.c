@@ -94,7 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size + 1); /* so that a sanitizer sees the next byte */
     struct bytes value = {copy, size};
-    struct request request = {.field_count = 1,
+    struct request request = {.fields = request.few,
+                              .field_count = 1,
                               .seen = 1u << FIELD_AUTHORIZATION};
     struct basic_auth auth = {.text = {0}};
 

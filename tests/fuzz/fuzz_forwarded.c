@@ -41,7 +41,9 @@ static bool is_same(const struct address *a, const struct address *b)
 /* Lines of text become fields. */
 static void fill(struct request *request, enum field_id id, struct bytes text)
 {
-    *request = (struct request){0};
+    static struct field fields[LINES_MAX + 1];
+
+    *request = (struct request){.fields = fields};
     for (unsigned i = 0; i < LINES_MAX && text.data; i++) {
         const char *end = text.data + text.len;
         const char *feed = text.len > 0 ? memchr(text.data, '\n', text.len)

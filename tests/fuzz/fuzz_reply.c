@@ -38,6 +38,7 @@ static void ask(struct request *request, unsigned which)
     size_t used;
     unsigned status;
 
+    request->many = NULL; /* it has few */
     CHECK(http1_parse(&progress, text, strlen(text), request, &used, &status) ==
           HTTP1_DONE);
 }

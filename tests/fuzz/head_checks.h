@@ -56,6 +56,7 @@ struct reading {
     size_t used;
     unsigned status;
     struct request request;
+    struct field many[REQUEST_FIELDS_MAX];
     char *copy; /* what the request's views point into */
 };
 
@@ -66,6 +67,7 @@ static inline void read_head(struct reading *reading, struct bytes text,
     struct http1_progress progress = {0};
     size_t len = first < text.len ? first : text.len;
 
+    reading->request.many = reading->many;
     for (;;) {
         reading->copy = copy_of(text.data, len);
         reading->verdict = http1_parse(&progress, reading->copy, len,

@@ -143,9 +143,11 @@ struct client {
     char *text; /* all received so far, with a NUL behind */
 };
 
+/* From where they connect. */
+static struct address client_peer = {.family = ADDRESS_UNIX};
+
 static inline void client_open_with(struct client *client, const char *request)
 {
-    struct address peer = {.family = ADDRESS_UNIX};
     int fds[2];
 
     assert_int_equal(socketpair(AF_UNIX,
@@ -156,7 +158,7 @@ static inline void client_open_with(struct client *client, const char *request)
     if (*request)
         assert_int_equal(send(client->fd, request, strlen(request), 0),
                          strlen(request));
-    conn_set_open(&set, fds[0], &peer);
+    conn_set_open(&set, &(struct mail){.fd = fds[0], .peer = client_peer});
 }
 
 static inline void client_open(struct client *client)

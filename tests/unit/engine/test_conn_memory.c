@@ -83,6 +83,43 @@ static void pools_keep_a_reserve_and_no_more(void **state)
     assert_in_range(set.exchange_count, 1, 128);
 }
 
+/* The most that one read brings, of a client that takes nothing. */
+static void a_row_holds_64_kib_with_its_buffer(void **state)
+{
+    static const char *const heads[] = {
+        "GET /small HTTP/1.1\r\nHost: h\r\n",
+        "GET /small HTTP/1.1\r\nHost: h\r\n"
+        "a:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\n"
+        "a:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:b\r\na:"
+        "b\r\n"};
+    static char text[INPUT_BYTES];
+
+    (void)state;
+    for (size_t which = 0; which < 2; which++) {
+        size_t step = strlen(heads[which]) + 2;
+        struct client client;
+        size_t held = sizeof(struct input);
+        size_t count = 0;
+
+        text[0] = '\0';
+        for (size_t len = 0; len + step < sizeof(text); len += step)
+            snprintf(text + len, sizeof(text) - len, "%s\r\n", heads[which]);
+        client_open(&client);
+        for (int i = 0; i < 400 && only_conn()->state != CONN_BLOCKED; i++) {
+            send(client.fd, text, strlen(text), MSG_NOSIGNAL);
+            turn();
+        }
+        assert_int_equal(only_conn()->state, CONN_BLOCKED);
+        for (struct list *link = only_conn()->exchanges.next;
+             link != &only_conn()->exchanges; link = link->next, count++)
+            held += exchange_bytes(OWNER_OF(link, struct exchange, link));
+        assert_in_range(count, 1, 16);
+        assert_in_range(held, 0, 65536);
+        client_close(&client);
+        turn();
+    }
+}
+
 static void connections_beyond_the_limit_are_closed(void **state)
 {
     struct client clients[130];
@@ -183,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_idle_connection_holds_no_buffer),
         TEST(pools_keep_a_reserve_and_no_more),
+        TEST(a_row_holds_64_kib_with_its_buffer),
         TEST(connections_beyond_the_limit_are_closed),
         TEST(without_memory_only_the_connection_in_need_suffers),
         TEST(without_memory_for_a_connection_it_is_closed),

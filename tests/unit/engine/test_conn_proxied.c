@@ -121,7 +121,7 @@ static void an_address_has_only_so_many_connections(void **state)
     struct client other;
 
     (void)state;
-    assert_int_equal(address_count_create(&set.addresses, 2, 100), 0);
+    assert_int_equal(address_count_create(&set.addresses, 2, false, 100), 0);
     for (int i = 0; i < 3; i++) {
         client_open_with(&clients[i], INTRODUCTION GET("/small"));
         settle(&clients[i]);
@@ -151,13 +151,32 @@ static void without_proxies_the_peer_counts_itself(void **state)
 
     (void)state;
     proxies.count = 0;
-    assert_int_equal(address_count_create(&set.addresses, 1, 100), 0);
+    client_peer.family = ADDRESS_IPV4;
+    assert_int_equal(address_count_create(&set.addresses, 1, false, 100), 0);
     for (int i = 0; i < 2; i++) {
         client_open_with(&clients[i], GET("/small"));
         settle(&clients[i]);
         assert_int_equal(clients[i].len > 0, i == 0);
     }
     assert_true(clients[1].has_ended);
+    client_close(&clients[0]);
+    client_close(&clients[1]);
+    turn();
+    client_peer.family = ADDRESS_UNIX;
+}
+
+static void who_comes_through_a_unix_socket_is_not_counted(void **state)
+{
+    struct client clients[2];
+
+    (void)state;
+    proxies.count = 0;
+    assert_int_equal(address_count_create(&set.addresses, 1, false, 100), 0);
+    for (int i = 0; i < 2; i++) {
+        client_open_with(&clients[i], GET("/small"));
+        settle(&clients[i]);
+        assert_answer(clients[i].text, 200, "small body");
+    }
     client_close(&clients[0]);
     client_close(&clients[1]);
     turn();
@@ -177,6 +196,7 @@ int main(void)
         TEST(half_an_introduction_times_out),
         TEST(an_address_has_only_so_many_connections),
         TEST(without_proxies_the_peer_counts_itself),
+        TEST(who_comes_through_a_unix_socket_is_not_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

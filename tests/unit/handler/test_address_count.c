@@ -39,7 +39,7 @@ static struct address_count *make(uint32_t most, size_t entries)
 {
     struct address_count *count = NULL;
 
-    assert_int_equal(address_count_create(&count, most, entries), 0);
+    assert_int_equal(address_count_create(&count, most, false, entries), 0);
     return count;
 }
 
@@ -77,6 +77,34 @@ static void an_address_has_so_many_and_no_more(void **state)
     address_count_give(count, &other);
     assert_int_equal(address_count_of(count, &a), 0);
     assert_int_equal(address_count_of(count, &b), 0);
+    address_count_destroy(count);
+}
+
+static void who_is_alone_may_have_more(void **state)
+{
+    struct address_count *count;
+    struct address a = ipv4_of(1), b = ipv4_of(2);
+    uint32_t tickets[4];
+    uint32_t other;
+
+    (void)state;
+    assert_int_equal(address_count_create(&count, 2, true, 16), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_not_equal(tickets[i] = address_count_take(count, &a), 0);
+    other = address_count_take(count, &b);
+    assert_int_not_equal(other, 0);
+    assert_int_equal(address_count_take(count, &a), 0);
+    address_count_give(count, &other);
+    tickets[3] = address_count_take(count, &a);
+    assert_int_not_equal(tickets[3], 0);
+    other = address_count_take(count, &b);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(address_count_take(count, &a), 0);
+        address_count_give(count, &tickets[i]);
+    }
+    tickets[0] = address_count_take(count, &a);
+    assert_int_not_equal(tickets[0], 0);
+    assert_int_equal(address_count_of(count, &a), 2);
     address_count_destroy(count);
 }
 
@@ -217,11 +245,11 @@ static void without_memory_or_chance_there_is_no_table(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         allocations_left = i;
-        assert_int_equal(address_count_create(&count, 1, 1), -ENOMEM);
+        assert_int_equal(address_count_create(&count, 1, false, 1), -ENOMEM);
     }
     allocations_left = -1;
     has_random = false;
-    assert_int_equal(address_count_create(&count, 1, 1), -ENOSYS);
+    assert_int_equal(address_count_create(&count, 1, false, 1), -ENOSYS);
     has_random = true;
     assert_null(count);
     address_count_destroy(NULL);
@@ -231,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_so_many_and_no_more),
+        cmocka_unit_test(who_is_alone_may_have_more),
         cmocka_unit_test(an_ipv6_network_of_64_bits_is_one_address),
         cmocka_unit_test(as_many_addresses_as_entries_fit_whoever_they_are),
         cmocka_unit_test(it_counts_as_a_naive_table_would),

@@ -10,7 +10,7 @@
 /* Up to two Accept fields, parted by '|'. */
 static enum listing_format choose(const char *accept)
 {
-    struct request request = {0};
+    struct request request = {.fields = request.few};
 
     for (const char *at = accept; at; at = strchr(at, '|')) {
         struct field *field = &request.fields[request.field_count++];

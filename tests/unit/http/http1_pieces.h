@@ -23,6 +23,7 @@ struct outcome {
     size_t read;     /* how many bytes were there when the verdict fell */
     size_t used;     /* of HTTP1_DONE */
     struct request request;
+    struct field many[REQUEST_FIELDS_MAX];
     char *copy;      /* what the request's views point into */
     struct buf dump; /* of HTTP1_DONE: the whole request as text */
 };
@@ -76,6 +77,7 @@ static inline void read_in_steps(struct outcome *outcome, struct bytes text,
     struct http1_progress progress = {0};
     size_t len = first;
 
+    outcome->request.many = outcome->many;
     for (;;) {
         outcome->copy = malloc(len > 0 ? len : 1);
         assert_non_null(outcome->copy);

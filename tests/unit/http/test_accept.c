@@ -22,7 +22,7 @@ static void add(const char *value)
 
 static struct accepted find(const char *value)
 {
-    request = (struct request){.method = METHOD_GET};
+    request = (struct request){.method = METHOD_GET, .fields = request.few};
     if (value)
         add(value);
     return accept_find(&request, BYTES("text/html"));

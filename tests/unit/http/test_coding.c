@@ -21,7 +21,7 @@ static size_t store_len;
 
 static void begin(void)
 {
-    request = (struct request){.method = METHOD_GET};
+    request = (struct request){.method = METHOD_GET, .fields = request.few};
     store_len = 0;
 }
 

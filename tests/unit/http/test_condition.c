@@ -25,7 +25,7 @@ static size_t store_len;
 
 static void begin(enum method method)
 {
-    request = (struct request){.method = method};
+    request = (struct request){.method = method, .fields = request.few};
     store_len = 0;
 }
 

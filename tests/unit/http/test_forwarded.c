@@ -11,6 +11,7 @@
 enum { LINES_MAX = 4 };
 
 static struct request request;
+static struct field fields[LINES_MAX];
 static char *copies[LINES_MAX];
 static struct cidr blocks[2];
 static struct forwarded_trust trust;
@@ -18,7 +19,7 @@ static struct forwarded_trust trust;
 static int set_up(void **state)
 {
     (void)state;
-    request = (struct request){0};
+    request = (struct request){.fields = fields};
     assert_true(cidr_parse(&blocks[0], "10.0.0.0/8"));
     assert_true(cidr_parse(&blocks[1], "fd00::/8"));
     trust = (struct forwarded_trust){FORWARDED_X_FOR, false, blocks, 2};
@@ -31,7 +32,7 @@ static void forget_lines(void)
         free(copies[i]);
         copies[i] = NULL;
     }
-    request = (struct request){0};
+    request = (struct request){.fields = fields};
 }
 
 static int tear_down(void **state)

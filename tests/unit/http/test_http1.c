@@ -315,7 +315,7 @@ static void nothing_is_left_of_the_request_before(void **state)
                                 "Connection: keep-alive\r\n\r\n";
     struct http1_progress progress = {0};
     struct outcome fresh;
-    struct request request;
+    struct request request = {.many = NULL}; /* it has few fields */
     struct buf dump;
     size_t used;
     unsigned status;
@@ -374,7 +374,7 @@ static void pipelined_heads_are_read_one_after_the_other(void **state)
     for (size_t i = 0; i < COUNT(good_cases); i++)
         buf_put(&text, bytes_of(good_cases[i].head));
     for (size_t i = 0; i < COUNT(good_cases); i++) {
-        struct request request;
+        struct request request = {.many = NULL}; /* few */
         size_t used;
         unsigned status;
 

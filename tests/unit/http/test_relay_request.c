@@ -39,7 +39,8 @@ static void believe_in(enum forwarded_field field)
 
 /* --- Relaying ------------------------------------------------------------ */
 
-static struct request request;
+static struct field many[REQUEST_FIELDS_MAX];
+static struct request request = {.many = many};
 static struct buf out;
 static char storage[RELAY_HEAD_BYTES_MAX];
 

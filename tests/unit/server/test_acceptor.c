@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=worker_give,--wrap=worker_wake,--wrap=worker_closed,--wrap=nanosleep */
+/* link: -Wl,--wrap=worker_give,--wrap=worker_wake,--wrap=worker_closed,--wrap=worker_reading,--wrap=nanosleep */
 #include "server/acceptor.h"
 
 #include <poll.h>
@@ -39,6 +39,13 @@ void __wrap_worker_wake(struct worker *worker)
 
 uint64_t __wrap_worker_closed(const struct worker *worker);
 uint64_t __wrap_worker_closed(const struct worker *worker)
+{
+    (void)worker;
+    return 0;
+}
+
+size_t __wrap_worker_reading(const struct worker *worker);
+size_t __wrap_worker_reading(const struct worker *worker)
 {
     (void)worker;
     return 0;

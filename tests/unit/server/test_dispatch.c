@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=worker_give,--wrap=worker_wake,--wrap=worker_closed,--wrap=calloc */
+/* link: -Wl,--wrap=worker_give,--wrap=worker_wake,--wrap=worker_closed,--wrap=worker_reading,--wrap=calloc */
 #include "server/dispatch.h"
 
 #include <setjmp.h>
@@ -15,6 +15,7 @@ enum { WORKERS = 4 };
 static struct {
     uint64_t given;
     uint64_t closed;
+    size_t reading;
     uint64_t room; /* in the mailbox */
     unsigned wakes;
     int last_fd;
@@ -53,6 +54,12 @@ uint64_t __wrap_worker_closed(const struct worker *worker)
     return fakes[number_of(worker)].closed;
 }
 
+size_t __wrap_worker_reading(const struct worker *worker);
+size_t __wrap_worker_reading(const struct worker *worker)
+{
+    return fakes[number_of(worker)].reading;
+}
+
 void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes)
@@ -67,6 +74,7 @@ static int set_up(void **state)
     (void)state;
     for (unsigned i = 0; i < WORKERS; i++) {
         fakes[i].given = fakes[i].closed = 0;
+        fakes[i].reading = 0;
         fakes[i].wakes = 0;
         fakes[i].room = UINT64_MAX;
         /* Never looked into: the place tells the number. */
@@ -247,6 +255,32 @@ static void nobody_gets_more_while_another_has_fewer(void **state)
     }
 }
 
+static bool replace(void)
+{
+    return dispatch_replace(dispatch, &(struct mail){.makes_room = true});
+}
+
+static void where_most_wait_one_makes_room(void **state)
+{
+    (void)state;
+    fakes[1].reading = 2;
+    fakes[3].reading = 4;
+    dispatch_begin(dispatch);
+    for (unsigned i = 0; i < 6; i++)
+        assert_true(replace());
+    assert_false(replace());
+    dispatch_end(dispatch);
+    assert_int_equal(fakes[1].given, 2);
+    assert_int_equal(fakes[3].given, 4);
+    fakes[1].room = 0;
+    dispatch_begin(dispatch);
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(replace());
+    assert_false(replace());
+    dispatch_end(dispatch);
+    assert_int_equal(fakes[3].given, 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -262,6 +296,7 @@ int main(void)
         TEST(a_full_mailbox_passes_the_connection_on),
         TEST(when_all_are_full_the_caller_keeps_the_connection),
         TEST(without_memory_there_is_no_dispatch),
+        TEST(where_most_wait_one_makes_room),
         TEST(nobody_gets_more_while_another_has_fewer),
     };
 

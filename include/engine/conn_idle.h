@@ -1,0 +1,50 @@
+/*
+ * conn_idle - which connections of a worker have waited longest for a request,
+ * so that they can make room for others.
+ *
+ * To keep them in order would cost every request something. Instead, when room
+ * is needed, all are looked at once and those that have waited longest are
+ * noted. Whoever waits and is not among these has waited for less, also later:
+ * so they are the right ones until they are used up, but for those that a
+ * request has come from, which are passed over.
+ *
+ * Thread: the worker's.
+ * Owns:   its notes, never the connections.
+ */
+#ifndef ENGINE_CONN_IDLE_H
+#define ENGINE_CONN_IDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+enum { CONN_IDLE_NOTED_MAX = 64 };
+
+struct conn;
+struct list;
+
+struct conn_idle_note {
+    struct conn *conn;
+    uint64_t number; /* of conn, which may be another by now */
+    uint64_t since_ms;
+};
+
+/* All zero to begin with. */
+struct conn_idle {
+    struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* the longest first */
+    size_t count;
+    size_t next;
+    uint64_t in_vain_ms; /* when none was found; 0: never */
+};
+
+/* The one of open (by its link) that has waited longest, whether it has had
+ * requests before or not. NULL: none waits. */
+MUST_USE struct conn *conn_idle_take(struct conn_idle *idle,
+                                     const struct list *open, uint64_t now_ms);
+
+/* Whether a request is here already, unread: to close the connection would be
+ * to answer that with a reset. */
+bool conn_has_more(const struct conn *conn);
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * As many connections as there may be: those that wait for a request make room
+ * for others, the longest waiting first; no address takes the place of all.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "client.h"
+
+enum { LARGE = 20 * 1048576, PAGE = 3000 };
+
+#define CANARY "GET /canary HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static int start(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("canary", "canary\n");
+    site_seeded("large", 1, LARGE);
+    site_seeded("page", 2, PAGE);
+    return 0;
+}
+
+static bool is_served(struct client *client)
+{
+    struct reply *reply;
+
+    client_say(client, CANARY);
+    return client_try(client, false, &reply) == CLIENT_REPLY &&
+           reply->status == 200;
+}
+
+static struct client *open_busy(const struct server *server)
+{
+    struct client *client = client_open_narrow(server, 4096);
+
+    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(client, 1000);
+    return client;
+}
+
+static void the_longest_idle_goes_first(void **state)
+{
+    enum { MAX = 10 };
+    struct server *one = START("--max-connections=10", "--workers=1");
+    struct client *clients[MAX];
+
+    (void)state;
+    for (size_t i = 0; i < MAX; i++) {
+        clients[i] = client_open(one);
+        client_expect_usable(clients[i]);
+        pause_ms(5);
+    }
+    client_expect_usable(clients[0]);
+    client_expect_usable(clients[1]);
+    for (size_t i = 2; i < 5; i++) {
+        assert_true(is_served(client_open(one)));
+        client_expect_orderly_end(clients[i]);
+    }
+    client_expect_usable(clients[0]);
+    client_expect_usable(clients[1]);
+    for (size_t i = 5; i < MAX; i++)
+        client_expect_usable(clients[i]);
+}
+
+/* Whoever says nothing, or not all, is no better than who is idle. */
+static void who_has_not_asked_goes_too(void **state)
+{
+    enum { MAX = 20 };
+    struct server *one = START("--max-connections=20", "--workers=4");
+
+    (void)state;
+    for (size_t i = 0; i < MAX; i++) {
+        struct client *client = client_open(one);
+
+        if (i % 2)
+            client_say(client, "GET / HTTP/1.1\r\n");
+    }
+    pause_ms(100);
+    for (size_t i = 0; i < 2 * MAX; i++)
+        assert_true(is_served(client_open(one)));
+}
+
+/* And gets its place back only from somebody who waits. */
+static void a_request_that_is_answered_stays(void **state)
+{
+    enum { MAX = 6 };
+    struct server *one = START("--max-connections=6", "--workers=2");
+    struct client *busy[MAX];
+
+    (void)state;
+    for (size_t i = 0; i < MAX - 1; i++)
+        busy[i] = open_busy(one);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(is_served(client_open(one)));
+    busy[MAX - 1] = open_busy(one);
+    assert_false(is_served(client_open(one)));
+    for (size_t i = 0; i < MAX; i++)
+        expect_seeded(client_reply(busy[i]), 1, 0, LARGE);
+    assert_true(is_served(client_open(one)));
+}
+
+static void the_number_of_descriptors_stays(void **state)
+{
+    struct server *one = START("--max-connections=50", "--workers=2");
+    size_t descriptors;
+
+    (void)state;
+    for (size_t i = 0; i < 50; i++)
+        client_expect_usable(client_open(one));
+    descriptors = server_descriptors(one);
+    for (size_t i = 0; i < 500; i++)
+        assert_true(is_served(client_open(one)));
+    assert_true(eventually(server_descriptors(one) <= descriptors + 2, 2000));
+}
+
+/* --- By address ------------------------------------------------------------- */
+
+static void an_address_has_a_quarter_unless_it_is_alone(void **state)
+{
+    struct server *one = START("--max-connections=20", "--workers=2");
+    struct client *crowd[8];
+    struct client *other;
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        crowd[i] = client_open_from(one, "127.0.0.2");
+        assert_true(is_served(crowd[i]));
+    }
+    other = client_open_from(one, "127.0.0.3");
+    assert_true(is_served(other));
+    assert_false(is_served(client_open_from(one, "127.0.0.2")));
+    for (size_t i = 0; i < 8; i++) /* those that are there stay */
+        client_expect_usable(crowd[i]);
+    for (size_t i = 0; i < 4; i++)
+        client_close(crowd[i]);
+    assert_true(eventually(is_served(client_open_from(one, "127.0.0.2")),
+                           5000));
+    assert_false(is_served(client_open_from(one, "127.0.0.2")));
+    client_close(other);
+    assert_true(eventually(is_served(client_open_from(one, "127.0.0.2")),
+                           5000));
+}
+
+static void who_has_enough_pushes_nobody_out(void **state)
+{
+    struct server *one = START("--max-connections=8", "--workers=1",
+                               "--max-connections-per-address=4");
+    struct client *clients[8];
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        clients[i] = client_open_from(one, i < 4 ? "127.0.0.2" : "127.0.0.3");
+        client_expect_usable(clients[i]);
+    }
+    for (size_t i = 0; i < 8; i++)
+        assert_false(is_served(client_open_from(one, "127.0.0.3")));
+    for (size_t i = 0; i < 8; i++)
+        client_expect_usable(clients[i]);
+    assert_true(is_served(client_open_from(one, "127.0.0.4")));
+}
+
+/* --- Memory ------------------------------------------------------------------ */
+
+/* With a head of so many fields more. */
+static void send_much_and_read_nothing(struct client *client, size_t fields)
+{
+    char head[4000];
+    size_t len = (size_t)snprintf(head, sizeof(head),
+                                  "GET /page HTTP/1.1\r\nHost: a\r\n");
+
+    for (size_t i = 0; i < fields; i++)
+        len += (size_t)snprintf(head + len, sizeof(head) - len, "a:b\r\n");
+    len += (size_t)snprintf(head + len, sizeof(head) - len, "\r\n");
+    for (unsigned tries = 0; tries < 20;) {
+        if (send(client_socket(client), head, len, MSG_NOSIGNAL) ==
+            (ssize_t)len)
+            continue;
+        pause_ms(10);
+        tries++;
+    }
+}
+
+static void a_pipeline_that_is_not_read_holds_64_kib(void **state)
+{
+    enum { COUNT = 100, HELD_MAX = 64 * 1024 };
+
+    (void)state;
+    if (is_sanitized())
+        skip();
+    for (size_t fields = 0; fields < 60; fields += 50) {
+        struct server *one = START("--workers=1");
+        uint64_t before;
+        uint64_t grown;
+
+        client_expect_usable(client_open(one));
+        before = server_memory(one);
+        for (size_t i = 0; i < COUNT; i++)
+            send_much_and_read_nothing(client_open_narrow(one, 4096), fields);
+        grown = server_memory(one) - before;
+        going_on("%zu fields: %zu bytes each", fields, (size_t)grown / COUNT);
+        if (grown / COUNT > HELD_MAX + HELD_MAX / 16)
+            flunk("too much");
+        clients_close();
+        server_stop(one);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(the_longest_idle_goes_first),
+        e2e_test(who_has_not_asked_goes_too),
+        e2e_test(a_request_that_is_answered_stays),
+        e2e_test(the_number_of_descriptors_stays),
+        e2e_test(an_address_has_a_quarter_unless_it_is_alone),
+        e2e_test(who_has_enough_pushes_nobody_out),
+        e2e_test(a_pipeline_that_is_not_read_holds_64_kib),
+    };
+
+    return cmocka_run_group_tests(tests, start, harness_end);
+}
