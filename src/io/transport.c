@@ -1,0 +1,104 @@
+#include "io/transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The kernel is short of memory for buffers now and then, and says so: worth
+ * another try, like a full socket. */
+static enum io_result result_of_sending(ssize_t sent, size_t *len_out)
+{
+    *len_out = sent > 0 ? (size_t)sent : 0;
+    if (sent > 0)
+        return IO_DONE;
+    if (sent == 0)
+        return IO_EOF;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ||
+                   errno == ENOMEM
+               ? IO_AGAIN_WRITE
+               : IO_FAILED;
+}
+
+enum io_result transport_receive(const struct transport *transport, char *data,
+                                 size_t len, size_t *len_out)
+{
+    ssize_t received = recv(transport->fd, data, len, 0);
+
+    *len_out = received > 0 ? (size_t)received : 0;
+    if (received > 0)
+        return IO_DONE;
+    if (received == 0)
+        return IO_EOF;
+    return errno == EAGAIN || errno == EINTR ? IO_AGAIN_READ : IO_FAILED;
+}
+
+enum io_result transport_send(const struct transport *transport,
+                              struct iovec *parts, size_t count, bool more,
+                              size_t *len_out)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+    /* One part alone: the same call without the vector. */
+    ssize_t sent = count == 1 ? send(transport->fd, parts->iov_base,
+                                     parts->iov_len, flags)
+                              : sendmsg(transport->fd, &message, flags);
+
+    return result_of_sending(sent, len_out);
+}
+
+enum io_result transport_send_file(const struct transport *transport, int file,
+                                   uint64_t offset, size_t len, size_t *len_out)
+{
+    off_t at = (off_t)offset;
+
+    return result_of_sending(sendfile(transport->fd, file, &at, len), len_out);
+}
+
+enum io_result transport_splice(const struct transport *transport, int pipe,
+                                size_t len, bool more, size_t *len_out)
+{
+    unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK |
+                     (more ? SPLICE_F_MORE : 0);
+
+    return result_of_sending(splice(pipe, NULL, transport->fd, NULL, len,
+                                    flags),
+                             len_out);
+}
+
+bool transport_shut_down(const struct transport *transport)
+{
+    return shutdown(transport->fd, SHUT_WR) == 0;
+}
+
+void transport_close(struct transport *transport, bool resets)
+{
+    if (resets) {
+        struct linger reset = {.l_onoff = 1, .l_linger = 0};
+
+        (void)setsockopt(transport->fd, SOL_SOCKET, SO_LINGER, &reset,
+                         sizeof(reset));
+    }
+    close(transport->fd);
+    transport->fd = -1;
+}
+
+enum transport_peer transport_look(const struct transport *transport)
+{
+    struct pollfd client = {.fd = transport->fd, .events = POLLRDHUP};
+
+    if (poll(&client, 1, 0) != 1)
+        return TRANSPORT_PEER_THERE;
+    if (client.revents & (POLLERR | POLLHUP | POLLNVAL))
+        return TRANSPORT_PEER_GONE;
+    return TRANSPORT_PEER_ENDED;
+}
+
+bool transport_is_readable(const struct transport *transport)
+{
+    struct pollfd client = {.fd = transport->fd, .events = POLLIN};
+
+    return poll(&client, 1, 0) == 1 && client.revents & POLLIN;
+}

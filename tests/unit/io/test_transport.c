@@ -1,0 +1,241 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../place.h"
+#include "io/transport.h"
+
+/* A connection over TCP: ours, and the client's end of it. */
+struct pair {
+    struct transport transport;
+    int client;
+};
+
+static int set_up(void **state)
+{
+    static struct pair pair;
+    struct sockaddr_in any = {.sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(any);
+    int listening = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(listening, (struct sockaddr *)&any, len), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&any, &len), 0);
+    pair.client = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(pair.client, (struct sockaddr *)&any, len), 0);
+    transport_open(&pair.transport,
+                   accept4(listening, NULL, NULL, SOCK_NONBLOCK));
+    assert_true(pair.transport.fd >= 0);
+    close(listening);
+    *state = &pair;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct pair *pair = *state;
+
+    if (pair->transport.fd != -1)
+        transport_close(&pair->transport, false);
+    if (pair->client != -1)
+        close(pair->client);
+    return 0;
+}
+
+static void say(const struct pair *pair, const char *text)
+{
+    assert_int_equal(send(pair->client, text, strlen(text), 0), strlen(text));
+}
+
+static void expect(const struct pair *pair, const char *text)
+{
+    char heard[64] = "";
+
+    assert_int_equal(recv(pair->client, heard, strlen(text), MSG_WAITALL),
+                     strlen(text));
+    assert_string_equal(heard, text);
+}
+
+/* Packets on the loopback are there a moment after they were sent. */
+static enum transport_peer look_until(const struct pair *pair,
+                                      enum transport_peer wanted)
+{
+    enum transport_peer seen = transport_look(&pair->transport);
+
+    for (unsigned i = 0; i < 1000 && seen != wanted; i++) {
+        usleep(1000);
+        seen = transport_look(&pair->transport);
+    }
+    return seen;
+}
+
+static void bytes_are_received_as_they_come(void **state)
+{
+    const struct pair *pair = *state;
+    char data[16];
+    size_t len;
+
+    assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
+                                       &len),
+                     IO_AGAIN_READ);
+    assert_int_equal(len, 0);
+    say(pair, "hello");
+    assert_int_equal(look_until(pair, TRANSPORT_PEER_THERE),
+                     TRANSPORT_PEER_THERE);
+    while (!transport_is_readable(&pair->transport))
+        usleep(100);
+    assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
+                                       &len),
+                     IO_DONE);
+    assert_int_equal(len, 5);
+    assert_memory_equal(data, "hello", 5);
+    assert_false(transport_is_readable(&pair->transport));
+}
+
+static void parts_leave_in_order_and_a_full_socket_says_so(void **state)
+{
+    const struct pair *pair = *state;
+    static char much[1 << 20];
+    struct iovec parts[] = {{(void *)(uintptr_t) "head ", 5},
+                            {(void *)(uintptr_t) "body", 4}};
+    struct iovec one = {much, sizeof(much)};
+    enum io_result result;
+    size_t len;
+
+    assert_int_equal(transport_send(&pair->transport, parts, 2, false, &len),
+                     IO_DONE);
+    assert_int_equal(len, 9);
+    expect(pair, "head body");
+    assert_int_equal(transport_send(&pair->transport, parts, 1, false, &len),
+                     IO_DONE);
+    expect(pair, "head ");
+    do
+        result = transport_send(&pair->transport, &one, 1, true, &len);
+    while (result == IO_DONE);
+    assert_int_equal(result, IO_AGAIN_WRITE);
+    assert_int_equal(len, 0);
+}
+
+static void a_range_of_a_file_is_sent_and_its_end_is_told(void **state)
+{
+    const struct pair *pair = *state;
+    struct place place;
+    size_t len;
+    int file;
+
+    assert_int_equal(place_open(&place), 0);
+    file = openat(place.fd, "file", O_RDWR | O_CREAT, 0600);
+    assert_int_equal(write(file, "0123456789", 10), 10);
+    assert_int_equal(transport_send_file(&pair->transport, file, 3, 4, &len),
+                     IO_DONE);
+    assert_int_equal(len, 4);
+    expect(pair, "3456");
+    assert_int_equal(transport_send_file(&pair->transport, file, 10, 4, &len),
+                     IO_EOF);
+    assert_int_equal(len, 0);
+    close(file);
+    place_close(&place);
+}
+
+static void a_pipe_is_emptied_into_it(void **state)
+{
+    const struct pair *pair = *state;
+    int ends[2];
+    size_t len;
+
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    assert_int_equal(write(ends[1], "piped", 5), 5);
+    assert_int_equal(transport_splice(&pair->transport, ends[0], 5, false,
+                                      &len),
+                     IO_DONE);
+    assert_int_equal(len, 5);
+    expect(pair, "piped");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void an_end_behind_unread_bytes_is_seen(void **state)
+{
+    struct pair *pair = *state;
+    char data[8];
+    size_t len;
+
+    assert_int_equal(transport_look(&pair->transport), TRANSPORT_PEER_THERE);
+    say(pair, "x");
+    assert_int_equal(shutdown(pair->client, SHUT_WR), 0);
+    assert_int_equal(look_until(pair, TRANSPORT_PEER_ENDED),
+                     TRANSPORT_PEER_ENDED);
+    assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
+                                       &len),
+                     IO_DONE);
+    assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
+                                       &len),
+                     IO_EOF);
+}
+
+static void a_reset_behind_unread_bytes_is_seen(void **state)
+{
+    struct pair *pair = *state;
+    struct transport client = {.fd = pair->client};
+    struct iovec word = {(void *)(uintptr_t) "late", 4};
+    size_t len;
+
+    say(pair, "x");
+    transport_close(&client, true);
+    pair->client = client.fd;
+    assert_int_equal(look_until(pair, TRANSPORT_PEER_GONE),
+                     TRANSPORT_PEER_GONE);
+    assert_int_equal(transport_send(&pair->transport, &word, 1, false, &len),
+                     IO_FAILED);
+    assert_false(transport_shut_down(&pair->transport));
+}
+
+static void shutting_down_leaves_the_other_way_open(void **state)
+{
+    const struct pair *pair = *state;
+    char data[8];
+    size_t len;
+
+    assert_true(transport_shut_down(&pair->transport));
+    assert_int_equal(recv(pair->client, data, sizeof(data), 0), 0);
+    say(pair, "still");
+    while (!transport_is_readable(&pair->transport))
+        usleep(100);
+    assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
+                                       &len),
+                     IO_DONE);
+    assert_int_equal(len, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(bytes_are_received_as_they_come, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            parts_leave_in_order_and_a_full_socket_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_range_of_a_file_is_sent_and_its_end_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_pipe_is_emptied_into_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_end_behind_unread_bytes_is_seen,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reset_behind_unread_bytes_is_seen,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shutting_down_leaves_the_other_way_open,
+                                        set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
