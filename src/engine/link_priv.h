@@ -1,7 +1,12 @@
 /*
- * link_priv - what the parts of link share: link.c (all modes), link_pace.c
- * (the bucket), link_local.c (the queue on this machine) and link_remote.c (one
- * that only acknowledgements tell of).
+ * link_priv - what the parts of link share. Each calls only those below it:
+ *
+ *   link.c            all modes; whether the link is fast
+ *   link_state.c      what is told of it
+ *   link_local.c      the queue on this machine
+ *   link_remote.c     a queue that only acknowledgements tell of
+ *   link_pace.c       the bucket
+ *   link_shared.c     what workers tell one another; a worker's flows
  */
 #ifndef ENGINE_LINK_PRIV_H
 #define ENGINE_LINK_PRIV_H
@@ -36,6 +41,8 @@ static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
     return (int64_t)(now_ns - then_ns) >= (int64_t)span_ns;
 }
 
+/* --- link_shared.c -------------------------------------------------------- */
+
 /* Sums over the other workers. */
 struct link_others {
     uint64_t queued;
@@ -62,6 +69,8 @@ void link_forget(struct link *link);
  * any interval_ns. */
 bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns);
+
+/* --- What they all ask ---------------------------------------------------- */
 
 /* Whether a window is up. */
 static inline bool link_is_windowed(const struct link *link)

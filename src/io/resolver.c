@@ -47,7 +47,7 @@ static void bring_news(struct resolver_name *name)
     list_put_last(&name->resolver->news, &name->news_link);
 }
 
-void resolver_note_failure(struct resolver_name *name, const char *why)
+static void note_failure(struct resolver_name *name, const char *why)
 {
     name->why = why;
     if (name->failures++ == 0)
@@ -60,15 +60,15 @@ void resolver_note_failure(struct resolver_name *name, const char *why)
     wait_for_next(name, draw_retry_ms(name));
 }
 
-void resolver_note_found(struct resolver_name *name,
-                         const struct address_merge *merge, uint64_t ttl_ms)
+static void note_found(struct resolver_name *name,
+                       const struct address_merge *merge, uint64_t ttl_ms)
 {
     struct address addresses[RESOLVER_ADDRESSES_MAX];
     bool is_other;
     size_t count = address_merge_finish(merge, addresses, &is_other);
 
     if (count == 0) {
-        resolver_note_failure(name, "no address that can be connected to");
+        note_failure(name, "no address that can be connected to");
         return;
     }
     if (name->failures > 0)
@@ -134,7 +134,7 @@ static void tell_news(struct resolver *resolver)
     resolver->is_telling = false;
 }
 
-void resolver_end_turn(struct resolver *resolver)
+static void end_turn(struct resolver *resolver)
 {
     tell_news(resolver);
     set_timer(resolver);
@@ -148,7 +148,7 @@ static void on_time(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     resolver_ares_mind_time(resolver);
     ask_for_due(resolver);
-    resolver_end_turn(resolver);
+    end_turn(resolver);
 }
 
 /* --- Creation ------------------------------------------------------------- */
@@ -156,11 +156,15 @@ static void on_time(struct ev_loop *loop, ev_timer *timer, int events)
 int resolver_create(struct resolver **resolver_out,
                     const struct resolver_options *options)
 {
+    static const struct resolver_events events = {.on_failure = note_failure,
+                                                  .on_found = note_found,
+                                                  .on_turn_end = end_turn};
     struct resolver *resolver = calloc(1, sizeof(*resolver));
     int err;
 
     if (!resolver)
         return -ENOMEM;
+    resolver->events = &events;
     resolver->loop = options->loop;
     resolver->now = options->now;
     ev_init(&resolver->timer, on_time);

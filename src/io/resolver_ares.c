@@ -45,9 +45,9 @@ static void note_found(struct resolver_name *name,
         address.port = name->port;
         address_merge_put(&merge, &address);
     }
-    resolver_note_found(name, &merge,
-                        name->is_asked_just ? RESOLVER_HOSTS_TTL_MS
-                                            : ttl_ms_of(found));
+    name->resolver->events->on_found(name, &merge,
+                                     name->is_asked_just ? RESOLVER_HOSTS_TTL_MS
+                                                         : ttl_ms_of(found));
 }
 
 static void on_answer(void *context, int status, int timeouts,
@@ -62,7 +62,7 @@ static void on_answer(void *context, int status, int timeouts,
     else if (status == ARES_SUCCESS)
         note_found(name, found);
     else
-        resolver_note_failure(name, ares_strerror(status));
+        name->resolver->events->on_failure(name, ares_strerror(status));
     ares_freeaddrinfo(found);
 }
 
@@ -89,7 +89,7 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events)
     (void)loop;
     ares_process_fd(resolver->channel, events & EV_READ ? fd : ARES_SOCKET_BAD,
                     events & EV_WRITE ? fd : ARES_SOCKET_BAD);
-    resolver_end_turn(resolver);
+    resolver->events->on_turn_end(resolver);
 }
 
 /* fd's, or an unused one. There is one, as c-ares has at most two sockets for

@@ -1,6 +1,7 @@
 /*
- * What resolver.c (names, and when to look them up) and resolver_ares.c (how;
- * all that knows c-ares) share.
+ * resolver_priv - what resolver.c (names, and when to look them up) and
+ * resolver_ares.c (how; all that knows c-ares) share. The upper one calls the
+ * lower one; word travels up by resolver_events.
  */
 #ifndef IO_RESOLVER_PRIV_H
 #define IO_RESOLVER_PRIV_H
@@ -11,7 +12,17 @@
 #include "base/siphash.h"
 #include "io/resolver.h"
 
+/* What has become of a look-up. Owners are told later, at the end of the turn:
+ * c-ares is in the midst of something. */
+struct resolver_events {
+    void (*on_failure)(struct resolver_name *name, const char *why);
+    void (*on_found)(struct resolver_name *name,
+                     const struct address_merge *merge, uint64_t ttl_ms);
+    void (*on_turn_end)(struct resolver *resolver); /* c-ares had its turn */
+};
+
 struct resolver {
+    const struct resolver_events *events;
     struct ev_loop *loop;
     const struct now *now;
     struct ares_channeldata *channel;
@@ -49,7 +60,7 @@ struct resolver_name {
 
 /* --- resolver_ares.c ------------------------------------------------------ */
 
-/* 0 or -errno; resolver_ares_close() either way. */
+/* resolver->events is set. 0 or -errno; resolver_ares_close() either way. */
 MUST_USE int resolver_ares_open(struct resolver *resolver,
                                 const struct resolver_options *options);
 void resolver_ares_close(struct resolver *resolver);
@@ -62,16 +73,5 @@ void resolver_ares_mind_time(struct resolver *resolver);
 
 /* In how many ms there is something to mind; UINT64_MAX: never. */
 uint64_t resolver_ares_left_ms(struct resolver *resolver);
-
-/* --- resolver.c ----------------------------------------------------------- */
-
-/* What has become of a look-up. Owners are told later: c-ares is in the midst
- * of something. */
-void resolver_note_failure(struct resolver_name *name, const char *why);
-void resolver_note_found(struct resolver_name *name,
-                         const struct address_merge *merge, uint64_t ttl_ms);
-
-/* After c-ares had its turn: tells the news, sets the timer. */
-void resolver_end_turn(struct resolver *resolver);
 
 #endif
