@@ -1,300 +1,331 @@
 #include <assert.h>
-#include <errno.h>
-#include <netinet/in.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include "backend/upstream_priv.h"
 
-/* Linux 6.15; libc's headers may be older. */
-enum { RTO_MAX_MS_OPTION = 44, HASTY_MS = 1000, CALM_MS = 120000 };
+/* --- What is said of them -------------------------------------------------- */
 
-/* --- Events ---------------------------------------------------------------- */
-
-/* libev has given the descriptor up (no memory for it in the kernel): the asker
- * finds it closed. */
-static void end(const struct upstream *upstream)
+/* Why an ask has failed. */
+static const char *explain(const struct upstream_server *server,
+                           enum upstream_error error, int err)
 {
-    (void)shutdown(upstream->reading.fd, SHUT_RDWR);
+    const char *why = NULL;
+
+    switch (error) {
+    case UPSTREAM_UNRESOLVED:
+        why = server->name ? resolver_name_why(server->name) : NULL;
+        return why ? why : "its name has no address";
+    case UPSTREAM_OK:
+    case UPSTREAM_NONE:
+    case UPSTREAM_REFUSED:
+    case UPSTREAM_TIMEOUT:
+    case UPSTREAM_SHORT:
+        break;
+    }
+    return err != 0 ? strerror(err) : "it takes too long";
 }
 
-/* Kernels that do not know it are as slow as they are. */
-static void limit_resending(struct upstream *upstream, int ms)
+static void log_failure(struct upstream_server *server,
+                        enum upstream_error error, int err)
 {
-    upstream->is_hasty = setsockopt(upstream->reading.fd, IPPROTO_TCP,
-                                    RTO_MAX_MS_OPTION, &ms, sizeof(ms)) == 0 &&
-                         ms == HASTY_MS;
+    struct bytes who = server->place->authority;
+    uint64_t held_back;
+
+    if (log_limit_allows(&server->failures, server->pool->now->mono_ms,
+                         UPSTREAM_LOG_INTERVAL_MS, &held_back))
+        log_warning("connect to upstream '%.*s': %s (%" PRIu64 " more like it)",
+                    (int)who.len, who.data, explain(server, error, err),
+                    held_back);
 }
 
-void upstream_hurry(struct upstream *upstream)
+static void log_refusal(struct upstream_pool *pool)
 {
-    limit_resending(upstream, HASTY_MS);
+    struct bytes who = pool->servers[0].place->authority;
+    uint64_t held_back;
+
+    if (log_limit_allows(&pool->refusals, pool->now->mono_ms,
+                         UPSTREAM_LOG_INTERVAL_MS, &held_back))
+        log_warning(
+            "no upstream to ask: '%.*s'%s down or at the limit (%" PRIu64
+            " more like it)",
+            (int)who.len, who.data,
+            pool->options.server_count > 1 ? " and the others are" : " is",
+            held_back);
 }
 
-static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
-{
-    struct upstream *upstream = io->data;
+/* --- What balance is told -------------------------------------------------- */
 
-    (void)loop;
-    if (!upstream->ask) {
-        /* Closed by the server, or bytes that nobody has asked for. */
-        upstream_close(upstream);
+static void give(struct upstream_pool *pool, int index,
+                 enum balance_result result)
+{
+    struct upstream_server *server = &pool->servers[index];
+    struct bytes who = server->place->authority;
+    uint64_t now_ms = pool->now->mono_ms;
+
+    if (result == BALANCE_FAILURE)
+        upstream_count(&server->counts->failures);
+    if (balance_give(pool->balance, index, result, now_ms)) {
+        server->was_ejected = true;
+        log_warning("upstream '%.*s' is left out for a while: it has failed "
+                    "too often",
+                    (int)who.len, who.data);
+    } else if (result == BALANCE_SUCCESS && server->was_ejected &&
+               balance_state_of(pool->balance, index, now_ms) !=
+                   BALANCE_EJECTED) {
+        server->was_ejected = false;
+        log_notice("upstream '%.*s' is back", (int)who.len, who.data);
+    }
+}
+
+/* --- Asking ---------------------------------------------------------------- */
+
+static void on_won(struct upstream_ask *ask, struct upstream *upstream)
+{
+    upstream_give_to(upstream, ask);
+    ask->on_open(ask);
+}
+
+static void on_lost(struct upstream_ask *ask, enum upstream_error error,
+                    int err)
+{
+    log_failure(&ask->pool->servers[ask->server], error, err);
+    give(ask->pool, ask->server,
+         error == UPSTREAM_SHORT ? BALANCE_NEITHER : BALANCE_FAILURE);
+    ask->error = error;
+    ask->on_failed(ask);
+}
+
+void upstream_ask_start(struct upstream_pool *pool, struct upstream_ask *ask)
+{
+    uint64_t now_ms = pool->now->mono_ms;
+    struct upstream_server *server;
+    struct upstream *upstream;
+    bool wants_new = ask->wants_new;
+
+    assert(!ask->upstream && !ask->race);
+    if (!ask->is_retry)
+        retry_budget_note_request(&pool->budget, now_ms);
+    ask->is_retry = ask->wants_new = ask->is_reused = false;
+    ask->pool = pool;
+    ask->error = UPSTREAM_OK;
+    ask->server = balance_take(pool->balance, ask->hash, ask->tried, now_ms);
+    if (ask->server < 0) {
+        log_refusal(pool);
+        ask->error = UPSTREAM_NONE;
+        ask->on_failed(ask);
         return;
     }
-    if (events & EV_ERROR)
-        end(upstream);
-    /* In haste it would be given up after some 15 s without a network. */
-    if (upstream->is_hasty)
-        limit_resending(upstream, CALM_MS);
-    upstream->ask->on_readable(upstream->ask);
-}
-
-static void on_write_event(struct ev_loop *loop, ev_io *io, int events)
-{
-    struct upstream *upstream = io->data;
-
-    if (upstream->race) {
-        upstream_race_note(upstream, events & EV_ERROR);
+    ask->tried |= UINT64_C(1) << ask->server;
+    server = &pool->servers[ask->server];
+    upstream_count(&server->counts->requests);
+    upstream = wants_new ? NULL : upstream_take_idle(server);
+    if (!upstream) {
+        upstream_race_start(server, ask);
         return;
     }
-    ev_io_stop(loop, io);
-    if (events & EV_ERROR)
-        end(upstream);
-    upstream->ask->on_writable(upstream->ask);
+    upstream_count(&server->counts->reuses);
+    ask->is_reused = true;
+    on_won(ask, upstream);
 }
 
-/* --- Idle ones ------------------------------------------------------------- */
-
-static void put_idle(struct upstream *upstream)
+void upstream_ask_cancel(struct upstream_ask *ask)
 {
-    struct upstream_server *server = upstream->server;
+    struct upstream *upstream = ask->upstream;
 
-    list_put_first(&server->idle, &upstream->link);
-    server->idle_count++;
-    atomic_fetch_add_explicit(&server->counts->idle, 1, memory_order_relaxed);
-}
-
-static void drop_idle(struct upstream *upstream)
-{
-    struct upstream_server *server = upstream->server;
-
-    list_drop(&upstream->link);
-    server->idle_count--;
-    atomic_fetch_sub_explicit(&server->counts->idle, 1, memory_order_relaxed);
-}
-
-static bool is_idle(const struct upstream *upstream)
-{
-    return !upstream->ask && !upstream->race && !list_is_empty(&upstream->link);
-}
-
-static void close_oldest(struct upstream_server *server)
-{
-    upstream_close(OWNER_OF(server->idle.prev, struct upstream, link));
-}
-
-static void on_idle_limit(struct upstream_alarm *alarm)
-{
-    struct upstream *upstream = OWNER_OF(alarm, struct upstream, idle_limit);
-
-    if (is_idle(upstream)) /* else it is set anew when that is over */
-        upstream_close(upstream);
-}
-
-/* How long it is kept. Of what the server says a second is left out, or half:
- * what is sent at the last moment would cross its closing. */
-static uint64_t choose_idle_ms(const struct upstream_pool *pool,
-                               uint64_t said_ms)
-{
-    uint64_t ms = pool->options.idle_ms;
-
-    if (said_ms > 0) {
-        said_ms -= said_ms / 2 < 1000 ? said_ms / 2 : 1000;
-        if (said_ms < ms)
-            ms = said_ms;
-    }
-    return ms;
-}
-
-/* Whether the server still has its address. */
-static bool is_current(struct upstream *upstream)
-{
-    const struct upstream_server *server = upstream->server;
-    const struct address *addresses;
-    size_t count;
-
-    if (upstream->changes == server->changes)
-        return true;
-    addresses = resolver_name_addresses(server->name, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (addresses[i].family == upstream->address.family &&
-            memcmp(addresses[i].octets, upstream->address.octets,
-                   sizeof(addresses[i].octets)) == 0) {
-            upstream->changes = server->changes;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether there is nothing to be read, not even its end. Only when the loop has
- * yet to tell of something is it worth a system call: that may have been read
- * already, or be the beginning of a reply to nobody. */
-static bool is_quiet(const struct upstream *upstream)
-{
-    char byte;
-
-    return !ev_is_pending(&upstream->reading) ||
-           (recv(upstream->reading.fd, &byte, 1, MSG_PEEK) == -1 &&
-            errno == EAGAIN);
-}
-
-void upstream_keep(struct upstream *upstream, uint64_t idle_ms)
-{
-    struct upstream_server *server = upstream->server;
-    struct upstream_pool *pool = server->pool;
-    const struct upstream_options *options = &pool->options;
-
-    upstream->ask = NULL;
-    if (options->idle_max == 0 ||
-        (options->requests_max > 0 &&
-         upstream->requests >= options->requests_max) ||
-        !is_current(upstream) || !is_quiet(upstream)) {
-        upstream_close(upstream);
+    if (!upstream && !ask->race)
         return;
-    }
-    if (server->idle_count >= options->idle_max)
-        close_oldest(server);
-    ev_io_stop(pool->loop, &upstream->writing);
-    ev_clear_pending(pool->loop, &upstream->reading);
-    ev_io_start(pool->loop, &upstream->reading);
-    upstream_alarm_set(pool, &upstream->idle_limit,
-                       choose_idle_ms(pool, idle_ms));
-    put_idle(upstream);
-}
-
-struct upstream *upstream_take_idle(struct upstream_server *server)
-{
-    const struct upstream_pool *pool = server->pool;
-
-    while (!list_is_empty(&server->idle)) {
-        struct upstream *upstream = OWNER_OF(server->idle.next, struct upstream,
-                                             link);
-
-        /* Its end may be among the events of this turn that are yet to be
-         * told; and the wheel is late by up to a tick. */
-        if (!ev_is_pending(&upstream->reading) &&
-            pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
-            drop_idle(upstream);
-            return upstream;
-        }
+    ask->upstream = NULL;
+    if (ask->race) {
+        upstream_race_stop(ask->race);
+    } else {
         upstream_close(upstream);
+        upstream_race_knock(&ask->pool->servers[ask->server]);
     }
-    return NULL;
+    give(ask->pool, ask->server, BALANCE_NEITHER);
 }
 
-void upstream_close_moved(struct upstream_server *server)
+void upstream_release(struct upstream_ask *ask, bool reusable, uint64_t idle_ms,
+                      enum balance_result result)
 {
-    struct list *at = server->idle.next;
+    struct upstream *upstream = ask->upstream;
 
-    while (at != &server->idle) {
-        struct upstream *upstream = OWNER_OF(at, struct upstream, link);
-
-        at = at->next;
-        if (!is_current(upstream))
-            upstream_close(upstream);
-    }
+    assert(upstream);
+    ask->upstream = NULL;
+    if (reusable)
+        upstream_keep(upstream, idle_ms);
+    else
+        upstream_close(upstream);
+    upstream_race_knock(&ask->pool->servers[ask->server]);
+    give(ask->pool, ask->server, result);
 }
 
-bool upstream_close_one_idle(struct upstream_pool *pool)
+static bool has_another(const struct upstream_pool *pool, uint64_t tried)
 {
     for (size_t i = 0; i < pool->options.server_count; i++) {
-        if (pool->servers[i].idle_count > 0) {
-            close_oldest(&pool->servers[i]);
+        enum balance_state state;
+
+        if (tried & UINT64_C(1) << i)
+            continue;
+        state = balance_state_of(pool->balance, (int)i, pool->now->mono_ms);
+        if (state == BALANCE_UP || state == BALANCE_SLOW)
             return true;
-        }
     }
     return false;
 }
 
-/* --- Life ------------------------------------------------------------------- */
-
-struct upstream *upstream_create(struct upstream_server *server)
+bool upstream_may_retry(struct upstream_ask *ask, unsigned retries,
+                        bool was_stale)
 {
-    struct upstream_pool *pool = server->pool;
-    struct upstream *upstream;
+    struct upstream_pool *pool = ask->pool;
 
-    if (!list_is_empty(&pool->free_upstreams)) {
-        upstream = OWNER_OF(pool->free_upstreams.next, struct upstream, link);
-        list_drop(&upstream->link);
-    } else if (!(upstream = malloc(sizeof(*upstream)))) {
+    if (ask->server < 0)
+        return false;
+    if (was_stale && ask->is_reused) {
+        ask->tried &= ~(UINT64_C(1) << ask->server);
+        ask->wants_new = true;
+    } else if (retries >= pool->options.retries_max ||
+               !has_another(pool, ask->tried) ||
+               !retry_budget_take(&pool->budget, pool->now->mono_ms)) {
+        return false;
+    }
+    ask->is_retry = true;
+    upstream_count(&pool->servers[ask->server].counts->retries);
+    return true;
+}
+
+/* --- A pool's life --------------------------------------------------------- */
+
+static void on_expired(void *context, struct deadline *expired)
+{
+    struct upstream_alarm *alarm = OWNER_OF(expired, struct upstream_alarm,
+                                            deadline);
+
+    (void)context;
+    alarm->on_due(alarm);
+}
+
+static void on_name_change(void *context, struct resolver_name *name)
+{
+    struct upstream_server *server = context;
+
+    (void)name;
+    server->changes++;
+    upstream_close_moved(server);
+    upstream_race_wake(server);
+}
+
+struct upstream_pool *upstream_pool_create(const struct upstream_options
+                                               *options)
+{
+    size_t count = options->server_count;
+    struct upstream_pool *pool;
+    uint64_t seed;
+
+    assert(count >= 1 && count <= BALANCE_SERVERS_MAX);
+    pool = calloc(1, sizeof(*pool) + count * sizeof(pool->servers[0]));
+    if (!pool)
+        return NULL;
+    pool->options = *options;
+    pool->events = (struct upstream_events){.on_won = on_won,
+                                            .on_lost = on_lost,
+                                            .on_connected = upstream_race_note};
+    list_init(&pool->free_upstreams);
+    list_init(&pool->free_races);
+    for (size_t i = 0; i < count; i++) {
+        struct upstream_server *server = &pool->servers[i];
+        const char *path = options->places[i].unix_path;
+
+        assert(!path || strlen(path) <= UPSTREAM_UNIX_PATH_MAX);
+        server->pool = pool;
+        server->place = &options->places[i];
+        server->counts = &options->shared->counts[i];
+        list_init(&server->waiting);
+        list_init(&server->knocking);
+        ev_init(&server->knocks, upstream_on_knock);
+        server->knocks.data = server;
+        list_init(&server->idle);
+    }
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == -1)
+        seed = now_read_ns();
+    pool->balance = balance_create(&options->balance, options->servers,
+                                   options->shared->balance, count, seed);
+    if (!pool->balance) {
+        free(pool);
         return NULL;
     }
-    *upstream = (struct upstream){.server = server, .changes = server->changes};
-    list_init(&upstream->link);
-    upstream->idle_limit.on_due = on_idle_limit;
-    deadline_init(&upstream->idle_limit.deadline);
-    upstream_set_fd(upstream, -1);
-    return upstream;
+    return pool;
 }
 
-void upstream_set_fd(struct upstream *upstream, int fd)
+int upstream_pool_start(struct upstream_pool *pool,
+                        const struct upstream_loop *loop)
 {
-    ev_io_init(&upstream->reading, on_read_event, fd, EV_READ);
-    ev_io_init(&upstream->writing, on_write_event, fd, EV_WRITE);
-    upstream->reading.data = upstream->writing.data = upstream;
-}
+    pool->loop = loop->loop;
+    pool->now = loop->now;
+    deadline_wheel_init(&pool->wheel, pool->loop, pool->now, on_expired, pool);
+    for (size_t i = 0; i < pool->options.server_count; i++) {
+        struct upstream_server *server = &pool->servers[i];
+        int err;
 
-void upstream_close(struct upstream *upstream)
-{
-    struct upstream_pool *pool = upstream->server->pool;
-
-    if (is_idle(upstream))
-        drop_idle(upstream);
-    if (upstream->reading.fd != -1) {
-        ev_io_stop(pool->loop, &upstream->reading);
-        ev_io_stop(pool->loop, &upstream->writing);
-        close(upstream->reading.fd);
+        if (server->place->unix_path)
+            continue;
+        err = resolver_name_open(&server->name, loop->resolver,
+                                 server->place->host, server->place->port,
+                                 on_name_change, server);
+        if (err != 0) {
+            server->name = NULL;
+            return err; /* upstream_pool_destroy() closes the others */
+        }
     }
-    upstream_alarm_drop(pool, &upstream->idle_limit);
-    list_drop(&upstream->link);
-    list_put_first(&pool->free_upstreams, &upstream->link);
+    return 0;
 }
 
-void upstream_give_to(struct upstream *upstream, struct upstream_ask *ask)
+void upstream_pool_destroy(struct upstream_pool *pool)
 {
-    struct ev_loop *loop = upstream->server->pool->loop;
+    if (!pool)
+        return;
+    for (size_t i = 0; i < pool->options.server_count; i++)
+        if (pool->servers[i].name)
+            resolver_name_close(pool->servers[i].name);
+    while (upstream_close_one_idle(pool))
+        continue;
+    while (!list_is_empty(&pool->free_upstreams)) {
+        struct list *link = pool->free_upstreams.next;
 
-    upstream->race = NULL;
-    upstream->ask = ask;
-    upstream->requests++;
-    ev_io_stop(loop, &upstream->writing);
-    ev_io_start(loop, &upstream->reading);
-    ask->upstream = upstream;
+        list_drop(link);
+        free(OWNER_OF(link, struct upstream, link));
+    }
+    while (!list_is_empty(&pool->free_races)) {
+        struct list *link = pool->free_races.next;
+
+        list_drop(link);
+        free(OWNER_OF(link, struct upstream_race, link));
+    }
+    if (pool->loop) {
+        for (size_t i = 0; i < pool->options.server_count; i++)
+            ev_timer_stop(pool->loop, &pool->servers[i].knocks);
+        assert(pool->wheel.count == 0);
+        deadline_wheel_fini(&pool->wheel);
+    }
+    balance_destroy(pool->balance);
+    free(pool);
 }
 
-/* --- For the asker ---------------------------------------------------------- */
+/* --- Looking --------------------------------------------------------------- */
 
-int upstream_fd(const struct upstream *upstream)
+const struct upstream_place *upstream_place_of(const struct upstream_pool *pool,
+                                               int server)
 {
-    return upstream->reading.fd;
+    return &pool->options.places[server];
 }
 
-void upstream_wait_writable(struct upstream_ask *ask)
+struct balance *upstream_balance(struct upstream_pool *pool)
 {
-    assert(ask->upstream);
-    ev_io_start(ask->pool->loop, &ask->upstream->writing);
+    return pool->balance;
 }
 
-void upstream_pause(struct upstream_ask *ask)
+unsigned upstream_retry_after_s(const struct upstream_pool *pool)
 {
-    assert(ask->upstream);
-    ev_io_stop(ask->pool->loop, &ask->upstream->reading);
-}
-
-void upstream_resume(struct upstream_ask *ask)
-{
-    assert(ask->upstream);
-    ev_io_start(ask->pool->loop, &ask->upstream->reading);
+    return balance_retry_after_s(pool->balance, pool->now->mono_ms);
 }

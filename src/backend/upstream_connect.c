@@ -51,21 +51,23 @@ static void race_close(struct upstream_race *race)
 
 static void race_win(struct upstream_race *race, struct upstream *upstream)
 {
+    struct upstream_pool *pool = race->server->pool;
     struct upstream_ask *ask = race->ask;
 
     list_drop(&upstream->link);
     race_close(race);
     upstream_count(&upstream->server->counts->connects);
-    upstream_ask_opened(ask, upstream);
+    pool->events.on_won(ask, upstream);
 }
 
 static void race_lose(struct upstream_race *race, enum upstream_error error,
                       int err)
 {
+    struct upstream_pool *pool = race->server->pool;
     struct upstream_ask *ask = race->ask;
 
     race_close(race);
-    upstream_ask_failed(ask, error, err);
+    pool->events.on_lost(ask, error, err);
 }
 
 static void on_limit(struct upstream_alarm *alarm)
@@ -337,7 +339,7 @@ void upstream_race_start(struct upstream_server *server,
     struct upstream_race *race = race_create(server, ask);
 
     if (!race) {
-        upstream_ask_failed(ask, UPSTREAM_SHORT, ENOMEM);
+        pool->events.on_lost(ask, UPSTREAM_SHORT, ENOMEM);
         return;
     }
     upstream_alarm_set(pool, &race->limit, pool->options.connect_ms);

@@ -1,7 +1,10 @@
 /*
- * upstream_priv - what the three files of upstream share: upstream.c (the life
- * of a connection), upstream_connect.c (how one comes to be) and
- * upstream_pool.c (servers, and who asks).
+ * upstream_priv - what the three files of upstream share. Each calls only those
+ * below it; word travels up by upstream_events.
+ *
+ *   upstream.c          servers, and who asks
+ *   upstream_connect.c  how a connection comes to be
+ *   upstream_conn.c     the life of one
  *
  *   race --first to connect--> in use --kept--> idle --asked for--> in use
  *
@@ -18,6 +21,16 @@
 #include "io/deadline.h"
 
 enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
+
+/* What becomes of a race, once, for the ask it was started for; and of the
+ * socket of one of its attempts. */
+struct upstream_events {
+    void (*on_won)(struct upstream_ask *ask, struct upstream *upstream);
+    /* err: of the system call, or 0. */
+    void (*on_lost)(struct upstream_ask *ask, enum upstream_error error,
+                    int err);
+    void (*on_connected)(struct upstream *upstream, bool has_failed);
+};
 
 /* A limit of time, and what then. */
 struct upstream_alarm {
@@ -73,6 +86,7 @@ struct upstream_race {
 
 struct upstream_pool {
     struct upstream_options options;
+    struct upstream_events events;
     struct ev_loop *loop; /* NULL: not started */
     const struct now *now;
     struct balance *balance;
@@ -102,7 +116,7 @@ static inline void upstream_count(_Atomic uint64_t *count)
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-/* --- upstream.c ------------------------------------------------------------ */
+/* --- upstream_conn.c ------------------------------------------------------- */
 
 /* A connection with neither race nor ask nor socket. NULL: no memory. */
 struct upstream *upstream_create(struct upstream_server *server);
@@ -135,7 +149,7 @@ bool upstream_close_one_idle(struct upstream_pool *pool);
 
 /* --- upstream_connect.c ---------------------------------------------------- */
 
-/* Ends in upstream_ask_opened() or upstream_ask_failed(), maybe at once. */
+/* Ends in on_won or on_lost, maybe at once. */
 void upstream_race_start(struct upstream_server *server,
                          struct upstream_ask *ask);
 
@@ -153,12 +167,5 @@ void upstream_on_knock(struct ev_loop *loop, ev_timer *knocks, int events);
 
 /* The addresses are known, or will not be. */
 void upstream_race_wake(struct upstream_server *server);
-
-/* --- upstream_pool.c ------------------------------------------------------- */
-
-void upstream_ask_opened(struct upstream_ask *ask, struct upstream *upstream);
-/* err: of the system call, or 0. */
-void upstream_ask_failed(struct upstream_ask *ask, enum upstream_error error,
-                         int err);
 
 #endif

@@ -24,7 +24,7 @@ static void set_timer(struct upstream_prober *prober, uint64_t ms)
 }
 
 /* The next one begins interval_ms after this one did, or now. */
-void upstream_prober_wait(struct upstream_prober *prober)
+static void wait_for_next(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;
     uint64_t per_mille = 900 + balance_draw(probe->balance) % 201;
@@ -35,8 +35,7 @@ void upstream_prober_wait(struct upstream_prober *prober)
     set_timer(prober, interval_ms > taken_ms ? interval_ms - taken_ms : 0);
 }
 
-void upstream_prober_judge(struct upstream_prober *prober, bool is_well,
-                           const char *why)
+static void judge(struct upstream_prober *prober, bool is_well, const char *why)
 {
     const struct upstream_probe *probe = prober->probe;
     struct bytes authority = upstream_prober_place(prober)->authority;
@@ -50,14 +49,14 @@ void upstream_prober_judge(struct upstream_prober *prober, bool is_well,
             log_warning("upstream '%.*s' is down: probe: %s",
                         (int)authority.len, authority.data, why);
     }
-    upstream_prober_wait(prober);
+    wait_for_next(prober);
 }
 
 static void begin(struct upstream_prober *prober)
 {
     prober->begun_ms = prober->probe->loop.now->mono_ms;
     if (prober->name && resolver_name_state(prober->name) == RESOLVER_ASKING) {
-        upstream_prober_wait(prober);
+        wait_for_next(prober);
         return;
     }
     set_timer(prober, prober->probe->options.timeout_ms);
@@ -73,7 +72,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
     if (prober->fd == -1)
         begin(prober);
     else
-        upstream_prober_judge(prober, false, "no reply in time");
+        judge(prober, false, "no reply in time");
 }
 
 /* Addresses are asked for when they are needed. */
@@ -136,6 +135,8 @@ struct upstream_probe *upstream_probe_create(
         prober->probe = probe;
         prober->server = (int)i;
         prober->fd = -1;
+        prober->on_judged = judge;
+        prober->on_nothing = wait_for_next;
         ev_init(&prober->timer, on_timer);
         ev_init(&prober->watcher, upstream_prober_on_event);
         prober->timer.data = prober;

@@ -1,6 +1,6 @@
 /*
  * upstream_probe_priv - what the rounds of probes (upstream_probe.c) and a
- * single one under way (upstream_prober.c) share.
+ * single one under way (upstream_prober.c), which they call, share.
  */
 #ifndef BACKEND_UPSTREAM_PROBE_PRIV_H
 #define BACKEND_UPSTREAM_PROBE_PRIV_H
@@ -18,6 +18,11 @@ struct upstream_prober {
     int fd; /* -1: not under way */
     size_t addresses_tried;
     uint64_t begun_ms;
+    /* The probe is over: with what it found, or without having found
+     * anything. */
+    void (*on_judged)(struct upstream_prober *prober, bool is_well,
+                      const char *why);
+    void (*on_nothing)(struct upstream_prober *prober);
     char *request;
     size_t request_len;
     size_t sent;
@@ -42,16 +47,11 @@ static inline const struct upstream_place *upstream_prober_place(
     return &prober->probe->places[prober->server];
 }
 
-/* Connects and asks; ends with one of the two below. */
+/* Connects and asks; ends in on_judged or on_nothing. */
 void upstream_prober_ask(struct upstream_prober *prober);
 void upstream_prober_on_event(struct ev_loop *loop, ev_io *watcher, int events);
 
 /* Closes what is open. */
 void upstream_prober_close(struct upstream_prober *prober);
-
-/* The probe is over: with what it found, or without having found anything. */
-void upstream_prober_judge(struct upstream_prober *prober, bool is_well,
-                           const char *why);
-void upstream_prober_wait(struct upstream_prober *prober);
 
 #endif

@@ -19,10 +19,10 @@ static void judge_status(struct upstream_prober *prober, unsigned status)
     char why[WHY_MAX];
 
     snprintf(why, sizeof(why), "status %u", status);
-    upstream_prober_judge(prober,
-                          status >= options->status_min &&
-                              status <= options->status_max,
-                          why);
+    prober->on_judged(prober,
+                      status >= options->status_min &&
+                          status <= options->status_max,
+                      why);
 }
 
 /* False: more is to be read. */
@@ -42,12 +42,11 @@ static bool take_head(struct upstream_prober *prober)
         case HTTP1_MORE:
             if (prober->received < sizeof(prober->reply))
                 return false;
-            upstream_prober_judge(prober, false,
-                                  "its reply's head is too large");
+            prober->on_judged(prober, false, "its reply's head is too large");
             return true;
         case HTTP1_BAD:
             snprintf(why, sizeof(why), "its reply %s", fault);
-            upstream_prober_judge(prober, false, why);
+            prober->on_judged(prober, false, why);
             return true;
         case HTTP1_DONE:
             break;
@@ -71,9 +70,9 @@ static void on_readable(struct upstream_prober *prober)
         if (len == -1 && errno == EAGAIN)
             return;
         if (len <= 0) {
-            upstream_prober_judge(prober, false,
-                                  len == 0 ? "closed before a reply"
-                                           : strerror(errno));
+            prober->on_judged(prober, false,
+                              len == 0 ? "closed before a reply"
+                                       : strerror(errno));
             return;
         }
         prober->received += (size_t)len;
@@ -107,7 +106,7 @@ static void on_writable(struct upstream_prober *prober)
             return;
         }
         if (len == -1) {
-            upstream_prober_judge(prober, false, strerror(errno));
+            prober->on_judged(prober, false, strerror(errno));
             return;
         }
         prober->sent += (size_t)len;
@@ -199,11 +198,10 @@ static void try_next_address(struct upstream_prober *prober, int err)
             err = next;
     }
     if (is_ours(err))
-        upstream_prober_wait(prober);
+        prober->on_nothing(prober);
     else
-        upstream_prober_judge(prober, false,
-                              err != 0 ? strerror(err)
-                                       : "its name has no address");
+        prober->on_judged(prober, false,
+                          err != 0 ? strerror(err) : "its name has no address");
 }
 
 void upstream_prober_ask(struct upstream_prober *prober)
