@@ -15,13 +15,16 @@
 #include "backend/password_desk.h"
 #include "http/exchange.h"
 
+/* Answers exchange, now that its password has been judged. */
+typedef void (*guard_fn)(void *context, struct exchange *exchange,
+                         const struct htpasswd *htpasswd, bool is_admitted);
+
 struct guard {
     struct password_desk *desk;
     const struct response_style *style;
     /* Answers an exchange that has waited for htpasswd: it is let in, or to be
      * given to guard_refuse(). */
-    void (*resume)(void *context, struct exchange *exchange,
-                   const struct htpasswd *htpasswd, bool is_admitted);
+    guard_fn resume;
     /* Whatever waits may have got its verdict: its stream is to be asked. */
     void (*wake)(void *wake_context);
     void *context;

@@ -134,13 +134,6 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail);
 }
 
-void worker_wake_conns(void *context)
-{
-    struct worker *worker = context;
-
-    conn_set_wake(&worker->conns);
-}
-
 static void on_command(void *context, unsigned commands)
 {
     struct worker *worker = context;
@@ -369,6 +362,12 @@ void worker_wake(struct worker *worker)
 void worker_command(struct worker *worker, unsigned commands)
 {
     mailbox_command(worker->mailbox, commands);
+}
+
+void worker_apply(struct worker *worker, struct worker_change *change)
+{
+    worker_discard(atomic_exchange(&worker->change, change));
+    worker_command(worker, WORKER_CHANGE);
 }
 
 uint64_t worker_closed(const struct worker *worker)

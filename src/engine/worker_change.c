@@ -61,6 +61,13 @@ static bool furnish(struct worker *worker, const struct worker_service *service)
     return worker->made || !service->has_status;
 }
 
+static void wake_conns(void *context)
+{
+    struct worker *worker = context;
+
+    conn_set_wake(&worker->conns);
+}
+
 struct worker_change *worker_prepare(struct worker *worker,
                                      const struct worker_service *service)
 {
@@ -72,7 +79,7 @@ struct worker_change *worker_prepare(struct worker *worker,
     change->service = *service;
     sites = &change->service.sites;
     sites->cache.style.now = &worker->now;
-    sites->wake = worker_wake_conns;
+    sites->wake = wake_conns;
     sites->wake_context = worker;
     if (furnish(worker, &change->service)) {
         sites->desk = worker->desk;
@@ -92,12 +99,6 @@ struct worker_change *worker_prepare(struct worker *worker,
 }
 
 /* --- Taking it over -------------------------------------------------------- */
-
-void worker_apply(struct worker *worker, struct worker_change *change)
-{
-    worker_discard(atomic_exchange(&worker->change, change));
-    worker_command(worker, WORKER_CHANGE);
-}
 
 /* Keeps the counts of sites that go. */
 static void add_counts(struct worker *worker)

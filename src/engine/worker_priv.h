@@ -75,7 +75,4 @@ void worker_proxies_retire(struct worker_proxies *proxies);
 /* Those that sites have never had. */
 void worker_proxies_destroy(struct worker_proxies *proxies);
 
-/* Has a worker, which is what context is, look at those that wait. */
-void worker_wake_conns(void *context);
-
 #endif

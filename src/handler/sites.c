@@ -140,8 +140,8 @@ static void answer_path(struct sites *sites, struct exchange *exchange)
 }
 
 /* It was not answered when it came. */
-void sites_resume(void *context, struct exchange *exchange,
-                  const struct htpasswd *htpasswd, bool is_admitted)
+static void resume(void *context, struct exchange *exchange,
+                   const struct htpasswd *htpasswd, bool is_admitted)
 {
     struct sites *sites = context;
 
@@ -197,6 +197,11 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         answer_all(sites, exchange);
     else
         answer_path(sites, exchange);
+}
+
+struct sites *sites_create(const struct sites_options *options)
+{
+    return sites_make(options, resume);
 }
 
 struct handler sites_handler(struct sites *sites)

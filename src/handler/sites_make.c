@@ -281,7 +281,7 @@ static void destroy(struct sites *sites)
     free(sites);
 }
 
-struct sites *sites_create(const struct sites_options *options)
+struct sites *sites_make(const struct sites_options *options, guard_fn resume)
 {
     struct sites *sites = calloc(1, sizeof(*sites));
 
@@ -290,7 +290,7 @@ struct sites *sites_create(const struct sites_options *options)
     sites->options = *options;
     sites->guard = (struct guard){.desk = options->desk,
                                   .style = sites_style(sites),
-                                  .resume = sites_resume,
+                                  .resume = resume,
                                   .wake = options->wake,
                                   .context = sites,
                                   .wake_context = options->wake_context};

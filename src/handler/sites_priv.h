@@ -75,12 +75,6 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
     return route ? route->place : &site->place;
 }
 
-/* --- sites.c ------------------------------------------------------------------ */
-
-/* Answers an exchange that has been asked for its password; see guard.h. */
-void sites_resume(void *context, struct exchange *exchange,
-                  const struct htpasswd *htpasswd, bool is_admitted);
-
 /* --- sites_admit.c: who may come where ---------------------------------------- */
 
 /* Whether exchange's address may come to place now; else it has been answered. */
@@ -102,5 +96,12 @@ bool place_shows(const struct place *place, const struct exchange *exchange,
 /* Whether the server behind place may read the path as one to which stricter
  * rules apply than to place. */
 bool place_is_misread(const struct place *place, struct bytes raw);
+
+/* --- sites_make.c -------------------------------------------------------------- */
+
+/* sites_create(), with what answers an exchange that has been asked for its
+ * password; see guard.h. */
+MUST_USE struct sites *sites_make(const struct sites_options *options,
+                                  guard_fn resume);
 
 #endif

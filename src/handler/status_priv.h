@@ -1,6 +1,7 @@
 /*
- * status_priv - what the two files of the status share: status.c, which gives
- * whole answers, and status_events.c, which streams what is new every second.
+ * status_priv - what the files of the status share: status.c gives whole
+ * answers and calls status_events.c, which streams what is new every second;
+ * both make texts by status_text.c.
  */
 #ifndef HANDLER_STATUS_PRIV_H
 #define HANDLER_STATUS_PRIV_H
@@ -34,6 +35,8 @@ struct status {
     struct status_text *tick; /* the last; NULL: there was no memory for it */
 };
 
+/* --- status_text.c --------------------------------------------------------- */
+
 /* NULL: no memory. */
 MUST_USE struct status_text *status_text_create(size_t bytes_max);
 void status_text_release(struct status_text **text_ref);
@@ -44,6 +47,8 @@ void status_look(struct status *status);
 /* Answers with an error's page. */
 void status_fail(const struct status *status, struct response *response,
                  unsigned code, struct bytes fields);
+
+/* --- status_events.c ------------------------------------------------------- */
 
 /* Answers with a stream of ticks. */
 void status_answer_events(struct status *status, struct exchange *exchange);

@@ -3,8 +3,9 @@
 
 The house has floors, and rooms on them. A file includes headers of its own
 room and of rooms on lower floors: never upward, and never of another room on
-its own floor. Inside a room the headers a file leads to make no circle. A
-library's header enters only where it is at home.
+its own floor. Inside a room the files stand in a straight line: neither the headers
+a file leads to nor the functions it calls make a circle, whatever header
+declares them. A library's header enters only where it is at home.
 
 usage: doors.py [FOLDER]    the project's folder, default the present one
 """
@@ -42,6 +43,13 @@ IN_HEADERS = {"ev.h"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',
                      re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+# A function that other files may call: begins its line, as clang-format has it.
+DEFINITION = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w \*\n]*?"
+                        r"\b(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
+PROTOTYPE = re.compile(r"^[A-Za-z_][\w \*\n]*?\b\w+\([^;{}]*\);",
+                       re.MULTILINE)
+WORD = re.compile(r"\b[A-Za-z_]\w+\b")
 
 
 def without_comments(text):
@@ -83,6 +91,24 @@ def judge_library(path, home, name):
     return None
 
 
+def read_calls(path):
+    """(functions a file defines for others, words it uses)."""
+    text = STRING.sub('""', without_comments(path.read_text(encoding="utf-8")))
+    defined = set(DEFINITION.findall(text)) if path.suffix == ".c" else set()
+    return defined, set(WORD.findall(PROTOTYPE.sub("", text)))
+
+
+def find_callers(files):
+    """module -> modules whose functions it uses, of the files of one room."""
+    home, used = {}, {}
+    for module, path in files:
+        defined, words = read_calls(path)
+        home.update(dict.fromkeys(defined, module))
+        used.setdefault(module, set()).update(words)
+    return {module: {home[word] for word in words & home.keys()} - {module}
+            for module, words in used.items()}
+
+
 def find_circle(edges):
     """A list of names that lead back to the first; empty when there is none."""
     done = set()
@@ -109,10 +135,10 @@ def find_circle(edges):
 def check(root):
     """Prints each wrong door; returns how many."""
     wrong = 0
-    # room -> module -> modules of the same room it needs. A module is header
-    # and source together: a circle through a source is one as well. A private
-    # header is a secret that files share, so what leads into one leads nowhere.
+    # room -> header -> headers of the same room it includes. What a source
+    # needs shows in whom it calls.
     inside = {}
+    files = {}
 
     for path in sorted([*root.glob("include/**/*.[ch]"),
                         *root.glob("src/**/*.[ch]")]):
@@ -124,6 +150,7 @@ def check(root):
             continue
         room = parts[1]
         home = f"{room}/{path.stem}"
+        files.setdefault(room, []).append((home, path))
         for line, ours, library in read_includes(path):
             if ours:
                 why = judge_project(room, ours)
@@ -132,17 +159,19 @@ def check(root):
             if why:
                 print(f"{where}:{line}: {why}")
                 wrong += 1
-            if ours and ours.startswith(room + "/"):
+            if ours and ours.startswith(room + "/") and path.suffix == ".h":
                 needs = inside.setdefault(room, {}).setdefault(home, set())
                 other = ours.removesuffix(".h")
-                if other != home and not other.endswith("_priv"):
+                if other != home:
                     needs.add(other)
 
-    for room, edges in sorted(inside.items()):
-        circle = find_circle(edges)
-        if circle:
-            print(f"{room}: a circle: {' -> '.join(circle)}")
-            wrong += 1
+    for room in sorted(files):
+        for kind, edges in (("includes", inside.get(room, {})),
+                            ("calls", find_callers(files[room]))):
+            circle = find_circle(edges)
+            if circle:
+                print(f"{room}: a circle of {kind}: {' -> '.join(circle)}")
+                wrong += 1
     return wrong
 
 
