@@ -43,8 +43,4 @@ struct conn_idle {
 MUST_USE struct conn *conn_idle_take(struct conn_idle *idle,
                                      const struct list *open, uint64_t now_ms);
 
-/* Whether a request is here already, unread: to close the connection would be
- * to answer that with a reset. */
-bool conn_has_more(const struct conn *conn);
-
 #endif

@@ -19,6 +19,7 @@
 
 #include "base/list.h"
 #include "http/exchange.h"
+#include "io/transport.h"
 
 enum sender_result {
     SENDER_DONE,  /* nothing of the row is left */
@@ -40,7 +41,8 @@ void sender_fini(struct sender *sender);
  * step: all gathered memory, or one piece of a file or pipe. *sent_out says how
  * many went. Exchanges that are done stay in the row; the caller takes them out
  * before the next step. */
-enum sender_result sender_step(struct sender *sender, int fd,
+enum sender_result sender_step(struct sender *sender,
+                               const struct transport *transport,
                                struct list *exchanges, uint64_t budget,
                                uint64_t *sent_out);
 

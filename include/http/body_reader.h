@@ -29,11 +29,11 @@ enum body_event {
 };
 
 struct body_reader {
-    enum body_framing framing;
     uint64_t left;          /* of BODY_LENGTH: bytes still to come */
     uint64_t bytes;         /* of the body so far, decoded */
-    bool is_done;           /* BODY_END or BODY_BAD was said */
     struct chunked chunked; /* its trailer may be set after init */
+    uint8_t framing;        /* enum body_framing */
+    bool is_done;           /* BODY_END or BODY_BAD was said */
 };
 
 /* length is that of BODY_LENGTH. */

@@ -26,12 +26,6 @@ struct exchange_times {
     uint64_t last_ns;  /* and the last */
 };
 
-/* What answers an exchange, if that must not go before it. */
-struct keeper {
-    void (*release)(void *object);
-    void *object; /* NULL: nothing */
-};
-
 /* Where the body of a request goes while it comes. */
 struct sink {
     /* Takes some more of it; data is a view for the call. False: no, and the
@@ -60,7 +54,10 @@ struct exchange {
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */
     uint64_t body_max;   /* of a body beside its answer: more is 413; 0: any */
-    struct keeper keeper;
+    /* Called last, when the exchange is done with: gives back whatever had to
+     * outlive it. NULL: nothing had to. */
+    void (*on_done)(void *object);
+    void *on_done_object;
     bool has_begun; /* it was let in before its body came */
     /* The PROXY protocol came first: neighbour is whom a proxy has named. */
     bool is_introduced;
@@ -71,11 +68,30 @@ struct exchange {
     bool is_half_closed;
     struct sink *sink; /* NULL: bodies are thrown away */
     struct path path; /* clean, while a handler that was chosen by it answers */
-    void (*on_wake)(struct exchange *exchange); /* conn's, and its own */
-    void *conn;
+    void (*on_wake)(struct exchange *exchange); /* private */
+    void *session;                              /* which serves it; private */
     struct response response;
     struct request request;
 };
+
+/* Who serves an exchange. */
+struct exchange_side {
+    const struct address *peer; /* who is connected */
+    void (*on_wake)(struct exchange *exchange);
+    void *session;
+};
+
+/* A table for request.many; NULL: no memory. Freed by free(3). */
+MUST_USE struct field *exchange_make_fields(void);
+
+/* What the exchange holds, without bodies. */
+size_t exchange_bytes(const struct exchange *exchange);
+
+/* Fills in all but the request. */
+void exchange_init(struct exchange *exchange, const struct exchange_side *side);
+
+/* Gives back what the exchange holds: response, sink, and on_done. */
+void exchange_fini(struct exchange *exchange);
 
 /* There may be more of its response, or room in its sink: whoever serves it
  * looks, later. Harmless when it does not wait. */

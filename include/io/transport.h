@@ -41,9 +41,11 @@ struct transport {
 
 /* What is known of the client without reading what it has sent. */
 enum transport_peer {
-    TRANSPORT_PEER_THERE,
-    TRANSPORT_PEER_ENDED, /* it sends no more, and may still read (FIN) */
-    TRANSPORT_PEER_GONE   /* neither way is open any more */
+    TRANSPORT_PEER_SILENT, /* it is there, and nothing waits to be read */
+    TRANSPORT_PEER_SPEAKS, /* the same, and something does */
+    TRANSPORT_PEER_ENDED,  /* it sends no more, and may still read (FIN) */
+    TRANSPORT_PEER_CLOSED, /* neither way is open any more */
+    TRANSPORT_PEER_BROKEN  /* by a reset, or an error on the way */
 };
 
 static inline void transport_open(struct transport *transport, int fd)
@@ -74,7 +76,7 @@ MUST_USE enum io_result transport_splice(const struct transport *transport,
                                          size_t *len_out);
 
 /* Nothing more will be sent. False: the client is gone already. */
-MUST_USE bool transport_shut_down(const struct transport *transport);
+bool transport_shut_down(const struct transport *transport);
 
 /* resets: what was sent is no complete answer, and the client is told so. */
 void transport_close(struct transport *transport, bool resets);
@@ -83,7 +85,7 @@ void transport_close(struct transport *transport, bool resets);
  * that bytes which wait to be read hide nothing. */
 MUST_USE enum transport_peer transport_look(const struct transport *transport);
 
-/* Whether what the client has sent waits to be read. */
-MUST_USE bool transport_is_readable(const struct transport *transport);
+/* Whether bytes of the client, and not its end, wait to be read. */
+MUST_USE bool transport_has_bytes(const struct transport *transport);
 
 #endif

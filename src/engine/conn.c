@@ -1,153 +1,176 @@
 #include "engine/conn.h"
 
-#include <assert.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+#include "engine/conn_log.h"
 #include "engine/conn_priv.h"
-#include "http/exchange.h"
 #include "observe/profile.h"
 
-enum { LINGER_IDLE_MS = 2000, IGNORED_EVENTS_MAX = 16, MS_PER_S = 1000 };
-
-/* Which state may follow which; a bit for each. */
-#define MAY(state) (1u << (state))
-static const unsigned may_follow[] = {
-    [CONN_READING] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
-                     MAY(CONN_BLOCKED) | MAY(CONN_WAITING) |
-                     MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
-    [CONN_BODY] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
-                  MAY(CONN_BLOCKED) | MAY(CONN_WAITING) | MAY(CONN_LINGERING) |
-                  MAY(CONN_CLOSED),
-    [CONN_QUEUED] = MAY(CONN_READING) | MAY(CONN_BODY) | MAY(CONN_QUEUED) |
-                    MAY(CONN_BLOCKED) | MAY(CONN_WAITING) |
-                    MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
-    [CONN_BLOCKED] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
-    [CONN_WAITING] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
-    [CONN_LINGERING] = MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
-    [CONN_CLOSED] = 0,
+enum {
+    LINGER_MS = 10000,               /* in all */
+    LINGER_BYTES_MAX = 64 * 1048576, /* in all */
+    IGNORED_EVENTS_MAX = 16
 };
 
-/* Costs no system call here: libev applies what has changed by the end of
- * the turn. */
-void conn_watch(struct conn *conn, int events)
+/* --- The end --------------------------------------------------------------- */
+
+/* Throws away what a client still sends after the last answer. */
+static void linger(struct conn *conn)
 {
-    if (ev_is_active(&conn->io)) {
-        if ((conn->io.events & (EV_READ | EV_WRITE)) == events)
-            return;
-        ev_io_stop(conn->set->loop, &conn->io);
-    }
-    if (events == 0)
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    struct conn_shared *shared = conn->shared;
+    size_t len;
+    enum io_result result = transport_receive(&conn->session.transport,
+                                              shared->discard,
+                                              sizeof(shared->discard), &len);
+
+    profile_leave(before);
+    if (result == IO_AGAIN_READ || result == IO_AGAIN_WRITE)
         return;
-    ev_io_modify(&conn->io, events);
-    ev_io_start(conn->set->loop, &conn->io);
+    if (result != IO_DONE || len >= conn->linger_bytes ||
+        conn_now_ms(conn) >= conn->mark_ms) {
+        conn_close(conn, CONN_END_CLIENT);
+        return;
+    }
+    conn->linger_bytes -= (uint32_t)len;
+    conn_enter(conn, CONN_LINGERING);
 }
 
-void conn_limit(struct conn *conn, uint64_t at_ms)
+/* All has been sent and nothing more will be. When the client may still be
+ * sending, closing at once would make the kernel answer with a reset, which
+ * can destroy what the client has not read yet (RFC 9112 9.6). */
+static void close_in_stages(struct conn *conn)
 {
-    if (at_ms > 0)
-        deadline_set(&conn->set->deadlines, &conn->deadline, at_ms);
-    else
-        deadline_drop(&conn->set->deadlines, &conn->deadline);
+    enum stats_phase before = profile_enter(STATS_PHASE_OTHER);
+    bool is_shut = transport_shut_down(&conn->session.transport);
+
+    profile_leave(before);
+    if (!is_shut) { /* the client is gone already */
+        conn_close(conn, CONN_END_CLIENT);
+        return;
+    }
+    conn->mark_ms = conn_now_ms(conn) + LINGER_MS;
+    conn->linger_bytes = LINGER_BYTES_MAX;
+    conn_enter(conn, CONN_LINGERING);
+    linger(conn);
 }
 
-/* A whole head has to come within one limit, set when its first byte is
- * there; bytes that trickle in do not move it. */
-static void limit_reading(struct conn *conn)
-{
-    const struct conn_limits *limits = &conn->set->limits;
-    uint64_t now_ms = conn->set->now->mono_ms;
+/* --- Going on -------------------------------------------------------------- */
 
-    if (!conn->input && conn->requests > 0) {
-        conn->head_timed = false;
-        conn->since_ms = now_ms;
-        conn_limit(conn, now_ms + limits->keepalive_ms);
-    } else if (!conn->head_timed) {
-        conn->head_timed = true;
-        conn->since_ms = now_ms;
-        conn_limit(conn, now_ms + limits->header_ms);
+/* Does what the session says, until that has to wait. */
+static void proceed(struct conn *conn, enum session_step step)
+{
+    struct session *session = &conn->session;
+
+    for (;; step = session->protocol->advance(session)) {
+        switch (step) {
+        case SESSION_STAYS:
+            conn_watch_beside(conn);
+            return;
+        case SESSION_GOES_ON:
+            break;
+        case SESSION_READS:
+            conn_enter(conn, CONN_READING);
+            return;
+        case SESSION_SENDS:
+            if (conn_submit(conn) == CONN_SENT)
+                break;
+            return;
+        case SESSION_IS_OVER:
+            if (!link_watches(&conn->shared->link, &conn->flow)) {
+                conn_close(conn, CONN_END_CLIENT);
+                return;
+            }
+            close_in_stages(conn);
+            return;
+        case SESSION_ENDS:
+            close_in_stages(conn);
+            return;
+        case SESSION_CLOSES:
+            conn_close(conn, (enum conn_end)session->why);
+            return;
+        }
     }
 }
 
-void conn_limit_body(struct conn *conn)
+uint64_t conn_run(struct conn *conn)
 {
-    const struct conn_limits *limits = &conn->set->limits;
-    uint64_t more_ms = limits->send_rate_min > 0
-                           ? conn->body_bytes * MS_PER_S / limits->send_rate_min
-                           : 0;
+    uint64_t sent = 0;
 
-    if (limits->send_rate_min == 0) /* any progress will do */
-        conn_limit(conn, conn->set->now->mono_ms + limits->body_ms);
-    else
-        conn_limit(conn, conn->body_since_ms + limits->body_ms + more_ms);
+    if (conn_send(conn, &sent) == CONN_SENT)
+        proceed(conn, SESSION_GOES_ON);
+    return sent;
 }
 
-/* Its client has sent all it will, which is no reason to end it. */
-static bool first_is_tunnel(const struct conn *conn)
+/* --- Is the client still there? -------------------------------------------- */
+
+static enum transport_peer look(const struct conn *conn)
 {
-    return OWNER_OF(conn->exchanges.next, struct exchange, link)->is_tunnel;
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    enum transport_peer peer = transport_look(&conn->session.transport);
+
+    profile_leave(before);
+    return peer;
 }
 
-void conn_enter(struct conn *conn, enum conn_state state)
+/* Bytes that wait would make the watcher fire again and again. */
+static void look_later(struct conn *conn)
 {
-    struct conn_set *set = conn->set;
-    enum conn_state from = conn->state;
+    conn_watch(conn, 0);
+    conn_limit(conn, conn_now_ms(conn) + SESSION_LOOK_MS);
+}
 
-    assert(may_follow[from] & MAY(state));
-    conn->state = (uint8_t)state;
-    conn_set_note_reading(set,
-                          (state == CONN_READING) - (from == CONN_READING));
-    switch (state) {
-    case CONN_READING:
-        conn_watch(conn, EV_READ);
-        limit_reading(conn);
+/* An answer is waited for, and what comes meanwhile has to wait, too: only the
+ * client's end is looked for. */
+static void look_for_end(struct conn *conn)
+{
+    switch (look(conn)) {
+    case TRANSPORT_PEER_SILENT:
+        if (!ev_is_active(&conn->io))
+            look_later(conn);
         break;
-    case CONN_BODY:
-        conn_watch(conn, EV_READ);
-        if (from != CONN_BODY) {
-            conn->body_since_ms = set->now->mono_ms;
-            conn_limit(conn, set->now->mono_ms + set->limits.body_ms);
-        }
+    case TRANSPORT_PEER_SPEAKS:
+        look_later(conn);
         break;
-    case CONN_QUEUED:
-        /* The watcher stays: usually the turn sends before the next wait.
-         * on_event() looks when many waits come first. A new connection has
-         * none yet. */
-        if (from != CONN_QUEUED)
-            conn->ignored_events = 0;
-        if (from == CONN_READING && !conn->is_uploading &&
-            !ev_is_active(&conn->io))
-            conn_watch(conn, EV_READ);
+    case TRANSPORT_PEER_ENDED:
+    case TRANSPORT_PEER_CLOSED:
+        conn_close(conn, CONN_END_CLIENT);
         break;
-    case CONN_BLOCKED:
-        conn_watch(conn, EV_WRITE);
-        conn->since_ms = set->now->mono_ms;
-        conn_limit(conn, conn_blocked_until(conn));
-        if (conn->is_uploading)
-            conn_watch_upload(conn);
-        break;
-    case CONN_WAITING:
-        list_put_last(&conn->set->waiting, &conn->wait_node);
-        if (conn->is_uploading) {
-            conn_watch_upload(conn);
-            break;
-        }
-        if (first_is_tunnel(conn)) {
-            conn_watch(conn, 0);
-            conn_limit_look(conn);
-            break;
-        }
-        /* For how long is up to whoever makes the answer. */
-        conn_watch(conn, EV_READ);
-        conn_limit(conn, 0);
-        break;
-    case CONN_LINGERING:
-        conn_watch(conn, EV_READ);
-        conn_limit(conn, set->now->mono_ms + LINGER_IDLE_MS);
-        break;
-    case CONN_CLOSED:
+    case TRANSPORT_PEER_BROKEN:
+        conn_close(conn, CONN_END_ERROR);
         break;
     }
+}
+
+/* A response has waited for its turn through many events of its socket. A
+ * client that has reset the connection would hold its place among those that
+ * wait for as long as shorter ones keep coming; who only says no more may wait
+ * for the answer. */
+static void look_for_reset(struct conn *conn)
+{
+    enum transport_peer peer = look(conn);
+
+    if (peer == TRANSPORT_PEER_BROKEN || peer == TRANSPORT_PEER_CLOSED) {
+        conn_close(conn, CONN_END_ERROR);
+    } else if (peer == TRANSPORT_PEER_SILENT &&
+               conn->session.beside == SESSION_LEAVES) {
+        conn_watch(conn, EV_READ);
+        conn->ignored_events = 0;
+    } else {
+        look_later(conn);
+    }
+}
+
+/* --- Events ---------------------------------------------------------------- */
+
+static void on_readable(struct conn *conn)
+{
+    struct session *session = &conn->session;
+    enum session_step step = session->protocol->receive(session);
+
+    if (step == SESSION_GOES_ON) { /* the client has had its answer */
+        link_drop(&conn->shared->link, &conn->flow);
+        drain_drop(&conn->shared->drain, session->transport.fd);
+    }
+    proceed(conn, step);
 }
 
 static void on_event(struct ev_loop *loop, ev_io *io, int events)
@@ -155,139 +178,121 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
     struct conn *conn = io->data;
 
     (void)loop;
-    if (conn->is_uploading && (events & EV_READ)) {
-        conn_read_upload(conn);
+    if (conn->session.beside == SESSION_TAKES && conn->state != CONN_READING &&
+        conn->state != CONN_LINGERING && (events & EV_READ)) {
+        on_readable(conn);
         if (!(events & EV_WRITE))
             return;
     }
     switch ((enum conn_state)conn->state) {
     case CONN_READING:
-    case CONN_BODY:
-        conn_read(conn);
+        on_readable(conn);
         break;
     case CONN_BLOCKED:
-        conn->blocked_ms += conn->set->now->mono_ms - conn->since_ms;
+        conn->session.blocked_ms += conn_now_ms(conn) - conn->mark_ms;
         conn_queue(conn);
         break;
     case CONN_WAITING:
-        conn_look_for_end(conn);
+        look_for_end(conn);
         break;
     case CONN_LINGERING:
-        conn_linger(conn);
+        linger(conn);
         break;
     case CONN_QUEUED:
         /* It will be sent to soon, and usually ask for the same event again:
          * worth two system calls only if that takes long. */
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
-            conn_look_for_reset(conn);
+            look_for_reset(conn);
         break;
     case CONN_CLOSED:
         break;
     }
 }
 
-void conn_start(struct conn *conn)
-{
-    ev_io_init(&conn->io, on_event, conn->io.fd, EV_READ);
-    conn->io.data = conn;
-    conn_read(conn);
-}
-
-bool conn_is_idle(const struct conn *conn)
-{
-    return conn->state == CONN_READING && !conn->input;
-}
-
 void conn_expire(struct conn *conn)
 {
+    struct session *session = &conn->session;
+
     switch ((enum conn_state)conn->state) {
     case CONN_READING:
-        if (conn->input && conn->input->begin < conn->input->end)
-            conn_refuse(conn, 408);
-        else
-            conn_close(conn, CONN_END_IDLE);
-        break;
-    case CONN_BODY:
-        conn_refuse(conn, 408);
+        proceed(conn, session->protocol->expire(session));
         break;
     case CONN_BLOCKED:
     case CONN_LINGERING:
         conn_close(conn, CONN_END_TIMEOUT);
         break;
     case CONN_WAITING:
-        if (first_is_tunnel(conn))
-            conn_look_at_tunnel(conn);
-        else if (conn->is_uploading && !conn->current->sink->is_full)
-            conn_expire_upload(conn);
+        if (session->beside == SESSION_LEAVES)
+            look_for_end(conn);
         else
-            conn_look_for_end(conn);
+            proceed(conn, session->protocol->expire(session));
         break;
     case CONN_QUEUED: /* it is the server that makes it wait */
         if (!ev_is_active(&conn->io))
-            conn_look_for_reset(conn);
+            look_for_reset(conn);
         break;
     case CONN_CLOSED:
         break;
     }
 }
 
-const char *conn_end_name(enum conn_end end)
+void conn_start(struct conn *conn, int fd)
 {
-    static const char *const names[CONN_END_COUNT] = {
-        "none", "client", "idle", "timeout", "error", "limit", "drain"};
+    struct session *session = &conn->session;
 
-    return names[end];
+    list_init(&conn->wait_node);
+    deadline_init(&conn->deadline);
+    transport_open(&session->transport, fd);
+    ev_io_init(&conn->io, on_event, fd, EV_READ);
+    conn->io.data = conn;
+    session->protocol->open(session);
+    link_open(&conn->shared->link, &conn->flow, fd, &session->peer);
+    conn_log_open(session);
+    session->since_ms = conn_now_ms(conn);
+    conn_count_waiting(conn);
+    on_readable(conn);
 }
 
-/* Ends the exchanges that are under way. */
-static void break_off(struct conn *conn)
+bool conn_is_idle(const struct conn *conn)
 {
-    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
-
-    while (!list_is_empty(&conn->exchanges))
-        conn_finish_exchange(conn, OWNER_OF(conn->exchanges.next,
-                                            struct exchange, link));
-    if (conn->current) {
-        conn_note_exchange(conn, conn->current);
-        conn_give_exchange(conn, conn->current);
-    }
-    conn->current = NULL;
-    profile_leave(before);
+    return conn->state == CONN_READING &&
+           conn->session.protocol->is_idle(&conn->session);
 }
 
-void conn_close(struct conn *conn, enum conn_end end)
+/* --- What sessions say ----------------------------------------------------- */
+
+static struct conn *conn_of(struct session *session)
 {
-    struct conn_set *set = conn->set;
-    enum stats_phase before;
-
-    if (conn->state == CONN_CLOSED)
-        return;
-    before = profile_enter(STATS_PHASE_OTHER);
-    if (conn->end == CONN_END_NONE || !list_is_empty(&conn->exchanges))
-        conn->end = (uint8_t)end;
-    conn_enter(conn, CONN_CLOSED);
-    ev_io_stop(set->loop, &conn->io);
-    deadline_drop(&set->deadlines, &conn->deadline);
-    conn_give_up(conn);
-    list_drop(&conn->wait_node);
-    link_drop(&set->link, &conn->flow);
-    drain_drop(&set->drain, conn->io.fd);
-    if (!list_is_empty(&conn->exchanges)) {
-        /* Broken off: a reset tells the client, where a plain end could pass
-         * for a complete answer. */
-        struct linger reset = {.l_onoff = 1, .l_linger = 0};
-
-        setsockopt(conn->io.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-    }
-    close(conn->io.fd);
-    if (conn->is_uploading)
-        conn_end_upload(conn);
-    break_off(conn);
-    if (conn->ticket != 0)
-        address_count_give(set->addresses, &conn->ticket);
-    conn_note_close(conn);
-    conn_log_event(conn, LOG_EVENT_CLOSE);
-    profile_leave(before);
-    input_give(set, &conn->input);
-    conn_set_retire(set, conn);
+    return OWNER_OF(session, struct conn, session);
 }
+
+static void on_change(struct session *session, bool has_more)
+{
+    struct conn *conn = conn_of(session);
+
+    conn_watch_beside(conn);
+    if (has_more && conn->state == CONN_WAITING)
+        conn_wake(conn);
+}
+
+static void on_answered(struct session *session, uint64_t bytes,
+                        uint64_t now_ns)
+{
+    drain_note_answer(&conn_of(session)->shared->drain, session->transport.fd,
+                      bytes, now_ns);
+}
+
+static bool on_introduced(struct session *session, const struct address *client)
+{
+    struct conn *conn = conn_of(session);
+    struct address_count *addresses = conn->shared->addresses;
+
+    session->peer = *client;
+    return !addresses ||
+           (conn->ticket = address_count_take(addresses, client)) != 0;
+}
+
+const struct session_hooks conn_session_hooks = {
+    .on_change = on_change,
+    .on_answered = on_answered,
+    .on_introduced = on_introduced};

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "base/cidr.h"
-#include "engine/conn_priv.h"
+#include "engine/h1.h"
 #include "engine/refusal.h"
-#include "http/exchange.h"
 #include "observe/profile.h"
 
 enum {
+    CACHE_LINE = 64,
     SLAB_CONNS = 64,
     /* What is sent before the loop looks for arrivals again, and how often
      * a response gets its turn until then. */
@@ -20,32 +20,38 @@ enum {
 
 struct slab {
     struct list link;
-    struct conn conns[SLAB_CONNS];
+    _Alignas(CACHE_LINE) char conns[]; /* conn_bytes each */
 };
+
+/* --- Connections --------------------------------------------------------- */
 
 static bool add_slab(struct conn_set *set)
 {
+    size_t allocated = set->allocated + SLAB_CONNS;
     struct slab *slab;
 
-    if (set->allocated >= set->limits.connections_max ||
-        sched_reserve(&set->sched, set->allocated + SLAB_CONNS) != 0)
+    if (set->allocated >= set->shared.context.limits.connections_max ||
+        sched_reserve(&set->shared.sched, allocated) != 0)
         return false;
-    slab = aligned_alloc(_Alignof(struct slab), sizeof(*slab));
+    slab = aligned_alloc(CACHE_LINE,
+                         sizeof(*slab) + SLAB_CONNS * set->conn_bytes);
     if (!slab)
         return false;
     list_put_last(&set->slabs, &slab->link);
-    for (size_t i = 0; i < SLAB_CONNS; i++)
-        list_put_last(&set->free, &slab->conns[i].link);
-    set->allocated += SLAB_CONNS;
+    for (size_t i = 0; i < SLAB_CONNS; i++) {
+        void *at = slab->conns + i * set->conn_bytes;
+        struct conn *conn = at;
+
+        list_put_last(&set->free, &conn->link);
+    }
+    set->allocated = allocated;
     return true;
 }
-
-/* --- Connections --------------------------------------------------------- */
 
 /* Its descriptor is closed. */
 static void note_turned_away(struct conn_set *set, enum stats_close reason)
 {
-    stats_note_close(set->stats, reason);
+    stats_note_close(set->shared.context.stats, reason);
     atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
 }
 
@@ -84,7 +90,7 @@ static void reap(struct conn_set *set)
 static bool make_room(struct conn_set *set, int fd)
 {
     struct conn *conn = conn_idle_take(&set->idle, &set->open,
-                                       set->now->mono_ms);
+                                       set->shared.context.now->mono_ms);
 
     if (conn) {
         conn_close(conn, CONN_END_LIMIT);
@@ -101,13 +107,14 @@ static void open_conn(struct conn_set *set, const struct mail *mail)
     const struct address *peer = &mail->peer;
     bool is_local = peer->family == ADDRESS_UNIX;
     bool is_proxy = set->proxies->count > 0 && is_trusted(set, peer);
+    struct address_count *addresses = set->shared.addresses;
     uint32_t ticket = 0;
     int fd = mail->fd;
     struct conn *conn;
 
     /* An address that has all it may does not push others out. */
-    if (set->addresses && !is_local && !is_proxy &&
-        !(ticket = address_count_take(set->addresses, peer))) {
+    if (addresses && !is_local && !is_proxy &&
+        !(ticket = address_count_take(addresses, peer))) {
         close(fd);
         note_turned_away(set, STATS_CLOSE_LIMIT);
         return;
@@ -115,39 +122,38 @@ static void open_conn(struct conn_set *set, const struct mail *mail)
     conn = mail->makes_room && !make_room(set, fd) ? NULL : take_conn(set, fd);
     if (!conn) {
         if (ticket != 0)
-            address_count_give(set->addresses, &ticket);
+            address_count_give(addresses, &ticket);
         return;
     }
-    *conn = (struct conn){.set = set,
-                          .peer = *peer,
+    *conn = (struct conn){.shared = &set->shared,
                           .state = CONN_READING,
-                          .awaits_proxy = set->proxies_introduce && is_proxy,
                           .ticket = ticket,
-                          .number = set->next_number};
+                          .session = {.protocol = set->protocol,
+                                      .context = &set->shared.context,
+                                      .peer = *peer,
+                                      .awaits_proxy = set->proxies_introduce &&
+                                                      is_proxy,
+                                      .number = set->next_number}};
     set->next_number += set->number_step;
-    list_init(&conn->exchanges);
-    list_init(&conn->wait_node);
-    deadline_init(&conn->deadline);
     list_put_last(&set->open, &conn->link);
     set->count++;
-    conn_set_note_reading(set, 1);
-    conn->io.fd = fd;
-    link_open(&set->link, &conn->flow, fd, peer);
-    conn_log_event(conn, LOG_EVENT_ACCEPT);
-    conn_start(conn);
+    conn_start(conn, fd);
 }
 
 void conn_set_open(struct conn_set *set, const struct mail *mail)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
 
-    stats_note_open(set->stats);
+    stats_note_open(set->shared.context.stats);
     open_conn(set, mail);
     profile_leave(before);
 }
 
-void conn_set_retire(struct conn_set *set, struct conn *conn)
+/* It stays where it is until the turn frees it. */
+static void on_closed(struct conn_shared *shared, struct conn *conn)
 {
+    struct conn_set *set = OWNER_OF(shared, struct conn_set, shared);
+
     list_drop(&conn->link);
     list_put_last(&set->closed, &conn->link);
     set->count--;
@@ -161,37 +167,53 @@ uint64_t conn_set_closed(const struct conn_set *set)
 
 size_t conn_set_reading(const struct conn_set *set)
 {
-    return atomic_load_explicit(&set->reading_count, memory_order_relaxed);
+    return atomic_load_explicit(&set->shared.reading_count,
+                                memory_order_relaxed);
 }
+
+/* --- Turns ----------------------------------------------------------------- */
 
 static void tell_queue(const struct conn_set *set)
 {
-    stats_set_queue(set->stats, set->sched.heap.count,
-                    set->sched.bytes_waiting);
+    const struct sched *sched = &set->shared.sched;
+
+    stats_set_queue(set->shared.context.stats, sched->heap.count,
+                    sched->bytes_waiting);
 }
 
 void conn_set_turn(struct conn_set *set)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
-    uint64_t sent = 0;
+    struct conn_shared *shared = &set->shared;
+    struct sched *sched = &shared->sched;
     struct sched_item *item;
+    uint64_t sent = 0;
 
-    set->is_held = false;
-    if (!sched_is_empty(&set->sched))
+    shared->is_held = false;
+    if (!sched_is_empty(sched))
         tell_queue(set); /* as long as it is in this turn */
-    while (sent < TURN_BYTES && !set->is_held &&
-           (item = sched_take(&set->sched))) {
-        if (sched_overtakes(&set->sched, item))
-            stats_note_overtake(set->stats);
+    while (sent < TURN_BYTES && !shared->is_held &&
+           (item = sched_take(sched))) {
+        if (sched_overtakes(sched, item))
+            stats_note_overtake(shared->context.stats);
         sent += TURN_BYTES / TURN_RUNS +
                 conn_run(OWNER_OF(item, struct conn, item));
     }
-    set->link.base = sched_base(&set->sched);
+    shared->link.base = sched_base(sched);
     tell_queue(set);
-    if (set->link.shared->mode != LINK_OFF)
-        link_publish(&set->link, sched_next_key(&set->sched));
+    if (shared->link.shared->mode != LINK_OFF)
+        link_publish(&shared->link, sched_next_key(sched));
     profile_leave(before);
     reap(set);
+}
+
+/* --- The end of them ------------------------------------------------------- */
+
+/* Whether nothing would be lost: when its next request is already here, unread,
+ * to close it now would be to answer that with a reset. */
+static bool may_close(const struct conn *conn)
+{
+    return conn_is_idle(conn) && !transport_has_bytes(&conn->session.transport);
 }
 
 static void close_where(struct conn_set *set, bool only_idle)
@@ -202,37 +224,28 @@ static void close_where(struct conn_set *set, bool only_idle)
         struct conn *conn = OWNER_OF(link, struct conn, link);
 
         link = link->next;
-        if (!only_idle || (conn_is_idle(conn) && !conn_has_more(conn)))
+        if (!only_idle || may_close(conn))
             conn_close(conn, CONN_END_DRAIN);
     }
 }
 
 void conn_set_wake(struct conn_set *set)
 {
-    while (!list_is_empty(&set->waiting))
-        conn_wake(OWNER_OF(set->waiting.next, struct conn, wait_node));
-}
+    struct list *waiting = &set->shared.waiting;
 
-/* Whoever has not been answered yet is told that the connection ends. */
-static void tell_end(const struct conn *conn)
-{
-    if (conn->current && conn->current->response.status == 0)
-        conn->current->response.persists = false;
-    for (struct list *link = conn->exchanges.next; link != &conn->exchanges;
-         link = link->next) {
-        struct exchange *exchange = OWNER_OF(link, struct exchange, link);
-
-        if (exchange->response.status == 0)
-            exchange->response.persists = false;
-    }
+    while (!list_is_empty(waiting))
+        conn_wake(OWNER_OF(waiting->next, struct conn, wait_node));
 }
 
 void conn_set_leave(struct conn_set *set)
 {
-    set->is_draining = true;
+    set->shared.context.is_draining = true;
     for (struct list *link = set->open.next; link != &set->open;
-         link = link->next)
-        tell_end(OWNER_OF(link, struct conn, link));
+         link = link->next) {
+        struct session *session = &OWNER_OF(link, struct conn, link)->session;
+
+        session->protocol->leave(session);
+    }
     conn_set_wake(set);
 }
 
@@ -257,47 +270,77 @@ static void on_expired(void *context, struct deadline *deadline)
     conn_expire(OWNER_OF(deadline, struct conn, deadline));
 }
 
+/* A session lies at the end of its connection. */
+static size_t count_conn_bytes(const struct protocol *protocol)
+{
+    size_t bytes = offsetof(struct conn, session) + protocol->session_bytes;
+
+    if (bytes < sizeof(struct conn))
+        bytes = sizeof(struct conn);
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+static int init_shared(struct conn_shared *shared, enum sched_policy policy,
+                       uint64_t starvation_bound,
+                       struct link_shared *link_shared, size_t worker)
+{
+    struct session_context *context = &shared->context;
+    bool has_pools;
+    int err;
+
+    list_init(&shared->waiting);
+    shared->is_held = false;
+    atomic_init(&shared->reading_count, 0);
+    shared->on_closed = on_closed;
+    context->is_draining = false;
+    context->hooks = &conn_session_hooks;
+    has_pools = h1_context_init(context);
+    sender_init(&context->sender, (size_t)context->limits.quantum);
+    sched_init(&shared->sched, policy, starvation_bound);
+    drain_init(&shared->drain, shared->loop, context->stats);
+    deadline_wheel_init(&shared->deadlines, shared->loop, context->now,
+                        on_expired, NULL);
+    err = link_init(&shared->link, link_shared, worker);
+    return err == 0 && !has_pools ? -ENOMEM : err;
+}
+
 int conn_set_init(struct conn_set *set, enum sched_policy policy,
                   uint64_t starvation_bound, struct link_shared *link_shared,
                   size_t worker)
 {
-    bool has_pools = conn_pools_init(set);
+    int err = init_shared(&set->shared, policy, starvation_bound, link_shared,
+                          worker);
 
     list_init(&set->open);
-    list_init(&set->waiting);
     list_init(&set->closed);
     list_init(&set->free);
     list_init(&set->slabs);
     set->count = set->allocated = 0;
+    set->idle = (struct conn_idle){0};
+    set->conn_bytes = count_conn_bytes(set->protocol);
     set->next_number = worker + 1;
     set->number_step = link_shared->worker_count;
-    set->is_draining = set->is_held = false;
-    set->idle = (struct conn_idle){0};
     atomic_init(&set->closed_count, 0);
-    atomic_init(&set->reading_count, 0);
-    sched_init(&set->sched, policy, starvation_bound);
-    sender_init(&set->sender, (size_t)set->limits.quantum);
-    drain_init(&set->drain, set->loop, set->stats);
-    deadline_wheel_init(&set->deadlines, set->loop, set->now, on_expired, set);
-    return link_init(&set->link, link_shared, worker) == 0 && has_pools &&
-                   add_slab(set)
-               ? 0
-               : -ENOMEM;
+    if (err == 0 && !add_slab(set))
+        err = -ENOMEM;
+    return err;
 }
 
 void conn_set_fini(struct conn_set *set)
 {
+    struct conn_shared *shared = &set->shared;
+
     conn_set_close_all(set);
-    deadline_wheel_fini(&set->deadlines);
-    drain_fini(&set->drain);
-    conn_pools_fini(set);
+    deadline_wheel_fini(&shared->deadlines);
+    drain_fini(&shared->drain);
     while (!list_is_empty(&set->slabs)) {
         struct slab *slab = OWNER_OF(set->slabs.next, struct slab, link);
 
         list_drop(&slab->link);
         free(slab);
     }
-    link_fini(&set->link);
-    sched_fini(&set->sched);
-    sender_fini(&set->sender);
+    h1_context_fini(&shared->context);
+    link_fini(&shared->link);
+    sched_fini(&shared->sched);
+    sender_fini(&shared->context.sender);
 }

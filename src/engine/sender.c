@@ -2,11 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "observe/profile.h"
@@ -117,43 +113,39 @@ static bool advance_row(struct list *exchanges, uint64_t sent)
     return response->bytes_left == 0 || detach_head(response);
 }
 
-static enum sender_result result_of_error(void)
+static enum sender_result result_of(enum io_result result)
 {
-    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ||
-                   errno == ENOMEM
-               ? SENDER_FULL
-               : SENDER_FAILED;
+    switch (result) {
+    case IO_DONE:
+        return SENDER_SLICE;
+    case IO_AGAIN_READ:
+    case IO_AGAIN_WRITE:
+        return SENDER_FULL;
+    case IO_EOF: /* the file has become shorter */
+    case IO_FAILED:
+        break;
+    }
+    return SENDER_FAILED;
 }
 
-static enum sender_result send_gathered(int fd, struct list *exchanges,
+static enum sender_result send_gathered(const struct transport *transport,
+                                        struct list *exchanges,
                                         struct gather *gather,
                                         uint64_t *sent_out)
 {
-    struct msghdr message = {.msg_iov = gather->parts,
-                             .msg_iovlen = gather->count};
-    int flags = MSG_NOSIGNAL | (gather->file_follows ? MSG_MORE : 0);
-    /* One part alone: the same call without the vector. */
-    ssize_t sent = gather->count == 1 ? send(fd, gather->parts[0].iov_base,
-                                             gather->parts[0].iov_len, flags)
-                                      : sendmsg(fd, &message, flags);
+    size_t sent;
+    enum io_result result = transport_send(transport, gather->parts,
+                                           gather->count, gather->file_follows,
+                                           &sent);
 
-    if (sent == -1)
-        return result_of_error();
-    *sent_out = (uint64_t)sent;
-    if (!advance_row(exchanges, (uint64_t)sent))
+    if (result != IO_DONE)
+        return result_of(result);
+    *sent_out = sent;
+    if (!advance_row(exchanges, sent))
         return SENDER_FAILED;
-    if ((uint64_t)sent < gather->bytes)
+    if (sent < gather->bytes)
         return SENDER_FULL;
     return gather->more ? SENDER_SLICE : SENDER_DONE;
-}
-
-/* What does not all go now is followed by more as soon as there is room. */
-static ssize_t send_piped(int fd, const struct part *part, size_t len)
-{
-    unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
-
-    return splice(part->fd, NULL, fd, NULL, len,
-                  len < part->len ? flags | SPLICE_F_MORE : flags);
 }
 
 /* What the socket does not take is read again. So after a piece of which it
@@ -171,65 +163,72 @@ static size_t piece_bytes(const struct sender *sender,
     return len < most ? len : most;
 }
 
-static ssize_t send_read(struct sender *sender, int fd,
-                         struct response *response, const struct part *part,
-                         size_t *len)
+static enum io_result send_read(struct sender *sender,
+                                const struct transport *transport,
+                                struct response *response,
+                                const struct part *part, size_t *len,
+                                size_t *sent_out)
 {
-    ssize_t n, sent;
+    enum io_result result;
+    struct iovec piece;
+    ssize_t n;
 
-    if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes))) {
-        errno = EIO; /* as below */
-        return -1;
-    }
+    if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes)))
+        return IO_FAILED; /* as below */
     n = pread(part->fd, sender->buffer, piece_bytes(sender, response, *len),
               (off_t)part->at.offset);
-    if (n <= 0) {
-        if (errno != EINTR)
-            errno = EIO; /* whatever it was, waiting will not help */
-        return n;
-    }
+    if (n == 0)
+        return IO_EOF;
+    if (n == -1) /* whatever it was, waiting will not help */
+        return errno == EINTR ? IO_AGAIN_WRITE : IO_FAILED;
     *len = (size_t)n;
-    sent = send(fd, sender->buffer, *len, MSG_NOSIGNAL);
-    if (sent > 0 && (sent < n || response->taken_bytes != 0))
-        response->taken_bytes = sent < UINT32_MAX ? (uint32_t)sent : UINT32_MAX;
-    return sent;
+    piece = (struct iovec){sender->buffer, *len};
+    result = transport_send(transport, &piece, 1, false, sent_out);
+    if (result == IO_DONE && (*sent_out < *len || response->taken_bytes != 0))
+        response->taken_bytes = *sent_out < UINT32_MAX ? (uint32_t)*sent_out
+                                                       : UINT32_MAX;
+    return result;
 }
 
 /* One piece of the part that stands first, and is no memory: of *len bytes at
  * most. *len becomes what there was of it. */
-static ssize_t send_file(struct sender *sender, int fd,
-                         struct response *response, size_t *len)
+static enum io_result send_file(struct sender *sender,
+                                const struct transport *transport,
+                                struct response *response, size_t *len,
+                                size_t *sent_out)
 {
     const struct part *part = &response->parts[response->part_at];
-    off_t offset = (off_t)part->at.offset;
 
+    /* What does not all go now is followed by more as soon as there is room. */
     if (part->kind == PART_PIPE)
-        return send_piped(fd, part, *len);
+        return transport_splice(transport, part->fd, *len, *len < part->len,
+                                sent_out);
     if (part->kind == PART_SENDFILE)
-        return sendfile(fd, part->fd, &offset, *len);
-    return send_read(sender, fd, response, part, len);
+        return transport_send_file(transport, part->fd, part->at.offset, *len,
+                                   sent_out);
+    return send_read(sender, transport, response, part, len, sent_out);
 }
 
-static enum sender_result send_file_part(struct sender *sender, int fd,
+static enum sender_result send_file_part(struct sender *sender,
+                                         const struct transport *transport,
                                          struct list *exchanges,
                                          uint64_t budget, uint64_t *sent_out)
 {
     struct response *response = &exchange_of(exchanges->next)->response;
     uint64_t left = response->parts[response->part_at].len;
     size_t len = (size_t)(left < budget ? left : budget);
-    ssize_t sent = send_file(sender, fd, response, &len);
+    size_t sent = 0;
+    enum io_result result = send_file(sender, transport, response, &len, &sent);
 
-    if (sent == -1)
-        return result_of_error();
-    if (sent == 0)
-        return SENDER_FAILED; /* the file has become shorter */
-    *sent_out = (uint64_t)sent;
-    response_advance(response, (uint64_t)sent);
+    if (result != IO_DONE)
+        return result_of(result);
+    *sent_out = sent;
+    response_advance(response, sent);
     if (response_is_done(response) && exchanges->next->next == exchanges)
         return SENDER_DONE;
     /* Less than there was means a full socket, nearly always; when it was not,
      * the next wait ends at once. */
-    return (size_t)sent < len ? SENDER_FULL : SENDER_SLICE;
+    return sent < len ? SENDER_FULL : SENDER_SLICE;
 }
 
 static bool is_intact(const struct response *response)
@@ -273,7 +272,8 @@ static bool refill(struct response *response)
     return is_well;
 }
 
-enum sender_result sender_step(struct sender *sender, int fd,
+enum sender_result sender_step(struct sender *sender,
+                               const struct transport *transport,
                                struct list *exchanges, uint64_t budget,
                                uint64_t *sent_out)
 {
@@ -299,9 +299,9 @@ enum sender_result sender_step(struct sender *sender, int fd,
         return SENDER_FAILED;
     gather_parts(&gather, exchanges, budget);
     if (gather.count > 0)
-        result = send_gathered(fd, exchanges, &gather, sent_out);
+        result = send_gathered(transport, exchanges, &gather, sent_out);
     else
-        result = send_file_part(sender, fd, exchanges, budget, sent_out);
+        result = send_file_part(sender, transport, exchanges, budget, sent_out);
     return *sent_out == 0 || done_are_intact(exchanges) ? result
                                                         : SENDER_FAILED;
 }

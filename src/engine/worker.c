@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "engine/h1.h"
 #include "observe/profile.h"
 
 enum {
@@ -48,11 +49,11 @@ static void tell_cache(const struct worker *worker)
 
 static void tell_link(const struct worker *worker)
 {
-    const struct link_counters *counters = &worker->conns.link.counters;
+    const struct link_counters *counters = &worker->conns.shared.link.counters;
     struct link_state state;
     struct stats_link link;
 
-    link_look(&worker->conns.link, &state);
+    link_look(&worker->conns.shared.link, &state);
     link = (struct stats_link){.is_engaged = state.is_engaged,
                                .held = counters->held,
                                .held_bytes = counters->held_bytes,
@@ -113,7 +114,7 @@ static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
         return;
     worker->link_timer_runs = false;
     before = profile_enter(STATS_PHASE_SCHEDULE);
-    link_tick(&worker->conns.link);
+    link_tick(&worker->conns.shared.link);
     profile_leave(before);
 }
 
@@ -179,12 +180,14 @@ static void *run(void *context)
         let_others_finish();
     if (worker->options.is_profiled)
         start_profile(worker);
-    while (!worker->is_stopping && !(conns->is_draining && conns->count == 0)) {
-        bool waits = sched_is_empty(&conns->sched) || conns->is_held;
+    while (!worker->is_stopping &&
+           !(conns->shared.context.is_draining && conns->count == 0)) {
+        bool waits = sched_is_empty(&conns->shared.sched) ||
+                     conns->shared.is_held;
 
         ev_run(worker->loop, waits ? EVRUN_ONCE : EVRUN_NOWAIT);
         conn_set_turn(conns);
-        if (conns->is_held)
+        if (conns->shared.is_held)
             start_link_timer(worker);
     }
     conn_set_close_all(conns);
@@ -238,12 +241,13 @@ static int set_up_conns(struct worker *worker)
 {
     struct conn_set *conns = &worker->conns;
 
-    conns->loop = worker->loop;
-    conns->now = &worker->now;
-    conns->limits = worker->options.service.limits;
-    conns->access_log = &worker->access_log;
-    conns->stats = worker->options.stats;
-    conns->addresses = worker->options.addresses;
+    conns->protocol = &h1_protocol;
+    conns->shared.loop = worker->loop;
+    conns->shared.context.now = &worker->now;
+    conns->shared.context.limits = worker->options.service.limits;
+    conns->shared.context.access_log = &worker->access_log;
+    conns->shared.context.stats = worker->options.stats;
+    conns->shared.addresses = worker->options.addresses;
     return conn_set_init(conns, worker->options.schedule,
                          worker->options.starvation_bound, worker->options.link,
                          worker->options.number);
@@ -312,7 +316,7 @@ void worker_destroy(struct worker *worker)
 {
     if (!worker)
         return;
-    if (worker->conns.loop)
+    if (worker->conns.shared.loop)
         conn_set_fini(&worker->conns);
     worker_discard(atomic_exchange(&worker->change, NULL));
     sites_release(&worker->sites);

@@ -121,7 +121,7 @@ static void take_sites(struct worker *worker, struct worker_change *change)
     worker->proxies = change->proxies;
     change->sites = NULL;
     change->proxies = NULL;
-    worker->conns.handler = sites_handler(worker->sites);
+    worker->conns.shared.context.handler = sites_handler(worker->sites);
 }
 
 /* Nothing has changed. Of a worker that never was, on_gone is not called. */
@@ -140,7 +140,7 @@ int worker_take_change(struct worker *worker)
 {
     struct worker_change *change = atomic_exchange(&worker->change, NULL);
     struct conn_set *conns = &worker->conns;
-    size_t connections_max = conns->limits.connections_max;
+    size_t connections_max = conns->shared.context.limits.connections_max;
     const struct worker_service *service;
     int err = 0;
 
@@ -154,10 +154,10 @@ int worker_take_change(struct worker *worker)
     for (size_t i = 0; i < worker->options.store_count; i++)
         kv_admit(worker->kvs[i].kv, &service->kv_access);
     take_sites(worker, change);
-    conns->style = service->sites.cache.style;
+    conns->shared.context.style = service->sites.cache.style;
     /* Room is set aside for as many as there might be from the start. */
-    conns->limits = service->limits;
-    conns->limits.connections_max = connections_max;
+    conns->shared.context.limits = service->limits;
+    conns->shared.context.limits.connections_max = connections_max;
     conns->proxies = service->proxies;
     conns->proxies_introduce = service->proxies_introduce;
     worker->status = change->status;

@@ -154,7 +154,8 @@ static void resume(void *context, struct exchange *exchange,
 static void meet(struct sites *sites, struct exchange *exchange)
 {
     sites->refs++;
-    exchange->keeper = (struct keeper){.release = release, .object = sites};
+    exchange->on_done = release;
+    exchange->on_done_object = sites;
     if (sites->options.trust.field != FORWARDED_NONE) {
         exchange->client = forwarded_client(&exchange->request, exchange->peer,
                                             &sites->options.trust);
@@ -189,8 +190,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     struct sites *sites = self;
 
     (void)rest;
-    if (exchange->keeper.object)
-        sites = exchange->keeper.object;
+    if (exchange->on_done)
+        sites = exchange->on_done_object;
     else
         meet(sites, exchange);
     if (bytes_eq(exchange->request.path, BYTES("*")))

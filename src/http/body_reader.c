@@ -5,7 +5,7 @@
 void body_reader_init(struct body_reader *reader, enum body_framing framing,
                       uint64_t length)
 {
-    *reader = (struct body_reader){.framing = framing};
+    *reader = (struct body_reader){.framing = (uint8_t)framing};
     if (framing == BODY_LENGTH)
         reader->left = length;
     chunked_init(&reader->chunked);
@@ -59,7 +59,7 @@ enum body_event body_reader_next(struct body_reader *reader,
 
 uint64_t body_reader_plain(const struct body_reader *reader)
 {
-    switch (reader->framing) {
+    switch ((enum body_framing)reader->framing) {
     case BODY_LENGTH:
         return reader->left;
     case BODY_UNTIL_CLOSE:

@@ -87,18 +87,21 @@ void transport_close(struct transport *transport, bool resets)
 
 enum transport_peer transport_look(const struct transport *transport)
 {
-    struct pollfd client = {.fd = transport->fd, .events = POLLRDHUP};
+    struct pollfd client = {.fd = transport->fd, .events = POLLIN | POLLRDHUP};
 
     if (poll(&client, 1, 0) != 1)
-        return TRANSPORT_PEER_THERE;
-    if (client.revents & (POLLERR | POLLHUP | POLLNVAL))
-        return TRANSPORT_PEER_GONE;
-    return TRANSPORT_PEER_ENDED;
+        return TRANSPORT_PEER_SILENT;
+    if (client.revents & (POLLERR | POLLNVAL))
+        return TRANSPORT_PEER_BROKEN;
+    if (client.revents & POLLHUP)
+        return TRANSPORT_PEER_CLOSED;
+    return client.revents & POLLRDHUP ? TRANSPORT_PEER_ENDED
+                                      : TRANSPORT_PEER_SPEAKS;
 }
 
-bool transport_is_readable(const struct transport *transport)
+bool transport_has_bytes(const struct transport *transport)
 {
-    struct pollfd client = {.fd = transport->fd, .events = POLLIN};
+    char byte;
 
-    return poll(&client, 1, 0) == 1 && client.revents & POLLIN;
+    return recv(transport->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }

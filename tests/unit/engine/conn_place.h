@@ -6,6 +6,7 @@
 #define UNIT_CONN_PLACE_H
 
 #include "engine/conn_set.h"
+#include "engine/h1_priv.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -60,20 +61,21 @@ static inline int conn_place_init_set(enum sched_policy policy)
  * may be changed. */
 static inline int conn_place_init(enum sched_policy policy)
 {
-    set.loop = loop;
-    set.now = &now;
-    set.limits = (struct conn_limits){.connections_max = 1000,
-                                      .keepalive_ms = 5000,
-                                      .header_ms = 3000,
-                                      .body_ms = 4000,
-                                      .send_ms = 2000,
-                                      .quantum = 16384};
-    set.style = sites_options.cache.style;
+    set.protocol = &h1_protocol;
+    set.shared.loop = loop;
+    set.shared.context.now = &now;
+    set.shared.context.limits = (struct conn_limits){.connections_max = 1000,
+                                                     .keepalive_ms = 5000,
+                                                     .header_ms = 3000,
+                                                     .body_ms = 4000,
+                                                     .send_ms = 2000,
+                                                     .quantum = 16384};
+    set.shared.context.style = sites_options.cache.style;
     sites = sites_create(&sites_options);
-    set.access_log = &log_buffer;
-    set.stats = &stats;
+    set.shared.context.access_log = &log_buffer;
+    set.shared.context.stats = &stats;
     log_options.where = place_path(&place, "log");
-    set.handler = sites_handler(sites);
+    set.shared.context.handler = sites_handler(sites);
     set.proxies = &proxies;
     if (!sites || access_log_open(&access_log, &log_options) != 0 ||
         access_log_start(&access_log, 1) != 0)
@@ -233,8 +235,8 @@ static inline const char *talk(struct client *client, const char *request)
 static inline void pass(uint64_t ms)
 {
     now.mono_ms += ms;
-    if (ev_is_active(&set.deadlines.timer))
-        ev_invoke(loop, &set.deadlines.timer, EV_TIMER);
+    if (ev_is_active(&set.shared.deadlines.timer))
+        ev_invoke(loop, &set.shared.deadlines.timer, EV_TIMER);
     turn();
 }
 
@@ -300,6 +302,11 @@ static inline struct conn *only_conn(void)
 {
     assert_int_equal(set.count, 1);
     return OWNER_OF(set.open.next, struct conn, link);
+}
+
+static inline struct h1 *only_h1(void)
+{
+    return h1_of(&only_conn()->session);
 }
 
 #endif

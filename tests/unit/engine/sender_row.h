@@ -177,8 +177,8 @@ static uint64_t sent;
 /* A step, after which what is done leaves the row. */
 static inline enum sender_result step(uint64_t budget)
 {
-    enum sender_result result = sender_step(&sender, fds[0], &row, budget,
-                                            &sent);
+    const struct transport way = {.fd = fds[0]};
+    enum sender_result result = sender_step(&sender, &way, &row, budget, &sent);
 
     assert_true(sent <= budget);
     while (!list_is_empty(&row)) {

@@ -24,7 +24,7 @@ static bool take(struct sink *sink, struct bytes data)
 
     if (kept->len + data.len > kept->most) {
         response_make_error(&kept->exchange->response, 507, BYTES(""),
-                            &set.style);
+                            &set.shared.context.style);
         return false;
     }
     memcpy(kept->data + kept->len, data.data, data.len);
@@ -46,7 +46,8 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     begun++;
     assert_memory_equal(rest.data, "/", 1);
     if (bytes_eq(rest, BYTES("/no"))) {
-        response_make_error(&exchange->response, 403, BYTES(""), &set.style);
+        response_make_error(&exchange->response, 403, BYTES(""),
+                            &set.shared.context.style);
         return;
     }
     if (bytes_eq(rest, BYTES("/away")))
@@ -69,7 +70,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     (void)self;
     (void)rest;
     response->status = 200;
-    head_begin(&response->head, 200, &set.style);
+    head_begin(&response->head, 200, &set.shared.context.style);
     head_number(&response->head, BYTES("Content-Length"), kept ? kept->len : 0);
     response_add_head(response);
     if (kept && kept->len > 0)
@@ -82,7 +83,8 @@ static int set_up_bodies(void **state)
     most = KEPT_MAX;
     if (set_up(state) != 0)
         return -1;
-    set.handler = (struct handler){.answer = answer, .begin = begin};
+    set.shared.context.handler = (struct handler){.answer = answer,
+                                                  .begin = begin};
     return 0;
 }
 
@@ -376,7 +378,8 @@ static void a_body_has_the_more_time_the_more_has_come(void **state)
     struct client client;
 
     (void)state;
-    set.limits.send_rate_min = 1; /* a byte a second; 4 s before */
+    set.shared.context.limits.send_rate_min =
+        1; /* a byte a second; 4 s before */
     client_open_with(&client, PUT_HEAD "Content-Length: 5\r\n\r\n");
     turn();
     for (int i = 0; i < 4; i++) {

@@ -219,7 +219,7 @@ static void the_last_request_allowed_is_a_limit(void **state)
     struct client client;
 
     (void)state;
-    set.limits.requests_max = 2;
+    set.shared.context.limits.requests_max = 2;
     client_open(&client);
     talk(&client, GET("/small"));
     talk(&client, GET("/small"));
@@ -323,7 +323,7 @@ static void workers_share_the_numbers(void **state)
     assert_int_equal(conn_set_init(&set, SCHED_POLICY_SRPT, 256, &four, 2), 0);
     for (uint64_t i = 0; i < 3; i++) {
         client_open(&client);
-        assert_int_equal(only_conn()->number, 3 + 4 * i);
+        assert_int_equal(only_conn()->session.number, 3 + 4 * i);
         client_close(&client);
         turn();
     }

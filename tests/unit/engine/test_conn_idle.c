@@ -24,9 +24,10 @@ static int set_up(void **state)
     list_init(&open);
     for (unsigned i = 0; i < COUNT; i++) {
         conns[i] = (struct conn){.state = CONN_READING,
-                                 .number = i + 1,
-                                 .since_ms = 1000 + i * 7 % COUNT};
-        conns[i].io.fd = -1;
+                                 .waits = true,
+                                 .session = {.number = i + 1,
+                                             .since_ms = 1000 + i * 7 % COUNT,
+                                             .transport = {.fd = -1}}};
         list_put_last(&open, &conns[i].link);
     }
     return 0;
@@ -37,7 +38,7 @@ static struct conn *take(uint64_t now_ms)
     struct conn *conn = conn_idle_take(&idle, &open, now_ms);
 
     if (conn) {
-        conn->state = CONN_CLOSED;
+        conn->waits = false;
         list_drop(&conn->link);
     }
     return conn;
@@ -50,7 +51,7 @@ static void the_longest_waiting_goes_first(void **state)
         const struct conn *conn = take(5000);
 
         assert_non_null(conn);
-        assert_int_equal(conn->since_ms, 1000 + i);
+        assert_int_equal(conn->session.since_ms, 1000 + i);
     }
     assert_null(take(5000));
 }
@@ -58,16 +59,16 @@ static void the_longest_waiting_goes_first(void **state)
 static void who_has_asked_meanwhile_is_passed_over(void **state)
 {
     (void)state;
-    assert_int_equal(take(5000)->since_ms, 1000);
+    assert_int_equal(take(5000)->session.since_ms, 1000);
     for (unsigned i = 0; i < COUNT; i++) {
-        if (conns[i].since_ms == 1001)
-            conns[i].since_ms = 4000; /* it waits again */
-        if (conns[i].since_ms == 1002)
-            conns[i].state = CONN_BLOCKED;
-        if (conns[i].since_ms == 1003)
-            conns[i].number = 1000; /* of somebody else */
+        if (conns[i].session.since_ms == 1001)
+            conns[i].session.since_ms = 4000; /* it waits again */
+        if (conns[i].session.since_ms == 1002)
+            conns[i].waits = false;
+        if (conns[i].session.since_ms == 1003)
+            conns[i].session.number = 1000; /* of somebody else */
     }
-    assert_int_equal(take(5000)->since_ms, 1004);
+    assert_int_equal(take(5000)->session.since_ms, 1004);
 }
 
 static void who_has_sent_something_is_passed_over(void **state)
@@ -76,9 +77,9 @@ static void who_has_sent_something_is_passed_over(void **state)
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    conns[0].io.fd = fds[0]; /* since 1000 */
+    conns[0].session.transport.fd = fds[0]; /* since 1000 */
     assert_int_equal(send(fds[1], "x", 1, 0), 1);
-    assert_int_equal(take(5000)->since_ms, 1001);
+    assert_int_equal(take(5000)->session.since_ms, 1001);
     close(fds[0]);
     close(fds[1]);
 }
@@ -87,9 +88,9 @@ static void in_vain_nobody_is_looked_at_each_time(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < COUNT; i++)
-        conns[i].state = CONN_QUEUED;
+        conns[i].waits = false;
     assert_null(take(5000));
-    conns[5].state = CONN_READING;
+    conns[5].waits = true;
     assert_null(take(5050));
     assert_ptr_equal(take(5100), &conns[5]);
 }

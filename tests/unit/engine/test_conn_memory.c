@@ -53,12 +53,12 @@ static void an_idle_connection_holds_no_buffer(void **state)
 
     (void)state;
     client_open(&client);
-    assert_null(only_conn()->input);
+    assert_null(only_h1()->input);
     talk(&client, "GET /small HT");
-    assert_non_null(only_conn()->input);
+    assert_non_null(only_h1()->input);
     talk(&client, "TP/1.1\r\nHost: h\r\n\r\n");
-    assert_null(only_conn()->input);
-    assert_true(list_is_empty(&only_conn()->exchanges));
+    assert_null(only_h1()->input);
+    assert_true(list_is_empty(&only_h1()->exchanges));
     client_close(&client);
 }
 
@@ -79,8 +79,8 @@ static void pools_keep_a_reserve_and_no_more(void **state)
     for (int i = 0; i < 10; i++)
         turn();
     assert_int_equal(set.count, 0);
-    assert_in_range(set.input_count, 1, 64);
-    assert_in_range(set.exchange_count, 1, 128);
+    assert_in_range(set.shared.context.inputs.free_count, 1, 64);
+    assert_in_range(set.shared.context.exchanges.free_count, 1, 128);
 }
 
 /* The most that one read brings, of a client that takes nothing. */
@@ -110,8 +110,8 @@ static void a_row_holds_64_kib_with_its_buffer(void **state)
             turn();
         }
         assert_int_equal(only_conn()->state, CONN_BLOCKED);
-        for (struct list *link = only_conn()->exchanges.next;
-             link != &only_conn()->exchanges; link = link->next, count++)
+        for (struct list *link = only_h1()->exchanges.next;
+             link != &only_h1()->exchanges; link = link->next, count++)
             held += exchange_bytes(OWNER_OF(link, struct exchange, link));
         assert_in_range(count, 1, 16);
         assert_in_range(held, 0, 65536);
@@ -125,7 +125,7 @@ static void connections_beyond_the_limit_are_closed(void **state)
     struct client clients[130];
 
     (void)state;
-    set.limits.connections_max = 128;
+    set.shared.context.limits.connections_max = 128;
     for (int i = 0; i < 130; i++)
         client_open(&clients[i]);
     assert_int_equal(set.count, 128);
@@ -153,8 +153,8 @@ static bool meets_failure(long after, const char *request)
     client_open(&client);
     client_open(&other);
     assert_answer(talk(&other, GET("/small")), 200, "small body");
-    input = input_take(&set);
-    exchange = exchange_take(&set);
+    input = pool_take(&set.shared.context.inputs);
+    exchange = pool_take(&set.shared.context.exchanges);
 
     client_send(&client, request);
     failures = 0;
@@ -166,8 +166,8 @@ static bool meets_failure(long after, const char *request)
     assert_true(client.len > 0 || client.has_ended);
     if (client.len > 0)
         assert_memory_equal(client.text, "HTTP/1.1 ", 9);
-    input_give(&set, &input);
-    exchange_give(&set, exchange);
+    pool_give(&set.shared.context.inputs, input);
+    pool_give(&set.shared.context.exchanges, exchange);
     assert_answer(talk(&other, GET("/other")), 200, "other body");
     client_close(&client);
     client_close(&other);

@@ -19,8 +19,8 @@ static int tear_down_proxied(void **state)
 {
     int status;
 
-    address_count_destroy(set.addresses);
-    set.addresses = NULL;
+    address_count_destroy(set.shared.addresses);
+    set.shared.addresses = NULL;
     status = tear_down(state);
     proxies = (struct cidrs){0};
     set.proxies_introduce = false;
@@ -121,7 +121,8 @@ static void an_address_has_only_so_many_connections(void **state)
     struct client other;
 
     (void)state;
-    assert_int_equal(address_count_create(&set.addresses, 2, false, 100), 0);
+    assert_int_equal(address_count_create(&set.shared.addresses, 2, false, 100),
+                     0);
     for (int i = 0; i < 3; i++) {
         client_open_with(&clients[i], INTRODUCTION GET("/small"));
         settle(&clients[i]);
@@ -152,7 +153,8 @@ static void without_proxies_the_peer_counts_itself(void **state)
     (void)state;
     proxies.count = 0;
     client_peer.family = ADDRESS_IPV4;
-    assert_int_equal(address_count_create(&set.addresses, 1, false, 100), 0);
+    assert_int_equal(address_count_create(&set.shared.addresses, 1, false, 100),
+                     0);
     for (int i = 0; i < 2; i++) {
         client_open_with(&clients[i], GET("/small"));
         settle(&clients[i]);
@@ -171,7 +173,8 @@ static void who_comes_through_a_unix_socket_is_not_counted(void **state)
 
     (void)state;
     proxies.count = 0;
-    assert_int_equal(address_count_create(&set.addresses, 1, false, 100), 0);
+    assert_int_equal(address_count_create(&set.shared.addresses, 1, false, 100),
+                     0);
     for (int i = 0; i < 2; i++) {
         client_open_with(&clients[i], GET("/small"));
         settle(&clients[i]);

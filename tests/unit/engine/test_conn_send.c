@@ -17,10 +17,10 @@ static const char *order_of_answers(enum sched_policy policy)
     assert_int_equal(place_write(&place, "smaller", ""), 0);
     assert_int_equal(truncate(place_path(&place, "smaller"), 20000), 0);
     restart_with(policy);
-    set.limits.quantum = 5000;
+    set.shared.context.limits.quantum = 5000;
     client_open_with(&clients[0], GET("/middle"));
     client_open_with(&clients[1], GET("/smaller"));
-    assert_int_equal(set.sched.heap.count, 2);
+    assert_int_equal(set.shared.sched.heap.count, 2);
     for (int i = 0; i < 2; i++) {
         settle(&clients[i]);
         client_close(&clients[i]);
@@ -112,7 +112,7 @@ static void large_files_arrive_whole_by_every_method(void **state)
         sites_options.cache.send_method = methods[i % 4];
         restart_with(SCHED_POLICY_SRPT);
         conn_set_fini(&set);
-        set.limits.quantum = quanta[i / 4];
+        set.shared.context.limits.quantum = quanta[i / 4];
         assert_int_equal(conn_place_init_set(SCHED_POLICY_SRPT), 0);
         client_open(&client);
         talk(&client, GET("/large"));

@@ -103,7 +103,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         response->stream = &stream;
         return;
     }
-    head_begin(&response->head, 200, &set.style);
+    head_begin(&response->head, 200, &set.shared.context.style);
     response_add_stream(response, &stream);
 }
 

@@ -29,8 +29,9 @@ static int fill(struct stream *stream, struct buf *out)
         given.len -= piece.len;
         return STREAM_MORE;
     }
-    return is_over || (ends_by_drain && set.is_draining) ? STREAM_END
-                                                         : STREAM_LATER;
+    return is_over || (ends_by_drain && set.shared.context.is_draining)
+               ? STREAM_END
+               : STREAM_LATER;
 }
 
 static void destroy(struct stream *stream)
@@ -52,7 +53,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     open_streams++;
     if (announced > 0) {
         response->status = 200;
-        head_begin(&response->head, 200, &set.style);
+        head_begin(&response->head, 200, &set.shared.context.style);
         response_add_stream_of(response, stream, announced);
         return;
     }
@@ -60,7 +61,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         response->persists = false;
     response->is_chunked = !response->is_http10;
     response->status = 200;
-    head_begin(&response->head, 200, &set.style);
+    head_begin(&response->head, 200, &set.shared.context.style);
     response_add_head(response);
     response->stream = stream;
 }
@@ -75,7 +76,7 @@ static int fill_late(struct stream *stream, struct buf *out)
         return STREAM_LATER;
     late->stream = NULL;
     destroy(stream);
-    response_make_error(late, 404, BYTES(""), &set.style);
+    response_make_error(late, 404, BYTES(""), &set.shared.context.style);
     return STREAM_ANSWERED;
 }
 
@@ -146,7 +147,7 @@ static void what_waits_is_not_asked_again_and_again(void **state)
     for (int i = 0; i < 20; i++)
         turn();
     assert_int_equal(fills, before);
-    assert_true(sched_is_empty(&set.sched));
+    assert_true(sched_is_empty(&set.shared.sched));
     client_close(&client);
 }
 
@@ -239,7 +240,7 @@ static void all_that_wait_are_woken_together(void **state)
     }
     is_over = true;
     conn_set_wake(&set);
-    assert_true(list_is_empty(&set.waiting));
+    assert_true(list_is_empty(&set.shared.waiting));
     for (int i = 0; i < CLIENTS; i++) {
         settle(&clients[i]);
         assert_has(clients[i].text, "\r\n\r\n0\r\n\r\n");
@@ -390,7 +391,7 @@ static void closing_all_closes_what_waits(void **state)
     begin(&client);
     conn_set_close_all(&set);
     assert_int_equal(open_streams, 0);
-    assert_true(list_is_empty(&set.waiting));
+    assert_true(list_is_empty(&set.shared.waiting));
     client_receive(&client, RECEIVED_MAX);
     client_close(&client);
 }

@@ -133,8 +133,8 @@ static char text[ANSWER_MAX]; /* the answer */
 static void end_exchange(void)
 {
     response_fini(&exchange.response);
-    if (exchange.keeper.object)
-        exchange.keeper.release(exchange.keeper.object);
+    if (exchange.on_done)
+        exchange.on_done(exchange.on_done_object);
 }
 
 /* Leaves the exchange as it is then. */
@@ -152,7 +152,7 @@ static void begin(const char *method, const char *host, const char *target)
              method, target, host);
     response_init(response);
     response->persists = true;
-    exchange.keeper.object = NULL;
+    exchange.on_done = NULL;
     if (http1_parse(&progress, request, strlen(request), &exchange.request,
                     &used, &status) != HTTP1_DONE) {
         response->status = (uint16_t)status; /* it does not even come here */

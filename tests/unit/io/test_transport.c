@@ -91,16 +91,15 @@ static void bytes_are_received_as_they_come(void **state)
                      IO_AGAIN_READ);
     assert_int_equal(len, 0);
     say(pair, "hello");
-    assert_int_equal(look_until(pair, TRANSPORT_PEER_THERE),
-                     TRANSPORT_PEER_THERE);
-    while (!transport_is_readable(&pair->transport))
-        usleep(100);
+    assert_int_equal(look_until(pair, TRANSPORT_PEER_SPEAKS),
+                     TRANSPORT_PEER_SPEAKS);
+    assert_true(transport_has_bytes(&pair->transport));
     assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
                                        &len),
                      IO_DONE);
     assert_int_equal(len, 5);
     assert_memory_equal(data, "hello", 5);
-    assert_false(transport_is_readable(&pair->transport));
+    assert_false(transport_has_bytes(&pair->transport));
 }
 
 static void parts_leave_in_order_and_a_full_socket_says_so(void **state)
@@ -171,7 +170,7 @@ static void an_end_behind_unread_bytes_is_seen(void **state)
     char data[8];
     size_t len;
 
-    assert_int_equal(transport_look(&pair->transport), TRANSPORT_PEER_THERE);
+    assert_int_equal(transport_look(&pair->transport), TRANSPORT_PEER_SILENT);
     say(pair, "x");
     assert_int_equal(shutdown(pair->client, SHUT_WR), 0);
     assert_int_equal(look_until(pair, TRANSPORT_PEER_ENDED),
@@ -194,8 +193,8 @@ static void a_reset_behind_unread_bytes_is_seen(void **state)
     say(pair, "x");
     transport_close(&client, true);
     pair->client = client.fd;
-    assert_int_equal(look_until(pair, TRANSPORT_PEER_GONE),
-                     TRANSPORT_PEER_GONE);
+    assert_int_equal(look_until(pair, TRANSPORT_PEER_BROKEN),
+                     TRANSPORT_PEER_BROKEN);
     assert_int_equal(transport_send(&pair->transport, &word, 1, false, &len),
                      IO_FAILED);
     assert_false(transport_shut_down(&pair->transport));
@@ -210,7 +209,7 @@ static void shutting_down_leaves_the_other_way_open(void **state)
     assert_true(transport_shut_down(&pair->transport));
     assert_int_equal(recv(pair->client, data, sizeof(data), 0), 0);
     say(pair, "still");
-    while (!transport_is_readable(&pair->transport))
+    while (!transport_has_bytes(&pair->transport))
         usleep(100);
     assert_int_equal(transport_receive(&pair->transport, data, sizeof(data),
                                        &len),

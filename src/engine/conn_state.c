@@ -1,0 +1,173 @@
+#include <assert.h>
+
+#include "engine/conn_log.h"
+#include "engine/conn_priv.h"
+#include "observe/profile.h"
+
+enum { LINGER_IDLE_MS = 2000 }; /* between two reads */
+
+/* Which state may follow which; a bit for each. */
+#define MAY(state) (1u << (state))
+static const unsigned may_follow[] = {
+    [CONN_READING] = MAY(CONN_READING) | MAY(CONN_QUEUED) | MAY(CONN_BLOCKED) |
+                     MAY(CONN_WAITING) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_QUEUED] = MAY(CONN_READING) | MAY(CONN_QUEUED) | MAY(CONN_BLOCKED) |
+                    MAY(CONN_WAITING) | MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_BLOCKED] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
+    [CONN_WAITING] = MAY(CONN_QUEUED) | MAY(CONN_CLOSED),
+    [CONN_LINGERING] = MAY(CONN_LINGERING) | MAY(CONN_CLOSED),
+    [CONN_CLOSED] = 0,
+};
+
+void conn_watch(struct conn *conn, int events)
+{
+    struct ev_loop *loop = conn->shared->loop;
+
+    if (ev_is_active(&conn->io)) {
+        if ((conn->io.events & (EV_READ | EV_WRITE)) == events)
+            return;
+        ev_io_stop(loop, &conn->io);
+    }
+    if (events == 0)
+        return;
+    ev_io_modify(&conn->io, events);
+    ev_io_start(loop, &conn->io);
+}
+
+void conn_limit(struct conn *conn, uint64_t at_ms)
+{
+    if (at_ms > 0)
+        deadline_set(&conn->shared->deadlines, &conn->deadline, at_ms);
+    else
+        deadline_drop(&conn->shared->deadlines, &conn->deadline);
+}
+
+static void limit_by_session(struct conn *conn, enum session_wait wait)
+{
+    conn_limit(conn, conn->session.protocol->limit(&conn->session, wait));
+}
+
+/* What is read beside an answer, or looked for. */
+static int events_beside(const struct conn *conn)
+{
+    switch ((enum session_beside)conn->session.beside) {
+    case SESSION_TAKES:
+        return EV_READ;
+    case SESSION_LEAVES:
+        return conn->state == CONN_WAITING ? EV_READ : 0;
+    case SESSION_RESTS:
+        break;
+    }
+    return 0;
+}
+
+void conn_watch_beside(struct conn *conn)
+{
+    int events = events_beside(conn);
+
+    switch ((enum conn_state)conn->state) {
+    case CONN_QUEUED:
+        /* The watcher stays: usually the turn sends before the next wait.
+         * on_event() looks when many waits come first. A new connection has
+         * none yet. */
+        if (conn->session.beside != SESSION_LEAVES)
+            conn_watch(conn, events);
+        else if (!ev_is_active(&conn->io))
+            conn_watch(conn, EV_READ);
+        if (conn->session.beside == SESSION_RESTS)
+            conn_limit(conn, conn_now_ms(conn) + SESSION_LOOK_MS);
+        break;
+    case CONN_BLOCKED:
+        conn_watch(conn, EV_WRITE | events);
+        break;
+    case CONN_WAITING:
+        conn_watch(conn, events);
+        limit_by_session(conn, SESSION_WAIT_ANSWER);
+        break;
+    case CONN_READING:
+    case CONN_LINGERING:
+    case CONN_CLOSED:
+        break;
+    }
+}
+
+void conn_count_waiting(struct conn *conn)
+{
+    bool waits = conn->state == CONN_READING && conn->session.since_ms != 0;
+    _Atomic size_t *count = &conn->shared->reading_count;
+
+    if (waits == conn->waits)
+        return;
+    conn->waits = waits;
+    atomic_store_explicit(count,
+                          atomic_load_explicit(count, memory_order_relaxed) +
+                              (waits ? 1 : (size_t)-1),
+                          memory_order_relaxed);
+}
+
+void conn_enter(struct conn *conn, enum conn_state state)
+{
+    enum conn_state from = conn->state;
+
+    assert(may_follow[from] & MAY(state));
+    conn->state = (uint8_t)state;
+    switch (state) {
+    case CONN_READING:
+        conn_watch(conn, EV_READ);
+        limit_by_session(conn, SESSION_WAIT_READ);
+        break;
+    case CONN_QUEUED:
+        if (from != CONN_QUEUED) {
+            conn->ignored_events = 0;
+            conn_watch_beside(conn);
+        }
+        break;
+    case CONN_BLOCKED:
+        conn->mark_ms = conn_now_ms(conn);
+        conn_watch_beside(conn);
+        limit_by_session(conn, SESSION_WAIT_SEND);
+        break;
+    case CONN_WAITING:
+        list_put_last(&conn->shared->waiting, &conn->wait_node);
+        conn_watch_beside(conn);
+        break;
+    case CONN_LINGERING:
+        conn_watch(conn, EV_READ);
+        conn_limit(conn, conn_now_ms(conn) + LINGER_IDLE_MS);
+        break;
+    case CONN_CLOSED:
+        break;
+    }
+    conn_count_waiting(conn);
+}
+
+void conn_close(struct conn *conn, enum conn_end end)
+{
+    struct conn_shared *shared = conn->shared;
+    struct session *session = &conn->session;
+    enum stats_phase before;
+    bool is_broken_off;
+
+    if (conn->state == CONN_CLOSED)
+        return;
+    before = profile_enter(STATS_PHASE_OTHER);
+    conn_enter(conn, CONN_CLOSED);
+    conn_watch(conn, 0);
+    conn_limit(conn, 0);
+    sched_drop(&shared->sched, &conn->item);
+    sched_sent(&shared->sched, conn_candidate(conn).bytes); /* it is gone */
+    list_drop(&conn->wait_node);
+    link_drop(&shared->link, &conn->flow);
+    drain_drop(&shared->drain, session->transport.fd);
+    is_broken_off = session->protocol->end(session);
+    if (is_broken_off || session->end == CONN_END_NONE)
+        session->end = (uint8_t)end;
+    /* A reset tells the client, where a plain end could pass for a complete
+     * answer. */
+    transport_close(&session->transport, is_broken_off);
+    if (conn->ticket != 0)
+        address_count_give(shared->addresses, &conn->ticket);
+    conn_log_close(session);
+    profile_leave(before);
+    shared->on_closed(shared, conn);
+}

@@ -1,0 +1,194 @@
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "engine/h1_priv.h"
+#include "observe/profile.h"
+
+#define NO_BYTES ((struct bytes){"", 0})
+
+/* --- What comes in beside an answer --------------------------------------- */
+
+static enum session_beside choose_beside(const struct h1 *h1)
+{
+    if (h1->is_uploading)
+        return h1->current->sink->is_full ? SESSION_RESTS : SESSION_TAKES;
+    /* The client of a tunnel has said all it will, which is no reason to end
+     * it. */
+    return !list_is_empty(&h1->exchanges) && h1_first(h1)->is_tunnel
+               ? SESSION_RESTS
+               : SESSION_LEAVES;
+}
+
+void h1_set_beside(struct h1 *h1)
+{
+    enum session_beside before = (enum session_beside)h1->session.beside;
+
+    h1->session.beside = (uint8_t)choose_beside(h1);
+    if (h1->session.beside == SESSION_TAKES && before == SESSION_RESTS)
+        h1->body_since_ms = h1_now_ms(h1); /* the client did not make it wait */
+}
+
+static void on_wake(struct exchange *exchange)
+{
+    struct session *session = exchange->session;
+    struct h1 *h1 = h1_of(session);
+
+    h1_set_beside(h1);
+    session->context->hooks->on_change(session,
+                                       !list_is_empty(&h1->exchanges) &&
+                                           exchange == h1_first(h1));
+}
+
+/* --- The beginning of an exchange ----------------------------------------- */
+
+struct exchange *h1_take_exchange(struct h1 *h1)
+{
+    struct session_context *context = h1_context(h1);
+    struct exchange *exchange = pool_take(&context->exchanges);
+
+    if (exchange)
+        exchange->request.many = context->fields;
+    return exchange;
+}
+
+bool h1_keep_fields(struct h1 *h1, struct exchange *exchange)
+{
+    struct session_context *context = h1_context(h1);
+    struct field *fields;
+
+    if (exchange->request.fields != context->fields) {
+        exchange->request.many = NULL;
+        return true;
+    }
+    fields = exchange_make_fields();
+    if (fields)
+        context->fields = fields; /* those before are the exchange's now */
+    return fields;
+}
+
+void h1_give_exchange(struct h1 *h1, struct exchange *exchange)
+{
+    if (exchange->request.many != h1_context(h1)->fields)
+        free(exchange->request.many);
+    pool_give(&h1_context(h1)->exchanges, exchange);
+}
+
+/* What comes after it in the buffer was read with its end, or later. */
+static void note_arrival(struct h1 *h1, struct exchange *exchange)
+{
+    struct exchange_times *times = &exchange->times;
+    struct input *input = h1->input;
+
+    times->read_ns = input ? input->first_ns : now_read_ns();
+    times->ready_ns = input ? input->last_ns : times->read_ns;
+    if (input)
+        input->first_ns = input->last_ns;
+}
+
+void h1_begin_exchange(struct h1 *h1, struct exchange *exchange)
+{
+    const struct exchange_side side = {
+        .peer = &h1->session.peer, .on_wake = on_wake, .session = &h1->session};
+
+    exchange_init(exchange, &side);
+    exchange->is_introduced = h1->session.is_introduced;
+    exchange->response.is_timed = h1_context(h1)->style.server_timing;
+    note_arrival(h1, exchange);
+    h1->session.requests++;
+}
+
+/* --- Answering ------------------------------------------------------------ */
+
+void h1_expect_last(struct h1 *h1, struct exchange *exchange, enum conn_end end)
+{
+    exchange->response.persists = false;
+    h1->is_closing = true;
+    h1->session.end = (uint8_t)end;
+}
+
+/* To HTTP/1.0 by the end of a body, or for want of memory. */
+void h1_heed(struct h1 *h1, const struct response *response)
+{
+    if (response->persists)
+        return;
+    h1->is_closing = true;
+    session_decide_end(&h1->session,
+                       response->is_http10 ? CONN_END_CLIENT : CONN_END_ERROR);
+}
+
+void h1_put(struct h1 *h1, struct exchange *exchange)
+{
+    if (list_is_empty(&h1->exchanges))
+        h1->session.blocked_ms = 0;
+    list_put_last(&h1->exchanges, &exchange->link);
+    h1_heed(h1, &exchange->response);
+}
+
+void h1_answer_error(struct h1 *h1, struct exchange *exchange, unsigned status,
+                     bool closes)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+
+    if (closes)
+        h1_expect_last(h1, exchange,
+                       status == 408 ? CONN_END_TIMEOUT : CONN_END_ERROR);
+    response_make_error(&exchange->response, status, NO_BYTES,
+                        &h1_context(h1)->style);
+    h1_put(h1, exchange);
+    profile_leave(before);
+}
+
+void h1_answer(struct h1 *h1, struct exchange *exchange)
+{
+    const struct handler *handler = &h1_context(h1)->handler;
+    enum stats_phase before;
+
+    if (exchange->request.expects_other) {
+        h1_answer_error(h1, exchange, 417, false);
+        return;
+    }
+    exchange->times.ready_ns = h1->input->last_ns;
+    before = profile_enter(STATS_PHASE_LOOKUP);
+    handler->answer(handler->self, exchange, exchange->request.path);
+    h1_put(h1, exchange);
+    profile_leave(before);
+}
+
+static bool begins_with(struct bytes text, struct bytes prefix)
+{
+    return text.len >= prefix.len &&
+           memcmp(text.data, prefix.data, prefix.len) == 0;
+}
+
+bool h1_refuse(struct h1 *h1, unsigned status, struct bytes line)
+{
+    struct exchange *exchange = h1->current;
+
+    h1->current = NULL;
+    h1->has_body = false;
+    h1->client_closes = false;
+    if (!exchange) {
+        exchange = h1_take_exchange(h1);
+        if (!exchange)
+            return false;
+        h1_begin_exchange(h1, exchange);
+        if (h1->input)
+            exchange->bytes_in = h1->input->end - h1->input->begin;
+        exchange->request = (struct request){.fields = exchange->request.few,
+                                             .line = line};
+        exchange->response.is_head = begins_with(line, BYTES("HEAD "));
+    }
+    h1_answer_error(h1, exchange, status, true);
+    return true;
+}
+
+void h1_finish_exchange(struct h1 *h1, struct exchange *exchange)
+{
+    list_drop(&exchange->link);
+    h1->session.finished++;
+    if (access_log_tells(h1_context(h1)->access_log, LOG_EVENT_REQUEST))
+        h1_log_exchange(h1, exchange);
+    h1_count_exchange(h1, exchange);
+    exchange_fini(exchange);
+    h1_give_exchange(h1, exchange);
+}

@@ -1,0 +1,90 @@
+#include "base/now.h"
+#include "engine/h1_priv.h"
+#include "observe/profile.h"
+
+struct candidate h1_candidate(const struct session *session)
+{
+    const struct h1 *h1 = h1_of_const(session);
+    struct candidate candidate = {0};
+
+    for (const struct list *link = h1->exchanges.next; link != &h1->exchanges;
+         link = link->next) {
+        const struct response *response =
+            &OWNER_OF(link, struct exchange, link)->response;
+
+        candidate.bytes += response->bytes_left;
+        if (response->stream && response->has_length) {
+            candidate.bytes += response->length_left;
+        } else if (response->stream) {
+            candidate.bytes += response->bytes_sent - response->bytes_before;
+            candidate.is_stream = true;
+        }
+    }
+    return candidate;
+}
+
+/* Something of the pipeline has just been handed over. */
+static void finish_sent(struct h1 *h1)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+    struct session *session = &h1->session;
+    uint64_t now_ns = now_read_ns();
+
+    while (!list_is_empty(&h1->exchanges)) {
+        struct exchange *exchange = h1_first(h1);
+        bool is_done = response_is_done(&exchange->response);
+
+        if (exchange->times.first_ns == 0 &&
+            (is_done || exchange->response.bytes_sent > 0))
+            exchange->times.first_ns = now_ns;
+        if (!is_done)
+            break;
+        exchange->times.last_ns = now_ns;
+        if (exchange == h1->current)
+            h1_end_upload(h1);
+        h1_heed(h1, &exchange->response); /* it may have come late */
+        session->context->hooks->on_answered(session,
+                                             exchange->response.bytes_sent,
+                                             now_ns);
+        h1_finish_exchange(h1, exchange);
+        session->blocked_ms = 0;
+    }
+    profile_leave(before);
+}
+
+static enum sender_result send_step(struct h1 *h1, uint64_t budget,
+                                    uint64_t *sent_out)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_SEND);
+    enum sender_result result = sender_step(&h1_context(h1)->sender,
+                                            &h1->session.transport,
+                                            &h1->exchanges, budget, sent_out);
+
+    profile_leave(before);
+    return result;
+}
+
+enum sender_result h1_send(struct session *session, uint64_t budget,
+                           uint64_t *sent_out)
+{
+    struct h1 *h1 = h1_of(session);
+    enum sender_result result;
+
+    if (session->context->style.server_timing)
+        h1_time_sending(h1);
+    session->why = CONN_END_ERROR;
+    result = send_step(h1, budget, sent_out);
+    if (result == SENDER_FAILED)
+        return SENDER_FAILED;
+    finish_sent(h1);
+    if (list_is_empty(&h1->exchanges))
+        return SENDER_DONE;
+    if (h1_first(h1)->is_tunnel && !h1->is_closing &&
+        h1_begin_tunnel(h1) == SESSION_CLOSES)
+        return SENDER_FAILED;
+    h1_set_beside(h1);
+    /* A client that is gone is noticed on reading. */
+    if (result == SENDER_LATER && h1_first(h1)->is_half_closed)
+        transport_shut_down(&session->transport);
+    return result == SENDER_DONE ? SENDER_SLICE : result;
+}
