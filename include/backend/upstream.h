@@ -30,15 +30,25 @@
 #include "base/now.h"
 #include "io/resolver.h"
 
-enum { UPSTREAM_UNIX_PATH_MAX = 107 };
+enum {
+    UPSTREAM_UNIX_PATH_MAX = 107,
+    UPSTREAM_ASK_URI_MAX = 200, /* of a URI in the log */
+    UPSTREAM_ASK_TEXT_BYTES = UPSTREAM_ASK_URI_MAX + 200
+};
 
 /* Where a server listens; texts borrowed for as long as the pool lives. */
 struct upstream_place {
     struct bytes host; /* a name or an address, without brackets */
     uint16_t port;
     const char *unix_path;  /* not NULL: instead of these */
-    struct bytes authority; /* as Host would say, for logs and statistics too */
+    struct bytes authority; /* as Host would say */
 };
+
+/* What logs call it. */
+static inline struct bytes upstream_name(const struct upstream_place *place)
+{
+    return place->unix_path ? bytes_of(place->unix_path) : place->authority;
+}
 
 /* Counters of one server, of all workers: relaxed; for statistics. The asker
  * counts bytes, the pool the rest. */
@@ -94,7 +104,9 @@ struct upstream_pool;
 /* Inside of whoever asks; what is private is zero at first. It may be
  * cancelled, started anew or freed within any of its callbacks. */
 struct upstream_ask {
-    uint64_t hash;  /* see balance_take() */
+    struct bytes uri;        /* for the log: what it is asked for, and ... */
+    struct bytes request_id; /* ... by which name; empty: that is not said */
+    uint64_t hash;           /* see balance_take() */
     uint64_t tried; /* servers not to ask again; the pool adds each it takes */
     /* Either of them once, from the loop; or within upstream_ask_start(). */
     void (*on_open)(struct upstream_ask *ask);
@@ -150,6 +162,10 @@ void upstream_release(struct upstream_ask *ask, bool reusable, uint64_t idle_ms,
  * retries_max nor the budget counts that, for the server has not failed. */
 MUST_USE bool upstream_may_retry(struct upstream_ask *ask, unsigned retries,
                                  bool was_stale);
+
+/* How a message about an ask ends: "; URI '/x', request 4bf9". Returns text. */
+const char *upstream_describe_ask(const struct upstream_ask *ask,
+                                  char text[UPSTREAM_ASK_TEXT_BYTES]);
 
 int upstream_fd(const struct upstream *upstream);
 const struct upstream_place *upstream_place_of(const struct upstream_pool *pool,

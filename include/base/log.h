@@ -55,4 +55,9 @@ struct log_limit {
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 
+/* How a message ends that held so many back: " (3 more like it)", or nothing
+ * when there were none. Returns text. */
+enum { LOG_HELD_BACK_BYTES = 48 };
+const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
+
 #endif

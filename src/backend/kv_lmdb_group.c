@@ -52,13 +52,14 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
 
 enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc)
 {
+    char more[LOG_HELD_BACK_BYTES];
     uint64_t held_back;
 
     if (log_limit_allows(&store->log_limit, now_read_ns() / NS_PER_MS,
                          LOG_INTERVAL_MS, &held_back))
-        log_error("write to the key-value store '%s': %s (%" PRIu64
-                  " more like it)",
-                  store->options.path, mdb_strerror(rc), held_back);
+        log_error("write to the key-value store '%s': %s%s",
+                  store->options.path, mdb_strerror(rc),
+                  log_held_back(held_back, more));
     return store->is_broken ? KV_ERROR : judge(store, rc);
 }
 

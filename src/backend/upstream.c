@@ -1,5 +1,5 @@
 #include <assert.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -27,50 +27,102 @@ static const char *explain(const struct upstream_server *server,
     return err != 0 ? strerror(err) : "it takes too long";
 }
 
-static void log_failure(struct upstream_server *server,
+const char *upstream_describe_ask(const struct upstream_ask *ask,
+                                  char text[UPSTREAM_ASK_TEXT_BYTES])
+{
+    int uri_len = ask->uri.len < UPSTREAM_ASK_URI_MAX ? (int)ask->uri.len
+                                                      : UPSTREAM_ASK_URI_MAX;
+    int len = 0;
+
+    text[0] = '\0';
+    if (ask->uri.len > 0)
+        len = snprintf(text, UPSTREAM_ASK_TEXT_BYTES, "; URI '%.*s'%s", uri_len,
+                       ask->uri.data,
+                       ask->uri.len > UPSTREAM_ASK_URI_MAX ? "..." : "");
+    if (ask->request_id.len > 0)
+        snprintf(text + len, UPSTREAM_ASK_TEXT_BYTES - (size_t)len,
+                 "%s request %.*s", len > 0 ? "," : ";",
+                 (int)ask->request_id.len, ask->request_id.data);
+    return text;
+}
+
+static void log_failure(const struct upstream_ask *ask,
                         enum upstream_error error, int err)
 {
-    struct bytes who = server->place->authority;
+    struct upstream_server *server = &ask->pool->servers[ask->server];
+    struct bytes who = upstream_name(server->place);
+    char about[UPSTREAM_ASK_TEXT_BYTES], more[LOG_HELD_BACK_BYTES];
     uint64_t held_back;
 
     if (log_limit_allows(&server->failures, server->pool->now->mono_ms,
                          UPSTREAM_LOG_INTERVAL_MS, &held_back))
-        log_warning("connect to upstream '%.*s': %s (%" PRIu64 " more like it)",
-                    (int)who.len, who.data, explain(server, error, err),
-                    held_back);
+        log_warning("connect to upstream '%.*s': %s%s%s", (int)who.len,
+                    who.data, explain(server, error, err),
+                    upstream_describe_ask(ask, about),
+                    log_held_back(held_back, more));
 }
 
-static void log_refusal(struct upstream_pool *pool)
+static void log_refusal(const struct upstream_ask *ask)
 {
-    struct bytes who = pool->servers[0].place->authority;
+    struct upstream_pool *pool = ask->pool;
+    struct bytes who = upstream_name(pool->servers[0].place);
+    char about[UPSTREAM_ASK_TEXT_BYTES], more[LOG_HELD_BACK_BYTES];
     uint64_t held_back;
 
     if (log_limit_allows(&pool->refusals, pool->now->mono_ms,
                          UPSTREAM_LOG_INTERVAL_MS, &held_back))
-        log_warning(
-            "no upstream to ask: '%.*s'%s down or at the limit (%" PRIu64
-            " more like it)",
-            (int)who.len, who.data,
-            pool->options.server_count > 1 ? " and the others are" : " is",
-            held_back);
+        log_warning("no upstream to ask: '%.*s'%s down or at the limit%s%s",
+                    (int)who.len, who.data,
+                    pool->options.server_count > 1 ? " and the others are"
+                                                   : " is",
+                    upstream_describe_ask(ask, about),
+                    log_held_back(held_back, more));
 }
 
 /* --- What balance is told -------------------------------------------------- */
+
+/* Whether one is up that is not among those tried. */
+static bool has_another(const struct upstream_pool *pool, uint64_t tried)
+{
+    for (size_t i = 0; i < pool->options.server_count; i++) {
+        enum balance_state state;
+
+        if (tried & UINT64_C(1) << i)
+            continue;
+        state = balance_state_of(pool->balance, (int)i, pool->now->mono_ms);
+        if (state == BALANCE_UP || state == BALANCE_SLOW)
+            return true;
+    }
+    return false;
+}
+
+/* Where no other is up, balance has all that are left out asked on. */
+static void log_ejection(const struct upstream_pool *pool, int index)
+{
+    struct bytes who = upstream_name(pool->servers[index].place);
+
+    if (has_another(pool, UINT64_C(1) << index))
+        log_warning("upstream '%.*s' is left out for a while: it has failed "
+                    "too often",
+                    (int)who.len, who.data);
+    else
+        log_warning("upstream '%.*s' has failed too often; it is asked all "
+                    "the same, for no other is up",
+                    (int)who.len, who.data);
+}
 
 static void give(struct upstream_pool *pool, int index,
                  enum balance_result result)
 {
     struct upstream_server *server = &pool->servers[index];
-    struct bytes who = server->place->authority;
+    struct bytes who = upstream_name(server->place);
     uint64_t now_ms = pool->now->mono_ms;
 
     if (result == BALANCE_FAILURE)
         upstream_count(&server->counts->failures);
     if (balance_give(pool->balance, index, result, now_ms)) {
         server->was_ejected = true;
-        log_warning("upstream '%.*s' is left out for a while: it has failed "
-                    "too often",
-                    (int)who.len, who.data);
+        log_ejection(pool, index);
     } else if (result == BALANCE_SUCCESS && server->was_ejected &&
                balance_state_of(pool->balance, index, now_ms) !=
                    BALANCE_EJECTED) {
@@ -90,7 +142,7 @@ static void on_won(struct upstream_ask *ask, struct upstream *upstream)
 static void on_lost(struct upstream_ask *ask, enum upstream_error error,
                     int err)
 {
-    log_failure(&ask->pool->servers[ask->server], error, err);
+    log_failure(ask, error, err);
     give(ask->pool, ask->server,
          error == UPSTREAM_SHORT ? BALANCE_NEITHER : BALANCE_FAILURE);
     ask->error = error;
@@ -112,7 +164,7 @@ void upstream_ask_start(struct upstream_pool *pool, struct upstream_ask *ask)
     ask->error = UPSTREAM_OK;
     ask->server = balance_take(pool->balance, ask->hash, ask->tried, now_ms);
     if (ask->server < 0) {
-        log_refusal(pool);
+        log_refusal(ask);
         ask->error = UPSTREAM_NONE;
         ask->on_failed(ask);
         return;
@@ -159,20 +211,6 @@ void upstream_release(struct upstream_ask *ask, bool reusable, uint64_t idle_ms,
         upstream_close(upstream);
     upstream_race_knock(&ask->pool->servers[ask->server]);
     give(ask->pool, ask->server, result);
-}
-
-static bool has_another(const struct upstream_pool *pool, uint64_t tried)
-{
-    for (size_t i = 0; i < pool->options.server_count; i++) {
-        enum balance_state state;
-
-        if (tried & UINT64_C(1) << i)
-            continue;
-        state = balance_state_of(pool->balance, (int)i, pool->now->mono_ms);
-        if (state == BALANCE_UP || state == BALANCE_SLOW)
-            return true;
-    }
-    return false;
 }
 
 bool upstream_may_retry(struct upstream_ask *ask, unsigned retries,

@@ -100,3 +100,12 @@ int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
     limit->next_ms = now_ms + interval_ms;
     return 1;
 }
+
+const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES])
+{
+    text[0] = '\0';
+    if (held_back > 0)
+        snprintf(text, LOG_HELD_BACK_BYTES, " (%llu more like it)",
+                 (unsigned long long)held_back);
+    return text;
+}

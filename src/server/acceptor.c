@@ -57,14 +57,15 @@ struct acceptor {
 
 static void complain(struct acceptor *acceptor, const char *what)
 {
+    char more[LOG_HELD_BACK_BYTES];
     struct now now;
     uint64_t silent;
 
     now_refresh(&now);
     if (log_limit_allows(&acceptor->complaint, now.mono_ms, COMPLAIN_MS,
                          &silent))
-        log_warning("refusing connections: %s (%llu more like this before)",
-                    what, (unsigned long long)silent);
+        log_warning("refusing connections: %s%s", what,
+                    log_held_back(silent, more));
 }
 
 static void refuse(const struct acceptor *acceptor, int fd,

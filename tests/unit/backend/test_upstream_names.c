@@ -65,12 +65,12 @@ static void a_name_without_addresses_is_unresolved(void **state)
     tell_change(0);
     expect_failed(&asker, UPSTREAM_UNRESOLVED);
     assert_string_equal(log_text, "connect to upstream 'a.test:80': "
-                                  "Domain name not found (0 more like it)\n");
+                                  "Domain name not found\n");
     names[0].why = NULL;
     now.mono_ms += 10000;
     start(&asker); /* it is known by now */
     expect_failed(&asker, UPSTREAM_UNRESOLVED);
-    assert_non_null(strstr(log_text, "its name has no address (0 more"));
+    assert_non_null(strstr(log_text, "its name has no address\n"));
     assert_int_equal(counts[0].failures, 2);
     know(0, "127.0.0.1", 1); /* it has some later */
     tell_change(0);

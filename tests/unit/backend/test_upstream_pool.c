@@ -72,7 +72,7 @@ static void with_nobody_up_it_fails_and_says_so_now_and_then(void **state)
     start(&asker);
     assert_string_equal(log_text,
                         "no upstream to ask: 'a.test:80' and the others are "
-                        "down or at the limit (0 more like it)\n"
+                        "down or at the limit\n"
                         "no upstream to ask: 'a.test:80' and the others are "
                         "down or at the limit (4 more like it)\n");
     assert_int_equal(upstream_retry_after_s(pool), 17);
@@ -188,7 +188,7 @@ static void failures_are_logged_now_and_then(void **state)
     now.mono_ms += UPSTREAM_LOG_INTERVAL_MS;
     start(&asker);
     assert_string_equal(log_text, "connect to upstream 'a.test:80': "
-                                  "Connection refused (0 more like it)\n"
+                                  "Connection refused\n"
                                   "connect to upstream 'a.test:80': "
                                   "Connection refused (9 more like it)\n");
     assert_int_equal(counts[0].failures, 11);
@@ -216,6 +216,45 @@ static void who_is_ejected_and_back_is_said_once(void **state)
         release(&asker);
     }
     assert_string_equal(log_text, "upstream 'a.test:80' is back\n");
+}
+
+static void the_last_one_up_is_not_said_to_be_left_out(void **state)
+{
+    struct asker asker;
+
+    (void)state;
+    start_with_three();
+    played.states[1] = BALANCE_DOWN;
+    played.states[2] = BALANCE_EJECTED;
+    start_open(&asker);
+    played.ejects = true;
+    upstream_release(&asker.ask, false, 0, BALANCE_FAILURE);
+    assert_string_equal(log_text, "upstream 'a.test:80' has failed too often; "
+                                  "it is asked all the same, for no other is "
+                                  "up\n");
+}
+
+static void a_failure_names_what_was_asked_for(void **state)
+{
+    struct asker asker = make_asker();
+    char uri[300];
+
+    (void)state;
+    start_with_one();
+    stop_listening(0);
+    asker.ask.uri = BYTES("/x?y");
+    asker.ask.request_id = BYTES("4bf9");
+    upstream_ask_start(pool, &asker.ask);
+    now.mono_ms += UPSTREAM_LOG_INTERVAL_MS;
+    memset(uri, 'u', sizeof(uri));
+    asker = make_asker();
+    asker.ask.uri = (struct bytes){uri, sizeof(uri)};
+    upstream_ask_start(pool, &asker.ask);
+    memset(uri + UPSTREAM_ASK_URI_MAX, '\0', 1);
+    assert_non_null(strstr(log_text, "Connection refused; URI '/x?y', request "
+                                     "4bf9\n"));
+    assert_non_null(strstr(log_text, uri));
+    assert_non_null(strstr(log_text, "u'...\n"));
 }
 
 /* --- A pool's life ------------------------------------------------------------------- */
@@ -307,6 +346,8 @@ int main(void)
         TEST(a_stale_one_is_tried_anew_over_a_new_connection),
         TEST(failures_are_logged_now_and_then),
         TEST(who_is_ejected_and_back_is_said_once),
+        TEST(the_last_one_up_is_not_said_to_be_left_out),
+        TEST(a_failure_names_what_was_asked_for),
         TEST(a_name_that_cannot_be_one_is_an_error_of_start),
         TEST(a_name_that_has_no_address_is_none),
         TEST(without_memory_there_is_no_pool),

@@ -310,6 +310,17 @@ static void what_was_told_is_counted_no_more(void **state)
     assert_int_equal(held_back, 0);
 }
 
+static void a_message_ends_with_how_many_it_held_back(void **state)
+{
+    char text[LOG_HELD_BACK_BYTES];
+
+    (void)state;
+    assert_string_equal(log_held_back(0, text), "");
+    assert_string_equal(log_held_back(3, text), " (3 more like it)");
+    assert_string_equal(log_held_back(UINT64_MAX, text),
+                        " (18446744073709551615 more like it)");
+}
+
 int main(void)
 {
 #define LISTENING(test) \
@@ -332,6 +343,7 @@ int main(void)
         cmocka_unit_test(the_first_of_a_flood_is_told),
         cmocka_unit_test(the_rest_of_a_flood_is_counted),
         cmocka_unit_test(what_was_told_is_counted_no_more),
+        cmocka_unit_test(a_message_ends_with_how_many_it_held_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
