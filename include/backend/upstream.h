@@ -45,9 +45,9 @@ struct upstream_place {
 };
 
 /* What logs call it. */
-static inline struct bytes upstream_name(const struct upstream_place *place)
+static inline struct bytes upstream_name(const struct upstream_place *of)
 {
-    return place->unix_path ? bytes_of(place->unix_path) : place->authority;
+    return of->unix_path ? bytes_of(of->unix_path) : of->authority;
 }
 
 /* Counters of one server, of all workers: relaxed; for statistics. The asker

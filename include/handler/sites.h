@@ -48,6 +48,7 @@ struct sites_options {
     size_t mount_count;
     struct handler status; /* where a location is told so */
     struct forwarded_trust trust;
+    bool names_requests;         /* where the log tells it: trace.h */
     struct password_desk *desk;  /* the worker's; NULL: nobody needs it */
     void (*wake)(void *context); /* has streams that wait asked again */
     void *wake_context;

@@ -45,6 +45,22 @@ struct sink {
     void (*foresee_end)(struct sink *sink);
 };
 
+enum {
+    EXCHANGE_ID_MAX = 128,
+    EXCHANGE_ID_AT = 14 /* behind "X-Request-Id: " */
+};
+
+/* The server that was asked last, of another's answer; nanoseconds as above. */
+struct exchange_upstream {
+    struct bytes name;  /* borrowed of what keeper keeps; empty: none was */
+    unsigned status;    /* of its reply; 0: there was none */
+    uint64_t asked_ns;  /* a connection was looked for */
+    uint64_t opened_ns; /* and had; 0: not */
+    uint64_t first_ns;  /* the reply's head was whole; 0: it never was */
+    uint64_t last_ns;   /* the last of it was read, or nobody waited any more;
+                           0: not yet */
+};
+
 struct exchange {
     struct list link; /* in the connection's row, in order of arrival */
     const struct address *peer; /* who asks; as far as trusted proxies say */
@@ -61,6 +77,9 @@ struct exchange {
     bool has_begun; /* it was let in before its body came */
     /* The PROXY protocol came first: neighbour is whom a proxy has named. */
     bool is_introduced;
+    bool wants_id;       /* the log tells it: trace.h */
+    bool wants_upstream; /* the log tells of it: whoever asks one fills it in */
+    uint8_t id_len;      /* 0: nobody has named it */
     /* Set with the head of a 101, if response.persists: sink gets whatever the
      * client sends from now on, raw; end is called when that ends. */
     bool is_tunnel;
@@ -70,13 +89,20 @@ struct exchange {
     struct path path; /* clean, while a handler that was chosen by it answers */
     void (*on_wake)(struct exchange *exchange); /* private */
     void *session;                              /* which serves it; private */
+    struct exchange_upstream upstream;
+    struct buf head_copy; /* private, while response refers to it */
     struct response response;
     struct request request;
+    char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */
 };
 
 /* Who serves an exchange. */
 struct exchange_side {
     const struct address *peer; /* who is connected */
+    bool is_introduced;         /* as of the exchange, and the next two */
+    bool wants_id;
+    bool wants_upstream;
+    bool wants_head; /* the response's is kept: response.head_copy */
     void (*on_wake)(struct exchange *exchange);
     void *session;
 };
@@ -92,6 +118,12 @@ void exchange_init(struct exchange *exchange, const struct exchange_side *side);
 
 /* Gives back what the exchange holds: response, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);
+
+/* Empty: it has none. */
+static inline struct bytes exchange_request_id(const struct exchange *exchange)
+{
+    return (struct bytes){exchange->id_line + EXCHANGE_ID_AT, exchange->id_len};
+}
 
 /* There may be more of its response, or room in its sink: whoever serves it
  * looks, later. Harmless when it does not wait. */

@@ -17,6 +17,10 @@
  * the two ways (forwarded_trust.field): that one is gone on with, and the
  * other dropped, since anybody may have written it.
  *
+ * A reply that names a place of the upstream's (Location, Content-Location,
+ * Refresh, Path and Domain of a cookie) names it to the client as the client
+ * would ask for it, where relay.renames: relay_names.c.
+ *
  * Thread: any; no state.
  */
 #ifndef HTTP_RELAY_H
@@ -33,7 +37,8 @@ enum {
     RELAY_ROUNDS_MAX = 10         /* our own name in Via: more is a loop */
 };
 
-/* How messages of one place go on: all borrowed, the same for each. */
+/* How messages of one place go on: all borrowed, the same for each, but for
+ * host and the two last, which are the exchange's. */
 struct relay {
     /* The target's path, as sent, begins with strip, which goes and gives
      * way to replace: "/app/" and "/" make "/x" of "/app/x". Both empty: the
@@ -46,6 +51,10 @@ struct relay {
     struct bytes upgrade;   /* protocol that may be upgraded to, as
                                "websocket"; empty: none */
     const struct forwarded_trust *trust; /* NULL: nobody is */
+    bool renames;                        /* places that a reply names */
+    struct bytes request_id;  /* X-Request-Id, in the place of any other, both
+                                 ways; empty: as it comes */
+    struct bytes traceparent; /* instead of the client's; empty: as it comes */
 };
 
 /* What the request itself does not say. */
@@ -114,6 +123,14 @@ MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         const struct reply *reply,
                                         const struct response_style *style,
                                         struct buf *head);
+
+/* Appends those fields of a reply with an error that another body may follow:
+ * none that is about framing or the body, or that whoever answers instead
+ * says. */
+MUST_USE enum relay_verdict relay_error(const struct relay *relay,
+                                        const struct request *request,
+                                        const struct reply *reply,
+                                        struct buf *fields);
 
 /* Appends those of the trailer fields in lines (whole lines; chunked.trailer)
  * that may follow a body: none that is about framing, routing, control,

@@ -78,6 +78,16 @@ struct stream {
     bool lends; /* so, and appends but little: no room is made for more */
 };
 
+struct response;
+
+/* Who gives errors bodies of the operator's own. */
+struct error_source {
+    /* Whether there should be one for that status. */
+    bool (*has)(const struct error_source *source, unsigned status);
+    /* The response is an exchange's, is_error, and nothing of it was sent. */
+    void (*put)(const struct error_source *source, struct response *response);
+};
+
 /* Whether what is sent was known already. */
 enum response_cache {
     RESPONSE_CACHE_UNASKED,
@@ -124,6 +134,10 @@ struct response {
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];
+    struct bytes id_line;  /* likewise: the request's id, which is returned */
+    struct buf *head_copy; /* gets the head when that ends; NULL: nobody will
+                              look at it later; borrowed */
+    const struct error_source *errors; /* of the place; NULL: none; borrowed */
     /* Whole lines behind the last chunk of a stream, set before it says
      * STREAM_END, and borrowed until it has. */
     struct bytes trailer;
@@ -171,12 +185,24 @@ void response_put_extra(struct response *response, struct bytes piece);
 static inline bool response_is_special(const struct response *response)
 {
     return response->is_timed || response->own_edits ||
-           response->extra_count > 0;
+           response->extra_count > 0 || response->id_line.len > 0 ||
+           response->head_copy;
 }
 
 /* Ends response->head, with what it gets besides, and with room for a
  * Server-Timing field if it is timed. */
 void response_end_head(struct response *response);
+
+/* Copies the head, which has been ended, for whoever wants it later. */
+static inline void response_keep_head(const struct response *response)
+{
+    struct bytes head = buf_bytes(&response->head);
+
+    if (!response->head_copy || !head.data)
+        return;
+    response->head_copy->len = 0;
+    buf_put(response->head_copy, head);
+}
 
 /* Writes that field's value, RESPONSE_TIMING_BYTES at most, while none of the
  * head has been sent. Nothing happens without room for it. */
@@ -219,6 +245,14 @@ void response_make_error(struct response *response, unsigned status,
 void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
                          struct bytes text, const struct response_style *style);
+
+/* Has an answer that is_error get the body that its place has for it. An answer
+ * that a stream makes late gets its own by response_refill(). */
+static inline void response_put_error_body(struct response *response)
+{
+    if (response->is_error && response->errors)
+        response->errors->put(response->errors, response);
+}
 
 /* Gives an answer that is_error another body, of that type and length, which
  * the caller adds next: the head stays but for what describes the body. None

@@ -34,7 +34,8 @@ struct access_log {
 
 struct access_log_buffer {
     const struct log_format *format;
-    struct log_lane *lane; /* NULL: no log */
+    struct log_lane *lane;  /* NULL: no log */
+    struct log_needs needs; /* without a log none */
     const struct now *now;
     struct log_dates dates;
     unsigned worker;

@@ -17,6 +17,17 @@ enum log_event {
     LOG_EVENT_COUNT
 };
 
+/* Of a server that was asked for the answer; LOG_NONE: it came to no such. */
+#define LOG_NONE UINT64_MAX
+
+struct log_upstream {
+    struct bytes name;
+    uint64_t status;
+    uint64_t connect_ns; /* each from when it was asked */
+    uint64_t first_ns;
+    uint64_t total_ns;
+};
+
 /* A text that is not there is empty. */
 struct log_entry {
     enum log_event event;
@@ -36,6 +47,13 @@ struct log_entry {
     struct bytes host;
     struct bytes referer;
     struct bytes user_agent;
+    struct bytes request_id;
+    const struct log_upstream *upstream; /* NULL: none was asked */
+    /* The value of a field of the request, or of the response; for formats that
+     * name one. */
+    struct bytes (*find)(const void *context, bool is_response,
+                         struct bytes name);
+    const void *context;
     uint64_t status;
     uint64_t body_bytes; /* handed over */
     uint64_t sent_bytes; /* the same with the head */

@@ -10,7 +10,8 @@
  *   events    the connection's story: accept, each request, close
  *
  * or a template of one's own; %% is a percent. The table in log_format.c has
- * the fields.
+ * the fields. %{header:NAME} is any field of the request, and
+ * %{response_header:NAME} of the response: the first of that name.
  *
  * Thread: any once it is made.
  * Owns:   nothing; the steps point into the template.
@@ -23,14 +24,20 @@
 enum {
     LOG_TEMPLATE_BYTES_MAX = 2048,
     LOG_STEPS_MAX = 64,
+    LOG_HEADERS_MAX = 16,
+    LOG_HEADER_NAME_MAX = 64,
     LOG_TEXT_BYTES_MAX = 2048, /* of a client's text before it is escaped */
     LOG_LINE_BYTES_MAX = 65536,
-    LOG_FAULT_BYTES_MAX = 512
+    LOG_FAULT_BYTES_MAX = 768
 };
 
-/* What a step tells. The first four find it in the entry. */
+/* What a step tells: first the texts, which are escaped, and cut when long. */
 enum log_kind {
-    LOG_TEXT,    /* a client's: escaped, and cut when long */
+    LOG_TEXT,          /* at offset in the entry, as the next three are */
+    LOG_UPSTREAM_NAME, /* as all of upstream in struct log_upstream */
+    LOG_HEADER,
+    LOG_RESPONSE_HEADER,
+    LOG_LAST_TEXT = LOG_RESPONSE_HEADER,
     LOG_NUMBER,  /* of 64 bits */
     LOG_TIME_US, /* of nanoseconds */
     LOG_BOOL,
@@ -41,15 +48,26 @@ enum log_kind {
     LOG_DATE_ISO,  /* 2026-11-21T10:04:00.123Z */
     LOG_DATE_MSEC, /* 1795255440.123: seconds since the epoch */
     LOG_WORKER,
-    LOG_REASON
+    LOG_REASON,
+    LOG_UPSTREAM_NUMBER,
+    LOG_UPSTREAM_US
 };
 
 /* A literal, then something. */
 struct log_step {
     const char *literal;
     uint16_t literal_len;
-    uint16_t offset; /* in struct log_entry */
-    uint8_t kind;    /* enum log_kind */
+    uint16_t offset;  /* in struct log_entry, or log_upstream */
+    uint8_t kind;     /* enum log_kind */
+    uint8_t name_len; /* of a header, ... */
+    uint16_t name_at; /* ... from literal on */
+};
+
+/* What must be seen to while a request is answered, for its line. */
+struct log_needs {
+    bool id;
+    bool upstream;
+    bool head; /* of the response, after it was sent */
 };
 
 struct log_template {
@@ -61,6 +79,7 @@ struct log_template {
 
 struct log_format {
     bool is_json;
+    struct log_needs needs;
     struct log_template templates[LOG_EVENT_COUNT];
 };
 

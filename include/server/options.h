@@ -77,6 +77,7 @@ struct options {
     struct texts status_host; /* names of this machine */
     const char *access_log;
     const char *log_format;
+    uint64_t request_id;   /* whether X-Request-Id is made and told */
     uint64_t log_overflow; /* enum log_overflow */
     uint64_t log_level;    /* enum log_level */
     uint64_t report;       /* enum options_report */
@@ -109,7 +110,10 @@ struct options {
     uint64_t proxy_host;       /* enum proxy_host */
     uint64_t proxy_buffer_bytes;
     uint64_t proxy_request_bytes; /* of a body, before a server is asked */
-    uint64_t proxy_splice;        /* whether bodies go by pipes */
+    uint64_t proxy_redirect; /* whether Location and the like are made right */
+    bool proxy_intercept_errors;
+    uint64_t proxy_traceparent; /* enum proxy_trace */
+    uint64_t proxy_splice;      /* whether bodies go by pipes */
     uint64_t proxy_connect_ms;
     uint64_t proxy_reply_ms;
     uint64_t proxy_idle_ms;

@@ -87,11 +87,17 @@ static void note_arrival(struct h1 *h1, struct exchange *exchange)
 
 void h1_begin_exchange(struct h1 *h1, struct exchange *exchange)
 {
+    const struct log_needs *needs = &h1_context(h1)->access_log->needs;
     const struct exchange_side side = {
-        .peer = &h1->session.peer, .on_wake = on_wake, .session = &h1->session};
+        .peer = &h1->session.peer,
+        .is_introduced = h1->session.is_introduced,
+        .wants_id = needs->id,
+        .wants_upstream = needs->upstream,
+        .wants_head = needs->head,
+        .on_wake = on_wake,
+        .session = &h1->session};
 
     exchange_init(exchange, &side);
-    exchange->is_introduced = h1->session.is_introduced;
     exchange->response.is_timed = h1_context(h1)->style.server_timing;
     note_arrival(h1, exchange);
     h1->session.requests++;

@@ -2,6 +2,7 @@
 
 #include "base/now.h"
 #include "base/units.h"
+#include "engine/exchange_log.h"
 #include "engine/h1_priv.h"
 
 /* --- The access log -------------------------------------------------------- */
@@ -33,6 +34,7 @@ void h1_log_exchange(const struct h1 *h1, const struct exchange *exchange)
     const struct request *request = &exchange->request;
     const struct response *response = &exchange->response;
     struct exchange_times times = exchange->times;
+    struct log_upstream upstream;
     struct log_entry entry = {.event = LOG_EVENT_REQUEST,
                               .peer = exchange->peer,
                               .connection = h1->session.number,
@@ -61,6 +63,7 @@ void h1_log_exchange(const struct h1 *h1, const struct exchange *exchange)
     entry.total_ns = times.last_ns - times.read_ns;
     entry.queue_ns = times.first_ns - times.ready_ns;
     entry.service_ns = times.last_ns - times.first_ns;
+    exchange_log_describe(exchange, &entry, &upstream);
     access_log_put(h1_context(h1)->access_log, &entry);
 }
 

@@ -95,6 +95,7 @@ static void abandon(struct transfer *transfer)
     struct proxy *proxy = transfer->proxy;
 
     transfer->exchange = NULL;
+    transfer->ask.uri = transfer->ask.request_id = BYTES("");
     transfer_let_go(transfer, false, BALANCE_NEITHER);
     proxy_buffer_give(proxy, &transfer->in);
     if (transfer->pipe)
@@ -150,6 +151,21 @@ static uint64_t hash_of(const struct proxy *proxy,
     return XXH3_64bits(text.data, text.len);
 }
 
+static void name_request(struct transfer *transfer)
+{
+    struct proxy *proxy = transfer->proxy;
+    struct exchange *exchange = transfer->exchange;
+
+    if (proxy->options.names_requests)
+        trace_identify(&proxy->trace, proxy->options.relay.trust, exchange);
+    if (!proxy->options.makes_traceparent ||
+        trace_has_parent(&exchange->request))
+        return;
+    trace_make_parent(&proxy->trace, exchange_request_id(exchange),
+                      transfer->traceparent);
+    transfer->traceparent_len = TRACE_PARENT_LEN;
+}
+
 /* With one reference, the response's. NULL: no memory. */
 static struct transfer *make_transfer(struct proxy *proxy,
                                       struct exchange *exchange)
@@ -166,6 +182,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
     transfer->proxy = proxy;
     transfer->exchange = exchange;
     transfer->refs = 1;
+    name_request(transfer);
     transfer->stream = (struct stream){
         .fill = proxy_fill, .destroy = destroy_stream, .lends = true};
     transfer->sink = (struct sink){.take = proxy_take_body,
@@ -290,7 +307,8 @@ struct proxy *proxy_create(const struct proxy_options *options)
         return NULL;
     proxy->options = *options;
     list_init(&proxy->transfers);
-    proxy->pool = upstream_pool_create(&options->upstream);
+    if (trace_init(&proxy->trace) == 0)
+        proxy->pool = upstream_pool_create(&options->upstream);
     if (proxy->pool)
         return proxy;
     free(proxy);

@@ -9,13 +9,13 @@ void transfer_wake(struct transfer *transfer)
 /* --- The head -------------------------------------------------------------------- */
 
 /* From now on the client's bytes are the upstream's, and the other way round. */
-static bool open_tunnel(struct transfer *transfer)
+static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
 {
     const struct proxy *proxy = transfer->proxy;
     struct exchange *exchange = transfer->exchange;
     struct response *response = &exchange->response;
 
-    if (relay_interim(&proxy->options.relay, &exchange->request, &proxy->reply,
+    if (relay_interim(relay, &exchange->request, &proxy->reply,
                       &response->head) != RELAY_DONE ||
         response->head.failed)
         return false;
@@ -23,6 +23,7 @@ static bool open_tunnel(struct transfer *transfer)
     if (!transfer->out)
         return false;
     response->head_bytes = (uint32_t)response->head.len;
+    response_keep_head(response);
     response_add_memory(response, buf_bytes(&response->head));
     response->stream = &transfer->stream;
     transfer->out_framing = BODY_TUNNEL;
@@ -78,6 +79,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     const struct proxy *proxy = transfer->proxy;
     struct exchange *exchange = transfer->exchange;
     struct response *response = &exchange->response;
+    struct relay relay = transfer_relay(transfer, transfer->ask.server);
 
     response->stream = NULL;
     response->status = (uint16_t)proxy->reply.status;
@@ -85,9 +87,9 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     response->bytes_sent = response->body_bytes = 0; /* of heads before it */
     transfer->is_answered = true;
     if (framing == BODY_TUNNEL) {
-        transfer->is_answered = open_tunnel(transfer);
-    } else if (relay_reply(&proxy->options.relay, &exchange->request,
-                           &proxy->reply, proxy->options.style,
+        transfer->is_answered = open_tunnel(transfer, &relay);
+    } else if (relay_reply(&relay, &exchange->request, &proxy->reply,
+                           proxy->options.style,
                            &response->head) == RELAY_DONE) {
         add_body(transfer, framing);
         if (transfer->exchange) /* there was memory for the head */
@@ -146,8 +148,11 @@ static int fill_fault(struct transfer *transfer)
     struct exchange *exchange = transfer->exchange;
 
     exchange->response.stream = NULL;
-    proxy_answer_fault(transfer->proxy, exchange,
-                       (enum proxy_fault)transfer->fault);
+    if (transfer->fault == PROXY_FAULT_INTERCEPTED)
+        proxy_answer_intercepted(transfer);
+    else
+        proxy_answer_fault(transfer->proxy, exchange,
+                           (enum proxy_fault)transfer->fault);
     transfer->exchange = NULL;
     transfer_release(transfer);
     return STREAM_ANSWERED;

@@ -24,7 +24,8 @@ static const struct {
     [PROXY_FAULT_CLOSED] = {502, "http_response_incomplete",
                             "closed the connection without a whole answer"},
     [PROXY_FAULT_REPLY] = {502, "http_protocol_error",
-                           "gave an answer that cannot be passed on"}};
+                           "gave an answer that cannot be passed on"},
+    [PROXY_FAULT_INTERCEPTED] = {0, "", ""}}; /* proxy_answer_intercepted() */
 
 enum proxy_fault proxy_fault_of(enum upstream_error error)
 {
@@ -52,11 +53,12 @@ static bool is_ours_to_tell(enum proxy_fault fault)
            fault == PROXY_FAULT_REPLY;
 }
 
-void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault)
+void proxy_log_fault(struct proxy *proxy, const struct upstream_ask *ask,
+                     enum proxy_fault fault)
 {
     const char *why = proxy->why;
     struct bytes name;
-    char more[40] = "";
+    char about[UPSTREAM_ASK_TEXT_BYTES], more[LOG_HELD_BACK_BYTES];
     uint64_t held_back;
 
     proxy->why = NULL;
@@ -64,12 +66,11 @@ void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault)
         !log_limit_allows(&proxy->log_limit, proxy->now->mono_ms, COMPLAIN_MS,
                           &held_back))
         return;
-    name = upstream_place_of(proxy->pool, server)->authority;
-    if (held_back > 0)
-        snprintf(more, sizeof(more), " (%llu more like it)",
-                 (unsigned long long)held_back);
-    log_warning("upstream '%.*s' %s%s%s%s", (int)name.len, name.data,
-                faults[fault].text, why ? ": it " : "", why ? why : "", more);
+    name = upstream_name(upstream_place_of(proxy->pool, ask->server));
+    log_warning("upstream '%.*s' %s%s%s%s%s", (int)name.len, name.data,
+                faults[fault].text, why ? ": it " : "", why ? why : "",
+                upstream_describe_ask(ask, about),
+                log_held_back(held_back, more));
 }
 
 static void answer(const struct proxy *proxy, struct exchange *exchange,
@@ -78,6 +79,7 @@ static void answer(const struct proxy *proxy, struct exchange *exchange,
     response_make_short(&exchange->response, status, fields,
                         BYTES("text/plain; charset=utf-8"), text,
                         proxy->options.style);
+    exchange->response.is_error = true; /* a page may say it better */
 }
 
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
@@ -100,6 +102,13 @@ void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
     answer(proxy, exchange, faults[fault].status,
            (struct bytes){fields, (size_t)field_len},
            (struct bytes){text, (size_t)len});
+}
+
+void proxy_answer_intercepted(struct transfer *transfer)
+{
+    response_make_error(&transfer->exchange->response, transfer->intercepted,
+                        buf_bytes(&transfer->head),
+                        transfer->proxy->options.style);
 }
 
 void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,

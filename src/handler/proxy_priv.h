@@ -6,6 +6,7 @@
  *   proxy_reply.c    its way back: heads and bodies as they are read
  *   proxy_pipe.c     bodies that come back without being copied
  *   proxy_answer.c   the response: what it is made of, the stream
+ *   proxy_note.c     what the log tells of it
  *   proxy_error.c    what is answered instead, and why
  */
 #ifndef HANDLER_PROXY_PRIV_H
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "handler/proxy.h"
 #include "http/exchange.h"
+#include "http/trace.h"
 #include "io/deadline.h"
 
 enum {
@@ -40,14 +42,15 @@ struct proxy_buffer {
 /* What went wrong, from the most telling on. */
 enum proxy_fault {
     PROXY_FAULT_NONE,
-    PROXY_FAULT_REFUSED,    /* the connection was */
-    PROXY_FAULT_UNRESOLVED, /* nobody knows the name */
-    PROXY_FAULT_CONNECT,    /* connecting took too long */
-    PROXY_FAULT_NOBODY,     /* all are down, or have enough to do */
-    PROXY_FAULT_SHORT,      /* of memory or descriptors */
-    PROXY_FAULT_SLOW,       /* no reply in time */
-    PROXY_FAULT_CLOSED,     /* closed without a whole reply */
-    PROXY_FAULT_REPLY,      /* it is no HTTP that we understand */
+    PROXY_FAULT_REFUSED,     /* the connection was */
+    PROXY_FAULT_UNRESOLVED,  /* nobody knows the name */
+    PROXY_FAULT_CONNECT,     /* connecting took too long */
+    PROXY_FAULT_NOBODY,      /* all are down, or have enough to do */
+    PROXY_FAULT_SHORT,       /* of memory or descriptors */
+    PROXY_FAULT_SLOW,        /* no reply in time */
+    PROXY_FAULT_CLOSED,      /* closed without a whole reply */
+    PROXY_FAULT_REPLY,       /* it is no HTTP that we understand */
+    PROXY_FAULT_INTERCEPTED, /* an error that is told in our own words */
     PROXY_FAULT_COUNT
 };
 
@@ -57,6 +60,7 @@ struct proxy {
     struct ev_loop *loop; /* NULL: not started */
     const struct now *now;
     struct deadline_wheel deadlines;
+    struct trace trace;
     struct list transfers; /* free ones */
     size_t transfer_count; /* of these */
     struct proxy_buffer *buffers;
@@ -94,9 +98,10 @@ struct transfer {
     bool is_ending;      /* or lies in the client's socket */
     bool is_send_over;   /* it takes no more: what is left is dropped */
     bool is_upgrade;     /* a tunnel is asked for */
-    uint8_t out_framing; /* enum body_framing */
-    size_t head_sent;    /* bytes of head */
-    size_t out_sent;     /* of out, from its begin on */
+    uint8_t traceparent_len; /* 0: the client's goes on, if any */
+    uint8_t out_framing;     /* enum body_framing */
+    size_t head_sent;        /* bytes of head */
+    size_t out_sent;         /* of out, from its begin on */
     struct buf head;
     struct proxy_buffer *out; /* NULL: no body */
 
@@ -110,6 +115,7 @@ struct transfer {
     bool has_peer_ended;     /* the tunnel's upstream says no more */
     bool persists;           /* the reply said that its connection does */
     uint64_t kept_ms;        /* for so long, idle; 0: it did not say */
+    uint16_t intercepted;    /* its status, of PROXY_FAULT_INTERCEPTED */
     struct proxy_buffer *in; /* decoded, from begin to end; before there is a
                                 reply raw */
     size_t lent;             /* where what the response was lent ends */
@@ -122,6 +128,7 @@ struct transfer {
     struct body_reader reader;
     struct buf interim; /* heads to be passed on */
     struct buf trailer;
+    char traceparent[TRACE_PARENT_LEN];
     char head_inline[PROXY_HEAD_INLINE];
 };
 
@@ -137,6 +144,9 @@ void transfer_release(struct transfer *transfer);
 void transfer_limit(struct transfer *transfer, uint64_t ms);
 
 /* --- proxy_request.c ------------------------------------------------------------- */
+
+/* How messages of the exchange go on, to and from that server. */
+struct relay transfer_relay(const struct transfer *transfer, int server);
 
 /* Makes the head for that server. */
 MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
@@ -220,16 +230,31 @@ int proxy_fill(struct stream *stream, struct buf *out);
 /* There is something for the response. */
 void transfer_wake(struct transfer *transfer);
 
+/* --- proxy_note.c: when it came to what, if the log tells it ----------------------- */
+
+/* Somebody is going to be asked. */
+void transfer_note_asking(const struct transfer *transfer);
+/* It is known whom, and whether there is a connection. */
+void transfer_note_server(const struct transfer *transfer);
+/* proxy->reply is what it says. */
+void transfer_note_reply(const struct transfer *transfer);
+/* No more will come. */
+void transfer_note_end(const struct transfer *transfer);
+
 /* --- proxy_error.c ----------------------------------------------------------------- */
 
 enum proxy_fault proxy_fault_of(enum upstream_error error);
 
 /* Says in the log what went wrong with whom, unless the pool has. */
-void proxy_log_fault(struct proxy *proxy, int server, enum proxy_fault fault);
+void proxy_log_fault(struct proxy *proxy, const struct upstream_ask *ask,
+                     enum proxy_fault fault);
 
 /* In the place of whatever the response was to be. */
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
                         enum proxy_fault fault);
+
+/* With the status that the reply had, and the fields that head has of it. */
+void proxy_answer_intercepted(struct transfer *transfer);
 
 /* To a request that is not passed on. */
 void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,

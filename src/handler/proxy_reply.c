@@ -142,18 +142,47 @@ static uint64_t read_kept_ms(const struct reply *reply)
 /* A 1xx: passed on when the response sends next. False: too many. */
 static bool pass_interim(struct transfer *transfer)
 {
-    const struct proxy *proxy = transfer->proxy;
     const struct request *request = &transfer->exchange->request;
-    const struct reply *reply = &proxy->reply;
+    const struct reply *reply = &transfer->proxy->reply;
+    struct relay relay;
 
     if (++transfer->interims > PROXY_INTERIM_MAX)
         return false;
     if (request->minor == 0 ||
         (reply->status == 100 && !request->expects_continue))
         return true;
-    return relay_interim(&proxy->options.relay, request, reply,
-                         &transfer->interim) == RELAY_DONE &&
+    relay = transfer_relay(transfer, transfer->ask.server);
+    return relay_interim(&relay, request, reply, &transfer->interim) ==
+               RELAY_DONE &&
            !transfer->interim.failed;
+}
+
+/* Whether the place has a page for an error of the upstream's own. */
+static bool is_intercepted(const struct transfer *transfer)
+{
+    const struct error_source *errors = transfer->exchange->response.errors;
+    unsigned status = transfer->proxy->reply.status;
+
+    return transfer->proxy->options.intercepts_errors && status >= 400 &&
+           errors && errors->has(errors, status);
+}
+
+/* What the error says in its fields stays; head, which the upstream needs no
+ * more, holds them until the response is made. False: it cannot be passed on. */
+static bool intercept(struct transfer *transfer)
+{
+    struct relay relay = transfer_relay(transfer, transfer->ask.server);
+
+    transfer_let_go(transfer, false, BALANCE_SUCCESS);
+    transfer->is_send_over = true;
+    transfer->sink.is_full = false;
+    transfer->head.len = transfer->head_sent = 0;
+    if (relay_error(&relay, &transfer->exchange->request,
+                    &transfer->proxy->reply, &transfer->head) != RELAY_DONE)
+        return false;
+    transfer->intercepted = (uint16_t)transfer->proxy->reply.status;
+    transfer->fault = PROXY_FAULT_INTERCEPTED;
+    return true;
 }
 
 /* False: it cannot be passed on. */
@@ -166,6 +195,7 @@ static bool take_reply(struct transfer *transfer, size_t used)
     if (framing == BODY_TUNNEL && !transfer->is_upgrade)
         return false;
     transfer->has_reply = true;
+    transfer_note_reply(transfer);
     transfer->is_tunnel = framing == BODY_TUNNEL;
     transfer->persists = reply->persists && framing != BODY_UNTIL_CLOSE;
     transfer->kept_ms = read_kept_ms(reply);
@@ -175,8 +205,10 @@ static bool take_reply(struct transfer *transfer, size_t used)
     if (framing == BODY_CHUNKED && relay_takes_trailers(request))
         transfer->reader.chunked.trailer = &transfer->trailer;
     decode(transfer, transfer->in->begin);
-    return transfer->fault != PROXY_FAULT_NONE ||
-           transfer_answer(transfer, framing);
+    if (transfer->fault != PROXY_FAULT_NONE)
+        return true;
+    return is_intercepted(transfer) ? intercept(transfer)
+                                    : transfer_answer(transfer, framing);
 }
 
 static bool response_is_busy(const struct transfer *transfer)

@@ -14,18 +14,29 @@ enum { TAKEN_BYTES_MAX = 24576, FRAMING_BYTES_MAX = 32 };
 
 /* --- What is to be sent ---------------------------------------------------------- */
 
-enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
+struct relay transfer_relay(const struct transfer *transfer, int server)
 {
     const struct proxy *proxy = transfer->proxy;
-    const struct exchange *exchange = transfer->exchange;
     struct relay relay = proxy->options.relay;
-    struct relay_from from = {.peer = exchange->neighbour,
-                              .scheme = BYTES("http"),
-                              .expects_continue = true};
 
     relay.host = upstream_place_of(proxy->pool, server)->authority;
     if (!transfer->is_upgrade)
         relay.upgrade = BYTES("");
+    if (proxy->options.names_requests)
+        relay.request_id = exchange_request_id(transfer->exchange);
+    relay.traceparent = (struct bytes){transfer->traceparent,
+                                       transfer->traceparent_len};
+    return relay;
+}
+
+enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
+{
+    const struct exchange *exchange = transfer->exchange;
+    struct relay relay = transfer_relay(transfer, server);
+    struct relay_from from = {.peer = exchange->neighbour,
+                              .scheme = BYTES("http"),
+                              .expects_continue = true};
+
     transfer->head.len = transfer->head_sent = 0;
     return relay_request(&relay, &exchange->request, &from, &transfer->head);
 }
@@ -301,6 +312,7 @@ static void on_open(struct upstream_ask *ask)
 
     transfer->is_asking = false;
     transfer->is_open = true;
+    transfer_note_server(transfer);
     /* It was made before it was known for whom. */
     if (!transfer->proxy->options.relay.keeps_host &&
         transfer_write_head(transfer, ask->server) != RELAY_DONE) {
@@ -317,6 +329,7 @@ static void on_failed(struct upstream_ask *ask)
     struct transfer *transfer = OWNER_OF(ask, struct transfer, ask);
 
     transfer->is_asking = false;
+    transfer_note_server(transfer);
     transfer_fail(transfer, proxy_fault_of(ask->error));
 }
 
@@ -334,17 +347,23 @@ void transfer_ask(struct transfer *transfer)
 {
     struct upstream_ask *ask = &transfer->ask;
 
+    transfer_note_asking(transfer);
+    ask->uri = transfer->exchange->request.target;
+    ask->request_id = exchange_request_id(transfer->exchange);
     ask->on_open = on_open;
     ask->on_failed = on_failed;
     ask->on_readable = on_readable;
     ask->on_writable = on_writable;
     transfer->is_asking = true;
     upstream_ask_start(transfer->proxy->pool, ask);
+    if (transfer->is_asking) /* still: it may be given up meanwhile */
+        transfer_note_server(transfer);
 }
 
 void transfer_let_go(struct transfer *transfer, bool reusable,
                      enum balance_result result)
 {
+    transfer_note_end(transfer);
     if (transfer->is_asking)
         upstream_ask_cancel(&transfer->ask);
     else if (transfer->is_open)
@@ -402,7 +421,7 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
     bool was_stale = is_stale(transfer, fault);
 
     if (!was_stale)
-        proxy_log_fault(transfer->proxy, transfer->ask.server, fault);
+        proxy_log_fault(transfer->proxy, &transfer->ask, fault);
     transfer_let_go(transfer, false,
                     was_stale ? BALANCE_NEITHER : BALANCE_FAILURE);
     if (may_retry(transfer, fault) &&

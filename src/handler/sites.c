@@ -47,24 +47,44 @@ static bool answer_by_rule(const struct place *place, struct exchange *exchange)
                             sites_style(place->sites)));
 }
 
-/* Puts a page in the place of an error, which lies below place's root. */
-static void apply_error_page(const struct place *place,
-                             struct exchange *exchange, struct bytes rest)
+static bool has_error_page(const struct error_source *source, unsigned status)
 {
+    const struct place *place = OWNER_OF(source, struct place, errors);
+
+    return error_pages_find(place->options->error_pages, status).len > 0;
+}
+
+/* Puts a page in the place of an error, which lies below place's root. */
+static void put_error_page(const struct error_source *source,
+                           struct response *response)
+{
+    const struct place *place = OWNER_OF(source, struct place, errors);
+    const struct exchange *exchange = OWNER_OF(response, struct exchange,
+                                               response);
     const struct error_pages *pages = place->options->error_pages;
-    struct bytes page = error_pages_find(pages, exchange->response.status);
-    struct bytes clean = exchange->path.clean;
+    struct bytes page = error_pages_find(pages, response->status);
     char storage[HTTP1_LINE_BYTES_MAX + ERROR_PAGE_PATH_MAX];
     struct buf path;
 
     buf_init(&path, storage, sizeof(storage), sizeof(storage));
     if (place->options->strip_prefix)
-        buf_put(&path, (struct bytes){clean.data, clean.len - rest.len});
+        buf_put(&path, place->prefix);
     buf_put(&path, page);
     if (page.len > 0 && place_shows(place, exchange, buf_bytes(&path)))
         error_pages_apply(pages, place->sites->cache,
-                          static_files_space(place->files),
-                          &exchange->response);
+                          static_files_space(place->files), response);
+}
+
+struct error_source place_error_source(void)
+{
+    return (struct error_source){.has = has_error_page, .put = put_error_page};
+}
+
+/* What goes for whatever a place answers, at once or late. */
+static void prepare(const struct place *place, struct response *response)
+{
+    response->edits = place->options->edits;
+    response->errors = place->errors.has ? &place->errors : NULL;
 }
 
 /* What a place says of whatever it answers. A preflight asks before there are
@@ -76,7 +96,7 @@ static void answer_place(struct place *place, struct exchange *exchange,
     const struct response_style *style = sites_style(place->sites);
     struct response *response = &exchange->response;
 
-    response->edits = options->edits;
+    prepare(place, response);
     response->extra_count = 0;
     if (options->cors) {
         if (cors_answer_preflight(options->cors, exchange, style))
@@ -85,8 +105,7 @@ static void answer_place(struct place *place, struct exchange *exchange,
     }
     if (place_admits(place, exchange) && !answer_by_rule(place, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
-    if (response->is_error && options->error_pages && place->files)
-        apply_error_page(place, exchange, rest);
+    response_put_error_body(response);
 }
 
 /* NULL: none, and the path is one to be cleaned. */
@@ -161,6 +180,8 @@ static void meet(struct sites *sites, struct exchange *exchange)
                                             &sites->options.trust);
         exchange->peer = &exchange->client;
     }
+    if (exchange->wants_id && sites->options.names_requests)
+        trace_identify(&sites->trace, &sites->options.trust, exchange);
 }
 
 /* Another configuration may be in force by the time the body is there: that by
@@ -177,12 +198,13 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     place = route(sites, exchange, &rest);
     if (!place || !place->handler.begin)
         return;
-    exchange->response.edits = place->options->edits;
-    if (!place_takes(place, exchange) || answer_by_rule(place, exchange))
-        return;
-    exchange->has_begun = true;
-    exchange->body_max = place->options->body_max;
-    place->handler.begin(place->handler.self, exchange, rest);
+    prepare(place, &exchange->response);
+    if (place_takes(place, exchange) && !answer_by_rule(place, exchange)) {
+        exchange->has_begun = true;
+        exchange->body_max = place->options->body_max;
+        place->handler.begin(place->handler.self, exchange, rest);
+    }
+    response_put_error_body(&exchange->response);
 }
 
 static void answer(void *self, struct exchange *exchange, struct bytes rest)

@@ -84,6 +84,8 @@ static bool furnish(struct site *site, struct place *place,
             return false;
         place->handler = static_files_handler(place->files);
     }
+    if (options->error_pages && place->files)
+        place->errors = place_error_source();
     if (mount) {
         place->handler = mount->handler;
         return true;
@@ -165,8 +167,10 @@ static bool add_obedient(struct sites *sites, struct site *site,
         if (!mount->obeys_site)
             continue;
         place = arena_take(&sites->arena, sizeof(*place));
-        if (!place ||
-            !furnish(site, place, rules_around(options, mount->prefix), mount))
+        if (!place)
+            return false;
+        place->prefix = mount->prefix;
+        if (!furnish(site, place, rules_around(options, mount->prefix), mount))
             return false;
         router_add(&site->router,
                    &(struct route){.path = mount->prefix, .place = place});
@@ -199,7 +203,10 @@ static bool add_locations(struct sites *sites, struct site *site,
 
         if (!says_what(&location->options, &options->options))
             mount = mount_around(sites, location->path);
-        if (!place || !furnish(site, place, &location->options, mount))
+        if (!place)
+            return false;
+        place->prefix = location->path;
+        if (!furnish(site, place, &location->options, mount))
             return false;
         router_add(&site->router,
                    &(struct route){.path = location->path,
@@ -296,7 +303,7 @@ struct sites *sites_make(const struct sites_options *options, guard_fn resume)
                                   .wake_context = options->wake_context};
     sites->refs = 1;
     sites->cache = file_cache_create(&options->cache);
-    if (sites->cache && add_sites(sites))
+    if (sites->cache && trace_init(&sites->trace) == 0 && add_sites(sites))
         return sites;
     destroy(sites);
     return NULL;

@@ -14,6 +14,7 @@
 #include "handler/sites.h"
 #include "handler/static_files.h"
 #include "http/http1.h"
+#include "http/trace.h"
 
 struct site;
 
@@ -27,6 +28,8 @@ struct place {
     struct respond *respond;    /* or says; NULL: it does not */
     bool is_plain;              /* there is nothing but the handler */
     bool is_proxied;            /* other servers read the path, too */
+    struct bytes prefix;        /* of the paths that lead there */
+    struct error_source errors; /* has is NULL: it has no pages */
 };
 
 /* What has become of the passwords an exchange has waited for. */
@@ -47,6 +50,7 @@ struct sites {
     struct arena arena;
     struct file_cache *cache;
     struct guard guard;
+    struct trace trace;
     struct hosts hosts;
     struct site_options all; /* when there are no sites */
     struct site *first;      /* for hosts that nobody has */
@@ -74,6 +78,11 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
         *rest_out = clean;
     return route ? route->place : &site->place;
 }
+
+/* --- sites.c ------------------------------------------------------------------ */
+
+/* The pages for errors of a place that has some. */
+struct error_source place_error_source(void);
 
 /* --- sites_admit.c: who may come where ---------------------------------------- */
 

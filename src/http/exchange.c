@@ -31,14 +31,25 @@ void exchange_init(struct exchange *exchange, const struct exchange_side *side)
     exchange->body_max = 0;
     exchange->on_done = NULL;
     exchange->has_begun = false;
+    exchange->is_introduced = side->is_introduced;
+    exchange->wants_id = side->wants_id;
+    exchange->wants_upstream = side->wants_upstream;
+    exchange->id_len = 0;
+    exchange->upstream.name.len = 0;
     exchange->is_tunnel = false;
     exchange->is_half_closed = false;
     exchange->sink = NULL;
     response_init(&exchange->response);
+    if (!side->wants_head)
+        return;
+    buf_init(&exchange->head_copy, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    exchange->response.head_copy = &exchange->head_copy;
 }
 
 void exchange_fini(struct exchange *exchange)
 {
+    if (exchange->response.head_copy)
+        buf_fini(&exchange->head_copy);
     response_fini(&exchange->response);
     if (exchange->sink)
         exchange->sink->destroy(exchange->sink);

@@ -6,6 +6,8 @@
 
 #include "http/relay.h"
 
+#define RELAY_ID_FIELD "X-Request-Id"
+
 /* The fields that Connection names, but for those that never go on. */
 struct nominated {
     unsigned count;
@@ -29,5 +31,26 @@ bool relay_is_for_all(struct bytes name);
 bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out);
+
+/* --- relay_names.c ----------------------------------------------------------- */
+
+/* Appends a field of a reply; where relay->renames and the field names a place
+ * of the upstream's, by the name that the client has for it. */
+void relay_put_reply_field(const struct relay *relay,
+                           const struct request *request,
+                           const struct field *field, struct buf *out);
+
+/* --- relay_asker.c: what requests are told of who has asked ----------------- */
+
+/* Whether what the peer says in that way is believed. */
+bool relay_believes(const struct relay *relay, const struct relay_from *from,
+                    enum forwarded_field way);
+
+/* Whether a field whose id is FIELD_OTHER is one that relay_put_asker() says,
+ * so that the client's does not go on. */
+bool relay_says(const struct relay *relay, struct bytes name);
+
+void relay_put_asker(const struct relay *relay, const struct request *request,
+                     const struct relay_from *from, struct buf *out);
 
 #endif

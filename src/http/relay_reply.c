@@ -20,7 +20,13 @@ static void put_date(const struct now *now, struct buf *out)
     head_field(out, BYTES("Date"), (struct bytes){date, sizeof(date)});
 }
 
-static bool goes_on(const struct field *field,
+/* Ours is the one that logs know. */
+static bool is_own_id(const struct relay *relay, struct bytes name)
+{
+    return relay->request_id.len > 0 && bytes_ieq(name, BYTES(RELAY_ID_FIELD));
+}
+
+static bool goes_on(const struct relay *relay, const struct field *field,
                     const struct nominated *nominated, bool sends_trailer)
 {
     switch (field->id) {
@@ -34,15 +40,17 @@ static bool goes_on(const struct field *field,
     case FIELD_TRAILER:
         return sends_trailer;
     case FIELD_OTHER:
-        return !relay_is_nominated(nominated, field->name);
+        return !relay_is_nominated(nominated, field->name) &&
+               !is_own_id(relay, field->name);
     default:
         return true;
     }
 }
 
 /* Status line, end-to-end fields, Via. */
-static bool put_head(const struct relay *relay, const struct reply *reply,
-                     bool sends_trailer, struct buf *out)
+static bool put_head(const struct relay *relay, const struct request *request,
+                     const struct reply *reply, bool sends_trailer,
+                     struct buf *out)
 {
     const struct field *end = reply->fields + reply->field_count;
     struct nominated nominated;
@@ -51,8 +59,8 @@ static bool put_head(const struct relay *relay, const struct reply *reply,
         return false;
     put_status_line(reply, out);
     for (const struct field *field = reply->fields; field < end; field++)
-        if (goes_on(field, &nominated, sends_trailer))
-            head_field(out, field->name, field->value);
+        if (goes_on(relay, field, &nominated, sends_trailer))
+            relay_put_reply_field(relay, request, field, out);
     relay_put_via(relay, reply->minor, out);
     return true;
 }
@@ -66,9 +74,11 @@ enum relay_verdict relay_interim(const struct relay *relay,
     if (switches && (!relay_upgrades(relay, request) ||
                      !bytes_ieq(reply->upgrade, relay->upgrade)))
         return RELAY_BAD_SWITCH;
-    if (!put_head(relay, reply, false, out))
+    if (!put_head(relay, request, reply, false, out))
         return RELAY_BAD_CONNECTION;
     if (switches) {
+        if (relay->request_id.len > 0) /* no other head follows */
+            head_field(out, BYTES(RELAY_ID_FIELD), relay->request_id);
         head_field(out, BYTES("Upgrade"), relay->upgrade);
         buf_put_literal(out, "Connection: upgrade\r\n");
     }
@@ -84,7 +94,7 @@ enum relay_verdict relay_reply(const struct relay *relay,
 {
     enum body_framing framing = reply_framing(reply, request->method);
 
-    if (!put_head(relay, reply,
+    if (!put_head(relay, request, reply,
                   framing == BODY_CHUNKED && relay_takes_trailers(request),
                   head))
         return RELAY_BAD_CONNECTION;
@@ -93,6 +103,39 @@ enum relay_verdict relay_reply(const struct relay *relay,
     if (framing == BODY_NONE && reply->has_length && reply->status != 204)
         head_number(head, BYTES("Content-Length"), reply->content_length);
     return head->failed ? RELAY_TOO_LARGE : RELAY_DONE;
+}
+
+/* --- Errors that get another body ---------------------------------------- */
+
+static bool outlives_body(struct bytes name)
+{
+    static const struct bytes gone[] = {
+        {"Accept-Ranges", 13}, {"Date", 4},    {"Digest", 6},
+        {"ETag", 4},           {"Expires", 7}, {"Last-Modified", 13},
+        {"Repr-Digest", 11},   {"Server", 6},  {"X-Content-Type-Options", 22},
+    };
+
+    for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
+        if (bytes_ieq(name, gone[i]))
+            return false;
+    return !relay_has_prefix(name, BYTES("Content-"));
+}
+
+enum relay_verdict relay_error(const struct relay *relay,
+                               const struct request *request,
+                               const struct reply *reply, struct buf *fields)
+{
+    const struct field *end = reply->fields + reply->field_count;
+    struct nominated nominated;
+
+    if (!relay_read_nominated(&nominated, reply->fields, reply->field_count))
+        return RELAY_BAD_CONNECTION;
+    for (const struct field *field = reply->fields; field < end; field++)
+        if (goes_on(relay, field, &nominated, false) &&
+            outlives_body(field->name))
+            relay_put_reply_field(relay, request, field, fields);
+    relay_put_via(relay, reply->minor, fields);
+    return fields->failed ? RELAY_TOO_LARGE : RELAY_DONE;
 }
 
 /* --- Trailers ------------------------------------------------------------ */

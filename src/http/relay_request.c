@@ -162,102 +162,11 @@ static enum relay_verdict put_line(const struct relay *relay,
     return RELAY_DONE;
 }
 
-/* --- Who has asked ------------------------------------------------------- */
-
-/* Whether what the peer says in that way is believed. */
-static bool believes(const struct relay *relay, const struct relay_from *from,
-                     enum forwarded_field way)
-{
-    return relay->trust && relay->trust->field == way &&
-           forwarded_is_trusted(relay->trust, from->peer);
-}
-
-/* Whether there is an address to be told. */
-static bool has_octets(const struct address *address)
-{
-    return address->family == ADDRESS_IPV4 || address->family == ADDRESS_IPV6;
-}
-
-/* The values of all such fields, as the beginning of one list. */
-static void put_list(const struct request *request, enum field_id id,
-                     struct buf *out)
-{
-    const struct field *field = request_find(request, id);
-
-    for (; field; field = request_next(request, field)) {
-        if (field->value.len == 0)
-            continue;
-        buf_put(out, field->value);
-        buf_put_literal(out, ", ");
-    }
-}
-
-static void put_x_forwarded(const struct request *request,
-                            const struct relay_from *from, bool goes_on,
-                            struct buf *out)
-{
-    char peer[ADDRESS_TEXT_MAX];
-    struct bytes text = {peer, address_format(from->peer, peer)};
-
-    buf_put_literal(out, "X-Forwarded-For: ");
-    if (goes_on)
-        put_list(request, FIELD_X_FORWARDED_FOR, out);
-    buf_put(out, has_octets(from->peer) ? text : BYTES("unknown"));
-    buf_put_literal(out, "\r\n");
-    if (!goes_on || !request_find(request, FIELD_X_FORWARDED_PROTO))
-        head_field(out, BYTES("X-Forwarded-Proto"), from->scheme);
-    if (request->host.len > 0 &&
-        (!goes_on || !request_find(request, FIELD_X_FORWARDED_HOST)))
-        head_field(out, BYTES("X-Forwarded-Host"), request->host);
-}
-
-/* RFC 7239 4 and 6: what is no token stands in quotes, IPv6 in brackets too. No
- * host has a quotation mark or a backslash (http1_meaning.c). */
-static void put_forwarded(const struct request *request,
-                          const struct relay_from *from, bool goes_on,
-                          struct buf *out)
-{
-    char peer[ADDRESS_TEXT_MAX];
-    struct bytes text = {peer, address_format(from->peer, peer)};
-    struct bytes quote = head_is_token(request->host) ? BYTES("") : BYTES("\"");
-
-    buf_put_literal(out, "Forwarded: ");
-    if (goes_on)
-        put_list(request, FIELD_FORWARDED, out);
-    buf_put_literal(out, "for=");
-    if (from->peer->family == ADDRESS_IPV6)
-        buf_put_literal(out, "\"[");
-    buf_put(out, has_octets(from->peer) ? text : BYTES("unknown"));
-    if (from->peer->family == ADDRESS_IPV6)
-        buf_put_literal(out, "]\"");
-    buf_put_literal(out, ";proto=");
-    buf_put(out, from->scheme);
-    if (request->host.len > 0) {
-        buf_put_literal(out, ";host=");
-        buf_put(out, quote);
-        buf_put(out, request->host);
-        buf_put(out, quote);
-    }
-    buf_put_literal(out, "\r\n");
-}
-
-static void put_asker(const struct relay *relay, const struct request *request,
-                      const struct relay_from *from, struct buf *out)
-{
-    bool believes_x = believes(relay, from, FORWARDED_X_FOR);
-    bool believes_rfc = believes(relay, from, FORWARDED_RFC7239);
-
-    if (!believes_rfc)
-        put_x_forwarded(request, from, believes_x, out);
-    if (!believes_x)
-        put_forwarded(request, from, believes_rfc, out);
-}
-
 /* --- The fields ---------------------------------------------------------- */
 
 /* Whether a name with '_' is to some servers one that means something, since
  * CGI makes '_' of '-'. */
-static bool is_disguised(struct bytes name)
+static bool is_disguised(const struct relay *relay, struct bytes name)
 {
     char other[32];
     struct bytes twin = {other,
@@ -267,10 +176,11 @@ static bool is_disguised(struct bytes name)
         return false;
     for (size_t i = 0; i < twin.len; i++)
         other[i] = (char)(name.data[i] == '_' ? '-' : name.data[i]);
-    return relay_is_for_all(twin) || field_identify(twin) != FIELD_OTHER;
+    return relay_is_for_all(twin) || field_identify(twin) != FIELD_OTHER ||
+           relay_says(relay, twin);
 }
 
-static bool goes_on(const struct field *field,
+static bool goes_on(const struct relay *relay, const struct field *field,
                     const struct nominated *nominated, bool believes_x)
 {
     switch (field->id) {
@@ -293,7 +203,8 @@ static bool goes_on(const struct field *field,
         return believes_x;
     case FIELD_OTHER:
         return !relay_is_nominated(nominated, field->name) &&
-               !is_disguised(field->name) &&
+               !is_disguised(relay, field->name) &&
+               !relay_says(relay, field->name) &&
                (believes_x || !relay_tells_asker(field->name));
     default:
         return true;
@@ -368,7 +279,7 @@ enum relay_verdict relay_request(const struct relay *relay,
                                  const struct relay_from *from, struct buf *out)
 {
     const struct field *end = request->fields + request->field_count;
-    bool believes_x = believes(relay, from, FORWARDED_X_FOR);
+    bool believes_x = relay_believes(relay, from, FORWARDED_X_FOR);
     struct nominated nominated;
     enum relay_verdict verdict;
 
@@ -384,13 +295,13 @@ enum relay_verdict relay_request(const struct relay *relay,
                relay->keeps_host && request->host.len > 0 ? request->host
                                                           : relay->host);
     for (const struct field *field = request->fields; field < end; field++)
-        if (goes_on(field, &nominated, believes_x))
+        if (goes_on(relay, field, &nominated, believes_x))
             head_field(out, field->name, field->value);
     verdict = put_max_forwards(request, out);
     if (verdict != RELAY_DONE)
         return verdict;
     relay_put_via(relay, request->minor, out);
-    put_asker(relay, request, from, out);
+    relay_put_asker(relay, request, from, out);
     put_connection(relay, request, from, out);
     return out->failed ? RELAY_TOO_LARGE : RELAY_DONE;
 }

@@ -40,6 +40,9 @@ void response_init(struct response *response)
     response->taken_bytes = 0;
     response->edits = NULL;
     response->own_edits = NULL;
+    response->errors = NULL;
+    response->id_line.len = 0;
+    response->head_copy = NULL;
     buf_init(&response->head, response->head_inline,
              sizeof(response->head_inline), RESPONSE_HEAD_BYTES_MAX);
 }
@@ -136,6 +139,7 @@ static void edit_head(struct response *response)
     response->is_edited = true;
     for (unsigned i = 0; i < response->extra_count; i++)
         buf_put(head, response->extra[i]);
+    buf_put(head, response->id_line);
 }
 
 /* Blanks behind a value are not part of it (RFC 9112 5), so there is room
@@ -158,6 +162,7 @@ void response_end_head(struct response *response)
     }
     buf_put(head, head_end(response));
     response->head_bytes = (uint32_t)head->len;
+    response_keep_head(response);
 }
 
 void response_set_timing(struct response *response, struct bytes value)
@@ -236,6 +241,9 @@ static void restart(struct response *response)
     uint8_t extra_count = response->extra_count; /* extra itself stays */
     const struct head_edits *edits = response->edits;
     const struct head_edits *own_edits = response->own_edits;
+    const struct error_source *errors = response->errors;
+    struct bytes id_line = response->id_line;
+    struct buf *head_copy = response->head_copy;
 
     response_fini(response);
     response_init(response);
@@ -246,6 +254,9 @@ static void restart(struct response *response)
     response->extra_count = extra_count;
     response->edits = edits;
     response->own_edits = own_edits;
+    response->errors = errors;
+    response->id_line = id_line;
+    response->head_copy = head_copy;
 }
 
 struct short_body {
@@ -327,6 +338,7 @@ bool response_replace_body(struct response *response, struct bytes type,
     response->bytes_left = 0;
     response->timing_at = 0;
     response->extra_count = 0;
+    response->id_line.len = 0;
     response->own_edits = NULL;
     response->is_error = false;
     response->body_bytes = response->is_head ? 0 : length;

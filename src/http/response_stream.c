@@ -119,6 +119,7 @@ bool response_refill(struct response *response)
     more = response->stream->fill(response->stream, out);
     if (more == STREAM_ANSWERED) {
         response->is_waiting = false;
+        response_put_error_body(response);
         return true;
     }
     if (more == STREAM_FAILED || out->failed)

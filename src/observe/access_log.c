@@ -57,8 +57,10 @@ void access_log_buffer_init(struct access_log_buffer *buffer,
 {
     *buffer = (struct access_log_buffer){
         .format = &log->format, .now = now, .worker = worker};
-    if (log->writer)
+    if (log->writer) {
         buffer->lane = log_writer_lane(log->writer, worker);
+        buffer->needs = log->format.needs;
+    }
     log_dates_init(&buffer->dates);
 }
 

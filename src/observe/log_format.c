@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define AT(member) offsetof(struct log_entry, member)
+#define OF_UPSTREAM(member) offsetof(struct log_upstream, member)
 
 /* In the order in which they are listed; what is told of a close alone comes
  * last, and is not for templates of the operator's own. */
@@ -28,6 +29,7 @@ static const struct field {
     {"host", LOG_TEXT, AT(host)},
     {"referer", LOG_TEXT, AT(referer)},
     {"user_agent", LOG_TEXT, AT(user_agent)},
+    {"request_id", LOG_TEXT, AT(request_id)},
     {"status", LOG_NUMBER, AT(status)},
     {"bytes", LOG_NUMBER, AT(body_bytes)},
     {"bytes_sent", LOG_NUMBER, AT(sent_bytes)},
@@ -35,6 +37,11 @@ static const struct field {
     {"total_us", LOG_TIME_US, AT(total_ns)},
     {"queue_us", LOG_TIME_US, AT(queue_ns)},
     {"service_us", LOG_TIME_US, AT(service_ns)},
+    {"upstream", LOG_UPSTREAM_NAME, OF_UPSTREAM(name)},
+    {"upstream_status", LOG_UPSTREAM_NUMBER, OF_UPSTREAM(status)},
+    {"upstream_connect_us", LOG_UPSTREAM_US, OF_UPSTREAM(connect_ns)},
+    {"upstream_first_us", LOG_UPSTREAM_US, OF_UPSTREAM(first_ns)},
+    {"upstream_total_us", LOG_UPSTREAM_US, OF_UPSTREAM(total_ns)},
     {"connection", LOG_NUMBER, AT(connection)},
     {"requests", LOG_NUMBER, AT(requests)},
     {"worker", LOG_WORKER, 0},
@@ -87,6 +94,8 @@ enum { PRESETS = sizeof(presets) / sizeof(presets[0]) };
 
 struct compiler {
     struct log_template *template;
+    struct log_needs *needs;
+    unsigned *header_count;
     unsigned growth;      /* of a byte of a text */
     unsigned field_count; /* fields that may be named */
     char *fault;
@@ -111,7 +120,9 @@ static bool refuse_field(const struct compiler *compiler, struct bytes field)
     for (unsigned i = 0; i < compiler->field_count && len < sizeof(known); i++)
         len += (size_t)snprintf(known + len, sizeof(known) - len, " %s",
                                 fields[i].name);
-    return refuse(compiler, "unknown field '%.*s'; there are%s",
+    return refuse(compiler,
+                  "unknown field '%.*s'; there are%s header:NAME "
+                  "response_header:NAME",
                   field.len < 40 ? (int)field.len : 40, field.data, known);
 }
 
@@ -124,6 +135,69 @@ static const struct field *find_field(const struct compiler *compiler,
     return NULL;
 }
 
+/* The name behind "header:" and the like; false: it is not such a field. */
+static bool take_header(struct bytes field, struct bytes *name_out,
+                        enum log_kind *kind_out)
+{
+    static const struct {
+        struct bytes prefix;
+        enum log_kind kind;
+    } kinds[] = {{{"header:", 7}, LOG_HEADER},
+                 {{"response_header:", 16}, LOG_RESPONSE_HEADER}};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        size_t len = kinds[i].prefix.len;
+
+        if (field.len <= len ||
+            !bytes_eq((struct bytes){field.data, len}, kinds[i].prefix))
+            continue;
+        *kind_out = kinds[i].kind;
+        *name_out = bytes_between(field.data + len, field.data + field.len);
+        return true;
+    }
+    return false;
+}
+
+/* A header's name needs no check but for its length: what is no name no
+ * message has. */
+static bool set_header(const struct compiler *compiler, struct log_step *step,
+                       enum log_kind kind, struct bytes name)
+{
+    if (name.len > LOG_HEADER_NAME_MAX)
+        return refuse(compiler, "the name of a header has at most %d bytes",
+                      LOG_HEADER_NAME_MAX);
+    if ((*compiler->header_count)++ == LOG_HEADERS_MAX)
+        return refuse(compiler, "a template has at most %d headers",
+                      LOG_HEADERS_MAX);
+    step->kind = (uint8_t)kind;
+    step->name_len = (uint8_t)name.len;
+    step->name_at = (uint16_t)(name.data - step->literal);
+    compiler->needs->head |= kind == LOG_RESPONSE_HEADER;
+    return true;
+}
+
+static bool set_field(const struct compiler *compiler, struct log_step *step,
+                      struct bytes name)
+{
+    const struct field *field = find_field(compiler, name);
+    struct bytes header;
+    enum log_kind kind;
+
+    if (take_header(name, &header, &kind))
+        return set_header(compiler, step, kind, header);
+    if (!field)
+        return refuse_field(compiler, bytes_between(name.data - 2,
+                                                    name.data + name.len + 1));
+    step->kind = (uint8_t)field->kind;
+    step->offset = field->offset;
+    compiler->needs->id |= field->kind == LOG_TEXT &&
+                           field->offset == AT(request_id);
+    compiler->needs->upstream |= field->kind == LOG_UPSTREAM_NAME ||
+                                 field->kind == LOG_UPSTREAM_NUMBER ||
+                                 field->kind == LOG_UPSTREAM_US;
+    return true;
+}
+
 /* Takes one step off the front of *rest: what stands before the next percent,
  * and the field that this begins; or, of two percents, the first. */
 static bool take_step(const struct compiler *compiler, struct bytes *rest,
@@ -132,7 +206,6 @@ static bool take_step(const struct compiler *compiler, struct bytes *rest,
     const char *end = rest->data + rest->len;
     const char *percent = memchr(rest->data, '%', rest->len);
     const char *close;
-    const struct field *field;
 
     if (!percent)
         percent = end;
@@ -155,13 +228,8 @@ static bool take_step(const struct compiler *compiler, struct bytes *rest,
     close = memchr(percent, '}', rest->len);
     if (!close)
         return refuse(compiler, "'%.40s' has no '}'", percent);
-    field = find_field(compiler, bytes_between(percent + 2, close));
-    if (!field)
-        return refuse_field(compiler, bytes_between(percent, close + 1));
-    step->kind = (uint8_t)field->kind;
-    step->offset = field->offset;
     *rest = bytes_between(close + 1, end);
-    return true;
+    return set_field(compiler, step, bytes_between(percent + 2, close));
 }
 
 _Static_assert((int)LOG_TEMPLATE_BYTES_MAX +
@@ -178,7 +246,7 @@ static void plan_room(struct log_template *template, unsigned growth)
     template->fixed_max = 1; /* the newline */
     for (unsigned i = 0; i < template->step_count; i++) {
         template->fixed_max += template->steps[i].literal_len;
-        if (template->steps[i].kind == LOG_TEXT) {
+        if (template->steps[i].kind <= LOG_LAST_TEXT) {
             template->fixed_max += 3; /* "..." where it was cut */
             texts++;
         } else {
@@ -231,7 +299,10 @@ int log_format_compile(struct log_format *format, const char *text,
             preset = &presets[i];
     *format = (struct log_format){.is_json = preset->is_json};
     for (unsigned i = 0; i < LOG_EVENT_COUNT; i++) {
+        unsigned headers = 0;
         struct compiler compiler = {.template = &format->templates[i],
+                                    .needs = &format->needs,
+                                    .header_count = &headers,
                                     .growth = log_format_growth(format),
                                     .field_count = preset == &own ? OWN_FIELDS
                                                                   : FIELDS,

@@ -181,12 +181,41 @@ static char *put_bool(char *at, bool is_true)
     return is_true ? put(at, "true", 4) : put(at, "false", 5);
 }
 
+static char *put_upstream(char *at, const struct log_entry *entry,
+                          const struct log_step *step, uint64_t unit)
+{
+    uint64_t number =
+        entry->upstream
+            ? *(const uint64_t *)(const void *)((const char *)entry->upstream +
+                                                step->offset)
+            : LOG_NONE;
+
+    return number == LOG_NONE ? put(at, "-", 1) : put_number(at, number / unit);
+}
+
+static struct bytes find_text(const struct log_entry *entry,
+                              const struct log_step *step)
+{
+    struct bytes name = {step->literal + step->name_at, step->name_len};
+
+    if (step->kind == LOG_TEXT)
+        return *(const struct bytes *)find(entry, step);
+    if (step->kind == LOG_UPSTREAM_NAME)
+        return entry->upstream ? entry->upstream->name : BYTES("");
+    return entry->find ? entry->find(entry->context,
+                                     step->kind == LOG_RESPONSE_HEADER, name)
+                       : BYTES("");
+}
+
 static char *put_step(char *at, const struct log_step *step,
                       const struct log_dates *dates, unsigned worker,
                       const struct log_entry *entry)
 {
     switch ((enum log_kind)step->kind) {
-    case LOG_TEXT: /* the caller's */
+    case LOG_TEXT: /* the caller's, as the other texts are */
+    case LOG_UPSTREAM_NAME:
+    case LOG_HEADER:
+    case LOG_RESPONSE_HEADER:
     case LOG_NOTHING:
         return at;
     case LOG_NUMBER:
@@ -212,6 +241,10 @@ static char *put_step(char *at, const struct log_step *step,
         return put_number(at, worker);
     case LOG_REASON:
         return put(at, entry->reason.data, entry->reason.len);
+    case LOG_UPSTREAM_NUMBER:
+        return put_upstream(at, entry, step, 1);
+    case LOG_UPSTREAM_US:
+        return put_upstream(at, entry, step, 1000);
     }
     return at;
 }
@@ -226,8 +259,8 @@ static size_t bound(const struct log_format *format,
     for (unsigned i = 0; i < template->step_count; i++) {
         const struct log_step *step = &template->steps[i];
 
-        if (step->kind == LOG_TEXT) {
-            size_t len = ((const struct bytes *)find(entry, step))->len;
+        if (step->kind <= LOG_LAST_TEXT) {
+            size_t len = find_text(entry, step).len;
 
             texts += len < template->text_max ? len : template->text_max;
         }
@@ -248,9 +281,9 @@ bool log_line_put(struct buf *out, const struct log_format *format,
         const struct log_step *step = &template->steps[i];
 
         at = put(at, step->literal, step->literal_len);
-        if (step->kind == LOG_TEXT)
-            at = put_text(at, *(const struct bytes *)find(entry, step),
-                          template->text_max, format->is_json);
+        if (step->kind <= LOG_LAST_TEXT)
+            at = put_text(at, find_text(entry, step), template->text_max,
+                          format->is_json);
         else
             at = put_step(at, step, dates, worker, entry);
     }

@@ -51,6 +51,8 @@ static const struct option_choice sandboxes[] = {
 static const struct option_choice on_off[] = {{"on", 1}, {"off", 0}, {0}};
 static const struct option_choice proxy_hosts[] = {
     {"keep", PROXY_HOST_KEEP}, {"upstream", PROXY_HOST_UPSTREAM}, {0}};
+static const struct option_choice proxy_traces[] = {
+    {"pass", PROXY_TRACE_PASS}, {"make", PROXY_TRACE_MAKE}, {0}};
 
 /* For what lies in something that has it. */
 static const struct option_choice off[] = {{"off", 0}, {0}};
@@ -274,6 +276,15 @@ const struct option_row option_rows[] = {
      0, proxy_hosts, "Host that they see: the client's, or their own"},
     {NULL, "proxy-name", 0, OPTION_TEXT, AT(proxy_name), "NAME", "sprintd", 0,
      0, NULL, "of this server in Via"},
+    {NULL, "proxy-redirect", 0, OPTION_CHOICE, AT(proxy_redirect), "WHETHER",
+     "on", 0, 0, on_off,
+     "Location and the like, and paths and domains of\n"
+     "cookies, name what the client asks for"},
+    {NULL, "proxy-intercept-errors", 0, OPTION_SWITCH,
+     AT(proxy_intercept_errors), NULL, NULL, 0, 0, NULL,
+     "the servers' errors get an --error-page, too"},
+    {NULL, "proxy-traceparent", 0, OPTION_CHOICE, AT(proxy_traceparent), "WHAT",
+     "pass", 0, 0, proxy_traces, "make: where a request has none (W3C)"},
     {NULL, "proxy-buffer", 0, OPTION_BYTES, AT(proxy_buffer_bytes), "BYTES",
      "64K", 32768, 1ull << 20, NULL, "of a body on its way, each way"},
     {NULL, "proxy-request-buffer", 0, OPTION_BYTES, AT(proxy_request_bytes),
@@ -352,6 +363,10 @@ const struct option_row option_rows[] = {
      "drop", 0, 0, overflows,
      "when writing it falls behind: drop lines and\n"
      "count them, or let workers wait"},
+    {NULL, "request-id", 0, OPTION_CHOICE, AT(request_id), "WHETHER", "on", 0,
+     0, on_off,
+     "X-Request-Id of what is passed on, or logged as\n"
+     "%{request_id}; trusted proxies' own is kept"},
     {NULL, "log-level", 0, OPTION_CHOICE, AT(log_level), "LEVEL", "notice", 0,
      0, levels, "the lightest that is told on standard error"},
     {NULL, "report", 0, OPTION_CHOICE, AT(report), "WHEN", "auto", 0, 0,

@@ -45,9 +45,11 @@ bool upstream_hears(const struct upstream *upstream, uint64_t ms);
  * not listen: who comes is refused, and nobody else gets the port. */
 int hold_port(unsigned *port);
 
-/* Starts a server with one worker that passes all on to it. */
-#define PROXY(upstream, ...) \
-    START("--workers=1", printed("--proxy=/=%s", (upstream)->at), __VA_ARGS__)
+/* Starts a server with one worker that passes all on to it, and names no
+ * request: what is heard is then known to the byte. */
+#define PROXY(upstream, ...)                                      \
+    START("--workers=1", printed("--proxy=/=%s", (upstream)->at), \
+          "--request-id=off", __VA_ARGS__)
 
 /* Fails unless exactly that comes next. */
 #define expect_hears(client, text) \

@@ -99,6 +99,29 @@ static void check_asker(const struct request *request, unsigned choice)
     }
 }
 
+/* The prefix that was taken away is told once, by us, and stands out of what
+ * comes next. */
+static void take_prefix(const struct request *before, struct request *after,
+                        unsigned choice)
+{
+    unsigned kept = 0;
+
+    if (!(choice & HAS_PREFIX))
+        return;
+    for (unsigned i = 0; i < after->field_count; i++) {
+        struct bytes value = after->fields[i].value;
+
+        if (!bytes_ieq(after->fields[i].name, BYTES("X-Forwarded-Prefix"))) {
+            after->fields[kept++] = after->fields[i];
+            continue;
+        }
+        CHECK(value.len >= 4 &&
+              memcmp(value.data + value.len - 4, "/app", 4) == 0);
+    }
+    CHECK(kept + !bytes_eq(before->path, BYTES("*")) == after->field_count);
+    after->field_count = (uint8_t)kept;
+}
+
 static void check_again(const struct request *before, struct bytes head,
                         unsigned choice)
 {
@@ -112,10 +135,11 @@ static void check_again(const struct request *before, struct bytes head,
 
     read_head(&again, head, head.len, 1);
     if (again.verdict == HTTP1_DONE) {
-        const struct request *after = &again.request;
+        struct request *after = &again.request;
 
         CHECK(again.used == head.len);
         check_request(after, again.copy, again.used);
+        take_prefix(before, after, choice);
         check_target(before, after, choice & HAS_PREFIX);
         check_body(before, after, choice);
         check_relayed(fields_of(before), fields_of(after), ours);
@@ -127,7 +151,7 @@ static void check_again(const struct request *before, struct bytes head,
                                         : BYTES("up:9000")));
         CHECK(count_of(after, FIELD_VIA) == count_of(before, FIELD_VIA) + 1);
     } else {
-        CHECK(before->field_count > REQUEST_FIELDS_MAX - 9 ||
+        CHECK(before->field_count > REQUEST_FIELDS_MAX - 10 ||
               head.len > HTTP1_HEAD_BYTES_MAX ||
               before->line.len > HTTP1_LINE_BYTES_MAX - 16);
     }

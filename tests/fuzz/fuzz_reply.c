@@ -241,6 +241,68 @@ static void relay_final_head(const struct request *request,
     response_fini(&response);
 }
 
+/* --- Names that are the client's --------------------------------------------- */
+
+static bool is_host(struct bytes value)
+{
+    return value.len >= 2 && *value.data == '/' &&
+           (value.data[1] == '/' || value.data[1] == '\\');
+}
+
+/* No other field may come of a value, and no other host of a path. */
+static void check_renamed(const struct reply *before, const struct reply *after)
+{
+    unsigned at = 0;
+
+    for (unsigned i = 0; i < after->field_count; i++) {
+        struct bytes name = after->fields[i].name;
+        bool is_ours = bytes_eq(name, BYTES("Via")) ||
+                       bytes_eq(name, BYTES("Content-Length")) ||
+                       bytes_eq(name, BYTES("Date"));
+
+        while (at < before->field_count &&
+               !bytes_eq(before->fields[at].name, name))
+            at++;
+        CHECK(at < before->field_count || is_ours);
+        if (at < before->field_count && bytes_ieq(name, BYTES("Location")) &&
+            is_host(after->fields[i].value))
+            CHECK(bytes_eq(before->fields[at].value, after->fields[i].value));
+        at += at < before->field_count;
+    }
+}
+
+static void relay_renamed_head(const struct request *request,
+                               const struct reply *reply)
+{
+    static const struct now now = {.wall_s = WALL_S};
+    static const struct response_style style = {.now = &now};
+    static const struct bytes prefixes[][2] = {
+        {{"/app", 4}, {"/", 1}}, {{"", 0}, {"/v1", 3}}, {{"", 0}, {"", 0}}};
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+        struct relay renaming = relay;
+        struct answer again;
+        struct buf head;
+
+        renaming.renames = true;
+        renaming.host = BYTES("b");
+        renaming.strip = prefixes[i][0];
+        renaming.replace = prefixes[i][1];
+        buf_init(&head, NULL, 0, RELAY_HEAD_BYTES_MAX);
+        if (relay_reply(&renaming, request, reply, &style, &head) ==
+            RELAY_DONE) {
+            buf_put_literal(&head, "\r\n");
+            read_answer(&again, buf_bytes(&head), head.len, 1);
+            if (again.verdict == HTTP1_DONE) {
+                CHECK(again.used == head.len);
+                check_renamed(reply, &again.reply);
+            }
+            free(again.copy);
+        }
+        buf_fini(&head);
+    }
+}
+
 /* --- The body ------------------------------------------------------------ */
 
 struct reading_body {
@@ -362,10 +424,12 @@ static bool take_reply(const struct request *request, struct bytes *text,
         check_reply(reply, whole.copy, whole.used);
         text->data += whole.used;
         text->len -= whole.used;
-        if (reply->status < 200)
+        if (reply->status < 200) {
             relay_interim_head(request, reply);
-        else
+        } else {
             relay_final_head(request, reply);
+            relay_renamed_head(request, reply);
+        }
         goes_on = take_body(reply_framing(reply, request->method),
                             reply->content_length, text, split) &&
                   reply->persists;

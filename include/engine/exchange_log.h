@@ -1,0 +1,18 @@
+/*
+ * exchange_log - what only some formats of the access log tell of an exchange.
+ *
+ * Thread: the worker's of the exchange.
+ */
+#ifndef ENGINE_EXCHANGE_LOG_H
+#define ENGINE_EXCHANGE_LOG_H
+
+#include "http/exchange.h"
+#include "observe/log_entry.h"
+
+/* Fills in of entry what it says of header fields, the request's id and the
+ * server that was asked. upstream: its room, while entry is used. */
+void exchange_log_describe(const struct exchange *exchange,
+                           struct log_entry *entry,
+                           struct log_upstream *upstream);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * trace - names by which a request is found again in the logs and traces of
+ * all that it passes.
+ *
+ *   X-Request-Id: 9f86d081884c7d659a2feaa0c55ad015      this server's log, too
+ *   traceparent: 00-9f86...d015-a3bf4f1b2b0b822c-01     W3C Trace Context
+ *
+ * Of what comes in, an id is believed of trusted proxies only, or anybody
+ * could have two requests look like one; a traceparent is believed of all,
+ * since whoever traces decides that for itself. Names are made of a secret and
+ * a count: nobody foresees them, and no system call is made for one.
+ *
+ * Thread: one.
+ * Owns:   nothing but itself.
+ */
+#ifndef HTTP_TRACE_H
+#define HTTP_TRACE_H
+
+#include "base/siphash.h"
+#include "http/exchange.h"
+#include "http/forwarded.h"
+
+enum { TRACE_ID_LEN = 32, TRACE_PARENT_LEN = 55 };
+
+struct trace {
+    struct siphash_key key;
+    uint64_t count;
+};
+
+/* 0 or -errno. */
+MUST_USE int trace_init(struct trace *trace);
+
+/* Names an exchange that has no name yet: as a trusted neighbour does, or anew.
+ * Its response, whose head is yet to be ended, tells the name. */
+void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
+                    struct exchange *exchange);
+
+/* Whether there is exactly one traceparent, and it is valid. */
+bool trace_has_parent(const struct request *request);
+
+/* The first span of a trace, to be recorded, as it is where nothing is said.
+ * Its trace is named like the request where that has such a name. */
+void trace_make_parent(struct trace *trace, struct bytes request_id,
+                       char out[TRACE_PARENT_LEN]);
+
+#endif
