@@ -291,10 +291,85 @@ static void no_trailers_are_none(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
+/* --- Names ---------------------------------------------------------------- */
+
+static void names_are_the_clients_where_wished(void **state)
+{
+    static const struct {
+        const char *strip, *replace, *before, *after;
+    } cases[] = {
+        {"/app", "/", "Location: /x", "Location: /app/x"},
+        {"/app", "/", "LOCATION: http://UP:80/x", "LOCATION: /app/x"},
+        {"/app", "/", "Location: //up/x", "Location: /app/x"},
+        {"/app", "/", "Location: https://up/x", "Location: https://up/x"},
+        {"/app", "/", "Location: http://up:81/x", "Location: http://up:81/x"},
+        {"/app", "/", "Location: http://a:80", "Location: http://a:80/app"},
+        {"/app", "/", "Location: http:/x", "Location: http:/x"},
+        {"/app", "/", "Location: http://", "Location: http://"},
+        {"/app", "/", "Location: ", "Location: "},
+        {"/app", "/v1/", "Location: /v1?a", "Location: /app?a"},
+        {"/app", "/v1", "Location: http://up#a", "Location: /#a"},
+        {"", "/v1", "Location: http://up/v1", "Location: /"},
+        {"", "", "Location: http://up", "Location: /"},
+        {"", "", "Location: http://up//evil", "Location: http://up//evil"},
+        {"", "", "Location: http://up/\\evil", "Location: http://up/\\evil"},
+        {"/app", "/", "Refresh: ", "Refresh: "},
+        {"/app", "/", "Refresh: 1;", "Refresh: 1;"},
+        {"/app", "/", "Refresh: 1 ; URL = \"/x\" y",
+         "Refresh: 1 ; URL = \"/app/x\" y"},
+        {"/app", "/", "Refresh: 1; /x", "Refresh: 1; /app/x"},
+        {"/app", "/", "Set-Cookie: ", "Set-Cookie: "},
+        {"/app", "/", "Set-Cookie: a=b;", "Set-Cookie: a=b;"},
+        {"/app", "/", "Set-Cookie: path=/;path", "Set-Cookie: path=/;path"},
+        {"/app", "/", "Set-Cookie: a;Path = /x ;B",
+         "Set-Cookie: a;Path = /app/x;B"},
+        {"/app", "/", "Set-Cookie: a;domain=UP", "Set-Cookie: a"},
+        {"/app", "/", "X-Location: /x", "X-Location: /x"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char answered[200], expected[200];
+
+        relay.renames = true;
+        relay.host = BYTES("up");
+        relay.strip = bytes_of(cases[i].strip);
+        relay.replace = bytes_of(cases[i].replace);
+        snprintf(answered, sizeof(answered), OK "%s\r\n\r\n", cases[i].before);
+        snprintf(expected, sizeof(expected), OK "%s\r\n" VIA DATE,
+                 cases[i].after);
+        assert_goes_on(GET, answered, expected);
+    }
+}
+
+static void an_id_of_ours_stands_instead_of_theirs(void **state)
+{
+    (void)state;
+    assert_goes_on(GET, OK "X-Request-Id: b\r\n\r\n",
+                   OK "X-Request-Id: b\r\n" VIA DATE);
+    relay.request_id = BYTES("a");
+    assert_goes_on(GET, OK "X-Request-Id: b\r\n\r\n", OK VIA DATE);
+}
+
+static void an_error_keeps_what_does_not_describe_its_body(void **state)
+{
+    (void)state;
+    parse(GET, "HTTP/1.1 404 No\r\nContent-Type: a\r\nETag: \"b\"\r\n"
+               "Connection: X-A\r\nX-A: 1\r\nDate: then\r\nServer: x\r\n"
+               "WWW-Authenticate: c\r\nRetry-After: 2\r\n\r\n");
+    assert_int_equal(relay_error(&relay, &request, &reply, &out), RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_string_equal(storage,
+                        "WWW-Authenticate: c\r\nRetry-After: 2\r\n" VIA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_reply_is_made_anew),
+        TEST(names_are_the_clients_where_wished),
+        TEST(an_id_of_ours_stands_instead_of_theirs),
+        TEST(an_error_keeps_what_does_not_describe_its_body),
         TEST(what_belongs_to_one_connection_stays_there),
         TEST(connection_may_not_take_away_what_is_for_all),
         TEST(a_length_is_left_where_no_body_follows),

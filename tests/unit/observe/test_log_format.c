@@ -10,13 +10,38 @@
 static struct log_format format;
 static char fault[LOG_FAULT_BYTES_MAX];
 
-static const char *const fields[] = {
-    "remote",   "remote_port", "time",       "time_iso",  "msec",
-    "request",  "method",      "target",     "path",      "query",
-    "protocol", "host",        "status",     "bytes",     "bytes_sent",
-    "referer",  "user_agent",  "total_us",   "queue_us",  "service_us",
-    "worker",   "requests",    "connection", "keepalive", "complete",
-    "bytes_in"};
+static const char *const fields[] = {"remote",
+                                     "remote_port",
+                                     "time",
+                                     "time_iso",
+                                     "msec",
+                                     "request",
+                                     "method",
+                                     "target",
+                                     "path",
+                                     "query",
+                                     "protocol",
+                                     "host",
+                                     "status",
+                                     "bytes",
+                                     "bytes_sent",
+                                     "referer",
+                                     "user_agent",
+                                     "total_us",
+                                     "queue_us",
+                                     "service_us",
+                                     "worker",
+                                     "requests",
+                                     "connection",
+                                     "keepalive",
+                                     "complete",
+                                     "bytes_in",
+                                     "request_id",
+                                     "upstream",
+                                     "upstream_status",
+                                     "upstream_connect_us",
+                                     "upstream_first_us",
+                                     "upstream_total_us"};
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
@@ -100,6 +125,31 @@ static void every_field_has_a_name(void **state)
     }
 }
 
+static void a_format_says_what_must_be_seen_to(void **state)
+{
+    static const struct {
+        const char *text;
+        bool id, upstream, head;
+    } cases[] = {
+        {"combined", false, false, false},
+        {"json", false, false, false},
+        {"%{header:A}", false, false, false},
+        {"%{request_id}", true, false, false},
+        {"%{upstream}", false, true, false},
+        {"%{upstream_status}", false, true, false},
+        {"%{upstream_total_us}", false, true, false},
+        {"%{response_header:A}", false, false, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_accepted(cases[i].text);
+        assert_int_equal(format.needs.id, cases[i].id);
+        assert_int_equal(format.needs.upstream, cases[i].upstream);
+        assert_int_equal(format.needs.head, cases[i].head);
+    }
+}
+
 /* --- What is refused -------------------------------------------------------- */
 
 static void what_is_wrong_is_said(void **state)
@@ -120,6 +170,8 @@ static void what_is_wrong_is_said(void **state)
         {"%h %{status}", "'%h' is no field"},
         {"%{status} 100% sure", "'% ' is no field"},
         {"%{reason}", "'%{reason}'"},
+        {"%{header:}", "'%{header:}'"},
+        {"%{response_header}", "'%{response_header}'"},
         {"combine", "neither common, combined, json, events"},
         {"Combined", "neither"},
         {"100%%", "neither"},
@@ -211,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_template_tells_of_requests_alone),
         cmocka_unit_test(a_template_becomes_literals_and_fields),
         cmocka_unit_test(every_field_has_a_name),
+        cmocka_unit_test(a_format_says_what_must_be_seen_to),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(an_unknown_field_is_told_all_there_are),
         cmocka_unit_test(a_long_name_is_cut_in_what_is_said),

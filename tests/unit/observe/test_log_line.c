@@ -12,10 +12,28 @@
 static const struct address peer = {
     .family = ADDRESS_IPV4, .port = 51234, .octets = {192, 0, 2, 7}};
 
+static const struct log_upstream upstream = {.name = {"10.0.0.1:80", 11},
+                                             .status = 200,
+                                             .connect_ns = 999,
+                                             .first_ns = 1999999,
+                                             .total_ns = LOG_NONE};
+
 static struct log_entry entry;
 static struct now now;
 static struct log_format format;
 static char text[LOG_LINE_BYTES_MAX + 1];
+
+static struct bytes find_header(const void *context, bool is_response,
+                                struct bytes name)
+{
+    assert_ptr_equal(context, &peer);
+    if (bytes_eq(name, BYTES("Odd")))
+        return BYTES("\"\n\xff");
+    if (!bytes_eq(name, BYTES("Two")))
+        return BYTES("");
+    return is_response ? BYTES("two of the response")
+                       : BYTES("two of the request");
+}
 
 static int set_up(void **state)
 {
@@ -35,6 +53,10 @@ static int set_up(void **state)
                                .host = BYTES("example.org:80"),
                                .referer = BYTES("http://there/"),
                                .user_agent = BYTES("browser/1.0 (it)"),
+                               .request_id = BYTES("4bf9"),
+                               .upstream = &upstream,
+                               .find = find_header,
+                               .context = &peer,
                                .status = 206,
                                .keep_alive = true,
                                .is_complete = false,
@@ -105,6 +127,14 @@ static void every_field_tells_its_own(void **state)
         {"%{bytes_in}", "98765432109"},
         {"%{referer}", "http://there/"},
         {"%{user_agent}", "browser/1.0 (it)"},
+        {"%{request_id}", "4bf9"},
+        {"%{upstream}", "10.0.0.1:80"},
+        {"%{upstream_status}", "200"},
+        {"%{upstream_connect_us}", "0"},
+        {"%{upstream_first_us}", "1999"},
+        {"%{upstream_total_us}", "-"},
+        {"%{header:Two}", "two of the request"},
+        {"%{response_header:Two}", "two of the response"},
         {"%{total_us}", "3999"},
         {"%{queue_us}", "2000"},
         {"%{service_us}", "1"},
@@ -132,10 +162,22 @@ static void what_is_not_there_is_a_dash(void **state)
     (void)state;
     entry.request_line = entry.method = entry.target = entry.path =
         entry.query = entry.protocol = entry.host = entry.referer =
-            entry.user_agent = (struct bytes){NULL, 0};
+            entry.user_agent = entry.request_id = (struct bytes){NULL, 0};
+    entry.upstream = NULL;
     assert_string_equal(line_as("%{request}%{method}%{target}%{path}%{query}"
-                                "%{protocol}%{host}%{referer}%{user_agent}"),
-                        "---------");
+                                "%{protocol}%{host}%{referer}%{user_agent}"
+                                "%{request_id}%{upstream}%{upstream_status}"
+                                "%{upstream_first_us}%{header:One}"),
+                        "--------------");
+    entry.find = NULL;
+    assert_string_equal(line_as("%{response_header:Two}"), "-");
+}
+
+static void headers_are_escaped_like_other_texts(void **state)
+{
+    (void)state;
+    assert_string_equal(line_as("%{header:Odd}%{response_header:Odd}"),
+                        "\\x22\\x0a\\xff\\x22\\x0a\\xff");
 }
 
 static void every_kind_of_peer_is_named(void **state)
@@ -438,6 +480,7 @@ int main(void)
         TEST(every_field_tells_its_own),
         TEST(literals_stand_between_them),
         TEST(what_is_not_there_is_a_dash),
+        TEST(headers_are_escaped_like_other_texts),
         TEST(every_kind_of_peer_is_named),
         TEST(common_and_combined_are_as_readers_know_them),
         TEST(json_is_one_object),
