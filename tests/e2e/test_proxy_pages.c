@@ -192,7 +192,8 @@ static void a_long_error_is_not_read_to_its_end(void **state)
 static void an_error_before_the_body_is_intercepted_too(void **state)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server = PROXY(upstream, PAGES, "--proxy-intercept-errors");
+    struct server *server = PROXY(upstream, PAGES, "--proxy-intercept-errors",
+                                  "--proxy-request-buffer=0");
     struct client *client = client_open(server);
     struct client *peer;
 
