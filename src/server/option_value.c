@@ -7,6 +7,8 @@
 #include "observe/access_log.h"
 #include "server/option_rule.h"
 
+enum { MS_PER_HOUR = 3600 * 1000 };
+
 /* --- Values --------------------------------------------------------------- */
 
 /* Digits, with a fraction where scale > 1; then one of the suffixes, which
@@ -56,7 +58,8 @@ static bool read_number(const struct option_row *row, const char *text,
                                                  {"m", 1 << 20}, {"G", 1 << 30},
                                                  {"g", 1 << 30}, {0}};
     static const struct option_choice times[] = {
-        {"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {0}};
+        {"", 1000},   {"s", 1000},        {"ms", 1},
+        {"m", 60000}, {"h", MS_PER_HOUR}, {0}};
     const struct option_choice *suffixes = row->kind == OPTION_BYTES  ? sizes
                                            : row->kind == OPTION_TIME ? times
                                                                       : plain;
@@ -239,7 +242,9 @@ void option_explain(FILE *to, const struct option_row *row, const char *text)
                 (unsigned long long)row->min, (unsigned long long)row->max);
         break;
     case OPTION_TIME:
-        fputs("a time of at most 24 hours, such as 500ms, 30 or 2m", to);
+        fprintf(to, "a time from %llums to %lluh, such as 500ms, 30, 2m or 1h",
+                (unsigned long long)row->min,
+                (unsigned long long)(row->max / MS_PER_HOUR));
         break;
     case OPTION_RATE:
         fputs("auto, off, or bits a second from 8K on, such as 80M", to);

@@ -80,6 +80,8 @@ static void numbers_sizes_and_times_are_read(void **state)
                  {"send-timeout", "250ms", AT(send_ms), 250},
                  {"send-rate-min", "10K", AT(send_rate_min), 10240},
                  {"drain-timeout", "0", AT(drain_ms), 0},
+                 {"drain-timeout", "0.5h", AT(drain_ms), 1800000},
+                 {"drain-timeout", "24h", AT(drain_ms), 86400000},
                  {"schedule", "srpt", AT(schedule), SCHED_POLICY_SRPT},
                  {"schedule", "fsp", AT(schedule), SCHED_POLICY_FSP},
                  {"schedule", "fifo", AT(schedule), SCHED_POLICY_FIFO},

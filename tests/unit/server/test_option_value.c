@@ -1,5 +1,7 @@
 #include "server/option_value.h"
 
+#include <errno.h>
+
 #include "told.h"
 
 static void what_was_told_is_printed_as_a_file_has_it(void **state)
@@ -65,10 +67,41 @@ static void schedules_and_policies_are_called_by_their_names(void **state)
     assert_string_equal(option_cache_policy_name(&options), "s3fifo");
 }
 
+static void *base_of(const struct option_row *row)
+{
+    return row->scope == OPTION_LOCATION ? (void *)&options.location : &options;
+}
+
+/* What a message asks for is taken. */
+static void a_time_may_be_what_its_message_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        char said[200] = "";
+        char least[20], most[20];
+        FILE *to;
+
+        if (row->kind != OPTION_TIME)
+            continue;
+        to = fmemopen(said, sizeof(said) - 1, "w");
+        option_explain(to, row, "");
+        fclose(to);
+        assert_int_equal(sscanf(said, "is not a time from %19s to %19[^,],",
+                                least, most),
+                         2);
+        assert_int_equal(option_set(base_of(row), row, least, NULL), 0);
+        assert_int_equal(option_set(base_of(row), row, most, NULL), 0);
+        assert_int_equal(option_set(base_of(row), row, "1h", NULL), 0);
+        assert_int_equal(option_set(base_of(row), row, "25h", NULL), -EINVAL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_told_is_printed_as_a_file_has_it),
+        cmocka_unit_test(a_time_may_be_what_its_message_says),
         cmocka_unit_test(schedules_and_policies_are_called_by_their_names),
     };
 
