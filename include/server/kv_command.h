@@ -3,7 +3,9 @@
  *
  *   sprintd kv export FOLDER        to standard output
  *   sprintd kv import FOLDER        from standard input; no server may have it
- *   sprintd kv backup FOLDER TO     a store of its own, while one has it open
+ *   sprintd kv backup FOLDER TO     a store of its own
+ *
+ * A server may have the store that is exported or backed up.
  *
  * Thread: the main one, in a process that does nothing else.
  */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "server/option_value.h"
+#include "server/program_command.h"
 
 enum { HELP_COLUMN = 30, HELP_WIDTH = 80 };
 
@@ -133,14 +134,16 @@ static void print_row_help(FILE *to, const struct option_row *row)
 
 void command_line_print_help(FILE *to)
 {
+    fputs("Usage: sprintd [OPTIONS] [DOCROOT]\n", to);
+    for (size_t i = 0; i < program_command_count; i++)
+        program_command_print_usages(to, &program_commands[i], "       ",
+                                     "       ");
     fputs(
-        "Usage: sprintd [OPTIONS] [DOCROOT]\n"
-        "       sprintd top [--once] URL\n"
-        "       sprintd ctl [--control SOCKET] COMMAND\n"
         "Serves the files below DOCROOT (default: www), or the sites of a\n"
-        "configuration file, over HTTP/1.1, the shortest response first; or\n"
-        "watches a server that does, by the URL of its --status; or commands\n"
-        "one, through its --control (a DOCROOT named top is ./top).\n",
+        "configuration file, over HTTP/1.1, the shortest response first. top\n"
+        "watches a server that does, by the URL of its --status; ctl commands\n"
+        "one, through its --control; kv writes a store out as lines of JSON,\n"
+        "reads them in, or copies it (a DOCROOT named top is ./top).\n",
         to);
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
@@ -162,7 +165,7 @@ void command_line_print_help(FILE *to)
         print_row_help(to, row);
     }
     fputs(
-        "\nSizes take K, M, G (1024); times take ms, s, m.\n"
+        "\nSizes take K, M, G (1024); times take ms, s, m, h.\n"
         "SIGTERM and SIGINT stop within --drain-timeout, SIGQUIT without it,\n"
         "a second one at once; SIGHUP reads the configuration anew, SIGUSR1\n"
         "opens the access log anew, SIGUSR2 prints statistics and, with\n"

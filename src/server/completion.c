@@ -5,6 +5,7 @@
 #include "server/config_site.h"
 #include "server/control.h"
 #include "server/option_table.h"
+#include "server/program_command.h"
 
 static bool takes_file(const struct option_row *row)
 {
@@ -20,9 +21,15 @@ static void print_control_names(FILE *to)
                 control_name((enum control_command)i));
 }
 
+static void print_program_commands(FILE *to)
+{
+    for (size_t i = 0; i < program_command_count; i++)
+        fprintf(to, "%s%s", i > 0 ? " " : "", program_commands[i].name);
+}
+
 /* --- bash ----------------------------------------------------------------- */
 
-/* Of `sprintd ctl` and `sprintd top`. */
+/* Of `sprintd ctl` and the like. */
 static void print_bash_commands(FILE *to)
 {
     fputs("    case $COMP_CWORD-${COMP_WORDS[1]} in\n"
@@ -39,6 +46,14 @@ static void print_bash_commands(FILE *to)
           "        return ;;\n"
           "    *-top)\n"
           "        COMPREPLY=($(compgen -W --once -- \"$now\"))\n"
+          "        return ;;\n"
+          "    2-kv)\n"
+          "        COMPREPLY=($(compgen -W 'export import backup' -- "
+          "\"$now\"))\n"
+          "        return ;;\n"
+          "    *-kv)\n"
+          "        compopt -o filenames\n"
+          "        COMPREPLY=($(compgen -d -- \"$now\"))\n"
           "        return ;;\n"
           "    esac\n",
           to);
@@ -90,7 +105,13 @@ void completion_print_bash(FILE *to)
     fputs("' -- \"$now\")) ;;\n"
           "    *)\n"
           "        compopt -o filenames\n"
-          "        COMPREPLY=($(compgen -f -- \"$now\")) ;;\n"
+          "        COMPREPLY=($(compgen -f -- \"$now\"))\n"
+          "        if [[ $COMP_CWORD == 1 ]]; then\n"
+          "            COMPREPLY+=($(compgen -W '",
+          to);
+    print_program_commands(to);
+    fputs("' -- \"$now\"))\n"
+          "        fi ;;\n"
           "    esac\n"
           "}\n"
           "complete -F _sprintd sprintd\n",
@@ -159,6 +180,10 @@ void completion_print_zsh(FILE *to)
           "1-top)\n"
           "    _arguments '--once[and no more]' '*:URL:'\n"
           "    return ;;\n"
+          "1-kv)\n"
+          "    _arguments '2:COMMAND:(export import backup)' "
+          "'*:FOLDER:_files -/'\n"
+          "    return ;;\n"
           "esac\n"
           "_arguments -s",
           to);
@@ -170,5 +195,7 @@ void completion_print_zsh(FILE *to)
             print_zsh_option(to, row, "-", letter);
         print_zsh_option(to, row, "--", row->name);
     }
-    fputs(" \\\n    '*:DOCROOT:_files -/'\n", to);
+    fputs(" \\\n    '1:DOCROOT:{_files -/; compadd ", to);
+    print_program_commands(to);
+    fputs("}'\n", to);
 }

@@ -13,10 +13,8 @@
 #include "server/command_line.h"
 #include "server/config_dump.h"
 #include "server/configuration.h"
-#include "server/ctl.h"
-#include "server/kv_command.h"
+#include "server/program_command.h"
 #include "server/server.h"
-#include "server/top.h"
 #include "server/version.h"
 
 static void print_version(FILE *to)
@@ -74,16 +72,13 @@ static void fill_standard(void)
 
 int main(int argc, char **argv)
 {
+    const struct program_command *command;
     struct options options;
     int status;
 
     fill_standard();
-    if (argc > 1 && strcmp(argv[1], "kv") == 0)
-        return kv_command_run(argc - 2, argv + 2);
-    if (argc > 1 && strcmp(argv[1], "top") == 0)
-        return top_run(argc - 2, argv + 2, stderr);
-    if (argc > 1 && strcmp(argv[1], "ctl") == 0)
-        return ctl_run(argc - 2, argv + 2, stdout, stderr);
+    if (argc > 1 && (command = program_command_find(argv[1])))
+        return command->run(argc - 2, argv + 2);
     status = configuration_read(&options, argc, argv, stderr);
     if (status == EX_OK)
         status = run(&options, argc, argv);

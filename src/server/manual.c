@@ -4,6 +4,7 @@
 #include "server/config_outline.h"
 #include "server/config_site.h"
 #include "server/option_table.h"
+#include "server/program_command.h"
 #include "server/version.h"
 
 /* --- Text for roff -------------------------------------------------------- */
@@ -92,7 +93,7 @@ static void print_key(FILE *to, const struct option_row *row)
 
 static const char values[] =
     "Sizes take K, M and G (of 1024), rates the same (of 1000); times take\n"
-    "ms, s and m, and are seconds without.\n";
+    "ms, s, m and h, and are seconds without.\n";
 
 /* --- sprintd(8) ----------------------------------------------------------- */
 
@@ -120,7 +121,16 @@ static const char commands[] =
     "sending and ends. If the new one cannot start, the old one goes on.\n"
     ".TP\n.B reopen\nOpen the access log anew.\n"
     ".TP\n.B report\nPrint statistics.\n"
-    ".RE\n";
+    ".RE\n"
+    ".TP\n\\fBsprintd kv export\\fR \\fIFOLDER\\fR\n"
+    "Writes the store of \\fB\\-\\-kv\\fR in that folder to standard output,\n"
+    "a line of JSON for each key. A server may have it open, and goes on\n"
+    "writing.\n"
+    ".TP\n\\fBsprintd kv import\\fR \\fIFOLDER\\fR\n"
+    "Reads such lines from standard input into a store, which no server may\n"
+    "have open.\n"
+    ".TP\n\\fBsprintd kv backup\\fR \\fIFOLDER TO\\fR\n"
+    "Copies a store to another folder, whether or not a server has it.\n";
 
 static const char signals[] =
     ".SH SIGNALS\n"
@@ -202,17 +212,44 @@ static const char examples[] =
     ".SH SEE ALSO\n"
     ".BR sprintd.conf (5),\n.BR logrotate (8),\n.BR systemd (1)\n";
 
+/* Bold what is written so, in italics what stands for something. */
+static void print_usage(FILE *to, const char *usage)
+{
+    fputs("\\fB", to);
+    while (*usage) {
+        size_t len = strspn(usage, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+        if (len > 1)
+            fprintf(to, "\\fI%.*s\\fB", (int)len, usage);
+        else
+            print_char(to, *usage, false);
+        usage += len > 1 ? len : 1;
+    }
+    fputs("\\fR\n", to);
+}
+
+static void print_usages(FILE *to)
+{
+    for (size_t i = 0; i < program_command_count; i++) {
+        const struct program_command *command = &program_commands[i];
+
+        for (size_t k = 0; command->usages[k]; k++) {
+            fprintf(to, ".br\n.B sprintd %s\n", command->name);
+            print_usage(to, command->usages[k]);
+        }
+    }
+}
+
 void manual_print_program(FILE *to)
 {
     print_head(to, "sprintd", 8,
                "web server that sends the shortest response first");
     fputs(".SH SYNOPSIS\n"
           ".B sprintd\n[\\fIOPTIONS\\fR] [\\fIDOCROOT\\fR]\n.br\n"
-          ".B sprintd \\-\\-config\n.I FILE\n[\\fIOPTIONS\\fR]\n.br\n"
-          ".B sprintd top\n[\\fB\\-\\-once\\fR] \\fIURL\\fR\n.br\n"
-          ".B sprintd ctl\n"
-          "[\\fB\\-\\-control\\fR \\fISOCKET\\fR] \\fICOMMAND\\fR\n"
-          ".SH DESCRIPTION\n"
+          ".B sprintd \\-\\-config\n.I FILE\n[\\fIOPTIONS\\fR]\n",
+          to);
+    print_usages(to);
+    fputs(".SH DESCRIPTION\n"
           ".B sprintd\n"
           "serves the files below \\fIDOCROOT\\fR, or the sites of a\n"
           "configuration file, over HTTP/1.1. What is left to send of each\n"
@@ -221,7 +258,9 @@ void manual_print_program(FILE *to)
           ".B sprintd top\n"
           "and\n"
           ".B sprintd ctl\n"
-          "speak to a server that runs; see COMMANDS.\n"
+          "speak to a server that runs,\n"
+          ".B sprintd kv\n"
+          "works on a store; see COMMANDS.\n"
           ".SH OPTIONS\n"
           "An option's value follows as the next argument or behind '='.\n"
           "What is on or off is turned off by \\fB=no\\fR. Every option but\n"

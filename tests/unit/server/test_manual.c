@@ -9,9 +9,11 @@
 #include <cmocka.h>
 
 #include "../place.h"
+#include "server/command_line.h"
 #include "server/completion.h"
 #include "server/control.h"
 #include "server/option_table.h"
+#include "server/program_command.h"
 
 typedef void print_fn(FILE *to);
 
@@ -149,6 +151,38 @@ static void every_command_has_its_place_in_all_of_them(void **state)
     free(zsh);
 }
 
+static void what_is_no_server_is_told_of_in_all_of_them(void **state)
+{
+    char *help = print(command_line_print_help);
+    char *program = print(manual_print_program);
+    char *bash = print(completion_print_bash);
+    char *zsh = print(completion_print_zsh);
+
+    (void)state;
+    for (size_t i = 0; i < program_command_count; i++) {
+        const struct program_command *command = &program_commands[i];
+        char text[100];
+
+        for (size_t k = 0; command->usages[k]; k++) {
+            snprintf(text, sizeof(text), " sprintd %s %s\n", command->name,
+                     command->usages[k]);
+            assert_non_null(strstr(help, text));
+        }
+        snprintf(text, sizeof(text), ".br\n.B sprintd %s\n", command->name);
+        assert_non_null(strstr(program, text));
+        snprintf(text, sizeof(text), "\n.TP\n\\fBsprintd %s", command->name);
+        assert_non_null(strstr(program, text));
+        snprintf(text, sizeof(text), "*-%s)\n", command->name);
+        assert_non_null(strstr(bash, text));
+        snprintf(text, sizeof(text), "1-%s)\n", command->name);
+        assert_non_null(strstr(zsh, text));
+    }
+    free(help);
+    free(program);
+    free(bash);
+    free(zsh);
+}
+
 static void the_program_s_page_has_every_section(void **state)
 {
     static const char *const sections[] = {
@@ -174,7 +208,9 @@ static void bash_completes_commands(void **state)
     (void)state;
     judge(completion_print_bash, "bash",
           "bash -c '. ./page && COMP_CWORD=2 COMP_WORDS=(sprintd ctl re) && "
-          "_sprintd && test \"${COMPREPLY[*]}\" = \"reload reopen report\"'");
+          "_sprintd && test \"${COMPREPLY[*]}\" = \"reload reopen report\" && "
+          "COMP_CWORD=2 COMP_WORDS=(sprintd kv e) && "
+          "_sprintd && test \"${COMPREPLY[*]}\" = export'");
 }
 
 int main(void)
@@ -182,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_has_its_place_in_all_of_them),
         cmocka_unit_test(every_command_has_its_place_in_all_of_them),
+        cmocka_unit_test(what_is_no_server_is_told_of_in_all_of_them),
         cmocka_unit_test(the_program_s_page_has_every_section),
         cmocka_unit_test(the_pages_are_sound_roff),
         cmocka_unit_test(the_completions_are_sound_shell),
