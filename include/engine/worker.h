@@ -27,10 +27,11 @@
 #include "handler/status.h"
 #include "io/mailbox.h"
 
-enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 16 };
+enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };
 
-/* A proxy, and where it is. */
+/* A proxy, and where it is: as struct proxied has it. */
 struct worker_proxy {
+    const char *const *said_in;
     struct bytes prefix;
     struct proxy_options options; /* the worker fills in style and pipes */
     struct upstream_probe_options probe; /* without a path: none */
@@ -46,7 +47,7 @@ struct worker_service {
     struct status_audience status_audience;  /* borrowed as what sites names */
     struct kv_access kv_access;              /* to all stores; borrowed, too */
     const struct stats_upstreams *upstreams; /* the same, for status */
-    const struct worker_proxy *proxied;      /* the same; in every site */
+    const struct worker_proxy *proxied;      /* the same */        
     size_t proxied_count;                    /* WORKER_PROXIES_MAX at most */
     const struct cidrs *proxies;             /* trusted; borrowed as well */
     bool proxies_introduce;                  /* conn_set.h */

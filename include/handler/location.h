@@ -22,6 +22,7 @@ struct location_options {
     const char *root;    /* what is below it is served by the whole path */
     bool strip_prefix;   /* or by what is behind the location's */
     const char *index;   /* of a directory */
+    struct texts proxy;  /* "PREFIX=SERVERS": server/proxy_rule.h */
     bool status_page;    /* the statistics instead of files */
     const char *respond; /* this text instead of files; NULL: files */
     uint64_t respond_status;

@@ -22,20 +22,28 @@
 #include "handler/site.h"
 #include "http/forwarded.h"
 
-enum { SITES_MOUNTS_MAX = 32 };
+enum { SITES_MOUNTS_MAX = 16 };
 
-/* What answers below a prefix in every site. */
+/* What answers below a prefix in every site. It comes before a location of the
+ * same path, and asks itself who may come. */
 struct mount {
     struct bytes prefix;
     struct handler handler;
     /* What is below is no path but any bytes: it is found by the path as it
      * came, before that is cleaned or refused. */
     bool is_raw;
-    /* What is told to its site, or to a location there that it lies in, counts
-     * for it too; and it answers in locations that lie in it, unless they say
-     * themselves what answers. Else it comes before a location of the same
-     * path, and asks itself who may come. */
-    bool obeys_site;
+};
+
+/* What answers below a prefix, or in a location, whose options have it in their
+ * list of proxies. What is told to its site, or to a location there that it
+ * lies in, counts for it; and it answers in locations that lie in it, unless
+ * they say themselves what answers. */
+struct proxied {
+    /* The items of the list that names it: who has the same list, inherited,
+     * has the same proxy. */
+    const char *const *said_in;
+    struct bytes prefix; /* of a location: its path */
+    struct handler handler;
 };
 
 struct sites_options {
@@ -46,6 +54,8 @@ struct sites_options {
     struct file_cache_options cache;
     struct mount mounts[SITES_MOUNTS_MAX];
     size_t mount_count;
+    const struct proxied *proxied; /* as long as the sites live */
+    size_t proxied_count;
     struct handler status; /* where a location is told so */
     struct forwarded_trust trust;
     bool names_requests;         /* where the log tells it: trace.h */

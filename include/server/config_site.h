@@ -24,6 +24,18 @@ MUST_USE bool config_site_host(const struct config_section *section, int line,
                                const char *text, struct site_options *site,
                                struct arena *arena, struct faults *faults);
 
+enum { CONFIG_WORDS_MAX = 200 };
+
+/* What a message on a site or its location, or NULL, begins with: 'site "x":
+ * location "/y": '. Nothing where site is NULL; of locations at the top there
+ * is no site. */
+void config_words(char words_out[CONFIG_WORDS_MAX + 1],
+                  const struct site_options *site,
+                  const struct site_location *location);
+
+/* Whether more than files is told to be served at the top, or everywhere. */
+bool config_has_other_task(const struct options *options);
+
 /* Finds hosts and locations that are there twice, and sites and locations
  * that have nothing to do. */
 void config_site_check(const struct options *options, struct faults *faults);

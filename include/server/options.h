@@ -105,8 +105,7 @@ struct options {
     bool kv_open_writes;
     bool kv_read_only;
     bool kv_require_match;
-    struct texts proxy;        /* "PREFIX=SERVER,SERVER": proxy_rule.h */
-    const char *proxy_balance; /* the same */
+    const char *proxy_balance; /* proxy_rule.h */
     uint64_t proxy_host;       /* enum proxy_host */
     uint64_t proxy_buffer_bytes;
     uint64_t proxy_request_bytes; /* of a body, before a server is asked */

@@ -14,17 +14,18 @@
 
 #include "engine/worker.h"
 #include "observe/stats_upstreams.h"
-#include "server/options.h"
+#include "server/proxy_told.h"
 
 enum { PROXIES_SERVERS_MAX = 256 }; /* of all proxies together */
 
 struct proxies; /* opaque */
 
-/* What is wrong with --proxy as a whole, as words to put behind *text_out, one
- * of them; NULL: nothing. Each for itself has been checked. */
-const char *proxies_check(const struct options *options, const char **text_out);
+/* What is wrong with a proxy where it is told, or beside the others, as words
+ * to put behind its text; NULL: nothing. *told_out is that one. */
+const char *proxies_check(const struct options *options,
+                          struct proxy_told *told_out);
 
-/* trust: as it is for sites; borrowed. NULL: no memory. */
+/* Of options that have been checked. trust: as it is for sites; borrowed. NULL: no memory. */
 MUST_USE struct proxies *proxies_create(const struct options *options,
                                         const struct forwarded_trust *trust,
                                         struct arena *arena);

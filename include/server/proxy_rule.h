@@ -1,7 +1,7 @@
 /*
  * proxy_rule - reads what --proxy and the options beside it say.
  *
- *   PREFIX=SERVER[,SERVER...]
+ *   [PREFIX=]SERVER[,SERVER...]
  *
  *   SERVER   http://HOST[:PORT][/PATH]  or  unix:/SOCKET[:/PATH]
  *            and behind it any of  ;weight=N  ;backup  ;max-conns=N
@@ -38,6 +38,7 @@ struct proxy_rule_server {
 
 struct proxy_rule {
     struct bytes prefix; /* without a slash at its end: empty is all */
+    bool has_prefix;     /* it is said */
     struct bytes path;   /* empty: paths stay */
     size_t count;
     struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];

@@ -21,6 +21,7 @@ struct worker_proxies {
     struct response_style style;
     size_t count;
     struct proxy *items[WORKER_PROXIES_MAX];
+    struct proxied proxied[WORKER_PROXIES_MAX]; /* for the sites */
     /* Of the first worker only, until another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
@@ -60,7 +61,7 @@ struct worker {
  * the earlier sites. 0; -errno: nothing has changed. */
 int worker_take_change(struct worker *worker);
 
-/* Makes those of service, whose sites get them as mounts and will end them.
+/* Makes those of service, whose sites get them and will end them.
  * NULL: no memory, or there are none. */
 MUST_USE struct worker_proxies *worker_proxies_create(
     struct worker *worker, struct worker_service *service);

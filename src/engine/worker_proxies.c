@@ -73,11 +73,13 @@ struct worker_proxies *worker_proxies_create(struct worker *worker,
             worker_proxies_destroy(proxies);
             return NULL;
         }
-        sites->mounts[sites->mount_count++] = (struct mount){
+        proxies->proxied[i] = (struct proxied){
+            .said_in = wanted->said_in,
             .prefix = wanted->prefix,
-            .handler = proxy_handler(proxies->items[i]),
-            .obeys_site = true};
+            .handler = proxy_handler(proxies->items[i])};
     }
+    sites->proxied = proxies->proxied;
+    sites->proxied_count = proxies->count;
     sites->on_gone = on_gone;
     sites->context = proxies;
     return proxies;

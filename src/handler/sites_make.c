@@ -55,10 +55,10 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
-/* mount: what answers instead of what options say, or NULL. */
+/* proxied: what answers instead of what options say, or NULL. */
 static bool furnish(struct site *site, struct place *place,
                     const struct location_options *options,
-                    const struct mount *mount)
+                    const struct proxied *proxied)
 {
     struct sites *sites = site->place.sites;
     struct place **places = arena_grow(&sites->arena, sites->places,
@@ -71,7 +71,7 @@ static bool furnish(struct site *site, struct place *place,
     place->sites = sites;
     place->site = site;
     place->options = options;
-    place->is_proxied = mount;
+    place->is_proxied = proxied;
     place->is_plain = !options->edits && !options->error_pages &&
                       !options->redirects && !options->cors &&
                       options->allow.count == 0 && options->deny.count == 0 &&
@@ -86,8 +86,8 @@ static bool furnish(struct site *site, struct place *place,
     }
     if (options->error_pages && place->files)
         place->errors = place_error_source();
-    if (mount) {
-        place->handler = mount->handler;
+    if (proxied) {
+        place->handler = proxied->handler;
         return true;
     }
     if (options->status_page)
@@ -114,36 +114,54 @@ static void make_mounts(struct sites *sites)
             .is_plain = true};
 }
 
-/* --- Mounts that obey the site ---------------------------------------------- */
+/* --- Proxies ---------------------------------------------------------------- */
+
+/* Whether a location itself says that a proxy answers there, or none. */
+static bool says_proxy(const struct location_options *location,
+                       const struct location_options *site)
+{
+    return location->proxy.items != site->proxy.items;
+}
 
 /* Whether a location itself says what answers there. */
 static bool says_what(const struct location_options *location,
                       const struct location_options *site)
 {
-    return location->root != site->root || location->respond != site->respond ||
+    return says_proxy(location, site) || location->root != site->root ||
+           location->respond != site->respond ||
            location->status_page != site->status_page ||
            location->try_list.items != site->try_list.items;
 }
 
-/* The one with the longest prefix that path lies in; or NULL. */
-static const struct mount *mount_around(const struct sites *sites,
-                                        struct bytes path)
+/* Whether list names it. Two empty lists have the same items: none. */
+static bool is_named(const struct proxied *proxied, const struct texts *list)
 {
-    const struct mount *around = NULL;
-
-    for (size_t i = 0; i < sites->options.mount_count; i++) {
-        const struct mount *mount = &sites->options.mounts[i];
-
-        if (mount->obeys_site && path_leads(mount->prefix, path) &&
-            (!around || mount->prefix.len > around->prefix.len))
-            around = mount;
-    }
-    return around;
+    return list->count > 0 && proxied->said_in == list->items;
 }
 
-/* What is told to where path lies. */
-static const struct location_options *rules_around(
-    const struct site_options *site, struct bytes path)
+/* The one with the longest prefix that path lies in, of those that list names;
+ * or NULL. */
+static const struct proxied *find_proxied(const struct sites *sites,
+                                          const struct texts *list,
+                                          struct bytes path)
+{
+    const struct proxied *found = NULL;
+
+    for (size_t i = 0; i < sites->options.proxied_count; i++) {
+        const struct proxied *proxied = &sites->options.proxied[i];
+
+        if (is_named(proxied, list) && path_leads(proxied->prefix, path) &&
+            (!found || proxied->prefix.len > found->prefix.len))
+            found = proxied;
+    }
+    return found;
+}
+
+/* The location with the longest path that path lies in, of all or of those that
+ * say a proxy; or NULL. */
+static const struct site_location *find_around(const struct site_options *site,
+                                               struct bytes path,
+                                               bool has_proxy)
 {
     const struct site_location *around = NULL;
 
@@ -151,29 +169,70 @@ static const struct location_options *rules_around(
         const struct site_location *location = &site->locations[i];
 
         if (!location->is_exact && path_leads(location->path, path) &&
-            (!around || location->path.len > around->path.len))
+            (!around || location->path.len > around->path.len) &&
+            (!has_proxy || (location->options.proxy.count > 0 &&
+                            says_proxy(&location->options, &site->options))))
             around = location;
     }
-    return around ? &around->options : &site->options;
+    return around;
 }
 
-static bool add_obedient(struct sites *sites, struct site *site,
-                         const struct site_options *options)
+/* Of a location that does not say what answers: the nearest proxy around. */
+static const struct proxied *proxied_around(const struct sites *sites,
+                                            const struct site_options *site,
+                                            struct bytes path)
 {
-    for (size_t i = 0; i < sites->options.mount_count; i++) {
-        const struct mount *mount = &sites->options.mounts[i];
+    const struct site_location *around = find_around(site, path, true);
+    const struct proxied *proxied = find_proxied(sites, &site->options.proxy,
+                                                 path);
+
+    if (!around || (proxied && proxied->prefix.len > around->path.len))
+        return proxied;
+    return find_proxied(sites, &around->options.proxy, path);
+}
+
+static const struct proxied *proxied_of(const struct sites *sites,
+                                        const struct site_options *site,
+                                        const struct site_location *location)
+{
+    if (says_proxy(&location->options, &site->options))
+        return find_proxied(sites, &location->options.proxy, location->path);
+    return says_what(&location->options, &site->options)
+               ? NULL
+               : proxied_around(sites, site, location->path);
+}
+
+static size_t count_proxied(const struct sites *sites,
+                            const struct site_options *site)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sites->options.proxied_count; i++)
+        count += is_named(&sites->options.proxied[i], &site->options.proxy);
+    return count;
+}
+
+/* Those of the site itself; locations have been added. */
+static bool add_proxied(struct sites *sites, struct site *site,
+                        const struct site_options *options)
+{
+    for (size_t i = 0; i < sites->options.proxied_count; i++) {
+        const struct proxied *proxied = &sites->options.proxied[i];
+        const struct site_location *around;
         struct place *place;
 
-        if (!mount->obeys_site)
+        if (!is_named(proxied, &options->options.proxy))
             continue;
+        around = find_around(options, proxied->prefix, false);
         place = arena_take(&sites->arena, sizeof(*place));
         if (!place)
             return false;
-        place->prefix = mount->prefix;
-        if (!furnish(site, place, rules_around(options, mount->prefix), mount))
+        place->prefix = proxied->prefix;
+        if (!furnish(site, place,
+                     around ? &around->options : &options->options, proxied))
             return false;
         router_add(&site->router,
-                   &(struct route){.path = mount->prefix, .place = place});
+                   &(struct route){.path = proxied->prefix, .place = place});
     }
     return true;
 }
@@ -186,7 +245,7 @@ static void add_mounts(struct sites *sites, struct site *site)
     for (size_t i = 0; i < sites->options.mount_count; i++) {
         const struct mount *mount = &sites->options.mounts[i];
 
-        if (!mount->is_raw && !mount->obeys_site)
+        if (!mount->is_raw)
             router_add(&site->router,
                        &(struct route){.path = mount->prefix,
                                        .place = &sites->mounts[i]});
@@ -199,14 +258,12 @@ static bool add_locations(struct sites *sites, struct site *site,
     for (size_t i = 0; i < options->location_count; i++) {
         const struct site_location *location = &options->locations[i];
         struct place *place = arena_take(&sites->arena, sizeof(*place));
-        const struct mount *mount = NULL;
 
-        if (!says_what(&location->options, &options->options))
-            mount = mount_around(sites, location->path);
         if (!place)
             return false;
         place->prefix = location->path;
-        if (!furnish(site, place, &location->options, mount))
+        if (!furnish(site, place, &location->options,
+                     proxied_of(sites, options, location)))
             return false;
         router_add(&site->router,
                    &(struct route){.path = location->path,
@@ -230,7 +287,8 @@ static struct site *add_site(struct sites *sites,
                              const struct site_options *options)
 {
     struct site *site = arena_take(&sites->arena, sizeof(*site));
-    size_t routes = options->location_count + sites->options.mount_count;
+    size_t routes = options->location_count + sites->options.mount_count +
+                    count_proxied(sites, options);
 
     if (!site)
         return NULL;
@@ -242,7 +300,7 @@ static struct site *add_site(struct sites *sites,
         return NULL;
     add_mounts(sites, site);
     return add_locations(sites, site, options) &&
-                   add_obedient(sites, site, options) &&
+                   add_proxied(sites, site, options) &&
                    furnish(site, &site->place, &options->options, NULL) &&
                    add_hosts(sites, site, options)
                ? site

@@ -218,6 +218,8 @@ static void put_count(struct buf *out, uint64_t count)
         buf_printf(out, "%10.2e", (double)count);
 }
 
+enum { PROXY_COLUMNS = 11 };
+
 static void put_upstreams(struct buf *out,
                           const struct stats_snapshot *snapshot)
 {
@@ -231,7 +233,12 @@ static void put_upstreams(struct buf *out,
         struct stats_upstream row;
 
         upstreams->read(upstreams->context, i, snapshot->mono_ms, &row);
-        buf_printf(out, "  %-11.11s %-24.24s%10s", row.proxy, row.server,
+        /* A long name has a line of its own. */
+        if (strlen(row.proxy) > PROXY_COLUMNS)
+            buf_printf(out, "  %s\n", row.proxy);
+        buf_printf(out, "  %-*s %-24.24s%10s", PROXY_COLUMNS,
+                   strlen(row.proxy) > PROXY_COLUMNS ? "" : row.proxy,
+                   row.server,
                    stats_upstream_state_name(row.state));
         put_count(out, row.requests);
         put_count(out, row.failures);

@@ -14,7 +14,6 @@
 
 #include "backend/htpasswd.h"
 #include "server/option_table.h"
-#include "server/proxies.h"
 
 int config_origin(const struct options *options, const char *name)
 {
@@ -278,25 +277,12 @@ static void check_listen(const struct options *options, struct faults *faults)
                    options->bind, why);
 }
 
-/* --- Proxies -------------------------------------------------------------- */
-
-static void check_proxies(const struct options *options, struct faults *faults)
-{
-    const char *text;
-    const char *why = proxies_check(options, &text);
-
-    if (why)
-        faults_add(faults, config_origin(options, "proxy"), "proxy '%.200s' %s",
-                   text, why);
-}
-
 /* --- All ------------------------------------------------------------------ */
 
 void config_check(const struct options *options, struct faults *faults)
 {
-    static const config_check_fn checks[] = {check_places,  check_log,
-                                             check_folders, check_identity,
-                                             check_listen,  check_proxies};
+    static const config_check_fn checks[] = {
+        check_places, check_log, check_folders, check_identity, check_listen};
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
         checks[i](options, faults);

@@ -1,15 +1,35 @@
 #include "server/config_site.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "http/path.h"
+#include "server/proxy_rule.h"
 
 enum {
     HOST_BYTES_MAX = 253, /* RFC 1035 3.1, without the root's dot */
     LABEL_BYTES_MAX = 63,
     PATH_BYTES_MAX = 4096
 };
+
+/* --- Words ------------------------------------------------------------------ */
+
+void config_words(char words_out[CONFIG_WORDS_MAX + 1],
+                  const struct site_options *site,
+                  const struct site_location *location)
+{
+    size_t len = 0;
+
+    words_out[0] = '\0';
+    if (site && site->name[0] != '\0')
+        len = (size_t)snprintf(words_out, CONFIG_WORDS_MAX + 1,
+                               "site \"%.64s\": ", site->name);
+    if (location)
+        snprintf(words_out + len, CONFIG_WORDS_MAX + 1 - len,
+                 "location \"%s%.64s\": ", location->is_exact ? "= " : "",
+                 location->path.len > 0 ? location->path.data : "/");
+}
 
 /* --- Locations ------------------------------------------------------------ */
 
@@ -221,8 +241,10 @@ static void check_paths(const struct site_options *site,
                         struct faults *faults)
 {
     struct named paths[CONFIG_LOCATIONS_MAX];
+    char words[CONFIG_WORDS_MAX + 1];
     size_t count = site->location_count;
 
+    config_words(words, site, NULL);
     for (size_t i = 0; i < count; i++)
         paths[i] = (struct named){.name = site->locations[i].path,
                                   .number = i,
@@ -232,44 +254,94 @@ static void check_paths(const struct site_options *site,
     for (size_t i = 1; i < count; i++)
         if (are_same(&paths[i - 1], &paths[i]))
             faults_add(faults, origins->locations[paths[i].number].line,
-                       "site \"%.64s\": the location is on line %d already",
-                       site->name,
+                       "%sthe location is on line %d already", words,
                        origins->locations[paths[i - 1].number].line);
 }
 
 /* --- What has nothing to do ----------------------------------------------- */
 
-/* Whether anything there can answer. */
+/* Whether anything but a proxy can answer there. */
 static bool has_task(const struct location_options *options)
 {
     return options->root || options->respond || options->status_page ||
            options->redirect.count > 0;
 }
 
+/* Whether location lies in the prefix of a proxy that list names, or that in
+ * location: then what it is told counts for the proxy. */
+static bool touches(const struct texts *list, struct bytes path)
+{
+    struct proxy_rule rule;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (!proxy_rule_read(&rule, bytes_of(list->items[i])) &&
+            (path_leads(rule.prefix, path) || path_leads(path, rule.prefix)))
+            return true;
+    return false;
+}
+
+static bool has_proxy(const struct site_location *location,
+                      const struct site_options *site)
+{
+    return location->options.proxy.count > 0 &&
+           location->options.proxy.items != site->options.proxy.items;
+}
+
+/* Whether a proxy answers in a location, or below it. */
+static bool is_proxied(const struct site_location *location,
+                       const struct site_options *site)
+{
+    if (has_proxy(location, site))
+        return true;
+    if (location->options.proxy.items != site->options.proxy.items)
+        return false; /* it wants none */
+    for (size_t i = 0; i < site->location_count; i++)
+        if (!site->locations[i].is_exact &&
+            has_proxy(&site->locations[i], site) &&
+            path_leads(site->locations[i].path, location->path))
+            return true;
+    return touches(&site->options.proxy, location->path);
+}
+
 static void check_tasks(const struct site_options *site,
                         const struct option_origins *origins,
                         struct faults *faults)
 {
-    if (!has_task(&site->options) && site->location_count == 0)
+    char words[CONFIG_WORDS_MAX + 1];
+
+    if (!has_task(&site->options) && site->options.proxy.count == 0 &&
+        site->location_count == 0) {
+        config_words(words, site, NULL);
         faults_add(faults, origins->line,
-                   "site \"%.64s\": has nothing to do: give it a root",
-                   site->name);
-    for (size_t i = 0; i < site->location_count; i++)
-        if (!has_task(&site->locations[i].options))
-            faults_add(faults, origins->locations[i].line,
-                       "site \"%.64s\": location \"%s%.64s\": has nothing to "
-                       "do: give it a root",
-                       site->name, site->locations[i].is_exact ? "= " : "",
-                       site->locations[i].path.data);
+                   "%shas nothing to do: give it a root or a proxy", words);
+    }
+    for (size_t i = 0; i < site->location_count; i++) {
+        const struct site_location *location = &site->locations[i];
+
+        if (has_task(&location->options) || is_proxied(location, site))
+            continue;
+        config_words(words, site, location);
+        faults_add(faults, origins->locations[i].line,
+                   "%shas nothing to do: give it a root or a proxy", words);
+    }
+}
+
+bool config_has_other_task(const struct options *options)
+{
+    struct location_options others = options->location;
+
+    others.root = NULL;
+    return has_task(&others) || others.proxy.count > 0 ||
+           options->kv.count > 0 || options->status.len > 0;
 }
 
 void config_site_check(const struct options *options, struct faults *faults)
 {
-    if (options->site_count == 0 && !has_task(&options->location) &&
-        faults->count == 0)
-        faults_add(
-            faults, 0,
-            "has nothing to serve: give it 'root = DIRECTORY' or a site");
+    if (options->site_count == 0 && !options->location.root &&
+        !config_has_other_task(options) && faults->count == 0)
+        faults_add(faults, 0,
+                   "has nothing to serve: give it 'root = DIRECTORY', a proxy "
+                   "or a site");
     if (!check_hosts(options, faults))
         faults_add(faults, 0, "out of memory");
     for (size_t i = 0; i < options->site_count; i++) {

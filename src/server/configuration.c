@@ -1,11 +1,15 @@
 #include "server/configuration.h"
 
+#include <errno.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "server/command_line.h"
 #include "server/config.h"
 #include "server/config_check.h"
+#include "server/config_site.h"
 #include "server/option_table.h"
+#include "server/proxies.h"
 
 /* --- What belongs together, when all of it is there ------------------------- */
 
@@ -13,8 +17,8 @@
 struct place {
     struct options *options;
     struct faults *faults;
-    struct location_fault above;     /* what is wrong already */
-    char words[FAULT_BYTES_MAX / 2]; /* "site "x": ", or nothing */
+    struct location_fault above; /* what is wrong already */
+    char words[CONFIG_WORDS_MAX + 1];
 };
 
 /* What is wrong above, and not said again here, is told once. */
@@ -42,15 +46,12 @@ static void compile_site(struct place *place, struct site_options *site,
 {
     struct location_fault above = place->above;
 
-    snprintf(place->words, sizeof(place->words),
-             "site \"%.64s\": ", site->name);
+    config_words(place->words, site, NULL);
     place->above = compile(place, &site->options, origins);
     for (size_t i = 0; i < site->location_count; i++) {
         struct site_location *location = &site->locations[i];
 
-        snprintf(place->words, sizeof(place->words),
-                 "site \"%.64s\": location \"%s%.64s\": ", site->name,
-                 location->is_exact ? "= " : "", location->path.data);
+        config_words(place->words, site, location);
         compile(place, &location->options, &origins->locations[i]);
     }
     place->above = above;
@@ -65,6 +66,34 @@ static void compile_all(struct options *options, struct faults *faults)
         compile_site(&place, &options->sites[i], &options->site_origins[i]);
 }
 
+/* --- Proxies ---------------------------------------------------------------- */
+
+static void check_proxies(const struct options *options, struct faults *faults)
+{
+    struct proxy_told told;
+    const char *why = proxies_check(options, &told);
+    char words[CONFIG_WORDS_MAX + 1];
+
+    if (!why)
+        return;
+    config_words(words, told.site, told.location);
+    faults_add(faults, proxy_told_origin(&told), "%sproxy '%.200s' %s", words,
+               told.text, why);
+}
+
+/* --- The root ---------------------------------------------------------------- */
+
+/* The default root is not missed where something else is served. */
+static void forget_missing_root(struct options *options)
+{
+    const char *root = options->location.root;
+
+    if (config_origin(options, "root") == ORIGIN_DEFAULT && root &&
+        access(root, F_OK) == -1 && errno == ENOENT &&
+        config_has_other_task(options))
+        options->location.root = NULL;
+}
+
 int configuration_read(struct options *options, int argc, char **argv,
                        FILE *errors)
 {
@@ -77,7 +106,9 @@ int configuration_read(struct options *options, int argc, char **argv,
         return EX_OK;
     if (options->config)
         config_load(options, &faults);
+    forget_missing_root(options);
     compile_all(options, &faults);
+    check_proxies(options, &faults);
     if (options->wants_test)
         config_check(options, &faults);
     faults_print(&faults, errors);

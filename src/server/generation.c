@@ -208,13 +208,7 @@ static int make_proxies(struct generation *generation,
                         const struct generation *before, FILE *errors)
 {
     struct options *options = &generation->options;
-    const char *text = NULL;
-    const char *why = proxies_check(options, &text);
 
-    if (why) {
-        fprintf(errors, "sprintd: --proxy '%s' %s\n", text, why);
-        return EX_USAGE;
-    }
     generation->trust = trust_of(options);
     generation->proxies = proxies_create(options, &generation->trust,
                                          &options->arena);

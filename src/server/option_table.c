@@ -261,13 +261,14 @@ const struct option_row option_rows[] = {
     {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
      NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
 
-    {"Reverse proxy", "proxy", 0, OPTION_TEXTS, AT(proxy), "PREFIX=SERVERS",
+    {"Reverse proxy", "proxy", 0, OPTION_TEXTS, IN_LOCATION(proxy), "PREFIX=SERVERS",
      NULL, 0, OPTIONS_PROXY_MAX, NULL,
      "what is below PREFIX is asked of other servers:\n"
      "/=http://127.0.0.1:9000, several with commas,\n"
      "unix:/run/app; /app=http://app:80/ strips /app;\n"
      "each with ;weight=N ;backup ;max-conns=N; may\n"
-     "come again"},
+     "come again. Without PREFIX=: all, or what is\n"
+     "below the location that says so"},
     {NULL, "proxy-balance", 0, OPTION_TEXT, AT(proxy_balance), "HOW",
      "round-robin", 0, 0, NULL,
      "which of them: round-robin, least-conn, random,\n"

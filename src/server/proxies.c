@@ -19,8 +19,8 @@ struct standing {
 };
 
 struct proxies_item {
-    const char *text; /* as the option says it */
-    const char *prefix;
+    const char *text;   /* as the option says it */
+    const char *name;   /* in reports; no two have the same */
     const char **names; /* of servers */
     struct standing *standing;
     struct balance *balance; /* to look at states with, never to take from */
@@ -33,26 +33,39 @@ struct proxies_row {
 };
 
 struct proxies {
-    struct worker_proxy workers[OPTIONS_PROXY_MAX]; /* as they are given */
-    struct proxies_item items[OPTIONS_PROXY_MAX];
+    struct worker_proxy workers[PROXIES_SERVERS_MAX]; /* as they are given */
+    struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has a server */
     size_t count;
     struct proxies_row rows[PROXIES_SERVERS_MAX];
     struct stats_upstreams upstreams;
 };
 
+_Static_assert((int)PROXIES_SERVERS_MAX <= (int)WORKER_PROXIES_MAX,
+               "each proxy has a server");
+
 /* --- Checking ------------------------------------------------------------- */
 
-static bool is_taken(const struct options *options, struct bytes prefix,
-                     size_t before)
+/* Whether both may be asked for the same by the same site: one is inherited by
+ * all that have no list of their own. */
+static bool are_neighbours(const struct proxy_told *one,
+                           const struct proxy_told *other)
 {
-    struct proxy_rule rule;
+    const struct texts *list = one->site ? &one->site->options.proxy
+                                         : &one->options->location.proxy;
+
+    return one->site == other->site || list->items == other->list->items;
+}
+
+static bool is_exact(const struct proxy_told *told)
+{
+    return told->location && told->location->is_exact;
+}
+
+static bool is_mount(const struct options *options, struct bytes prefix)
+{
     struct bytes other;
     const char *folder;
 
-    for (size_t i = 0; i < before; i++)
-        if (!proxy_rule_read(&rule, bytes_of(options->proxy.items[i])) &&
-            bytes_eq(rule.prefix, prefix))
-            return true;
     for (size_t i = 0; i < options->kv.count; i++)
         if (!stores_read(options->kv.items[i], &other, &folder) &&
             bytes_eq(other, prefix))
@@ -60,19 +73,32 @@ static bool is_taken(const struct options *options, struct bytes prefix,
     return options->status.len > 0 && bytes_eq(options->status, prefix);
 }
 
-const char *proxies_check(const struct options *options, const char **text_out)
+static bool is_taken(const struct proxy_told *told, struct bytes prefix)
+{
+    struct proxy_told other = {.options = told->options};
+    struct proxy_rule rule;
+
+    while (proxy_told_next(&other) && other.text != told->text)
+        if (are_neighbours(told, &other) &&
+            is_exact(told) == is_exact(&other) &&
+            !proxy_told_read(&other, &rule) && bytes_eq(rule.prefix, prefix))
+            return true;
+    return !is_exact(told) && is_mount(told->options, prefix);
+}
+
+const char *proxies_check(const struct options *options,
+                          struct proxy_told *told_out)
 {
     struct proxy_rule rule;
     size_t servers = 0;
 
-    for (size_t i = 0; i < options->proxy.count; i++) {
-        const char *fault = proxy_rule_read(&rule,
-                                            bytes_of(options->proxy.items[i]));
+    *told_out = (struct proxy_told){.options = options};
+    while (proxy_told_next(told_out)) {
+        const char *fault = proxy_told_read(told_out, &rule);
 
-        *text_out = options->proxy.items[i];
         if (fault)
             return fault;
-        if (is_taken(options, rule.prefix, i))
+        if (is_taken(told_out, rule.prefix))
             return "has a prefix that is taken already";
         servers += rule.count;
         if (servers > PROXIES_SERVERS_MAX)
@@ -136,7 +162,8 @@ void proxies_inherit(struct proxies *proxies, const struct proxies *earlier)
         for (size_t k = 0; k < earlier->count; k++) {
             struct standing *standing = earlier->items[k].standing;
 
-            if (strcmp(proxies->items[i].text, earlier->items[k].text) != 0)
+            if (strcmp(proxies->items[i].text, earlier->items[k].text) != 0 ||
+                strcmp(proxies->items[i].name, earlier->items[k].name) != 0)
                 continue;
             atomic_fetch_add_explicit(&standing->refs, 1, memory_order_relaxed);
             if (!share(proxies, i, standing))
@@ -172,7 +199,7 @@ static void read_row(const void *context, size_t number, uint64_t mono_ms,
                                                 mono_ms);
 
     *row_out = (struct stats_upstream){
-        .proxy = item->prefix,
+        .proxy = item->name,
         .server = item->names[server],
         .state = states[state],
         .up = state == BALANCE_UP || state == BALANCE_SLOW,
@@ -277,21 +304,24 @@ static bool add_servers(struct worker_proxy *worker, struct proxies_item *item,
 }
 
 static bool add(struct proxies *proxies, const struct worker_proxy *preset,
-                const char *text, struct arena *arena)
+                const struct proxy_told *told, struct arena *arena)
 {
     struct worker_proxy *worker = &proxies->workers[proxies->count];
     struct proxies_item *item = &proxies->items[proxies->count];
     struct standing *standing;
+    char name[PROXY_TOLD_LABEL_MAX + 1];
     struct proxy_rule rule;
 
     *worker = *preset;
-    item->text = text;
-    if (proxy_rule_read(&rule, bytes_of(text)) ||
+    item->text = told->text;
+    if (proxy_told_read(told, &rule) ||
         !add_servers(worker, item, &rule, arena))
         return false;
+    worker->said_in = told->list->items;
     worker->prefix = rule.prefix;
-    item->prefix = rule.prefix.len > 0 ? arena_text(arena, rule.prefix) : "/";
-    if (!item->prefix)
+    proxy_told_name(told, &rule, name);
+    item->name = arena_text(arena, bytes_of(name));
+    if (!item->name)
         return false;
     if (rule.path.len > 0) {
         worker->options.relay.strip = rule.prefix;
@@ -316,13 +346,14 @@ struct proxies *proxies_create(const struct options *options,
     struct worker_proxy preset = {.options = options_of(options, trust),
                                   .probe = probe_of(options)};
     struct proxies *proxies = calloc(1, sizeof(*proxies));
+    struct proxy_told told = {.options = options};
 
     if (!proxies)
         return NULL;
     proxies->upstreams = (struct stats_upstreams){.read = read_row,
                                                   .context = proxies};
-    for (size_t i = 0; i < options->proxy.count; i++) {
-        if (!add(proxies, &preset, options->proxy.items[i], arena)) {
+    while (proxy_told_next(&told)) {
+        if (!add(proxies, &preset, &told, arena)) {
             proxies_destroy(proxies);
             return NULL;
         }

@@ -263,18 +263,29 @@ static const char *read_prefix(struct proxy_rule *rule, struct bytes text)
     return NULL;
 }
 
+/* Whether text begins with a server already. */
+static bool begins_server(struct bytes text)
+{
+    return take_scheme(&text, BYTES("http://")) ||
+           take_scheme(&text, BYTES("https://")) ||
+           take_scheme(&text, BYTES("unix:"));
+}
+
 const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text)
 {
     const char *equals = text.len > 0 ? memchr(text.data, '=', text.len) : NULL;
     const char *end = text.data + text.len;
-    const char *fault;
+    const char *fault = NULL;
 
     rule->count = 0;
-    rule->path = BYTES("");
-    if (!equals || equals == text.data || equals + 1 == end)
-        return "is not PREFIX=SERVER, such as /=http://127.0.0.1:9000";
-    fault = read_prefix(rule, bytes_between(text.data, equals));
-    text = bytes_between(equals + 1, end);
+    rule->path = rule->prefix = BYTES("");
+    rule->has_prefix = !begins_server(text);
+    if (rule->has_prefix) {
+        if (!equals || equals == text.data || equals + 1 == end)
+            return "is not PREFIX=SERVER, such as /=http://127.0.0.1:9000";
+        fault = read_prefix(rule, bytes_between(text.data, equals));
+        text = bytes_between(equals + 1, end);
+    }
     if (!fault && end[-1] == ',')
         fault = "ends in a comma";
     while (!fault && text.len > 0)

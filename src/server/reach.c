@@ -5,7 +5,7 @@
 #include "base/address.h"
 #include "io/resolver.h"
 #include "observe/log_sink.h"
-#include "server/proxy_rule.h"
+#include "server/proxy_told.h"
 #include "server/stores.h"
 
 struct reach_text {
@@ -168,10 +168,11 @@ bool reach_is_everywhere(const struct options *options)
 static bool has_server(const struct options *options,
                        bool (*is_such)(const struct proxy_rule_server *server))
 {
+    struct proxy_told told = {.options = options};
     struct proxy_rule rule;
 
-    for (size_t i = 0; i < options->proxy.count; i++) {
-        if (proxy_rule_read(&rule, bytes_of(options->proxy.items[i])))
+    while (proxy_told_next(&told)) {
+        if (proxy_told_read(&told, &rule))
             continue;
         for (size_t k = 0; k < rule.count; k++)
             if (is_such(&rule.servers[k]))

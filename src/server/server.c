@@ -178,10 +178,12 @@ static int count_addresses(struct server *server)
 static int open_insides(struct server *server)
 {
     const struct options *options = server->options;
+    size_t proxy_count;
 
+    (void)proxies_list(generation_proxies(server->generation), &proxy_count);
     if (limits_plan(&server->limits, (size_t)options->workers,
                     server->listener_count, (size_t)options->connections_max,
-                    options->proxy.count > 0) != 0)
+                    proxy_count > 0) != 0)
         return EX_OSERR;
     server->mime = mime_create("/etc/mime.types");
     if (!server->mime ||
@@ -231,17 +233,27 @@ static int set_up(struct server *server)
     return EX_OK;
 }
 
+/* What one calls what is served: a root, the file that says what, or what else
+ * there is. */
+static const char *name_served(const struct options *options)
+{
+    if (options->site_count == 0 && options->location.root)
+        return options->location.root;
+    if (options->config)
+        return options->config;
+    if (options->location.proxy.count > 0)
+        return "a proxy";
+    return options->kv.count > 0 ? "a key-value store" : "no files";
+}
+
 static void announce_listeners(const struct server *server)
 {
     const struct options *options = server->options;
-    const char *root = options->location.root;
 
-    /* Without a root of its own, there is a file that says what is served. */
     for (size_t i = 0; i < server->listener_count; i++)
         printf("sprintd: serving %s at %s (%zu worker%s, schedule %s)\n",
-               options->site_count == 0 && root ? root : options->config,
-               server->listeners[i].text, server->worker_count,
-               server->worker_count == 1 ? "" : "s",
+               name_served(options), server->listeners[i].text,
+               server->worker_count, server->worker_count == 1 ? "" : "s",
                option_schedule_name(options));
 }
 

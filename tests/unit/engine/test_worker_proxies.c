@@ -61,6 +61,7 @@ static const struct balance_server server = {.weight = 1};
 static struct balance_server_shared balance;
 static struct upstream_counts counts;
 static const struct upstream_shared shared = {&balance, &counts};
+static const char *rules[] = {"/app=http://nowhere"};
 static struct worker_proxy proxied;
 
 static void on_gone(void *context)
@@ -75,7 +76,9 @@ static void on_drained(void *context)
 
 static void describe(void)
 {
+    location.proxy = (struct texts){rules, 1};
     proxied = (struct worker_proxy){
+        .said_in = rules,
         .prefix = BYTES("/app"),
         .options = {.upstream = {.places = &nowhere,
                                  .servers = &server,

@@ -21,6 +21,10 @@ static struct site_options site[SITES_MAX];
 static struct site_location locations[SITES_MAX][LOCATIONS_MAX];
 static struct sites_options options;
 static struct sites *sites;
+static const char *rules[] = {"a", "b", "c"};
+/* The proxies that the top tells of; those of proxied are meant. */
+static struct texts listed = {rules, 3};
+static struct proxied proxied[4];
 static unsigned gone;
 static unsigned fds_before;
 
@@ -93,8 +97,8 @@ static struct site_options *add_site(const char *root, const char *hosts)
 
     assert_true(options.site_count < SITES_MAX);
     added->name = root;
-    added->options = (struct location_options){.root = make_root(root),
-                                               .index = "index.html"};
+    added->options = (struct location_options){
+        .root = make_root(root), .index = "index.html", .proxy = listed};
     added->locations = locations[options.site_count++];
     while (*hosts) {
         size_t len = strcspn(hosts, " ");
@@ -115,7 +119,8 @@ static struct location_options *add_location(struct site_options *to,
     added->is_exact = *path == '=';
     added->path = bytes_of(path + added->is_exact);
     added->options = (struct location_options){.root = make_root(root),
-                                               .index = "index.html"};
+                                               .index = "index.html",
+                                               .proxy = to->options.proxy};
     return &added->options;
 }
 
@@ -342,7 +347,7 @@ static void a_mount_is_in_every_site(void **state)
     assert_string_equal(ask("one.example", "/file"), "one");
 }
 
-/* --- Mounts that obey ---------------------------------------------------------- */
+/* --- Proxies ---------------------------------------------------------- */
 
 static void answer_from_afar(void *self, struct exchange *asked,
                              struct bytes rest)
@@ -353,25 +358,27 @@ static void answer_from_afar(void *self, struct exchange *asked,
 }
 
 /* At "" and "/app"; their answers are 418 and 421. */
-static void mount_two(void)
+static void tell_two(void)
 {
     static unsigned codes[] = {418, 421};
 
-    options.mounts[0] = (struct mount){.prefix = BYTES(""),
-                                       .handler = {.answer = answer_from_afar,
-                                                   .self = &codes[0]},
-                                       .obeys_site = true};
-    options.mounts[1] = (struct mount){.prefix = BYTES("/app"),
-                                       .handler = {.answer = answer_from_afar,
-                                                   .self = &codes[1]},
-                                       .obeys_site = true};
-    options.mount_count = 2;
+    location.proxy = listed;
+    proxied[0] = (struct proxied){.said_in = listed.items,
+                                  .prefix = BYTES(""),
+                                  .handler = {.answer = answer_from_afar,
+                                              .self = &codes[0]}};
+    proxied[1] = (struct proxied){.said_in = listed.items,
+                                  .prefix = BYTES("/app"),
+                                  .handler = {.answer = answer_from_afar,
+                                              .self = &codes[1]}};
+    options.proxied = proxied;
+    options.proxied_count = 2;
 }
 
-static void a_mount_may_be_all_there_is(void **state)
+static void a_proxy_may_be_all_there_is(void **state)
 {
     (void)state;
-    mount_two();
+    tell_two();
     make();
     assert_int_equal(status_of("GET", "/"), 418);
     assert_int_equal(status_of("POST", "/file"), 418);
@@ -381,12 +388,12 @@ static void a_mount_may_be_all_there_is(void **state)
     assert_int_equal(status_of("GET", "/app%2fx"), 400);
 }
 
-static void a_location_of_its_own_is_no_part_of_a_mount(void **state)
+static void a_location_of_its_own_is_no_part_of_a_proxy(void **state)
 {
     struct site_options *one = add_site("one", "");
 
     (void)state;
-    mount_two();
+    tell_two();
     add_location(one, "/app/files", "files")->strip_prefix = true;
     add_location(one, "/app", "app")->respond = "hello";
     make();
@@ -400,13 +407,13 @@ static const struct cidr everybody = {.family = ADDRESS_IPV4};
 static const struct address peer = {.family = ADDRESS_IPV4,
                                     .octets = {192, 0, 2, 1}};
 
-static void what_a_site_is_told_counts_for_mounts(void **state)
+static void what_a_site_is_told_counts_for_proxies(void **state)
 {
     struct site_options *one = add_site("one", "one.example");
 
     (void)state;
     add_site("two", "");
-    mount_two();
+    tell_two();
     one->options.deny = (struct cidrs){.items = (struct cidr *)&everybody,
                                        .count = 1};
     exchange.peer = &peer;
@@ -417,7 +424,7 @@ static void what_a_site_is_told_counts_for_mounts(void **state)
     assert_int_equal(exchange.response.status, 421);
 }
 
-static void what_a_location_is_told_counts_for_mounts_in_and_around_it(
+static void what_a_location_is_told_counts_for_proxies_in_and_around_it(
     void **state)
 {
     static const char *const inside[] = {"/app/admin", "/app/admin/x",
@@ -427,7 +434,7 @@ static void what_a_location_is_told_counts_for_mounts_in_and_around_it(
     const struct cidrs all = {.items = (struct cidr *)&everybody, .count = 1};
 
     (void)state;
-    mount_two();
+    tell_two();
     for (size_t i = 0; i < 3; i++) {
         static const char *const paths[] = {"/app/admin", "=/exact", "/deep"};
         static const char *const roots_of[] = {"first", "second", "third"};
@@ -437,9 +444,9 @@ static void what_a_location_is_told_counts_for_mounts_in_and_around_it(
         *said = one->options; /* it says no root of its own */
         said->deny = all;
     }
-    options.mounts[2] = options.mounts[1];
-    options.mounts[2].prefix = BYTES("/deep/app");
-    options.mount_count = 3;
+    proxied[2] = proxied[1];
+    proxied[2].prefix = BYTES("/deep/app");
+    options.proxied_count = 3;
     exchange.peer = &peer;
     make();
     for (size_t i = 0; i < sizeof(inside) / sizeof(*inside); i++)
@@ -450,6 +457,59 @@ static void what_a_location_is_told_counts_for_mounts_in_and_around_it(
     assert_int_equal(status_of("GET", "/exact/x"), 418);
     site[0].locations[0].options.deny.count = 0;
     assert_int_equal(status_of("GET", "/app/admin"), 421);
+}
+
+static void a_list_of_its_own_replaces_that_of_the_top(void **state)
+{
+    static const char *own[] = {"own"};
+    static unsigned code = 423;
+    struct site_options *one = add_site("one", "one.example");
+
+    (void)state;
+    add_site("two", "two.example");
+    add_site("three", "three.example")->options.proxy = (struct texts){0};
+    tell_two();
+    one->options.proxy = (struct texts){own, 1};
+    proxied[2] = (struct proxied){.said_in = own,
+                                  .prefix = BYTES("/app"),
+                                  .handler = {.answer = answer_from_afar,
+                                              .self = &code}};
+    options.proxied_count = 3;
+    make();
+    ask("one.example", "/app/x");
+    assert_int_equal(exchange.response.status, 423);
+    assert_string_equal(ask("one.example", "/file"), "one");
+    ask("two.example", "/app/x");
+    assert_int_equal(exchange.response.status, 421);
+    assert_string_equal(ask("three.example", "/file"), "three");
+}
+
+static void a_location_has_a_proxy_for_itself_and_what_lies_in_it(void **state)
+{
+    static const char *own[] = {"own"};
+    static const char *exact[] = {"exact"};
+    static unsigned codes[] = {423, 424};
+    struct site_options *one = add_site("one", "");
+
+    (void)state;
+    tell_two();
+    one->options.proxy = (struct texts){0};
+    add_location(one, "/app", "app")->proxy = (struct texts){own, 1};
+    add_location(one, "=/one", "exact")->proxy = (struct texts){exact, 1};
+    *add_location(one, "/app/in", "in") = one->options;
+    add_location(one, "/app/files", "files")->strip_prefix = true;
+    for (size_t i = 0; i < 2; i++)
+        proxied[i] = (struct proxied){
+            .said_in = i == 0 ? own : exact,
+            .prefix = i == 0 ? BYTES("/app") : BYTES("/one"),
+            .handler = {.answer = answer_from_afar, .self = &codes[i]}};
+    make();
+    assert_int_equal(status_of("GET", "/app"), 423);
+    assert_int_equal(status_of("GET", "/app/in/x"), 423);
+    assert_int_equal(status_of("GET", "/one"), 424);
+    assert_int_equal(status_of("GET", "/one/x"), 404);
+    assert_string_equal(ask("h", "/app/files/file"), "files");
+    assert_string_equal(ask("h", "/file"), "one");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -467,10 +527,12 @@ int main(void)
         TEST(roots_share_a_cache_and_no_files),
         TEST(an_exchange_keeps_the_sites_that_answer_it),
         TEST(a_mount_is_in_every_site),
-        TEST(a_mount_may_be_all_there_is),
-        TEST(a_location_of_its_own_is_no_part_of_a_mount),
-        TEST(what_a_site_is_told_counts_for_mounts),
-        TEST(what_a_location_is_told_counts_for_mounts_in_and_around_it),
+        TEST(a_proxy_may_be_all_there_is),
+        TEST(a_location_of_its_own_is_no_part_of_a_proxy),
+        TEST(what_a_site_is_told_counts_for_proxies),
+        TEST(a_list_of_its_own_replaces_that_of_the_top),
+        TEST(a_location_has_a_proxy_for_itself_and_what_lies_in_it),
+        TEST(what_a_location_is_told_counts_for_proxies_in_and_around_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

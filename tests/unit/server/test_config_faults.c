@@ -182,13 +182,30 @@ static void labels_and_names_have_their_limits(void **state)
 static void what_serves_nothing_is_a_fault(void **state)
 {
     (void)state;
-    expect_faults("", "file: has nothing to serve: give it 'root = DIRECTORY' "
-                      "or a site\n");
+    expect_faults("", "file: has nothing to serve: give it 'root = DIRECTORY', "
+                      "a proxy or a site\n");
     expect_faults("site x { }\nsite y { location /a { root = /a }\n"
                   "location /b { } }\n",
-                  "file:1: site \"x\": has nothing to do: give it a root\n"
+                  "file:1: site \"x\": has nothing to do: give it a root or a "
+                  "proxy\n"
                   "file:3: site \"y\": location \"/b\": has nothing to do: "
-                  "give it a root\n");
+                  "give it a root or a proxy\n");
+    /* What is told to a location counts for a proxy in it or around it. */
+    expect_faults("proxy = \"/a=http://a\"\n"
+                  "site x { }\n"
+                  "site y { location /a/b { }\n"
+                  "location / { }\n"
+                  "location /b { }\n"
+                  "location /c { proxy = http://c }\n"
+                  "location /c/d { }\n"
+                  "location /a/e { proxy = {} } }\n",
+                  "file:5: site \"y\": location \"/b\": has nothing to do: "
+                  "give it a root or a proxy\n"
+                  "file:8: site \"y\": location \"/a/e\": has nothing to do: "
+                  "give it a root or a proxy\n");
+    expect_faults("proxy = \"/a=http://a\"\n", "");
+    expect_faults("kv = \"/kv=folder\"\n", "");
+    expect_faults("status = /s\n", "");
     read_below("/a", BYTES("site x { }"));
     assert_string_equal(said, "");
 }

@@ -38,7 +38,7 @@ static int tear_down(void **state)
 
 static void tell(const char *text)
 {
-    assert_true(texts_add(&options.proxy, &options.arena, text));
+    assert_true(texts_add(&options.location.proxy, &options.arena, text));
 }
 
 static struct proxies *make(void)
@@ -72,10 +72,10 @@ static struct stats_upstream row_of(const struct proxies *of, size_t number)
 
 static void without_any_there_is_nothing(void **state)
 {
-    const char *text;
+    struct proxy_told told;
 
     (void)state;
-    assert_null(proxies_check(&options, &text));
+    assert_null(proxies_check(&options, &told));
     proxies = make();
     (void)list(0);
     assert_int_equal(proxies_upstreams(proxies)->count, 0);
@@ -136,25 +136,25 @@ static void an_ejection_never_lasts_less_than_the_first(void **state)
 
 static void check_refused(const char *which, const char *part)
 {
-    const char *text = "";
-    const char *why = proxies_check(&options, &text);
+    struct proxy_told told;
+    const char *why = proxies_check(&options, &told);
 
     assert_non_null(why);
     assert_non_null(strstr(why, part));
-    assert_string_equal(text, which);
+    assert_string_equal(told.text, which);
 }
 
 static void a_prefix_has_one_owner(void **state)
 {
-    const char *text;
+    struct proxy_told told;
 
     (void)state;
     tell("/a=http://a");
     tell("/a/b=http://a");
-    assert_null(proxies_check(&options, &text));
+    assert_null(proxies_check(&options, &told));
     tell("/a/=http://b");
     check_refused("/a/=http://b", "taken");
-    options.proxy.count = 2;
+    options.location.proxy.count = 2;
     options.status = BYTES("/a/b");
     check_refused("/a/b=http://a", "taken");
     options.status = BYTES("");
@@ -165,7 +165,7 @@ static void a_prefix_has_one_owner(void **state)
 static void there_are_so_many_servers_in_all(void **state)
 {
     static char rules[5][2048];
-    const char *text;
+    struct proxy_told told;
 
     (void)state;
     for (unsigned i = 0; i < 5; i++) {
@@ -177,10 +177,10 @@ static void there_are_so_many_servers_in_all(void **state)
                                     ",http://a%u", k);
         tell(rules[i]);
         if (i < 4)
-            assert_null(proxies_check(&options, &text));
+            assert_null(proxies_check(&options, &told));
     }
     check_refused(rules[4], "256");
-    options.proxy.count = 4;
+    options.location.proxy.count = 4;
     proxies = make();
     assert_int_equal(proxies_upstreams(proxies)->count, PROXIES_SERVERS_MAX);
     assert_string_equal(row_of(proxies, 255).server, "a63");
@@ -237,7 +237,7 @@ static void what_is_said_the_same_again_is_known_still(void **state)
     proxies = make();
     note_failure(&list(2)[0], 0);
     note_failure(&list(2)[1], 0);
-    options.proxy = (struct texts){0};
+    options.location.proxy = (struct texts){0};
     tell("/b=http://b;weight=2");
     tell("/new=http://a");
     tell("/=http://a");
@@ -249,6 +249,95 @@ static void what_is_said_the_same_again_is_known_still(void **state)
     assert_int_equal(row_of(next, 1).failures, 0);
     assert_int_equal(row_of(next, 2).failures, 7);
     assert_int_equal(row_of(next, 2).state, STATS_UPSTREAM_DOWN);
+}
+
+/* --- In sites and locations --------------------------------------------------- */
+
+static struct site_location locations[2];
+static struct site_options sites[2];
+
+/* Two sites; the first has a list of its own, and in a location one more. */
+static void tell_sites(void)
+{
+    tell("/=http://a");
+    memset(locations, 0, sizeof(locations));
+    memset(sites, 0, sizeof(sites));
+    for (size_t i = 0; i < 2; i++)
+        sites[i].options = options.location;
+    sites[0].name = "one";
+    sites[1].name = "two";
+    sites[0].options.proxy = (struct texts){0};
+    assert_true(texts_add(&sites[0].options.proxy, &options.arena,
+                          "/app=http://b"));
+    locations[0].path = BYTES("/in");
+    locations[1].path = BYTES("/in");
+    locations[1].is_exact = true;
+    for (size_t i = 0; i < 2; i++)
+        assert_true(texts_add(&locations[i].options.proxy, &options.arena,
+                              "http://c/v1"));
+    sites[0].locations = locations;
+    sites[0].location_count = 2;
+    options.sites = sites;
+    options.site_count = 2;
+}
+
+static void each_is_there_once_with_a_name_of_its_own(void **state)
+{
+    static const char *const names[] = {"/", "one:/app", "one:/in",
+                                        "one:= /in"};
+    struct proxy_told told;
+    const struct worker_proxy *items;
+
+    (void)state;
+    tell_sites();
+    assert_null(proxies_check(&options, &told));
+    proxies = make();
+    items = list(4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_string_equal(row_of(proxies, i).proxy, names[i]);
+    assert_ptr_equal(items[0].said_in, options.location.proxy.items);
+    assert_ptr_equal(items[1].said_in, sites[0].options.proxy.items);
+    assert_ptr_equal(items[3].said_in, locations[1].options.proxy.items);
+    assert_true(bytes_eq(items[2].prefix, BYTES("/in")));
+    assert_true(bytes_eq(items[2].options.relay.strip, BYTES("/in")));
+    note_failure(&items[2], 0);
+    next = make();
+    proxies_inherit(next, proxies);
+    assert_int_equal(row_of(next, 2).failures, 7);
+    assert_int_equal(row_of(next, 3).failures, 0);
+}
+
+static void one_that_nobody_inherits_is_none(void **state)
+{
+    (void)state;
+    tell_sites();
+    options.site_count = 1;
+    proxies = make();
+    assert_string_equal((list(3), row_of(proxies, 0).proxy), "one:/app");
+}
+
+static void what_a_location_cannot_ask_is_refused(void **state)
+{
+    static const char *const long_name =
+        "a name of a site that is longer than forty bytes";
+
+    (void)state;
+    tell_sites();
+    locations[0].options.proxy.items[0] = "/x=http://c";
+    check_refused("/x=http://c", "PREFIX");
+    locations[0].options.proxy.items[0] = "http://c/";
+    locations[0].path = BYTES("/with space");
+    check_refused("http://c/", "letters");
+    locations[0].options.proxy.items[0] = "http://c";
+    locations[0].path = BYTES("/app");
+    check_refused("http://c", "taken");
+    locations[0].path = BYTES("/with space");
+    sites[0].name = long_name;
+    check_refused("/app=http://b", "40 bytes");
+    sites[0].name = "one";
+    assert_true(texts_add(&locations[1].options.proxy, &options.arena,
+                          "http://d"));
+    check_refused("http://c/v1", "alone");
 }
 
 int main(void)
@@ -263,6 +352,9 @@ int main(void)
         TEST(there_are_so_many_servers_in_all),
         TEST(reports_have_a_row_for_each_server),
         TEST(what_is_said_the_same_again_is_known_still),
+        TEST(each_is_there_once_with_a_name_of_its_own),
+        TEST(one_that_nobody_inherits_is_none),
+        TEST(what_a_location_cannot_ask_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

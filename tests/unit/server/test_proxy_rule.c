@@ -64,6 +64,19 @@ static void a_server_is_read_whole(void **state)
     }
 }
 
+static void a_prefix_may_be_left_out(void **state)
+{
+    (void)state;
+    assert_bytes(as_read("http://a:81/x=y,http://b/x=y"), "");
+    assert_false(rule.has_prefix);
+    assert_bytes(rule.path, "/x=y");
+    assert_int_equal(rule.count, 2);
+    assert_bytes(as_read("unix:/run/a=b"), "");
+    assert_bytes(rule.servers[0].socket, "/run/a=b");
+    as_read("/=http://a");
+    assert_true(rule.has_prefix);
+}
+
 static void a_socket_is_a_server_too(void **state)
 {
     (void)state;
@@ -107,7 +120,8 @@ static void what_is_no_rule_is_refused_with_its_reason(void **state)
         {"/", "is not PREFIX=SERVER"},
         {"/=", "is not PREFIX=SERVER"},
         {"=http://a", "is not PREFIX=SERVER"},
-        {"http://a", "is not PREFIX=SERVER"},
+        {"a=http://a", "has a prefix"},
+        {"a", "is not PREFIX=SERVER"},
         {"app=http://a", "prefix"},
         {"//=http://a", "prefix"},
         {"/a/../b=http://a", "prefix"},
@@ -288,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_is_read_whole),
+        cmocka_unit_test(a_prefix_may_be_left_out),
         cmocka_unit_test(a_socket_is_a_server_too),
         cmocka_unit_test(several_have_what_is_said_of_each),
         cmocka_unit_test(what_is_no_rule_is_refused_with_its_reason),

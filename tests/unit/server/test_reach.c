@@ -47,7 +47,7 @@ static bool is_brokered(enum file_need need, const char *path)
 
 static void tell_proxy(const char *text)
 {
-    assert_true(texts_add(&options.proxy, &options.arena, text));
+    assert_true(texts_add(&options.location.proxy, &options.arena, text));
 }
 
 static void sockets_of_servers_need_nothing(void **state)
