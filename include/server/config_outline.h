@@ -15,7 +15,7 @@
 #ifndef SERVER_CONFIG_OUTLINE_H
 #define SERVER_CONFIG_OUTLINE_H
 
-#include "server/faults.h"
+#include "server/config_source.h"
 #include "server/option_table.h"
 
 enum {
@@ -47,10 +47,10 @@ struct config_section {
     size_t count; /* of those inside */
 };
 
-/* Of a text that config_text_clean() went over. NULL: no memory. */
-MUST_USE struct config_section *config_outline(char *text, size_t len,
-                                               struct arena *arena,
-                                               struct faults *faults);
+/* NULL: no memory. */
+MUST_USE struct config_section *config_outline(
+    const struct config_source *source, struct arena *arena,
+    struct faults *faults);
 
 /* Whether row may stand in a section of that kind. */
 bool config_takes(enum config_section_kind kind, const struct option_row *row);

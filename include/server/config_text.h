@@ -36,11 +36,19 @@ struct config_token {
     struct bytes text; /* with its quotes */
 };
 
+/* From its offset on, text is of another file, or another place of one. */
+struct config_piece {
+    size_t offset;
+    int line; /* 0: it is none, but what ends a row of them */
+};
+
 /* Where one reads on in a cleaned text. */
 struct config_cursor {
     const char *at;
     const char *end;
-    int line; /* from 1 */
+    int line;                        /* from 1 */
+    const char *begin;               /* of what pieces count from */
+    const struct config_piece *next; /* NULL: there are no pieces */
 };
 
 /* Spaces for what lies between, line ends excepted. */
@@ -49,8 +57,9 @@ void config_text_blank(char *from, const char *to);
 /* What stands for a word or string with a fault: no other begins so. */
 #define CONFIG_REPLACED '\x01'
 
-/* Cleans text in place; it keeps its length and its lines. */
-void config_text_clean(char *text, size_t len, struct faults *faults);
+/* Cleans text in place, which begins at that line; it keeps its length and its
+ * lines. */
+void config_text_clean(char *text, size_t len, int line, struct faults *faults);
 
 struct config_token config_token_next(struct config_cursor *cursor);
 

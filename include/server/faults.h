@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/texts.h"
 
 enum { FAULTS_MAX = 1000, FAULT_BYTES_MAX = 512 };
 
@@ -24,17 +24,25 @@ struct fault {
 /* Zeroed, or with a file, is empty. */
 struct faults {
     const char *file; /* NULL: there is the command line only */
+    /* Of lines as config_line.h has them; NULL: file is the only one. */
+    const struct texts *files;
     struct fault items[FAULTS_MAX];
     size_t count; /* of all; items has no more than FAULTS_MAX */
     struct arena arena;
 };
 
-/* line: of the file; 0: the file as a whole; below: the command line, as
- * enum options_origin has it. A longer text is cut; what could move a
+/* line: of the files (config_line.h); 0: the first as a whole; below: the
+ * command line, as enum options_origin has it. A longer text is cut; what could move a
  * terminal's cursor becomes '?'. */
 __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
                                                       int line,
                                                       const char *format, ...);
+
+enum { FAULT_PLACE_MAX = 200 };
+
+/* How a message on line from names another: "line 5", or "FILE:5". */
+void faults_name_line(const struct faults *faults, int line, int from,
+                      char name_out[FAULT_PLACE_MAX + 1]);
 
 /* One line each: "FILE:LINE: text" or "sprintd: text". */
 void faults_print(const struct faults *faults, FILE *to);

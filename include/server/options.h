@@ -39,7 +39,8 @@ enum options_client {
     OPTIONS_CLIENT_PROXY_PROTOCOL
 };
 
-/* Where a value is from: the line of the file, above 0, or one of these. */
+/* Where a value is from: a line of the files (config_line.h), above 0, or one of
+ * these. */
 enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
 
 /* Where what a site or a location says is from. */
@@ -136,6 +137,8 @@ struct options {
     struct cidrs trusted_proxies;
     uint64_t client_address;          /* enum options_client */
     const char *config;               /* the file that was read; NULL: none */
+    struct texts files;               /* that, and what it includes */
+    struct texts include_places;      /* that are looked at for these */
     struct location_options location; /* where nothing else is said */
     struct site_options *sites;       /* of the file; none: location is all */
     size_t site_count;

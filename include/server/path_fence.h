@@ -23,6 +23,7 @@
 #include "base/bytes.h"
 
 enum path_access {
+    PATH_LIST, /* names in path, and in all directories below */
     PATH_READ, /* path, and all below when it is a directory */
     PATH_WRITE /* the same; files, directories, sockets made and removed */
 };

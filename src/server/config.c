@@ -8,7 +8,7 @@
 #include "server/config_file.h"
 #include "server/config_outline.h"
 #include "server/config_site.h"
-#include "server/config_text.h"
+#include "server/config_source.h"
 #include "server/option_value.h"
 
 /* --- libconfuse ----------------------------------------------------------- */
@@ -16,6 +16,7 @@
 /* What a parse that fails says goes here: libconfuse hands its callbacks
  * nothing of ours, and its scanner is global too. NULL: it is known. */
 static struct faults *parse_faults;
+static const struct config_source *parse_source;
 
 __attribute__((format(printf, 2, 0))) static void on_parse_error(
     cfg_t *cfg, const char *format, va_list arguments)
@@ -25,7 +26,8 @@ __attribute__((format(printf, 2, 0))) static void on_parse_error(
     if (!parse_faults)
         return;
     vsnprintf(text, sizeof(text), format, arguments);
-    faults_add(parse_faults, cfg->line, "%s", text);
+    faults_add(parse_faults, config_source_line(parse_source, cfg->line), "%s",
+               text);
 }
 
 static cfg_opt_t option_of(const char *name, bool is_list)
@@ -38,10 +40,9 @@ static cfg_opt_t option_of(const char *name, bool is_list)
 /* What may stand in a section of that kind. NULL: no memory. */
 static cfg_opt_t *make_keys(enum config_section_kind kind, struct arena *arena)
 {
-    /* One more for hosts, for the sections inside, and for the end. */
-    cfg_opt_t *keys = arena_take(arena, (option_row_count + 3) * sizeof(*keys));
+    /* More for hosts, for the sections inside, and for the end. */
+    cfg_opt_t *keys = arena_take(arena, (option_row_count + 4) * sizeof(*keys));
     cfg_opt_t *at = keys;
-    cfg_opt_t *inside;
 
     if (!keys)
         return NULL;
@@ -51,25 +52,27 @@ static cfg_opt_t *make_keys(enum config_section_kind kind, struct arena *arena)
                               config_is_list(&option_rows[i]));
     if (kind == CONFIG_SITE)
         *at++ = option_of(CONFIG_HOSTS, true);
-    if (kind != CONFIG_LOCATION) {
-        inside = make_keys(kind + 1, arena);
+    for (enum config_section_kind inner = kind + 1; inner <= CONFIG_LOCATION;
+         inner++) {
+        cfg_opt_t *inside = make_keys(inner, arena);
+
         if (!inside)
             return NULL;
-        *at++ = (cfg_opt_t)CFG_SEC(kind == CONFIG_TOP ? "site" : "location",
+        *at++ = (cfg_opt_t)CFG_SEC(inner == CONFIG_SITE ? "site" : "location",
                                    inside, CFGF_MULTI | CFGF_TITLE);
     }
     *at = (cfg_opt_t)CFG_END();
     return keys;
 }
 
-/* Parses text, which has no fault but those that are known already. NULL: no
+/* Parses source, which has no fault but those that are known already. NULL: no
  * memory; to be given to cfg_free(). */
-static cfg_t *parse(char *text, size_t len, struct arena *arena,
+static cfg_t *parse(const struct config_source *source, struct arena *arena,
                     struct faults *faults)
 {
     cfg_opt_t *keys = make_keys(CONFIG_TOP, arena);
     cfg_t *cfg = keys ? cfg_init(keys, CFGF_NONE) : NULL;
-    FILE *from = cfg ? fmemopen(text, len, "r") : NULL;
+    FILE *from = cfg ? fmemopen(source->text, source->len, "r") : NULL;
 
     if (!from) {
         if (cfg)
@@ -78,6 +81,7 @@ static cfg_t *parse(char *text, size_t len, struct arena *arena,
     }
     cfg_set_error_function(cfg, on_parse_error);
     parse_faults = faults->count == 0 ? faults : NULL;
+    parse_source = source;
     if (cfg_parse_fp(cfg, from) != CFG_SUCCESS && faults->count == 0)
         faults_add(faults, 0, "cannot be parsed");
     parse_faults = NULL;
@@ -259,6 +263,27 @@ static bool read_hosts(struct reading *reading,
     return true;
 }
 
+/* Locations at the top are those of a site that nobody wrote. False: no
+ * memory. */
+static bool read_top_locations(struct reading *reading,
+                               const struct config_section *top, cfg_t *cfg)
+{
+    struct options *options = reading->options;
+
+    options->sites = arena_take(&options->arena, sizeof(*options->sites));
+    options->site_origins = arena_take(&options->arena,
+                                       sizeof(*options->site_origins));
+    if (!options->sites || !options->site_origins)
+        return false;
+    options->sites[0] = (struct site_options){.name = "",
+                                              .options = options->location};
+    options->site_origins[0].rows = take_origins(reading);
+    options->site_count = 1;
+    return options->site_origins[0].rows &&
+           read_locations(reading, top, cfg, &options->sites[0],
+                          &options->site_origins[0]);
+}
+
 /* False: no memory. */
 static bool read_sites(struct reading *reading,
                        const struct config_section *top, cfg_t *cfg)
@@ -315,23 +340,21 @@ void config_read(struct options *options, struct bytes text, const char *folder,
                               .faults = faults,
                               .folder = folder};
     struct arena arena = {0}; /* for as long as it takes */
-    char *copy = arena_take(&arena, text.len + 1);
     struct config_section *top = NULL;
+    struct config_source source;
     cfg_t *cfg = NULL;
 
     forget_default_root(options);
-    if (copy) {
-        memcpy(copy, text.data, text.len);
-        copy[text.len] = '\n'; /* fmemopen() takes no empty text */
-        config_text_clean(copy, text.len + 1, faults);
-        top = config_outline(copy, text.len + 1, &arena, faults);
-    }
+    if (config_source_read(&source, text, folder, options, &arena, faults))
+        top = config_outline(&source, &arena, faults);
     if (top)
-        cfg = parse(copy, text.len + 1, &arena, faults);
+        cfg = parse(&source, &arena, faults);
     if (cfg) {
         read_keys(&reading, top, cfg, &options->location,
                   options->origins.rows);
-        if (!read_sites(&reading, top, cfg))
+        if (top->first && top->first->kind == CONFIG_LOCATION
+                ? !read_top_locations(&reading, top, cfg)
+                : !read_sites(&reading, top, cfg))
             faults_add(faults, 0, "out of memory");
         config_site_check(options, faults);
         cfg_free(cfg);

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "server/config_outline.h"
+#include "server/config_line.h"
+#include "server/config_site.h"
 #include "server/option_value.h"
 
 enum { COMMENT_COLUMN = 40, INDENT = 4 };
@@ -41,7 +42,9 @@ static void print_origin(const struct dump *dump, int origin)
     else if (origin == ORIGIN_DEFAULT)
         fputs(" # default\n", dump->to);
     else
-        fprintf(dump->to, " # %s:%d\n", dump->options->config, origin);
+        fprintf(dump->to, " # %s:%d\n",
+                dump->options->files.items[config_line_file(origin)],
+                config_line_number(origin));
 }
 
 /* What was taken back is something else than what is not told. */
@@ -87,29 +90,42 @@ static void print_location(const struct dump *dump,
 {
     char quote = memchr(location->path.data, '"', location->path.len) ? '\''
                                                                       : '"';
+    struct dump inside = {dump->to, dump->options, dump->depth + 1};
+    int indent = dump->depth * INDENT;
 
-    fprintf(dump->to, "    location %c%s%s%c {", quote,
+    fprintf(dump->to, "%*slocation %c%s%s%c {", indent, "", quote,
             location->is_exact ? "= " : "",
             location->path.len > 0 ? location->path.data : "/", quote);
     print_origin(dump, origins->line);
-    print_own(&(struct dump){dump->to, dump->options, 2}, &location->options,
-              origins->rows);
-    fputs("    }\n", dump->to);
+    print_own(&inside, &location->options, origins->rows);
+    fprintf(dump->to, "%*s}\n", indent, "");
+}
+
+static void print_locations(const struct dump *dump,
+                            const struct site_options *site,
+                            const struct option_origins *origins)
+{
+    for (size_t i = 0; i < site->location_count; i++)
+        print_location(dump, &site->locations[i], &origins->locations[i]);
 }
 
 static void print_site(const struct dump *dump, const struct site_options *site,
                        const struct option_origins *origins)
 {
     char quote = strchr(site->name, '"') ? '\'' : '"';
+    struct dump inside = {dump->to, dump->options, 1};
 
+    if (config_is_top(site)) {
+        fputc('\n', dump->to);
+        print_locations(dump, site, origins);
+        return;
+    }
     fprintf(dump->to, "\nsite %c%s%c {", quote, site->name, quote);
     print_origin(dump, origins->line);
     if (origins->hosts != 0)
         print_hosts(dump, &site->hosts, origins->hosts);
-    print_own(&(struct dump){dump->to, dump->options, 1}, &site->options,
-              origins->rows);
-    for (size_t i = 0; i < site->location_count; i++)
-        print_location(dump, &site->locations[i], &origins->locations[i]);
+    print_own(&inside, &site->options, origins->rows);
+    print_locations(&inside, site, origins);
     fputs("}\n", dump->to);
 }
 

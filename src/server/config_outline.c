@@ -2,15 +2,7 @@
 
 #include <stdarg.h>
 
-#include "server/config_text.h"
-#include "server/nearest.h"
-
-/* How much of a name or title a message shows. */
-enum { SHOWN_BYTES_MAX = 64 };
-
-#define SHOWN(text)                                                     \
-    (int)((text).len < SHOWN_BYTES_MAX ? (text).len : SHOWN_BYTES_MAX), \
-        (text).data
+#include "server/config_unknown.h"
 
 struct walk {
     struct config_cursor cursor;
@@ -27,18 +19,20 @@ void config_fault(struct faults *faults, const struct config_section *section,
     const struct config_section *site = section->kind == CONFIG_LOCATION
                                             ? section->above
                                             : section;
+    char words[FAULT_BYTES_MAX] = "";
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (section->kind == CONFIG_TOP)
-        faults_add(faults, line, "%s", text);
-    else if (section->kind == CONFIG_SITE)
-        faults_add(faults, line, "site \"%.*s\": %s", SHOWN(site->title), text);
+    if (site->kind == CONFIG_SITE)
+        snprintf(words, sizeof(words),
+                 "site \"%.*s\": ", CONFIG_SHOWN(site->title));
+    if (section->kind == CONFIG_LOCATION)
+        faults_add(faults, line, "%slocation \"%.*s\": %s", words,
+                   CONFIG_SHOWN(section->title), text);
     else
-        faults_add(faults, line, "site \"%.*s\": location \"%.*s\": %s",
-                   SHOWN(site->title), SHOWN(section->title), text);
+        faults_add(faults, line, "%s%s", words, text);
 }
 
 bool config_takes(enum config_section_kind kind, const struct option_row *row)
@@ -50,67 +44,6 @@ bool config_takes(enum config_section_kind kind, const struct option_row *row)
 bool config_is_list(const struct option_row *row)
 {
     return row->kind == OPTION_TEXTS || row->kind == OPTION_CIDRS;
-}
-
-/* --- Names that are nearly right ------------------------------------------ */
-
-/* What name was meant for, wherever that belongs; NULL: nothing is near. */
-static const char *find_nearest_anywhere(struct bytes name)
-{
-    static const char *const others[] = {"site", "location", CONFIG_HOSTS};
-    struct nearest nearest;
-
-    nearest_init(&nearest, name);
-    for (size_t i = 0; i < option_row_count; i++)
-        if (option_rows[i].scope != OPTION_COMMAND)
-            nearest_consider(&nearest, option_rows[i].name);
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        nearest_consider(&nearest, others[i]);
-    return nearest.found;
-}
-
-/* The same, but what belongs in such a section comes first. */
-static const char *find_nearest(struct bytes name,
-                                enum config_section_kind kind)
-{
-    struct nearest nearest;
-
-    nearest_init(&nearest, name);
-    for (size_t i = 0; i < option_row_count; i++)
-        if (config_takes(kind, &option_rows[i]))
-            nearest_consider(&nearest, option_rows[i].name);
-    if (kind == CONFIG_TOP)
-        nearest_consider(&nearest, "site");
-    if (kind == CONFIG_SITE) {
-        nearest_consider(&nearest, CONFIG_HOSTS);
-        nearest_consider(&nearest, "location");
-    }
-    return nearest.found ? nearest.found : find_nearest_anywhere(name);
-}
-
-static void tell_unknown(struct walk *walk,
-                         const struct config_section *section,
-                         struct bytes name, int line)
-{
-    const struct option_row *row = option_find(name);
-    const char *nearest = find_nearest(name, section->kind);
-
-    if (row && option_is_at_top(row->scope))
-        config_fault(walk->faults, section, line,
-                     "key '%s' belongs at the top of the file", row->name);
-    else if (row && row->scope == OPTION_COMMAND)
-        config_fault(walk->faults, section, line,
-                     "'%s' is for the command line only", row->name);
-    else if (bytes_eq(name, BYTES(CONFIG_HOSTS)))
-        config_fault(walk->faults, section, line,
-                     "key '" CONFIG_HOSTS "' belongs in a site");
-    else if (nearest)
-        config_fault(walk->faults, section, line,
-                     "key '%.*s' is unknown; did you mean '%s'?", SHOWN(name),
-                     nearest);
-    else
-        config_fault(walk->faults, section, line, "key '%.*s' is unknown",
-                     SHOWN(name));
 }
 
 /* --- Passing over what is wrong ------------------------------------------- */
@@ -165,6 +98,57 @@ static void skip_statement(struct walk *walk, int line)
         next_token(walk);
         skip_block(walk);
     }
+}
+
+/* From behind a '{' to behind its '}': words of others that begin a line are
+ * told of on the way. */
+static void pass_foreign_block(struct walk *walk,
+                               const struct config_section *section, int line)
+{
+    size_t depth = 1;
+
+    while (depth > 0) {
+        struct config_token token = next_token(walk);
+
+        if (token.kind == CONFIG_END)
+            return;
+        depth += token.kind == CONFIG_OPEN;
+        depth -= token.kind == CONFIG_CLOSE;
+        if (token.kind == CONFIG_STRING && token.line != line)
+            config_tell_foreign(walk->faults, section, &token);
+        line = token.line;
+    }
+}
+
+/* What another server would read on that line. */
+static void pass_foreign(struct walk *walk,
+                         const struct config_section *section, int line)
+{
+    for (;;) {
+        struct config_token token = peek(walk);
+
+        if (token.kind == CONFIG_END || token.kind == CONFIG_CLOSE ||
+            token.line != line)
+            return;
+        next_token(walk);
+        if (token.kind == CONFIG_OPEN) {
+            pass_foreign_block(walk, section, line);
+            return;
+        }
+    }
+}
+
+static void pass_unknown(struct walk *walk,
+                         const struct config_section *section,
+                         const struct config_token *key)
+{
+    struct config_token behind = peek(walk);
+
+    if (config_tell_unknown(walk->faults, section, key, &behind))
+        pass_foreign(walk, section, key->line);
+    else
+        skip_statement(walk, key->line);
+    blank_from(walk, key->text.data);
 }
 
 /* --- Keys ----------------------------------------------------------------- */
@@ -265,11 +249,13 @@ static void read_key(struct walk *walk, struct config_section *section,
     bool is_sound = pass_value(walk, section, name, !row || config_is_list(row),
                                key->line);
     struct config_key *keys;
+    char place[FAULT_PLACE_MAX + 1];
     int before;
 
     if (is_sound && has_key(section, row, &before)) {
+        faults_name_line(walk->faults, before, key->line, place);
         config_fault(walk->faults, section, key->line,
-                     "key '%s' stands on line %d already", name, before);
+                     "key '%s' stands on %s already", name, place);
         is_sound = false;
     }
     if (!is_sound) {
@@ -291,25 +277,39 @@ static void read_key(struct walk *walk, struct config_section *section,
 
 /* What is wrong with another section of that title in above; NULL: nothing. */
 static const char *judge_title(const struct config_section *above,
+                               enum config_section_kind kind,
                                struct bytes title)
 {
+    size_t count = 0;
+
     if (title.len == 0)
         return "has an empty name";
     if (memchr(title.data, '\\', title.len) ||
         memmem(title.data, title.len, "${", 2))
         return "has a '\\' or '${' in its name";
     for (const struct config_section *other = above->first; other;
-         other = other->next)
+         other = other->next) {
+        if (other->kind != kind)
+            continue;
+        count++;
         if (bytes_eq(other->title, title))
             return "is there already";
-    if (above->count ==
-        (above->kind == CONFIG_TOP ? CONFIG_SITES_MAX : CONFIG_LOCATIONS_MAX))
+    }
+    if (count ==
+        (kind == CONFIG_SITE ? CONFIG_SITES_MAX : CONFIG_LOCATIONS_MAX))
         return "is one too many";
+    if (above->first && above->first->kind != kind)
+        return kind == CONFIG_SITE
+                   ? "and locations are at the top: where there are sites, "
+                     "locations stand in them"
+                   : "and a site are at the top: where there are sites, "
+                     "locations stand in them";
     return NULL;
 }
 
 static struct config_section *add_section(struct walk *walk,
                                           struct config_section *above,
+                                          enum config_section_kind kind,
                                           struct bytes title, int line)
 {
     struct config_section *section = arena_take(walk->arena, sizeof(*section));
@@ -319,7 +319,7 @@ static struct config_section *add_section(struct walk *walk,
         return NULL;
     }
     *section = (struct config_section){
-        .kind = above->kind + 1, .title = title, .line = line, .above = above};
+        .kind = kind, .title = title, .line = line, .above = above};
     if (above->last)
         above->last->next = section;
     else
@@ -333,9 +333,10 @@ static struct config_section *add_section(struct walk *walk,
  * NULL, a fault and blanks stand for when that cannot be done. */
 static struct config_section *open_section(struct walk *walk,
                                            struct config_section *above,
+                                           enum config_section_kind kind,
                                            const struct config_token *key)
 {
-    const char *word = above->kind == CONFIG_TOP ? "site" : "location";
+    const char *word = kind == CONFIG_SITE ? "site" : "location";
     struct config_cursor start = walk->cursor;
     struct config_token title = next_token(walk);
     struct bytes name = config_token_inside(&title);
@@ -344,7 +345,7 @@ static struct config_section *open_section(struct walk *walk,
     if (title.kind != CONFIG_STRING || peek(walk).kind != CONFIG_OPEN) {
         config_fault(walk->faults, above, key->line,
                      "a %s is written so: %s { ... }", word,
-                     above->kind == CONFIG_TOP
+                     kind == CONFIG_SITE
                          ? "site \"name\""
                          : "location \"/path\" or location \"= /path\"");
         walk->cursor = start;
@@ -353,11 +354,11 @@ static struct config_section *open_section(struct walk *walk,
         return NULL;
     }
     next_token(walk);
-    why = judge_title(above, name);
+    why = judge_title(above, kind, name);
     if (!why)
-        return add_section(walk, above, name, key->line);
+        return add_section(walk, above, kind, name, key->line);
     config_fault(walk->faults, above, key->line, "%s \"%.*s\" %s", word,
-                 SHOWN(name), why);
+                 CONFIG_SHOWN(name), why);
     skip_block(walk);
     blank_from(walk, key->text.data);
     return NULL;
@@ -379,20 +380,25 @@ static struct config_section *read_statement(struct walk *walk,
     struct bytes name = config_token_inside(key);
     const struct option_row *row = find_row(section, name);
 
-    if ((section->kind == CONFIG_TOP && bytes_eq(name, BYTES("site"))) ||
-        (section->kind == CONFIG_SITE && bytes_eq(name, BYTES("location"))))
-        return open_section(walk, section, key);
+    if (section->kind == CONFIG_TOP && bytes_eq(name, BYTES("site")))
+        return open_section(walk, section, CONFIG_SITE, key);
+    if (section->kind != CONFIG_LOCATION && bytes_eq(name, BYTES("location")))
+        return open_section(walk, section, CONFIG_LOCATION, key);
     if (row ||
         (section->kind == CONFIG_SITE && bytes_eq(name, BYTES(CONFIG_HOSTS)))) {
         read_key(walk, section, row, key);
         return NULL;
     }
-    if (bytes_eq(name, BYTES("location")) || bytes_eq(name, BYTES("site")))
+    if (!bytes_eq(name, BYTES("location")) && !bytes_eq(name, BYTES("site")) &&
+        *key->text.data != CONFIG_REPLACED) {
+        pass_unknown(walk, section, key);
+        return NULL;
+    }
+    if (*key->text.data != CONFIG_REPLACED)
         config_fault(walk->faults, section, key->line,
-                     *name.data == 's' ? "a site belongs at the top"
-                                       : "a location belongs in a site");
-    else if (*key->text.data != CONFIG_REPLACED)
-        tell_unknown(walk, section, name, key->line);
+                     *name.data == 's'
+                         ? "a site belongs at the top"
+                         : "a location belongs in a site, or at the top");
     skip_statement(walk, key->line);
     blank_from(walk, key->text.data);
     return NULL;
@@ -426,7 +432,7 @@ static void walk_all(struct walk *walk, struct config_section *top)
         if (token.kind == CONFIG_END)
             break;
         if (token.kind == CONFIG_CLOSE && section != top) {
-            section = section->kind == CONFIG_LOCATION ? top->last : top;
+            section = section->above == top ? top : top->last;
         } else if (token.kind != CONFIG_STRING) {
             refuse_token(walk, section, &token);
         } else {
@@ -440,12 +446,12 @@ static void walk_all(struct walk *walk, struct config_section *top)
         config_fault(walk->faults, open, open->line, "its '}' is missing");
 }
 
-struct config_section *config_outline(char *text, size_t len,
+struct config_section *config_outline(const struct config_source *source,
                                       struct arena *arena,
                                       struct faults *faults)
 {
-    struct walk walk = {.cursor = {.at = text, .end = text + len, .line = 1},
-                        .text = text,
+    struct walk walk = {.cursor = config_source_cursor(source),
+                        .text = source->text,
                         .arena = arena,
                         .faults = faults};
     struct config_section *top = arena_take(arena, sizeof(*top));

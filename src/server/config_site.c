@@ -22,7 +22,7 @@ void config_words(char words_out[CONFIG_WORDS_MAX + 1],
     size_t len = 0;
 
     words_out[0] = '\0';
-    if (site && site->name[0] != '\0')
+    if (site && !config_is_top(site))
         len = (size_t)snprintf(words_out, CONFIG_WORDS_MAX + 1,
                                "site \"%.64s\": ", site->name);
     if (location)
@@ -208,6 +208,18 @@ static size_t count_hosts(const struct options *options)
     return count;
 }
 
+static void tell_host(const struct options *options, const struct named *before,
+                      const struct named *host, struct faults *faults)
+{
+    int line = options->site_origins[host->number].hosts;
+    char place[FAULT_PLACE_MAX + 1];
+
+    faults_name_line(faults, options->site_origins[before->number].hosts, line,
+                     place);
+    faults_add(faults, line, "site \"%.64s\": host '%s' is on %s already",
+               options->sites[host->number].name, host->name.data, place);
+}
+
 /* False: no memory. */
 static bool check_hosts(const struct options *options, struct faults *faults)
 {
@@ -227,11 +239,7 @@ static bool check_hosts(const struct options *options, struct faults *faults)
     qsort(hosts, count, sizeof(*hosts), compare);
     for (at = 1; at < count; at++)
         if (are_same(&hosts[at - 1], &hosts[at]))
-            faults_add(faults, options->site_origins[hosts[at].number].hosts,
-                       "site \"%.64s\": host '%s' is on line %d already",
-                       options->sites[hosts[at].number].name,
-                       hosts[at].name.data,
-                       options->site_origins[hosts[at - 1].number].hosts);
+            tell_host(options, &hosts[at - 1], &hosts[at], faults);
     free(hosts);
     return true;
 }
@@ -242,6 +250,7 @@ static void check_paths(const struct site_options *site,
 {
     struct named paths[CONFIG_LOCATIONS_MAX];
     char words[CONFIG_WORDS_MAX + 1];
+    char place[FAULT_PLACE_MAX + 1];
     size_t count = site->location_count;
 
     config_words(words, site, NULL);
@@ -251,11 +260,16 @@ static void check_paths(const struct site_options *site,
                                   .order = i,
                                   .is_exact = site->locations[i].is_exact};
     qsort(paths, count, sizeof(paths[0]), compare);
-    for (size_t i = 1; i < count; i++)
-        if (are_same(&paths[i - 1], &paths[i]))
-            faults_add(faults, origins->locations[paths[i].number].line,
-                       "%sthe location is on line %d already", words,
-                       origins->locations[paths[i - 1].number].line);
+    for (size_t i = 1; i < count; i++) {
+        int line = origins->locations[paths[i].number].line;
+
+        if (!are_same(&paths[i - 1], &paths[i]))
+            continue;
+        faults_name_line(faults, origins->locations[paths[i - 1].number].line,
+                         line, place);
+        faults_add(faults, line, "%sthe location is on %s already", words,
+                   place);
+    }
 }
 
 /* --- What has nothing to do ----------------------------------------------- */

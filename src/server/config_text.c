@@ -212,10 +212,10 @@ static void clean_word(struct cleaning *cleaning)
         cleaning->at = end;
 }
 
-void config_text_clean(char *text, size_t len, struct faults *faults)
+void config_text_clean(char *text, size_t len, int line, struct faults *faults)
 {
     struct cleaning cleaning = {
-        .at = text, .end = text + len, .line = 1, .faults = faults};
+        .at = text, .end = text + len, .line = line, .faults = faults};
 
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         config_text_blank(text, text + 3); /* an editor's mark of UTF-8 */
@@ -271,15 +271,24 @@ static const char *pass_string(const struct config_cursor *cursor)
     return at < cursor->end ? at + 1 : at;
 }
 
+static void enter_piece(struct config_cursor *cursor)
+{
+    while (cursor->next && cursor->next->line != 0 &&
+           cursor->at >= cursor->begin + cursor->next->offset)
+        cursor->line = (cursor->next++)->line;
+}
+
 struct config_token config_token_next(struct config_cursor *cursor)
 {
     struct config_token token = {.kind = CONFIG_END};
     const char *begin;
 
-    for (; cursor->at < cursor->end && strchr(" \t\n", *cursor->at);
-         cursor->at++)
-        if (*cursor->at == '\n')
+    enter_piece(cursor);
+    while (cursor->at < cursor->end && strchr(" \t\n", *cursor->at)) {
+        if (*cursor->at++ == '\n')
             cursor->line++;
+        enter_piece(cursor);
+    }
     token.line = cursor->line;
     begin = cursor->at;
     if (begin < cursor->end) {

@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 
+#include "server/config_line.h"
+
 /* Where the fault belongs: behind those of the same line. */
 static size_t find_place(const struct faults *faults, int line)
 {
@@ -37,6 +39,26 @@ void faults_add(struct faults *faults, int line, const char *format, ...)
     faults->count++;
 }
 
+static const char *file_of(const struct faults *faults, int line)
+{
+    size_t file = config_line_file(line);
+
+    return faults->files && file < faults->files->count
+               ? faults->files->items[file]
+               : faults->file;
+}
+
+void faults_name_line(const struct faults *faults, int line, int from,
+                      char name_out[FAULT_PLACE_MAX + 1])
+{
+    if (config_line_file(line) == config_line_file(from))
+        snprintf(name_out, FAULT_PLACE_MAX + 1, "line %d",
+                 config_line_number(line));
+    else
+        snprintf(name_out, FAULT_PLACE_MAX + 1, "%.180s:%d",
+                 file_of(faults, line), config_line_number(line));
+}
+
 void faults_print(const struct faults *faults, FILE *to)
 {
     size_t kept = faults->count < FAULTS_MAX ? faults->count : FAULTS_MAX;
@@ -49,7 +71,8 @@ void faults_print(const struct faults *faults, FILE *to)
         else if (fault->line == 0)
             fprintf(to, "%s: ", faults->file);
         else
-            fprintf(to, "%s:%d: ", faults->file, fault->line);
+            fprintf(to, "%s:%d: ", file_of(faults, fault->line),
+                    config_line_number(fault->line));
         fprintf(to, "%s\n", fault->text);
     }
     if (faults->count > kept)

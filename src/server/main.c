@@ -12,6 +12,7 @@
 #include "http/range.h"
 #include "server/command_line.h"
 #include "server/config_dump.h"
+#include "server/config_site.h"
 #include "server/configuration.h"
 #include "server/program_command.h"
 #include "server/server.h"
@@ -36,13 +37,15 @@ static void print_version(FILE *to)
 static void print_well_formed(FILE *to, const struct options *options)
 {
     size_t locations = 0;
+    size_t sites = 0;
 
-    for (size_t i = 0; i < options->site_count; i++)
+    for (size_t i = 0; i < options->site_count; i++) {
         locations += options->sites[i].location_count;
+        sites += !config_is_top(&options->sites[i]);
+    }
     fprintf(to, "%s: well-formed, %zu site%s, %zu location%s\n",
-            options->config ? options->config : "sprintd", options->site_count,
-            options->site_count == 1 ? "" : "s", locations,
-            locations == 1 ? "" : "s");
+            options->config ? options->config : "sprintd", sites,
+            sites == 1 ? "" : "s", locations, locations == 1 ? "" : "s");
 }
 
 static int run(struct options *options, int argc, char **argv)

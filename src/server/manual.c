@@ -310,17 +310,26 @@ static void print_form(FILE *to)
         "not\n"
         "set), in single ones not. Of a list the values stand between braces\n"
         "with commas. Comments begin with # or //, or lie between /* and */.\n"
-        "Files do not include others.\n"
+        "\\fBinclude\\fR \\fI\"sites/*.conf\"\\fR, at the top, in a site or in "
+        "a\n"
+        "location, stands for the text of the files of that name, in the "
+        "order\n"
+        "of their names; in each what is opened is closed. These may include\n"
+        "others. All relative paths begin at the directory of the first file.\n"
         ".PP\n"
         "What is not said in a location is as in its site, and there as at\n"
-        "the top; a list that is said again replaces the other. A relative\n"
-        "root begins at the directory of the file.\n",
+        "the top; a list that is said again replaces the other.\n",
         to);
-    fprintf(to,
-            "The file has at most %d bytes, %d sites, of each %d hosts and %d\n"
-            "locations, and %d values in a list.\n",
-            SMALL_FILE_BYTES_MAX, CONFIG_SITES_MAX, CONFIG_HOSTS_MAX,
-            CONFIG_LOCATIONS_MAX, CONFIG_LIST_MAX);
+    fprintf(
+        to,
+        "A file has at most %d bytes, and all %d files together %d; there "
+        "are\n"
+        "at most %d sites, of each %d hosts and %d locations, and %d values "
+        "in a\n"
+        "list.\n",
+        SMALL_FILE_BYTES_MAX, CONFIG_FILES_MAX, CONFIG_BYTES_MAX,
+        CONFIG_SITES_MAX, CONFIG_HOSTS_MAX, CONFIG_LOCATIONS_MAX,
+        CONFIG_LIST_MAX);
 }
 
 static void print_sections(FILE *to)
@@ -334,7 +343,8 @@ static void print_sections(FILE *to)
           "IPv6 addresses in brackets. A site without them serves what no\n"
           "other does; where there is none, the first site.\n"
           ".TP\n\\fBlocation\\fR \"\\fI/prefix\\fR\" { ... }\n"
-          "In a site: what is below that path; the longest prefix counts.\n"
+          "In a site, or at the top of a file without sites: what is below\n"
+          "that path; the longest prefix counts.\n"
           ".TP\n\\fBlocation\\fR \"= \\fI/path\\fR\" { ... }\n"
           "The same for that path alone; it goes before prefixes.\n",
           to);

@@ -121,8 +121,9 @@ static int find_directory(char directory[PATH_MAX], const char *path)
 
 static uint64_t rights_to(enum path_access access, mode_t mode)
 {
-    static const uint64_t rights[] = {
-        [PATH_READ] = RIGHTS_READ, [PATH_WRITE] = RIGHTS_WRITE};
+    static const uint64_t rights[] = {[PATH_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
+                                      [PATH_READ] = RIGHTS_READ,
+                                      [PATH_WRITE] = RIGHTS_WRITE};
 
     return rights[access] & (S_ISDIR(mode) ? UINT64_MAX : RIGHTS_OF_FILE);
 }

@@ -47,6 +47,21 @@ static void broker(struct reach *reach, const char *path, enum file_need need)
                                                           .path = path};
 }
 
+/* Takes path over. */
+static void add_taken(struct reach *reach, char *path, enum path_access access)
+{
+    struct reach_text *text = malloc(sizeof(*text));
+
+    if (!text) {
+        reach->has_failed = true;
+        free(path);
+        return;
+    }
+    *text = (struct reach_text){.next = reach->texts, .text = path};
+    reach->texts = text;
+    add(reach, path, access);
+}
+
 /* A program's own folder below those for settings; its path, which is cut from
  * path's. NULL: it lies elsewhere, maybe among what is nobody's business. */
 static const char *find_settings_folder(char *path)
@@ -67,19 +82,46 @@ static void add_file(struct reach *reach, const char *path)
 {
     char *real = path ? realpath(path, NULL) : NULL;
     const char *folder = real ? find_settings_folder(real) : NULL;
-    struct reach_text *text = folder ? malloc(sizeof(*text)) : NULL;
 
     broker(reach, path, FILE_READ);
-    if (text) {
-        *text = (struct reach_text){.next = reach->texts, .text = real};
-        reach->texts = text;
-        add(reach, folder, PATH_READ);
+    if (folder) {
+        add_taken(reach, real, PATH_READ);
         return;
     }
-    reach->has_failed |= folder != NULL;
     if (real)
         add(reach, path, PATH_READ);
     free(real);
+}
+
+/* Whether a directory has more in it than what is included: it is everybody's,
+ * or that of the first file, which may be a home. */
+static bool is_mixed(const char *directory, const char *config)
+{
+    static const char *const everybodys[] = {
+        "/", "/etc", "/usr/local/etc", "/root", "/home", "/tmp", "/var/tmp"};
+    char *real = realpath(config, NULL);
+    bool is_mixed = real && !find_settings_folder(real) &&
+                    strcmp(*real ? real : "/", directory) == 0;
+
+    free(real);
+    for (size_t i = 0; i < sizeof(everybodys) / sizeof(*everybodys); i++)
+        is_mixed |= strcmp(directory, everybodys[i]) == 0;
+    return is_mixed;
+}
+
+/* What is included, and where more of that may be when it is read again: of a
+ * directory with other files the names are enough to see that. */
+static void add_included(struct reach *reach, const struct options *options)
+{
+    for (size_t i = 1; i < options->files.count; i++)
+        add_file(reach, options->files.items[i]);
+    for (size_t i = 0; i < options->include_places.count; i++) {
+        char *place = realpath(options->include_places.items[i], NULL);
+
+        if (place)
+            add_taken(reach, place,
+                      is_mixed(place, options->config) ? PATH_LIST : PATH_READ);
+    }
 }
 
 static void add_location(struct reach *reach,
@@ -120,6 +162,7 @@ bool reach_open(struct reach *reach, const struct options *options,
     if (reach_is_everywhere(options))
         add(reach, "/", PATH_READ);
     add_file(reach, options->config);
+    add_included(reach, options);
     add_file(reach, options->kv_token);
     if (options->access_log && log_sink_is_file(options->access_log))
         broker(reach, options->access_log, FILE_APPEND);

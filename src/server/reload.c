@@ -37,6 +37,18 @@ static bool is_config_readable(const struct server *server, FILE *errors)
     return false;
 }
 
+/* Why something could not be included, perhaps. */
+static void tell_unreachable(const struct server *server,
+                             const struct options *options, FILE *errors)
+{
+    for (size_t i = 0; i < options->include_places.count; i++) {
+        const char *place = options->include_places.items[i];
+
+        if (access(place, F_OK) == 0 && !can_use(server, place, PATH_READ))
+            fprintf(errors, OUTSIDE, place);
+    }
+}
+
 /* Whom it can ask was settled when it started. */
 static bool may_ask(const struct server *server, const struct options *options,
                     FILE *errors)
@@ -177,6 +189,8 @@ static bool reload_to(struct server *server, FILE *text)
         return false;
     if (configuration_read(&options, server->argc, server->argv, text) == EX_OK)
         is_done = change(server, &options, text);
+    else
+        tell_unreachable(server, &options, text);
     options_fini(&options);
     return is_done;
 }

@@ -219,6 +219,19 @@ static void a_dump_is_a_file_that_says_the_same(void **state)
     assert_non_null(strstr(second.out, "        rate-limit = off"));
     assert_non_null(strstr(second.out, "        auth-file = off"));
     assert_non_null(strstr(second.out, "= \"one\\n\\t'two' \\\\ \\${x}\""));
+    /* Locations at the top stand there again. */
+    RUN(&first, "-T", "-c",
+        configuration("root = www\nlocation /a { autoindex = yes }\n"
+                      "location \"= /b\" { respond = b }\n"));
+    assert_non_null(strstr(first.out, "\nlocation \"/a\" {"));
+    RUN(&second, "-T", "-c", configuration(first.out));
+    assert_string_equal(second.err, "");
+    assert_string_equal(without_origins(first.out),
+                        without_origins(second.out));
+    RUN(&second, "-t", "-c", printed("%s/test.conf", folder()));
+    assert_string_equal(
+        second.out,
+        printed("%s/test.conf: well-formed, 0 sites, 2 locations\n", folder()));
     /* Without a file it is one too. */
     RUN(&first, "-T", "-p", "83", "relative");
     RUN(&second, "-T", "-c", configuration(first.out));

@@ -234,6 +234,75 @@ static void a_faulty_configuration_changes_nothing(void **state)
     expect_body(get(one, "/canary"), "canary\n");
 }
 
+/* --- Included files -------------------------------------------------------------- */
+
+/* A site that says its name, in a file of its own. */
+static void configure_site(const char *path, const char *name)
+{
+    site_text(path, printed("site %s { hosts = {%s.example} respond = %s }\n",
+                            name, name, name));
+}
+
+static struct reply *ask_site(const struct server *one, const char *name)
+{
+    struct client *client = client_open(one);
+
+    client_say(client, "GET / HTTP/1.1\r\nHost: %s.example\r\n\r\n", name);
+    return client_reply(client);
+}
+
+#define INCLUDING                                             \
+    "listen = {\"127.0.0.1:0\"}\ninclude \"conf.d/*.conf\"\n" \
+    "site rest { respond = rest }\n"
+
+static void a_reload_reads_what_is_included_again(void **state)
+{
+    struct server *one;
+    struct outcome outcome;
+
+    (void)state;
+    configure_site("../conf.d/one.conf", "one");
+    configure(INCLUDING);
+    one = start_configured();
+    expect_body(ask_site(one, "one"), "one");
+    expect_body(ask_site(one, "two"), "rest");
+    /* An editor puts another file in the place of one. */
+    configure_site("../conf.d/new", "two");
+    assert_int_equal(rename(printed("%s/conf.d/new", folder()),
+                            printed("%s/conf.d/one.conf", folder())),
+                     0);
+    ctl_ok("reload");
+    expect_body(ask_site(one, "two"), "two");
+    expect_body(ask_site(one, "one"), "rest");
+    site_text("../conf.d/x.conf", "\nrooot = /x\n");
+    assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err,
+                           printed("%s/conf.d/x.conf:2: key 'rooot'",
+                                   folder())));
+    expect_body(ask_site(one, "two"), "two");
+    site_remove("../conf.d/x.conf");
+}
+
+/* It must not be taken for a folder without files. */
+static void a_folder_out_of_reach_is_told_of(void **state)
+{
+    struct server *one;
+    struct outcome outcome;
+
+    (void)state;
+    configure_site("../far/far.conf", "far");
+    configure("listen = {\"127.0.0.1:0\"}\nsite rest { respond = rest }\n");
+    one = start_configured();
+    if (strstr(ctl_ok("status"), "sandbox: Landlock")) {
+        configure("listen = {\"127.0.0.1:0\"}\ninclude \"/usr/*.conf\"\n"
+                  "site rest { respond = other }\n");
+        assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+        assert_non_null(strstr(outcome.err, "'/usr/*.conf' cannot be"));
+        assert_non_null(strstr(outcome.err, "'/usr' is out of this process's"));
+    }
+    expect_body(ask_site(one, "far"), "rest");
+}
+
 static void what_the_sandbox_does_not_reach_is_refused(void **state)
 {
     struct outcome outcome;
@@ -297,6 +366,8 @@ int main(void)
         TEST(what_cannot_change_is_told),
         TEST(another_list_of_stores_waits_for_the_next_start),
         TEST(a_faulty_configuration_changes_nothing),
+        TEST(a_reload_reads_what_is_included_again),
+        TEST(a_folder_out_of_reach_is_told_of),
         TEST(what_the_sandbox_does_not_reach_is_refused),
         TEST(no_request_fails_under_a_hundred_reloads)};
 

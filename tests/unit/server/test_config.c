@@ -79,6 +79,25 @@ static void a_site_has_what_is_above_but_for_what_it_says(void **state)
     assert_string_equal(site->locations[0].options.root, "/b");
 }
 
+static void locations_at_the_top_are_those_of_all_hosts(void **state)
+{
+    const struct site_options *site;
+
+    (void)state;
+    read_well("location /x { autoindex = no }\nroot = a\nautoindex = yes\n"
+              "location \"= /y\" { root = y }\n");
+    assert_int_equal(options.site_count, 1);
+    site = &options.sites[0];
+    assert_string_equal(site->name, "");
+    assert_int_equal(site->hosts.count, 0);
+    assert_string_equal(site->options.root, "/srv/a");
+    assert_int_equal(site->location_count, 2);
+    assert_string_equal(site->locations[0].options.root, "/srv/a");
+    assert_false(site->locations[0].options.autoindex);
+    assert_true(site->locations[1].is_exact);
+    assert_string_equal(site->locations[1].options.root, "/srv/y");
+}
+
 static void the_command_line_wins_over_the_top(void **state)
 {
     (void)state;
@@ -217,6 +236,7 @@ int main(void)
         cmocka_unit_test(values_are_those_of_the_command_line),
         cmocka_unit_test(every_option_is_a_key_or_for_the_command_line),
         cmocka_unit_test(a_site_has_what_is_above_but_for_what_it_says),
+        cmocka_unit_test(locations_at_the_top_are_those_of_all_hosts),
         cmocka_unit_test(the_command_line_wins_over_the_top),
         cmocka_unit_test(what_the_command_line_wins_over_is_checked_too),
         cmocka_unit_test(an_empty_list_is_one_that_was_told),

@@ -28,7 +28,7 @@ static void clean_bytes(const char *from, size_t len)
     assert_non_null(text);
     memcpy(text, from, len);
     text_len = len;
-    config_text_clean(text, len, &faults);
+    config_text_clean(text, len, 1, &faults);
 }
 
 static void clean(const char *from)

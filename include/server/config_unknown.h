@@ -1,0 +1,34 @@
+/*
+ * config_unknown - what is said of a word that is no key where it stands: that
+ * it belongs elsewhere, what another server's word is here (config_foreign.h),
+ * or what it may have been meant for.
+ *
+ * Thread: the main thread's.
+ * Owns:   nothing.
+ */
+#ifndef SERVER_CONFIG_UNKNOWN_H
+#define SERVER_CONFIG_UNKNOWN_H
+
+#include "server/config_outline.h"
+
+/* How much of a name or title a message shows, for "%.*s". */
+enum { CONFIG_SHOWN_MAX = 64 };
+
+#define CONFIG_SHOWN(text)                                                \
+    (int)((text).len < CONFIG_SHOWN_MAX ? (text).len : CONFIG_SHOWN_MAX), \
+        (text).data
+
+/* key begins a statement in section; behind: the token that follows. True: it
+ * is written as another server has it, up to the end of its line, or of the
+ * block that begins there. */
+bool config_tell_unknown(struct faults *faults,
+                         const struct config_section *section,
+                         const struct config_token *key,
+                         const struct config_token *behind);
+
+/* Of a word in such a block: nothing is told of what is nobody's. */
+void config_tell_foreign(struct faults *faults,
+                         const struct config_section *section,
+                         const struct config_token *key);
+
+#endif
