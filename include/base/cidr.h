@@ -11,8 +11,12 @@
 
 #include "base/address.h"
 
+/* A family of blocks, not of addresses: the one that every address is in,
+ * whatever it is. */
+enum { CIDR_ALL = 0xFF };
+
 struct cidr {
-    uint8_t family; /* ADDRESS_IPV4 or ADDRESS_IPV6 */
+    uint8_t family; /* ADDRESS_IPV4 or ADDRESS_IPV6, or CIDR_ALL */
     uint8_t bits;   /* how many of octets count */
     uint8_t octets[16];
 };
@@ -36,6 +40,22 @@ static inline bool cidrs_contain(const struct cidrs *cidrs,
         if (cidr_contains(&cidrs->items[i], address))
             return true;
     return false;
+}
+
+/* Whether address may come where deny names those who may not, and allow, if it
+ * names anybody, those who may and no others. CIDR_ALL in deny is whoever is
+ * not allowed by name, so that both can stand together. */
+MUST_USE static inline bool cidrs_admit(const struct cidrs *allow,
+                                        const struct cidrs *deny,
+                                        const struct address *address)
+{
+    bool is_allowed = cidrs_contain(allow, address);
+
+    for (size_t i = 0; i < deny->count; i++)
+        if (cidr_contains(&deny->items[i], address) &&
+            !(deny->items[i].family == CIDR_ALL && is_allowed))
+            return false;
+    return allow->count == 0 || is_allowed;
 }
 
 #endif

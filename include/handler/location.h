@@ -49,7 +49,7 @@ struct location_options {
 
     /* Who may come, and how often. */
     struct cidrs allow;    /* if there are any, nobody else */
-    struct cidrs deny;     /* not these, allowed or not */
+    struct cidrs deny;     /* not these: see cidrs_admit() */
     uint64_t body_max;     /* bytes of a request's body; 0: any */
     const char *auth_file; /* htpasswd; NULL: no password is asked for */
     const char *auth_realm;

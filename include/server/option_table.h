@@ -59,7 +59,8 @@ struct option_row {
     const char *preset; /* default, as one would write it; NULL: none */
     uint64_t min;
     uint64_t max;
-    /* Of a text or path: words that take back what is said above. */
+    /* Of a text or path: words that take back what is said above. Of blocks of
+     * addresses: words that stand for all of them. */
     const struct option_choice *choices;
     /* Lines after the first are indented by --help. */
     const char *help;

@@ -29,10 +29,9 @@ extern const size_t program_command_count;
 /* NULL: word is none. */
 const struct program_command *program_command_find(const char *word);
 
-/* One line for each usage, from "sprintd" on, each behind its lead. */
+/* One line for each usage, "sprintd" and all, indented. */
 void program_command_print_usages(FILE *to,
                                   const struct program_command *command,
-                                  const char *first_lead,
-                                  const char *other_lead);
+                                  int indent);
 
 #endif

@@ -80,6 +80,7 @@ bool cidr_parse(struct cidr *cidr, const char *text)
 
 bool cidr_contains(const struct cidr *cidr, const struct address *address)
 {
-    return address->family == cidr->family &&
-           begin_alike(address->octets, cidr->octets, cidr->bits);
+    return cidr->family == CIDR_ALL ||
+           (address->family == cidr->family &&
+            begin_alike(address->octets, cidr->octets, cidr->bits));
 }

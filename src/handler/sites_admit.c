@@ -17,10 +17,11 @@ static void fail(const struct place *place, struct exchange *exchange,
 static bool is_welcome(const struct location_options *options,
                        const struct address *peer)
 {
-    if (peer->family == ADDRESS_UNKNOWN)
-        return options->deny.count == 0 && options->allow.count == 0;
-    return !cidrs_contain(&options->deny, peer) &&
-           (options->allow.count == 0 || cidrs_contain(&options->allow, peer));
+    for (size_t i = 0; i < options->deny.count; i++)
+        if (peer->family == ADDRESS_UNKNOWN &&
+            options->deny.items[i].family != CIDR_ALL)
+            return false;
+    return cidrs_admit(&options->allow, &options->deny, peer);
 }
 
 static bool takes_address(const struct place *place, struct exchange *exchange)

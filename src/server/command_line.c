@@ -6,7 +6,7 @@
 #include "server/option_value.h"
 #include "server/program_command.h"
 
-enum { HELP_COLUMN = 30, HELP_WIDTH = 80 };
+enum { USAGE_COLUMN = 7, HELP_COLUMN = 30, HELP_WIDTH = 80 };
 
 /* The row that argument names, with *value_out behind its '=', if any. */
 static const struct option_row *find_row(const char *argument,
@@ -136,8 +136,7 @@ void command_line_print_help(FILE *to)
 {
     fputs("Usage: sprintd [OPTIONS] [DOCROOT]\n", to);
     for (size_t i = 0; i < program_command_count; i++)
-        program_command_print_usages(to, &program_commands[i], "       ",
-                                     "       ");
+        program_command_print_usages(to, &program_commands[i], USAGE_COLUMN);
     fputs(
         "Serves the files below DOCROOT (default: www), or the sites of a\n"
         "configuration file, over HTTP/1.1, the shortest response first. top\n"

@@ -9,7 +9,6 @@
 #include "backend/kv_redis.h"
 #include "base/log.h"
 #include "server/kv_transfer.h"
-#include "server/program_command.h"
 
 static int export_all(char **argv)
 {
@@ -62,7 +61,9 @@ int kv_command_run(int argc, char **argv)
         if (argc > 0 && strcmp(argv[0], commands[i].name) == 0 &&
             argc - 1 == commands[i].arguments)
             return refuse_url(argv[1]) ? EX_USAGE : commands[i].run(argv + 1);
-    program_command_print_usages(stderr, program_command_find("kv"),
-                                 "sprintd: usage: ", "                ");
+    fputs("sprintd: usage: sprintd kv export FOLDER\n"
+          "                sprintd kv import FOLDER\n"
+          "                sprintd kv backup FOLDER TO\n",
+          stderr);
     return EX_USAGE;
 }

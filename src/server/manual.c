@@ -50,7 +50,7 @@ static void print_help(FILE *to, const struct option_row *row)
     print_text(to, row->help);
     fputs(".\n", to);
     if (row->choices) {
-        fputs("One of\n", to);
+        fputs(row->kind == OPTION_CHOICE ? "One of\n" : "Or\n", to);
         for (const struct option_choice *choice = row->choices; choice->name;
              choice++) {
             fputs("\\fB", to);

@@ -56,6 +56,7 @@ static const struct option_choice proxy_traces[] = {
 
 /* For what lies in something that has it. */
 static const struct option_choice off[] = {{"off", 0}, {0}};
+static const struct option_choice all[] = {{"all", 0}, {0}};
 
 #define AT(member) OPTION_GLOBAL, offsetof(struct options, member)
 #define AT_START(member) OPTION_START, offsetof(struct options, member)
@@ -171,9 +172,13 @@ const struct option_row option_rows[] = {
      NULL, NULL, 0, 0, NULL, "with cookies and passwords"},
 
     {"Access", "allow", 0, OPTION_CIDRS, IN_LOCATION(allow), "CIDR", NULL, 0,
-     ACCESS_MAX, NULL, "these addresses, and no others; may come again"},
+     ACCESS_MAX, all,
+     "these addresses, and no others; may come\n"
+     "again; all: everybody"},
     {NULL, "deny", 0, OPTION_CIDRS, IN_LOCATION(deny), "CIDR", NULL, 0,
-     ACCESS_MAX, NULL, "not these; may come again"},
+     ACCESS_MAX, all,
+     "not these; may come again; all: nobody but\n"
+     "those who are allowed"},
     {NULL, "auth-file", 0, OPTION_PATH, IN_LOCATION(auth_file), "FILE", NULL, 0,
      0, off,
      "htpasswd (bcrypt, SHA-crypt) of those who may\n"
@@ -261,8 +266,8 @@ const struct option_row option_rows[] = {
     {NULL, "kv-require-match", 0, OPTION_SWITCH, AT_START(kv_require_match),
      NULL, NULL, 0, 0, NULL, "only with If-Match or If-None-Match: else 428"},
 
-    {"Reverse proxy", "proxy", 0, OPTION_TEXTS, IN_LOCATION(proxy), "PREFIX=SERVERS",
-     NULL, 0, OPTIONS_PROXY_MAX, NULL,
+    {"Reverse proxy", "proxy", 0, OPTION_TEXTS, IN_LOCATION(proxy),
+     "PREFIX=SERVERS", NULL, 0, OPTIONS_PROXY_MAX, NULL,
      "what is below PREFIX is asked of other servers:\n"
      "/=http://127.0.0.1:9000, several with commas,\n"
      "unix:/run/app; /app=http://app:80/ strips /app;\n"

@@ -141,10 +141,14 @@ static int add_text(struct texts *texts, const struct option_row *row,
 static int add_cidr(struct cidrs *cidrs, const struct option_row *row,
                     const char *text, struct arena *arena)
 {
-    struct cidr cidr;
+    struct cidr cidr = {.family = CIDR_ALL};
     struct cidr *items;
+    uint64_t all;
 
-    if (!cidr_parse(&cidr, text) || cidrs->count == row->max)
+    if (!(row->choices && read_choice(row->choices, text, &all)) &&
+        !cidr_parse(&cidr, text))
+        return -EINVAL;
+    if (cidrs->count == row->max)
         return -EINVAL;
     items = arena_grow(arena, cidrs->items, cidrs->count, sizeof(cidr));
     if (!items)
@@ -268,8 +272,8 @@ void option_explain(FILE *to, const struct option_row *row, const char *text)
     case OPTION_CIDRS:
         fprintf(to,
                 "a block of addresses, such as 192.0.2.0/24, with no bit set "
-                "behind its length; at most %llu of them are taken",
-                (unsigned long long)row->max);
+                "behind its length%s; at most %llu of them are taken",
+                row->choices ? ", or all" : "", (unsigned long long)row->max);
         break;
     case OPTION_FORMAT:
         if (!is_format(text, fault))
@@ -354,6 +358,10 @@ static bool print_cidrs(FILE *to, const struct cidrs *cidrs)
         char text[ADDRESS_TEXT_MAX];
         size_t len;
 
+        if (cidr->family == CIDR_ALL) {
+            fputs(i == 0 ? "{all" : ", all", to);
+            continue;
+        }
         memcpy(address.octets, cidr->octets, sizeof(address.octets));
         len = address_format(&address, text);
         fprintf(to, "%s\"%.*s/%u\"", i == 0 ? "{" : ", ", (int)len, text,

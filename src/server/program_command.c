@@ -37,10 +37,9 @@ const struct program_command *program_command_find(const char *word)
 
 void program_command_print_usages(FILE *to,
                                   const struct program_command *command,
-                                  const char *first_lead,
-                                  const char *other_lead)
+                                  int indent)
 {
     for (size_t i = 0; command->usages[i]; i++)
-        fprintf(to, "%ssprintd %s %s\n", i == 0 ? first_lead : other_lead,
-                command->name, command->usages[i]);
+        fprintf(to, "%*ssprintd %s %s\n", indent, "", command->name,
+                command->usages[i]);
 }

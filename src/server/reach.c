@@ -100,13 +100,13 @@ static bool is_mixed(const char *directory, const char *config)
     static const char *const everybodys[] = {
         "/", "/etc", "/usr/local/etc", "/root", "/home", "/tmp", "/var/tmp"};
     char *real = realpath(config, NULL);
-    bool is_mixed = real && !find_settings_folder(real) &&
+    bool has_more = real && !find_settings_folder(real) &&
                     strcmp(*real ? real : "/", directory) == 0;
 
     free(real);
     for (size_t i = 0; i < sizeof(everybodys) / sizeof(*everybodys); i++)
-        is_mixed |= strcmp(directory, everybodys[i]) == 0;
-    return is_mixed;
+        has_more |= strcmp(directory, everybodys[i]) == 0;
+    return has_more;
 }
 
 /* What is included, and where more of that may be when it is read again: of a

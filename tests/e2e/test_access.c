@@ -64,6 +64,37 @@ static void allowed_ones_come_and_denied_ones_do_not(void **state)
     assert_int_equal(status_from(one, "127.0.0.2", "/canary", NULL), 200);
 }
 
+/* As nginx has it: allow some, deny all. */
+static void all_are_whoever_is_not_named(void **state)
+{
+    static const struct {
+        const char *target;
+        unsigned first, second; /* status for 127.0.0.1, and 127.0.0.2 */
+    } cases[] = {{"/f", 403, 403},
+                 {"/some/f", 403, 200},
+                 {"/open/f", 200, 200},
+                 {"/open/but/f", 200, 403},
+                 {"/open/empty/f", 200, 200}};
+    struct server *one;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        site_text(printed("../www%s", cases[i].target), "in");
+    one = start_configured(
+        "root = www\ndeny = all\n"
+        "location /some { allow = 127.0.0.2 deny = {all} }\n"
+        "location /open { allow = all }\n"
+        "location /open/but { allow = {all} deny = {127.0.0.2, all} }\n"
+        "location /open/empty { deny = {} }\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        going_on("%s", cases[i].target);
+        assert_int_equal(status_from(one, "127.0.0.1", cases[i].target, NULL),
+                         cases[i].first);
+        assert_int_equal(status_from(one, "127.0.0.2", cases[i].target, NULL),
+                         cases[i].second);
+    }
+}
+
 static void nobody_who_is_not_trusted_is_believed(void **state)
 {
     static const char fields[] = "X-Forwarded-For: 203.0.113.1\r\n"
@@ -359,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         e2e_test(allowed_ones_come_and_denied_ones_do_not),
+        e2e_test(all_are_whoever_is_not_named),
         e2e_test(nobody_who_is_not_trusted_is_believed),
         e2e_test(whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is),
         e2e_test(the_last_one_that_is_not_trusted_is_the_client),

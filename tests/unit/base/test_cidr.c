@@ -119,11 +119,37 @@ static void every_length_counts_that_many_bits(void **state)
     }
 }
 
+static void all_holds_whatever_there_is_and_yields_to_a_name(void **state)
+{
+    static const struct address addresses[] = {
+        {.family = ADDRESS_UNIX},
+        {.family = ADDRESS_IPV4, .octets = {192, 0, 2, 1}},
+        {.family = ADDRESS_IPV6, .octets = {0x20, 0x01}}};
+    struct cidr all = {.family = CIDR_ALL};
+    struct cidr one;
+    const struct cidrs none = {NULL, 0}, everybody = {&all, 1}, him = {&one, 1};
+
+    (void)state;
+    assert_true(cidr_parse(&one, "192.0.2.1"));
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(cidr_contains(&all, &addresses[i]));
+        assert_true(cidrs_admit(&none, &none, &addresses[i]));
+        assert_true(cidrs_admit(&everybody, &none, &addresses[i]));
+        assert_true(cidrs_admit(&everybody, &everybody, &addresses[i]));
+        assert_false(cidrs_admit(&none, &everybody, &addresses[i]));
+        assert_int_equal(cidrs_admit(&him, &everybody, &addresses[i]), i == 1);
+        assert_int_equal(cidrs_admit(&everybody, &him, &addresses[i]), i != 1);
+    }
+    assert_false(cidrs_admit(&him, &him, &addresses[1]));
+    assert_false(cidr_parse(&one, "all"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_holds_its_addresses_and_no_other),
         cmocka_unit_test(what_is_no_block_is_refused),
+        cmocka_unit_test(all_holds_whatever_there_is_and_yields_to_a_name),
         cmocka_unit_test(every_length_counts_that_many_bits),
     };
 

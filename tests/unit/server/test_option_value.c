@@ -29,6 +29,7 @@ static void what_was_told_is_printed_as_a_file_has_it(void **state)
                  {"--auth-file=off", "auth-file", NULL},
                  {"--auth-file=./off", "auth-file", "\"./off\""},
                  {"--rate-limit=off", "rate-limit", NULL},
+                 {"--deny=all --deny=::1", "deny", "{all, \"::1/128\"}"},
                  {"-l a:1 -l b:2", "listen", "{\"a:1\", \"b:2\"}"},
                  {"--status=/a/", "status", "\"/a\""},
                  {"--status-allow=::1 --status-allow=10.0.0.0/8",
