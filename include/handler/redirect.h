@@ -5,13 +5,19 @@
  *   /old/page          /new/page
  *   /blog-*            https://blog.example/$1
  *   /find-**           /search?q=$1#results
+ *   **                 https://$host$path
+ *   /login             $scheme://id.example/?to=$host&$query
  *
- * $1 to $9 are captures (base/glob.h), "$$" is a dollar sign. Captures come
- * from the clean path and are percent-encoded for the part of the target they
- * get into, so that none can end that part: a query's stays one value, and no
- * capture comes into scheme or authority. What begins with '/' or a capture
- * stays on this host, whatever is captured. The query of the request is kept:
- * behind that of the target, when it has its own.
+ * $1 to $9 are captures (base/glob.h), "$$" is a dollar sign. $path is the
+ * clean path; these are percent-encoded for the part of the target they get
+ * into, so that none can end that part: a query's stays one value, and neither
+ * comes into scheme or authority. What begins with '/', a capture or $path
+ * stays on this host, whatever is captured. $scheme is "http" or "https"
+ * (http/scheme.h), $host the name that the request has for this server, without
+ * a port: who has none gets 400. The query of the request is kept: where $query
+ * stands, or else behind that of the target.
+ *
+ * SCHEME://$host$path leads those elsewhere who have asked by another scheme.
  *
  * Thread: rules are filled at start, then read only and shared by all.
  * Owns:   nothing; texts are borrowed.
@@ -21,6 +27,7 @@
 
 #include "base/glob.h"
 #include "http/exchange.h"
+#include "http/scheme.h"
 
 enum {
     REDIRECT_RULES_MAX = 64,
@@ -34,6 +41,8 @@ struct redirect_rules {
         struct glob from;
         struct bytes to;
         uint16_t status;
+        bool says_query;         /* $query: it is not kept in another way */
+        struct bytes from_other; /* a scheme, of those who ask by another */
     } rules[REDIRECT_RULES_MAX];
 };
 
@@ -46,9 +55,11 @@ MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
                                         unsigned status);
 
 /* Whether a rule leads from the clean path elsewhere; then the response is
- * made: the redirect, or 414 when it would be too long to be sent. */
+ * made: the redirect, or 414 when it would be too long to be sent. trust: who
+ * is believed what scheme the client speaks. */
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
+                              const struct forwarded_trust *trust,
                               const struct response_style *style);
 
 #endif

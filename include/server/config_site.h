@@ -8,7 +8,7 @@
 #ifndef SERVER_CONFIG_SITE_H
 #define SERVER_CONFIG_SITE_H
 
-#include "server/config_outline.h"
+#include "server/config_section.h"
 
 enum { CONFIG_HOSTS_MAX = 64 /* of one site */ };
 

@@ -9,14 +9,8 @@
 #ifndef SERVER_CONFIG_UNKNOWN_H
 #define SERVER_CONFIG_UNKNOWN_H
 
-#include "server/config_outline.h"
-
-/* How much of a name or title a message shows, for "%.*s". */
-enum { CONFIG_SHOWN_MAX = 64 };
-
-#define CONFIG_SHOWN(text)                                                \
-    (int)((text).len < CONFIG_SHOWN_MAX ? (text).len : CONFIG_SHOWN_MAX), \
-        (text).data
+#include "server/config_section.h"
+#include "server/config_source.h"
 
 /* key begins a statement in section; behind: the token that follows. True: it
  * is written as another server has it, up to the end of its line, or of the

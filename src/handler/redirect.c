@@ -1,118 +1,16 @@
-#include "handler/redirect.h"
-
-#include "http/path.h"
+#include "handler/redirect_priv.h"
 
 enum {
     LOCATION_INLINE = 1024,
-    ENCODED_AT_ONCE = 256,
     /* A head must have room for it, and for all else that belongs there. */
     LOCATION_BYTES_MAX = RESPONSE_HEAD_BYTES_MAX / 2,
-    /* In the place of a capture when targets are checked: no pattern has it,
-     * so that only wildcards take it. */
     PROBE = 0x7F
 };
 
-/* --- Targets ------------------------------------------------------------- */
-
-/* Percent-encoded for where it stands; in pieces, so that no more room has to
- * be there than it takes. */
-static void put_capture(struct buf *out, struct bytes capture, bool in_path)
+static bool begins_with(struct bytes text, struct bytes word)
 {
-    while (capture.len > 0 && !out->failed) {
-        struct bytes piece = {capture.data, capture.len < ENCODED_AT_ONCE
-                                                ? capture.len
-                                                : ENCODED_AT_ONCE};
-        char storage[3 * ENCODED_AT_ONCE];
-        size_t len = in_path ? path_encode(piece, storage)
-                             : path_encode_value(piece, storage);
-
-        buf_put(out, (struct bytes){storage, len});
-        capture.data += piece.len;
-        capture.len -= piece.len;
-    }
-}
-
-/* Writes text, which was checked, with captures in the place of $1 to $9. */
-static void expand(struct buf *out, struct bytes text,
-                   const struct bytes *captures, bool in_path)
-{
-    const char *at = text.data;
-    const char *end = text.data + text.len;
-    const char *dollar;
-
-    while ((dollar = memchr(at, '$', (size_t)(end - at)))) {
-        buf_put(out, bytes_between(at, dollar));
-        if (dollar[1] == '$')
-            buf_put_literal(out, "$");
-        else
-            put_capture(out, captures[dollar[1] - '1'], in_path);
-        at = dollar + 2;
-    }
-    buf_put(out, bytes_between(at, end));
-}
-
-/* Takes what stands before a byte of set, or all. */
-static struct bytes take_before(struct bytes *text, const char *set)
-{
-    struct bytes piece = {text->data, 0};
-
-    while (piece.len < text->len && !strchr(set, text->data[piece.len]))
-        piece.len++;
-    text->data += piece.len;
-    text->len -= piece.len;
-    return piece;
-}
-
-static bool is_absolute(struct bytes to)
-{
-    return to.len > 0 && *to.data != '/' && *to.data != '$';
-}
-
-/* The path of a target on this host begins with exactly one slash: two would
- * name another host. */
-static void put_local_path(struct buf *out, struct bytes path,
-                           const struct bytes *captures)
-{
-    size_t begin = out->len;
-    size_t slashes = 0;
-
-    expand(out, path, captures, true);
-    if (out->failed)
-        return;
-    while (begin + slashes < out->len && out->data[begin + slashes] == '/')
-        slashes++;
-    if (slashes == 0) {
-        if (!buf_reserve(out, 1))
-            return;
-        memmove(out->data + begin + 1, out->data + begin, out->len - begin);
-        out->data[begin] = '/';
-        out->len++;
-    } else {
-        memmove(out->data + begin + 1, out->data + begin + slashes,
-                out->len - begin - slashes);
-        out->len -= slashes - 1;
-    }
-}
-
-static void put_target(struct buf *out, struct bytes to,
-                       const struct bytes *captures, struct bytes query)
-{
-    struct bytes path = take_before(&to, "?#");
-    struct bytes own_query = take_before(&to, "#");
-
-    if (is_absolute(path))
-        expand(out, path, captures, true);
-    else
-        put_local_path(out, path, captures);
-    expand(out, own_query, captures, false);
-    if (query.len > 0) {
-        if (own_query.len == 0)
-            buf_put_literal(out, "?");
-        else if (own_query.len > 1)
-            buf_put_literal(out, "&");
-        buf_put(out, query);
-    }
-    expand(out, to, captures, false);
+    return text.len >= word.len &&
+           bytes_ieq((struct bytes){text.data, word.len}, word);
 }
 
 /* --- Rules --------------------------------------------------------------- */
@@ -124,71 +22,140 @@ static bool is_status(unsigned status)
 }
 
 /* What may stand in a URI (RFC 3986 2), and "$" before one of what there is
- * to capture. */
+ * to fill in. */
 static const char *check_bytes(struct bytes to, unsigned captures)
 {
+    bool in_query = false;
+
     for (size_t i = 0; i < to.len; i++) {
         char c = to.data[i];
+        enum redirect_variable variable;
+        size_t len;
 
         if (c <= ' ' || c >= 0x7F || strchr("\"<>\\^`{|}", c))
             return "has a byte in its target that must be percent-encoded";
+        in_query = (in_query || c == '?') && c != '#';
         if (c != '$')
             continue;
-        if (++i == to.len ||
-            (to.data[i] != '$' && (to.data[i] < '1' || to.data[i] > '9')))
-            return "has a '$' in its target without a number; '$$' is the sign";
-        if (to.data[i] != '$' && (unsigned)(to.data[i] - '0') > captures)
+        i++;
+        if (i < to.len && to.data[i] == '$')
+            continue;
+        variable = redirect_variable_read(bytes_between(to.data + i,
+                                                        to.data + to.len),
+                                          &len);
+        if (variable == VARIABLE_NONE)
+            return "has a '$' in its target without a number, host, path, "
+                   "query or scheme; '$$' is the sign";
+        if (variable >= VARIABLE_CAPTURE + captures)
             return "names a capture that the pattern does not have";
+        if (variable == VARIABLE_QUERY && !in_query)
+            return "has $query in its target elsewhere than behind '?'";
+        i += len - 1;
     }
     return NULL;
 }
 
-/* http or https, an authority without captures, then nothing or a path. */
+/* An authority of a name, $host, or both, up to what begins the path. */
+static const char *check_authority(struct bytes rest)
+{
+    struct bytes authority = redirect_take_before(&rest, "/?#");
+    const char *end = authority.data + authority.len;
+    size_t len;
+
+    if (authority.len == 0)
+        return "names no host in its target";
+    for (const char *at = authority.data; at < end; at++) {
+        if (*at == '@')
+            return "has a user in its target";
+        if (*at != '$')
+            continue;
+        switch (redirect_variable_read(bytes_between(at + 1, end), &len)) {
+        case VARIABLE_PATH: /* which begins with a slash */
+            return at > authority.data ? NULL : "names no host in its target";
+        case VARIABLE_HOST:
+            at += len;
+            break;
+        default:
+            return "would let a request choose the host of its target";
+        }
+    }
+    return NULL;
+}
+
+/* http, https or $scheme, an authority without captures, then nothing or a
+ * path. */
 static const char *check_absolute(struct bytes to)
 {
-    static const struct bytes schemes[] = {{"https://", 8}, {"http://", 7}};
+    static const struct bytes schemes[] = {
+        {"https://", 8}, {"http://", 7}, {"$scheme://", 10}};
 
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
-        struct bytes rest = to;
-        struct bytes authority;
-
-        if (to.len < schemes[i].len ||
-            !bytes_ieq((struct bytes){to.data, schemes[i].len}, schemes[i]))
-            continue;
-        rest.data += schemes[i].len;
-        rest.len -= schemes[i].len;
-        authority = take_before(&rest, "/?#");
-        if (authority.len == 0)
-            return "names no host in its target";
-        if (memchr(authority.data, '$', authority.len))
-            return "would let a request choose the host of its target";
-        if (memchr(authority.data, '@', authority.len))
-            return "has a user in its target";
-        return NULL;
-    }
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
+        if (begins_with(to, schemes[i]))
+            return check_authority((struct bytes){to.data + schemes[i].len,
+                                                  to.len - schemes[i].len});
     return "has a target that begins with neither '/' nor http:// or https://";
+}
+
+/* Whether a checked target has that variable. */
+static bool says(struct bytes to, enum redirect_variable variable)
+{
+    const char *end = to.data + to.len;
+    size_t len;
+
+    for (const char *at = to.data; at < end; at++)
+        if (*at == '$' && *++at != '$' &&
+            redirect_variable_read(bytes_between(at, end), &len) == variable)
+            return true;
+    return false;
+}
+
+/* The scheme of a target that is the same but for that; or empty. */
+static struct bytes find_other(struct bytes to)
+{
+    struct bytes rest = to;
+    struct bytes scheme = redirect_take_before(&rest, ":");
+
+    return bytes_eq(rest, BYTES("://$host$path")) ? scheme : BYTES("");
+}
+
+/* What stands for a variable when targets are checked: no pattern has it, so
+ * that only wildcards take it. Of a whole path they must take slashes, too. */
+static struct bytes probe_of(enum redirect_variable variable)
+{
+    static const char probe[] = {'/', PROBE, '/', PROBE};
+
+    return variable == VARIABLE_PATH ? (struct bytes){probe, 4}
+                                     : (struct bytes){probe + 1, 1};
 }
 
 /* Whether what the rule leads to would be led on by it, without an end. */
 static bool is_endless(const struct redirect_rule *rule)
 {
-    static const char probe = PROBE;
+    static const struct bytes here = {"$scheme://$host", 15};
     char storage[REDIRECT_TARGET_MAX + 1];
     struct bytes text = rule->to;
-    struct bytes path = take_before(&text, "?#");
+    struct bytes path = redirect_take_before(&text, "?#");
     size_t len = 0;
 
-    if (is_absolute(path))
+    if (begins_with(path, here))
+        path = bytes_between(path.data + here.len, path.data + path.len);
+    if (redirect_is_absolute(path))
         return false;
-    if (*path.data != '/')
+    if (bytes_eq(path, BYTES("$path")))
+        return true; /* a pattern takes it again that took it once */
+    if (path.len == 0 || *path.data != '/')
         storage[len++] = '/';
     for (size_t i = 0; i < path.len; i++) {
-        char c = path.data[i];
+        struct bytes piece = {path.data + i, 1};
+        size_t name_len = 1;
 
-        if (c == '$' && path.data[++i] != '$')
-            c = probe;
-        if (c != '/' || len == 0 || storage[len - 1] != '/')
-            storage[len++] = c;
+        if (path.data[i] == '$' && path.data[++i] != '$')
+            piece = probe_of(redirect_variable_read(
+                bytes_between(path.data + i, path.data + path.len), &name_len));
+        i += name_len - 1;
+        for (size_t k = 0; k < piece.len; k++)
+            if (piece.data[k] != '/' || len == 0 || storage[len - 1] != '/')
+                storage[len++] = piece.data[k];
     }
     return glob_matches(&rule->from, (struct bytes){storage, len}, NULL);
 }
@@ -215,10 +182,12 @@ const char *redirect_rules_add(struct redirect_rules *rules, struct bytes from,
         return fault;
     if (to.len > 1 && to.data[0] == '/' && to.data[1] == '/')
         return "has a target that begins with '//'; write http:// or https://";
-    if (is_absolute(to) && (fault = check_absolute(to)))
+    if (redirect_is_absolute(to) && (fault = check_absolute(to)))
         return fault;
     rule->to = to;
     rule->status = (uint16_t)status;
+    rule->says_query = says(to, VARIABLE_QUERY);
+    rule->from_other = find_other(to);
     if (is_endless(rule))
         return "leads to a path that it leads on from, without an end";
     rules->count++;
@@ -227,9 +196,31 @@ const char *redirect_rules_add(struct redirect_rules *rules, struct bytes from,
 
 /* --- Answering ----------------------------------------------------------- */
 
+/* A host without its port, of letters that stand for themselves everywhere;
+ * empty: it is another, or none. */
+static struct bytes find_name(struct bytes host)
+{
+    const char *end = host.data + host.len;
+    const char *close = host.len > 0 && *host.data == '['
+                            ? memchr(host.data, ']', host.len)
+                            : NULL;
+    const char *at = host.data;
+
+    if (close) /* whose inside has been read as an address */
+        return bytes_between(host.data, close + 1);
+    for (; at < end && *at != ':'; at++) {
+        char lower = byte_lower(*at);
+
+        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+            lower != '-' && lower != '.' && lower != '_')
+            return BYTES("");
+    }
+    return bytes_between(host.data, at);
+}
+
 static void send_elsewhere(const struct redirect_rule *rule,
                            struct exchange *exchange,
-                           const struct bytes *captures,
+                           const struct redirect_filling *filling,
                            const struct response_style *style)
 {
     char storage[LOCATION_INLINE];
@@ -237,10 +228,12 @@ static void send_elsewhere(const struct redirect_rule *rule,
 
     buf_init(&fields, storage, sizeof(storage), LOCATION_BYTES_MAX);
     buf_put_literal(&fields, "Location: ");
-    put_target(&fields, rule->to, captures, exchange->request.query);
+    redirect_put_target(&fields, rule, filling);
     buf_put_literal(&fields, "\r\n");
     if (fields.failed)
         response_make_error(&exchange->response, 414, BYTES(""), style);
+    else if (filling->host.len == 0 && says(rule->to, VARIABLE_HOST))
+        response_make_error(&exchange->response, 400, BYTES(""), style);
     else
         response_make_error(&exchange->response, rule->status,
                             buf_bytes(&fields), style);
@@ -249,15 +242,24 @@ static void send_elsewhere(const struct redirect_rule *rule,
 
 bool redirect_answer(const struct redirect_rules *rules,
                      struct exchange *exchange, struct bytes clean,
+                     const struct forwarded_trust *trust,
                      const struct response_style *style)
 {
-    struct bytes captures[GLOB_CAPTURES_MAX];
+    const struct request *request = &exchange->request;
+    struct redirect_filling filling = {.path = clean, .query = request->query};
 
     for (size_t i = 0; i < rules->count; i++) {
-        if (glob_matches(&rules->rules[i].from, clean, captures)) {
-            send_elsewhere(&rules->rules[i], exchange, captures, style);
-            return true;
-        }
+        const struct redirect_rule *rule = &rules->rules[i];
+
+        if (!glob_matches(&rule->from, clean, filling.captures))
+            continue;
+        filling.host = find_name(request->host);
+        filling.scheme = scheme_of(request, exchange->neighbour, trust);
+        if (rule->from_other.len > 0 &&
+            bytes_ieq(rule->from_other, filling.scheme))
+            continue; /* it would lead to where it is */
+        send_elsewhere(rule, exchange, &filling, style);
+        return true;
     }
     return false;
 }

@@ -44,6 +44,7 @@ static bool answer_by_rule(const struct place *place, struct exchange *exchange)
     return place_is_overfull(place, exchange) ||
            (redirects &&
             redirect_answer(redirects, exchange, exchange->path.clean,
+                            &place->sites->options.trust,
                             sites_style(place->sites)));
 }
 

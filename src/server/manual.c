@@ -1,7 +1,8 @@
 #include "server/manual.h"
 
 #include "io/small_file.h"
-#include "server/config_outline.h"
+#include "server/config_section.h"
+#include "server/config_source.h"
 #include "server/config_site.h"
 #include "server/option_table.h"
 #include "server/program_command.h"

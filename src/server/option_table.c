@@ -139,7 +139,8 @@ const struct option_row option_rows[] = {
     {"Answers", "redirect", 0, OPTION_TEXTS, IN_LOCATION(redirect), "RULE",
      NULL, 0, 64, NULL,
      "\"/old/* /new/$1 301\": paths elsewhere [308];\n"
-     "may come again"},
+     "$host, $path, $query, $scheme are what is asked\n"
+     "for: \"/** https://$host$path\"; may come again"},
     {NULL, "respond", 0, OPTION_PROSE, IN_LOCATION(respond), "TEXT", NULL, 0, 0,
      NULL, "this, and no files"},
     {NULL, "respond-status", 0, OPTION_NUMBER, IN_LOCATION(respond_status), "N",

@@ -286,6 +286,33 @@ static void a_redirect_never_leads_to_a_host_that_was_captured(void **state)
     }
 }
 
+/* A proxy in front that speaks TLS says so. */
+static void a_redirect_may_have_what_is_asked_for(void **state)
+{
+    struct server *one = start_configured(
+        "trusted-proxies = 127.0.0.1\n"
+        "site secure { hosts = {secure.example} respond = secure\n"
+        "    redirect = {\"/** https://$host$path 301\"} }\n"
+        "site other {\n"
+        "    redirect = {\"/q /login?$query&to=$path\",\n"
+        "        \"/** $scheme://www.$host/new$path\"} }\n");
+    struct reply *reply;
+
+    (void)state;
+    reply = get_host(one, "secure.example:8080", "/a%20b?c=d");
+    expect_status(reply, 301);
+    expect_field(reply, "Location", "https://secure.example/a%20b?c=d");
+    reply = ask_host(one, "GET", "secure.example", "/a",
+                     "X-Forwarded-Proto: https\r\n");
+    expect_status(reply, 200);
+    expect_body(reply, "secure");
+    expect_field(get_host(one, "x.example", "/q?a=1"), "Location",
+                 "/login?a=1&to=/q");
+    expect_field(ask_host(one, "GET", "x.example", "/r",
+                          "X-Forwarded-Proto: https\r\n"),
+                 "Location", "https://www.x.example/new/r");
+}
+
 static void other_methods_are_redirected_too(void **state)
 {
     struct client *client = client_open(server);
@@ -355,6 +382,7 @@ int main(void)
         e2e_test(a_page_may_be_large_and_no_html),
         e2e_test(redirects_keep_query_and_captures),
         e2e_test(a_redirect_never_leads_to_a_host_that_was_captured),
+        e2e_test(a_redirect_may_have_what_is_asked_for),
         e2e_test(other_methods_are_redirected_too),
         e2e_test(a_text_is_told_to_all),
         e2e_test(no_content_has_none),

@@ -3,10 +3,16 @@
 #include "asked.h"
 
 static struct redirect_rules rules;
+static struct forwarded_trust trust;
+static const char *fields = "";
+static struct address neighbour;
 
 static int set_up(void **state)
 {
     rules = (struct redirect_rules){0};
+    trust = (struct forwarded_trust){.field = FORWARDED_NONE};
+    neighbour = (struct address){.family = ADDRESS_IPV4};
+    fields = "";
     return begin_asking(state);
 }
 
@@ -27,9 +33,10 @@ static bool get(const char *target)
     struct path path;
 
     snprintf(line, sizeof(line), "GET %s", target);
-    ask(line, "");
+    ask(line, fields);
+    exchange.neighbour = &neighbour;
     assert_true(path_clean(exchange.request.path, room, &path));
-    return redirect_answer(&rules, &exchange, path.clean, &style);
+    return redirect_answer(&rules, &exchange, path.clean, &trust, &style);
 }
 
 static const char *location_of(const char *target)
@@ -176,14 +183,103 @@ static void a_target_that_lets_a_request_choose_the_host_is_refused(void *
     assert_int_equal(rules.count, 0);
 }
 
+/* --- What is asked for ---------------------------------------------------- */
+
+static void a_target_may_have_what_is_asked_for(void **state)
+{
+    (void)state;
+    assert_leads("/**", "https://$host$path", "/a/b%20c?d=%20e",
+                 "https://h/a/b%20c?d=%20e");
+    assert_leads("/**", "https://www.$host/x$path", "/a", "https://www.h/x/a");
+    assert_leads("/**", "https://other.example$path", "/a//b/../c",
+                 "https://other.example/a/c");
+    assert_leads("/a", "$scheme://$host:8080/b", "/a", "http://h:8080/b");
+    assert_leads("/a*", "/b?to=$path&on=$host#$1$$", "/a&b",
+                 "/b?to=/a%26b&on=h#%26b$");
+}
+
+static void the_query_goes_where_it_is_said(void **state)
+{
+    (void)state;
+    assert_leads("/a", "/b?x=1&$query&y", "/a?c=d", "/b?x=1&c=d&y");
+    assert_leads("/a", "/b?$query", "/a?c=d", "/b?c=d");
+    assert_leads("/a", "/b?$query", "/a", "/b");
+    assert_leads("/a", "/b?$query#f", "/a?", "/b#f");
+}
+
+static void who_has_come_by_the_scheme_goes_on(void **state)
+{
+    struct cidr proxy = {.family = ADDRESS_IPV4, .bits = 32};
+
+    (void)state;
+    add("/**", "https://$host$path");
+    fields = "X-Forwarded-Proto: https\r\n";
+    assert_true(get("/a")); /* nobody is believed */
+    trust.blocks = &proxy;
+    trust.block_count = 1;
+    assert_false(get("/a"));
+    fields = "X-Forwarded-Proto: http\r\n";
+    assert_true(get("/a"));
+    fields = "X-Forwarded-Proto: https, http\r\n";
+    assert_true(get("/a"));
+    rules.count = 0;
+    add("/a", "$scheme://id.example/");
+    fields = "X-Forwarded-Proto: HTTPS\r\n";
+    assert_string_equal(location_of("/a"), "https://id.example/");
+}
+
+static void a_host_that_is_no_name_is_not_sent_back(void **state)
+{
+    (void)state;
+    add("/a", "https://$host/b");
+    ask("GET http://h.example:81/a", "");
+    exchange.neighbour = &neighbour;
+    assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
+                                &style));
+    assert_has("\r\nLocation: https://h.example/b\r\n");
+    ask("GET http://[2001:db8::1]:81/a", "");
+    assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
+                                &style));
+    assert_has("\r\nLocation: https://[2001:db8::1]/b\r\n");
+    ask("GET http://h'h/a", "");
+    assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
+                                &style));
+    assert_int_equal(exchange.response.status, 400);
+    exchange.request.host = BYTES("");
+    response_fini(&exchange.response);
+    response_init(&exchange.response);
+    assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
+                                &style));
+    assert_int_equal(exchange.response.status, 400);
+}
+
 static void what_is_no_rule_is_refused(void **state)
 {
     static const char *const faulty[][2] = {
-        {"", "/b"},      {"a", "/b"},       {"/a/***", "/b"},
-        {"/a", ""},      {"/a", "/$1"},     {"/*", "/b/$2"},
-        {"/*", "/b/$"},  {"/*", "/b/$x"},   {"/*", "/b/$0"},
-        {"/a", "/b c"},  {"/a", "/b\r\nx"}, {"/a", "/\xC3\xA9"},
-        {"/a", "/b\"c"}, {"/a", "/b\\c"},   {"/a", "/<b>"},
+        {"", "/b"},
+        {"a", "/b"},
+        {"/a/***", "/b"},
+        {"/a", ""},
+        {"/a", "/$1"},
+        {"/*", "/b/$2"},
+        {"/*", "/b/$"},
+        {"/*", "/b/$x"},
+        {"/*", "/b/$0"},
+        {"/a", "/b c"},
+        {"/a", "/b\r\nx"},
+        {"/a", "/\xC3\xA9"},
+        {"/a", "/$query"},
+        {"/a", "/b?c#$query"},
+        {"/a", "/$hosts"},
+        {"/*", "https://$1$path"},
+        {"/*", "https://$path"},
+        {"/*", "https://a.$query/"},
+        {"/*", "$scheme:/x"},
+        {"/*", "$scheme://$scheme/"},
+        {"/*", "https://a@$host/"},
+        {"/a", "/b\"c"},
+        {"/a", "/b\\c"},
+        {"/a", "/<b>"},
     };
     char target[REDIRECT_TARGET_MAX + 2] = "/";
 
@@ -205,10 +301,22 @@ static void what_is_no_rule_is_refused(void **state)
 static void what_leads_to_itself_for_ever_is_refused(void **state)
 {
     static const char *const endless[][2] = {
-        {"/a", "/a"},          {"/a", "/a?x=1"},   {"/**", "/new/$1"},
-        {"/old/*", "/old/x"},  {"/*", "/$1"},      {"/*", "$1"},
-        {"/*/*", "/x/$1"},     {"**", "/x$1"},     {"/old/**", "/old/v2/$1"},
-        {"/old/*", "/old/#f"}, {"/old**", "//$1"},
+        {"/a", "/a"},
+        {"/a", "/a?x=1"},
+        {"/**", "/new/$1"},
+        {"/old/*", "/old/x"},
+        {"/*", "/$1"},
+        {"/*", "$1"},
+        {"/*/*", "/x/$1"},
+        {"**", "/x$1"},
+        {"/old/**", "/old/v2/$1"},
+        {"/old/*", "/old/#f"},
+        {"/old**", "//$1"},
+        {"/a", "$path"},
+        {"/**", "/new$path"},
+        {"/**", "$scheme://$host$path"},
+        {"/a", "$scheme://$host/a"},
+        {"/**", "$scheme://$host"},
     };
 
     (void)state;
@@ -219,6 +327,8 @@ static void what_leads_to_itself_for_ever_is_refused(void **state)
     add("/*/index.html", "/$1/");
     add("/x*", "/$1");
     add("/old/*", "https://same.example/old/$1");
+    add("/old/*", "/new$path");
+    add("/**", "$scheme://$host:81$path");
 }
 
 /* A head has to have room for it. */
@@ -278,6 +388,10 @@ int main(void)
         TEST(no_capture_ends_the_part_it_gets_into),
         TEST(no_capture_names_another_host),
         TEST(a_target_that_lets_a_request_choose_the_host_is_refused),
+        TEST(a_target_may_have_what_is_asked_for),
+        TEST(the_query_goes_where_it_is_said),
+        TEST(who_has_come_by_the_scheme_goes_on),
+        TEST(a_host_that_is_no_name_is_not_sent_back),
         TEST(what_is_no_rule_is_refused),
         TEST(what_leads_to_itself_for_ever_is_refused),
         TEST(what_would_be_too_long_to_send_is_414),

@@ -1,0 +1,66 @@
+#include "http/scheme.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "http/http1.h"
+
+static struct request request;
+static const struct address neighbour = {.family = ADDRESS_IPV4};
+static struct cidr block = {.family = ADDRESS_IPV4, .bits = 32};
+static const struct forwarded_trust believing = {.blocks = &block,
+                                                 .block_count = 1};
+static const struct forwarded_trust doubting;
+
+static bool is_https(const char *fields, const struct forwarded_trust *trust)
+{
+    static char text[HTTP1_HEAD_BYTES_MAX];
+    struct http1_progress progress = {0};
+    unsigned status;
+    size_t used;
+    int len = snprintf(text, sizeof(text),
+                       "GET / HTTP/1.1\r\nHost: h\r\n%s\r\n", fields);
+    struct bytes scheme;
+
+    assert_int_equal(http1_parse(&progress, text, (size_t)len, &request, &used,
+                                 &status),
+                     HTTP1_DONE);
+    scheme = scheme_of(&request, &neighbour, trust);
+    assert_true(bytes_eq(scheme, BYTES("http")) ||
+                bytes_eq(scheme, BYTES("https")));
+    return scheme.len == 5;
+}
+
+static void one_who_is_trusted_is_believed(void **state)
+{
+    (void)state;
+    assert_false(is_https("", &believing));
+    assert_true(is_https("X-Forwarded-Proto: https\r\n", &believing));
+    assert_true(is_https("X-Forwarded-Proto: HTTPS\r\n", &believing));
+    assert_false(is_https("X-Forwarded-Proto: https\r\n", &doubting));
+}
+
+static void what_is_not_clear_is_http(void **state)
+{
+    (void)state;
+    assert_false(is_https("X-Forwarded-Proto: http\r\n", &believing));
+    assert_false(is_https("X-Forwarded-Proto: https, http\r\n", &believing));
+    assert_false(is_https("X-Forwarded-Proto: https\r\n"
+                          "X-Forwarded-Proto: https\r\n",
+                          &believing));
+    assert_false(is_https("X-Forwarded-Proto: httpsx\r\n", &believing));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_who_is_trusted_is_believed),
+        cmocka_unit_test(what_is_not_clear_is_http),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
