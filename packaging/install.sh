@@ -39,6 +39,7 @@ for_each()
     "$1" text "$BUILD/completion/sprintd.zsh" \
         "$share/zsh/$zsh_folder/_sprintd"
     "$1" text packaging/welcome.html "$share/sprintd/www/index.html"
+    "$1" text docs/migrate.md "$share/doc/sprintd/migrate.md"
     for file in packaging/examples/*.conf; do
         "$1" text "$file" "$share/doc/sprintd/examples/${file##*/}"
     done
