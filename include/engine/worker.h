@@ -47,7 +47,7 @@ struct worker_service {
     struct status_audience status_audience;  /* borrowed as what sites names */
     struct kv_access kv_access;              /* to all stores; borrowed, too */
     const struct stats_upstreams *upstreams; /* the same, for status */
-    const struct worker_proxy *proxied;      /* the same */        
+    const struct worker_proxy *proxied;      /* the same */
     size_t proxied_count;                    /* WORKER_PROXIES_MAX at most */
     const struct cidrs *proxies;             /* trusted; borrowed as well */
     bool proxies_introduce;                  /* conn_set.h */

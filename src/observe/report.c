@@ -238,8 +238,7 @@ static void put_upstreams(struct buf *out,
             buf_printf(out, "  %s\n", row.proxy);
         buf_printf(out, "  %-*s %-24.24s%10s", PROXY_COLUMNS,
                    strlen(row.proxy) > PROXY_COLUMNS ? "" : row.proxy,
-                   row.server,
-                   stats_upstream_state_name(row.state));
+                   row.server, stats_upstream_state_name(row.state));
         put_count(out, row.requests);
         put_count(out, row.failures);
         put_count(out, row.retries);

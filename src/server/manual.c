@@ -2,8 +2,8 @@
 
 #include "io/small_file.h"
 #include "server/config_section.h"
-#include "server/config_source.h"
 #include "server/config_site.h"
+#include "server/config_source.h"
 #include "server/option_table.h"
 #include "server/program_command.h"
 #include "server/version.h"

@@ -69,11 +69,13 @@ bool proxy_told_next(struct proxy_told *told)
 /* A path that is the same in a request line, and clean. */
 static bool is_harmless(struct bytes path)
 {
+    static const char marks[] = "-._~/";
+
     for (size_t i = 0; i < path.len; i++) {
         char lower = byte_lower(path.data[i]);
 
         if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
-            !memchr("-._~/", lower, 5))
+            !memchr(marks, lower, sizeof(marks) - 1))
             return false;
     }
     return true;

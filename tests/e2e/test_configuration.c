@@ -314,7 +314,7 @@ static void what_is_shipped_is_well_formed(void **state)
          "0 sites, 0 locations"},
         {"packaging/examples/several-sites.conf", "3 sites, 3 locations"},
         {"packaging/examples/key-value-store.conf", "0 sites, 0 locations"},
-        {"packaging/examples/reverse-proxy.conf", "1 site, 2 locations"}};
+        {"packaging/examples/reverse-proxy.conf", "2 sites, 3 locations"}};
     struct outcome outcome;
 
     (void)state;

@@ -46,7 +46,7 @@ static void a_proxy_needs_no_root(void **state)
     assert_int_equal(outcome.status, 0);
     expect_status(get_host(start_empty("--proxy=/app=http://127.0.0.1:1",
                                        "--kv=/kv=../data"),
-                           "a", "/kv/?limit=1"),
+                           "localhost", "/kv/?limit=1"),
                   200);
     server_run(&(struct launch){.root = "",
                                 .is_bare = true,

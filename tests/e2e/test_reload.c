@@ -283,6 +283,37 @@ static void a_reload_reads_what_is_included_again(void **state)
     site_remove("../conf.d/x.conf");
 }
 
+/* Beside the first file there may be what is nobody's business: known files are
+ * read again, and one that is new is told of. */
+static void a_reload_looks_beside_the_first_file_no_further(void **state)
+{
+    bool has_fence;
+    struct server *one;
+    struct outcome outcome;
+
+    (void)state;
+    configure_site("../one.inc", "one");
+    configure("listen = {\"127.0.0.1:0\"}\ninclude \"*.inc\"\n"
+              "site rest { respond = rest }\n");
+    one = start_configured();
+    has_fence = strstr(ctl_ok("status"), "sandbox: Landlock");
+    expect_body(ask_site(one, "one"), "one");
+    configure_site("../new", "two");
+    assert_int_equal(rename(printed("%s/new", folder()),
+                            printed("%s/one.inc", folder())),
+                     0);
+    ctl_ok("reload");
+    expect_body(ask_site(one, "two"), "two");
+    configure_site("../three.inc", "three");
+    assert_int_equal(ctl("reload", &outcome),
+                     has_fence ? EXIT_FAILURE : EXIT_SUCCESS);
+    if (has_fence)
+        assert_non_null(strstr(outcome.err,
+                               printed("'%s' is out of this", folder())));
+    site_remove("../one.inc");
+    site_remove("../three.inc");
+}
+
 /* It must not be taken for a folder without files. */
 static void a_folder_out_of_reach_is_told_of(void **state)
 {
@@ -367,6 +398,7 @@ int main(void)
         TEST(another_list_of_stores_waits_for_the_next_start),
         TEST(a_faulty_configuration_changes_nothing),
         TEST(a_reload_reads_what_is_included_again),
+        TEST(a_reload_looks_beside_the_first_file_no_further),
         TEST(a_folder_out_of_reach_is_told_of),
         TEST(what_the_sandbox_does_not_reach_is_refused),
         TEST(no_request_fails_under_a_hundred_reloads)};
