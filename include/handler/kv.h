@@ -26,6 +26,7 @@
 
 #include "backend/kv_store.h"
 #include "handler/handler.h"
+#include "handler/kv_memory.h"
 #include "handler/kv_token.h"
 #include "observe/stats_store.h"
 
@@ -36,8 +37,8 @@ struct kv_options {
     struct kv_access access;   /* who may write */
     size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */
     size_t batch_bytes_max;    /* of a batch, as it comes */
-    size_t bodies_bytes_max;   /* of all bodies that are here at once: 503 */
-    size_t values_bytes_max;   /* of all long values being sent: 503 */
+    struct kv_memory *bodies;  /* for bodies that come in; borrowed: else 503 */
+    struct kv_memory *values;  /* for long values being sent; the same */
     bool require_match;        /* writes must be conditional: 428 */
     const struct response_style *style; /* borrowed */
 };

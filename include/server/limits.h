@@ -1,11 +1,13 @@
 /*
- * limits - what the machine allows: CPUs and descriptors, and how these are
- * shared out.
+ * limits - what the machine allows: CPUs, memory and descriptors, and how these
+ * are shared out.
  *
  * Thread: the main thread's, at start.
  */
 #ifndef SERVER_LIMITS_H
 #define SERVER_LIMITS_H
+
+#include <stdint.h>
 
 #include "base/bytes.h"
 
@@ -15,6 +17,7 @@ struct limits {
     size_t connections_max; /* in all */
     size_t cached_fds_max;  /* open files in the cache, per worker */
     size_t pipes_max;       /* of proxies, per worker */
+    uint64_t memory_bytes;  /* machine_memory() */
 };
 
 /* Raises RLIMIT_NOFILE to its hard limit and shares the descriptors between

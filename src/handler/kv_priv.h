@@ -22,9 +22,7 @@ enum {
 struct kv {
     struct kv_options options;
     struct boundary boundary;
-    struct list asked;  /* questions that the store has */
-    size_t body_bytes;  /* of all bodies that are here */
-    size_t value_bytes; /* of all long values that are sent */
+    struct list asked; /* questions that the store has */
     struct kv_reading *spare;
     char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
 };

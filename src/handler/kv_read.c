@@ -8,7 +8,7 @@ enum { LONG_BYTES = 16384 };
 
 /* A long value while it is sent. */
 struct sending {
-    struct kv *kv;
+    struct kv_memory *memory; /* counted there */
     struct kv_value *value;
 };
 
@@ -32,14 +32,14 @@ static void release_long(void *object)
 {
     struct sending *sending = object;
 
-    sending->kv->value_bytes -= sending->value->data.len;
+    kv_memory_give(sending->memory, sending->value->data.len);
     kv_value_release(&sending->value);
     free(sending);
 }
 
 /* Gives the reference to the response. Whoever reads slowly keeps a copy here,
  * so that long ones are limited in all. False: there is no room. */
-static bool lend(struct kv *kv, struct response *response,
+static bool lend(struct kv_memory *memory, struct response *response,
                  struct kv_value *value)
 {
     struct sending *sending;
@@ -49,11 +49,12 @@ static bool lend(struct kv *kv, struct response *response,
                                            .object = value};
         return true;
     }
-    if (value->data.len > kv->options.values_bytes_max - kv->value_bytes ||
-        !(sending = malloc(sizeof(*sending))))
+    sending = malloc(sizeof(*sending));
+    if (!sending || !kv_memory_take(memory, value->data.len)) {
+        free(sending);
         return false;
-    kv->value_bytes += value->data.len;
-    *sending = (struct sending){.kv = kv, .value = value};
+    }
+    *sending = (struct sending){.memory = memory, .value = value};
     response->origin = (struct origin){.release = release_long,
                                        .object = sending};
     return true;
@@ -165,7 +166,7 @@ static bool send_value(struct kv *kv, struct exchange *exchange,
         kv_value_release(&value);
         return true;
     }
-    if (!lend(kv, response, value)) {
+    if (!lend(kv->options.values, response, value)) {
         kv_value_release(&value);
         return false;
     }

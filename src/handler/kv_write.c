@@ -28,11 +28,10 @@ static bool charge(struct kv_writing *writing, uint64_t bytes)
     struct kv_question *question = &writing->question;
     struct kv *kv = question->kv;
 
-    if (bytes > kv->options.bodies_bytes_max - kv->body_bytes) {
+    if (!kv_memory_take(kv->options.bodies, bytes)) {
         kv_fail_outcome(kv, question->exchange, KV_BUSY);
         return false;
     }
-    kv->body_bytes += (size_t)bytes;
     writing->charged += (size_t)bytes;
     return true;
 }
@@ -177,7 +176,7 @@ static void destroy(struct kv_question *question)
 {
     struct kv_writing *writing = (struct kv_writing *)question;
 
-    question->kv->body_bytes -= writing->charged;
+    kv_memory_give(question->kv->options.bodies, writing->charged);
     kv_batch_destroy(writing->batch);
     buf_fini(&writing->body);
     free(writing);

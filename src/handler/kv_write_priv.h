@@ -24,7 +24,7 @@ struct kv_writing {
     struct buf body;        /* ... with this value, ... */
     struct kv_batch *batch; /* ... unless this is not NULL */
     struct kv_pass pass;
-    size_t charged; /* of kv->body_bytes */
+    size_t charged; /* taken for the body */
     size_t results_at;
     char key[KV_KEY_BYTES_MAX];
     char type[KV_TYPE_BYTES_MAX];

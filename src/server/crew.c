@@ -9,10 +9,11 @@
 
 enum {
     PASSWORD_THREADS = 2,
-    /* Of a batch, and of all bodies and values that a worker has at once. */
     KV_BATCH_BYTES_MAX = 16 << 20,
-    KV_BODIES_BYTES_MAX = 256 << 20,
-    KV_VALUES_BYTES_MAX = 1 << 30
+    /* Of memory, what long values on their way to clients may have, where no
+     * option says so; and of that, what bodies may have besides. */
+    KV_MEMORY_PART = 8,
+    KV_BODIES_PART = 4
 };
 
 static void on_drained(void *context)
@@ -48,15 +49,34 @@ static int prepare_passwords(struct server *server,
 
 /* --- Starting --------------------------------------------------------------- */
 
-static struct kv_options kv_options_of(const struct server *server)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The longest value and batch must find room, however small a machine is. */
+static void share_kv_memory(struct server *server)
+{
+    const struct options *options = server->options;
+    uint64_t max = options->kv_memory_bytes > 0
+                       ? options->kv_memory_bytes
+                       : server->limits.memory_bytes / KV_MEMORY_PART;
+
+    server->kv_values.max = larger(max, options->kv_value_bytes_max);
+    server->kv_bodies.max = larger(max / KV_BODIES_PART,
+                                   larger(options->kv_value_bytes_max,
+                                          KV_BATCH_BYTES_MAX));
+}
+
+static struct kv_options kv_options_of(struct server *server)
 {
     const struct options *options = server->options;
 
     return (struct kv_options){
         .value_bytes_max = (size_t)options->kv_value_bytes_max,
         .batch_bytes_max = KV_BATCH_BYTES_MAX,
-        .bodies_bytes_max = KV_BODIES_BYTES_MAX,
-        .values_bytes_max = KV_VALUES_BYTES_MAX,
+        .bodies = &server->kv_bodies,
+        .values = &server->kv_values,
         .require_match = options->kv_require_match};
 }
 
@@ -130,6 +150,7 @@ int crew_start(struct server *server)
 
     if (status != EX_OK)
         return status;
+    share_kv_memory(server);
     if (err == 0)
         err = prepare_passwords(server, server->generation);
     if (err == 0)

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
+#include "server/machine_memory.h"
 
 enum {
     FDS_PER_WORKER = 4, /* epoll, eventfd, timerfd, and one to spare */
@@ -46,6 +47,7 @@ int limits_plan(struct limits *limits, size_t workers, size_t listeners,
     size_t left;
 
     limits->cpus = count_cpus();
+    limits->memory_bytes = machine_memory();
     limits->workers = workers > 0 ? workers : limits->cpus;
     fixed = FDS_RESERVED + listeners + limits->workers * FDS_PER_WORKER;
     if (descriptors < fixed + (has_proxies ? 4 : 2) * limits->workers) {

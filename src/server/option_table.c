@@ -245,6 +245,11 @@ const struct option_row option_rows[] = {
      "BYTES", "1M", 1, 64ull << 20, NULL, "of a value"},
     {NULL, "kv-max-size", 0, OPTION_BYTES, AT_START(kv_bytes_max), "BYTES",
      "64G", 1ull << 20, TIB, NULL, "of a folder"},
+    {NULL, "kv-memory", 0, OPTION_BYTES, AT_START(kv_memory_bytes), "BYTES",
+     "0", 0, TIB, NULL,
+     "for values of 16 KiB and more on their way to\n"
+     "clients, of all workers; a quarter as much for\n"
+     "bodies. 0: an eighth of memory"},
     {NULL, "kv-cache-size", 0, OPTION_BYTES, AT_START(kv_cache_bytes), "BYTES",
      "0", 0, TIB, NULL,
      "memory for values, of each folder; 0: none, and\n"

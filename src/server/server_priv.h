@@ -51,6 +51,8 @@ struct server {
     struct address_count *addresses;       /* NULL: they are not counted */
     struct password_check *password_check; /* NULL: nobody has passwords */
     struct stores stores;
+    struct kv_memory kv_bodies; /* of all workers, for all stores */
+    struct kv_memory kv_values;
     struct acceptor *acceptor;
     size_t ended; /* workers that have, seen so far */
 

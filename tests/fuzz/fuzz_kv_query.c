@@ -224,12 +224,13 @@ static void check_cursor(struct kv *kv, char text[ANSWER_MAX])
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[ANSWER_MAX];
+    struct kv_memory bodies = {.max = 1000}, values = {.max = 1000};
     struct kv_options options = {.desk = &store.desk,
                                  .prefix = BYTES("/kv"),
                                  .value_bytes_max = 1000,
                                  .batch_bytes_max = 1000,
-                                 .bodies_bytes_max = 1000,
-                                 .values_bytes_max = 1000,
+                                 .bodies = &bodies,
+                                 .values = &values,
                                  .style = &style};
     unsigned which = size > 0 ? data[0] % (sizeof(requests) / sizeof(*requests))
                               : 0;

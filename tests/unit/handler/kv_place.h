@@ -43,6 +43,8 @@ static struct kv *kv;
 static struct kv_options kv_options;
 static struct host known_hosts[] = {{{"h", 1}, known_hosts}};
 static const struct hosts known = {known_hosts, 1};
+static struct kv_memory kv_bodies;
+static struct kv_memory kv_values;
 static struct address kv_peer;
 static unsigned wakes;
 
@@ -473,13 +475,15 @@ static inline int kv_set_up(void **state)
     wakes = 0;
     kv_peer = (struct address){.family = ADDRESS_IPV4,
                                .octets = {127, 0, 0, 1}};
+    kv_bodies = (struct kv_memory){.max = 10000};
+    kv_values = (struct kv_memory){.max = 40000};
     kv_options = (struct kv_options){.desk = &fake.desk,
                                      .prefix = BYTES("/kv"),
                                      .access = {.names = &known},
                                      .value_bytes_max = 1000,
                                      .batch_bytes_max = 4000,
-                                     .bodies_bytes_max = 10000,
-                                     .values_bytes_max = 40000,
+                                     .bodies = &kv_bodies,
+                                     .values = &kv_values,
                                      .style = &style};
     kv = kv_create(&kv_options);
     exchange.on_wake = on_wake;
@@ -493,6 +497,8 @@ static inline int kv_tear_down(void **state)
     kv_leave();
     kv_destroy(kv);
     kv = NULL;
+    assert_int_equal(kv_bodies.taken, 0);
+    assert_int_equal(kv_values.taken, 0);
     while (fake.count > 0)
         fake_drop(fake.count - 1);
     memset(&fake, 0, sizeof(fake));

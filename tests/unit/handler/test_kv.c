@@ -271,8 +271,7 @@ static void bodies_in_memory_are_limited_in_all(void **state)
     const char *text;
 
     (void)state;
-    kv_options.bodies_bytes_max = 10;
-    kv_renew();
+    kv_bodies.max = 10;
     assert_in(kv_ask("PUT /kv/a", "", "0123456789"), PUT_OK);
     text = kv_ask("PUT /kv/a", "", "0123456789a");
     assert_in(text, "HTTP/1.1 503");
@@ -291,8 +290,8 @@ static void long_values_on_their_way_are_limited_in_all(void **state)
 
     (void)state;
     memset(value, 'x', sizeof(value) - 1);
-    kv_options.value_bytes_max = kv_options.bodies_bytes_max = 40000;
-    kv_options.values_bytes_max = 39999;
+    kv_options.value_bytes_max = kv_bodies.max = 40000;
+    kv_values.max = 39999;
     kv_renew();
     assert_in(kv_ask("PUT /kv/a", "", value), PUT_OK);
     text = kv_ask("GET /kv/a", "", NULL);
@@ -300,8 +299,7 @@ static void long_values_on_their_way_are_limited_in_all(void **state)
     assert_in(text, "Retry-After: 1\r\n");
     assert_in(kv_ask("HEAD /kv/a", "", NULL), "Content-Length: 40000\r\n");
     assert_in(kv_ask("GET /kv/a", "If-None-Match: \"1\"\r\n", NULL), " 304 ");
-    kv_options.values_bytes_max = 40000;
-    kv_renew();
+    kv_values.max = 40000;
     assert_in(kv_ask("PUT /kv/short", "", "x"), PUT_OK);
     kv_begin("GET /kv/a", "Range: bytes=0-0\r\n", (struct bytes){NULL, 0}, 0);
     slow = exchange.response.origin;

@@ -1,0 +1,99 @@
+#include "server/machine_memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../place.h"
+
+static struct place place;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return place_open(&place);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return place_close(&place);
+}
+
+static void make_folder(const char *name)
+{
+    assert_int_equal(mkdirat(place.fd, name, 0755), 0);
+}
+
+static uint64_t limit_of(const char *groups)
+{
+    assert_int_equal(place_write(&place, "groups", groups), 0);
+    return machine_memory_group_limit(place_path(&place, "groups"), place.name);
+}
+
+static void the_least_limit_on_the_way_up_counts(void **state)
+{
+    (void)state;
+    make_folder("a");
+    make_folder("a/b");
+    assert_true(limit_of("0::/a/b\n") == UINT64_MAX);
+    assert_int_equal(place_write(&place, "a/b/memory.max", "max\n"), 0);
+    assert_true(limit_of("0::/a/b\n") == UINT64_MAX);
+    assert_int_equal(place_write(&place, "a/memory.max", "2000\n"), 0);
+    assert_true(limit_of("0::/a/b\n") == 2000);
+    assert_int_equal(place_write(&place, "a/b/memory.max", "3000"), 0);
+    assert_true(limit_of("0::/a/b\n") == 2000);
+    assert_true(limit_of("0::/a/b") == 2000);
+    /* A container sees its own group where all of them lie. */
+    assert_int_equal(place_write(&place, "memory.max", "1000\n"), 0);
+    assert_true(limit_of("0::/\n") == 1000);
+    assert_true(limit_of("0::/../../x\n") == 1000);
+    assert_true(limit_of("0::/nowhere/to/be/found\n") == 1000);
+}
+
+static void groups_of_version_one_count_too(void **state)
+{
+    (void)state;
+    make_folder("memory");
+    make_folder("memory/a");
+    assert_int_equal(place_write(&place, "memory/a/memory.limit_in_bytes",
+                                 "4096\n"),
+                     0);
+    assert_true(limit_of("2:cpu,cpuacct:/a\n7:memory:/a\n") == 4096);
+    assert_true(limit_of("2:cpu:/a\n") == UINT64_MAX);
+}
+
+static void what_cannot_be_understood_limits_nothing(void **state)
+{
+    static const char *const texts[] = {
+        "", "\n\n", "0", "0:", "::", "0::", "no group at all"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        assert_true(limit_of(texts[i]) == UINT64_MAX);
+    assert_true(machine_memory_group_limit("/nowhere", "/nowhere") ==
+                UINT64_MAX);
+}
+
+static void there_is_some(void **state)
+{
+    (void)state;
+    assert_true(machine_memory() >= UINT64_C(1) << 20);
+    assert_true(machine_memory() < UINT64_MAX);
+}
+
+int main(void)
+{
+#define test(function) \
+    cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        test(the_least_limit_on_the_way_up_counts),
+        test(groups_of_version_one_count_too),
+        test(what_cannot_be_understood_limits_nothing),
+        test(there_is_some),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
