@@ -3,11 +3,11 @@
  *
  *   handler -> kv_desk (one per worker) -> table of functions -> LMDB | ...
  *
- * Three questions: get a value, list a page of keys, write. Putting, deleting
- * and checking are all writes; a write of several operations is done whole or
+ * Three questions: get a value, list a page of keys, write. Putting, adding,
+ * deleting and checking are all writes; a write of several operations is done whole or
  * not at all, in order, each seeing those before it.
  *
- * Revisions rise strictly and over restarts: every put and delete that takes
+ * Revisions rise strictly and over restarts: every put, add and delete that takes
  * place has a larger one than all before of its key; of the whole store, where
  * one machine holds it. Keys are 1 to KV_KEY_BYTES_MAX bytes, ordered as
  * unsigned bytes. What has expired is missing, from that millisecond on, in
@@ -45,6 +45,8 @@ enum kv_outcome {
     KV_HELD,         /* check: the condition was true */
     KV_MISSING,      /* get, or delete of what is not there: no failure */
     KV_PRECONDITION, /* not done: revision is the present one, 0 without */
+    KV_NO_NUMBER,    /* the same, of an add: what is there is none ... */
+    KV_OVERFLOW,     /* ... or the sum would be beyond 64 bits */
     KV_UNDONE,       /* not done: another operation of the write failed */
     KV_FULL,         /* not done: no room in map or on disk */
     KV_BUSY,         /* not asked: too much waits already */
@@ -124,6 +126,10 @@ struct kv_page {
 enum kv_op_kind {
     KV_PUT,
     KV_PUT_NAMED, /* key is a prefix, may be empty: the store names the key */
+    /* Adds to a whole number (kv_integer.h), which a missing key is as 0. What
+     * is there keeps its type and its end; what is made gets those of the
+     * operation. */
+    KV_ADD,
     KV_DELETE,
     KV_CHECK /* does nothing; its condition must hold */
 };
@@ -143,13 +149,22 @@ struct kv_op {
     struct bytes value; /* of puts, and so are these: */
     struct bytes type;  /* at most KV_TYPE_BYTES_MAX */
     uint64_t ttl_ms;    /* 0: for ever */
+    int64_t by;         /* of KV_ADD */
     /* The answer. */
     enum kv_outcome outcome;
+    int64_t sum;              /* of KV_ADD */
     struct kv_meta meta;      /* of what was put; a delete's revision; see
                                  KV_PRECONDITION; a check's present one */
     char name[KV_NAME_BYTES]; /* KV_PUT_NAMED: the key is prefix and this, no
                                  NUL; later ones are larger as bytes */
 };
+
+/* Whether what is there was against an operation, and so against its write. */
+static inline bool kv_is_refused(enum kv_outcome outcome)
+{
+    return outcome == KV_PRECONDITION || outcome == KV_NO_NUMBER ||
+           outcome == KV_OVERFLOW;
+}
 
 struct kv_write {
     struct kv_op *ops;

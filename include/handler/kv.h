@@ -3,6 +3,7 @@
  *
  *   GET, HEAD /KEY       the value: ranges and conditions as of files
  *   PUT, POST /KEY       201 new, 204 replaced; ?ttl=SECONDS
+ *   POST /KEY?op=add     &by=N: 200 or 201 with the sum, 409
  *   DELETE /KEY          204, 404
  *   POST /               a new key: 201 and its Location; ?prefix=, ?ttl=
  *   GET, HEAD /          a page of keys: ?prefix= &delimiter= &limit= &cursor=

@@ -3,12 +3,13 @@
  *
  *   {"op":"put","key":"a","value":"text","type":"text/plain","ttl":60}
  *   {"op":"put","key64":"/w==","value64":"AAE=","if":"absent"}
+ *   {"op":"add","key":"n","by":-1}
  *   {"op":"delete","key":"b","if":"17"}
  *   {"op":"check","key":"c","if":"*"}
  *
  * key64 and value64 are base64, for what is no text. "if" is a revision (with
  * or without the quotes of an ETag), "*" for any, or "absent". ttl is whole
- * seconds. What is not known is refused, with its line: nothing is done of a
+ * seconds; by a whole number, 1 if it is not there. What is not known is refused, with its line: nothing is done of a
  * batch that was not understood as a whole.
  *
  * It is read as it comes, line by line; only the line that is not complete yet
@@ -27,6 +28,8 @@ enum {
     KV_BATCH_VALUES_MAX = 32, /* JSON values in a line */
     KV_BATCH_MEMBER_BYTES_MAX = 32
 };
+
+#define KV_INTEGER_TYPE "text/plain"
 
 /* 100 years. */
 #define KV_TTL_MAX_S ((uint64_t)100 * 365 * 86400)

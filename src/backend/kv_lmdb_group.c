@@ -161,7 +161,7 @@ static int try_group(struct kv_lmdb *store, struct kv_write *first,
 static bool only_deletes(const struct kv_write *write)
 {
     for (size_t i = 0; i < write->count; i++)
-        if (write->ops[i].kind == KV_PUT || write->ops[i].kind == KV_PUT_NAMED)
+        if (write->ops[i].kind != KV_DELETE && write->ops[i].kind != KV_CHECK)
             return false;
     return true;
 }

@@ -2,7 +2,8 @@
  * kv_lmdb_priv - what the files of the LMDB store share.
  *
  *   kv_lmdb_env     the environment and its folder: open, grow, close
- *   kv_lmdb_apply   what operations do inside of a transaction
+ *   kv_lmdb_op      what an operation does inside of a transaction
+ *   kv_lmdb_apply   the transaction: writes, the sweep, commit
  *   kv_lmdb_group   many writes in one transaction, and what goes wrong
  *   kv_lmdb_writer  the queue, the thread, the sweep
  *   kv_gather       for whom a group waits
@@ -111,6 +112,15 @@ MUST_USE int kv_change_sweep(struct kv_change *change, size_t limit,
 /* The last revision given; what a reader's transaction sees. */
 MUST_USE int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
                                   uint64_t *revision_out);
+
+/* --- kv_lmdb_op: of a change, for kv_lmdb_apply ---------------------------- */
+
+/* Sets the outcome. Anything but 0: as above. */
+MUST_USE int kv_change_do(struct kv_change *change, struct kv_op *op);
+
+/* Removes a key whose time was over then, if that is so still. */
+MUST_USE int kv_change_expire(struct kv_change *change, struct bytes key,
+                              int64_t expires_ms);
 
 /* --- The store ------------------------------------------------------------ */
 

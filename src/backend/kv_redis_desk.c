@@ -54,8 +54,10 @@ void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
 {
     kv_command_begin(out, 3 + keys + arguments);
     kv_command_put(out, call->has_no_script ? BYTES("EVAL") : BYTES("EVALSHA"));
-    kv_command_put(out, call->has_no_script ? kv_redis_script(script)
-                                            : call->scripts[script]);
+    if (call->has_no_script)
+        kv_command_put_script(out, script);
+    else
+        kv_command_put(out, call->scripts[script]);
     kv_command_put_number(out, keys);
 }
 

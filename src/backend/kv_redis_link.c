@@ -209,7 +209,7 @@ static bool greet_all(struct kv_link *link)
         kv_command_begin(&command, 3);
         kv_command_put(&command, BYTES("SCRIPT"));
         kv_command_put(&command, BYTES("LOAD"));
-        kv_command_put(&command, kv_redis_script((enum kv_script)i));
+        kv_command_put_script(&command, (enum kv_script)i);
         is_sent = greet(link, &command, &link->sha_bytes[i]);
     }
     buf_fini(&command);

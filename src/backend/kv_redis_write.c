@@ -1,6 +1,7 @@
+#include "backend/kv_integer.h"
 #include "backend/kv_redis_priv.h"
 
-enum { NAMES_TRIED_MAX = 8, REPLY_OP_ELEMENTS = 4 };
+enum { NAMES_TRIED_MAX = 8, REPLY_OP_ELEMENTS = 5 };
 
 /* What the script takes: beyond it numbers are not exact any more. */
 #define TTL_MS_MAX (UINT64_C(1) << 51)
@@ -55,6 +56,8 @@ static char kind_of(const struct kv_op *op)
     case KV_PUT:
     case KV_PUT_NAMED:
         return 'P';
+    case KV_ADD:
+        return 'A';
     case KV_DELETE:
         return 'D';
     case KV_CHECK:
@@ -84,16 +87,21 @@ static void put_op(struct buf *out, const struct kv_op *op, unsigned number)
 {
     char room[KV_KEY_BYTES_MAX];
     char what[2] = {kind_of(op), condition_of(op)};
+    char number_text[KV_INTEGER_BYTES_MAX];
     bool is_put = what[0] == 'P';
+    struct bytes value = is_put ? op->value : BYTES("");
+
+    if (op->kind == KV_ADD)
+        value = kv_integer_write(op->by, number_text);
 
     kv_command_put(out, (struct bytes){what, sizeof(what)});
     kv_command_put_number(out, op->if_revision);
     kv_command_put_number(out, number);
     kv_command_put(out, key_of(op, room));
-    kv_command_put(out, is_put ? op->type : BYTES(""));
+    kv_command_put(out, is_put || op->kind == KV_ADD ? op->type : BYTES(""));
     kv_command_put_number(out,
                           op->ttl_ms < TTL_MS_MAX ? op->ttl_ms : TTL_MS_MAX);
-    kv_command_put(out, is_put ? op->value : BYTES(""));
+    kv_command_put(out, value);
 }
 
 static void put_ops(struct kv_redis_call *call, struct buf *out)
@@ -176,18 +184,22 @@ static bool read_done(struct kv_write *write, const struct kv_reply *reply)
 
         if (!read_outcome(kv_reply_text(kv_reply_at(reply, at)),
                           &op->outcome) ||
-            !read_meta(reply, at + 1, &op->meta))
+            !read_meta(reply, at + 1, &op->meta) ||
+            (op->kind == KV_ADD &&
+             !kv_integer_read(kv_reply_text(kv_reply_at(reply, at + 4)),
+                              &op->sum)))
             return false;
     }
     write->is_done = true;
     return true;
 }
 
-/* The operation whose condition does not hold; NULL: that is no such answer. */
+/* The operation that is refused; NULL: that is no such answer. */
 static struct kv_op *read_failed(struct kv_write *write,
                                  const struct kv_reply *reply)
 {
     uint64_t number;
+    struct bytes why;
     struct kv_op *op;
 
     if (!kv_reply_number(kv_reply_at(reply, 1), &number) || number == 0 ||
@@ -195,7 +207,10 @@ static struct kv_op *read_failed(struct kv_write *write,
         return NULL;
     kv_write_set_outcomes(write, KV_UNDONE);
     op = &write->ops[number - 1];
-    op->outcome = KV_PRECONDITION;
+    why = kv_reply_text(kv_reply_at(reply, 5));
+    op->outcome = bytes_eq(why, BYTES("N"))   ? KV_NO_NUMBER
+                  : bytes_eq(why, BYTES("O")) ? KV_OVERFLOW
+                                              : KV_PRECONDITION;
     return read_meta(reply, 2, &op->meta) ? op : NULL;
 }
 

@@ -42,10 +42,10 @@ void kv_question_done(struct kv_question *question)
 void kv_note_undone(const struct kv *kv, enum kv_outcome undone)
 {
     kv_note(kv,
-            undone == KV_PRECONDITION ? STATS_STORE_PRECONDITIONS
-            : undone == KV_BUSY       ? STATS_STORE_BUSY
-            : undone == KV_FULL       ? STATS_STORE_FULL
-                                      : STATS_STORE_FAILED,
+            kv_is_refused(undone) ? STATS_STORE_PRECONDITIONS
+            : undone == KV_BUSY   ? STATS_STORE_BUSY
+            : undone == KV_FULL   ? STATS_STORE_FULL
+                                  : STATS_STORE_FAILED,
             1);
 }
 

@@ -137,6 +137,8 @@ static void note_op(const struct kv *kv, const struct kv_op *op)
     case KV_HELD:
     case KV_FOUND:
     case KV_PRECONDITION:
+    case KV_NO_NUMBER:
+    case KV_OVERFLOW:
     case KV_UNDONE:
     case KV_FULL:
     case KV_BUSY:

@@ -1,3 +1,4 @@
+#include "backend/kv_integer.h"
 #include "handler/kv_write_priv.h"
 #include "http/path.h"
 
@@ -39,13 +40,37 @@ static void send_done(struct kv_writing *writing, unsigned status)
     response_add_head(response);
 }
 
+/* An add tells what it has come to. */
+static void send_sum(struct kv_writing *writing, unsigned status)
+{
+    struct kv_question *question = &writing->question;
+    char storage[KV_FIELDS_BYTES_MAX], text[KV_INTEGER_BYTES_MAX];
+    struct buf fields;
+
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    kv_put_fields(&fields, &writing->op.meta);
+    buf_put_literal(&fields, KV_NO_STORE);
+    response_make_short(&question->exchange->response, status,
+                        buf_bytes(&fields), BYTES(KV_INTEGER_TYPE),
+                        kv_integer_write(writing->op.sum, text),
+                        question->kv->options.style);
+}
+
+static const char *refusal_detail(enum kv_outcome refusal)
+{
+    return refusal == KV_NO_NUMBER  ? "the value is no whole number"
+           : refusal == KV_OVERFLOW ? "the sum would be beyond 64 bits"
+                                    : "the condition is not true";
+}
+
 /* line: of a batch; else 0. */
-static void fail_condition(struct kv_writing *writing, const struct kv_op *op,
-                           size_t line)
+static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
+                         size_t line)
 {
     char storage[KV_FIELDS_BYTES_MAX], tag_storage[KV_ETAG_BYTES];
-    struct problem problem = {.status = 412,
-                              .detail = BYTES("the condition is not true")};
+    struct problem problem = {.status = op->outcome == KV_PRECONDITION ? 412
+                                                                       : 409,
+                              .detail = bytes_of(refusal_detail(op->outcome))};
     struct buf fields, tag;
 
     buf_init(&fields, storage, sizeof(storage), sizeof(storage));
@@ -70,19 +95,29 @@ static void answer_op(struct kv_writing *writing)
     const struct kv *kv = writing->question.kv;
     struct exchange *exchange = writing->question.exchange;
 
+    bool is_add = writing->op.kind == KV_ADD;
+
     switch (writing->op.outcome) {
     case KV_CREATED:
-        send_done(writing, 201);
+        if (is_add)
+            send_sum(writing, 201);
+        else
+            send_done(writing, 201);
         break;
     case KV_REPLACED:
     case KV_DELETED:
-        send_done(writing, 204);
+        if (is_add)
+            send_sum(writing, 200);
+        else
+            send_done(writing, 204);
         break;
     case KV_MISSING:
         kv_fail(kv, exchange, 404, "there is no such key");
         break;
     case KV_PRECONDITION:
-        fail_condition(writing, &writing->op, 0);
+    case KV_NO_NUMBER:
+    case KV_OVERFLOW:
+        fail_refused(writing, &writing->op, 0);
         break;
     case KV_FOUND:
     case KV_HELD:
@@ -100,20 +135,22 @@ static void answer_op(struct kv_writing *writing)
 
 /* --- A batch ---------------------------------------------------------------- */
 
-static unsigned result_status(enum kv_outcome outcome)
+static unsigned result_status(const struct kv_op *op)
 {
-    switch (outcome) {
+    switch (op->outcome) {
     case KV_CREATED:
         return 201;
     case KV_REPLACED:
     case KV_DELETED:
-        return 204;
+        return op->kind == KV_ADD ? 200 : 204;
     case KV_MISSING:
         return 404;
     case KV_FOUND:
     case KV_HELD:
         return 200;
     case KV_PRECONDITION:
+    case KV_NO_NUMBER:
+    case KV_OVERFLOW:
     case KV_UNDONE:
     case KV_FULL:
     case KV_BUSY:
@@ -128,14 +165,21 @@ static unsigned result_status(enum kv_outcome outcome)
 
 static void put_result(struct buf *out, const struct kv_op *op, size_t line)
 {
+    char text[KV_INTEGER_BYTES_MAX];
+
     buf_put_literal(out, "{\"line\":");
     buf_put_number(out, line);
     buf_put_literal(out, ",\"status\":");
-    buf_put_number(out, result_status(op->outcome));
+    buf_put_number(out, result_status(op));
     if (op->kind != KV_DELETE && op->meta.revision > 0) {
         buf_put_literal(out, ",\"etag\":\"\\\"");
         buf_put_number(out, op->meta.revision);
         buf_put_literal(out, "\\\"\"");
+    }
+    if (op->kind == KV_ADD) {
+        buf_put_literal(out, ",\"value\":\"");
+        buf_put(out, kv_integer_write(op->sum, text));
+        buf_put_literal(out, "\"");
     }
     buf_put_literal(out, "}\n");
 }
@@ -170,8 +214,8 @@ static void answer_undone(struct kv_writing *writing)
     const struct kv_op *op = kv_write_reason(&writing->write);
     size_t at = (size_t)(op - writing->write.ops);
 
-    if (op->outcome == KV_PRECONDITION)
-        fail_condition(writing, op, kv_batch_line(writing->batch, at));
+    if (kv_is_refused(op->outcome))
+        fail_refused(writing, op, kv_batch_line(writing->batch, at));
     else
         kv_fail_outcome(writing->question.kv, writing->question.exchange,
                         op->outcome);

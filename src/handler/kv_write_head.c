@@ -1,3 +1,4 @@
+#include "backend/kv_integer.h"
 #include "handler/kv_write_priv.h"
 
 /* --- What the head says ----------------------------------------------------- */
@@ -77,7 +78,7 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
 }
 
 /* What cannot be asked of the store is refused: an ignored condition is a lost
- * update. */
+ * update. An add loses nobody's, and need not have one. */
 static bool read_condition(struct kv *kv, struct exchange *exchange,
                            struct kv_op *op)
 {
@@ -100,7 +101,7 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     }
     if (none) {
         op->condition = KV_IF_MISSING;
-    } else if (kv->options.require_match) {
+    } else if (kv->options.require_match && op->kind != KV_ADD) {
         kv_fail(kv, exchange, 428, "writing needs If-Match or If-None-Match");
         return false;
     }
@@ -165,34 +166,84 @@ static bool is_ndjson(const struct request *request)
            bytes_ieq(type, BYTES("application/ndjson"));
 }
 
-static bool read_parameters(struct kv *kv, struct exchange *exchange,
-                            struct kv_writing *writing)
+static bool fail_parameter(struct kv *kv, struct exchange *exchange,
+                           const char *name, const char *detail)
+{
+    struct problem problem = {
+        .status = 400,
+        .detail = bytes_of(detail),
+        .members = {{.name = "parameter", .text = bytes_of(name)}}};
+
+    kv_fail_with(kv, exchange, &problem);
+    return false;
+}
+
+static bool read_ttl(struct kv *kv, struct exchange *exchange,
+                     struct bytes value, struct kv_op *op)
+{
+    uint64_t seconds = 0;
+
+    if (value.data &&
+        (!query_number(value, KV_TTL_MAX_S, &seconds) || seconds == 0))
+        return fail_parameter(kv, exchange, "ttl",
+                              "this is seconds, 1 to 3153600000");
+    op->ttl_ms = seconds * 1000;
+    return true;
+}
+
+/* "op=add", and by how much, or neither. */
+static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
+                     struct bytes by, struct kv_op *op)
+{
+    const struct request *request = &exchange->request;
+
+    if (!add.data)
+        return !by.data ||
+               fail_parameter(kv, exchange, "by", "only op=add has this");
+    if (!bytes_eq(add, BYTES("add")))
+        return fail_parameter(kv, exchange, "op", "this is add, if anything");
+    op->by = 1;
+    if (by.data && !kv_integer_read(by, &op->by))
+        return fail_parameter(kv, exchange, "by",
+                              "this is a whole number of 64 bits");
+    if (request->is_chunked || request->content_length > 0) {
+        kv_fail(kv, exchange, 400, "op=add has no body");
+        return false;
+    }
+    op->kind = KV_ADD;
+    op->type = BYTES(KV_INTEGER_TYPE);
+    return true;
+}
+
+/* Only POST to a key has more to say than what a PUT does. */
+static bool read_key_parameters(struct kv *kv, struct exchange *exchange,
+                                struct kv_op *op)
+{
+    struct query_parameter asked[] = {
+        {.name = BYTES("ttl")}, {.name = BYTES("op")}, {.name = BYTES("by")}};
+    size_t count = op->kind == KV_DELETE                     ? 0
+                   : exchange->request.method == METHOD_POST ? 3
+                                                             : 1;
+
+    return kv_read_query(kv, exchange, asked, count) &&
+           read_ttl(kv, exchange, asked[0].value, op) &&
+           read_add(kv, exchange, asked[1].value, asked[2].value, op);
+}
+
+/* Of a key that is yet to be named. */
+static bool read_prefix_parameters(struct kv *kv, struct exchange *exchange,
+                                   struct kv_writing *writing)
 {
     struct query_parameter asked[] = {{.name = BYTES("ttl")},
                                       {.name = BYTES("prefix")}};
-    struct problem problem = {.status = 400};
     struct kv_op *op = &writing->op;
-    size_t count = op->kind == KV_PUT_NAMED ? 2 : op->kind == KV_PUT ? 1 : 0;
-    uint64_t seconds = 0;
 
-    if (!kv_read_query(kv, exchange, asked, count))
+    if (!kv_read_query(kv, exchange, asked, 2) ||
+        !read_ttl(kv, exchange, asked[0].value, op))
         return false;
-    problem.members[0].name = "parameter";
-    if (asked[0].value.data &&
-        (!query_number(asked[0].value, KV_TTL_MAX_S, &seconds) ||
-         seconds == 0)) {
-        problem.detail = BYTES("this is seconds, 1 to 3153600000");
-        problem.members[0].text = asked[0].name;
-        kv_fail_with(kv, exchange, &problem);
-        return false;
-    }
-    if (asked[1].value.len > KV_KEY_BYTES_MAX - KV_NAME_BYTES) {
-        problem.detail = BYTES("this leaves no room for a name");
-        problem.members[0].text = asked[1].name;
-        kv_fail_with(kv, exchange, &problem);
-        return false;
-    }
-    op->ttl_ms = seconds * 1000;
+    if (asked[1].value.len > KV_KEY_BYTES_MAX - KV_NAME_BYTES)
+        return fail_parameter(kv, exchange, "prefix",
+                              "this leaves no room for a name");
     if (asked[1].value.len > 0) {
         memcpy(writing->key, asked[1].value.data, asked[1].value.len);
         op->key.len = asked[1].value.len;
@@ -215,13 +266,16 @@ bool kv_writing_read_head(struct kv_writing *writing, enum kv_key_verdict place,
     if (key.len > 0)
         memcpy(writing->key, key.data, key.len);
     if (!admits(kv, exchange, &writing->pass) ||
-        !read_parameters(kv, exchange, writing) ||
+        !(op->kind == KV_PUT_NAMED
+              ? read_prefix_parameters(kv, exchange, writing)
+              : read_key_parameters(kv, exchange, op)) ||
         !has_leave(kv, exchange, &writing->pass, op->key))
         return false;
     if (op->kind == KV_PUT_NAMED ? !has_no_condition(kv, exchange)
                                  : !read_condition(kv, exchange, op))
         return false;
-    return op->kind == KV_DELETE || read_type(kv, exchange, writing);
+    return op->kind == KV_DELETE || op->kind == KV_ADD ||
+           read_type(kv, exchange, writing);
 }
 
 bool kv_writing_read_batch_head(struct kv_writing *writing)

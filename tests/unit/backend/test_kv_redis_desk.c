@@ -18,7 +18,9 @@ enum { TIMEOUT_MS = 400, PATIENCE_TURNS = 60000 };
 #define FOUND                                              \
     "*6\r\n$1\r\n7\r\n$3\r\n100\r\n$1\r\n0\r\n$1\r\nt\r\n" \
     "$1\r\n2\r\n$2\r\nab\r\n"
-#define CREATED "*5\r\n:1\r\n$1\r\nC\r\n$1\r\n9\r\n$3\r\n100\r\n$1\r\n0\r\n"
+#define CREATED                                                  \
+    "*6\r\n:1\r\n$1\r\nC\r\n$1\r\n9\r\n$3\r\n100\r\n$1\r\n0\r\n" \
+    "$0\r\n\r\n"
 
 static struct ev_loop *loop;
 static ev_check check;
@@ -310,7 +312,8 @@ static void what_it_refuses_has_an_outcome(void **state)
         {"-WRONGTYPE Operation\r\n", KV_ERROR},
         {"+OK\r\n", KV_ERROR},
         {"*0\r\n", KV_ERROR},
-        {"*5\r\n:1\r\n$1\r\nX\r\n$1\r\n9\r\n$1\r\n1\r\n$1\r\n0\r\n", KV_ERROR},
+        {"*6\r\n:1\r\n$1\r\nX\r\n$1\r\n9\r\n$1\r\n1\r\n$1\r\n0\r\n$0\r\n\r\n",
+         KV_ERROR},
         {"*5\r\n:0\r\n:2\r\n$1\r\n9\r\n$1\r\n1\r\n$1\r\n0\r\n", KV_ERROR},
         {"*5\r\n:0\r\n:1\r\n$1\r\n9\r\n$1\r\n1\r\n$1\r\n0\r\n",
          KV_PRECONDITION},
