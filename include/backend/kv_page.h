@@ -37,6 +37,19 @@ size_t kv_key_after_prefix(char *out, size_t len);
 MUST_USE bool kv_page_find_common(const struct kv_page *page, struct bytes key,
                                   struct bytes *common_out);
 
+/* Whether it is to have this value. */
+static inline bool kv_page_takes_value(const struct kv_page *page, size_t bytes)
+{
+    return page->with_values && bytes <= KV_PAGE_VALUE_BYTES_MAX;
+}
+
+/* Whether it has as many entries, or as much of values, as it may. */
+static inline bool kv_page_is_full(const struct kv_page *page)
+{
+    return page->count >= page->limit ||
+           page->value_bytes >= KV_PAGE_VALUES_BYTES;
+}
+
 /* Adds a copy. False: no memory. */
 MUST_USE bool kv_page_add(struct kv_page *page, const struct kv_entry *entry);
 

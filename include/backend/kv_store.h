@@ -30,6 +30,8 @@ enum {
     KV_KEY_BYTES_MAX = 511,  /* LMDB's limit, and everybody's */
     KV_TYPE_BYTES_MAX = 255, /* a media type */
     KV_PAGE_ENTRIES_MAX = 1000,
+    KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer ones are not in a page */
+    KV_PAGE_VALUES_BYTES = 128 << 10,   /* with so many of values it ends */
     KV_CURSOR_BYTES_MAX = 1 + KV_KEY_BYTES_MAX,
     KV_NAME_BYTES = 16, /* what KV_PUT_NAMED puts behind a prefix */
     KV_WRITE_OPS_MAX = 10000
@@ -102,6 +104,7 @@ struct kv_entry {
     uint64_t value_bytes;
     struct kv_meta meta;
     struct bytes type;
+    struct bytes value; /* where they are asked for; data is NULL: too long */
 };
 
 /* One page of a listing, in the order of keys. A key that holds delimiter
@@ -111,6 +114,7 @@ struct kv_page {
     struct bytes delimiter; /* empty: no common prefixes */
     struct bytes after;     /* `next` of the page before; empty: from start */
     size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
+    bool with_values;
     void (*on_done)(struct kv_page *page);
     /* The answer: KV_FOUND; KV_MISSING, when after is no cursor; KV_ERROR or,
      * as above, one of the three. All of it lies in arena, which the asker
@@ -119,7 +123,10 @@ struct kv_page {
     enum kv_outcome outcome;
     struct kv_entry *entries;
     size_t count;
-    struct bytes next; /* a cursor, any bytes; empty: that was all */
+    struct bytes next;  /* a cursor, any bytes; empty: that was all */
+    size_t value_bytes; /* of all values in it */
+    bool has_revision;
+    uint64_t revision; /* of the store as the page saw it, if it has one */
     struct arena arena;
 };
 

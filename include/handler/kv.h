@@ -7,6 +7,7 @@
  *   DELETE /KEY          204, 404
  *   POST /               a new key: 201 and its Location; ?prefix=, ?ttl=
  *   GET, HEAD /          a page of keys: ?prefix= &delimiter= &limit= &cursor=
+ *                        &values=1
  *   POST /-/batch        many operations, all or none (kv_batch.h)
  *   OPTIONS              what is allowed
  *
@@ -30,6 +31,12 @@
 #include "handler/kv_memory.h"
 #include "handler/kv_token.h"
 #include "observe/stats_store.h"
+
+enum {
+    /* What a list with values takes of the memory for values; it must have at
+     * least so much. */
+    KV_LIST_BYTES = 1 << 20
+};
 
 struct kv_options {
     struct kv_desk *desk;      /* the worker's */

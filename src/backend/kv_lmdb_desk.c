@@ -225,6 +225,8 @@ static bool tell(struct kv_page *page, struct bytes key,
         entry.value_bytes = record->value.len;
         entry.meta = record->meta;
         entry.type = record->type;
+        if (kv_page_takes_value(page, record->value.len))
+            entry.value = record->value;
     }
     return kv_page_add(page, &entry);
 }
@@ -264,7 +266,7 @@ static int run_walk(struct walk *walk)
     for (unsigned looks = 0; rc == 0; looks++) {
         if (!kv_key_begins_with(bytes_of_val(key), page->prefix))
             break;
-        if (page->count == page->limit || looks == PAGE_LOOKS_MAX)
+        if (kv_page_is_full(page) || looks == PAGE_LOOKS_MAX)
             return kv_page_set_next(page, walk->last, walk->is_last_prefix)
                        ? 0
                        : ENOMEM;
@@ -283,7 +285,12 @@ static bool answer_list(struct kv_desk *base, struct kv_page *page)
         return true;
     rc = begin_read(desk);
     if (rc == 0) {
-        rc = mdb_cursor_open(desk->txn, desk->store->env.values, &walk.cursor);
+        rc = kv_env_read_revision(&desk->store->env, desk->txn,
+                                  &page->revision);
+        page->has_revision = rc == 0;
+        if (rc == 0)
+            rc = mdb_cursor_open(desk->txn, desk->store->env.values,
+                                 &walk.cursor);
         if (rc == 0) {
             rc = run_walk(&walk);
             mdb_cursor_close(walk.cursor);

@@ -18,6 +18,8 @@ bool kv_page_begin(struct kv_page *page)
 {
     page->entries = NULL;
     page->count = 0;
+    page->value_bytes = 0;
+    page->has_revision = false;
     page->next = (struct bytes){NULL, 0};
     page->outcome = is_cursor(page->after) ? KV_FOUND : KV_MISSING;
     return page->outcome == KV_FOUND && page->prefix.len <= KV_KEY_BYTES_MAX;
@@ -78,8 +80,12 @@ bool kv_page_add(struct kv_page *page, const struct kv_entry *entry)
     copy.key = copy_text(page, entry->key);
     if (!entry->is_prefix)
         copy.type = copy_text(page, entry->type);
-    if (!entries || !copy.key.data || (!copy.is_prefix && !copy.type.data))
+    if (entry->value.data)
+        copy.value = copy_text(page, entry->value);
+    if (!entries || !copy.key.data || (!copy.is_prefix && !copy.type.data) ||
+        (entry->value.data && !copy.value.data))
         return false;
+    page->value_bytes += copy.value.len;
     page->entries = entries;
     entries[page->count++] = copy;
     return true;

@@ -275,11 +275,17 @@ static bool merge(struct kv_redis_list *list)
 static void put_look(struct kv_redis_call *call, struct buf *out)
 {
     const struct look *look = OWNER_OF(call, struct look, call);
+    struct bytes base = kv_redis_base(call->desk, call->partition);
 
+    if (look->list->page->with_values) {
+        kv_redis_put_script(call, out, KV_SCRIPT_LOOK, 1, 1);
+        kv_command_put_joined(out, base, BYTES("k:"), look->key);
+        kv_command_put_number(out, KV_PAGE_VALUE_BYTES_MAX);
+        return;
+    }
     kv_command_begin(out, 7);
     kv_command_put(out, BYTES("HMGET"));
-    kv_command_put_joined(out, kv_redis_base(call->desk, call->partition),
-                          BYTES("k:"), look->key);
+    kv_command_put_joined(out, base, BYTES("k:"), look->key);
     kv_command_put(out, BYTES("r"));
     kv_command_put(out, BYTES("m"));
     kv_command_put(out, BYTES("e"));
@@ -292,7 +298,7 @@ static enum kv_outcome take_look(struct look *look,
 {
     struct kv_page *page = look->list->page;
     struct kv_entry *entry = &page->entries[look - look->list->looks];
-    struct bytes type;
+    struct bytes type, value;
 
     look->is_missing = kv_reply_count(reply) > 0 &&
                        kv_reply_kind(kv_reply_at(reply, 0)) == KV_REPLY_NIL;
@@ -305,7 +311,12 @@ static enum kv_outcome take_look(struct look *look,
         return KV_FOUND;
     }
     entry->type = (struct bytes){arena_text(&page->arena, type), type.len};
-    return entry->type.data ? KV_FOUND : KV_ERROR;
+    value = kv_reply_text(kv_reply_at(reply, 5));
+    if (value.data && kv_page_takes_value(page, value.len))
+        entry->value = (struct bytes){arena_text(&page->arena, value),
+                                      value.len};
+    return entry->type.data && (!value.data || entry->value.data) ? KV_FOUND
+                                                                  : KV_ERROR;
 }
 
 static void on_look(struct kv_redis_call *call, const struct kv_reply *reply)
@@ -344,6 +355,7 @@ static bool sift(struct kv_redis_list *list)
 {
     struct kv_page *page = list->page;
     size_t count = page->count;
+    const struct kv_entry *last;
     unsigned drops = 0;
 
     page->count = 0;
@@ -351,7 +363,12 @@ static bool sift(struct kv_redis_list *list)
         const struct look *look = &list->looks[i];
         bool is_prefix = page->entries[i].is_prefix;
 
+        if (!look->is_missing && kv_page_is_full(page)) {
+            last = &page->entries[page->count - 1];
+            return kv_page_set_next(page, last->key, last->is_prefix);
+        }
         if (!look->is_missing) {
+            page->value_bytes += page->entries[i].value.len;
             page->entries[page->count++] = page->entries[i];
             continue;
         }

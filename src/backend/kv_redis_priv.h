@@ -133,8 +133,13 @@ void kv_command_put_joined(struct buf *out, struct bytes a, struct bytes b,
 
 /* --- kv_redis_script ------------------------------------------------------ */
 
-enum kv_script { KV_SCRIPT_WRITE, KV_SCRIPT_NAME, KV_SCRIPT_DROP };
-enum { KV_SCRIPTS = 3, KV_SCRIPT_OP_ARGUMENTS = 7 };
+enum kv_script {
+    KV_SCRIPT_WRITE,
+    KV_SCRIPT_NAME,
+    KV_SCRIPT_DROP,
+    KV_SCRIPT_LOOK
+};
+enum { KV_SCRIPTS = 4, KV_SCRIPT_OP_ARGUMENTS = 7 };
 
 /* Its text, as an argument. */
 void kv_command_put_script(struct buf *out, enum kv_script script);

@@ -169,6 +169,14 @@ static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "end\n"
                                 "return 1\n";
 
+/* KEYS: a value's. ARGV: how long it may be. Returns r, m, e, t, n, and v if it
+ * is no longer: who does not know that yet cannot ask for it alone. */
+static const char look_text[] =
+    "local is = redis.call('HMGET', KEYS[1], 'r', 'm', 'e', 't', 'n')\n"
+    "if is[1] and redis.call('HSTRLEN', KEYS[1], 'v') <= tonumber(ARGV[1])\n"
+    "    then is[6] = redis.call('HGET', KEYS[1], 'v') end\n"
+    "return is\n";
+
 void kv_command_put_script(struct buf *out, enum kv_script script)
 {
     switch (script) {
@@ -181,6 +189,9 @@ void kv_command_put_script(struct buf *out, enum kv_script script)
         return;
     case KV_SCRIPT_DROP:
         kv_command_put(out, BYTES(drop_text));
+        return;
+    case KV_SCRIPT_LOOK:
+        kv_command_put(out, BYTES(look_text));
         return;
     }
 }

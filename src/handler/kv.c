@@ -168,6 +168,12 @@ bool kv_read_query(struct kv *kv, struct exchange *exchange,
     return false;
 }
 
+bool kv_read_flag(struct bytes value, bool *is_set_out)
+{
+    *is_set_out = bytes_eq(value, BYTES("1"));
+    return !value.data || *is_set_out || bytes_eq(value, BYTES("0"));
+}
+
 /* --- Which answer ----------------------------------------------------------- */
 
 static const char *allow_line(enum kv_key_verdict place)

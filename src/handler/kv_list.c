@@ -1,156 +1,28 @@
 #include <stdlib.h>
 
-#include "base/base64.h"
-#include "base/utf8.h"
-#include "handler/kv_priv.h"
+#include "handler/kv_list_priv.h"
 #include "http/accept.h"
-#include "http/date.h"
 
 /*
  *   {"keys":[{"key":"a","size":3,...},...],
  *    "prefixes":[{"prefix":"b/"},...],"cursor":"622f"}
  *
- * or, as NDJSON, a line for each of them in the order of keys, and one for the
+ * with their values too, if they are asked for: those that are not long. Or, as
+ * NDJSON, a line for each of them in the order of keys, and one for the
  * cursor if there is more. The store is asked for a few entries at a time, and
  * they are written before it is asked for more. Only the prefixes of a JSON
  * document wait for their turn: 1,000 of 511 bytes at most.
  */
 enum {
     STEP_ENTRIES = 64,
+    STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
+    VALUES_BYTES_MAX = 4 << 20, /* of one answer; then it has a cursor */
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,
-    PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2),
-    /* A key and a type with each byte as "\u00XX", and what stands around. */
-    ENTRY_BYTES_MAX = 6 * (KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX) + 300,
-    END_BYTES_MAX = 2 * KV_CURSOR_BYTES_MAX + 40
+    PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2)
 };
-
-_Static_assert((int)ENTRY_BYTES_MAX <= (int)RESPONSE_STREAM_BYTES &&
-                   (int)END_BYTES_MAX <= (int)RESPONSE_STREAM_BYTES,
-               "any piece must fit one fill");
 
 #define NO_CURSOR "this is no cursor of ours"
-
-enum stage {
-    STAGE_ASKING, /* there is no head yet */
-    STAGE_ENTRIES,
-    STAGE_PREFIXES,
-    STAGE_END
-};
-
-struct listing {
-    struct kv_question question; /* first: the same address */
-    struct stream stream;
-    struct kv_page page;
-    enum stage stage;
-    bool is_ndjson;
-    bool has_begun; /* to write */
-    size_t limit;   /* how many may follow those that the store was asked for */
-    size_t at;      /* the next entry to write */
-    uint64_t keys;
-    size_t prefixes_at;
-    struct buf prefixes; /* each behind two bytes with its length */
-    size_t after_len;
-    char after[KV_CURSOR_BYTES_MAX];
-    size_t prefix_len;
-    size_t delimiter_len;
-    char texts[]; /* prefix and delimiter */
-};
-
-/* --- Writing ---------------------------------------------------------------- */
-
-/* "name":"text", or "name64":"..." for what is no text. */
-static void put_text(struct buf *out, const char *name, struct bytes text)
-{
-    bool is_text = utf8_is_valid(text);
-
-    buf_put_literal(out, "\"");
-    buf_put(out, bytes_of(name));
-    buf_put(out, is_text ? BYTES("\":\"") : BYTES("64\":\""));
-    if (is_text)
-        buf_put_json(out, text);
-    else
-        base64_put(out, text);
-    buf_put_literal(out, "\"");
-}
-
-static void put_prefix(struct buf *out, struct bytes prefix)
-{
-    buf_put_literal(out, "{");
-    put_text(out, "prefix", prefix);
-    buf_put_literal(out, "}");
-}
-
-static void put_key(struct buf *out, const struct kv_entry *entry)
-{
-    buf_put_literal(out, "{");
-    put_text(out, "key", entry->key);
-    buf_put_literal(out, ",\"size\":");
-    buf_put_number(out, entry->value_bytes);
-    buf_put_literal(out, ",\"etag\":\"\\\"");
-    buf_put_number(out, entry->meta.revision);
-    buf_put_literal(out, "\\\"\",\"type\":\"");
-    buf_put_json(out,
-                 entry->type.len > 0 ? entry->type : BYTES(KV_DEFAULT_TYPE));
-    buf_put_literal(out, "\",\"time\":\"");
-    date_put_rfc3339(out, entry->meta.stored_ms / 1000, 'T');
-    buf_put_literal(out, "\",\"expires\":");
-    if (entry->meta.expires_ms == 0) {
-        buf_put_literal(out, "null}");
-        return;
-    }
-    buf_put_literal(out, "\"");
-    date_put_rfc3339(out, kv_expires_s(&entry->meta), 'T');
-    buf_put_literal(out, "\"}");
-}
-
-/* Hexadecimal: nothing in it needs an escape, wherever it is put. */
-static void put_cursor(struct buf *out, struct bytes after)
-{
-    static const char digits[] = "0123456789abcdef";
-    char *to = buf_reserve(out, 2 * after.len);
-
-    if (!to)
-        return;
-    out->len += 2 * after.len;
-    for (size_t i = 0; i < after.len; i++) {
-        unsigned char byte = (unsigned char)after.data[i];
-
-        *to++ = digits[byte >> 4];
-        *to++ = digits[byte & 15];
-    }
-}
-
-static void keep_prefix(struct listing *listing, struct bytes prefix)
-{
-    char len[2] = {(char)(prefix.len >> 8), (char)prefix.len};
-
-    buf_put(&listing->prefixes, (struct bytes){len, 2});
-    buf_put(&listing->prefixes, prefix);
-}
-
-static void put_entry(struct listing *listing, struct buf *out,
-                      const struct kv_entry *entry)
-{
-    if (listing->is_ndjson) {
-        if (entry->is_prefix)
-            put_prefix(out, entry->key);
-        else
-            put_key(out, entry);
-        buf_put_literal(out, "\n");
-    } else if (entry->is_prefix) {
-        keep_prefix(listing, entry->key);
-    } else {
-        buf_put(out, listing->keys++ > 0 ? BYTES(",\n") : BYTES("\n"));
-        put_key(out, entry);
-    }
-}
-
-static size_t room_of(const struct buf *out)
-{
-    return out->len < RESPONSE_STREAM_BYTES ? RESPONSE_STREAM_BYTES - out->len
-                                            : 0;
-}
 
 /* --- Asking ----------------------------------------------------------------- */
 
@@ -163,7 +35,8 @@ static void on_done(struct kv_page *page)
 static bool ask(struct listing *listing)
 {
     struct kv_question *question = &listing->question;
-    size_t step = listing->limit < STEP_ENTRIES ? listing->limit : STEP_ENTRIES;
+    size_t most = listing->with_values ? STEP_ENTRIES_VALUES : STEP_ENTRIES;
+    size_t step = listing->limit < most ? listing->limit : most;
 
     arena_fini(&listing->page.arena);
     listing->page = (struct kv_page){
@@ -172,6 +45,7 @@ static bool ask(struct listing *listing)
                       listing->delimiter_len},
         .after = {listing->after, listing->after_len},
         .limit = step,
+        .with_values = listing->with_values,
         .on_done = on_done};
     listing->at = 0;
     question->is_done = kv_desk_list(question->kv->options.desk,
@@ -191,7 +65,11 @@ static void finish_page(struct listing *listing)
     listing->after_len = page->next.len;
     if (page->next.len > 0)
         memcpy(listing->after, page->next.data, page->next.len);
-    if (listing->after_len == 0 || listing->limit == 0)
+    listing->values_left -= page->value_bytes < listing->values_left
+                                ? page->value_bytes
+                                : listing->values_left;
+    if (listing->after_len == 0 || listing->limit == 0 ||
+        listing->values_left == 0)
         listing->stage = STAGE_PREFIXES;
     else
         ask(listing);
@@ -207,65 +85,14 @@ static int write_entries(struct listing *listing, struct buf *out)
     if (listing->page.outcome != KV_FOUND || listing->prefixes.failed)
         return STREAM_FAILED;
     for (; listing->at < listing->page.count; listing->at++) {
-        if (room_of(out) < ENTRY_BYTES_MAX)
+        if (kv_listing_room(out) < KV_ENTRY_BYTES_MAX)
             return STREAM_MORE;
-        put_entry(listing, out, &listing->page.entries[listing->at]);
+        if (!kv_listing_put_entry(listing, out,
+                                  &listing->page.entries[listing->at]))
+            return STREAM_MORE;
     }
     finish_page(listing);
     return STREAM_MORE;
-}
-
-static int write_prefixes(struct listing *listing, struct buf *out)
-{
-    const struct buf *prefixes = &listing->prefixes;
-
-    if (listing->is_ndjson) {
-        listing->stage = STAGE_END;
-        return STREAM_MORE;
-    }
-    while (listing->prefixes_at < prefixes->len) {
-        const unsigned char *at = (const unsigned char *)prefixes->data +
-                                  listing->prefixes_at;
-        size_t len = (size_t)at[0] << 8 | at[1];
-
-        if (room_of(out) < ENTRY_BYTES_MAX)
-            return STREAM_MORE;
-        buf_put(out, listing->prefixes_at > 0 ? BYTES(",\n")
-                                              : BYTES("],\n\"prefixes\":["));
-        put_prefix(out, (struct bytes){(const char *)at + 2, len});
-        listing->prefixes_at += 2 + len;
-    }
-    if (room_of(out) < END_BYTES_MAX)
-        return STREAM_MORE;
-    if (prefixes->len == 0)
-        buf_put_literal(out, "],\n\"prefixes\":[");
-    listing->stage = STAGE_END;
-    return STREAM_MORE;
-}
-
-static int write_end(struct listing *listing, struct buf *out)
-{
-    struct bytes after = {listing->after, listing->after_len};
-
-    if (room_of(out) < END_BYTES_MAX)
-        return STREAM_MORE;
-    if (listing->is_ndjson) {
-        if (after.len == 0)
-            return STREAM_END;
-        buf_put_literal(out, "{\"cursor\":\"");
-        put_cursor(out, after);
-        buf_put_literal(out, "\"}\n");
-        return STREAM_END;
-    }
-    buf_put_literal(out, "],\n\"cursor\":");
-    if (after.len > 0) {
-        buf_put_literal(out, "\"");
-        put_cursor(out, after);
-        buf_put_literal(out, "\"}\n");
-    } else {
-        buf_put_literal(out, "null}\n");
-    }
-    return STREAM_END;
 }
 
 static struct listing *fail_parameter(const struct kv *kv,
@@ -325,8 +152,8 @@ static int fill(struct stream *stream, struct buf *out)
         return write_entries(listing, out);
     }
     if (listing->stage == STAGE_PREFIXES)
-        return write_prefixes(listing, out);
-    return write_end(listing, out);
+        return kv_listing_write_prefixes(listing, out);
+    return kv_listing_write_end(listing, out);
 }
 
 static void destroy_stream(struct stream *stream)
@@ -340,12 +167,14 @@ static void destroy(struct kv_question *question)
 
     arena_fini(&listing->page.arena);
     buf_fini(&listing->prefixes);
+    if (listing->with_values)
+        kv_memory_give(question->kv->options.values, KV_LIST_BYTES);
     free(listing);
 }
 
 /* --- What is asked for ------------------------------------------------------ */
 
-enum parameter { PREFIX, DELIMITER, LIMIT, CURSOR, PARAMETER_COUNT };
+enum parameter { PREFIX, DELIMITER, LIMIT, CURSOR, VALUES, PARAMETER_COUNT };
 
 static int read_digit(char c)
 {
@@ -392,6 +221,7 @@ static struct listing *create(struct kv *kv, struct exchange *exchange,
     *listing = (struct listing){.stream = {.fill = fill,
                                            .destroy = destroy_stream},
                                 .is_ndjson = wants_ndjson(&exchange->request),
+                                .values_left = VALUES_BYTES_MAX,
                                 .prefix_len = prefix.len,
                                 .delimiter_len = delimiter.len};
     kv_question_init(&listing->question, kv, exchange, destroy);
@@ -410,9 +240,11 @@ static struct listing *read_question(struct kv *kv, struct exchange *exchange)
         [PREFIX] = {.name = BYTES("prefix")},
         [DELIMITER] = {.name = BYTES("delimiter")},
         [LIMIT] = {.name = BYTES("limit")},
-        [CURSOR] = {.name = BYTES("cursor")}};
+        [CURSOR] = {.name = BYTES("cursor")},
+        [VALUES] = {.name = BYTES("values")}};
     uint64_t limit = LIMIT_USUAL;
     struct listing *listing;
+    bool with_values;
 
     if (!kv_read_query(kv, exchange, asked, PARAMETER_COUNT))
         return NULL;
@@ -425,9 +257,16 @@ static struct listing *read_question(struct kv *kv, struct exchange *exchange)
     if (asked[LIMIT].value.data &&
         (!query_number(asked[LIMIT].value, LIMIT_MAX, &limit) || limit == 0))
         return fail_parameter(kv, exchange, "limit", "this is 1 to 1000");
+    if (!kv_read_flag(asked[VALUES].value, &with_values))
+        return fail_parameter(kv, exchange, "values", "this is 0 or 1");
     listing = create(kv, exchange, asked[PREFIX].value, asked[DELIMITER].value);
-    if (!listing) {
+    if (listing && with_values)
+        listing->with_values = kv_memory_take(kv->options.values,
+                                              KV_LIST_BYTES);
+    if (!listing || listing->with_values != with_values) {
         kv_fail_outcome(kv, exchange, KV_BUSY);
+        if (listing)
+            kv_question_release(&listing->question);
         return NULL;
     }
     listing->limit = (size_t)limit;

@@ -12,6 +12,8 @@
 enum {
     KV_ETAG_BYTES = 22, /* 2^64 - 1 has 20 digits, and quotes */
     KV_FIELDS_BYTES_MAX = 512,
+    /* A key and a type with each byte as "\u00XX", and what stands around. */
+    KV_ENTRY_BYTES_MAX = 6 * (KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX) + 300,
     KV_QUERY_BYTES_MAX = 8192 /* prefix, delimiter and cursor, encoded */
 };
 
@@ -87,6 +89,15 @@ void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
 
 /* Seconds since the epoch; a part of one is one, or it would be early. */
 int64_t kv_expires_s(const struct kv_meta *meta);
+
+/* Of a key, in the inside of an object: "key":"a","size":3, ... */
+void kv_put_entry(struct buf *out, const struct kv_entry *entry);
+
+/* {"prefix":"a/"} */
+void kv_put_prefix(struct buf *out, struct bytes prefix);
+
+/* A parameter that is "0", as if it were not there, or "1". False: neither. */
+MUST_USE bool kv_read_flag(struct bytes value, bool *is_set_out);
 
 /* Reads the query, or answers with 400: false. What it says stays until the
  * next is read. */

@@ -62,7 +62,8 @@ static void share_kv_memory(struct server *server)
                        ? options->kv_memory_bytes
                        : server->limits.memory_bytes / KV_MEMORY_PART;
 
-    server->kv_values.max = larger(max, options->kv_value_bytes_max);
+    server->kv_values.max = larger(max, larger(options->kv_value_bytes_max,
+                                               KV_LIST_BYTES));
     server->kv_bodies.max = larger(max / KV_BODIES_PART,
                                    larger(options->kv_value_bytes_max,
                                           KV_BATCH_BYTES_MAX));

@@ -267,6 +267,10 @@ static inline void fake_answer_page(struct kv_page *page)
         if (!is_prefix) {
             page->entries[page->count - 1].value_bytes = value->bytes;
             page->entries[page->count - 1].meta = value->meta;
+            if (page->with_values && value->bytes <= KV_PAGE_VALUE_BYTES_MAX)
+                page->entries[page->count - 1].value = fake_keep(page,
+                                                                 value->data);
+            page->value_bytes += page->entries[page->count - 1].value.len;
             page->entries[page->count - 1].type = fake_keep(page, value->type);
         }
     }

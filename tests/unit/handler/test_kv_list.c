@@ -52,6 +52,69 @@ static void keys_are_told_with_what_is_known_of_them(void **state)
         "\"prefixes\":[],\n\"cursor\":null}\n");
 }
 
+static void values_come_with_their_keys_where_asked_for(void **state)
+{
+    static const char bytes[] = {'\0', '\xFF'};
+
+    (void)state;
+    kv_values.max = KV_LIST_BYTES;
+    kv_ask("PUT /kv/a", "", "one \"\n");
+    kv_begin("PUT /kv/b", "", (struct bytes){bytes, sizeof(bytes)}, 9);
+    kv_finish();
+    kv_ask("PUT /kv/c/d", "", "x");
+    kv_ask("PUT /kv/e", "", "");
+    assert_not_in(list("?values=0"), "\"value");
+    assert_in(list("?values=1"),
+              "\"expires\":null,\"value\":\"one \\\"\\u000a\"},");
+    assert_in(list("?values=1"), "\"value64\":\"AP8=\"},");
+    assert_in(list("?values=1"), "\"value\":\"\"}],");
+    assert_in(list("?values=1&delimiter=/"),
+              "\"prefixes\":[{\"prefix\":\"c/\"}]");
+    assert_in(kv_unchunk(kv_ask("GET /kv/?values=1&prefix=e",
+                                "Accept: application/x-ndjson\r\n", NULL)),
+              "\"value\":\"\"}\n");
+    assert_in(kv_ask("GET /kv/?values=2", "", NULL), "HTTP/1.1 400");
+    assert_in(kv_ask("HEAD /kv/?values=1", "", NULL), "HTTP/1.1 200");
+    kv_values.max = KV_LIST_BYTES - 1;
+    assert_in(kv_ask("GET /kv/?values=1", "", NULL), "HTTP/1.1 503");
+    assert_in(kv_ask("GET /kv/", "", NULL), "HTTP/1.1 200");
+}
+
+static void a_list_with_values_ends_before_they_are_too_many(void **state)
+{
+    enum { VALUES = 80, BYTES_EACH = 60000 };
+    static char value[BYTES_EACH + 1];
+    char line[64];
+    const char *text;
+
+    (void)state;
+    memset(value, 'x', BYTES_EACH);
+    kv_options.value_bytes_max = kv_bodies.max = BYTES_EACH;
+    kv_values.max = KV_LIST_BYTES;
+    kv_renew();
+    for (int i = 0; i < VALUES; i++) {
+        snprintf(line, sizeof(line), "PUT /kv/%02d", i);
+        kv_ask(line, "", value);
+    }
+    kv_begin("GET /kv/?values=1", "Accept: application/x-ndjson\r\n",
+             (struct bytes){NULL, 0}, 0);
+    fake.page_most = 0;
+    for (size_t sent = 0;; sent++) { /* some at a time, and never much */
+        struct response *response = &exchange.response;
+
+        assert_true(response->bytes_left <= RESPONSE_STREAM_BYTES + 1000);
+        response_advance(response, response->bytes_left);
+        if (!response->stream)
+            break;
+        assert_true(response_refill(response) && sent < 10000);
+    }
+    assert_true(fake.page_most <= KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX);
+    assert_true(exchange.response.body_bytes > 4 << 20);
+    assert_true(exchange.response.body_bytes < (4 << 20) + (1 << 20) + 100000);
+    text = kv_ask("GET /kv/?limit=1000", "", NULL);
+    assert_in(kv_unchunk(text), "\"cursor\":null");
+}
+
 static void common_prefixes_stand_for_what_is_below(void **state)
 {
     const char *text;
@@ -245,6 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_empty_store_is_an_empty_list),
         TEST(keys_are_told_with_what_is_known_of_them),
+        TEST(values_come_with_their_keys_where_asked_for),
+        TEST(a_list_with_values_ends_before_they_are_too_many),
         TEST(common_prefixes_stand_for_what_is_below),
         TEST(keys_that_are_no_text_are_told_in_base64),
         TEST(every_key_comes_once_whatever_the_limit),

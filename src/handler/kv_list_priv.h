@@ -1,0 +1,54 @@
+/* Shared by the files of kv_list: one asks the store, one writes what it said. */
+#ifndef HANDLER_KV_LIST_PRIV_H
+#define HANDLER_KV_LIST_PRIV_H
+
+#include "handler/kv_priv.h"
+
+enum stage {
+    STAGE_ASKING, /* there is no head yet */
+    STAGE_ENTRIES,
+    STAGE_PREFIXES,
+    STAGE_END
+};
+
+struct listing {
+    struct kv_question question; /* first: the same address */
+    struct stream stream;
+    struct kv_page page;
+    enum stage stage;
+    bool is_ndjson;
+    bool has_begun; /* to write */
+    bool with_values;
+    bool is_in_value; /* of the next entry: all before it is written */
+    bool is_text;     /* the value is */
+    size_t value_at;
+    size_t values_left; /* how much of values may follow; likewise: */
+    size_t limit; /* how many may follow those that the store was asked for */
+    size_t at;    /* the next entry to write */
+    uint64_t keys;
+    size_t prefixes_at;
+    struct buf prefixes; /* each behind two bytes with its length */
+    size_t after_len;
+    char after[KV_CURSOR_BYTES_MAX];
+    size_t prefix_len;
+    size_t delimiter_len;
+    char texts[]; /* prefix and delimiter */
+};
+
+/* False: some of it is left, to be written next. There must be room for
+ * KV_ENTRY_BYTES_MAX. */
+MUST_USE bool kv_listing_put_entry(struct listing *listing, struct buf *out,
+                                   const struct kv_entry *entry);
+
+/* How much more out takes of one answer to fill. */
+static inline size_t kv_listing_room(const struct buf *out)
+{
+    return out->len < RESPONSE_STREAM_BYTES ? RESPONSE_STREAM_BYTES - out->len
+                                            : 0;
+}
+
+/* Behind all entries; these return an enum stream_result. */
+int kv_listing_write_prefixes(struct listing *listing, struct buf *out);
+int kv_listing_write_end(struct listing *listing, struct buf *out);
+
+#endif
