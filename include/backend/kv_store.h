@@ -3,7 +3,7 @@
  *
  *   handler -> kv_desk (one per worker) -> table of functions -> LMDB | ...
  *
- * Three questions: get a value, list a page of keys, write. Putting, adding,
+ * Four questions: get a value, list a page of keys, write, watch. Putting, adding,
  * deleting and checking are all writes; a write of several operations is done whole or
  * not at all, in order, each seeing those before it.
  *
@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/list.h"
 #include "io/mailbox.h"
 
 enum {
@@ -54,6 +55,7 @@ enum kv_outcome {
     KV_BUSY,         /* not asked: too much waits already */
     KV_CROSSED,      /* not done: no node of the cluster has all the keys */
     KV_UNREACHABLE,  /* not done: where it is kept cannot be asked now */
+    KV_UNSUPPORTED,  /* watch: no changes are told here */
     KV_TIMEOUT,      /* no answer came; a write may have taken place */
     KV_ERROR         /* not done, and logged; or the record is corrupt */
 };
@@ -193,6 +195,52 @@ size_t kv_write_weigh(const struct kv_write *write);
 /* Not done, for this reason. */
 void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
+/* --- Changes --------------------------------------------------------------- */
+
+enum kv_event_kind {
+    KV_EVENT_PUT,    /* or added to */
+    KV_EVENT_DELETE, /* somebody did */
+    KV_EVENT_EXPIRE, /* its time was over, and it has been removed */
+    KV_EVENT_RESET   /* what is known may be out of date: list, and go on with
+                        what comes next */
+};
+
+struct kv_event {
+    enum kv_event_kind kind;
+    uint64_t number;       /* to resume from: the revision; 0: it cannot be */
+    struct kv_entry entry; /* but for a reset; of a put, all of it */
+    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* what entry points at */
+};
+
+/* Changes of keys that begin with prefix. Without since it begins with a
+ * reset. */
+struct kv_watch {
+    struct bytes prefix; /* at most KV_KEY_BYTES_MAX */
+    bool has_since;
+    uint64_t since; /* changes behind this one */
+    void (*on_done)(struct kv_watch *watch);
+    void (*on_change)(struct kv_watch *watch); /* kv_watch_next() may know */
+    /* The answer: KV_FOUND; KV_UNSUPPORTED, KV_UNREACHABLE, KV_BUSY,
+     * KV_ERROR. Where it is another one later, nothing more will come. */
+    enum kv_outcome outcome;
+    /* Private. */
+    struct list link;
+    struct kv_events *events;
+    uint64_t offset;
+    uint64_t number;
+    bool wants_reset;
+};
+
+enum kv_watch_result {
+    KV_WATCH_EVENT,
+    KV_WATCH_MORE, /* none so far, but it has not looked at all there are */
+    KV_WATCH_LATER /* none; on_change will be called */
+};
+
+/* What comes next of a watch that was answered with KV_FOUND. */
+MUST_USE enum kv_watch_result kv_watch_next(struct kv_watch *watch,
+                                            struct kv_event *event);
+
 /* --- The table ------------------------------------------------------------ */
 
 struct kv_desk;
@@ -201,6 +249,8 @@ struct kv_desk_ops {
     bool (*get)(struct kv_desk *desk, struct kv_get *get);
     bool (*list)(struct kv_desk *desk, struct kv_page *page);
     bool (*write)(struct kv_desk *desk, struct kv_write *write);
+    bool (*watch)(struct kv_desk *desk, struct kv_watch *watch);
+    void (*unwatch)(struct kv_desk *desk, struct kv_watch *watch);
     void (*destroy)(struct kv_desk *desk);
 };
 
@@ -233,7 +283,20 @@ MUST_USE static inline bool kv_desk_write(struct kv_desk *desk,
     return desk->ops->write(desk, write);
 }
 
-/* NULL is accepted. */
+/* As the first two; the watch stays until kv_desk_unwatch(), whatever is
+ * answered, and before that too. */
+MUST_USE static inline bool kv_desk_watch(struct kv_desk *desk,
+                                          struct kv_watch *watch)
+{
+    return desk->ops->watch(desk, watch);
+}
+
+static inline void kv_desk_unwatch(struct kv_desk *desk, struct kv_watch *watch)
+{
+    desk->ops->unwatch(desk, watch);
+}
+
+/* NULL is accepted. Nothing is watched any more. */
 static inline void kv_desk_destroy(struct kv_desk *desk)
 {
     if (desk)

@@ -8,6 +8,7 @@
  *   POST /               a new key: 201 and its Location; ?prefix=, ?ttl=
  *   GET, HEAD /          a page of keys: ?prefix= &delimiter= &limit= &cursor=
  *                        &values=1
+ *   GET /?watch=1        changes as they happen: &prefix= &since=
  *   POST /-/batch        many operations, all or none (kv_batch.h)
  *   OPTIONS              what is allowed
  *
@@ -47,6 +48,7 @@ struct kv_options {
     size_t batch_bytes_max;    /* of a batch, as it comes */
     struct kv_memory *bodies;  /* for bodies that come in; borrowed: else 503 */
     struct kv_memory *values;  /* for long values being sent; the same */
+    size_t watchers_max;       /* at a time; 0: nobody may watch */
     bool require_match;        /* writes must be conditional: 428 */
     const struct response_style *style; /* borrowed */
 };
@@ -62,6 +64,12 @@ void kv_destroy(struct kv *kv);
 /* Who may write from now on. What has begun keeps the earlier tokens, which
  * must stay for as long. */
 void kv_admit(struct kv *kv, const struct kv_access *access);
+
+/* Once a second, so that watchers hear that it is there. */
+void kv_tick(struct kv *kv);
+
+/* Whoever watches is sent what there is, and then the end; nobody else may. */
+void kv_drain(struct kv *kv);
 
 /* Both members of it: a body must be offered to begin. */
 struct handler kv_handler(struct kv *kv);

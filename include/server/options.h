@@ -100,6 +100,7 @@ struct options {
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
     uint64_t kv_memory_bytes; /* 0: a part of what there is */
+    uint64_t kv_watchers_max; /* of each store and worker */
     uint64_t kv_cache_bytes;
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;

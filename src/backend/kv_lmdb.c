@@ -13,7 +13,8 @@ enum {
     QUEUE_BYTES = 1 << 28,
     DESKS = 126,
     SPARE_READERS = 16, /* for counting, and for LMDB's tools */
-    DEFAULT_MS = 1000
+    DEFAULT_MS = 1000,
+    EVENTS_BYTES = 4 << 20 /* of the last 60,000 changes or so */
 };
 
 static void fill_in(struct kv_lmdb_options *options)
@@ -64,10 +65,13 @@ static int read_revision(struct kv_lmdb *store)
     return rc == 0 ? 0 : -EPROTO;
 }
 
+/* What happened while another process wrote, nobody here can tell. */
 static int start_writer(struct kv_lmdb *store)
 {
     int err = read_revision(store);
 
+    if (err == 0 && store->revision != kv_events_last(store->events))
+        kv_events_restart(store->events, store->revision);
     store->has_expiring = true; /* until the first sweep has looked */
     if (err == 0)
         err = -pthread_create(&store->thread, NULL, kv_lmdb_run_writer, store);
@@ -95,7 +99,8 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
         .bytes_max = store->options.bytes_max,
         .readers_max = store->options.desks_max + SPARE_READERS,
         .without_sync = options->sync != KV_SYNC_FULL};
-    err = kv_env_open(&store->env, &env_options);
+    store->events = kv_events_create(EVENTS_BYTES, true);
+    err = store->events ? kv_env_open(&store->env, &env_options) : -ENOMEM;
     if (err == 0 && options->cache.bytes_max > 0)
         err = kv_cache_create(&store->cache, &options->cache);
     if (err == 0)
@@ -171,6 +176,7 @@ void kv_lmdb_close(struct kv_lmdb *store)
     kv_lmdb_stop(store);
     kv_env_close(&store->env);
     kv_cache_destroy(store->cache);
+    kv_events_destroy(store->events);
     pthread_cond_destroy(&store->queue_changed);
     pthread_mutex_destroy(&store->queue_mutex);
     pthread_mutex_destroy(&store->desks_mutex);

@@ -41,6 +41,7 @@ static void mark_undone(struct kv_write *write)
  * done can be undone. A single one that fails has done nothing. */
 int kv_change_apply(struct kv_change *change, struct kv_write *write)
 {
+    size_t draft = kv_events_draft(change->events);
     struct kv_change inner = *change;
     int rc;
 
@@ -53,6 +54,7 @@ int kv_change_apply(struct kv_change *change, struct kv_write *write)
     rc = apply_ops(&inner, write);
     if (rc != 0 || !write->is_done) {
         mdb_txn_abort(inner.txn);
+        kv_events_undo(change->events, draft);
         mark_undone(write);
         return rc;
     }
@@ -117,15 +119,12 @@ int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
     return rc;
 }
 
-int kv_change_begin(struct kv_change *change, const struct kv_env *env,
-                    struct kv_cache *cache, uint64_t revision, int64_t now_ms)
+int kv_change_begin(struct kv_change *change, int64_t now_ms)
 {
-    *change = (struct kv_change){.env = env,
-                                 .cache = cache,
-                                 .now_ms = now_ms,
-                                 .revision = revision,
-                                 .revision_begun = revision};
-    return mdb_txn_begin(env->env, NULL, 0, &change->txn);
+    change->now_ms = now_ms;
+    change->revision_begun = change->revision;
+    change->has_expiring = false;
+    return mdb_txn_begin(change->env->env, NULL, 0, &change->txn);
 }
 
 int kv_change_commit(struct kv_change *change)
@@ -145,12 +144,17 @@ int kv_change_commit(struct kv_change *change)
         rc = mdb_txn_commit(change->txn);
     if (change->cache)
         kv_cache_end_writes(change->cache);
+    if (rc == 0)
+        kv_events_publish(change->events, change->revision);
+    else
+        kv_events_undo(change->events, 0);
     return rc;
 }
 
 void kv_change_abort(struct kv_change *change)
 {
     mdb_txn_abort(change->txn);
+    kv_events_undo(change->events, 0);
     if (change->cache)
         kv_cache_end_writes(change->cache);
 }

@@ -303,6 +303,20 @@ static bool answer_list(struct kv_desk *base, struct kv_page *page)
     return true;
 }
 
+uint64_t kv_lmdb_desk_revision(struct kv_lmdb_desk *desk)
+{
+    uint64_t revision = 0;
+    int rc = begin_read(desk);
+
+    if (rc == 0) {
+        rc = kv_env_read_revision(&desk->store->env, desk->txn, &revision);
+        end_read(desk);
+    }
+    if (rc != 0)
+        log_fault(desk, rc);
+    return revision;
+}
+
 /* --- The desk ------------------------------------------------------------- */
 
 static bool put_write(struct kv_desk *base, struct kv_write *write)
@@ -328,6 +342,8 @@ static void destroy(struct kv_desk *base)
 static const struct kv_desk_ops table = {.get = answer_get,
                                          .list = answer_list,
                                          .write = put_write,
+                                         .watch = kv_lmdb_watch,
+                                         .unwatch = kv_lmdb_unwatch,
                                          .destroy = destroy};
 
 struct kv_desk *kv_lmdb_desk_create(struct kv_lmdb *store,
@@ -343,6 +359,7 @@ struct kv_desk *kv_lmdb_desk_create(struct kv_lmdb *store,
     desk->store = store;
     desk->mailbox = mailbox;
     desk->now = now;
+    kv_lmdb_watch_init(desk);
     pthread_mutex_init(&desk->mutex, NULL);
     pthread_mutex_lock(&store->desks_mutex);
     if (store->desk_count < store->options.desks_max)

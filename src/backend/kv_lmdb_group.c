@@ -118,6 +118,7 @@ void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change)
                           memory_order_relaxed);
     atomic_fetch_add_explicit(&store->commits, 1, memory_order_relaxed);
     store->has_expiring |= change->has_expiring;
+    kv_lmdb_tell_watchers(store);
     if (store->options.sync == KV_SYNC_INTERVAL && !store->is_unsynced) {
         store->is_unsynced = true;
         store->sync_at_ms = now_read_ns() / NS_PER_MS +
@@ -130,8 +131,11 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
     struct now now = {0};
 
     store->options.read_clock(&now);
-    return kv_change_begin(change, &store->env, store->cache, store->revision,
-                           now.wall_ns / NS_PER_MS);
+    *change = (struct kv_change){.env = &store->env,
+                                 .cache = store->cache,
+                                 .events = store->events,
+                                 .revision = store->revision};
+    return kv_change_begin(change, now.wall_ns / NS_PER_MS);
 }
 
 /* --- Groups --------------------------------------------------------------- */

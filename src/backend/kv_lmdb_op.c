@@ -52,6 +52,27 @@ static int drop_expiry(struct kv_change *change, struct bytes key,
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+/* --- Who watches ------------------------------------------------------------ */
+
+static void tell_gone(struct kv_change *change, enum kv_event_kind kind,
+                      struct bytes key)
+{
+    struct kv_entry entry = {.key = key};
+
+    kv_events_put(change->events, kind, change->revision, &entry);
+}
+
+static void tell_put(struct kv_change *change, struct bytes key,
+                     const struct kv_record *record)
+{
+    struct kv_entry entry = {.key = key,
+                             .value_bytes = record->value.len,
+                             .meta = record->meta,
+                             .type = record->type};
+
+    kv_events_put(change->events, KV_EVENT_PUT, change->revision, &entry);
+}
+
 /* --- Operations ----------------------------------------------------------- */
 
 /* What there is of a key before an operation. A corrupt record is there, at no
@@ -130,6 +151,7 @@ static int put_record(struct kv_change *change, struct kv_op *op,
     if (rc != 0)
         return rc;
     kv_record_write(record, room.mv_data);
+    tell_put(change, key, record);
     op->meta = record->meta;
     op->outcome = present->is_there ? KV_REPLACED : KV_CREATED;
     return op->meta.expires_ms == 0
@@ -241,9 +263,14 @@ int kv_change_do(struct kv_change *change, struct kv_op *op)
         return 0;
     }
     op->outcome = present.is_there ? KV_DELETED : KV_MISSING;
+    if (!present.is_stored)
+        return 0;
+    change->revision++;
+    tell_gone(change, present.is_there ? KV_EVENT_DELETE : KV_EVENT_EXPIRE,
+              op->key);
     if (present.is_there)
-        op->meta = (struct kv_meta){.revision = ++change->revision};
-    return present.is_stored ? drop(change, op->key, &present) : 0;
+        op->meta = (struct kv_meta){.revision = change->revision};
+    return drop(change, op->key, &present);
 }
 
 /* The index may know of an end that is not the value's any more, if a record
@@ -258,5 +285,7 @@ int kv_change_expire(struct kv_change *change, struct bytes key,
     if (rc != 0 || !present.is_stored || present.meta.expires_ms != expires_ms)
         return rc;
     tell_cache(change, key);
+    change->revision++;
+    tell_gone(change, KV_EVENT_EXPIRE, key);
     return mdb_del(change->txn, change->env->values, &index_key, NULL);
 }

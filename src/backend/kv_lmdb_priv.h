@@ -8,6 +8,7 @@
  *   kv_lmdb_writer  the queue, the thread, the sweep
  *   kv_gather       for whom a group waits
  *   kv_lmdb_desk    reading
+ *   kv_lmdb_watch   who watches at a desk
  *   kv_lmdb         all of it together
  *
  * Functions that return int without another word return 0 or what LMDB does:
@@ -18,6 +19,7 @@
 
 #include <pthread.h>
 
+#include "backend/kv_events.h"
 #include "backend/kv_gather_priv.h"
 #include "backend/kv_lmdb.h"
 #include "backend/kv_record.h"
@@ -85,17 +87,16 @@ struct kv_change {
     const struct kv_env *env;
     struct MDB_txn *txn;
     int64_t now_ms;
-    uint64_t revision;       /* the last one given */
-    uint64_t revision_begun; /* what it was before */
-    bool has_expiring;       /* something put has an end */
-    struct kv_cache *cache;  /* is told of each key, if there is one */
+    uint64_t revision;        /* the last one given */
+    uint64_t revision_begun;  /* what it was before */
+    bool has_expiring;        /* something put has an end */
+    struct kv_cache *cache;   /* is told of each key, if there is one */
+    struct kv_events *events; /* is told what has become of it */
 };
 
-/* cache: NULL, or it is told of all keys that change; revision: the last one
- * committed. */
-MUST_USE int kv_change_begin(struct kv_change *change, const struct kv_env *env,
-                             struct kv_cache *cache, uint64_t revision,
-                             int64_t now_ms);
+/* Environment, cache, events and the last revision that was committed are
+ * set. */
+MUST_USE int kv_change_begin(struct kv_change *change, int64_t now_ms);
 /* The change is over, whatever comes back. */
 MUST_USE int kv_change_commit(struct kv_change *change);
 void kv_change_abort(struct kv_change *change);
@@ -133,6 +134,10 @@ struct kv_lmdb_desk {
     pthread_mutex_t mutex; /* held while it reads; nobody else wants it but
                               who makes the map larger */
     struct MDB_txn *txn;   /* reset, outside of calls */
+    struct list watches;
+    atomic_uint watch_count;     /* the desk's to change */
+    struct mailbox_note changed; /* from the writer, ... */
+    atomic_bool is_told;         /* ... while this is set */
     struct log_limit log_limit;
 };
 
@@ -140,6 +145,8 @@ struct kv_lmdb {
     struct kv_env env;
     struct kv_lmdb_options options;
     struct kv_cache *cache; /* NULL: none */
+    struct kv_events *events;
+    atomic_uint watch_count; /* of all desks */
     pthread_mutex_t desks_mutex;
     struct list desks; /* guarded by it, as is their count */
     unsigned desk_count;
@@ -180,6 +187,16 @@ MUST_USE bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
 /* The thread's. */
 void *kv_lmdb_run_writer(void *context);
 
+/* --- kv_lmdb_watch ---------------------------------------------------------- */
+
+void kv_lmdb_watch_init(struct kv_lmdb_desk *desk);
+MUST_USE bool kv_lmdb_watch(struct kv_desk *desk, struct kv_watch *watch);
+void kv_lmdb_unwatch(struct kv_desk *desk, struct kv_watch *watch);
+
+/* The revision of what a reader sees now; 0: it cannot be read, and is
+ * logged. */
+uint64_t kv_lmdb_desk_revision(struct kv_lmdb_desk *desk);
+
 /* --- kv_lmdb_group: the writer's thread only ------------------------------ */
 
 /* Gives each write its outcome. Those up to end, which is not among them, go
@@ -190,6 +207,9 @@ void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
 
 MUST_USE int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change);
 void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change);
+
+/* Tells all desks where somebody watches that there are new events. */
+void kv_lmdb_tell_watchers(struct kv_lmdb *store);
 
 /* After MDB_MAP_FULL. True: there may be room now, at best without growing. */
 MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);

@@ -180,6 +180,8 @@ static void on_deadline(void *context, struct deadline *deadline)
 
     if (deadline == &desk->route.again)
         kv_redis_route_refresh(desk);
+    else if (deadline == &desk->feed.patience)
+        kv_redis_feed_on_deadline(desk);
     else
         kv_redis_on_deadline(desk, deadline);
 }
@@ -198,6 +200,7 @@ static void destroy(struct kv_desk *base)
 {
     struct kv_redis_desk *desk = desk_of(base);
 
+    kv_redis_feed_fini(desk);
     kv_redis_route_fini(desk);
     deadline_wheel_fini(&desk->wheel);
     destroy_all(&desk->questions);
@@ -209,6 +212,8 @@ static void destroy(struct kv_desk *base)
 static const struct kv_desk_ops table = {.get = answer_get,
                                          .list = kv_redis_list,
                                          .write = kv_redis_write,
+                                         .watch = kv_redis_watch,
+                                         .unwatch = kv_redis_unwatch,
                                          .destroy = destroy};
 
 struct kv_desk *kv_redis_desk_create(struct kv_redis *store,
@@ -227,6 +232,7 @@ struct kv_desk *kv_redis_desk_create(struct kv_redis *store,
     list_init(&desk->questions);
     list_init(&desk->spare);
     deadline_wheel_init(&desk->wheel, loop, now, on_deadline, desk);
+    kv_redis_feed_init(desk);
     if (kv_redis_route_init(desk))
         return &desk->desk;
     destroy(&desk->desk);

@@ -11,39 +11,13 @@
 #include <hiredis/adapters/libev.h>
 #pragma GCC diagnostic pop
 
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_link_priv.h"
 
 enum {
     OPEN_MS = 2000, /* to connect, and until all is set up */
     RETRY_MS_MIN = 50,
     RETRY_MS_MAX = 2000,
-    STEADY_MS = 1000, /* up for so long, it was fine */
-    SHA_BYTES_MAX = 40,
-    GREETING_BYTES_MAX = 16384
-};
-
-/*
- * RESTING --timer--> CONNECTING --> GREETING --> UP
- *    ^                   |             |          |
- *    +-------------------+-------------+----------+ lost
- */
-enum stage { RESTING, CONNECTING, GREETING, UP };
-
-struct kv_link {
-    struct kv_link_options options;
-    struct address address;
-    enum stage stage;
-    redisAsyncContext *context; /* NULL while it rests */
-    struct list requests;       /* in the order of their answers */
-    uint64_t bytes_given;       /* to this connection */
-    unsigned failures;          /* in a row */
-    unsigned short_lives;       /* it was up, but not for long; in a row */
-    unsigned greetings_left;
-    uint64_t up_since_ms;
-    uint64_t random;
-    ev_timer timer; /* next try, or end of this one's time */
-    char shas[KV_SCRIPTS][SHA_BYTES_MAX];
-    size_t sha_bytes[KV_SCRIPTS];
+    STEADY_MS = 1000 /* up for so long, it was fine */
 };
 
 static void open_connection(struct kv_link *link);
@@ -81,7 +55,7 @@ static uint64_t count_sent(const struct kv_link *link)
 
 /* Requests go back when the link is at rest already: they may be for another
  * one. A command that has not left whole cannot have run. */
-static void end_connection(struct kv_link *link, const char *why)
+void kv_link_end(struct kv_link *link, const char *why)
 {
     const struct kv_link_hooks *hooks = &link->options.hooks;
     uint64_t sent = link->context ? count_sent(link) : 0;
@@ -95,13 +69,13 @@ static void end_connection(struct kv_link *link, const char *why)
     if (link->context)
         link->context->data = NULL;
     link->context = NULL;
-    if (link->stage != UP)
+    if (link->stage != KV_LINK_GREETED)
         link->failures++;
     else if (link->options.now->mono_ms - link->up_since_ms >= STEADY_MS)
         link->short_lives = 0;
     else
         link->failures = link->short_lives++;
-    link->stage = RESTING;
+    link->stage = KV_LINK_RESTING;
     set_timer(link, link->failures > 0 ? retry_ms(link) : 0);
     hooks->on_down(hooks->context, link, why);
     while (!list_is_empty(&back)) {
@@ -117,15 +91,13 @@ void kv_link_lose(struct kv_link *link, const char *why)
 {
     redisAsyncContext *context = link->context;
 
-    end_connection(link, why);
+    kv_link_end(link, why);
     if (context)
         redisAsyncFree(context);
 }
 
-/* --- Setting it up -------------------------------------------------------- */
-
-static bool give(struct kv_link *link, redisCallbackFn *on_reply, void *about,
-                 struct bytes command)
+bool kv_link_give(struct kv_link *link, redisCallbackFn *on_reply, void *about,
+                  struct bytes command)
 {
     if (redisAsyncFormattedCommand(link->context, on_reply, about, command.data,
                                    command.len) != REDIS_OK)
@@ -134,87 +106,7 @@ static bool give(struct kv_link *link, redisCallbackFn *on_reply, void *about,
     return true;
 }
 
-static void on_greeted(redisAsyncContext *context, void *reply, void *about)
-{
-    struct kv_link *link = context->data;
-    const struct kv_reply *answer = reply;
-    struct bytes text = kv_reply_text(answer);
-    size_t *sha_bytes = about;
-    char why[200];
-
-    if (!link)
-        return;
-    if (!answer) {
-        end_connection(link, context->errstr);
-        return;
-    }
-    if (kv_reply_kind(answer) != KV_REPLY_TEXT ||
-        (sha_bytes && (text.len == 0 || text.len > SHA_BYTES_MAX))) {
-        size_t len = text.len < sizeof(why) - 1 ? text.len : sizeof(why) - 1;
-
-        if (len > 0)
-            memcpy(why, text.data, len);
-        why[len] = '\0';
-        kv_link_lose(link, len > 0 ? why : "it does not speak our protocol");
-        return;
-    }
-    if (sha_bytes) {
-        *sha_bytes = text.len;
-        memcpy(link->shas[sha_bytes - link->sha_bytes], text.data, text.len);
-    }
-    if (--link->greetings_left > 0)
-        return;
-    ev_timer_stop(link->options.loop, &link->timer);
-    link->stage = UP;
-    link->failures = 0;
-    link->up_since_ms = link->options.now->mono_ms;
-    link->options.hooks.on_up(link->options.hooks.context);
-}
-
-static bool greet(struct kv_link *link, struct buf *command, size_t *sha_bytes)
-{
-    bool is_sent = !command->failed &&
-                   give(link, on_greeted, sha_bytes, buf_bytes(command));
-
-    command->len = 0;
-    link->greetings_left += is_sent;
-    return is_sent;
-}
-
-/* Who we are, which database, and the scripts: all in one go. */
-static bool greet_all(struct kv_link *link)
-{
-    const struct kv_redis_url *url = link->options.url;
-    char storage[GREETING_BYTES_MAX];
-    struct buf command;
-    bool is_sent = true;
-
-    buf_init(&command, storage, sizeof(storage), sizeof(storage));
-    link->greetings_left = 0;
-    if (url->password[0] != '\0') {
-        kv_command_begin(&command, url->user[0] != '\0' ? 3 : 2);
-        kv_command_put(&command, BYTES("AUTH"));
-        if (url->user[0] != '\0')
-            kv_command_put(&command, bytes_of(url->user));
-        kv_command_put(&command, bytes_of(url->password));
-        is_sent = greet(link, &command, NULL);
-    }
-    if (url->db > 0 && is_sent) {
-        kv_command_begin(&command, 2);
-        kv_command_put(&command, BYTES("SELECT"));
-        kv_command_put_number(&command, url->db);
-        is_sent = greet(link, &command, NULL);
-    }
-    for (unsigned i = 0; i < KV_SCRIPTS && is_sent; i++) {
-        kv_command_begin(&command, 3);
-        kv_command_put(&command, BYTES("SCRIPT"));
-        kv_command_put(&command, BYTES("LOAD"));
-        kv_command_put_script(&command, (enum kv_script)i);
-        is_sent = greet(link, &command, &link->sha_bytes[i]);
-    }
-    buf_fini(&command);
-    return is_sent;
-}
+/* --- Opening -------------------------------------------------------------- */
 
 static void on_connected(const redisAsyncContext *context, int status)
 {
@@ -223,13 +115,13 @@ static void on_connected(const redisAsyncContext *context, int status)
     if (!link)
         return;
     if (status != REDIS_OK) {
-        end_connection(link, context->c.errstr);
+        kv_link_end(link, context->c.errstr);
         return;
     }
-    link->stage = GREETING;
+    link->stage = KV_LINK_GREETING;
     /* The library does not bear that its context goes here; where this fails,
      * the timer ends it. */
-    (void)greet_all(link);
+    (void)kv_link_greet(link);
 }
 
 /* What it had to answer has been told already. */
@@ -239,9 +131,9 @@ static void on_disconnected(const redisAsyncContext *context, int status)
 
     (void)status;
     if (link)
-        end_connection(link, context->errstr && context->errstr[0] != '\0'
-                                 ? context->errstr
-                                 : "the connection was closed");
+        kv_link_end(link, context->errstr && context->errstr[0] != '\0'
+                              ? context->errstr
+                              : "the connection was closed");
 }
 
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
@@ -250,7 +142,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 
     (void)loop;
     (void)events;
-    if (link->stage == RESTING)
+    if (link->stage == KV_LINK_RESTING)
         open_connection(link);
     else
         kv_link_lose(link, "it does not answer");
@@ -262,7 +154,7 @@ static void open_connection(struct kv_link *link)
     redisAsyncContext *context;
 
     host[address_format(&link->address, host)] = '\0';
-    link->stage = CONNECTING;
+    link->stage = KV_LINK_CONNECTING;
     link->bytes_given = 0;
     context = redisAsyncConnect(host, link->address.port);
     if (!context || context->err != 0) {
@@ -272,7 +164,7 @@ static void open_connection(struct kv_link *link)
             memcpy(why, context->c.errstr, sizeof(why));
             redisAsyncFree(context);
         }
-        end_connection(link, why);
+        kv_link_end(link, why);
         return;
     }
     link->context = context;
@@ -297,7 +189,7 @@ static void on_reply(redisAsyncContext *context, void *reply, void *about)
     if (!link)
         return;
     if (!reply) {
-        end_connection(link, context->errstr);
+        kv_link_end(link, context->errstr);
         return;
     }
     assert(!list_is_empty(&link->requests)); /* it is one answer per command */
@@ -309,9 +201,10 @@ static void on_reply(redisAsyncContext *context, void *reply, void *about)
 bool kv_link_send(struct kv_link *link, struct kv_link_request *request,
                   struct bytes command, bool asking)
 {
-    assert(link->stage == UP);
-    if ((asking && !give(link, NULL, NULL, BYTES("*1\r\n$6\r\nASKING\r\n"))) ||
-        !give(link, on_reply, NULL, command))
+    assert(link->stage == KV_LINK_GREETED);
+    if ((asking &&
+         !kv_link_give(link, NULL, NULL, BYTES("*1\r\n$6\r\nASKING\r\n"))) ||
+        !kv_link_give(link, on_reply, NULL, command))
         return false;
     request->ends_at = link->bytes_given;
     list_put_last(&link->requests, &request->link);
@@ -322,7 +215,7 @@ bool kv_link_send(struct kv_link *link, struct kv_link_request *request,
 
 enum kv_link_state kv_link_state(const struct kv_link *link)
 {
-    if (link->stage == UP)
+    if (link->stage == KV_LINK_GREETED)
         return KV_LINK_UP;
     return link->failures == 0 ? KV_LINK_OPENING : KV_LINK_DOWN;
 }

@@ -7,9 +7,12 @@
  *   kv_redis_command  writing a command
  *   kv_redis_script   the scripts' text
  *   kv_redis_link     one connection
+ *   kv_redis_greet    how it begins, and what it hears
  *   kv_redis_route    all of a desk's connections, and the map of the cluster
  *   kv_redis_call     one command from asking to answer, wherever it leads
  *   kv_redis_drop     an entry of the index that is out of date
+ *   kv_redis_feed     those who watch, and listeners for them
+ *   kv_redis_hear     from what is heard to what is told
  *   kv_redis_write, kv_redis_list, kv_redis_desk
  *                     questions, made of calls
  *   kv_redis          all of it together
@@ -17,6 +20,7 @@
 #ifndef BACKEND_KV_REDIS_PRIV_H
 #define BACKEND_KV_REDIS_PRIV_H
 
+#include "backend/kv_events.h"
 #include "backend/kv_redis.h"
 #include "base/address.h"
 #include "base/buf.h"
@@ -168,6 +172,10 @@ struct kv_link_hooks {
                       const struct kv_reply *reply);
     /* There will be no answer. */
     void (*on_return)(struct kv_link_request *request, bool may_have_run);
+    /* With a pattern: something happened to a key; or, once it is connected,
+     * that the engine does not tell of that: it never comes up then. */
+    void (*on_heard)(void *context, struct bytes channel, struct bytes event);
+    void (*on_mute)(void *context);
     void *context;
 };
 
@@ -175,6 +183,8 @@ struct kv_link_options {
     struct ev_loop *loop;
     const struct now *now;
     const struct kv_redis_url *url; /* whom to be; borrowed */
+    const char *pattern; /* of channels that it listens to, and does nothing
+                            else; borrowed; NULL: it takes requests */
     struct kv_link_hooks hooks;
 };
 
@@ -318,6 +328,8 @@ struct kv_redis_route {
 MUST_USE bool kv_redis_route_init(struct kv_redis_desk *desk);
 void kv_redis_route_fini(struct kv_redis_desk *desk);
 
+bool kv_redis_is_same_node(const struct address *a, const struct address *b);
+
 /* The link that a call shall take; NULL: none is known, and that is to wait
  * for, if may_come. */
 struct kv_link *kv_redis_route_find(struct kv_redis_desk *desk,
@@ -334,6 +346,45 @@ void kv_redis_route_move(struct kv_redis_desk *desk, unsigned partition,
 /* Asks for the map, soon. */
 void kv_redis_route_refresh(struct kv_redis_desk *desk);
 
+/* --- kv_redis_feed -------------------------------------------------------- */
+
+enum kv_redis_feed_state {
+    KV_REDIS_FEED_OFF,  /* nobody watches */
+    KV_REDIS_FEED_DEAF, /* not all nodes are listened to, yet or again */
+    KV_REDIS_FEED_HEARS
+};
+
+/* What those who watch at a desk are told. Keyspace notifications say that
+ * something has happened to a key; what has, is asked then. */
+struct kv_redis_feed {
+    enum kv_redis_feed_state state;
+    struct list watches;
+    struct kv_events *events;
+    uint64_t number;   /* of the last event */
+    struct list items; /* heard and not told; in order */
+    size_t item_count;
+    bool has_missed;          /* a reset is due when all items are told */
+    struct deadline patience; /* of those who wait until it hears, ... */
+    bool is_patient;          /* ... since the first of them */
+    char pattern[KV_REDIS_NAME_BYTES_MAX + 48];
+    struct kv_link *links[KV_REDIS_NODES_MAX];
+    size_t link_count;
+};
+
+void kv_redis_feed_init(struct kv_redis_desk *desk);
+void kv_redis_feed_fini(struct kv_redis_desk *desk);
+
+/* The map may have changed, or a link. */
+void kv_redis_feed_look(struct kv_redis_desk *desk);
+
+void kv_redis_feed_on_deadline(struct kv_redis_desk *desk);
+
+/* kv_redis_hear: what a listener heard, for the desk that context is; and tells
+ * all that can be told by now. */
+void kv_redis_feed_hear(void *context, struct bytes channel,
+                        struct bytes event);
+void kv_redis_feed_tell(struct kv_redis_desk *desk);
+
 /* --- kv_redis_desk -------------------------------------------------------- */
 
 /* Of whatever the desk must free. */
@@ -349,6 +400,7 @@ struct kv_redis_desk {
     const struct now *now;
     struct deadline_wheel wheel;
     struct kv_redis_route route;
+    struct kv_redis_feed feed;
     struct list waiting;   /* calls */
     struct list questions; /* all */
     struct list spare;     /* askings, to be used again */
@@ -391,5 +443,7 @@ void kv_redis_drop(struct kv_redis_desk *desk, struct bytes key);
 
 bool kv_redis_list(struct kv_desk *desk, struct kv_page *page);
 bool kv_redis_write(struct kv_desk *desk, struct kv_write *write);
+bool kv_redis_watch(struct kv_desk *desk, struct kv_watch *watch);
+void kv_redis_unwatch(struct kv_desk *desk, struct kv_watch *watch);
 
 #endif

@@ -39,7 +39,7 @@ static void tell_up(struct kv_redis_desk *desk)
                    store->label);
 }
 
-static bool is_same(const struct address *a, const struct address *b)
+bool kv_redis_is_same_node(const struct address *a, const struct address *b)
 {
     return a->family == b->family && a->port == b->port &&
            memcmp(a->octets, b->octets, sizeof(a->octets)) == 0;
@@ -58,7 +58,7 @@ static void tell_moved(struct kv_redis_desk *desk,
         const struct address *node = &map->nodes[i];
 
         moved += map->has[i] && earlier->has[i] &&
-                 !is_same(node, &earlier->nodes[i]);
+                 !kv_redis_is_same_node(node, &earlier->nodes[i]);
         for (size_t k = 0; k < sizeof(node->octets); k++)
             mark = mark * 31 + node->octets[k];
         mark = mark * 31 + node->port + map->has[i];
@@ -93,6 +93,7 @@ static void look_again(struct kv_redis_desk *desk)
 {
     if (is_whole(&desk->route))
         tell_up(desk);
+    kv_redis_feed_look(desk);
     kv_redis_place_waiting(desk);
 }
 
@@ -141,7 +142,7 @@ static size_t find_link(struct kv_redis_desk *desk, const struct address *node)
                                                 .context = desk}};
 
     for (size_t i = 0; i < route->count; i++)
-        if (is_same(kv_link_address(route->links[i]), node))
+        if (kv_redis_is_same_node(kv_link_address(route->links[i]), node))
             return i;
     if (route->count == KV_REDIS_NODES_MAX)
         return KV_REDIS_NO_NODE;

@@ -99,6 +99,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
     profile_leave(before);
     if (worker->status && status_tick(worker->status))
         conn_set_wake(&worker->conns);
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        kv_tick(worker->kvs[i].kv);
 }
 
 /* Not cleared before: reading is what stops it from firing on. */
@@ -135,6 +137,15 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail);
 }
 
+/* What would never end by itself. */
+static void drain_streams(struct worker *worker)
+{
+    if (worker->status)
+        status_drain(worker->status);
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        kv_drain(worker->kvs[i].kv);
+}
+
 static void on_command(void *context, unsigned commands)
 {
     struct worker *worker = context;
@@ -143,8 +154,8 @@ static void on_command(void *context, unsigned commands)
         worker->is_stopping = true;
     if (commands & WORKER_CHANGE)
         (void)worker_take_change(worker); /* it has said what is wrong */
-    if (commands & (WORKER_LEAVE | WORKER_DRAIN) && worker->status)
-        status_drain(worker->status);
+    if (commands & (WORKER_LEAVE | WORKER_DRAIN))
+        drain_streams(worker);
     if (commands & WORKER_LEAVE)
         conn_set_leave(&worker->conns);
     if (commands & WORKER_DRAIN)

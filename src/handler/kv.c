@@ -97,6 +97,9 @@ void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
         problem.status = 422;
         problem.detail = BYTES("this store is a cluster: the keys of a batch "
                                "must have the same {tag}");
+    } else if (outcome == KV_UNSUPPORTED) {
+        problem.status = 501;
+        problem.detail = BYTES("this store does not tell of changes");
     } else if (outcome == KV_FULL) {
         problem.status = 507;
         problem.detail = BYTES("the store is full");
@@ -166,6 +169,31 @@ bool kv_read_query(struct kv *kv, struct exchange *exchange,
     problem.members[0].text = name.data ? name : BYTES("");
     kv_fail_with(kv, exchange, &problem);
     return false;
+}
+
+void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
+                       const char *name, const char *detail)
+{
+    struct problem problem = {
+        .status = 400,
+        .detail = bytes_of(detail),
+        .members = {{.name = "parameter", .text = bytes_of(name)}}};
+
+    kv_fail_with(kv, exchange, &problem);
+}
+
+bool kv_find_single(const struct request *request, struct bytes name,
+                    struct bytes *value_out)
+{
+    *value_out = (struct bytes){NULL, 0};
+    for (size_t i = 0; i < request->field_count; i++) {
+        if (!bytes_ieq(request->fields[i].name, name))
+            continue;
+        if (value_out->data)
+            return false;
+        *value_out = request->fields[i].value;
+    }
+    return true;
 }
 
 bool kv_read_flag(struct bytes value, bool *is_set_out)
@@ -310,6 +338,7 @@ struct kv *kv_create(const struct kv_options *options)
         return NULL;
     kv->options = *options;
     list_init(&kv->asked);
+    list_init(&kv->watchings);
     if (siphash_make_key(&secret) == 0) {
         kv->boundary.secret = secret.words[0];
         return kv;

@@ -25,9 +25,14 @@ void kv_put_prefix(struct buf *out, struct bytes prefix)
     buf_put_literal(out, "}");
 }
 
+void kv_put_key(struct buf *out, struct bytes key)
+{
+    put_text(out, "key", key);
+}
+
 void kv_put_entry(struct buf *out, const struct kv_entry *entry)
 {
-    put_text(out, "key", entry->key);
+    kv_put_key(out, entry->key);
     buf_put_literal(out, ",\"size\":");
     buf_put_number(out, entry->value_bytes);
     buf_put_literal(out, ",\"etag\":\"\\\"");

@@ -23,6 +23,8 @@ enum {
 };
 
 #define NO_CURSOR "this is no cursor of ours"
+#define TOO_LONG "this is longer than any key"
+#define NO_FLAG "this is 0 or 1"
 
 /* --- Asking ----------------------------------------------------------------- */
 
@@ -99,12 +101,7 @@ static struct listing *fail_parameter(const struct kv *kv,
                                       struct exchange *exchange,
                                       const char *name, const char *detail)
 {
-    struct problem problem = {
-        .status = 400,
-        .detail = bytes_of(detail),
-        .members = {{.name = "parameter", .text = bytes_of(name)}}};
-
-    kv_fail_with(kv, exchange, &problem);
+    kv_fail_parameter(kv, exchange, name, detail);
     return NULL;
 }
 
@@ -113,6 +110,8 @@ static void answer_first(struct listing *listing)
 {
     struct kv_question *question = &listing->question;
     struct exchange *exchange = question->exchange;
+    char storage[KV_FIELDS_BYTES_MAX];
+    struct buf fields;
 
     if (listing->page.outcome != KV_FOUND) {
         if (listing->page.outcome == KV_MISSING) {
@@ -126,11 +125,14 @@ static void answer_first(struct listing *listing)
     }
     kv_note(question->kv, STATS_STORE_LISTS, 1);
     listing->stage = STAGE_ENTRIES;
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    buf_put_literal(&fields, "Vary: Accept\r\nCache-Control: no-cache\r\n");
+    if (listing->page.has_revision)
+        head_number(&fields, BYTES("X-KV-Revision"), listing->page.revision);
     kv_send_stream(question->kv, exchange,
                    listing->is_ndjson ? BYTES("application/x-ndjson")
                                       : BYTES("application/json"),
-                   BYTES("Vary: Accept\r\nCache-Control: no-cache\r\n"),
-                   &listing->stream);
+                   buf_bytes(&fields), &listing->stream);
 }
 
 static int fill(struct stream *stream, struct buf *out)
@@ -174,7 +176,16 @@ static void destroy(struct kv_question *question)
 
 /* --- What is asked for ------------------------------------------------------ */
 
-enum parameter { PREFIX, DELIMITER, LIMIT, CURSOR, VALUES, PARAMETER_COUNT };
+enum parameter {
+    PREFIX,
+    DELIMITER,
+    LIMIT,
+    CURSOR,
+    VALUES,
+    WATCH,
+    SINCE,
+    PARAMETER_COUNT
+};
 
 static int read_digit(char c)
 {
@@ -234,31 +245,20 @@ static struct listing *create(struct kv *kv, struct exchange *exchange,
 }
 
 /* NULL: it has been answered. */
-static struct listing *read_question(struct kv *kv, struct exchange *exchange)
+static struct listing *read_question(struct kv *kv, struct exchange *exchange,
+                                     const struct query_parameter *asked)
 {
-    struct query_parameter asked[PARAMETER_COUNT] = {
-        [PREFIX] = {.name = BYTES("prefix")},
-        [DELIMITER] = {.name = BYTES("delimiter")},
-        [LIMIT] = {.name = BYTES("limit")},
-        [CURSOR] = {.name = BYTES("cursor")},
-        [VALUES] = {.name = BYTES("values")}};
     uint64_t limit = LIMIT_USUAL;
     struct listing *listing;
     bool with_values;
 
-    if (!kv_read_query(kv, exchange, asked, PARAMETER_COUNT))
-        return NULL;
-    if (asked[PREFIX].value.len > KV_KEY_BYTES_MAX)
-        return fail_parameter(kv, exchange, "prefix",
-                              "this is longer than any key");
     if (asked[DELIMITER].value.len > KV_KEY_BYTES_MAX)
-        return fail_parameter(kv, exchange, "delimiter",
-                              "this is longer than any key");
+        return fail_parameter(kv, exchange, "delimiter", TOO_LONG);
     if (asked[LIMIT].value.data &&
         (!query_number(asked[LIMIT].value, LIMIT_MAX, &limit) || limit == 0))
         return fail_parameter(kv, exchange, "limit", "this is 1 to 1000");
     if (!kv_read_flag(asked[VALUES].value, &with_values))
-        return fail_parameter(kv, exchange, "values", "this is 0 or 1");
+        return fail_parameter(kv, exchange, "values", NO_FLAG);
     listing = create(kv, exchange, asked[PREFIX].value, asked[DELIMITER].value);
     if (listing && with_values)
         listing->with_values = kv_memory_take(kv->options.values,
@@ -276,9 +276,24 @@ static struct listing *read_question(struct kv *kv, struct exchange *exchange)
     return fail_parameter(kv, exchange, "cursor", NO_CURSOR);
 }
 
-void kv_list(struct kv *kv, struct exchange *exchange)
+/* What is about pages only is none of a watch. */
+static const struct query_parameter *find_stray(
+    const struct query_parameter *asked, bool is_watch)
 {
-    struct listing *listing = read_question(kv, exchange);
+    static const enum parameter of_pages[] = {DELIMITER, LIMIT, CURSOR, VALUES};
+
+    if (!is_watch)
+        return asked[SINCE].value.data ? &asked[SINCE] : NULL;
+    for (size_t i = 0; i < sizeof(of_pages) / sizeof(*of_pages); i++)
+        if (asked[of_pages[i]].value.data)
+            return &asked[of_pages[i]];
+    return NULL;
+}
+
+static void list_keys(struct kv *kv, struct exchange *exchange,
+                      const struct query_parameter *asked)
+{
+    struct listing *listing = read_question(kv, exchange, asked);
 
     if (!listing)
         return;
@@ -286,4 +301,36 @@ void kv_list(struct kv *kv, struct exchange *exchange)
         answer_first(listing);
     else
         exchange->response.stream = &listing->stream;
+}
+
+void kv_list(struct kv *kv, struct exchange *exchange)
+{
+    struct query_parameter asked[PARAMETER_COUNT] = {
+        [PREFIX] = {.name = BYTES("prefix")},
+        [DELIMITER] = {.name = BYTES("delimiter")},
+        [LIMIT] = {.name = BYTES("limit")},
+        [CURSOR] = {.name = BYTES("cursor")},
+        [VALUES] = {.name = BYTES("values")},
+        [WATCH] = {.name = BYTES("watch")},
+        [SINCE] = {.name = BYTES("since")}};
+    const struct query_parameter *stray;
+    bool is_watch;
+
+    if (!kv_read_query(kv, exchange, asked, PARAMETER_COUNT))
+        return;
+    if (!kv_read_flag(asked[WATCH].value, &is_watch)) {
+        kv_fail_parameter(kv, exchange, "watch", NO_FLAG);
+        return;
+    }
+    stray = find_stray(asked, is_watch);
+    if (stray)
+        kv_fail_parameter(kv, exchange, stray->name.data,
+                          is_watch ? "a watch has no such parameter"
+                                   : "only a watch has this");
+    else if (asked[PREFIX].value.len > KV_KEY_BYTES_MAX)
+        kv_fail_parameter(kv, exchange, "prefix", TOO_LONG);
+    else if (is_watch)
+        kv_watch(kv, exchange, asked[PREFIX].value, asked[SINCE].value);
+    else
+        list_keys(kv, exchange, asked);
 }

@@ -26,6 +26,11 @@ struct kv {
     struct boundary boundary;
     struct list asked; /* questions that the store has */
     struct kv_reading *spare;
+    struct list watchings;
+    size_t watching_count;
+    unsigned ticks; /* and of these some are heartbeats, so far: */
+    unsigned beats;
+    bool is_draining;
     char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
 };
 
@@ -93,11 +98,23 @@ int64_t kv_expires_s(const struct kv_meta *meta);
 /* Of a key, in the inside of an object: "key":"a","size":3, ... */
 void kv_put_entry(struct buf *out, const struct kv_entry *entry);
 
+/* "key":"a", or "key64" */
+void kv_put_key(struct buf *out, struct bytes key);
+
 /* {"prefix":"a/"} */
 void kv_put_prefix(struct buf *out, struct bytes prefix);
 
 /* A parameter that is "0", as if it were not there, or "1". False: neither. */
 MUST_USE bool kv_read_flag(struct bytes value, bool *is_set_out);
+
+/* Answers with 400, and says which parameter is why. */
+void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
+                       const char *name, const char *detail);
+
+/* The value of the one field of this name; nothing, if it is not there. False:
+ * it is there more than once, and nobody can say which is meant. */
+MUST_USE bool kv_find_single(const struct request *request, struct bytes name,
+                             struct bytes *value_out);
 
 /* Reads the query, or answers with 400: false. What it says stays until the
  * next is read. */
@@ -110,6 +127,10 @@ void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key);
 void kv_read_spare_fini(struct kv *kv);
 
 void kv_list(struct kv *kv, struct exchange *exchange);
+
+/* since: data is NULL where the query does not say it. */
+void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
+              struct bytes since);
 
 /* When a body is about to come: makes the sink, or answers. */
 void kv_write_begin(struct kv *kv, struct exchange *exchange,

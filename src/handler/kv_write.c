@@ -145,6 +145,7 @@ static void note_op(const struct kv *kv, const struct kv_op *op)
     case KV_ERROR:
     case KV_CROSSED:
     case KV_UNREACHABLE:
+    case KV_UNSUPPORTED:
     case KV_TIMEOUT:
         break;
     }

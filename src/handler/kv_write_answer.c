@@ -126,6 +126,7 @@ static void answer_op(struct kv_writing *writing)
     case KV_BUSY:
     case KV_CROSSED:
     case KV_UNREACHABLE:
+    case KV_UNSUPPORTED:
     case KV_TIMEOUT:
     case KV_ERROR:
         kv_fail_outcome(kv, exchange, writing->op.outcome);
@@ -156,6 +157,7 @@ static unsigned result_status(const struct kv_op *op)
     case KV_BUSY:
     case KV_CROSSED:
     case KV_UNREACHABLE:
+    case KV_UNSUPPORTED:
     case KV_TIMEOUT:
     case KV_ERROR:
         break;

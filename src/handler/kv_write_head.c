@@ -3,22 +3,6 @@
 
 /* --- What the head says ----------------------------------------------------- */
 
-/* The value of the one field of this name; nothing, if it is not there. False:
- * it is there more than once, and nobody can say which is meant. */
-static bool find_single(const struct request *request, struct bytes name,
-                        struct bytes *value_out)
-{
-    *value_out = (struct bytes){NULL, 0};
-    for (size_t i = 0; i < request->field_count; i++) {
-        if (!bytes_ieq(request->fields[i].name, name))
-            continue;
-        if (value_out->data)
-            return false;
-        *value_out = request->fields[i].value;
-    }
-    return true;
-}
-
 /* False, here and below: it has been answered. */
 static bool admits(struct kv *kv, struct exchange *exchange,
                    struct kv_pass *pass)
@@ -132,16 +116,17 @@ static bool read_type(struct kv *kv, struct exchange *exchange,
                               .detail = BYTES("values have no coding"),
                               .fields = BYTES("Accept-Encoding: identity\r\n")};
 
-    if (!find_single(request, BYTES("Content-Range"), &range) || range.data) {
+    if (!kv_find_single(request, BYTES("Content-Range"), &range) ||
+        range.data) {
         kv_fail(kv, exchange, 400, "a value is written as a whole");
         return false;
     }
-    if (!find_single(request, BYTES("Content-Encoding"), &coding) ||
+    if (!kv_find_single(request, BYTES("Content-Encoding"), &coding) ||
         (coding.data && !bytes_ieq(coding, BYTES("identity")))) {
         kv_fail_with(kv, exchange, &problem);
         return false;
     }
-    if (!find_single(request, BYTES("Content-Type"), &type) ||
+    if (!kv_find_single(request, BYTES("Content-Type"), &type) ||
         !kv_type_is_valid(type)) {
         kv_fail(kv, exchange, 415, "a type is one, and has 255 bytes at most");
         return false;
@@ -157,7 +142,7 @@ static bool is_ndjson(const struct request *request)
     struct bytes type;
     const char *end;
 
-    if (!find_single(request, BYTES("Content-Type"), &type) || type.len == 0)
+    if (!kv_find_single(request, BYTES("Content-Type"), &type) || type.len == 0)
         return false;
     end = memchr(type.data, ';', type.len);
     if (end)
@@ -169,12 +154,7 @@ static bool is_ndjson(const struct request *request)
 static bool fail_parameter(struct kv *kv, struct exchange *exchange,
                            const char *name, const char *detail)
 {
-    struct problem problem = {
-        .status = 400,
-        .detail = bytes_of(detail),
-        .members = {{.name = "parameter", .text = bytes_of(name)}}};
-
-    kv_fail_with(kv, exchange, &problem);
+    kv_fail_parameter(kv, exchange, name, detail);
     return false;
 }
 

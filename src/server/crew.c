@@ -78,6 +78,7 @@ static struct kv_options kv_options_of(struct server *server)
         .batch_bytes_max = KV_BATCH_BYTES_MAX,
         .bodies = &server->kv_bodies,
         .values = &server->kv_values,
+        .watchers_max = (size_t)options->kv_watchers_max,
         .require_match = options->kv_require_match};
 }
 

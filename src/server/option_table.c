@@ -250,6 +250,10 @@ const struct option_row option_rows[] = {
      "for values of 16 KiB and more on their way to\n"
      "clients, of all workers; a quarter as much for\n"
      "bodies. 0: an eighth of memory"},
+    {NULL, "kv-watchers", 0, OPTION_NUMBER, AT_START(kv_watchers_max), "N",
+     "256", 0, 100000, NULL,
+     "streams of changes of a store that a worker has\n"
+     "at a time; 0: none"},
     {NULL, "kv-cache-size", 0, OPTION_BYTES, AT_START(kv_cache_bytes), "BYTES",
      "0", 0, TIB, NULL,
      "memory for values, of each folder; 0: none, and\n"

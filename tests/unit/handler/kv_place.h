@@ -7,6 +7,7 @@
 
 #include "asked.h"
 
+#include "backend/kv_events.h"
 #include "handler/kv.h"
 
 enum { FAKE_KEYS_MAX = 3000, FAKE_WAITING_MAX = 16 };
@@ -34,7 +35,9 @@ static struct fake_store {
     enum kv_outcome outcome;
     struct fake_waiting waiting[FAKE_WAITING_MAX];
     size_t waiting_count;
-    size_t spared; /* values that nobody wanted */
+    size_t spared;          /* values that nobody wanted */
+    struct kv_watch *watch; /* the last */
+    struct kv_events *events;
     size_t pages;
     size_t page_most; /* entries asked for at once */
 } fake;
@@ -312,8 +315,31 @@ static inline bool fake_write(struct kv_desk *desk, struct kv_write *write)
     return true;
 }
 
-static const struct kv_desk_ops fake_ops = {
-    .get = fake_get, .list = fake_list, .write = fake_write};
+/* Of events that a test makes; when is_slow, answered by kv_answer(). */
+static inline bool fake_watch(struct kv_desk *desk, struct kv_watch *watch)
+{
+    assert_ptr_equal(desk, &fake.desk);
+    assert_null(fake.watch);
+    fake.watch = watch;
+    list_init(&watch->link);
+    watch->outcome = fake.is_failing ? fake.outcome : KV_FOUND;
+    if (watch->outcome == KV_FOUND)
+        kv_events_begin(fake.events, watch, 0);
+    return !fake.is_slow;
+}
+
+static inline void fake_unwatch(struct kv_desk *desk, struct kv_watch *watch)
+{
+    assert_ptr_equal(desk, &fake.desk);
+    assert_ptr_equal(fake.watch, watch);
+    fake.watch = NULL;
+}
+
+static const struct kv_desk_ops fake_ops = {.get = fake_get,
+                                            .list = fake_list,
+                                            .write = fake_write,
+                                            .watch = fake_watch,
+                                            .unwatch = fake_unwatch};
 
 /* Answers all that waits. */
 static inline void kv_answer(void)
@@ -488,6 +514,7 @@ static inline int kv_set_up(void **state)
                                      .batch_bytes_max = 4000,
                                      .bodies = &kv_bodies,
                                      .values = &kv_values,
+                                     .watchers_max = 2,
                                      .style = &style};
     kv = kv_create(&kv_options);
     exchange.on_wake = on_wake;
@@ -505,6 +532,7 @@ static inline int kv_tear_down(void **state)
     assert_int_equal(kv_values.taken, 0);
     while (fake.count > 0)
         fake_drop(fake.count - 1);
+    kv_events_destroy(fake.events);
     memset(&fake, 0, sizeof(fake));
     return 0;
 }
