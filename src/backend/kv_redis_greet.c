@@ -1,3 +1,5 @@
+#include <hiredis/async.h>
+
 #include "backend/kv_redis_link_priv.h"
 
 enum { GREETING_BYTES_MAX = 16384 };
@@ -47,7 +49,7 @@ static void on_greeted(redisAsyncContext *context, void *reply, void *about)
 }
 
 static bool greet(struct kv_link *link, struct buf *command,
-                  redisCallbackFn *on_reply, size_t *sha_bytes)
+                  kv_link_reply_fn on_reply, size_t *sha_bytes)
 {
     bool is_sent = !command->failed &&
                    kv_link_give(link, on_reply, sha_bytes, buf_bytes(command));

@@ -96,7 +96,7 @@ void kv_link_lose(struct kv_link *link, const char *why)
         redisAsyncFree(context);
 }
 
-bool kv_link_give(struct kv_link *link, redisCallbackFn *on_reply, void *about,
+bool kv_link_give(struct kv_link *link, kv_link_reply_fn on_reply, void *about,
                   struct bytes command)
 {
     if (redisAsyncFormattedCommand(link->context, on_reply, about, command.data,

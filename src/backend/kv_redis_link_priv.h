@@ -7,9 +7,13 @@
 
 #include <ev.h>
 
-#include <hiredis/async.h>
-
 #include "backend/kv_redis_priv.h"
+
+struct redisAsyncContext;
+
+/* As the library has them. */
+typedef void (*kv_link_reply_fn)(struct redisAsyncContext *context, void *reply,
+                                 void *about);
 
 enum { KV_LINK_SHA_BYTES_MAX = 40 };
 
@@ -46,7 +50,7 @@ struct kv_link {
 void kv_link_end(struct kv_link *link, const char *why);
 
 /* False: the library could not take the command. */
-MUST_USE bool kv_link_give(struct kv_link *link, redisCallbackFn *on_reply,
+MUST_USE bool kv_link_give(struct kv_link *link, kv_link_reply_fn on_reply,
                            void *about, struct bytes command);
 
 /* Who we are, and all there is to say before it is up. */

@@ -28,7 +28,10 @@ static const struct kv_batch_limits limits = {
 
 static void check_op(const struct kv_op *op)
 {
-    CHECK(op->kind == KV_PUT || op->kind == KV_DELETE || op->kind == KV_CHECK);
+    CHECK(op->kind == KV_PUT || op->kind == KV_ADD || op->kind == KV_DELETE ||
+          op->kind == KV_CHECK);
+    CHECK(op->kind == KV_ADD || op->by == 0);
+    CHECK(op->kind != KV_ADD || op->value.len == 0);
     CHECK(op->key.len > 0 && op->key.len <= KV_KEY_BYTES_MAX);
     CHECK(!memchr(op->key.data, '\0', op->key.len));
     CHECK(op->value.len <= limits.value_bytes_max);

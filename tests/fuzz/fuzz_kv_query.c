@@ -97,6 +97,8 @@ static bool on_list(struct kv_desk *desk, struct kv_page *page)
             .is_prefix = page->delimiter.len > 0 && page->count == 1,
             .meta = {.revision = 1, .stored_ms = 784111777000},
             .type = BYTES("text/plain")};
+        if (page->with_values && !page->entries[page->count].is_prefix)
+            page->entries[page->count].value = keep(page, key, len + 1);
         page->count++;
     }
     page->next = page->entries[page->count - 1].key;
@@ -117,13 +119,32 @@ static bool on_write(struct kv_desk *desk, struct kv_write *write)
     CHECK(op->key.len <=
           KV_KEY_BYTES_MAX - (op->kind == KV_PUT_NAMED ? KV_NAME_BYTES : 0));
     CHECK(!memchr(op->key.data, '\0', op->key.len));
+    CHECK(op->kind == KV_ADD || op->by == 0);
     op->outcome = KV_BUSY;
     write->is_done = false;
     return true;
 }
 
-static const struct kv_desk_ops ops = {
-    .get = on_get, .list = on_list, .write = on_write};
+static bool on_watch(struct kv_desk *desk, struct kv_watch *watch)
+{
+    (void)desk;
+    store.asked++;
+    CHECK(watch->prefix.len <= KV_KEY_BYTES_MAX);
+    watch->outcome = KV_UNSUPPORTED;
+    return true;
+}
+
+static void on_unwatch(struct kv_desk *desk, struct kv_watch *watch)
+{
+    (void)desk;
+    CHECK(watch->outcome == KV_UNSUPPORTED);
+}
+
+static const struct kv_desk_ops ops = {.get = on_get,
+                                       .list = on_list,
+                                       .write = on_write,
+                                       .watch = on_watch,
+                                       .unwatch = on_unwatch};
 
 /* --- A request ----------------------------------------------------------- */
 
@@ -224,13 +245,14 @@ static void check_cursor(struct kv *kv, char text[ANSWER_MAX])
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[ANSWER_MAX];
-    struct kv_memory bodies = {.max = 1000}, values = {.max = 1000};
+    struct kv_memory bodies = {.max = 1000}, values = {.max = KV_LIST_BYTES};
     struct kv_options options = {.desk = &store.desk,
                                  .prefix = BYTES("/kv"),
                                  .value_bytes_max = 1000,
                                  .batch_bytes_max = 1000,
                                  .bodies = &bodies,
                                  .values = &values,
+                                 .watchers_max = 1,
                                  .style = &style};
     unsigned which = size > 0 ? data[0] % (sizeof(requests) / sizeof(*requests))
                               : 0;
@@ -246,8 +268,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(query, data + 1, len);
     status = ask(kv, which, (struct bytes){query, len}, text);
     CHECK(status == 200 || status == 204 || status == 400 || status == 404 ||
-          status == 503);
+          status == 501 || status == 503);
     CHECK(status != 400 || store.asked == 0);
+    CHECK(values.taken == 0 && bodies.taken == 0);
     if (status == 200 && requests[which].method == METHOD_GET)
         check_cursor(kv, text);
     free(query);

@@ -29,8 +29,9 @@ FLOORS = {
 LIBRARIES = {
     "ares.h": r"io/resolver_ares",
     "crypt.h": r"backend/htpasswd",
-    "ev.h": r"(io|engine|server)/\w+|backend/(upstream\w*|kv_redis_link)",
+    "ev.h": r"(io|engine|server)/\w+|backend/(upstream\w*|kv_redis_link\w*)",
     "hiredis/hiredis.h": r"backend/kv_redis_reply",
+    "hiredis/async.h": r"backend/kv_redis_greet",
     "hiredis/adapters/libev.h": r"backend/kv_redis_link",
     "http_parser.h": r"http/http1\w*",
     "lmdb.h": r"backend/kv_\w+",

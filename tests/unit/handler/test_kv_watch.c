@@ -1,0 +1,176 @@
+#include "kv_place.h"
+
+static int set_up(void **state)
+{
+    fake.events = kv_events_create(1 << 16, true);
+    return fake.events ? kv_set_up(state) : -1;
+}
+
+static void tell(enum kv_event_kind kind, uint64_t number, const char *key)
+{
+    struct kv_entry entry = {
+        .key = bytes_of(key), .meta = {.revision = number}, .type = BYTES("")};
+
+    kv_events_put(fake.events, kind, number, &entry);
+    kv_events_publish(fake.events, number);
+    if (fake.watch)
+        fake.watch->on_change(fake.watch);
+}
+
+/* What is there to be sent by now. */
+static const char *take(void)
+{
+    static char text[1 << 17];
+    struct response *response = &exchange.response;
+    size_t len = 0;
+
+    for (;;) {
+        for (unsigned i = response->part_at; i < response->part_count; i++) {
+            memcpy(text + len, response->parts[i].at.memory,
+                   response->parts[i].len);
+            len += response->parts[i].len;
+        }
+        response_advance(response, response->bytes_left);
+        assert_true(len < sizeof(text) / 2);
+        if (!response->stream || (response->is_waiting && wakes == 0))
+            break;
+        wakes = 0;
+        assert_true(response_refill(response));
+        if (response->is_waiting && response->bytes_left == 0)
+            break;
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static void watch(const char *query, const char *fields)
+{
+    char line[200];
+
+    snprintf(line, sizeof(line), "GET /kv/?watch=1%s", query);
+    kv_begin(line, fields, (struct bytes){NULL, 0}, 0);
+}
+
+static void changes_are_events(void **state)
+{
+    (void)state;
+    watch("&since=0", "");
+    assert_in(take(), "Content-Type: text/event-stream\r\n");
+    tell(KV_EVENT_PUT, 3, "a");
+    assert_in(take(),
+              "event: put\nid: 3\n"
+              "data: {\"key\":\"a\",\"size\":0,\"etag\":\"\\\"3\\\"\",");
+    assert_string_equal(take(), "");
+    tell(KV_EVENT_DELETE, 4, "a\n");
+    tell(KV_EVENT_EXPIRE, 5, "b");
+    assert_in(take(), "event: delete\nid: 4\ndata: {\"key\":\"a\\u000a\"}\n\n"
+                      "event: expire\nid: 5\ndata: {\"key\":\"b\"}\n\n");
+}
+
+static void silence_is_broken_by_heartbeats(void **state)
+{
+    (void)state;
+    watch("&since=0", "");
+    assert_in(take(), "\r\n\r\n");
+    for (unsigned i = 0; i < 14; i++)
+        kv_tick(kv);
+    assert_string_equal(take(), "");
+    kv_tick(kv);
+    assert_string_equal(take(), "00000003\r\n:\n\n\r\n");
+    assert_string_equal(take(), "");
+}
+
+static void a_drained_stream_ends_when_all_is_told(void **state)
+{
+    (void)state;
+    watch("&since=0", "");
+    take();
+    tell(KV_EVENT_PUT, 1, "a");
+    kv_drain(kv);
+    wakes = 1;
+    assert_in(take(), "\"key\":\"a\"");
+    assert_null(exchange.response.stream);
+    watch("", "");
+    assert_in(take(), "HTTP/1.1 503");
+}
+
+static void the_longest_events_fit(void **state)
+{
+    char key[KV_KEY_BYTES_MAX + 1];
+
+    (void)state;
+    memset(key, 0x01, sizeof(key) - 1);
+    key[sizeof(key) - 1] = '\0';
+    watch("&since=0", "");
+    take();
+    for (uint64_t i = 1; i <= 20; i++)
+        tell(KV_EVENT_DELETE, i, key);
+    assert_in(take(), "\nid: 20\n");
+}
+
+static void a_store_that_answers_later_is_waited_for(void **state)
+{
+    (void)state;
+    fake.is_slow = true;
+    watch("", "");
+    assert_int_equal(exchange.response.bytes_left, 0);
+    assert_true(response_refill(&exchange.response));
+    assert_true(exchange.response.is_waiting);
+    fake.watch->on_done(fake.watch);
+    assert_in(take(), "event: reset\n");
+    watch("", ""); /* whoever leaves before is forgotten */
+    kv_leave();
+    assert_null(fake.watch);
+    watch("", "");
+    kv_drain(kv);
+    wakes = 1;
+    assert_in(take(), "HTTP/1.1 503");
+    assert_null(fake.watch);
+}
+
+static void a_store_that_cannot_be_watched_says_why(void **state)
+{
+    static const struct {
+        enum kv_outcome outcome;
+        const char *begin;
+    } cases[] = {{KV_UNSUPPORTED, "HTTP/1.1 501"},
+                 {KV_UNREACHABLE, "HTTP/1.1 503"},
+                 {KV_BUSY, "HTTP/1.1 503"},
+                 {KV_ERROR, "HTTP/1.1 500"}};
+
+    (void)state;
+    fake.is_failing = true;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        fake.outcome = cases[i].outcome;
+        watch("", "");
+        assert_in(take(), cases[i].begin);
+        assert_null(fake.watch);
+    }
+}
+
+static void a_watch_that_is_lost_ends(void **state)
+{
+    (void)state;
+    watch("", "");
+    assert_in(take(), "event: reset\n");
+    fake.watch->outcome = KV_UNSUPPORTED;
+    fake.watch->on_change(fake.watch);
+    assert_string_equal(take(), "0\r\n\r\n");
+    assert_null(exchange.response.stream);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, kv_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(changes_are_events),
+        TEST(silence_is_broken_by_heartbeats),
+        TEST(a_drained_stream_ends_when_all_is_told),
+        TEST(the_longest_events_fit),
+        TEST(a_store_that_answers_later_is_waited_for),
+        TEST(a_store_that_cannot_be_watched_says_why),
+        TEST(a_watch_that_is_lost_ends),
+    };
+
+    return cmocka_run_group_tests_name("kv_watch", tests, NULL, NULL);
+}
