@@ -192,7 +192,8 @@ static int add(struct kv_change *change, struct kv_op *op,
     if (present->is_there) {
         record.meta.expires_ms = present->meta.expires_ms;
         record.type = (struct bytes){type, present->type.len};
-        memcpy(type, present->type.data, present->type.len);
+        if (present->type.len > 0)
+            memcpy(type, present->type.data, present->type.len);
     }
     record.value = kv_integer_write(op->sum, text);
     return put_record(change, op, op->key, present, &record);

@@ -190,8 +190,8 @@ void *kv_lmdb_run_writer(void *context);
 /* --- kv_lmdb_watch ---------------------------------------------------------- */
 
 void kv_lmdb_watch_init(struct kv_lmdb_desk *desk);
-MUST_USE bool kv_lmdb_watch(struct kv_desk *desk, struct kv_watch *watch);
-void kv_lmdb_unwatch(struct kv_desk *desk, struct kv_watch *watch);
+MUST_USE bool kv_lmdb_watch(struct kv_desk *base, struct kv_watch *watch);
+void kv_lmdb_unwatch(struct kv_desk *base, struct kv_watch *watch);
 
 /* The revision of what a reader sees now; 0: it cannot be read, and is
  * logged. */

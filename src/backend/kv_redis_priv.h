@@ -441,9 +441,9 @@ struct bytes kv_redis_base(const struct kv_redis_desk *desk,
  * it out, if that is so still. */
 void kv_redis_drop(struct kv_redis_desk *desk, struct bytes key);
 
-bool kv_redis_list(struct kv_desk *desk, struct kv_page *page);
-bool kv_redis_write(struct kv_desk *desk, struct kv_write *write);
-bool kv_redis_watch(struct kv_desk *desk, struct kv_watch *watch);
-void kv_redis_unwatch(struct kv_desk *desk, struct kv_watch *watch);
+bool kv_redis_list(struct kv_desk *base, struct kv_page *page);
+bool kv_redis_write(struct kv_desk *base, struct kv_write *write);
+bool kv_redis_watch(struct kv_desk *base, struct kv_watch *watch);
+void kv_redis_unwatch(struct kv_desk *base, struct kv_watch *watch);
 
 #endif

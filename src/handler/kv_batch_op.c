@@ -207,11 +207,14 @@ static bool read_by(struct kv_batch *batch, const struct json_value *value,
 {
     double by = json_number(value, 1);
 
+    op->type = BYTES(KV_INTEGER_TYPE);
+    op->by = 1;
+    if (!value)
+        return true;
     if (!(fabs(by) <= BY_MAX) || floor(by) < by)
         return kv_batch_fail_member(batch, value->name,
                                     "this is a whole number, of 53 bits");
     op->by = (int64_t)by;
-    op->type = BYTES(KV_INTEGER_TYPE);
     return true;
 }
 
