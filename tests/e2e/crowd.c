@@ -206,7 +206,7 @@ const struct crowd_counts *crowd_begin(const struct server *server,
                                        const struct crowd_options *options)
 {
     int len = snprintf(crowd.request, sizeof(crowd.request),
-                       "GET %s HTTP/1.1\r\nHost: crowd\r\n\r\n",
+                       "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
                        options->target);
 
     assert_in_range(len, 1, sizeof(crowd.request) - 1);
