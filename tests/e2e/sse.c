@@ -27,7 +27,7 @@ void sse_open(struct client *client, const char *target, const char *fields)
     const char *end;
     char *head;
 
-    client_say(client, "GET %s HTTP/1.1\r\nHost: a\r\n%s\r\n", target,
+    client_say(client, "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", target,
                fields ? fields : "");
     end = await(client, "\r\n\r\n");
     head = printed("%.*s", (int)(end - client_raw(client)), client_raw(client));
