@@ -117,11 +117,16 @@ def _load_claims(cells, measured, prefix=""):
         title = f"{prefix}{load.title}"
         ours = cells.get((load.name, OURS))
         peers = _peers(cells, load)
-        if not ours or not peers:
+        if not ours:
             continue
         if ours.trouble:
             claims.append(Claim(f"{title}: every reply is right", False,
                                 ours.trouble))
+            continue
+        if not peers:
+            claims.append(Claim(f"{title}: CPU per reply at most "
+                                f"{versus.ALIKE} times the best peer's", None,
+                                "no peer could be measured"))
             continue
         best = versus.best(versus.Numbers.of_cell(name, cell)
                            for name, cell in peers.items())

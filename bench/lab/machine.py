@@ -2,6 +2,7 @@
 
 import os
 import platform
+import subprocess
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -140,8 +141,13 @@ def file_system(path):
     """What kind of one a path is on: on some, syncing does nothing."""
     mounts = [line.split()[1:3] for line in _read("/proc/mounts").splitlines()]
     path = os.path.join(os.path.realpath(path), "")
-    return max((len(where), kind) for where, kind in mounts
-               if path.startswith(os.path.join(where, "")))[1]
+    found = [(len(where), kind) for where, kind in mounts
+             if path.startswith(os.path.join(where, ""))]
+    if found:
+        return max(found)[1]
+    # A changed root need be no mount point; then no line is of it.
+    return subprocess.run(["stat", "-f", "-c", "%T", path], check=True,
+                          capture_output=True, text=True).stdout.strip()
 
 
 def connections_opened():

@@ -29,6 +29,25 @@ laboratory()
         python3 bench/laboratory.py --quick --out "$out" "$@" >"$log" 2>&1
 }
 
+# The same where only what `make test` installs can be found, and the root is
+# no mount point.
+laboratory_of_a_bare_machine()
+{
+    python3 - --quick --out "$out" "$@" >"$log" 2>&1 <<'END'
+import runpy, sys
+sys.path.insert(0, "bench")
+from lab import machine, servers
+find, read = servers.find, machine._read
+servers.find = lambda program: (
+    find(program) if program in ("wrk", "httperf", "ab", "gnuplot", "taskset",
+                                 *servers.Floor.compiler) else None)
+machine._read = lambda path: (
+    "proc /proc proc rw 0 0\n" if path == "/proc/mounts" else read(path))
+sys.argv[0] = "bench/laboratory.py"
+runpy.run_path(sys.argv[0], run_name="__main__")
+END
+}
+
 # The same, and this shell goes on.
 laboratory_alone()
 {
@@ -168,6 +187,22 @@ real_results_are_not_overwritten_by_a_miniature()
     grep -q -- '--quick wants --out' "$log"
 }
 
+a_bare_machine_measures_what_it_can()
+{
+    out=$place/bare
+    TMPDIR=$place/tmp laboratory_of_a_bare_machine \
+        cache-bound kv-cache peers proxy || true
+    cat "$log"
+    for name in cache-bound kv-cache peers proxy; do
+        case $(result "$name" failure) in
+        '') the_experiment_is_whole ;;
+        *'apt-get install'*) ;;
+        *) false ;;
+        esac
+    done
+    nothing_is_left
+}
+
 # Each loss that a result knows of stands in the report before the first
 # experiment does.
 losses_stand_first()
@@ -213,5 +248,6 @@ done
 ok what_a_killed_run_leaves_goes_with_the_next
 ok a_result_that_is_broken_is_none
 ok one_experiment_is_measured_when_it_is_named
+ok a_bare_machine_measures_what_it_can
 ok losses_stand_first
 say_how_many
