@@ -1,10 +1,10 @@
 #include "http/response.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "http/date.h"
+#include "http/error_page.h"
 #include "http/status.h"
 
 enum { PARTS_MAX = 255 }; /* what part_count can say */
@@ -293,17 +293,9 @@ void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct response_style *style)
 {
-    char page[512];
-    struct bytes reason = status_reason(status);
-    int len = snprintf(page, sizeof(page),
-                       "<!DOCTYPE html>\n<html lang=\"en\"><head>"
-                       "<meta charset=\"utf-8\"><title>%u %.*s</title></head>\n"
-                       "<body><h1>%u %.*s</h1></body></html>\n",
-                       status, (int)reason.len, reason.data, status,
-                       (int)reason.len, reason.data);
-
+    char page[ERROR_PAGE_BYTES_MAX];
     struct short_body body = {.type = BYTES("text/html; charset=utf-8"),
-                              .text = {page, (size_t)len},
+                              .text = error_page_write(page, status),
                               .is_error = true};
 
     make_short(response, status, extra_fields, &body, style);

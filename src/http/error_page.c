@@ -1,0 +1,41 @@
+#include "http/error_page.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "http/status.h"
+
+/* Colours are those of listings (handler/listing_page.c). The scheme stands in
+ * a meta element, too, for where the style may not be applied. */
+static const char format[] =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\">\n"
+    "<head>\n"
+    "<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width,"
+    " initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+    "<title>%u %.*s</title>\n"
+    "<style>\n"
+    "body{margin:0 auto;max-width:60rem;padding:1.5rem 1.25rem;\n"
+    "background:#fbfaf7;color:#1d2327;\n"
+    "font:1rem/1.5 system-ui,sans-serif}\n"
+    "h1{padding-left:1rem;border-left:.3rem solid #0b857f;\n"
+    "font-size:1.6rem;line-height:1.25}\n"
+    "@media(prefers-color-scheme:dark){\n"
+    "body{background:#14181b;color:#e8e6df}}\n"
+    "</style>\n"
+    "</head>\n"
+    "<body><main><h1>%u %.*s</h1></main></body>\n"
+    "</html>\n";
+
+struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status)
+{
+    struct bytes reason = status_reason(status);
+    int len = snprintf(page, ERROR_PAGE_BYTES_MAX, format, status,
+                       (int)reason.len, reason.data, status, (int)reason.len,
+                       reason.data);
+
+    assert(len > 0 && len < ERROR_PAGE_BYTES_MAX);
+    return (struct bytes){page, (size_t)len};
+}
