@@ -95,6 +95,21 @@ def _hold_signals():
                                   processes.ENDING_SIGNALS)
 
 
+@contextlib.contextmanager
+def _temporary_files_in(folder):
+    """Of the programs that are started, which leave them when they are killed
+    as compilers do; Python has settled on its own place already."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
+
+
 def _remove(folder):
     """Who is ending may still write into it while it is being emptied."""
     for _try in range(REMOVALS):
@@ -125,7 +140,7 @@ def open_lab():
     mask = _hold_signals()
     folder = site.make_folder()
     try:
-        with processes.Children() as children:
+        with _temporary_files_in(folder), processes.Children() as children:
             _catch()
             os.sched_setaffinity(0, cpus[-1:])
             made = Lab(site.Site(folder), children, cpus[0], cpus[-1],
