@@ -20,11 +20,11 @@ struct history_point {
     int64_t wall_ns;
     uint64_t requests;
     uint64_t bytes_out;
-    uint64_t total_p50_ns;
+    uint64_t total_p50_ns; /* 0, like the others: there was no request */
     uint64_t total_p90_ns;
     uint64_t total_p99_ns;
     uint64_t wait_p99_ns;
-    double hit_ratio;     /* of the cache; 0 when nothing was asked */
+    double hit_ratio;     /* of the cache; NAN: it was not asked */
     uint64_t queue_depth; /* at that moment */
     uint64_t open;        /* connections, at that moment */
 };

@@ -1,5 +1,6 @@
 #include "observe/history.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -23,8 +24,10 @@ struct history *history_create(void)
 {
     struct history *history = calloc(1, sizeof(*history));
 
-    if (history)
-        pthread_mutex_init(&history->mutex, NULL);
+    if (!history)
+        return NULL;
+    history->hit_ratio = NAN;
+    pthread_mutex_init(&history->mutex, NULL);
     return history;
 }
 
@@ -66,7 +69,7 @@ static double advance_hit_ratio(struct history *history,
     if (hits + misses > 0)
         history->hit_ratio = (double)hits / (double)(hits + misses);
     else if (snapshot->requests == history->requests)
-        history->hit_ratio = 0;
+        history->hit_ratio = NAN;
     return history->hit_ratio;
 }
 

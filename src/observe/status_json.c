@@ -1,5 +1,6 @@
 #include "observe/status_json.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "observe/decimal.h"
@@ -43,6 +44,13 @@ static void put_number(struct json *json, const char *name, uint64_t number)
 {
     begin(json, name);
     buf_put_number(json->out, number);
+}
+
+/* Of what has no bound, or has not happened. */
+static void put_null(struct json *json, const char *name)
+{
+    begin(json, name);
+    buf_put_literal(json->out, "null");
 }
 
 static void put_us(struct json *json, const char *name, uint64_t ns)
@@ -233,8 +241,7 @@ static void put_times(struct json *json, const struct stats_snapshot *snapshot)
         if (stats_size_bound(i) < UINT64_MAX) {
             put_number(json, "to_bytes", stats_size_bound(i));
         } else {
-            begin(json, "to_bytes");
-            buf_put_literal(json->out, "null");
+            put_null(json, "to_bytes");
         }
         put_number(json, "count", snapshot->sizes[i].total.count);
         put_distribution(json, "wait", &snapshot->sizes[i].wait);
@@ -257,6 +264,15 @@ static void put_profile(struct json *json,
     put_close(json, "}");
 }
 
+/* Without a request there is no time of one: 0 would be a fast one. */
+static void put_known_us(struct json *json, uint64_t ns)
+{
+    if (ns > 0)
+        put_us(json, NULL, ns);
+    else
+        put_null(json, NULL);
+}
+
 static void put_point(struct json *json, const char *name,
                       const struct history_point *point)
 {
@@ -264,11 +280,14 @@ static void put_point(struct json *json, const char *name,
     put_moment(json, NULL, point->wall_ns);
     put_number(json, NULL, point->requests);
     put_number(json, NULL, point->bytes_out);
-    put_us(json, NULL, point->total_p50_ns);
-    put_us(json, NULL, point->total_p90_ns);
-    put_us(json, NULL, point->total_p99_ns);
-    put_us(json, NULL, point->wait_p99_ns);
-    put_share(json, NULL, point->hit_ratio);
+    put_known_us(json, point->total_p50_ns);
+    put_known_us(json, point->total_p90_ns);
+    put_known_us(json, point->total_p99_ns);
+    put_known_us(json, point->wait_p99_ns);
+    if (isnan(point->hit_ratio))
+        put_null(json, NULL);
+    else
+        put_share(json, NULL, point->hit_ratio);
     put_number(json, NULL, point->queue_depth);
     put_number(json, NULL, point->open);
     put_close(json, "]");

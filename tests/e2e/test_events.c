@@ -48,6 +48,25 @@ struct point {
     uint64_t open;
 };
 
+/* Reads the point at the front of text; returns how long it is. What is null,
+ * as nothing was asked in its second, becomes 0. */
+static size_t read_point(const char *text, struct point *at)
+{
+    size_t len = strcspn(text, "]") + 1;
+    char *copy = printed("%.*s", (int)len, text);
+    int count;
+
+    for (char *null = copy; (null = strstr(null, "null"));)
+        memset(null, '0', 4);
+    count = sscanf(copy, "[%lf,%lu,%lu,%lf,%lf,%lf,%lf,%lf,%lu,%lu]", &at->time,
+                   &at->requests, &at->bytes_out, &at->total_p50,
+                   &at->total_p90, &at->total_p99, &at->wait_p99,
+                   &at->hit_ratio, &at->queue_depth, &at->open);
+    if (count != 10)
+        flunk("no point: %.200s", text);
+    return len;
+}
+
 /* The sum of points that stand side by side, each newer than the one before;
  * hit_ratio is the best of them, the rest that of the last. */
 static struct point sum_points(const char *text)
@@ -56,14 +75,8 @@ static struct point sum_points(const char *text)
 
     while (*text == '[') {
         struct point at;
-        int len = 0;
+        size_t len = read_point(text, &at);
 
-        sscanf(text, "[%lf,%lu,%lu,%lf,%lf,%lf,%lf,%lf,%lu,%lu]%n", &at.time,
-               &at.requests, &at.bytes_out, &at.total_p50, &at.total_p90,
-               &at.total_p99, &at.wait_p99, &at.hit_ratio, &at.queue_depth,
-               &at.open, &len);
-        if (len == 0)
-            flunk("no point: %.200s", text);
         assert_true(at.time > sum.time);
         assert_true((at.requests > 0) == (at.total_p50 > 0));
         assert_true((at.requests > 0) == (at.wait_p99 > 0));

@@ -1,6 +1,7 @@
 /* link: -Wl,--wrap=calloc */
 #include "observe/history.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,7 @@ static void a_point_tells_of_its_own_second_alone(void **state)
     assert_in_range(point->wait_p99_ns, 49000 * SAMPLE_US, 50000 * SAMPLE_US);
 }
 
-static void a_second_without_requests_is_all_zeros(void **state)
+static void a_second_without_requests_knows_no_ratio(void **state)
 {
     (void)state;
     sample_note(stats, 1000);
@@ -111,7 +112,7 @@ static void a_second_without_requests_is_all_zeros(void **state)
     assert_int_equal(last()->bytes_out, 0);
     assert_int_equal(last()->total_p99_ns, 0);
     assert_int_equal(last()->wait_p99_ns, 0);
-    assert_true(last()->hit_ratio == 0);
+    assert_true(isnan(last()->hit_ratio));
 }
 
 static void the_hit_ratio_is_that_of_the_second(void **state)
@@ -144,7 +145,16 @@ static void the_hit_ratio_stays_until_caches_tell_of_requests(void **state)
     note();
     assert_true(last()->hit_ratio == 0.5);
     note();
-    assert_true(last()->hit_ratio == 0);
+    assert_true(isnan(last()->hit_ratio));
+}
+
+static void requests_that_ask_no_cache_leave_it_unknown(void **state)
+{
+    (void)state;
+    sample_note(stats, 1000);
+    note();
+    assert_int_equal(last()->requests, 1);
+    assert_true(isnan(last()->hit_ratio));
 }
 
 static void depth_and_open_connections_are_of_the_moment(void **state)
@@ -249,9 +259,10 @@ int main(void)
         TEST(at_first_there_is_no_point),
         TEST(the_first_point_tells_what_was_since_the_start),
         TEST(a_point_tells_of_its_own_second_alone),
-        TEST(a_second_without_requests_is_all_zeros),
+        TEST(a_second_without_requests_knows_no_ratio),
         TEST(the_hit_ratio_is_that_of_the_second),
         TEST(the_hit_ratio_stays_until_caches_tell_of_requests),
+        TEST(requests_that_ask_no_cache_leave_it_unknown),
         TEST(depth_and_open_connections_are_of_the_moment),
         TEST(the_newest_points_are_kept_oldest_first),
         TEST(fewer_are_read_when_fewer_are_wanted),
