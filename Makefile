@@ -259,7 +259,7 @@ deb: deps-deb ## makes the Debian package: build/sprintd_VERSION_*.deb
 # --- tests -------------------------------------------------------------------
 
 .PHONY: test unit e2e e2e-strict replay asan tsan cov run-tests run-unit run-e2e
-.PHONY: package-test
+.PHONY: package-test fresh-test
 
 # Units run unoptimised, where a debugger sees all; end-to-end tests run what
 # is shipped. FLAVOUR= makes both the same.
@@ -297,6 +297,9 @@ tsan: deps-test ## all tests under the thread sanitizer
 
 package-test: deps-package ## installs the package in a fresh Debian (root)
 	@sh tests/package.sh $(BUILD)
+
+fresh-test: deps-fresh ## runs every test in a fresh Debian (root)
+	@sh tests/fresh.sh $(BUILD)
 
 run-tests: $(UNIT_BINS) $(REPLAY_BINS) $(E2E_BINS) $(if $(E2E),$(SERVER)) \
     $(if $(SHELL_TESTS),installable)
@@ -371,7 +374,7 @@ lint: deps-lint ## formatting, doors between rooms, banned calls, clang-tidy
 # --- what must be installed --------------------------------------------------
 
 .PHONY: deps deps-build deps-test deps-fuzz deps-bench deps-lint deps-deb \
-        deps-package
+        deps-package deps-fresh
 
 deps: deps-test ## installs the Debian packages that are missing
 
@@ -390,3 +393,5 @@ deps-deb:
 	@CC='$(CC)' sh tests/deps.sh build deb
 deps-package:
 	@CC='$(CC)' sh tests/deps.sh build deb package
+deps-fresh:
+	@sh tests/deps.sh fresh

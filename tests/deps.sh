@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - finds out which Debian packages are missing and installs them.
 #
-# usage: deps.sh build|test|fuzz|bench|deb|package|lint...
+# usage: deps.sh build|test|fuzz|bench|deb|package|fresh|lint...
 #
 # As root, or where sudo asks for no password, apt-get does it; otherwise the
 # exact command is printed, and the status is 1. Of what only some tests want
@@ -131,6 +131,9 @@ for set in "$@"; do
         have debootstrap test -x /usr/sbin/debootstrap
         # Without it the package is not tried under systemd.
         like systemd-container command -v systemd-nspawn
+        ;;
+    fresh)
+        like debootstrap test -x /usr/sbin/debootstrap
         ;;
     lint)
         have clang-format command -v clang-format
