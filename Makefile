@@ -358,13 +358,15 @@ format: ## lets clang-format rewrite the C files
 	clang-format -i $(C_FILES)
 
 lint: $(TEXTS_INC)
-lint: deps-lint ## formatting, doors between rooms, banned calls, clang-tidy
+lint: deps-lint ## formatting, doors, pages, banned calls, clang-tidy
 	@echo '  LINT  format'
 	@found=$$(clang-format --dry-run -Werror $(C_FILES) 2>&1) || { \
 	    echo "$$found" | sed -n 's/^\([^ :]*\):.*should be.*/\1/p' | \
 	    sort -u | sed 's/$$/: not formatted; see make format/'; exit 1; }
 	@echo '  LINT  doors'
 	@python3 tests/lint/doors.py
+	@echo '  LINT  pages'
+	@python3 tests/lint/pages.py
 	@echo '  LINT  banned'
 	@sh tests/lint/banned.sh
 	@echo '  LINT  clang-tidy'

@@ -73,6 +73,9 @@ function expiry(answer) {
 }
 
 async function get(key) {
+  /* Whatever comes, what another key has is not this one's. */
+  seen = {key: null, etag: null};
+  at("value").value = "";
   const answer = await fetch(pathOf(key), {cache: "no-store"});
 
   if (!answer.ok)

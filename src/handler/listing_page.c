@@ -7,7 +7,7 @@
 /* The page carries its style and its script; the Content-Security-Policy
  * allows just these two, by the hash of what stands between the tags. Who
  * changes a byte of one changes its hash: the unit test prints the new one. */
-#define STYLE_HASH "sha256-34PT4Wfq2kC4u8iKVcjAPRC9hjfk5yxkfzap5UsEtdI="
+#define STYLE_HASH "sha256-zIaDcDT60tTHCu/BL+XFOR96lg2sYaerUTyoERFBrJA="
 #define SCRIPT_HASH "sha256-w89UJxXpS8Cg11pPQHoWKSFzaMqKT+PE3mg2WZeZgwo="
 
 /* Rows are grids and come in groups, each a tbody: a browser lays out those
@@ -34,7 +34,7 @@ static const char style[] =
     "nav a{display:inline-block;padding:.25rem 0}\n"
     "a{color:var(--link);text-decoration:none}\n"
     "a:hover{text-decoration:underline}\n"
-    ":focus-visible{outline:3px solid var(--large);outline-offset:2px}\n"
+    ":focus-visible{outline:3px solid var(--link);outline-offset:2px}\n"
     "table,thead,tbody{display:block}\n"
     "tbody:nth-of-type(n+4){content-visibility:auto;\n"
     "contain-intrinsic-size:auto 240rem}\n"
@@ -145,7 +145,7 @@ static void put_crumbs(struct buf *out, struct bytes path)
     for (size_t i = 1; i < path.len; i++)
         steps += path.data[i] == '/';
     if (steps == 0) {
-        buf_put_literal(out, "<h1>Index of /</h1>\n");
+        buf_put_literal(out, "<main>\n<h1>Index of /</h1>\n");
         return;
     }
     buf_put_literal(out, "<nav aria-label=\"Path\">");
@@ -165,7 +165,7 @@ static void put_crumbs(struct buf *out, struct bytes path)
         buf_put_html(out, segment);
         buf_put_literal(out, "</a>");
     }
-    buf_put_literal(out, " /</nav>\n<h1>");
+    buf_put_literal(out, " /</nav>\n<main>\n<h1>");
     buf_put_html(out, take_segment(&path));
     buf_put_literal(out, "</h1>\n");
 }
@@ -200,7 +200,7 @@ static void put_page_outro(struct buf *out, uint64_t count)
         buf_put_number(out, count);
         buf_put(out, count == 1 ? BYTES(" entry") : BYTES(" entries"));
     }
-    buf_put_literal(out, "</p>\n<script>");
+    buf_put_literal(out, "</p>\n</main>\n<script>");
     buf_put(out, BYTES(script));
     buf_put_literal(out, "</script>\n</html>\n");
 }

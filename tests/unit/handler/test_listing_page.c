@@ -330,7 +330,7 @@ static void root_has_no_way_up(void **state)
 {
     char *page = list(*state, LISTING_HTML);
 
-    assert_has(page, "<h1>Index of /</h1>");
+    assert_has(page, "<main>\n<h1>Index of /</h1>");
     assert_has_not(page, "../");
     free(page);
 }
@@ -347,7 +347,7 @@ static void path_is_shown_as_links_to_what_is_above(void **state)
     assert_has(page, "<a href=\"../../../\">Home</a> / "
                      "<a href=\"../../\">a&amp;b</a> / "
                      "<a href=\"../\">c</a> /</nav>\n"
-                     "<h1>&lt;d&gt;</h1>");
+                     "<main>\n<h1>&lt;d&gt;</h1>");
     assert_has(page, "<a href=\"../\">Parent directory</a>");
     free(page);
 }
