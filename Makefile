@@ -270,7 +270,8 @@ REPLAY_BINS   = $(REPLAY_$(UNIT_FLAVOUR))
 E2E_BINS      = $(E2E_$(E2E_FLAVOUR))
 SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
 # What is installed and measured is the release, whatever is tested.
-SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/lab.sh)
+SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/watchers.sh \
+                tests/e2e/lab.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)

@@ -43,6 +43,9 @@ for_each()
     for file in packaging/examples/*.conf; do
         "$1" text "$file" "$share/doc/sprintd/examples/${file##*/}"
     done
+    for file in packaging/grafana.json packaging/fail2ban-*.conf; do
+        "$1" text "$file" "$share/doc/sprintd/examples/${file##*/}"
+    done
     for file in packaging/*.service packaging/*.socket; do
         [ ! -e "$file" ] || "$1" text "$file" "$UNITDIR/${file##*/}"
     done
