@@ -166,7 +166,7 @@ static void ask(struct client *client, struct session *session)
     size_t bytes;
 
     head_bytes = snprintf(text, HEAD_MAX,
-                          "%s %s HTTP/1.1\r\nHost: sessions\r\n"
+                          "%s %s HTTP/1.1\r\nHost: localhost\r\n"
                           "Content-Length: %zu\r\n\r\n",
                           request->method, request->path, request->body_bytes);
     bytes = (size_t)head_bytes + request->body_bytes;

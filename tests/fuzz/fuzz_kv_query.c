@@ -197,13 +197,13 @@ static unsigned ask(struct kv *kv, unsigned which, struct bytes query,
     unsigned status;
 
     memset(&exchange, 0, sizeof(exchange));
-    exchange.peer = &peer;
+    exchange.peer = exchange.neighbour = &peer;
     exchange.on_wake = on_wake;
     exchange.request = (struct request){.method = requests[which].method,
                                         .minor = 1,
                                         .path = bytes_of(requests[which].path),
                                         .query = query,
-                                        .host = BYTES("h")};
+                                        .host = BYTES("localhost")};
     response_init(&exchange.response);
     exchange.response.persists = true;
     exchange.response.is_head = requests[which].method == METHOD_HEAD;
