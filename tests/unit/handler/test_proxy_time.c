@@ -68,7 +68,7 @@ static void a_reply_that_waits_behind_a_slow_client_is_in_time(void **state)
     struct client client;
 
     (void)state;
-    set.limits.send_ms = 1000000;
+    set.shared.context.limits.send_ms = 1000000;
     client_open_with(&client, GET("/middle") GET("/p"));
     assert_has(hear(), "GET /p ");
     say("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" OK(
