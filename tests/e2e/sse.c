@@ -1,15 +1,18 @@
 #include "sse.h"
 
-/* Reads until text is there; where. */
+enum { SOON_MS = 10000 };
+
+/* Reads until text is there; where. Heartbeats come meanwhile, for ever. */
 static const char *await(struct client *client, const char *text)
 {
+    uint64_t until_ms = now_ms() + patience(SOON_MS);
     const char *at;
     size_t len = client_take(client, 1);
 
     while (!(at = strstr(client_raw(client), text))) {
         size_t more = client_take(client, len + 1);
 
-        if (more == len)
+        if (more == len || now_ms() > until_ms)
             flunk("'%s' did not come, but: %s", text, client_raw(client));
         len = more;
     }
