@@ -37,6 +37,7 @@
 #include "http/coding.h"
 #include "http/mime.h"
 #include "http/response.h"
+#include "http/type_rules.h"
 
 enum {
     FILE_CACHE_CHECK_MS = 990, /* a coarse tick under one second */
@@ -70,6 +71,7 @@ struct file_space {
     const char *index;          /* the file that answers for a directory */
     struct bytes cache_control; /* field value; empty: none */
     const struct cache_rules *cache_rules; /* before that; NULL: none */
+    const struct type_rules *type_rules;   /* before mime; NULL: none */
     const struct head_edits *edits;        /* of every head; NULL: none */
 };
 
@@ -145,8 +147,9 @@ MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                struct bytes path,
                                                enum coding coding);
 
-/* The media type of a path, whatever edits make of it. */
-struct bytes file_cache_type(const struct file_cache *cache, struct bytes path);
+/* The media type of a file of a space, whatever edits make of it. */
+struct bytes file_cache_type(const struct file_cache *cache,
+                             const struct file_space *space, struct bytes path);
 
 /* Whether the siblings of an entry have come or gone since it was made; then
  * the entry is forgotten, and is to be acquired anew. Looks (one stat for each

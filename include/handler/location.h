@@ -34,6 +34,7 @@ struct location_options {
 
     /* As the configuration says it. */
     struct texts cache_control_for;
+    struct texts type;
     struct texts try_list;
     struct texts error_page;
     struct texts redirect;
@@ -58,6 +59,7 @@ struct location_options {
 
     /* Compiled of the above by location_compile(); NULL: nothing said. */
     const struct cache_rules *cache_rules;
+    const struct type_rules *type_rules;
     const struct try_files *try_files;
     const struct head_edits *edits;
     const struct error_pages *error_pages;

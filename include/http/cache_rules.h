@@ -13,16 +13,16 @@
 #ifndef HTTP_CACHE_RULES_H
 #define HTTP_CACHE_RULES_H
 
-#include "base/glob.h"
+#include "http/name_glob.h"
 
 enum { CACHE_RULES_MAX = 32, CACHE_RULE_VALUE_MAX = 500 };
 
 struct cache_rules {
     size_t count;
     struct cache_rule {
-        uint8_t kind;      /* private */
-        struct bytes type; /* of kinds that go by type */
-        struct glob glob;  /* of those that go by path */
+        uint8_t kind;          /* private */
+        struct bytes type;     /* of kinds that go by type */
+        struct name_glob glob; /* of that which goes by name or path */
         struct bytes value;
     } rules[CACHE_RULES_MAX];
 };

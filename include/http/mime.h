@@ -1,8 +1,10 @@
 /*
  * mime - media type by file name extension.
  *
- * A built-in table of common types, overlaid by a file in the format of
- * /etc/mime.types when that is there. Text types (those under text/, those in
+ * A built-in table of common types, and a file in the format of
+ * /etc/mime.types, when that is there, for what the table does not have: such
+ * files know Qt's translations by ".ts", and RSS by a type that no browser
+ * takes for one. Text types (those under text/, those in
  * +json and +xml, and application/javascript, json and xml) carry
  * "; charset=utf-8" ready made.
  *
@@ -14,17 +16,25 @@
 
 #include "base/bytes.h"
 
+#define MIME_CHARSET "; charset=utf-8"
+
 struct mime; /* opaque */
 
 /* types_file may be NULL, may not exist, or may have 1 MiB or more: built-in
  * types only. Lines over 4 KiB, types that are no token "/" token, and
  * extensions with other bytes than [0-9A-Za-z+_-] are skipped; of two lines
- * for one extension the later counts. NULL: no memory. */
+ * of it for one extension the later counts. NULL: no memory. */
 MUST_USE struct mime *mime_create(const char *types_file);
 void mime_destroy(struct mime *mime);
 
 /* The type for a path by what follows the last '.' of its last segment, case
  * ignored; "application/octet-stream" when unknown. Lives as long as mime. */
 struct bytes mime_find(const struct mime *mime, struct bytes path);
+
+/* Whether text is token "/" token, a type without parameters. */
+bool mime_is_type(struct bytes text);
+
+/* Whether a type, without parameters, is one that says its charset. */
+bool mime_is_text(struct bytes type);
 
 #endif

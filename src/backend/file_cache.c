@@ -241,9 +241,10 @@ struct file_cache *file_cache_create(const struct file_cache_options *options)
     return NULL;
 }
 
-struct bytes file_cache_type(const struct file_cache *cache, struct bytes path)
+struct bytes file_cache_type(const struct file_cache *cache,
+                             const struct file_space *space, struct bytes path)
 {
-    return mime_find(cache->options.mime, path);
+    return file_space_type(space, cache->options.mime, path);
 }
 
 void file_cache_destroy(struct file_cache *cache)

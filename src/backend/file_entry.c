@@ -11,8 +11,7 @@
 
 enum {
     SNAPSHOT_TRIES = 3,
-    NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX +
-                     sizeof(".zst"),
+    NAME_BYTES_MAX = FILE_NAME_BYTES_MAX + sizeof(".zst"),
     NS_PER_S = 1000000000,
     /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
      * coarser. Two changes within this time may look like one. */
@@ -232,9 +231,7 @@ static bool load_regular(struct file_entry *entry,
 
     entry->kind = FILE_REGULAR;
     entry->stamp = stamp_of(st);
-    entry->type = index_of(entry->space, path)[0]
-                      ? mime_find(options->mime, bytes_of(entry->space->index))
-                      : mime_find(options->mime, path);
+    entry->type = file_space_type(entry->space, options->mime, path);
     entry->type = head_edits_type(entry->space->edits, entry->type);
     entry->siblings = file_entry_find_siblings(entry);
     if (!load_body(entry, options))

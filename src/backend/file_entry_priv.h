@@ -7,6 +7,18 @@
 #define BACKEND_FILE_ENTRY_PRIV_H
 
 #include "backend/file_cache.h"
+#include "http/http1.h"
+
+enum { FILE_NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX };
+
+/* The path of the file that path leads to: itself, or in out, which has room
+ * for FILE_NAME_BYTES_MAX bytes, that of a directory's index. */
+struct bytes file_space_name(const struct file_space *space, struct bytes path,
+                             char *out);
+
+/* The media type of that file. */
+struct bytes file_space_type(const struct file_space *space,
+                             const struct mime *mime, struct bytes path);
 
 /* Reads what path leads to in space; one reference, the caller's. NULL: no memory.
  * *exhausted_out: it failed for want of descriptors. */

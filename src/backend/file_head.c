@@ -7,6 +7,29 @@
 
 enum { HEAD_INLINE = 2048, NS_PER_S = 1000000000 };
 
+struct bytes file_space_name(const struct file_space *space, struct bytes path,
+                             char *out)
+{
+    size_t len;
+
+    if (path.data[path.len - 1] != '/')
+        return path;
+    len = strlen(space->index);
+    memcpy(out, path.data, path.len);
+    memcpy(out + path.len, space->index, len);
+    return (struct bytes){out, path.len + len};
+}
+
+struct bytes file_space_type(const struct file_space *space,
+                             const struct mime *mime, struct bytes path)
+{
+    char out[FILE_NAME_BYTES_MAX];
+    struct bytes name = file_space_name(space, path, out);
+    struct bytes type = type_rules_find(space->type_rules, name);
+
+    return type.len > 0 ? type : mime_find(mime, name);
+}
+
 static void write_etag(struct file_entry *entry)
 {
     struct bytes suffix = coding_suffix(entry->coding);
@@ -39,16 +62,13 @@ static int64_t modified_of(const struct file_stamp *stamp,
 static struct bytes cache_control_of(const struct file_entry *entry)
 {
     const struct file_space *space = entry->space;
-    bool is_index = entry->path[entry->path_len - 1] == '/';
-    char name[HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX + 1];
-    int len;
+    struct bytes path = {entry->path, entry->path_len};
+    char name[FILE_NAME_BYTES_MAX];
 
     if (!space->cache_rules)
         return space->cache_control;
-    len = snprintf(name, sizeof(name), "%s%s", entry->path,
-                   is_index ? space->index : "");
     return cache_rules_find(space->cache_rules,
-                            (struct bytes){name, (size_t)len}, entry->type,
+                            file_space_name(space, path, name), entry->type,
                             space->cache_control);
 }
 

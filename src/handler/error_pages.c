@@ -131,7 +131,7 @@ void error_pages_apply(const struct error_pages *pages,
     if (!entry)
         return;
     if (entry->kind == FILE_REGULAR && file_entry_is_intact(entry) &&
-        response_replace_body(response, file_cache_type(cache, path),
+        response_replace_body(response, file_cache_type(cache, space, path),
                               entry->stamp.bytes) &&
         !response->is_head)
         put_body(response, entry);

@@ -6,6 +6,7 @@
 #include "handler/respond.h"
 #include "handler/try_files.h"
 #include "http/cache_rules.h"
+#include "http/type_rules.h"
 
 #define NO_MEMORY "cannot be had: out of memory"
 
@@ -94,6 +95,7 @@ static const char *make_edits(struct location_options *location,
     }
 
 MAKE(cache_rules, cache_rules_add)
+MAKE(type_rules, type_rules_add)
 MAKE(try_files, try_files_add)
 MAKE(error_pages, error_pages_add)
 MAKE(redirect_rules, location_add_redirect)
@@ -158,6 +160,7 @@ struct location_fault location_compile(struct location_options *location,
     TRY("cache-control-for",
         make_cache_rules(&location->cache_rules, &location->cache_control_for,
                          arena));
+    TRY("type", make_type_rules(&location->type_rules, &location->type, arena));
     TRY("try-files",
         make_try_files(&location->try_files, &location->try_list, arena));
     TRY("error-page",

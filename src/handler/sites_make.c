@@ -30,6 +30,7 @@ static struct static_files *make_files(struct place *place)
                   .index = options->index,
                   .cache_control = text_of(options->cache_control),
                   .cache_rules = options->cache_rules,
+                  .type_rules = options->type_rules,
                   .edits = options->edits},
         .send_method = sites->options.cache.send_method,
         .try_files = options->try_files,

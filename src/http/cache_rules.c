@@ -2,7 +2,7 @@
 
 #include "http/head_edit.h"
 
-enum { BY_PATH, BY_NAME, BY_TYPE, BY_FAMILY, ALWAYS };
+enum { BY_NAME, BY_TYPE, BY_FAMILY, ALWAYS };
 
 enum { SECONDS_DIGITS_MAX = 10 }; /* 2^31 has as many (RFC 9111 1.2.2) */
 
@@ -134,25 +134,19 @@ static const char *read_pattern(struct cache_rule *rule, struct bytes pattern)
 
     if (slash && slash != pattern.data)
         return read_type(rule, pattern, slash);
-    rule->kind = slash ? BY_PATH : BY_NAME;
-    return glob_read(&rule->glob, pattern);
+    rule->kind = BY_NAME;
+    return name_glob_read(&rule->glob, pattern);
 }
 
 const char *cache_rules_add(struct cache_rules *rules, struct bytes text)
 {
-    struct bytes rest = bytes_trim(text);
-    struct bytes pattern = {rest.data, 0};
+    struct bytes pattern = name_glob_take(&text);
     struct cache_rule *rule = &rules->rules[rules->count];
     const char *fault;
 
     if (rules->count == CACHE_RULES_MAX)
         return "is one rule too many, 32 are allowed";
-    while (pattern.len < rest.len && rest.data[pattern.len] != ' ' &&
-           rest.data[pattern.len] != '\t')
-        pattern.len++;
-    *rule = (struct cache_rule){
-        .value = bytes_trim((struct bytes){rest.data + pattern.len,
-                                           rest.len - pattern.len})};
+    *rule = (struct cache_rule){.value = text};
     if (rule->value.len == 0)
         return "is not a pattern and a Cache-Control";
     fault = read_pattern(rule, pattern);
@@ -165,13 +159,6 @@ const char *cache_rules_add(struct cache_rules *rules, struct bytes text)
 
 /* --- Finding ------------------------------------------------------------- */
 
-static struct bytes last_segment(struct bytes path)
-{
-    const char *slash = memrchr(path.data, '/', path.len);
-
-    return slash ? bytes_between(slash + 1, path.data + path.len) : path;
-}
-
 static struct bytes without_parameters(struct bytes type)
 {
     const char *semicolon = memchr(type.data, ';', type.len);
@@ -183,10 +170,8 @@ static bool fits(const struct cache_rule *rule, struct bytes path,
                  struct bytes type)
 {
     switch (rule->kind) {
-    case BY_PATH:
-        return glob_matches(&rule->glob, path, NULL);
     case BY_NAME:
-        return glob_matches(&rule->glob, last_segment(path), NULL);
+        return name_glob_matches(&rule->glob, path);
     case BY_TYPE:
         return bytes_ieq(type, rule->type);
     case BY_FAMILY:

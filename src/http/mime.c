@@ -8,12 +8,10 @@ enum {
     FILE_BYTES_MAX = 1 << 20,
     LINE_BYTES_MAX = 4096,
     ENTRIES_MIN = 256,
-    /* A line of n bytes becomes at most n + 15 (CHARSET) bytes of text, and
+    /* A line of n bytes becomes at most n + 15 (MIME_CHARSET) bytes of text, and
      * the shortest line that gives an entry, "a/b c", has 5 and its end. */
     GROWTH_MAX = 4
 };
-
-#define CHARSET "; charset=utf-8"
 
 /* In the format of /etc/mime.types: type, then extensions. */
 static const char built_in[] =
@@ -146,7 +144,7 @@ static bool is_token(struct bytes text)
     return text.len > 0;
 }
 
-static bool is_type(struct bytes text)
+bool mime_is_type(struct bytes text)
 {
     const char *slash = memchr(text.data, '/', text.len);
 
@@ -169,7 +167,7 @@ static bool ends_in(struct bytes text, struct bytes end)
                      end);
 }
 
-static bool is_text(struct bytes type)
+bool mime_is_text(struct bytes type)
 {
     return (type.len > 5 &&
             bytes_ieq((struct bytes){type.data, 5}, BYTES("text/"))) ||
@@ -235,7 +233,7 @@ static bool add_line(struct mime *mime, struct bytes line)
     struct bytes extension;
     bool is_copied = false;
 
-    if (!is_type(type) || *type.data == '#')
+    if (!mime_is_type(type) || *type.data == '#')
         return true;
     while ((extension = take_word(&line)).len > 0) {
         if (*extension.data == '#')
@@ -243,11 +241,11 @@ static bool add_line(struct mime *mime, struct bytes line)
         if (!is_extension(extension))
             continue;
         if (!is_copied) {
-            bool is_utf8 = is_text(type);
+            bool is_utf8 = mime_is_text(type);
 
             type = add_text(mime, type);
             if (is_utf8)
-                type.len += add_text(mime, BYTES(CHARSET)).len;
+                type.len += add_text(mime, BYTES(MIME_CHARSET)).len;
             is_copied = true;
         }
         if (!add_entry(mime, extension, type))
@@ -339,8 +337,8 @@ struct mime *mime_create(const char *types_file)
     if (mime && file) {
         types = read_file(types_file, file);
         mime->text = malloc(GROWTH_MAX * (sizeof(built_in) + types.len));
-        filled = mime->text && add_lines(mime, BYTES(built_in)) &&
-                 add_lines(mime, types);
+        filled = mime->text && add_lines(mime, types) &&
+                 add_lines(mime, BYTES(built_in));
     }
     free(file);
     if (!filled) {

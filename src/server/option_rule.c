@@ -10,6 +10,7 @@
 #include "handler/try_files.h"
 #include "http/basic_auth.h"
 #include "http/cache_rules.h"
+#include "http/type_rules.h"
 #include "server/proxy_rule.h"
 #include "server/stores.h"
 
@@ -41,6 +42,13 @@ static const char *check_cache_rule(struct bytes text)
     struct cache_rules rules = {0};
 
     return cache_rules_add(&rules, text);
+}
+
+static const char *check_type_rule(struct bytes text)
+{
+    struct type_rules rules = {0};
+
+    return type_rules_add(&rules, text);
 }
 
 static const char *check_try(struct bytes text)
@@ -178,6 +186,7 @@ static const struct {
 } rules[] = {
     {"cache-control", cache_control_check},
     {"cache-control-for", check_cache_rule},
+    {"type", check_type_rule},
     {"index", check_index},
     {"try-files", check_try},
     {"error-page", check_error_page},

@@ -133,6 +133,10 @@ const struct option_row option_rows[] = {
      "RULE", NULL, 0, 32, NULL,
      "\"*.css max-age=3600\", \"text/html no-cache\":\n"
      "by path or type; may come again"},
+    {NULL, "type", 0, OPTION_TEXTS, IN_LOCATION(type), "RULE", NULL, 0, 32,
+     NULL,
+     "\"*.ts video/mp2t\": media types by name or path;\n"
+     "may come again"},
     {NULL, "no-server-header", 0, OPTION_SWITCH, AT(hides_server), NULL, NULL,
      0, 0, NULL, "leave the Server field out"},
 

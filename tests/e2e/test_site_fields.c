@@ -28,6 +28,11 @@ static const char fields_conf[] =
     "        \"/keep/* max-age=3, immutable\", \"text/html no-cache\",\n"
     "        \"image/* max-age=4\"}\n"
     "    location /own { cache-control-for = {} cache-control = no-store }\n"
+    "    type = {\"*.ts text/x-typescript\", \"index.html text/x-page\"}\n"
+    "    error-page = \"404 /lost.zzz\"\n"
+    "    location /types { type = {\"*.rss text/xml; charset=latin1\",\n"
+    "        \"/lost.zzz text/x-lost\"} }\n"
+    "    location /plain { type = {} error-page = {} }\n"
     "}\n"
     "site cors {\n"
     "    hosts = {cors.example}\n"
@@ -59,6 +64,14 @@ static int start(void **state)
     site_text("../www/rules/a.txt", "txt");
     site_text("../www/rules/keep/a.html", "kept");
     site_text("../www/rules/own/a.css", "own");
+    site_text("../www/rules/a.ts", "ts");
+    site_text("../www/rules/a.rss", "rss");
+    site_text("../www/rules/index.html", "index");
+    site_text("../www/rules/lost.zzz", "lost");
+    site_text("../www/rules/types/a.ts", "ts");
+    site_text("../www/rules/types/a.rss", "rss");
+    site_text("../www/rules/types/a.rss.gz", "gz");
+    site_text("../www/rules/plain/a.ts", "ts");
     site_text("../www/cors/one/f", "one");
     site_text("../www/cors/any/f", "any");
     site_text("../www/cors/closed/f", "closed");
@@ -191,6 +204,39 @@ static void rules_go_by_name_path_and_type(void **state)
                     "Cache-Control");
 }
 
+/* --- Types ---------------------------------------------------------------- */
+
+/* With /etc/mime.types, which knows some of them worse, and without. */
+static void types_are_those_of_the_web_but_where_others_are_set(void **state)
+{
+    static const struct {
+        const char *target;
+        unsigned status;
+        const char *type;
+    } cases[] = {
+        {"/plain/a.ts", 200, "video/mp2t"},
+        {"/a.rss", 200, "application/rss+xml; charset=utf-8"},
+        {"/a.ts", 200, "text/x-typescript; charset=utf-8"},
+        {"/", 200, "text/x-page; charset=utf-8"},
+        {"/lost", 404, "application/octet-stream"},
+        {"/plain/lost", 404, "text/html; charset=utf-8"},
+        {"/types/a.ts", 200, "video/mp2t"},
+        {"/types/a.rss", 200, "text/xml; charset=latin1"},
+        {"/types/lost", 404, "text/x-lost; charset=utf-8"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct reply *reply = ask_host(server, "GET", "rules.example",
+                                       cases[i].target,
+                                       "Accept-Encoding: gzip\r\n");
+
+        going_on("%s", cases[i].target);
+        expect_status(reply, cases[i].status);
+        expect_field(reply, "Content-Type", cases[i].type);
+    }
+}
+
 /* --- CORS ----------------------------------------------------------------- */
 
 static struct reply *ask_cors(const char *method, const char *target,
@@ -311,6 +357,7 @@ int main(void)
         e2e_test(a_type_is_set_where_there_is_one),
         e2e_test(an_empty_list_forgets_what_is_above),
         e2e_test(rules_go_by_name_path_and_type),
+        e2e_test(types_are_those_of_the_web_but_where_others_are_set),
         e2e_test(pages_of_allowed_origins_may_read),
         e2e_test(errors_may_be_read_as_well),
         e2e_test(a_preflight_is_told_what_is_allowed),

@@ -59,6 +59,7 @@ static void of_nothing_nothing_is_compiled(void **state)
     compile_well();
     assert_null(location.edits);
     assert_null(location.cache_rules);
+    assert_null(location.type_rules);
     assert_null(location.try_files);
     assert_null(location.error_pages);
     assert_null(location.redirects);
@@ -72,6 +73,7 @@ static void what_is_said_is_compiled(void **state)
     say(&location.header_add, "B: added");
     say(&location.header_remove, "C");
     say(&location.cache_control_for, "*.css max-age=1");
+    say(&location.type, "*.ts video/mp2t");
     say(&location.try_list, "$path");
     say(&location.try_list, "=410");
     say(&location.error_page, "404 /404.html");
@@ -90,6 +92,7 @@ static void what_is_said_is_compiled(void **state)
     assert_int_equal(location.edits->edits[1].kind, HEAD_SET);
     assert_int_equal(location.edits->edits[2].kind, HEAD_ADD);
     assert_int_equal(location.cache_rules->count, 1);
+    assert_int_equal(location.type_rules->count, 1);
     assert_int_equal(location.try_files->count, 1);
     assert_int_equal(location.try_files->status, 410);
     assert_true(bytes_eq(error_pages_find(location.error_pages, 404),
@@ -172,6 +175,12 @@ static void more_than_there_is_room_for_is_told(void **state)
     compile_well();
     say(&location.cache_control_for, "*.css no-cache");
     expect_fault("cache-control-for");
+    set_up(NULL);
+    for (int i = 0; i < TYPE_RULES_MAX; i++)
+        say(&location.type, "*.ts video/mp2t");
+    compile_well();
+    say(&location.type, "*.ts video/mp2t");
+    expect_fault("type");
 }
 
 static void a_redirect_is_two_words_or_three(void **state)
