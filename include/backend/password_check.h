@@ -9,7 +9,10 @@
  * Floods of wrong passwords do no harm but to each other: there are
  * PASSWORD_JOBS jobs, an address (or /64 of IPv6) has PASSWORD_JOBS_EACH of
  * them at most, and the threads yield to workers when there is work for both.
- * Whoever finds no job free is told to come back later.
+ * When all are taken, whoever asks much makes room for those who ask little:
+ * the last question that waits of the busiest network (an address, or a /48 of
+ * IPv6), and there of the busiest address, is given up. Whoever is given up,
+ * or is as busy as all others, is told to come back later.
  *
  * A question that has been asked already is answered together with the first.
  *

@@ -36,8 +36,8 @@ struct password_question {
 struct password_wait {
     struct list link;         /* private to password_desk, ... */
     struct password_job *job; /* ... this too */
-    /* Called in the worker's loop, with PASSWORD_RIGHT or PASSWORD_WRONG. It
-     * may ask anew, cancel others, and free wait. */
+    /* Called in the worker's loop, with PASSWORD_RIGHT, PASSWORD_WRONG or
+     * PASSWORD_BUSY. It may ask anew, cancel others, and free wait. */
     void (*on_done)(struct password_wait *wait, enum password_verdict verdict);
 };
 

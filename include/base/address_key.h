@@ -28,6 +28,15 @@ static inline uint64_t address_key_of(const struct address *address)
     return key;
 }
 
+/* The network that the address of a key is in: a /48 of IPv6, which is what a
+ * site gets, with 65,536 of our keys in it. An IPv4 address is its own. */
+static inline uint64_t address_key_network(uint64_t key)
+{
+    bool is_ipv6 = key >> 48 != 0;
+
+    return is_ipv6 ? key & ~UINT64_C(0xFFFF) : key;
+}
+
 /* Where it goes in a table: nobody can foresee it. */
 static inline uint64_t address_key_hash(uint64_t key,
                                         const struct siphash_key *secret)

@@ -17,13 +17,14 @@
 
 /* Answers exchange, now that its password has been judged. */
 typedef void (*guard_fn)(void *context, struct exchange *exchange,
-                         const struct htpasswd *htpasswd, bool is_admitted);
+                         const struct htpasswd *htpasswd,
+                         enum password_verdict verdict);
 
 struct guard {
     struct password_desk *desk;
     const struct response_style *style;
-    /* Answers an exchange that has waited for htpasswd: it is let in, or to be
-     * given to guard_refuse(). */
+    /* Answers an exchange that has waited for htpasswd: PASSWORD_RIGHT lets it
+     * in, all else is for guard_refuse(). */
     guard_fn resume;
     /* Whatever waits may have got its verdict: its stream is to be asked. */
     void (*wake)(void *wake_context);
@@ -36,8 +37,8 @@ struct guard {
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);
 
-/* 401, with the question for a password. */
+/* 401, with the question for a password; for PASSWORD_BUSY 503. */
 void guard_refuse(const struct guard *guard, struct exchange *exchange,
-                  struct bytes realm);
+                  enum password_verdict verdict, struct bytes realm);
 
 #endif

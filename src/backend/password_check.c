@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include "backend/password_check_priv.h"
+#include "base/address_key.h"
 
 enum {
     THREAD_NICE = 10, /* about a tenth of what a worker gets */
     /* Beyond PASSWORD_JOBS: who floods us must not keep a withdrawn password
      * valid. */
     REFRESH_JOBS = 4,
-    ALL_JOBS = PASSWORD_JOBS + REFRESH_JOBS
+    /* What is given up keeps its job until its desk has heard of it. */
+    GIVEN_UP_JOBS = 16,
+    ALL_JOBS = PASSWORD_JOBS + GIVEN_UP_JOBS + REFRESH_JOBS
 };
 
 /* Whom looks at files are for: no address has this key. */
@@ -60,15 +63,32 @@ static struct htpasswd *free_job(struct password_check *check,
     return htpasswd;
 }
 
-static unsigned count_jobs_of(const struct password_check *check,
-                              uint64_t asker)
-{
-    unsigned count = 0;
+/* How many jobs an asker has. */
+struct load {
+    unsigned network; /* with others of its network */
+    unsigned own;
+};
 
-    for (size_t i = 0; i < ALL_JOBS; i++)
-        count += check->jobs[i].state != PASSWORD_JOB_FREE &&
-                 check->jobs[i].asker == asker;
-    return count;
+static struct load load_of(const struct password_check *check, uint64_t asker)
+{
+    uint64_t network = address_key_network(asker);
+    struct load load = {0};
+
+    for (size_t i = 0; i < ALL_JOBS; i++) {
+        const struct password_job *job = &check->jobs[i];
+
+        if (job->state == PASSWORD_JOB_FREE ||
+            job->state == PASSWORD_JOB_GIVEN_UP)
+            continue;
+        load.own += job->asker == asker;
+        load.network += address_key_network(job->asker) == network;
+    }
+    return load;
+}
+
+static bool is_busier(struct load a, struct load b)
+{
+    return a.network != b.network ? a.network > b.network : a.own > b.own;
 }
 
 /* Unless it takes more than all but so many. */
@@ -85,6 +105,59 @@ static struct password_job *take_job(struct password_check *check,
     job->state = PASSWORD_JOB_TAKEN;
     job->asker = asker;
     return job;
+}
+
+/* The last question of the busiest asker that waits; NULL: none waits. */
+static struct password_job *find_busiest(const struct password_check *check,
+                                         struct load *most_out)
+{
+    struct password_job *busiest = NULL;
+
+    *most_out = (struct load){0};
+    for (struct list *at = check->queued.next; at != &check->queued;
+         at = at->next) {
+        struct password_job *job = job_at(at);
+        struct load load = load_of(check, job->asker);
+
+        if (!is_question(job) || is_busier(*most_out, load))
+            continue;
+        busiest = job;
+        *most_out = load;
+    }
+    return busiest;
+}
+
+/* Gives a question up for one of asker's, who is less busy even with that. The
+ * note is sent under the mutex: no desk may be gone when it is. False: there
+ * is none. */
+static bool make_room(struct password_check *check, uint64_t asker)
+{
+    struct load with_it = load_of(check, asker);
+    struct load most;
+    struct password_job *job = find_busiest(check, &most);
+
+    with_it.own++;
+    if (job && address_key_network(asker) != address_key_network(job->asker))
+        with_it.network++;
+    if (!job || !is_busier(most, with_it))
+        return false;
+    list_drop(&job->link);
+    job->state = PASSWORD_JOB_GIVEN_UP;
+    job->verdict = PASSWORD_BUSY;
+    mailbox_send(job->mailbox, &job->note);
+    return true;
+}
+
+/* For a question: of those that are free, or that one makes room for. */
+static struct password_job *take_question(struct password_check *check,
+                                          uint64_t asker)
+{
+    if (check->is_stopping || load_of(check, asker).own >= PASSWORD_JOBS_EACH)
+        return NULL;
+    if (check->free_count <= GIVEN_UP_JOBS + REFRESH_JOBS &&
+        (check->free_count <= REFRESH_JOBS || !make_room(check, asker)))
+        return NULL;
+    return take_job(check, asker, REFRESH_JOBS);
 }
 
 /* A look at a file goes before all questions. */
@@ -143,7 +216,7 @@ static void finish_job(struct password_check *check, struct password_job *job,
     }
     for (struct list *at = done->next; at != done; at = at->next) {
         job_at(at)->state = PASSWORD_JOB_DONE;
-        job_at(at)->is_right = is_right;
+        job_at(at)->verdict = is_right ? PASSWORD_RIGHT : PASSWORD_WRONG;
     }
 }
 
@@ -212,11 +285,10 @@ const struct siphash_key *password_check_secret(const struct password_check
 struct password_job *password_check_take(struct password_check *check,
                                          uint64_t asker)
 {
-    struct password_job *job = NULL;
+    struct password_job *job;
 
     pthread_mutex_lock(&check->mutex);
-    if (count_jobs_of(check, asker) < PASSWORD_JOBS_EACH)
-        job = take_job(check, asker, REFRESH_JOBS);
+    job = take_question(check, asker);
     pthread_mutex_unlock(&check->mutex);
     return job;
 }

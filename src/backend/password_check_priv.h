@@ -3,7 +3,8 @@
  *
  *   FREE -take-> TAKEN -put-> QUEUED -> RUNNING -> DONE -note-> desk -give->
  *                                |  another's answer ^                 FREE
- *                                +-------------------+
+ *                                +-------------------+                  ^
+ *                                +-> GIVEN_UP -note-> desk ------give---+
  *
  * Thread: each function any; a job's fields belong to the desk that has taken
  *         it, but for link and state, which check's mutex guards, and what
@@ -13,7 +14,7 @@
 #define BACKEND_PASSWORD_CHECK_PRIV_H
 
 #include "backend/htpasswd.h"
-#include "backend/password_check.h"
+#include "backend/password_desk.h"
 #include "base/list.h"
 #include "base/siphash.h"
 #include "io/mailbox.h"
@@ -23,7 +24,8 @@ enum password_job_state {
     PASSWORD_JOB_TAKEN,
     PASSWORD_JOB_QUEUED,
     PASSWORD_JOB_RUNNING,
-    PASSWORD_JOB_DONE
+    PASSWORD_JOB_DONE,
+    PASSWORD_JOB_GIVEN_UP /* for the sake of another; no load any more */
 };
 
 struct password_job {
@@ -31,7 +33,8 @@ struct password_job {
     struct list link;         /* free, queued or running */
     enum password_job_state state;
     uint64_t asker; /* address_key; set when taken */
-    bool is_right;  /* once DONE; written before the note is sent */
+    /* Once DONE or GIVEN_UP; written before the note is sent. */
+    enum password_verdict verdict;
     /* The desk's. */
     struct mailbox *mailbox;
     struct htpasswd *htpasswd; /* acquired */
@@ -50,7 +53,8 @@ struct password_job {
 const struct siphash_key *password_check_secret(const struct password_check
                                                     *check);
 
-/* A free job; NULL: none, or none for that asker, or all has been stopped. */
+/* A free job, or one that another asker's question made room for, which its
+ * desk is told; NULL: none, or none for that asker, or all has been stopped. */
 struct password_job *password_check_take(struct password_check *check,
                                          uint64_t asker);
 

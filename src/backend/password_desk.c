@@ -63,11 +63,10 @@ static void on_answer(struct mailbox_note *note)
 {
     struct password_job *job = OWNER_OF(note, struct password_job, note);
     struct password_desk *desk = job->desk;
-    enum password_verdict verdict = job->is_right ? PASSWORD_RIGHT
-                                                  : PASSWORD_WRONG;
+    enum password_verdict verdict = job->verdict;
 
     list_drop(&job->desk_link); /* nobody joins any more */
-    if (job->is_right)
+    if (verdict == PASSWORD_RIGHT)
         password_cache_put(&desk->cache, job->digest, job->asked_ms);
     while (!list_is_empty(&job->waits)) {
         struct password_wait *wait = OWNER_OF(job->waits.next,

@@ -29,8 +29,7 @@ static int fill(struct stream *stream, struct buf *out)
         return STREAM_LATER;
     exchange->response.stream = NULL;
     free(visitor);
-    guard->resume(guard->context, exchange, htpasswd,
-                  verdict == PASSWORD_RIGHT);
+    guard->resume(guard->context, exchange, htpasswd, verdict);
     return STREAM_ANSWERED;
 }
 
@@ -88,20 +87,22 @@ static bool check(const struct guard *guard, struct exchange *exchange,
         return false;
     }
     free(visitor);
-    if (verdict == PASSWORD_WRONG)
-        guard_refuse(guard, exchange, realm);
-    else if (verdict == PASSWORD_BUSY)
-        response_make_error(&exchange->response, 503, BYTES(BUSY_LINE),
-                            guard->style);
+    if (verdict != PASSWORD_RIGHT)
+        guard_refuse(guard, exchange, verdict, realm);
     return verdict == PASSWORD_RIGHT;
 }
 
 void guard_refuse(const struct guard *guard, struct exchange *exchange,
-                  struct bytes realm)
+                  enum password_verdict verdict, struct bytes realm)
 {
     char storage[BASIC_AUTH_REALM_BYTES_MAX * 2 + 100];
     struct buf fields;
 
+    if (verdict == PASSWORD_BUSY) {
+        response_make_error(&exchange->response, 503, BYTES(BUSY_LINE),
+                            guard->style);
+        return;
+    }
     buf_init(&fields, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX / 2);
     basic_auth_put_challenge(&fields, realm);
     response_make_error(&exchange->response, fields.failed ? 500 : 401,
@@ -119,7 +120,7 @@ bool guard_admits(const struct guard *guard, struct exchange *exchange,
     if (basic_auth_read(&auth, &exchange->request) == BASIC_AUTH_GIVEN)
         is_admitted = check(guard, exchange, htpasswd, realm, &auth);
     else
-        guard_refuse(guard, exchange, realm);
+        guard_refuse(guard, exchange, PASSWORD_WRONG, realm);
     basic_auth_wipe(&auth);
     return is_admitted;
 }

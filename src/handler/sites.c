@@ -161,11 +161,12 @@ static void answer_path(struct sites *sites, struct exchange *exchange)
 
 /* It was not answered when it came. */
 static void resume(void *context, struct exchange *exchange,
-                   const struct htpasswd *htpasswd, bool is_admitted)
+                   const struct htpasswd *htpasswd,
+                   enum password_verdict verdict)
 {
     struct sites *sites = context;
 
-    sites->admission = (struct admission){htpasswd, is_admitted};
+    sites->admission = (struct admission){htpasswd, verdict};
     answer_path(sites, exchange);
     sites->admission = (struct admission){0};
 }

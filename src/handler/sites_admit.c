@@ -68,10 +68,12 @@ static bool takes_password(const struct place *place, struct exchange *exchange)
 /* Whether it was let in after it has waited; else it is answered. */
 static bool takes_verdict(const struct place *place, struct exchange *exchange)
 {
-    if (!place->sites->admission.is_granted)
-        guard_refuse(&place->sites->guard, exchange,
+    enum password_verdict verdict = place->sites->admission.verdict;
+
+    if (verdict != PASSWORD_RIGHT)
+        guard_refuse(&place->sites->guard, exchange, verdict,
                      bytes_of(place->options->auth_realm));
-    return place->sites->admission.is_granted;
+    return verdict == PASSWORD_RIGHT;
 }
 
 bool place_admits(const struct place *place, struct exchange *exchange)

@@ -35,7 +35,7 @@ struct place {
 /* What has become of the passwords an exchange has waited for. */
 struct admission {
     const struct htpasswd *asked; /* NULL: it has not waited */
-    bool is_granted;
+    enum password_verdict verdict;
 };
 
 struct site {

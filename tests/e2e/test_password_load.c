@@ -92,6 +92,37 @@ static void guessers_hold_up_nobody_but_each_other(void **state)
     assert_in_range(busy, 1, GUESSERS);
 }
 
+/* Eight addresses have all there is; a ninth asks once, and is right. */
+static void many_guessers_make_room_for_a_newcomer(void **state)
+{
+    struct client *clients[64];
+    struct client *newcomer;
+    unsigned busy = 0;
+    struct server *one;
+
+    (void)state;
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    for (unsigned i = 0; i < 64; i++) {
+        const char *text = guess(i);
+
+        clients[i] = client_open_from(one, printed("127.0.0.%u", 10 + i / 8));
+        client_send(clients[i], text, strlen(text));
+    }
+    pause_ms(50); /* all of them have been read */
+    newcomer = client_open_from(one, "127.0.0.2");
+    expect_body(client_ask(newcomer, "GET", "/private/f",
+                           credentials("joe", "open sesame")),
+                "secret");
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned status = client_reply(clients[i])->status;
+
+        busy += status == 503;
+        assert_true(status == 503 || status == 401);
+    }
+    assert_in_range(busy, 0, 1);
+}
+
 static void what_was_right_is_right_in_a_flood(void **state)
 {
     const char *right = credentials("joe", "open sesame");
@@ -203,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         e2e_test(guessers_hold_up_nobody_but_each_other),
+        e2e_test(many_guessers_make_room_for_a_newcomer),
         e2e_test(what_was_right_is_right_in_a_flood),
         e2e_test(the_same_guess_is_checked_once_for_all),
         e2e_test(a_changed_file_counts_within_moments),

@@ -65,17 +65,18 @@ static unsigned admitted;
 static unsigned refused;
 
 static void resume(void *context, struct exchange *resumed,
-                   const struct htpasswd *waited_for, bool is_admitted)
+                   const struct htpasswd *waited_for,
+                   enum password_verdict told)
 {
     assert_ptr_equal(waited_for, htpasswd);
     assert_ptr_equal(context, &guard);
     assert_ptr_equal(resumed, &exchange);
-    if (is_admitted) {
+    if (told == PASSWORD_RIGHT) {
         admitted++;
         response_make_error(&resumed->response, 404, BYTES(""), &style);
     } else {
         refused++;
-        guard_refuse(&guard, resumed, BYTES("late"));
+        guard_refuse(&guard, resumed, told, BYTES("late"));
     }
 }
 
@@ -197,6 +198,17 @@ static void a_late_refusal_is_one(void **state)
     assert_has("realm=\"late\"");
 }
 
+static void who_had_to_make_room_is_told_to_come_again(void **state)
+{
+    (void)state;
+    assert_false(admits(CREDENTIALS));
+    tell(PASSWORD_BUSY);
+    assert_true(response_refill(&exchange.response));
+    assert_int_equal(refused, 1);
+    assert_has("HTTP/1.1 503 ");
+    assert_has("\r\nRetry-After: 5\r\n");
+}
+
 static void who_goes_away_waits_no_more(void **state)
 {
     (void)state;
@@ -220,6 +232,7 @@ int main(void)
         TEST(when_too_many_wait_it_is_busy),
         TEST(until_there_is_a_verdict_nothing_is_sent),
         TEST(a_late_refusal_is_one),
+        TEST(who_had_to_make_room_is_told_to_come_again),
         TEST(who_goes_away_waits_no_more),
     };
 
