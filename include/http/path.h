@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/bytes.h"
+#include "base/buf.h"
 
 struct path {
     struct bytes clean; /* begins with '/'; decoded; no NUL inside */
@@ -63,5 +63,10 @@ size_t path_encode(struct bytes path, char *out);
 /* The same for one value in a query or fragment: only unreserved characters
  * and "/" stay. */
 size_t path_encode_value(struct bytes text, char *out);
+
+/* Appends a query as it was sent, for a URI that leads elsewhere: only what
+ * would mean something else there, or nothing, becomes %XX: '#' and what is not
+ * ASCII. */
+void path_put_query(struct bytes query, struct buf *out);
 
 #endif

@@ -49,7 +49,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
     else if (variable == VARIABLE_SCHEME)
         buf_put(out, filling->scheme);
     else if (variable == VARIABLE_QUERY)
-        buf_put(out, filling->query); /* encoded as it came */
+        path_put_query(filling->query, out);
     else if (variable == VARIABLE_PATH)
         put_encoded(out, filling->path, in_path);
     else
@@ -146,7 +146,7 @@ void redirect_put_target(struct buf *out, const struct redirect_rule *rule,
             buf_put_literal(out, "?");
         else if (own_query.len > 1)
             buf_put_literal(out, "&");
-        buf_put(out, filling->query);
+        path_put_query(filling->query, out);
     }
     expand(out, to, filling, false);
 }

@@ -142,7 +142,7 @@ static void redirect_to_slash(const struct static_files *files,
     buf_put_literal(&fields, "/");
     if (query.data) {
         buf_put_literal(&fields, "?");
-        buf_put(&fields, query);
+        path_put_query(query, &fields);
     }
     buf_put_literal(&fields, "\r\n");
     if (fields.failed)

@@ -145,8 +145,9 @@ static unsigned take_apart(struct request *request, struct bytes head)
 }
 
 /* http-parser knows no HTAB behind a Content-Length, though white space there
- * may be one (RFC 9110 5.6.3). It gets a copy with spaces then; the views are
- * moved back to the original. */
+ * may be one (RFC 9110 5.6.3), and some builds take no byte over 0x7F in a
+ * query. It gets a copy with spaces, and of a harmless query, then; the views
+ * are moved back to the original. */
 static void copy_without_tabs(char *copy, struct bytes head)
 {
     memcpy(copy, head.data, head.len);
@@ -164,13 +165,24 @@ static void move_fields(struct field *fields, unsigned count, const char *from,
     }
 }
 
-static unsigned take_apart_without_tabs(struct request *request,
-                                        struct bytes head)
+/* The request line has been checked: its target stands between two spaces. */
+static void blank_query(char *copy, size_t len)
+{
+    char *target = memchr(copy, ' ', len);
+    char *end = memchr(target + 1, ' ', len - (size_t)(target + 1 - copy));
+    char *mark = memchr(target, '?', (size_t)(end - target));
+
+    if (mark)
+        memset(mark + 1, 'q', (size_t)(end - (mark + 1)));
+}
+
+static unsigned take_apart_plainly(struct request *request, struct bytes head)
 {
     char copy[HTTP1_HEAD_BYTES_MAX];
     unsigned status;
 
     copy_without_tabs(copy, head);
+    blank_query(copy, head.len);
     status = take_apart(request, (struct bytes){copy, head.len});
     request->target.data = head.data + (request->target.data - copy);
     request->method_name.data = head.data;
@@ -232,8 +244,8 @@ enum http1_verdict http1_parse(struct http1_progress *progress,
         struct bytes head = bytes_between(start, data + *used_out);
 
         *status_out = take_apart(request, head);
-        if (*status_out == 400 && memchr(head.data, '\t', head.len))
-            *status_out = take_apart_without_tabs(request, head);
+        if (*status_out == 400)
+            *status_out = take_apart_plainly(request, head);
         if (*status_out == 0)
             *status_out = http1_read_meaning(request);
         if (*status_out != 0)

@@ -53,6 +53,28 @@ unsigned http1_check_version(struct bytes version)
     return version.data[5] == '1' && version.data[7] <= '1' ? 0 : 505;
 }
 
+/* The path is checked strictly: two readers of it must come to the same. What
+ * is behind '?' concerns nobody but the application, and browsers send there
+ * what people type: a '%' that begins no escape, '#', UTF-8 as it is. All of it
+ * passes but what could end the target. */
+static bool is_target(struct bytes target)
+{
+    const char *end = target.data + target.len;
+    const char *mark;
+    struct bytes query;
+
+    if (http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target))
+        return target.len > 0;
+    mark = memchr(target.data, '?', target.len);
+    if (!mark)
+        return false;
+    query = bytes_between(mark + 1, end);
+    target = bytes_between(target.data, mark);
+    return target.len > 0 && http1_all_in(target, IN_TARGET) &&
+           http1_escapes_are_valid(target) && http1_all_in(query, IN_VALUE) &&
+           !memchr(query.data, '\t', query.len);
+}
+
 unsigned http1_check_request_line(struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -65,9 +87,7 @@ unsigned http1_check_request_line(struct bytes line)
         return 400;
     target = ++at;
     at = memchr(at, ' ', (size_t)(end - at));
-    if (!at || at == target ||
-        !http1_all_in(bytes_between(target, at), IN_TARGET) ||
-        !http1_escapes_are_valid(bytes_between(target, at)))
+    if (!at || !is_target(bytes_between(target, at)))
         return 400;
     return http1_check_version(bytes_between(at + 1, end));
 }

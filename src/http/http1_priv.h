@@ -13,7 +13,8 @@
  * What a byte may be part of, as RFC 9110 5.6.2 (token), 5.5 (field value:
  * HTAB, SP, VCHAR, obs-text), RFC 9112 3.2 (target) and RFC 3986 3.2.2
  * (reg-name) have it. The target takes all visible ASCII but '#', since
- * clients do send '|' and '"' and there is no other way to read them.
+ * clients do send '|' and '"' and there is no other way to read them; what its
+ * query takes besides is in http1_lint.c.
  */
 enum { IN_TOKEN = 1, IN_VALUE = 2, IN_TARGET = 4, IN_HOST = 8 };
 

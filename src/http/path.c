@@ -183,25 +183,50 @@ static bool is_unreserved(char c)
            (c != '\0' && strchr("-._~", c));
 }
 
+/* Writes the three characters that stand for a byte. */
+static char *encode_byte(char *to, char c)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    unsigned char byte = (unsigned char)c;
+
+    *to++ = '%';
+    *to++ = hex[byte >> 4];
+    *to++ = hex[byte & 15];
+    return to;
+}
+
 /* All but unreserved characters and those in also. */
 static size_t encode(struct bytes text, const char *also, char *out)
 {
-    static const char hex[] = "0123456789ABCDEF";
     char *to = out;
 
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
-        unsigned char byte = (unsigned char)c;
 
-        if (is_unreserved(c) || (c != '\0' && strchr(also, c))) {
+        if (is_unreserved(c) || (c != '\0' && strchr(also, c)))
             *to++ = c;
-        } else {
-            *to++ = '%';
-            *to++ = hex[byte >> 4];
-            *to++ = hex[byte & 15];
-        }
+        else
+            to = encode_byte(to, c);
     }
     return (size_t)(to - out);
+}
+
+void path_put_query(struct bytes query, struct buf *out)
+{
+    const char *plain = query.data; /* what has yet to be appended */
+    const char *end = query.data + query.len;
+
+    for (const char *at = query.data; at < end; at++) {
+        char escape[3];
+
+        if (*at != '#' && (unsigned char)*at < 0x80)
+            continue;
+        encode_byte(escape, *at);
+        buf_put(out, bytes_between(plain, at));
+        buf_put(out, (struct bytes){escape, sizeof(escape)});
+        plain = at + 1;
+    }
+    buf_put(out, bytes_between(plain, end));
 }
 
 size_t path_encode(struct bytes path, char *out)

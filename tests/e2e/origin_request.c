@@ -23,18 +23,22 @@ static const char *read_request_line(struct origin_request *request,
 {
     size_t method_len = strspn(line, token_bytes);
     const char *target = line + method_len + 1;
-    size_t target_len;
+    size_t target_len, path_len;
 
     if (method_len == 0 || method_len >= sizeof(request->method) ||
         line[method_len] != ' ')
         return "no method";
     target_len = strcspn(target, " ");
+    path_len = strcspn(target, "? ");
     if (target_len >= sizeof(request->target))
         return "a long target";
     if (*target != '/' && strncmp(target, "* ", 2) != 0)
         return "a target that is no path";
+    /* Behind the '?' there is more than a URI can have. */
     for (size_t i = 0; i < target_len; i++)
-        if (target[i] <= 0x20 || target[i] > 0x7e || target[i] == '#')
+        if ((unsigned char)target[i] <= 0x20 || target[i] == 0x7f ||
+            (i < path_len &&
+             ((unsigned char)target[i] > 0x7e || target[i] == '#')))
             return "a target with other bytes";
     if (strcmp(target + target_len, " HTTP/1.1") != 0)
         return "not HTTP/1.1";

@@ -41,12 +41,10 @@ static bool is_none(unsigned char byte)
     return false;
 }
 
-/* RFC 3986 3.4. */
+/* What browsers and curl send, though no grammar has all of it. */
 static bool is_query(unsigned char byte)
 {
-    return byte && strchr("-._~!$&'()*+,;=:@/?0123456789abcdefghijklmnopqrstu"
-                          "vwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-                          byte);
+    return byte > ' ' && byte != 0x7f;
 }
 
 /* The byte stands between the two texts. Behind those allowed the connection
@@ -62,9 +60,7 @@ static const struct place {
 } places[] = {
     {"method", "GE", "T /f HTTP/1.1\r\nHost: a\r\n\r\n", is_none, "", 501},
     {"first byte", "", "GET /f HTTP/1.1\r\nHost: a\r\n\r\n", is_none, "", 501},
-    /* What browsers send though no grammar has it: may be taken. */
-    {"query", "GET /f?x", "y HTTP/1.1\r\nHost: a\r\n\r\n", is_query,
-     "%\"<>[\\]^`{|}", 0},
+    {"query", "GET /f?x", "y HTTP/1.1\r\nHost: a\r\n\r\n", is_query, "", 0},
     {"before the version", "GET /f ", "HTTP/1.1\r\nHost: a\r\n\r\n", is_none,
      "", 505},
     {"version", "GET /f HTTP/1.", "1\r\nHost: a\r\n\r\n", is_none, "", 505},

@@ -122,6 +122,9 @@ static void the_query_is_kept(void **state)
 {
     (void)state;
     assert_leads("/a/*", "/b/$1", "/a/x?q=1&r=%20", "/b/x?q=1&r=%20");
+    assert_leads("/a/*", "/b/$1", "/a/x?q=100%&r=%zz", "/b/x?q=100%&r=%zz");
+    assert_leads("/a/*", "/b/$1", "/a/x?q#r", "/b/x?q%23r");
+    assert_leads("/a/*", "/b#$1", "/a/x?\xC3\xA9", "/b?%C3%A9#x");
     assert_leads("/a/*", "/b/$1", "/a/x?", "/b/x");
     assert_leads("/a/*", "/b?p=$1", "/a/x?q=1", "/b?p=x&q=1");
     assert_leads("/a/*", "/b?p=$1", "/a/x", "/b?p=x");

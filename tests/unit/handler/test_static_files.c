@@ -228,6 +228,8 @@ static void a_directory_is_redirected_to_its_slash(void **state)
                  {"/./folder", "/folder/"},
                  {"/folder?a=b&c", "/folder/?a=b&c"},
                  {"/folder?", "/folder/?"},
+                 {"/folder?a=100%&b=%zz", "/folder/?a=100%&b=%zz"},
+                 {"/folder?a#b\xC3\xA9", "/folder/?a%23b%C3%A9"},
                  {"http://elsewhere/folder", "/folder/"},
                  {"/sp%61ce%20d", "/space%20d/"},
                  {"/folder/evil%0D%0Aname", "/folder/evil%0D%0Aname/"}};

@@ -18,7 +18,7 @@
 #include "http/http1.h"
 
 #define RE_TOKEN "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-#define RE_TARGET "[!\"$-~]+"
+#define RE_TARGET "[!\"$-~]*([!\"$-~]|[?][!-~\x80-\xFF]*)"
 #define RE_VALUE "[\t -~\x80-\xFF]*"
 #define RE_ESCAPE "%[0-9A-Fa-f]{2}"
 #define RE_NAME "([A-Za-z0-9._~!$&'()*+,;=-]|" RE_ESCAPE ")+"
@@ -34,7 +34,7 @@ static const char re_method[] =
     "PROPFIND|PROPPATCH|PURGE|REBIND|REPORT|SEARCH|SOURCE|SUBSCRIBE|UNBIND|"
     "UNLINK|UNLOCK|UNSUBSCRIBE) ";
 
-static const char re_escapes[] = "^([^%]|" RE_ESCAPE ")*$";
+static const char re_escapes[] = "^([^%?]|" RE_ESCAPE ")*([?].*)?$";
 static const char re_authority[] = "^" RE_HOST "(:[0-9]*)?$";
 static const char re_connect[] = "^" RE_HOST ":[0-9]+$";
 static const char re_absolute[] = "^[Hh][Tt][Tt][Pp]://[^/?]+([/?].*)?$";

@@ -338,6 +338,30 @@ static void a_value_cannot_end_where_it_stands(void **state)
     }
 }
 
+static void a_query_leads_elsewhere_as_it_was_sent(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"q=100%&x=%zz&y=%20", "q=100%&x=%zz&y=%20"},
+        {"!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~",
+         "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"},
+        {"#", "%23"},
+        {"a#b##c", "a%23b%23%23c"},
+        {"caf\xC3\xA9", "caf%C3%A9"},
+        {"\x80\xFFz", "%80%FFz"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char storage[100];
+        struct buf out;
+
+        buf_init(&out, storage, sizeof(storage), sizeof(storage));
+        path_put_query(bytes_of(cases[i][0]), &out);
+        assert_true(bytes_eq(buf_bytes(&out), bytes_of(cases[i][1])));
+    }
+}
+
 static void every_byte_comes_back(void **state)
 {
     (void)state;
@@ -466,6 +490,7 @@ int main(void)
         cmocka_unit_test(segments_with_a_leading_dot_are_hidden),
         cmocka_unit_test(unsafe_bytes_are_encoded),
         cmocka_unit_test(a_value_cannot_end_where_it_stands),
+        cmocka_unit_test(a_query_leads_elsewhere_as_it_was_sent),
         cmocka_unit_test(every_byte_comes_back),
         cmocka_unit_test(random_paths_agree_with_a_naive_model),
         cmocka_unit_test(a_prefix_leads_to_itself_and_what_is_below),
