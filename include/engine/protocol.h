@@ -36,6 +36,7 @@
 #define ENGINE_PROTOCOL_H
 
 #include "base/address.h"
+#include "base/log.h"
 #include "base/pool.h"
 #include "engine/sender.h"
 #include "handler/handler.h"
@@ -94,8 +95,9 @@ struct session_context {
     struct sender sender;
     struct pool inputs;
     struct pool exchanges;
-    struct field *fields; /* for the head that is parsed */
-    bool is_draining;     /* nobody outlives the next answer */
+    struct field *fields;      /* for the head that is parsed */
+    bool is_draining;          /* nobody outlives the next answer */
+    struct log_limit refusals; /* told of on standard error */
 };
 
 /* How soon it is noticed that a client is gone while nothing is read. */

@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "http/reason.h"
 #include "http/request.h"
 
 enum {
@@ -27,7 +28,7 @@ enum {
 enum http1_verdict {
     HTTP1_MORE, /* no fault so far, head not complete */
     HTTP1_DONE, /* request filled in */
-    HTTP1_BAD   /* answer with the status given, then close */
+    HTTP1_BAD   /* answer with the reason given, then close */
 };
 
 /* How far an incomplete head has been checked. All zero to begin with. */
@@ -41,14 +42,13 @@ struct http1_progress {
 /* Goes on checking the head at data, of which len bytes have come in. Each
  * call for one head passes the same data, or a moved copy, with a len that
  * never falls. On HTTP1_DONE request holds views into data, and *used_out
- * the length of the head with its empty line. On HTTP1_BAD *status_out is
- * the status to answer, and request->line is what there is of the request
- * line. progress is reset on both. What request->many points to is used for
+ * the length of the head with its empty line. On HTTP1_BAD *reason_out says
+ * why, and request->line is what there is of the request line. progress is reset on both. What request->many points to is used for
  * the fields of a head with many, and before that set by the caller. */
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,
-                               unsigned *status_out);
+                               enum reason *reason_out);
 
 /* The version of http-parser that is linked: major << 16 | minor << 8 |
  * patch. */

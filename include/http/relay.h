@@ -78,12 +78,9 @@ enum relay_verdict {
     RELAY_TOO_LARGE       /* there was no room in out */
 };
 
-/* The status that answers a request of which that came: 400, 431, 508, or 200
- * for RELAY_LAST. Replies are 502. */
-unsigned relay_status(enum relay_verdict verdict);
-
-/* What is wrong with the message, for a log: words to put behind its name. */
-const char *relay_fault(enum relay_verdict verdict);
+/* Why a request of which that came is refused; REASON_NONE for RELAY_LAST, and
+ * what concerns replies. */
+enum reason relay_reason(enum relay_verdict verdict);
 
 /* Appends the head of the request for the upstream, with its empty line:
  * HTTP/1.1, framed by Content-Length or chunks, or without a body. Unless

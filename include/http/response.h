@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/now.h"
 #include "http/head_edit.h"
+#include "http/reason.h"
 
 enum {
     RESPONSE_HEAD_INLINE = 1024,
@@ -105,6 +106,7 @@ struct response {
     bool is_timed;         /* the head gets a Server-Timing field */
     bool is_error;         /* the body says only what the status does */
     bool is_edited;        /* the head has the edits already */
+    uint8_t reason;        /* enum reason: why it is refused, for logs */
     uint8_t extra_count;   /* in use, of extra */
     uint8_t cache_use;     /* enum response_cache */
     bool is_waiting;       /* stream said STREAM_LATER */
@@ -253,6 +255,12 @@ static inline void response_put_error_body(struct response *response)
     if (response->is_error && response->errors)
         response->errors->put(response->errors, response);
 }
+
+/* An error whose body is text: the same as response_make_error() else. */
+void response_make_error_text(struct response *response, unsigned status,
+                              struct bytes extra_fields, struct bytes type,
+                              struct bytes text,
+                              const struct response_style *style);
 
 /* Gives an answer that is_error another body, of that type and length, which
  * the caller adds next: the head stays but for what describes the body. None

@@ -35,7 +35,8 @@ struct log_entry {
     const struct address *peer;
     uint64_t connection; /* its number */
     uint64_t requests;   /* number of this one; of CLOSE: how many there were */
-    /* Of CLOSE: one of the server's own words. */
+    /* Of CLOSE, and of REQUEST if it was refused: one of the server's own
+     * words, of at most 40 bytes. */
     struct bytes reason;
     /* Of REQUEST. */
     struct bytes request_line;

@@ -88,16 +88,19 @@ void log_write(enum log_level level, const char *format, ...)
     log_put_text(line, len, 0);
 }
 
-int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
-                     uint64_t interval_ms, uint64_t *held_back_out)
+int log_limit_allows_burst(struct log_limit *limit, uint64_t now_ms,
+                           uint64_t interval_ms, unsigned burst,
+                           uint64_t *held_back_out)
 {
-    if (now_ms < limit->next_ms) {
+    if (now_ms + (burst - 1) * interval_ms < limit->next_ms) {
         limit->held_back++;
         return 0;
     }
     *held_back_out = limit->held_back;
     limit->held_back = 0;
-    limit->next_ms = now_ms + interval_ms;
+    if (limit->next_ms < now_ms)
+        limit->next_ms = now_ms;
+    limit->next_ms += interval_ms;
     return 1;
 }
 
@@ -108,4 +111,10 @@ const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES])
         snprintf(text, LOG_HELD_BACK_BYTES, " (%llu more like it)",
                  (unsigned long long)held_back);
     return text;
+}
+
+int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
+                     uint64_t interval_ms, uint64_t *held_back_out)
+{
+    return log_limit_allows_burst(limit, now_ms, interval_ms, 1, held_back_out);
 }

@@ -16,6 +16,7 @@ bool h1_context_init(struct session_context *context)
 {
     pool_init(&context->inputs, sizeof(struct input), INPUTS_KEPT);
     pool_init(&context->exchanges, sizeof(struct exchange), EXCHANGES_KEPT);
+    context->refusals = (struct log_limit){0};
     context->fields = exchange_make_fields();
     return context->fields;
 }
@@ -216,7 +217,9 @@ static enum session_step expire(struct session *session)
         return h1_expire_upload(h1);
     if (!h1->has_body && h1_is_drained(h1))
         return session_close(session, CONN_END_IDLE);
-    return h1_refuse(h1, 408, BYTES(""))
+    return h1_refuse(h1,
+                     h1->has_body ? REASON_BODY_TIMEOUT : REASON_HEAD_TIMEOUT,
+                     BYTES(""))
                ? SESSION_SENDS
                : session_close(session, CONN_END_ERROR);
 }

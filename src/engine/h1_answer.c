@@ -2,9 +2,8 @@
 
 #include "base/now.h"
 #include "engine/h1_priv.h"
+#include "handler/bad_request.h"
 #include "observe/profile.h"
-
-#define NO_BYTES ((struct bytes){"", 0})
 
 /* --- What comes in beside an answer --------------------------------------- */
 
@@ -130,18 +129,22 @@ void h1_put(struct h1 *h1, struct exchange *exchange)
     h1_heed(h1, &exchange->response);
 }
 
-void h1_answer_error(struct h1 *h1, struct exchange *exchange, unsigned status,
-                     bool closes)
+static void answer_refusal(struct h1 *h1, struct exchange *exchange,
+                           enum reason reason, bool as_problem)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
 
-    if (closes)
-        h1_expect_last(h1, exchange,
-                       status == 408 ? CONN_END_TIMEOUT : CONN_END_ERROR);
-    response_make_error(&exchange->response, status, NO_BYTES,
-                        &h1_context(h1)->style);
+    bad_request_write(&exchange->response, reason, as_problem,
+                      &h1_context(h1)->style);
     h1_put(h1, exchange);
     profile_leave(before);
+}
+
+void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
+                       enum reason reason)
+{
+    answer_refusal(h1, exchange, reason,
+                   bad_request_wants_problem(&exchange->request));
 }
 
 void h1_answer(struct h1 *h1, struct exchange *exchange)
@@ -150,7 +153,7 @@ void h1_answer(struct h1 *h1, struct exchange *exchange)
     enum stats_phase before;
 
     if (exchange->request.expects_other) {
-        h1_answer_error(h1, exchange, 417, false);
+        h1_answer_refusal(h1, exchange, REASON_EXPECTATION);
         return;
     }
     exchange->times.ready_ns = h1->input->last_ns;
@@ -166,9 +169,23 @@ static bool begins_with(struct bytes text, struct bytes prefix)
            memcmp(text.data, prefix.data, prefix.len) == 0;
 }
 
-bool h1_refuse(struct h1 *h1, unsigned status, struct bytes line)
+/* Of what is current, or of what came in its place. */
+static bool wants_problem(const struct h1 *h1)
+{
+    const struct input *input = h1->input;
+
+    if (h1->current)
+        return bad_request_wants_problem(&h1->current->request);
+    return input && bad_request_wants_problem_in(bytes_between(input->data +
+                                                                   input->begin,
+                                                               input->data +
+                                                                   input->end));
+}
+
+bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line)
 {
     struct exchange *exchange = h1->current;
+    bool as_problem = wants_problem(h1);
 
     h1->current = NULL;
     h1->has_body = false;
@@ -184,7 +201,10 @@ bool h1_refuse(struct h1 *h1, unsigned status, struct bytes line)
                                              .line = line};
         exchange->response.is_head = begins_with(line, BYTES("HEAD "));
     }
-    h1_answer_error(h1, exchange, status, true);
+    h1_expect_last(h1, exchange,
+                   reason_status(reason) == 408 ? CONN_END_TIMEOUT
+                                                : CONN_END_ERROR);
+    answer_refusal(h1, exchange, reason, as_problem);
     return true;
 }
 
@@ -194,6 +214,8 @@ void h1_finish_exchange(struct h1 *h1, struct exchange *exchange)
     h1->session.finished++;
     if (access_log_tells(h1_context(h1)->access_log, LOG_EVENT_REQUEST))
         h1_log_exchange(h1, exchange);
+    if (exchange->response.reason != REASON_NONE)
+        h1_tell_refusal(h1, exchange);
     h1_count_exchange(h1, exchange);
     exchange_fini(exchange);
     h1_give_exchange(h1, exchange);

@@ -3,6 +3,7 @@
 #include "base/now.h"
 #include "base/units.h"
 #include "engine/h1_priv.h"
+#include "handler/bad_request.h"
 #include "observe/profile.h"
 
 enum { DRAINED_BODY_BYTES_MAX = 65536 }; /* of bodies that nobody wants */
@@ -82,7 +83,7 @@ static void make_room(struct h1 *h1)
     size_t shift = (size_t)(request->line.data - input->data);
     enum http1_verdict verdict;
     size_t used;
-    unsigned status;
+    enum reason reason;
 
     if (input->begin <= HTTP1_HEAD_BYTES_MAX)
         return;
@@ -90,7 +91,7 @@ static void make_room(struct h1 *h1)
     input->begin -= shift;
     input->end -= shift;
     verdict = http1_parse(&h1->progress, input->data, input->end, request,
-                          &used, &status);
+                          &used, &reason);
     assert(verdict == HTTP1_DONE && used == input->begin);
 }
 
@@ -134,7 +135,8 @@ static bool has_begun(const struct response *response)
 
 /* What comes is no body, or comes too slowly: while nothing of the answer has
  * been sent that is the answer. */
-static enum session_step fail(struct h1 *h1, unsigned status, enum conn_end end)
+static enum session_step fail(struct h1 *h1, enum reason reason,
+                              enum conn_end end)
 {
     struct exchange *exchange = h1->current;
     struct session *session = &h1->session;
@@ -143,8 +145,7 @@ static enum session_step fail(struct h1 *h1, unsigned status, enum conn_end end)
         return session_close(session, end);
     h1_end_upload(h1);
     h1_expect_last(h1, exchange, end);
-    response_make_error(&exchange->response, status, (struct bytes){"", 0},
-                        &session->context->style);
+    bad_request_answer(exchange, reason, &session->context->style);
     session->context->hooks->on_change(session, true);
     return SESSION_STAYS;
 }
@@ -184,11 +185,11 @@ enum session_step h1_take_upload(struct h1 *h1)
         break;
     case TAKEN_NOT:
         if (has_too_much(h1))
-            return fail(h1, 413, CONN_END_ERROR);
+            return fail(h1, REASON_BODY_TOO_LARGE, CONN_END_ERROR);
         give_up(h1);
         break;
     case TAKEN_BAD:
-        return fail(h1, 400, CONN_END_ERROR);
+        return fail(h1, REASON_CHUNK, CONN_END_ERROR);
     }
     return SESSION_STAYS;
 }
@@ -231,7 +232,7 @@ enum session_step h1_expire_upload(struct h1 *h1)
     struct session *session = &h1->session;
 
     if (session->beside == SESSION_TAKES && !exchange->is_tunnel)
-        return fail(h1, 408, CONN_END_TIMEOUT);
+        return fail(h1, REASON_BODY_TIMEOUT, CONN_END_TIMEOUT);
     switch (transport_look(&session->transport)) {
     case TRANSPORT_PEER_SILENT:
     case TRANSPORT_PEER_SPEAKS:
@@ -360,15 +361,15 @@ static enum h1_body begin_body(struct h1 *h1)
         if (takes_no_body(request))
             h1_answer(h1, exchange);
         else
-            h1_answer_error(h1, exchange, 413, true);
+            h1_answer_refusal(h1, exchange, REASON_BODY_UNWANTED);
         return H1_BODY_REFUSED;
     }
     return go_on(h1);
 }
 
-static enum h1_body refuse_body(struct h1 *h1, unsigned status)
+static enum h1_body refuse_body(struct h1 *h1, enum reason reason)
 {
-    if (h1_refuse(h1, status, BYTES("")))
+    if (h1_refuse(h1, reason, BYTES("")))
         return H1_BODY_REFUSED;
     (void)session_close(&h1->session, CONN_END_ERROR);
     return H1_BODY_CLOSED;
@@ -409,9 +410,10 @@ enum h1_body h1_advance_body(struct h1 *h1)
         answer_body(h1, exchange);
         return H1_BODY_DONE;
     case TAKEN_NOT:
-        return exchange->sink ? end_body(h1) : refuse_body(h1, 413);
+        return exchange->sink ? end_body(h1)
+                              : refuse_body(h1, REASON_BODY_UNWANTED);
     case TAKEN_BAD:
-        return refuse_body(h1, 400);
+        return refuse_body(h1, REASON_CHUNK);
     }
     return H1_BODY_MORE;
 }

@@ -22,9 +22,10 @@ static enum h1_ahead close_for(struct h1 *h1, enum conn_end why)
     return H1_AHEAD_CLOSED;
 }
 
-static enum h1_ahead refuse(struct h1 *h1, unsigned status, struct bytes line)
+static enum h1_ahead refuse(struct h1 *h1, enum reason reason,
+                            struct bytes line)
 {
-    return h1_refuse(h1, status, line) ? H1_AHEAD_SEND
+    return h1_refuse(h1, reason, line) ? H1_AHEAD_SEND
                                        : close_for(h1, CONN_END_ERROR);
 }
 
@@ -71,20 +72,20 @@ static enum h1_ahead parse_request(struct h1 *h1)
     struct exchange *exchange = h1_take_exchange(h1);
     struct bytes line;
     size_t used;
-    unsigned status;
+    enum reason reason;
 
     if (!exchange)
         return close_for(h1, CONN_END_ERROR);
     switch (http1_parse(&h1->progress, input->data + input->begin,
                         input->end - input->begin, &exchange->request, &used,
-                        &status)) {
+                        &reason)) {
     case HTTP1_MORE:
         h1_give_exchange(h1, exchange);
         return H1_AHEAD_READ;
     case HTTP1_BAD:
         line = exchange->request.line;
         h1_give_exchange(h1, exchange);
-        return refuse(h1, status, line);
+        return refuse(h1, reason, line);
     case HTTP1_DONE:
         break;
     }

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/now.h"
 #include "base/units.h"
 #include "engine/exchange_log.h"
@@ -35,26 +36,27 @@ void h1_log_exchange(const struct h1 *h1, const struct exchange *exchange)
     const struct response *response = &exchange->response;
     struct exchange_times times = exchange->times;
     struct log_upstream upstream;
-    struct log_entry entry = {.event = LOG_EVENT_REQUEST,
-                              .peer = exchange->peer,
-                              .connection = h1->session.number,
-                              .requests = h1->session.finished,
-                              .request_line = request->line,
-                              .method = request->method_name,
-                              .target = request->target,
-                              .path = request->path,
-                              .query = request->query,
-                              .protocol = protocol_of(request),
-                              .host = request->host,
-                              .referer = field_value(request, FIELD_REFERER),
-                              .user_agent = field_value(request,
-                                                        FIELD_USER_AGENT),
-                              .status = response->status,
-                              .keep_alive = response->persists,
-                              .is_complete = times.last_ns != 0,
-                              .body_bytes = body_bytes(response),
-                              .sent_bytes = response->bytes_sent,
-                              .read_bytes = exchange->bytes_in};
+    struct log_entry entry = {
+        .event = LOG_EVENT_REQUEST,
+        .peer = exchange->peer,
+        .connection = h1->session.number,
+        .requests = h1->session.finished,
+        .request_line = request->line,
+        .method = request->method_name,
+        .target = request->target,
+        .path = request->path,
+        .query = request->query,
+        .protocol = protocol_of(request),
+        .host = request->host,
+        .referer = field_value(request, FIELD_REFERER),
+        .user_agent = field_value(request, FIELD_USER_AGENT),
+        .reason = reason_word((enum reason)response->reason),
+        .status = response->status,
+        .keep_alive = response->persists,
+        .is_complete = times.last_ns != 0,
+        .body_bytes = body_bytes(response),
+        .sent_bytes = response->bytes_sent,
+        .read_bytes = exchange->bytes_in};
 
     if (!entry.is_complete) /* it is broken off now */
         times.last_ns = now_read_ns();
@@ -65,6 +67,37 @@ void h1_log_exchange(const struct h1 *h1, const struct exchange *exchange)
     entry.service_ns = times.last_ns - times.first_ns;
     exchange_log_describe(exchange, &entry, &upstream);
     access_log_put(h1_context(h1)->access_log, &entry);
+}
+
+/* --- Standard error -------------------------------------------------------- */
+
+enum {
+    /* Refusals that are told of: so many at once, then one each. */
+    TOLD_AT_ONCE = 20,
+    TOLD_EVERY_MS = 50,
+    TOLD_LINE_BYTES_MAX = 200
+};
+
+void h1_tell_refusal(const struct h1 *h1, const struct exchange *exchange)
+{
+    struct session_context *context = h1_context(h1);
+    const struct response *response = &exchange->response;
+    struct bytes word = reason_word((enum reason)response->reason);
+    struct bytes text = reason_text((enum reason)response->reason);
+    struct bytes line = exchange->request.line;
+    char peer[ADDRESS_TEXT_MAX];
+    char more[LOG_HELD_BACK_BYTES];
+    uint64_t held_back;
+
+    if (!log_limit_allows_burst(&context->refusals, h1_now_ms(h1),
+                                TOLD_EVERY_MS, TOLD_AT_ONCE, &held_back))
+        return;
+    if (line.len > TOLD_LINE_BYTES_MAX)
+        line.len = TOLD_LINE_BYTES_MAX;
+    log_info("refused %.*s: %u %.*s: %.*s '%.*s'%s",
+             (int)address_format(exchange->peer, peer), peer, response->status,
+             (int)word.len, word.data, (int)text.len, text.data, (int)line.len,
+             line.len > 0 ? line.data : "", log_held_back(held_back, more));
 }
 
 /* --- Statistics ------------------------------------------------------------ */

@@ -85,6 +85,9 @@ static inline bool h1_is_drained(const struct h1 *h1)
 void h1_log_exchange(const struct h1 *h1, const struct exchange *exchange);
 void h1_count_exchange(const struct h1 *h1, const struct exchange *exchange);
 
+/* Tells the operator why a request was refused, who wants to know it. */
+void h1_tell_refusal(const struct h1 *h1, const struct exchange *exchange);
+
 /* Writes Server-Timing of all in the pipeline that has not begun. */
 void h1_time_sending(const struct h1 *h1);
 
@@ -104,9 +107,9 @@ void h1_begin_exchange(struct h1 *h1, struct exchange *exchange);
 /* Has the handler answer, and puts the exchange into the pipeline. */
 void h1_answer(struct h1 *h1, struct exchange *exchange);
 
-/* Puts an error there; closes: as the last. */
-void h1_answer_error(struct h1 *h1, struct exchange *exchange, unsigned status,
-                     bool closes);
+/* Puts a refusal there. */
+void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
+                       enum reason reason);
 
 /* Puts an answered exchange at the end of the pipeline. */
 void h1_put(struct h1 *h1, struct exchange *exchange);
@@ -119,9 +122,9 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange,
 /* Ends the connection with a response whose handler wants it so. */
 void h1_heed(struct h1 *h1, const struct response *response);
 
-/* Puts an error as the last answer into the pipeline, in the place of what is
+/* Puts a refusal as the last answer into the pipeline, in the place of what is
  * current. line: of the request, if that is known. False: no memory. */
-MUST_USE bool h1_refuse(struct h1 *h1, unsigned status, struct bytes line);
+MUST_USE bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line);
 
 /* Logs and counts an exchange of the pipeline, and gives it back. */
 void h1_finish_exchange(struct h1 *h1, struct exchange *exchange);

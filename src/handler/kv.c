@@ -62,6 +62,8 @@ void kv_fail_with(const struct kv *kv, struct exchange *exchange,
     buf_put(&fields, problem->fields);
     problem->fields = buf_bytes(&fields);
     problem_answer(&exchange->response, problem, kv->options.style);
+    if (problem->status == 400 || problem->status == 413)
+        exchange->response.reason = REASON_KEYS;
     buf_fini(&fields);
 }
 

@@ -1,3 +1,4 @@
+#include "handler/bad_request.h"
 #include "handler/proxy_priv.h"
 
 #include <stdio.h>
@@ -114,9 +115,6 @@ void proxy_answer_intercepted(struct transfer *transfer)
 void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
                           enum relay_verdict verdict)
 {
-    char text[160];
-    int len;
-
     if (verdict == RELAY_LAST) { /* an OPTIONS that was meant for us */
         exchange->response.status = 204;
         head_begin(&exchange->response.head, 204, proxy->options.style);
@@ -124,8 +122,5 @@ void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
         response_add_head(&exchange->response);
         return;
     }
-    len = snprintf(text, sizeof(text), "The request is not passed on: it %s.\n",
-                   relay_fault(verdict));
-    answer(proxy, exchange, relay_status(verdict), BYTES(""),
-           (struct bytes){text, (size_t)len});
+    bad_request_answer(exchange, relay_reason(verdict), proxy->options.style);
 }

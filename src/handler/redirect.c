@@ -1,3 +1,4 @@
+#include "handler/bad_request.h"
 #include "handler/redirect_priv.h"
 
 enum {
@@ -231,9 +232,9 @@ static void send_elsewhere(const struct redirect_rule *rule,
     redirect_put_target(&fields, rule, filling);
     buf_put_literal(&fields, "\r\n");
     if (fields.failed)
-        response_make_error(&exchange->response, 414, BYTES(""), style);
+        bad_request_answer(exchange, REASON_TARGET_TOO_LONG, style);
     else if (filling->host.len == 0 && says(rule->to, VARIABLE_HOST))
-        response_make_error(&exchange->response, 400, BYTES(""), style);
+        bad_request_answer(exchange, REASON_HOST_MISSING, style);
     else
         response_make_error(&exchange->response, rule->status,
                             buf_bytes(&fields), style);

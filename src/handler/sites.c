@@ -1,5 +1,6 @@
 #include "handler/sites_priv.h"
 
+#include "handler/bad_request.h"
 #include "handler/cors.h"
 #include "handler/error_pages.h"
 #include "handler/redirect.h"
@@ -20,7 +21,7 @@ static void answer_all(const struct sites *sites, struct exchange *exchange)
     struct response *response = &exchange->response;
 
     if (exchange->request.method != METHOD_OPTIONS) {
-        response_make_error(response, 400, BYTES(""), sites_style(sites));
+        bad_request_answer(exchange, REASON_TARGET_FORM, sites_style(sites));
         return;
     }
     response->status = 204;
@@ -134,6 +135,7 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
         *rest_out = raw;
         return place;
     }
+    exchange->path.fault = REASON_TARGET_TOO_LONG;
     if (raw.len > sizeof(sites->path) ||
         !path_clean(raw, sites->path, &exchange->path))
         return NULL;
@@ -142,6 +144,7 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
         return &sites->only->place;
     place = site_find(find_site(sites, exchange->request.host),
                       exchange->path.clean, rest_out);
+    exchange->path.fault = REASON_PATH_UNCLEAR;
     return place_is_misread(place, raw) ? NULL : place;
 }
 
@@ -151,8 +154,7 @@ static void answer_path(struct sites *sites, struct exchange *exchange)
     struct place *place = route(sites, exchange, &rest);
 
     if (!place)
-        response_make_error(&exchange->response, 400, BYTES(""),
-                            sites_style(sites));
+        bad_request_answer(exchange, exchange->path.fault, sites_style(sites));
     else if (place->is_plain)
         place->handler.answer(place->handler.self, exchange, rest);
     else

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "handler/bad_request.h"
 #include "handler/rate_limit.h"
 
 static void fail(const struct place *place, struct exchange *exchange,
@@ -95,7 +96,8 @@ bool place_is_overfull(const struct place *place, struct exchange *exchange)
     if (most == 0 || (exchange->request.content_length <= most &&
                       exchange->body_bytes <= most))
         return false;
-    fail(place, exchange, 413, BYTES(""));
+    bad_request_answer(exchange, REASON_BODY_TOO_LARGE,
+                       sites_style(place->sites));
     return true;
 }
 

@@ -14,6 +14,8 @@ static void fail(const struct static_files *files, struct response *response,
                  unsigned status)
 {
     response_make_error(response, status, BYTES(""), files->options.style);
+    if (status == 414) /* with what try-files put around it */
+        response->reason = REASON_TARGET_TOO_LONG;
 }
 
 /* --- Bodies ------------------------------------------------------------- */

@@ -73,26 +73,36 @@ static enum accept_precision precision_of(struct bytes range, struct bytes type)
     return bytes_eq(range, BYTES("*/*")) ? ACCEPT_ANY : ACCEPT_UNNAMED;
 }
 
+/* Goes through one more list; best is what was found so far. */
+static void weigh(struct bytes list, struct bytes type, struct accepted *best)
+{
+    while (list.len > 0) {
+        struct bytes member = take_until(&list, ',');
+        struct bytes range = take_until(&member, ';');
+        struct accepted found = {precision_of(range, type), weight_of(member)};
+
+        if (found.precision != ACCEPT_UNNAMED &&
+            (found.precision > best->precision ||
+             (found.precision == best->precision &&
+              found.weight >= best->weight)))
+            *best = found;
+    }
+}
+
+struct accepted accept_find_in(struct bytes value, struct bytes type)
+{
+    struct accepted best = {ACCEPT_UNNAMED, 0};
+
+    weigh(value, type, &best);
+    return best;
+}
+
 struct accepted accept_find(const struct request *request, struct bytes type)
 {
     const struct field *field = request_find(request, FIELD_ACCEPT);
     struct accepted best = {ACCEPT_UNNAMED, 0};
 
-    for (; field; field = request_next(request, field)) {
-        struct bytes rest = field->value;
-
-        while (rest.len > 0) {
-            struct bytes member = take_until(&rest, ',');
-            struct bytes range = take_until(&member, ';');
-            struct accepted found = {precision_of(range, type),
-                                     weight_of(member)};
-
-            if (found.precision != ACCEPT_UNNAMED &&
-                (found.precision > best.precision ||
-                 (found.precision == best.precision &&
-                  found.weight >= best.weight)))
-                best = found;
-        }
-    }
+    for (; field; field = request_next(request, field))
+        weigh(field->value, type, &best);
     return best;
 }

@@ -119,8 +119,22 @@ static enum method method_from(unsigned number)
     }
 }
 
-/* Returns 0 or the status to answer. */
-static unsigned take_apart(struct request *request, struct bytes head)
+/* What is left for http-parser to find fault with. */
+static enum reason reason_of(enum http_errno error,
+                             const struct request *request)
+{
+    bool has_coding = request_find(request, FIELD_TRANSFER_ENCODING);
+
+    if (error == HPE_INVALID_METHOD) /* a token, but none that is registered */
+        return REASON_METHOD;
+    if (error == HPE_INVALID_URL)
+        return REASON_TARGET_FORM;
+    if (error == HPE_UNEXPECTED_CONTENT_LENGTH && has_coding)
+        return REASON_LENGTH_AND_CODING;
+    return has_coding ? REASON_TRANSFER_ENCODING : REASON_CONTENT_LENGTH;
+}
+
+static enum reason take_apart(struct request *request, struct bytes head)
 {
     http_parser parser;
     enum http_errno error;
@@ -133,15 +147,13 @@ static unsigned take_apart(struct request *request, struct bytes head)
     request->field_count = 0;
     http_parser_execute(&parser, &parser_settings, head.data, head.len);
     error = HTTP_PARSER_ERRNO(&parser);
-    if (error == HPE_INVALID_METHOD)
-        return 501; /* a token, but no method that anybody registered */
     if (error != HPE_PAUSED)
-        return 400;
+        return reason_of(error, request);
     request->method = method_from(parser.method);
     request->minor = parser.http_minor;
     request->method_name = (struct bytes){
         head.data, strlen(http_method_str((enum http_method)parser.method))};
-    return 0;
+    return REASON_NONE;
 }
 
 /* http-parser knows no HTAB behind a Content-Length, though white space there
@@ -176,18 +188,19 @@ static void blank_query(char *copy, size_t len)
         memset(mark + 1, 'q', (size_t)(end - (mark + 1)));
 }
 
-static unsigned take_apart_plainly(struct request *request, struct bytes head)
+static enum reason take_apart_plainly(struct request *request,
+                                      struct bytes head)
 {
     char copy[HTTP1_HEAD_BYTES_MAX];
-    unsigned status;
+    enum reason reason;
 
     copy_without_tabs(copy, head);
     blank_query(copy, head.len);
-    status = take_apart(request, (struct bytes){copy, head.len});
+    reason = take_apart(request, (struct bytes){copy, head.len});
     request->target.data = head.data + (request->target.data - copy);
     request->method_name.data = head.data;
     move_fields(request->fields, request->field_count, copy, head.data);
-    return status;
+    return reason;
 }
 
 static bool take_reply(struct reply *reply, struct bytes head)
@@ -227,10 +240,10 @@ static const struct http1_rules request_rules = {
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,
-                               unsigned *status_out)
+                               enum reason *reason_out)
 {
     enum http1_verdict verdict = http1_find_end(&request_rules, progress, data,
-                                                len, used_out, status_out);
+                                                len, used_out, reason_out);
     const char *start = data + (progress->lines > 0 ? progress->start
                                                     : progress->line);
     const char *end;
@@ -243,12 +256,12 @@ enum http1_verdict http1_parse(struct http1_progress *progress,
     if (verdict == HTTP1_DONE) {
         struct bytes head = bytes_between(start, data + *used_out);
 
-        *status_out = take_apart(request, head);
-        if (*status_out == 400)
-            *status_out = take_apart_plainly(request, head);
-        if (*status_out == 0)
-            *status_out = http1_read_meaning(request);
-        if (*status_out != 0)
+        *reason_out = take_apart(request, head);
+        if (*reason_out != REASON_NONE)
+            *reason_out = take_apart_plainly(request, head);
+        if (*reason_out == REASON_NONE)
+            *reason_out = http1_read_meaning(request);
+        if (*reason_out != REASON_NONE)
             verdict = HTTP1_BAD;
     }
     return verdict;

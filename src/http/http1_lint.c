@@ -44,13 +44,14 @@ bool http1_escapes_are_valid(struct bytes text)
     return true;
 }
 
-unsigned http1_check_version(struct bytes version)
+enum reason http1_check_version(struct bytes version)
 {
     if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
         !is_digit(version.data[5]) || version.data[6] != '.' ||
         !is_digit(version.data[7]))
-        return 400;
-    return version.data[5] == '1' && version.data[7] <= '1' ? 0 : 505;
+        return REASON_REQUEST_LINE;
+    return version.data[5] == '1' && version.data[7] <= '1' ? REASON_NONE
+                                                            : REASON_VERSION;
 }
 
 /* The path is checked strictly: two readers of it must come to the same. What
@@ -64,18 +65,18 @@ static bool is_target(struct bytes target)
     struct bytes query;
 
     if (http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target))
-        return target.len > 0;
+        return true;
     mark = memchr(target.data, '?', target.len);
     if (!mark)
         return false;
     query = bytes_between(mark + 1, end);
     target = bytes_between(target.data, mark);
-    return target.len > 0 && http1_all_in(target, IN_TARGET) &&
-           http1_escapes_are_valid(target) && http1_all_in(query, IN_VALUE) &&
+    return http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target) &&
+           http1_all_in(query, IN_VALUE) &&
            !memchr(query.data, '\t', query.len);
 }
 
-unsigned http1_check_request_line(struct bytes line)
+enum reason http1_check_request_line(struct bytes line)
 {
     const char *end = line.data + line.len;
     const char *at = line.data;
@@ -84,16 +85,18 @@ unsigned http1_check_request_line(struct bytes line)
     while (at < end && http1_is_in(*at, IN_TOKEN))
         at++;
     if (at == line.data || at == end || *at != ' ')
-        return 400;
+        return REASON_REQUEST_LINE;
     target = ++at;
     at = memchr(at, ' ', (size_t)(end - at));
-    if (!at || !is_target(bytes_between(target, at)))
-        return 400;
+    if (!at || at == target)
+        return REASON_REQUEST_LINE;
+    if (!is_target(bytes_between(target, at)))
+        return REASON_TARGET_BYTES;
     return http1_check_version(bytes_between(at + 1, end));
 }
 
 /* name ":" value; no white space before the colon, none at the beginning. */
-static unsigned check_field_line(struct bytes line)
+static enum reason check_field_line(struct bytes line)
 {
     const char *end = line.data + line.len;
     const char *at = line.data;
@@ -102,43 +105,53 @@ static unsigned check_field_line(struct bytes line)
         at++;
     if (at == line.data || at == end || *at != ':' ||
         !http1_all_in(bytes_between(at + 1, end), IN_VALUE))
-        return 400;
-    return 0;
+        return REASON_FIELD_LINE;
+    return REASON_NONE;
 }
 
 /* The line under way: no control bytes, and CR only where LF may follow. So
  * that nobody waits for the end of what is already wrong. */
-static unsigned check_partial(const struct http1_rules *rules,
-                              const struct http1_progress *progress,
-                              const char *data, size_t len)
+static enum reason check_partial(const struct http1_rules *rules,
+                                 const struct http1_progress *progress,
+                                 const char *data, size_t len)
 {
     const char *end = data + len;
 
     if (len > progress->checked && end[-1] == '\r')
         end--; /* of the line's end, not of the line */
     if (!http1_all_in(bytes_between(data + progress->checked, end), IN_VALUE))
-        return 400;
+        return REASON_CONTROL_BYTE;
     if (progress->lines == 0 &&
         end - (data + progress->line) > rules->first_bytes_max)
-        return 414;
-    return len - progress->start > rules->head_bytes_max ? 431 : 0;
+        return REASON_TARGET_TOO_LONG;
+    return len - progress->start > rules->head_bytes_max ? REASON_HEAD_TOO_LARGE
+                                                         : REASON_NONE;
 }
 
-static unsigned check_line(const struct http1_rules *rules,
-                           struct http1_progress *progress, struct bytes line)
+static enum reason check_line(const struct http1_rules *rules,
+                              struct http1_progress *progress,
+                              struct bytes line)
 {
     if (progress->lines > REQUEST_FIELDS_MAX) /* that of replies, too */
-        return 431;
+        return REASON_TOO_MANY_FIELDS;
     if (progress->lines++ > 0)
         return check_field_line(line);
     progress->start = (uint16_t)progress->line;
-    return line.len > rules->first_bytes_max ? 414 : rules->check_first(line);
+    return line.len > rules->first_bytes_max ? REASON_TARGET_TOO_LONG
+                                             : rules->check_first(line);
+}
+
+/* A complete line that is refused: a control byte in it is why, as it would
+ * have been before the line was complete. */
+static enum reason fault_in(struct bytes line, enum reason reason)
+{
+    return http1_all_in(line, IN_VALUE) ? reason : REASON_CONTROL_BYTE;
 }
 
 enum http1_verdict http1_find_end(const struct http1_rules *rules,
                                   struct http1_progress *progress,
                                   const char *data, size_t len,
-                                  size_t *used_out, unsigned *status_out)
+                                  size_t *used_out, enum reason *reason_out)
 {
     const char *lf;
 
@@ -146,26 +159,31 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
                         len - progress->checked))) {
         struct bytes line = bytes_between(data + progress->line, lf);
 
-        *status_out = 400;
-        if (line.len == 0 || line.data[--line.len] != '\r')
+        if (line.len == 0 || line.data[line.len - 1] != '\r') {
+            *reason_out = fault_in(line, REASON_LINE_END);
             return HTTP1_BAD;
+        }
+        line.len--;
         *used_out = (size_t)(lf - data) + 1;
         if (line.len == 0 && progress->lines > 0) {
-            *status_out = 431;
+            *reason_out = REASON_HEAD_TOO_LARGE;
             return *used_out - progress->start > rules->head_bytes_max
                        ? HTTP1_BAD
                        : HTTP1_DONE;
         }
-        if (line.len == 0) {
-            if (progress->line >= 2u * rules->leading_crlf_max)
-                return HTTP1_BAD;
-        } else if ((*status_out = check_line(rules, progress, line)) != 0) {
+        *reason_out = REASON_NONE;
+        if (line.len > 0)
+            *reason_out = check_line(rules, progress, line);
+        else if (progress->line >= 2u * rules->leading_crlf_max)
+            *reason_out = REASON_EMPTY_LINES;
+        if (*reason_out != REASON_NONE) {
+            *reason_out = fault_in(line, *reason_out);
             return HTTP1_BAD;
         }
         progress->line = progress->checked = (uint32_t)*used_out;
     }
-    *status_out = check_partial(rules, progress, data, len);
-    if (*status_out != 0)
+    *reason_out = check_partial(rules, progress, data, len);
+    if (*reason_out != REASON_NONE)
         return HTTP1_BAD;
     progress->checked = (uint32_t)len;
     if (len > progress->line && data[len - 1] == '\r')

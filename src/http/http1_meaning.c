@@ -44,17 +44,19 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
-static unsigned read_host(struct request *request)
+static enum reason read_host(struct request *request)
 {
     const struct field *host = request_find(request, FIELD_HOST);
 
     request->host = (struct bytes){"", 0};
     if (!host)
-        return request->minor == 0 ? 0 : 400;
-    if (request_next(request, host) || !is_authority(host->value))
-        return 400;
+        return request->minor == 0 ? REASON_NONE : REASON_HOST_MISSING;
+    if (request_next(request, host))
+        return REASON_HOST_TWICE;
+    if (!is_authority(host->value))
+        return REASON_HOST_INVALID;
     request->host = host->value;
-    return 0;
+    return REASON_NONE;
 }
 
 static void split_query(struct request *request, struct bytes path)
@@ -71,7 +73,7 @@ static void split_query(struct request *request, struct bytes path)
 
 /* http://authority[/path][?query]; the authority replaces Host (9112 3.2.2).
  * Other schemes are not ours to serve. */
-static unsigned read_absolute_target(struct request *request)
+static enum reason read_absolute_target(struct request *request)
 {
     static const struct bytes scheme = {"http://", 7};
     struct bytes rest = request->target;
@@ -79,13 +81,13 @@ static unsigned read_absolute_target(struct request *request)
 
     if (rest.len < scheme.len ||
         !bytes_ieq((struct bytes){rest.data, scheme.len}, scheme))
-        return 400;
+        return REASON_TARGET_FORM;
     rest.data += scheme.len;
     rest.len -= scheme.len;
     while (len < rest.len && rest.data[len] != '/' && rest.data[len] != '?')
         len++;
     if (!is_authority((struct bytes){rest.data, len}))
-        return 400;
+        return REASON_TARGET_FORM;
     request->host = (struct bytes){rest.data, len};
     split_query(request, (struct bytes){rest.data + len, rest.len - len});
     if (request->path.len == 0)
@@ -93,10 +95,10 @@ static unsigned read_absolute_target(struct request *request)
                                 !request->query.data
                             ? BYTES("*")
                             : BYTES("/");
-    return 0;
+    return REASON_NONE;
 }
 
-static unsigned read_target(struct request *request)
+static enum reason read_target(struct request *request)
 {
     struct bytes target = request->target;
 
@@ -105,16 +107,17 @@ static unsigned read_target(struct request *request)
         /* The port must be there, and not be empty (RFC 9110 9.3.6). */
         return is_authority(target) && memchr(target.data, ':', target.len) &&
                        is_digit(target.data[target.len - 1])
-                   ? 0
-                   : 400;
+                   ? REASON_NONE
+                   : REASON_TARGET_FORM;
     }
     if (target.data[0] == '/') {
         split_query(request, target);
-        return 0;
+        return REASON_NONE;
     }
     if (bytes_eq(target, BYTES("*"))) {
         split_query(request, target);
-        return request->method == METHOD_OPTIONS ? 0 : 400;
+        return request->method == METHOD_OPTIONS ? REASON_NONE
+                                                 : REASON_TARGET_FORM;
     }
     return read_absolute_target(request);
 }
@@ -152,22 +155,22 @@ bool http1_read_length(struct bytes value, uint64_t *length_out)
     return value.len > 0;
 }
 
-static unsigned read_content_length(struct request *request)
+static enum reason read_content_length(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_CONTENT_LENGTH);
 
     request->content_length = 0;
     if (!field)
-        return 0;
+        return REASON_NONE;
     return !request_next(request, field) &&
                    http1_read_length(field->value, &request->content_length)
-               ? 0
-               : 400;
+               ? REASON_NONE
+               : REASON_CONTENT_LENGTH;
 }
 
 /* RFC 9112 6.1 and 6.3. Only the one coding "chunked" is understood; a list
  * that ends in it but names others first is 501, all else 400. */
-static unsigned read_transfer_encoding(struct request *request)
+static enum reason read_transfer_encoding(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_TRANSFER_ENCODING);
     struct bytes list;
@@ -176,20 +179,21 @@ static unsigned read_transfer_encoding(struct request *request)
 
     request->is_chunked = false;
     if (!field)
-        return 0;
-    if (request_next(request, field) || request->minor == 0 ||
-        request_find(request, FIELD_CONTENT_LENGTH))
-        return 400;
+        return REASON_NONE;
+    if (request_find(request, FIELD_CONTENT_LENGTH))
+        return REASON_LENGTH_AND_CODING;
+    if (request_next(request, field) || request->minor == 0)
+        return REASON_TRANSFER_ENCODING;
     list = field->value;
     while (field_next_member(&list, &member)) {
         if (member.len == 0)
-            return 400;
+            return REASON_TRANSFER_ENCODING;
         request->is_chunked = bytes_ieq(member, BYTES("chunked"));
         members++;
     }
     if (!request->is_chunked)
-        return 400;
-    return members == 1 ? 0 : 501;
+        return REASON_TRANSFER_ENCODING;
+    return members == 1 ? REASON_NONE : REASON_CODING_UNKNOWN;
 }
 
 /* RFC 9110 10.1.1; from HTTP/1.0 the expectation means nothing. */
@@ -209,16 +213,16 @@ static void read_expect(struct request *request)
     }
 }
 
-unsigned http1_read_meaning(struct request *request)
+enum reason http1_read_meaning(struct request *request)
 {
-    unsigned status;
+    enum reason reason;
 
-    if ((status = read_host(request)) != 0 ||
-        (status = read_target(request)) != 0 ||
-        (status = read_content_length(request)) != 0 ||
-        (status = read_transfer_encoding(request)) != 0)
-        return status;
+    if ((reason = read_host(request)) != REASON_NONE ||
+        (reason = read_target(request)) != REASON_NONE ||
+        (reason = read_content_length(request)) != REASON_NONE ||
+        (reason = read_transfer_encoding(request)) != REASON_NONE)
+        return reason;
     read_connection(request);
     read_expect(request);
-    return 0;
+    return REASON_NONE;
 }

@@ -34,9 +34,12 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
     return every == set;
 }
 
+/* What only a reply can be refused for: its status is none. */
+#define REASON_REPLY_STATUS REASON_COUNT
+
 /* What the heads of requests, or of replies, are like. */
 struct http1_rules {
-    unsigned (*check_first)(struct bytes line); /* 0, or what is BAD then */
+    enum reason (*check_first)(struct bytes line);
     uint32_t head_bytes_max;
     uint32_t first_bytes_max; /* of the first line */
     uint8_t leading_crlf_max; /* empty lines before it */
@@ -44,19 +47,18 @@ struct http1_rules {
 
 /* Looks for the end of the head, checking each line as it is complete and
  * what there is of the last one. HTTP1_DONE: *used_out is the head's length;
- * HTTP1_BAD: *status_out is set, to what check_first said, 400 for a line, 414
- * for a first line and 431 for a head that is too long. */
+ * HTTP1_BAD: *reason_out is set, to what check_first said, or by itself. */
 enum http1_verdict http1_find_end(const struct http1_rules *rules,
                                   struct http1_progress *progress,
                                   const char *data, size_t len,
-                                  size_t *used_out, unsigned *status_out);
+                                  size_t *used_out, enum reason *reason_out);
 
-/* method SP target SP version. Returns 0 or the status to answer. */
-unsigned http1_check_request_line(struct bytes line);
+/* method SP target SP version. */
+enum reason http1_check_request_line(struct bytes line);
 
 /* Whether a version's eight bytes are one: "HTTP/" DIGIT "." DIGIT, and then
- * whether it is 1.0 or 1.1. Returns 0, 400 or 505. */
-unsigned http1_check_version(struct bytes version);
+ * whether it is 1.0 or 1.1: REASON_NONE, _REQUEST_LINE or _VERSION. */
+enum reason http1_check_version(struct bytes version);
 
 /* Fills in the fields of a reply, of which all of the head has been checked,
  * and its version. False: http-parser has found a fault even so. */
@@ -69,8 +71,7 @@ MUST_USE bool http1_read_length(struct bytes value, uint64_t *length_out);
 bool http1_escapes_are_valid(struct bytes text);
 
 /* Reads target, Host, Content-Length, Transfer-Encoding, Connection and
- * Expect of a request whose fields are set. Returns 0 or the status to
- * answer. */
-unsigned http1_read_meaning(struct request *request);
+ * Expect of a request whose fields are set. */
+enum reason http1_read_meaning(struct request *request);
 
 #endif

@@ -15,27 +15,27 @@ static bool is_digit(char c)
 }
 
 /* version SP status [ SP [ reason ] ], RFC 9112 4. The second SP must be sent,
- * but some leave it out with the reason, and nobody can mistake that. 502 is
- * for a status that is none (RFC 9110 15). */
-static unsigned check_status_line(struct bytes line)
+ * but some leave it out with the reason, and nobody can mistake that. What is
+ * no status is told apart (RFC 9110 15). */
+static enum reason check_status_line(struct bytes line)
 {
     const char *end = line.data + line.len;
     const char *status = line.data + STATUS_AT;
-    unsigned fault;
+    enum reason fault;
 
     if (line.len < STATUS_AT || status[-1] != ' ')
-        return 400;
+        return REASON_REQUEST_LINE;
     fault = http1_check_version(bytes_between(line.data, status - 1));
-    if (fault != 0)
+    if (fault != REASON_NONE)
         return fault;
     if (end - status < 3 || !is_digit(status[0]) || !is_digit(status[1]) ||
         !is_digit(status[2]) || *status < '1' || *status > '5')
-        return 502;
+        return REASON_REPLY_STATUS;
     if (line.len >= REASON_AT &&
         (line.data[REASON_AT - 1] != ' ' ||
          !http1_all_in(bytes_between(line.data + REASON_AT, end), IN_VALUE)))
-        return 400;
-    return 0;
+        return REASON_REQUEST_LINE;
+    return REASON_NONE;
 }
 
 static const struct http1_rules reply_rules = {
@@ -44,15 +44,16 @@ static const struct http1_rules reply_rules = {
     .first_bytes_max = REPLY_HEAD_BYTES_MAX,
 };
 
-static const char *fault_of(unsigned status, bool is_first)
+static const char *fault_of(enum reason reason, bool is_first)
 {
-    switch (status) {
-    case 431:
-    case 414:
+    switch ((int)reason) {
+    case REASON_HEAD_TOO_LARGE:
+    case REASON_TOO_MANY_FIELDS:
+    case REASON_TARGET_TOO_LONG:
         return "has a head that is too large";
-    case 502:
+    case REASON_REPLY_STATUS:
         return "has a status that is none";
-    case 505:
+    case REASON_VERSION:
         return "is not in HTTP/1.0 or HTTP/1.1";
     default:
         return is_first ? "does not begin with a status line"
@@ -164,9 +165,9 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
                                      struct reply *reply, size_t *used_out,
                                      const char **fault_out)
 {
-    unsigned status = 0;
+    enum reason reason = REASON_NONE;
     enum http1_verdict verdict = http1_find_end(&reply_rules, progress, data,
-                                                len, used_out, &status);
+                                                len, used_out, &reason);
     /* A line that is found wrong when it is complete has been counted. */
     bool is_first = progress->lines == 0 ||
                     (progress->lines == 1 && progress->line == 0);
@@ -175,7 +176,7 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
         return HTTP1_MORE;
     *progress = (struct http1_progress){0};
     if (verdict == HTTP1_BAD) {
-        *fault_out = fault_of(status, is_first);
+        *fault_out = fault_of(reason, is_first);
         return HTTP1_BAD;
     }
     *fault_out = take_apart(reply, (struct bytes){data, *used_out});

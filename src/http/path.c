@@ -26,8 +26,9 @@ static bool is_usual(struct bytes raw)
 }
 
 /* Writes the first segment of text to out, decoded, and moves text past it,
- * to its slash or to the end. False: a broken escape, a NUL or a slash. */
-static bool decode_segment(struct bytes *text, char *out, size_t *len_out)
+ * to its slash or to the end. A broken escape, a NUL or a slash is refused. */
+static enum reason decode_segment(struct bytes *text, char *out,
+                                  size_t *len_out)
 {
     const char *at = text->data;
     const char *end = text->data + text->len;
@@ -39,18 +40,20 @@ static bool decode_segment(struct bytes *text, char *out, size_t *len_out)
         if (c == '%') {
             int value = percent_value(at, end);
 
-            if (value < 0 || value == '/')
-                return false;
+            if (value < 0)
+                return REASON_TARGET_BYTES;
+            if (value == '/')
+                return REASON_ENCODED_SLASH;
             c = (char)value;
             at += 2;
         }
         if (c == '\0')
-            return false;
+            return REASON_ENCODED_NUL;
         *to++ = c;
     }
     *text = bytes_between(at, end);
     *len_out = (size_t)(to - out);
-    return true;
+    return REASON_NONE;
 }
 
 /* Whether a segment of the clean path begins with a dot. */
@@ -90,11 +93,14 @@ static bool clean_unusual(struct bytes raw, char *out, struct path *path_out)
         if (len == 0 || out[len - 1] != '/')
             out[len++] = '/';
         segment = out + len;
-        if (!decode_segment(&raw, out + len, &segment_len))
+        path_out->fault = decode_segment(&raw, out + len, &segment_len);
+        if (path_out->fault != REASON_NONE)
             return false;
         if (segment_len == 2 && memcmp(segment, "..", 2) == 0) {
-            if (len == 1)
+            if (len == 1) {
+                path_out->fault = REASON_ABOVE_ROOT;
                 return false;
+            }
             do
                 len--;
             while (out[len - 1] != '/');
@@ -109,6 +115,7 @@ static bool clean_unusual(struct bytes raw, char *out, struct path *path_out)
 
 bool path_clean(struct bytes raw, char *out, struct path *path_out)
 {
+    path_out->fault = REASON_TARGET_FORM;
     if (raw.len == 0 || *raw.data != '/')
         return false;
     if (!is_usual(raw))

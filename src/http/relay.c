@@ -4,47 +4,25 @@
 
 /* --- What both ways have in common --------------------------------------- */
 
-unsigned relay_status(enum relay_verdict verdict)
+enum reason relay_reason(enum relay_verdict verdict)
 {
     switch (verdict) {
     case RELAY_BAD_CONNECTION:
+        return REASON_CONNECTION_FIELD;
     case RELAY_BAD_TARGET:
+        return REASON_PATH_UNCLEAR;
     case RELAY_BAD_COUNT:
-        return 400;
+        return REASON_MAX_FORWARDS;
     case RELAY_TOO_LARGE:
-        return 431;
-    case RELAY_BAD_SWITCH:
-        return 502;
+        return REASON_HEAD_TOO_LARGE;
     case RELAY_LOOP:
-        return 508;
+        return REASON_LOOP;
+    case RELAY_BAD_SWITCH:
     case RELAY_DONE:
     case RELAY_LAST:
         break;
     }
-    return 200;
-}
-
-const char *relay_fault(enum relay_verdict verdict)
-{
-    switch (verdict) {
-    case RELAY_DONE:
-        break;
-    case RELAY_BAD_CONNECTION:
-        return "has a Connection field that takes away others";
-    case RELAY_BAD_TARGET:
-        return "has a path that is read in more than one way";
-    case RELAY_BAD_COUNT:
-        return "has a Max-Forwards that is no number";
-    case RELAY_BAD_SWITCH:
-        return "switches to a protocol that nobody asked for";
-    case RELAY_LOOP:
-        return "comes round in a loop";
-    case RELAY_LAST:
-        return "goes no further by its Max-Forwards";
-    case RELAY_TOO_LARGE:
-        return "has a head that is too large to go on";
-    }
-    return "goes on";
+    return REASON_NONE;
 }
 
 bool relay_has_prefix(struct bytes name, struct bytes prefix)

@@ -20,6 +20,7 @@ void response_init(struct response *response)
     response->is_timed = false;
     response->is_error = false;
     response->is_edited = false;
+    response->reason = REASON_NONE;
     response->extra_count = 0;
     response->cache_use = RESPONSE_CACHE_UNASKED;
     response->is_waiting = false;
@@ -306,6 +307,16 @@ void response_make_short(struct response *response, unsigned status,
                          struct bytes text, const struct response_style *style)
 {
     struct short_body body = {.type = type, .text = text};
+
+    make_short(response, status, extra_fields, &body, style);
+}
+
+void response_make_error_text(struct response *response, unsigned status,
+                              struct bytes extra_fields, struct bytes type,
+                              struct bytes text,
+                              const struct response_style *style)
+{
+    struct short_body body = {.type = type, .text = text, .is_error = true};
 
     make_short(response, status, extra_fields, &body, style);
 }

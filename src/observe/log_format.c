@@ -8,8 +8,7 @@
 #define AT(member) offsetof(struct log_entry, member)
 #define OF_UPSTREAM(member) offsetof(struct log_upstream, member)
 
-/* In the order in which they are listed; what is told of a close alone comes
- * last, and is not for templates of the operator's own. */
+/* In the order in which they are listed. */
 static const struct field {
     const char *name;
     enum log_kind kind;
@@ -50,7 +49,7 @@ static const struct field {
     {"reason", LOG_REASON, 0},
 };
 
-enum { FIELDS = sizeof(fields) / sizeof(fields[0]), OWN_FIELDS = FIELDS - 1 };
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
 #define COMMON "%{remote} - - [%{time}] \"%{request}\" %{status} %{bytes}"
 
@@ -96,8 +95,7 @@ struct compiler {
     struct log_template *template;
     struct log_needs *needs;
     unsigned *header_count;
-    unsigned growth;      /* of a byte of a text */
-    unsigned field_count; /* fields that may be named */
+    unsigned growth; /* of a byte of a text */
     char *fault;
 };
 
@@ -117,7 +115,7 @@ static bool refuse_field(const struct compiler *compiler, struct bytes field)
     char known[LOG_FAULT_BYTES_MAX];
     size_t len = 0;
 
-    for (unsigned i = 0; i < compiler->field_count && len < sizeof(known); i++)
+    for (unsigned i = 0; i < FIELDS && len < sizeof(known); i++)
         len += (size_t)snprintf(known + len, sizeof(known) - len, " %s",
                                 fields[i].name);
     return refuse(compiler,
@@ -126,10 +124,9 @@ static bool refuse_field(const struct compiler *compiler, struct bytes field)
                   field.len < 40 ? (int)field.len : 40, field.data, known);
 }
 
-static const struct field *find_field(const struct compiler *compiler,
-                                      struct bytes name)
+static const struct field *find_field(struct bytes name)
 {
-    for (unsigned i = 0; i < compiler->field_count; i++)
+    for (unsigned i = 0; i < FIELDS; i++)
         if (bytes_eq(bytes_of(fields[i].name), name))
             return &fields[i];
     return NULL;
@@ -179,7 +176,7 @@ static bool set_header(const struct compiler *compiler, struct log_step *step,
 static bool set_field(const struct compiler *compiler, struct log_step *step,
                       struct bytes name)
 {
-    const struct field *field = find_field(compiler, name);
+    const struct field *field = find_field(name);
     struct bytes header;
     enum log_kind kind;
 
@@ -304,8 +301,6 @@ int log_format_compile(struct log_format *format, const char *text,
                                     .needs = &format->needs,
                                     .header_count = &headers,
                                     .growth = log_format_growth(format),
-                                    .field_count = preset == &own ? OWN_FIELDS
-                                                                  : FIELDS,
                                     .fault = fault};
 
         if (preset->templates[i] && !compile(&compiler, preset->templates[i]))

@@ -207,9 +207,16 @@ static struct bytes find_text(const struct log_entry *entry,
                        : BYTES("");
 }
 
+/* One of the server's own, which needs no escapes; or none. */
+static char *put_word(char *at, struct bytes word, bool is_json)
+{
+    return word.len == 0 && !is_json ? put(at, "-", 1)
+                                     : put(at, word.data, word.len);
+}
+
 static char *put_step(char *at, const struct log_step *step,
                       const struct log_dates *dates, unsigned worker,
-                      const struct log_entry *entry)
+                      const struct log_entry *entry, bool is_json)
 {
     switch ((enum log_kind)step->kind) {
     case LOG_TEXT: /* the caller's, as the other texts are */
@@ -240,7 +247,7 @@ static char *put_step(char *at, const struct log_step *step,
     case LOG_WORKER:
         return put_number(at, worker);
     case LOG_REASON:
-        return put(at, entry->reason.data, entry->reason.len);
+        return put_word(at, entry->reason, is_json);
     case LOG_UPSTREAM_NUMBER:
         return put_upstream(at, entry, step, 1);
     case LOG_UPSTREAM_US:
@@ -285,7 +292,7 @@ bool log_line_put(struct buf *out, const struct log_format *format,
             at = put_text(at, find_text(entry, step), template->text_max,
                           format->is_json);
         else
-            at = put_step(at, step, dates, worker, entry);
+            at = put_step(at, step, dates, worker, entry, format->is_json);
     }
     *at++ = '\n';
     out->len = (size_t)(at - out->data);

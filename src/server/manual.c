@@ -1,5 +1,6 @@
 #include "server/manual.h"
 
+#include "http/reason.h"
 #include "io/small_file.h"
 #include "server/config_section.h"
 #include "server/config_site.h"
@@ -242,6 +243,25 @@ static void print_usages(FILE *to)
     }
 }
 
+static void print_reasons(FILE *to)
+{
+    fputs(".SH REFUSED REQUESTS\n"
+          "The answer to a request that cannot be taken says why, and so do\n"
+          "the field \\fBreason\\fR of the access log, and standard error "
+          "from\n"
+          "\\fB\\-\\-log\\-level info\\fR on, by these words:\n",
+          to);
+    for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
+        enum reason reason = (enum reason)i;
+
+        fputs(".TP\n.B ", to);
+        print_text(to, reason_word(reason).data);
+        fprintf(to, "\n%u: ", reason_status(reason));
+        print_text(to, reason_text(reason).data);
+        fputs("\n", to);
+    }
+}
+
 void manual_print_program(FILE *to)
 {
     print_head(to, "sprintd", 8,
@@ -279,6 +299,7 @@ void manual_print_program(FILE *to)
     fputs(commands, to);
     fputs(signals, to);
     fputs(statuses, to);
+    print_reasons(to);
     fputs(surroundings, to);
     fputs(examples, to);
 }

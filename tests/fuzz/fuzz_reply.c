@@ -36,10 +36,10 @@ static void ask(struct request *request, unsigned which)
     const char *text = questions[which % 4];
     struct http1_progress progress = {0};
     size_t used;
-    unsigned status;
+    enum reason reason;
 
     request->many = NULL; /* it has few */
-    CHECK(http1_parse(&progress, text, strlen(text), request, &used, &status) ==
+    CHECK(http1_parse(&progress, text, strlen(text), request, &used, &reason) ==
           HTTP1_DONE);
 }
 

@@ -329,10 +329,10 @@ static void decide(const struct request *request)
         check_error(status, request);
 }
 
-static bool is_head_status(unsigned status)
+static bool is_of_head(enum reason reason)
 {
-    return status == 400 || status == 414 || status == 431 || status == 501 ||
-           status == 505;
+    return reason > REASON_NONE && reason < REASON_EXPECTATION &&
+           reason != REASON_HEAD_TIMEOUT;
 }
 
 /* Takes one request with its body off the front of text. False: it is not
@@ -351,9 +351,9 @@ static bool take_request(struct bytes *text, size_t split)
     case HTTP1_MORE:
         break;
     case HTTP1_BAD:
-        CHECK(is_head_status(whole.status));
+        CHECK(is_of_head(whole.reason));
         CHECK(is_inside(whole.request.line, whole.copy, text->len));
-        check_error(whole.status, NULL);
+        check_error(reason_status(whole.reason), NULL);
         break;
     case HTTP1_DONE:
         check_request(&whole.request, whole.copy, whole.used);

@@ -54,7 +54,7 @@ static inline bool has_control(struct bytes text)
 struct reading {
     enum http1_verdict verdict;
     size_t used;
-    unsigned status;
+    enum reason reason;
     struct request request;
     struct field many[REQUEST_FIELDS_MAX];
     char *copy; /* what the request's views point into */
@@ -72,7 +72,7 @@ static inline void read_head(struct reading *reading, struct bytes text,
         reading->copy = copy_of(text.data, len);
         reading->verdict = http1_parse(&progress, reading->copy, len,
                                        &reading->request, &reading->used,
-                                       &reading->status);
+                                       &reading->reason);
         if (reading->verdict != HTTP1_MORE || len == text.len)
             return;
         free(reading->copy);

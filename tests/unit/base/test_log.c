@@ -321,6 +321,26 @@ static void a_message_ends_with_how_many_it_held_back(void **state)
                         " (18446744073709551615 more like it)");
 }
 
+static void a_burst_is_let_through_and_then_one_each(void **state)
+{
+    struct log_limit limit = {0};
+    uint64_t held_back = 99;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_true(log_limit_allows_burst(&limit, 1000, 50, 3, &held_back));
+        assert_int_equal(held_back, 0);
+    }
+    assert_false(log_limit_allows_burst(&limit, 1000, 50, 3, &held_back));
+    assert_false(log_limit_allows_burst(&limit, 1049, 50, 3, &held_back));
+    assert_true(log_limit_allows_burst(&limit, 1050, 50, 3, &held_back));
+    assert_int_equal(held_back, 2);
+    assert_false(log_limit_allows_burst(&limit, 1099, 50, 3, &held_back));
+    for (int i = 0; i < 3; i++)
+        assert_true(log_limit_allows_burst(&limit, 5000, 50, 3, &held_back));
+    assert_false(log_limit_allows_burst(&limit, 5000, 50, 3, &held_back));
+}
+
 int main(void)
 {
 #define LISTENING(test) \
@@ -344,6 +364,7 @@ int main(void)
         cmocka_unit_test(the_rest_of_a_flood_is_counted),
         cmocka_unit_test(what_was_told_is_counted_no_more),
         cmocka_unit_test(a_message_ends_with_how_many_it_held_back),
+        cmocka_unit_test(a_burst_is_let_through_and_then_one_each),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static inline void ask(const char *line, const char *fields)
     static char text[HTTP1_HEAD_BYTES_MAX];
     struct http1_progress progress = {0};
     struct response *response = &exchange.response;
-    unsigned status;
+    enum reason reason;
     size_t used;
     int len = snprintf(text, sizeof(text), "%s HTTP/1.1\r\nHost: h\r\n%s\r\n",
                        line, fields);
@@ -40,8 +40,8 @@ static inline void ask(const char *line, const char *fields)
     assert_in_range(len, 1, sizeof(text) - 1);
     response_fini(response);
     if (http1_parse(&progress, text, (size_t)len, &exchange.request, &used,
-                    &status) != HTTP1_DONE)
-        fail_msg("'%s' is refused with %u", text, status);
+                    &reason) != HTTP1_DONE)
+        fail_msg("'%s' is refused: %s", text, reason_word(reason).data);
     response_init(response);
     response->persists = true;
     response->is_head = exchange.request.method == METHOD_HEAD;

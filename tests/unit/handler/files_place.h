@@ -146,14 +146,15 @@ static inline void ask_as(const char *request, bool persists)
     struct handler handler = static_files_handler(files);
     struct http1_progress progress = {0};
     struct response *response = &exchange.response;
-    unsigned status;
+    enum reason reason;
     size_t used;
     size_t len;
 
     answer = (struct answer){.body = answer.text};
     if (http1_parse(&progress, request, strlen(request), &exchange.request,
-                    &used, &status) != HTTP1_DONE) {
-        answer.status = status; /* it does not even come to the handler */
+                    &used, &reason) != HTTP1_DONE) {
+        /* It does not even come to the handler. */
+        answer.status = reason_status(reason);
         return;
     }
     response_init(response);

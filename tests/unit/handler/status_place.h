@@ -128,13 +128,13 @@ static inline void ask_at(struct exchange *exchange, const char *host,
     struct handler handler = status_handler(status);
     struct http1_progress progress = {0};
     size_t used;
-    unsigned code;
+    enum reason reason;
 
     snprintf(request, sizeof(request),
              "%s /_s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n", method, rest, host,
              fields);
     assert_int_equal(http1_parse(&progress, request, strlen(request),
-                                 &exchange->request, &used, &code),
+                                 &exchange->request, &used, &reason),
                      HTTP1_DONE);
     exchange->peer = exchange->neighbour = &peer;
     response_init(&exchange->response);

@@ -149,7 +149,7 @@ static void begin(const char *method, const char *host, const char *target)
     struct handler handler = sites_handler(sites);
     struct http1_progress progress = {0};
     struct response *response = &exchange.response;
-    unsigned status;
+    enum reason reason;
     size_t len = 0;
     size_t used;
 
@@ -159,8 +159,9 @@ static void begin(const char *method, const char *host, const char *target)
     response->persists = true;
     exchange.on_done = NULL;
     if (http1_parse(&progress, request, strlen(request), &exchange.request,
-                    &used, &status) != HTTP1_DONE) {
-        response->status = (uint16_t)status; /* it does not even come here */
+                    &used, &reason) != HTTP1_DONE) {
+        /* It does not even come here. */
+        response->status = (uint16_t)reason_status(reason);
         return;
     }
     handler.answer(handler.self, &exchange, exchange.request.path);

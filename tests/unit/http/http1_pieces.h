@@ -19,9 +19,10 @@ enum { DUMP_BYTES_MAX = 1 << 20 };
 /* What came of reading a text, in whatever pieces it came in. */
 struct outcome {
     enum http1_verdict verdict;
-    unsigned status; /* of HTTP1_BAD */
-    size_t read;     /* how many bytes were there when the verdict fell */
-    size_t used;     /* of HTTP1_DONE */
+    enum reason reason; /* of HTTP1_BAD */
+    unsigned status;    /* that it has */
+    size_t read;        /* how many bytes were there when the verdict fell */
+    size_t used;        /* of HTTP1_DONE */
     struct request request;
     struct field many[REQUEST_FIELDS_MAX];
     char *copy;      /* what the request's views point into */
@@ -84,10 +85,12 @@ static inline void read_in_steps(struct outcome *outcome, struct bytes text,
         if (len > 0)
             memcpy(outcome->copy, text.data, len);
         outcome->read = len;
-        outcome->used = outcome->status = 0;
+        outcome->used = 0;
+        outcome->reason = REASON_NONE;
         outcome->verdict = http1_parse(&progress, outcome->copy, len,
                                        &outcome->request, &outcome->used,
-                                       &outcome->status);
+                                       &outcome->reason);
+        outcome->status = reason_status(outcome->reason);
         assert_memory_equal(outcome->copy, text.data, len);
         if (outcome->verdict != HTTP1_MORE || len == text.len)
             break;
@@ -162,7 +165,7 @@ static inline void assert_same_in_steps(const struct outcome *whole,
         assert_views_are_inside(&split);
     }
     if (whole->verdict == HTTP1_BAD && has_one_fault)
-        assert_int_equal(split.status, whole->status);
+        assert_int_equal(split.reason, whole->reason);
     outcome_fini(&split);
 }
 

@@ -318,15 +318,15 @@ static void nothing_is_left_of_the_request_before(void **state)
     struct request request = {.many = NULL}; /* it has few fields */
     struct buf dump;
     size_t used;
-    unsigned status;
+    enum reason reason;
 
     (void)state;
     read_fields(&fresh, after);
     assert_int_equal(http1_parse(&progress, before, sizeof(before) - 1,
-                                 &request, &used, &status),
+                                 &request, &used, &reason),
                      HTTP1_DONE);
     assert_int_equal(http1_parse(&progress, after, sizeof(after) - 1, &request,
-                                 &used, &status),
+                                 &used, &reason),
                      HTTP1_DONE);
     buf_init(&dump, NULL, 0, DUMP_BYTES_MAX);
     dump_request(&dump, &request);
@@ -376,10 +376,10 @@ static void pipelined_heads_are_read_one_after_the_other(void **state)
     for (size_t i = 0; i < COUNT(good_cases); i++) {
         struct request request = {.many = NULL}; /* few */
         size_t used;
-        unsigned status;
+        enum reason reason;
 
         assert_int_equal(http1_parse(&progress, text.data + at, text.len - at,
-                                     &request, &used, &status),
+                                     &request, &used, &reason),
                          HTTP1_DONE);
         assert_int_equal(used, strlen(good_cases[i].head));
         assert_is_as_said(&request, &good_cases[i]);

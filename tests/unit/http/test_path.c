@@ -227,6 +227,27 @@ static void what_two_readers_may_read_differently_is_refused(void **state)
             fail_msg("taken: %s", cases[i]);
 }
 
+static void what_is_refused_is_told(void **state)
+{
+    static const struct {
+        const char *raw;
+        enum reason fault;
+    } cases[] = {
+        {"/a%2Fb", REASON_ENCODED_SLASH},  {"/%2f", REASON_ENCODED_SLASH},
+        {"/a%00", REASON_ENCODED_NUL},     {"/../a", REASON_ABOVE_ROOT},
+        {"/a/%2e./..", REASON_ABOVE_ROOT}, {"/a%", REASON_TARGET_BYTES},
+        {"a", REASON_TARGET_FORM},         {"", REASON_TARGET_FORM}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char out[20];
+        struct path path;
+
+        assert_false(path_clean(bytes_of(cases[i].raw), out, &path));
+        assert_int_equal(path.fault, cases[i].fault);
+    }
+}
+
 static void a_bare_nul_is_refused(void **state)
 {
     (void)state;
@@ -486,6 +507,7 @@ int main(void)
         cmocka_unit_test(escapes_dots_and_slashes_are_cleaned),
         cmocka_unit_test(what_climbs_above_the_root_is_refused),
         cmocka_unit_test(what_two_readers_may_read_differently_is_refused),
+        cmocka_unit_test(what_is_refused_is_told),
         cmocka_unit_test(a_bare_nul_is_refused),
         cmocka_unit_test(segments_with_a_leading_dot_are_hidden),
         cmocka_unit_test(unsafe_bytes_are_encoded),

@@ -41,10 +41,10 @@ static void parse(const char *asked, const char *answered)
     struct http1_progress progress = {0};
     const char *fault = "is not all there";
     size_t used;
-    unsigned status;
+    enum reason reason;
 
     assert_int_equal(http1_parse(&progress, asked, strlen(asked), &request,
-                                 &used, &status),
+                                 &used, &reason),
                      HTTP1_DONE);
     if (http1_parse_reply(&progress, answered, strlen(answered), &reply, &used,
                           &fault) != HTTP1_DONE)

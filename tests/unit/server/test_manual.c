@@ -186,9 +186,9 @@ static void what_is_no_server_is_told_of_in_all_of_them(void **state)
 static void the_program_s_page_has_every_section(void **state)
 {
     static const char *const sections[] = {
-        "NAME",        "SYNOPSIS", "DESCRIPTION", "OPTIONS",
-        "COMMANDS",    "SIGNALS",  "EXIT STATUS", "FILES",
-        "ENVIRONMENT", "EXAMPLES", "SEE ALSO"};
+        "NAME",     "SYNOPSIS",    "DESCRIPTION", "OPTIONS",
+        "COMMANDS", "SIGNALS",     "EXIT STATUS", "REFUSED REQUESTS",
+        "FILES",    "ENVIRONMENT", "EXAMPLES",    "SEE ALSO"};
     char *program = print(manual_print_program);
     const char *at = program;
 

@@ -1,0 +1,36 @@
+/*
+ * bad_request - answers that say why a request is refused: a line of text for
+ * people, or application/problem+json (RFC 9457) for who asks for it.
+ *
+ *   There is no Host field. (host-missing)
+ *   {"type":"about:blank","title":"Bad Request","status":400,
+ *    "detail":"There is no Host field.","reason":"host-missing"}
+ *
+ * Thread: the worker's; no state.
+ */
+#ifndef HANDLER_BAD_REQUEST_H
+#define HANDLER_BAD_REQUEST_H
+
+#include "http/exchange.h"
+
+/* Whether its Accept names application/problem+json or application/json, and no
+ * text before them. */
+bool bad_request_wants_problem(const struct request *request);
+
+/* The same of a head that may not be one, as far as it has come. */
+bool bad_request_wants_problem_in(struct bytes head);
+
+/* In the place of whatever response was to be. A text can be replaced by an
+ * error page, as other errors can. */
+void bad_request_write(struct response *response, enum reason reason,
+                       bool as_problem, const struct response_style *style);
+
+static inline void bad_request_answer(struct exchange *exchange,
+                                      enum reason reason,
+                                      const struct response_style *style)
+{
+    bad_request_write(&exchange->response, reason,
+                      bad_request_wants_problem(&exchange->request), style);
+}
+
+#endif

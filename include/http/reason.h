@@ -1,0 +1,67 @@
+/*
+ * reason - why a request is refused before anybody has looked for what it asks
+ * for: one list of words for the answer's body, the access log and the
+ * operator's log. README.md has it too.
+ *
+ * Thread: any; constant.
+ */
+#ifndef HTTP_REASON_H
+#define HTTP_REASON_H
+
+#include "base/bytes.h"
+
+enum reason {
+    REASON_NONE, /* it is not refused, or for what it asks for */
+    /* The first line. */
+    REASON_EMPTY_LINES,
+    REASON_REQUEST_LINE,
+    REASON_METHOD,
+    REASON_TARGET_BYTES,
+    REASON_TARGET_FORM,
+    REASON_TARGET_TOO_LONG,
+    REASON_VERSION,
+    /* Any line. */
+    REASON_LINE_END,
+    REASON_CONTROL_BYTE,
+    REASON_FIELD_LINE,
+    REASON_TOO_MANY_FIELDS,
+    REASON_HEAD_TOO_LARGE,
+    REASON_HEAD_TIMEOUT,
+    /* What fields say. */
+    REASON_HOST_MISSING,
+    REASON_HOST_TWICE,
+    REASON_HOST_INVALID,
+    REASON_CONTENT_LENGTH,
+    REASON_TRANSFER_ENCODING,
+    REASON_LENGTH_AND_CODING,
+    REASON_CODING_UNKNOWN,
+    REASON_EXPECTATION,
+    /* The body. */
+    REASON_CHUNK,
+    REASON_BODY_TOO_LARGE,
+    REASON_BODY_UNWANTED,
+    REASON_BODY_TIMEOUT,
+    /* The path. */
+    REASON_ENCODED_SLASH,
+    REASON_ENCODED_NUL,
+    REASON_ABOVE_ROOT,
+    REASON_PATH_UNCLEAR,
+    /* What cannot be passed on. */
+    REASON_CONNECTION_FIELD,
+    REASON_MAX_FORWARDS,
+    REASON_LOOP,
+    /* What a store of keys was asked for; its answer says more. */
+    REASON_KEYS,
+    REASON_COUNT
+};
+
+/* "host-missing"; empty for REASON_NONE. */
+struct bytes reason_word(enum reason reason);
+
+/* The status that answers it; 0 for REASON_NONE. */
+unsigned reason_status(enum reason reason);
+
+/* A sentence for people. */
+struct bytes reason_text(enum reason reason);
+
+#endif

@@ -1,0 +1,82 @@
+#include "http/reason.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void every_reason_has_a_word_of_its_own(void **state)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+
+    (void)state;
+    for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
+        struct bytes word = reason_word((enum reason)i);
+
+        assert_in_range(word.len, 1, 40);
+        assert_int_equal(strspn(word.data, letters), word.len);
+        for (int j = REASON_NONE; j < i; j++)
+            assert_false(bytes_eq(word, reason_word((enum reason)j)));
+    }
+}
+
+static void every_reason_has_a_status_and_a_sentence(void **state)
+{
+    (void)state;
+    for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
+        struct bytes text = reason_text((enum reason)i);
+
+        assert_in_range(reason_status((enum reason)i), 400, 508);
+        assert_in_range(text.len, 10, 150);
+        assert_true(*text.data >= 'A' && *text.data <= 'Z');
+        assert_int_equal(text.data[text.len - 1], '.');
+        /* Who looks for the next reply does not find one in a body. */
+        assert_null(strstr(text.data, "HTTP/1"));
+    }
+}
+
+static void no_reason_says_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(reason_word(REASON_NONE).len, 0);
+    assert_int_equal(reason_text(REASON_NONE).len, 0);
+    assert_int_equal(reason_status(REASON_NONE), 0);
+}
+
+/* Tests run where README.md is. */
+static void the_list_of_words_is_documented(void **state)
+{
+    static char text[1 << 18];
+    FILE *file = fopen("README.md", "r");
+
+    (void)state;
+    if (!file)
+        skip();
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
+        char row[64];
+
+        snprintf(row, sizeof(row), "| `%s` | %u |",
+                 reason_word((enum reason)i).data,
+                 reason_status((enum reason)i));
+        if (!strstr(text, row))
+            fail_msg("README.md has no row '%s'", row);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reason_has_a_word_of_its_own),
+        cmocka_unit_test(every_reason_has_a_status_and_a_sentence),
+        cmocka_unit_test(no_reason_says_nothing),
+        cmocka_unit_test(the_list_of_words_is_documented),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
