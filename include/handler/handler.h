@@ -19,6 +19,14 @@
 
 #include "http/exchange.h"
 
+/* Whether it gets paths with an encoded slash, which some take for a slash and
+ * some for a part of a name. */
+enum handler_slash {
+    HANDLER_SLASH_NEVER,
+    HANDLER_SLASH_ALIKE, /* where it is the same to all that is told here */
+    HANDLER_SLASH_ALWAYS
+};
+
 struct handler {
     /* Makes exchange->response, whose persists, is_head and is_http10 are
      * set; it may clear persists. rest is what exchange->path has behind that
@@ -29,6 +37,7 @@ struct handler {
      * exchange is as for answer. NULL: no body is wanted. */
     void (*begin)(void *self, struct exchange *exchange, struct bytes rest);
     void *self;
+    enum handler_slash slash;
 };
 
 #endif

@@ -44,6 +44,10 @@ enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
 /* What becomes of a request without a valid traceparent. */
 enum proxy_trace { PROXY_TRACE_PASS, PROXY_TRACE_MAKE };
 
+/* What becomes of "%2F" in a path: it passes as it is where nobody here could
+ * take it for something else (sites.c), or wherever. */
+enum proxy_slash { PROXY_SLASH_SAFE, PROXY_SLASH_PASS };
+
 /* What BALANCE_HASH goes by. */
 enum proxy_hash { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_FIELD };
 
@@ -55,14 +59,15 @@ struct proxy_options {
     size_t buffer_bytes;     /* each way */
     size_t request_bytes;    /* of a body that are here, or all of it, before an
                                 upstream is asked; or a full buffer */
-    bool splices;            /* by pipes, if there are any */
-    bool names_requests;     /* X-Request-Id: trace.h */
-    bool makes_traceparent;  /* where a request has none */
-    bool intercepts_errors;  /* of upstreams, where the place has a page */
-    struct pipes *pipes;     /* borrowed; NULL: all is copied */
-    uint64_t reply_ms;       /* from the request's last byte to a head */
-    uint64_t idle_ms;        /* without a byte, either way */
-    uint64_t tunnel_ms;      /* the same, of a tunnel */
+    enum proxy_slash slash;
+    bool splices;           /* by pipes, if there are any */
+    bool names_requests;    /* X-Request-Id: trace.h */
+    bool makes_traceparent; /* where a request has none */
+    bool intercepts_errors; /* of upstreams, where the place has a page */
+    struct pipes *pipes;    /* borrowed; NULL: all is copied */
+    uint64_t reply_ms;      /* from the request's last byte to a head */
+    uint64_t idle_ms;       /* without a byte, either way */
+    uint64_t tunnel_ms;     /* the same, of a tunnel */
     const struct response_style *style; /* borrowed */
 };
 

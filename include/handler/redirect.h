@@ -54,7 +54,11 @@ MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
                                         struct bytes from, struct bytes to,
                                         unsigned status);
 
-/* Whether a rule leads from the clean path elsewhere; then the response is
+/* Whether a rule leads from the clean path elsewhere. */
+MUST_USE bool redirect_leads(const struct redirect_rules *rules,
+                             struct bytes clean);
+
+/* The same; then the response is
  * made: the redirect, or 414 when it would be too long to be sent. trust: who
  * is believed what scheme the client speaks. */
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,

@@ -49,6 +49,10 @@ bool path_is_ambiguous(struct bytes raw);
 MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                             struct path *path_out);
 
+/* raw with one byte in the stead of each encoded slash (%2F): '/', or whatever
+ * is no part of a path. Is written to out, which has room for raw.len bytes. */
+struct bytes path_replace_slashes(struct bytes raw, char slash, char *out);
+
 /* Whether path is prefix, which has no slash at its end, or lies below it. */
 static inline bool path_leads(struct bytes prefix, struct bytes path)
 {

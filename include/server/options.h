@@ -108,8 +108,9 @@ struct options {
     bool kv_open_writes;
     bool kv_read_only;
     bool kv_require_match;
-    const char *proxy_balance; /* proxy_rule.h */
-    uint64_t proxy_host;       /* enum proxy_host */
+    const char *proxy_balance;    /* proxy_rule.h */
+    uint64_t proxy_host;          /* enum proxy_host */
+    uint64_t proxy_encoded_slash; /* enum proxy_slash */
     uint64_t proxy_buffer_bytes;
     uint64_t proxy_request_bytes; /* of a body, before a server is asked */
     uint64_t proxy_redirect; /* whether Location and the like are made right */

@@ -294,9 +294,21 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         transfer_ask(transfer);
 }
 
+/* Where a path is replaced, a slash of the one could be none of the other. */
+static enum handler_slash slash_of(const struct proxy_options *options)
+{
+    if (options->slash == PROXY_SLASH_PASS)
+        return HANDLER_SLASH_ALWAYS;
+    return options->relay.replace.len == 0 ? HANDLER_SLASH_ALIKE
+                                           : HANDLER_SLASH_NEVER;
+}
+
 struct handler proxy_handler(struct proxy *proxy)
 {
-    return (struct handler){.answer = answer, .begin = begin, .self = proxy};
+    return (struct handler){.answer = answer,
+                            .begin = begin,
+                            .self = proxy,
+                            .slash = slash_of(&proxy->options)};
 }
 
 struct proxy *proxy_create(const struct proxy_options *options)

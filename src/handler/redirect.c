@@ -241,6 +241,14 @@ static void send_elsewhere(const struct redirect_rule *rule,
     buf_fini(&fields);
 }
 
+bool redirect_leads(const struct redirect_rules *rules, struct bytes clean)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (glob_matches(&rules->rules[i].from, clean, NULL))
+            return true;
+    return false;
+}
+
 bool redirect_answer(const struct redirect_rules *rules,
                      struct exchange *exchange, struct bytes clean,
                      const struct forwarded_trust *trust,

@@ -122,6 +122,88 @@ static struct place *find_raw(struct sites *sites, struct bytes raw)
     return NULL;
 }
 
+/* The place that its host and exchange->path lead to. */
+static struct place *follow_path(struct sites *sites, struct exchange *exchange,
+                                 struct bytes *rest_out)
+{
+    *rest_out = exchange->path.clean;
+    return sites->only ? &sites->only->place
+                       : site_find(find_site(sites, exchange->request.host),
+                                   exchange->path.clean, rest_out);
+}
+
+/* Whether the server behind place might not understand the path as it was
+ * understood here; where there is one place only, that is all the same. */
+static bool is_misread(const struct sites *sites, const struct place *place,
+                       struct bytes raw)
+{
+    return !sites->only && place_is_misread(place, raw);
+}
+
+/* Whether a rule of the place itself goes by the path. */
+static bool has_redirect(const struct place *place, struct bytes clean)
+{
+    const struct redirect_rules *redirects = place->options->redirects;
+
+    return redirects && redirect_leads(redirects, clean);
+}
+
+/* No path has it: where it stands for an encoded slash, that is no slash. */
+#define NO_SLASH '\x01'
+
+/* The place that the path leads to if its encoded slashes are none; NULL: to
+ * none, or to one where that would count. */
+static const struct place *route_without(struct sites *sites,
+                                         struct exchange *exchange)
+{
+    char storage[sizeof(sites->path)];
+    struct bytes raw = path_replace_slashes(exchange->request.path, NO_SLASH,
+                                            storage);
+    const struct place *place;
+    struct bytes rest;
+
+    if (!path_clean(raw, sites->path, &exchange->path))
+        return NULL;
+    place = follow_path(sites, exchange, &rest);
+    return has_redirect(place, exchange->path.clean) ||
+                   is_misread(sites, place, raw)
+               ? NULL
+               : place;
+}
+
+/*
+ * The path has an encoded slash. Whoever is behind the place may take that for
+ * one, or for a part of a name ("/@scope%2fname"). It passes where both lead to
+ * the same place, so that all that is told here counts for it, and no redirect
+ * leads from either; or where the operator knows that nobody is confused. Here
+ * it is as with a slash in the end, which is how most would read it.
+ */
+static struct place *route_slashes(struct sites *sites,
+                                   struct exchange *exchange,
+                                   struct bytes *rest_out)
+{
+    const struct place *other = route_without(sites, exchange);
+    char storage[sizeof(sites->path)];
+    struct bytes raw = path_replace_slashes(exchange->request.path, '/',
+                                            storage);
+    struct place *place;
+    bool passes;
+
+    if (!path_clean(raw, sites->path, &exchange->path))
+        return NULL;
+    if (exchange->path.clean.data == storage) /* which goes */
+        exchange->path.clean.data = memcpy(sites->path, storage, raw.len);
+    place = follow_path(sites, exchange, rest_out);
+    passes = place->handler.slash == HANDLER_SLASH_ALWAYS ||
+             (place->handler.slash == HANDLER_SLASH_ALIKE && place == other &&
+              !has_redirect(place, exchange->path.clean));
+    exchange->path.fault = REASON_ENCODED_SLASH;
+    return passes && !find_raw(sites, exchange->path.clean) &&
+                   !is_misread(sites, place, raw)
+               ? place
+               : NULL;
+}
+
 /* The place that its host and path lead to; NULL: that is no path, or one that
  * the server behind the place might not understand as it was understood here. */
 static struct place *route(struct sites *sites, struct exchange *exchange,
@@ -136,16 +218,15 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
         return place;
     }
     exchange->path.fault = REASON_TARGET_TOO_LONG;
-    if (raw.len > sizeof(sites->path) ||
-        !path_clean(raw, sites->path, &exchange->path))
+    if (raw.len > sizeof(sites->path))
         return NULL;
-    *rest_out = exchange->path.clean;
-    if (sites->only)
-        return &sites->only->place;
-    place = site_find(find_site(sites, exchange->request.host),
-                      exchange->path.clean, rest_out);
+    if (!path_clean(raw, sites->path, &exchange->path))
+        return exchange->path.fault == REASON_ENCODED_SLASH
+                   ? route_slashes(sites, exchange, rest_out)
+                   : NULL;
+    place = follow_path(sites, exchange, rest_out);
     exchange->path.fault = REASON_PATH_UNCLEAR;
-    return place_is_misread(place, raw) ? NULL : place;
+    return is_misread(sites, place, raw) ? NULL : place;
 }
 
 static void answer_path(struct sites *sites, struct exchange *exchange)

@@ -182,6 +182,21 @@ bool path_clean_as(struct bytes raw, unsigned reading, char *out,
     return path_clean(bytes_between(out, to), out, path_out);
 }
 
+struct bytes path_replace_slashes(struct bytes raw, char slash, char *out)
+{
+    const char *end = raw.data + raw.len;
+    char *to = out;
+
+    for (const char *at = raw.data; at < end; at++) {
+        *to++ = *at;
+        if (*at == '%' && percent_value(at + 1, end) == '/') {
+            to[-1] = slash;
+            at += 2;
+        }
+    }
+    return bytes_between(out, to);
+}
+
 static bool is_unreserved(char c)
 {
     char lower = byte_lower(c);

@@ -1,5 +1,6 @@
 #include "http/relay.h"
 
+#include "http/percent.h"
 #include "http/relay_priv.h"
 
 /* --- What is asked ------------------------------------------------------- */
@@ -99,19 +100,30 @@ static bool is_dot_segment(struct bytes segment)
     return dots == 1 || dots == 2;
 }
 
+/* How long what some take for a slash is at that place; 0: none does. */
+static size_t slash_len(const char *at, const char *end)
+{
+    if (*at == '/' || *at == '\\')
+        return 1;
+    return *at == '%' && percent_value(at + 1, end) == '/' ? 3 : 0;
+}
+
 /* What this server took for one place would be another upstream, if only one
- * of the two resolves them. Some take '\' for '/'. */
+ * of the two resolves them. */
 static bool has_dot_segment(struct bytes path)
 {
     const char *end = path.data + path.len;
     const char *begin = path.data;
 
     for (const char *at = begin; at < end; at++) {
-        if (*at != '/' && *at != '\\')
+        size_t len = slash_len(at, end);
+
+        if (len == 0)
             continue;
         if (is_dot_segment(bytes_between(begin, at)))
             return true;
-        begin = at + 1;
+        begin = at + len;
+        at = begin - 1;
     }
     return is_dot_segment(bytes_between(begin, end));
 }

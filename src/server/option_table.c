@@ -53,6 +53,8 @@ static const struct option_choice proxy_hosts[] = {
     {"keep", PROXY_HOST_KEEP}, {"upstream", PROXY_HOST_UPSTREAM}, {0}};
 static const struct option_choice proxy_traces[] = {
     {"pass", PROXY_TRACE_PASS}, {"make", PROXY_TRACE_MAKE}, {0}};
+static const struct option_choice proxy_slashes[] = {
+    {"safe", PROXY_SLASH_SAFE}, {"pass", PROXY_SLASH_PASS}, {0}};
 
 /* For what lies in something that has it. */
 static const struct option_choice off[] = {{"off", 0}, {0}};
@@ -294,6 +296,10 @@ const struct option_row option_rows[] = {
      "hash-address, hash-uri or hash:FIELD"},
     {NULL, "proxy-host", 0, OPTION_CHOICE, AT(proxy_host), "WHOSE", "keep", 0,
      0, proxy_hosts, "Host that they see: the client's, or their own"},
+    {NULL, "proxy-encoded-slash", 0, OPTION_CHOICE, AT(proxy_encoded_slash),
+     "HOW", "safe", 0, 0, proxy_slashes,
+     "paths with %2F pass as they are: where no rule\n"
+     "here reads them in two ways; pass: always"},
     {NULL, "proxy-name", 0, OPTION_TEXT, AT(proxy_name), "NAME", "sprintd", 0,
      0, NULL, "of this server in Via"},
     {NULL, "proxy-redirect", 0, OPTION_CHOICE, AT(proxy_redirect), "WHETHER",

@@ -164,7 +164,8 @@ static void what_may_not_go_on_is_answered_here(void **state)
         {GET "Connection: Authorization\r\n\r\n", 400},
         {"GET /a/../b HTTP/1.1\r\nHost: a\r\n\r\n", 400},
         {"GET /a/%2e%2E/b HTTP/1.1\r\nHost: a\r\n\r\n", 400},
-        {"GET /a%2Fb HTTP/1.1\r\nHost: a\r\n\r\n", 400}, /* a slash, or not? */
+        {"GET /a%2F..%2Fb HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+        {"GET /a%2f%2e HTTP/1.1\r\nHost: a\r\n\r\n", 400},
         {"TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 405},
         {"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 405},
         {"OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n", 204},

@@ -118,6 +118,18 @@ static void captures_come_where_they_are_named(void **state)
     assert_leads("/old/**", "HTTP://[::1]/$1", "/old/a", "HTTP://[::1]/a");
 }
 
+static void what_leads_elsewhere_is_known_before(void **state)
+{
+    (void)state;
+    rules = (struct redirect_rules){0};
+    assert_false(redirect_leads(&rules, BYTES("/a")));
+    assert_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"), 0));
+    assert_null(redirect_rules_add(&rules, BYTES("/c/*"), BYTES("/d"), 0));
+    assert_true(redirect_leads(&rules, BYTES("/a")));
+    assert_true(redirect_leads(&rules, BYTES("/c/x")));
+    assert_false(redirect_leads(&rules, BYTES("/c/x/y")));
+}
+
 static void the_query_is_kept(void **state)
 {
     (void)state;
@@ -387,6 +399,7 @@ int main(void)
         TEST(the_first_rule_that_matches_decides),
         TEST(every_status_of_a_redirect_can_be_asked_for),
         TEST(captures_come_where_they_are_named),
+        TEST(what_leads_elsewhere_is_known_before),
         TEST(the_query_is_kept),
         TEST(no_capture_ends_the_part_it_gets_into),
         TEST(no_capture_names_another_host),

@@ -248,6 +248,44 @@ static void what_is_refused_is_told(void **state)
     }
 }
 
+static void an_encoded_slash_can_be_read_in_two_ways(void **state)
+{
+    static const struct {
+        const char *raw;
+        const char *as_slash; /* NULL: refused */
+        const char *as_letter;
+    } cases[] = {{"/a%2Fb", "/a/b", "/a!b"},
+                 {"/%2fa%2F", "/a/", "/!a!"},
+                 {"/a%2f..%2fb/", "/b/", "/a!..!b/"},
+                 {"/..%2fa", NULL, "/..!a"},
+                 {"/a/..%2f../b", NULL, "/a/..!../b"},
+                 {"/%252f%41", "/%2fA", "/%2fA"},
+                 {"/a", "/a", "/a"},
+                 {"/a%2F%00", NULL, NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bytes raw = bytes_of(cases[i].raw);
+        char *out = malloc(raw.len); /* of the exact size */
+        const char *expected = cases[i].as_slash;
+
+        for (int way = 0; way < 2; way++, expected = cases[i].as_letter) {
+            struct path path;
+            struct bytes text = path_replace_slashes(raw, way == 0 ? '/' : '!',
+                                                     out);
+            bool is_clean = path_clean(text, out, &path);
+
+            assert_int_equal(is_clean, expected != NULL);
+            if (!expected)
+                continue;
+            if (!bytes_eq(path.clean, bytes_of(expected)))
+                fail_msg("%s: %.*s", cases[i].raw, (int)path.clean.len,
+                         path.clean.data);
+        }
+        free(out);
+    }
+}
+
 static void a_bare_nul_is_refused(void **state)
 {
     (void)state;
@@ -508,6 +546,7 @@ int main(void)
         cmocka_unit_test(what_climbs_above_the_root_is_refused),
         cmocka_unit_test(what_two_readers_may_read_differently_is_refused),
         cmocka_unit_test(what_is_refused_is_told),
+        cmocka_unit_test(an_encoded_slash_can_be_read_in_two_ways),
         cmocka_unit_test(a_bare_nul_is_refused),
         cmocka_unit_test(segments_with_a_leading_dot_are_hidden),
         cmocka_unit_test(unsafe_bytes_are_encoded),
