@@ -11,9 +11,18 @@
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
+#include <stdlib.h>
+
 #include "base/bytes.h"
 
-struct pool_block; /* opaque */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* Lies at the beginning of a block while that is free. */
+struct pool_block {
+    struct pool_block *next;
+};
 
 struct pool {
     struct pool_block *free; /* private, as all below */
@@ -28,10 +37,39 @@ void pool_init(struct pool *pool, size_t block_bytes, size_t kept_max);
 /* Frees what is free. The pool may be used again. */
 void pool_fini(struct pool *pool);
 
+#ifndef __SANITIZE_ADDRESS__
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#endif
+
 /* A block of undefined content, aligned as malloc() does. NULL: no memory. */
-MUST_USE void *pool_take(struct pool *pool);
+MUST_USE static inline void *pool_take(struct pool *pool)
+{
+    struct pool_block *block = pool->free;
+
+    if (!block)
+        return malloc(pool->block_bytes);
+    ASAN_UNPOISON_MEMORY_REGION(block, pool->block_bytes);
+    pool->free = block->next;
+    pool->free_count--;
+    return block;
+}
 
 /* NULL is accepted. */
-void pool_give(struct pool *pool, void *block);
+static inline void pool_give(struct pool *pool, void *block)
+{
+    struct pool_block *freed = block;
+
+    if (!freed)
+        return;
+    if (pool->free_count == pool->kept_max) {
+        free(freed);
+        return;
+    }
+    freed->next = pool->free;
+    pool->free = freed;
+    pool->free_count++;
+    ASAN_POISON_MEMORY_REGION(freed, pool->block_bytes);
+}
 
 #endif

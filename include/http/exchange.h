@@ -11,6 +11,7 @@
 #define HTTP_EXCHANGE_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/address.h"
 #include "base/list.h"
@@ -66,6 +67,9 @@ struct exchange {
     const struct address *peer; /* who asks; as far as trusted proxies say */
     const struct address *neighbour; /* who is connected */
     struct address client; /* for whom, when a proxy says so: see peer */
+    void (*on_wake)(struct exchange *exchange); /* private */
+    void *session;                              /* which serves it; private */
+    /* --- from here on zero at first, up to sink */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
     uint64_t body_bytes; /* of its body, decoded */
@@ -86,9 +90,8 @@ struct exchange {
     /* Its stream has nothing more, but the client may go on sending. */
     bool is_half_closed;
     struct sink *sink; /* NULL: bodies are thrown away */
+    /* --- */
     struct path path; /* clean, while a handler that was chosen by it answers */
-    void (*on_wake)(struct exchange *exchange); /* private */
-    void *session;                              /* which serves it; private */
     struct exchange_upstream upstream;
     struct buf head_copy; /* private, while response refers to it */
     struct response response;
@@ -114,7 +117,25 @@ MUST_USE struct field *exchange_make_fields(void);
 size_t exchange_bytes(const struct exchange *exchange);
 
 /* Fills in all but the request. */
-void exchange_init(struct exchange *exchange, const struct exchange_side *side);
+static inline void exchange_init(struct exchange *exchange,
+                                 const struct exchange_side *side)
+{
+    list_init(&exchange->link);
+    exchange->peer = exchange->neighbour = side->peer;
+    exchange->on_wake = side->on_wake;
+    exchange->session = side->session;
+    memset(&exchange->times, 0,
+           offsetof(struct exchange, path) - offsetof(struct exchange, times));
+    exchange->is_introduced = side->is_introduced;
+    exchange->wants_id = side->wants_id;
+    exchange->wants_upstream = side->wants_upstream;
+    exchange->upstream.name.len = 0;
+    response_init(&exchange->response);
+    if (!side->wants_head)
+        return;
+    buf_init(&exchange->head_copy, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    exchange->response.head_copy = &exchange->head_copy;
+}
 
 /* Gives back what the exchange holds: response, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);

@@ -39,14 +39,15 @@ enum io_result transport_send(const struct transport *transport,
                               struct iovec *parts, size_t count, bool more,
                               size_t *len_out)
 {
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
     int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
-    /* One part alone: the same call without the vector. */
-    ssize_t sent = count == 1 ? send(transport->fd, parts->iov_base,
-                                     parts->iov_len, flags)
-                              : sendmsg(transport->fd, &message, flags);
+    struct msghdr message;
 
-    return result_of_sending(sent, len_out);
+    if (count == 1) /* alone: the same call without the vector */
+        return result_of_sending(send(transport->fd, parts->iov_base,
+                                      parts->iov_len, flags),
+                                 len_out);
+    message = (struct msghdr){.msg_iov = parts, .msg_iovlen = count};
+    return result_of_sending(sendmsg(transport->fd, &message, flags), len_out);
 }
 
 enum io_result transport_send_file(const struct transport *transport, int file,
