@@ -229,8 +229,8 @@ static bool add_proxied(struct sites *sites, struct site *site,
         if (!place)
             return false;
         place->prefix = proxied->prefix;
-        if (!furnish(site, place,
-                     around ? &around->options : &options->options, proxied))
+        if (!furnish(site, place, around ? &around->options : &options->options,
+                     proxied))
             return false;
         router_add(&site->router,
                    &(struct route){.path = proxied->prefix, .place = place});
