@@ -9,8 +9,7 @@
 enum {
     /* Records a page looks at, most of which it may not tell: expired ones. */
     PAGE_LOOKS_MAX = 4 * KV_PAGE_ENTRIES_MAX,
-    NS_PER_MS = 1000000,
-    LOG_INTERVAL_MS = 10000
+    NS_PER_MS = 1000000
 };
 
 static struct kv_lmdb_desk *desk_of(struct kv_desk *desk)
@@ -31,56 +30,6 @@ static MDB_val val_of(struct bytes text)
 static struct bytes bytes_of_val(MDB_val val)
 {
     return (struct bytes){val.mv_data, val.mv_size};
-}
-
-/* --- A reader for the length of a call ------------------------------------ */
-
-static int begin_read(struct kv_lmdb_desk *desk)
-{
-    int rc;
-
-    pthread_mutex_lock(&desk->mutex);
-    rc = mdb_txn_renew(desk->txn);
-    while (rc == MDB_MAP_RESIZED) { /* by the process that writes now */
-        pthread_mutex_unlock(&desk->mutex);
-        rc = kv_lmdb_adopt(desk->store);
-        if (rc != 0)
-            return rc;
-        pthread_mutex_lock(&desk->mutex);
-        rc = mdb_txn_renew(desk->txn);
-    }
-    if (rc != 0)
-        pthread_mutex_unlock(&desk->mutex);
-    return rc;
-}
-
-static void end_read(struct kv_lmdb_desk *desk)
-{
-    mdb_txn_reset(desk->txn);
-    pthread_mutex_unlock(&desk->mutex);
-}
-
-/* Whoever asks for it could have a line written as often as he likes. */
-static bool may_log(struct kv_lmdb_desk *desk)
-{
-    uint64_t held_back;
-
-    return log_limit_allows(&desk->log_limit, desk->now->mono_ms,
-                            LOG_INTERVAL_MS, &held_back);
-}
-
-static void log_fault(struct kv_lmdb_desk *desk, int rc)
-{
-    if (may_log(desk))
-        log_error("read the key-value store '%s': %s",
-                  desk->store->options.path, mdb_strerror(rc));
-}
-
-static void log_corrupt(struct kv_lmdb_desk *desk, struct bytes key)
-{
-    if (may_log(desk))
-        log_error("the key-value store '%s': the record of '%.*s' is corrupt",
-                  desk->store->options.path, (int)key.len, key.data);
 }
 
 /* --- Get ------------------------------------------------------------------ */
@@ -113,22 +62,22 @@ static void read_store(struct kv_lmdb_desk *desk, struct kv_get *get)
     MDB_val key = val_of(get->key);
     MDB_val found;
     struct kv_record record;
-    int rc = begin_read(desk);
+    int rc = kv_lmdb_read_begin(desk);
 
     if (rc == 0) {
         rc = mdb_get(desk->txn, desk->store->env.values, &key, &found);
         if (rc == 0 && !kv_record_read(&record, bytes_of_val(found))) {
             get->outcome = KV_ERROR;
-            log_corrupt(desk, get->key);
+            kv_lmdb_log_corrupt(desk, get->key);
         } else if (rc == 0 &&
                    !kv_meta_has_expired(&record.meta, now_ms_of(desk))) {
             copy_out(get, &record);
         }
-        end_read(desk);
+        kv_lmdb_read_end(desk);
     }
     if (rc != 0 && rc != MDB_NOTFOUND) {
         get->outcome = KV_ERROR;
-        log_fault(desk, rc);
+        kv_lmdb_log_fault(desk, rc);
     }
 }
 
@@ -242,7 +191,7 @@ static int step(struct walk *walk, MDB_val *key, MDB_val *data)
     walk->last = text;
     walk->is_last_prefix = false;
     if (!kv_record_read(&record, bytes_of_val(*data))) {
-        log_corrupt(walk->desk, text);
+        kv_lmdb_log_corrupt(walk->desk, text);
     } else if (!kv_meta_has_expired(&record.meta, now_ms_of(walk->desk))) {
         if (!kv_page_find_common(page, text, &common))
             return tell(page, text, &record)
@@ -283,7 +232,7 @@ static bool answer_list(struct kv_desk *base, struct kv_page *page)
 
     if (!kv_page_begin(page))
         return true;
-    rc = begin_read(desk);
+    rc = kv_lmdb_read_begin(desk);
     if (rc == 0) {
         rc = kv_env_read_revision(&desk->store->env, desk->txn,
                                   &page->revision);
@@ -295,26 +244,12 @@ static bool answer_list(struct kv_desk *base, struct kv_page *page)
             rc = run_walk(&walk);
             mdb_cursor_close(walk.cursor);
         }
-        end_read(desk);
+        kv_lmdb_read_end(desk);
     }
     page->outcome = rc == 0 ? KV_FOUND : KV_ERROR;
     if (rc != 0)
-        log_fault(desk, rc);
+        kv_lmdb_log_fault(desk, rc);
     return true;
-}
-
-uint64_t kv_lmdb_desk_revision(struct kv_lmdb_desk *desk)
-{
-    uint64_t revision = 0;
-    int rc = begin_read(desk);
-
-    if (rc == 0) {
-        rc = kv_env_read_revision(&desk->store->env, desk->txn, &revision);
-        end_read(desk);
-    }
-    if (rc != 0)
-        log_fault(desk, rc);
-    return revision;
 }
 
 /* --- The desk ------------------------------------------------------------- */
@@ -371,7 +306,7 @@ struct kv_desk *kv_lmdb_desk_create(struct kv_lmdb *store,
     }
     pthread_mutex_unlock(&store->desks_mutex);
     if (rc != 0) {
-        log_fault(desk, rc);
+        kv_lmdb_log_fault(desk, rc);
         pthread_mutex_destroy(&desk->mutex);
         free(desk);
         return NULL;

@@ -1,15 +1,18 @@
 /*
- * kv_lmdb_priv - what the files of the LMDB store share.
+ * kv_lmdb_priv - what the files of the LMDB store share. Each calls only those
+ * below it:
  *
- *   kv_lmdb_env     the environment and its folder: open, grow, close
- *   kv_lmdb_op      what an operation does inside of a transaction
- *   kv_lmdb_apply   the transaction: writes, the sweep, commit
- *   kv_lmdb_group   many writes in one transaction, and what goes wrong
+ *   kv_lmdb_desk    questions of one thread: what the desk's table names
+ *   kv_lmdb         all of it together: open, stop, hand over, close
  *   kv_lmdb_writer  the queue, the thread, the sweep
  *   kv_gather       for whom a group waits
- *   kv_lmdb_desk    reading
+ *   kv_lmdb_group   many writes in one transaction, and what goes wrong
  *   kv_lmdb_watch   who watches at a desk
- *   kv_lmdb         all of it together
+ *   kv_lmdb_read    a reader for the length of a call, and what it met
+ *   kv_lmdb_room    the map changes its size while no desk reads
+ *   kv_lmdb_apply   the transaction: writes, the sweep, commit
+ *   kv_lmdb_op      what an operation does inside of a transaction
+ *   kv_lmdb_env     the environment and its folder: open, grow, close
  *
  * Functions that return int without another word return 0 or what LMDB does:
  * an errno, or one of its own numbers, below zero.
@@ -180,22 +183,40 @@ struct kv_lmdb {
     _Atomic uint64_t swept;
 };
 
-/* Takes a write in, or answers it at once; kv_desk_write()'s. */
-MUST_USE bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
-                                struct kv_write *write);
+/* --- kv_lmdb_room --------------------------------------------------------- */
 
-/* The thread's. */
-void *kv_lmdb_run_writer(void *context);
+/* After MDB_MAP_FULL. True: there may be room now, at best without growing. */
+MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
 
-/* --- kv_lmdb_watch ---------------------------------------------------------- */
+/* kv_env_trim(), with all desks locked. */
+void kv_lmdb_trim(struct kv_lmdb *store);
+
+/* kv_env_adopt(), likewise; any thread that has locked no desk. */
+int kv_lmdb_adopt(struct kv_lmdb *store);
+
+/* --- kv_lmdb_read --------------------------------------------------------- */
+
+/* 0: desk->txn sees the present, until kv_lmdb_read_end(). */
+MUST_USE int kv_lmdb_read_begin(struct kv_lmdb_desk *desk);
+void kv_lmdb_read_end(struct kv_lmdb_desk *desk);
+
+/* The revision of what a reader sees now; 0: it cannot be read, and is
+ * logged. */
+uint64_t kv_lmdb_read_revision(struct kv_lmdb_desk *desk);
+
+/* What LMDB said to a reader, and which record is none; not too often. */
+void kv_lmdb_log_fault(struct kv_lmdb_desk *desk, int rc);
+void kv_lmdb_log_corrupt(struct kv_lmdb_desk *desk, struct bytes key);
+
+/* --- kv_lmdb_watch -------------------------------------------------------- */
 
 void kv_lmdb_watch_init(struct kv_lmdb_desk *desk);
 MUST_USE bool kv_lmdb_watch(struct kv_desk *base, struct kv_watch *watch);
 void kv_lmdb_unwatch(struct kv_desk *base, struct kv_watch *watch);
 
-/* The revision of what a reader sees now; 0: it cannot be read, and is
- * logged. */
-uint64_t kv_lmdb_desk_revision(struct kv_lmdb_desk *desk);
+/* Tells all desks where somebody watches that there are new events: the
+ * writer's thread. */
+void kv_lmdb_tell_watchers(struct kv_lmdb *store);
 
 /* --- kv_lmdb_group: the writer's thread only ------------------------------ */
 
@@ -208,20 +229,17 @@ void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
 MUST_USE int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change);
 void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change);
 
-/* Tells all desks where somebody watches that there are new events. */
-void kv_lmdb_tell_watchers(struct kv_lmdb *store);
-
-/* After MDB_MAP_FULL. True: there may be room now, at best without growing. */
-MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
-
-/* kv_env_trim(), with all desks locked. */
-void kv_lmdb_trim(struct kv_lmdb *store);
-
-/* kv_env_adopt(), likewise; any thread that has locked no desk. */
-int kv_lmdb_adopt(struct kv_lmdb *store);
-
 /* Logs what LMDB said, and judges it: no room, a fault of this write, or the
  * end of all writing. */
 enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc);
+
+/* --- kv_lmdb_writer ------------------------------------------------------- */
+
+/* Takes a write in, or answers it at once; kv_desk_write()'s. */
+MUST_USE bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
+                                struct kv_write *write);
+
+/* The thread's. */
+void *kv_lmdb_run_writer(void *context);
 
 #endif

@@ -48,7 +48,7 @@ bool kv_lmdb_watch(struct kv_desk *base, struct kv_watch *watch)
     atomic_fetch_add(&desk->store->watch_count, 1);
     atomic_fetch_add(&desk->watch_count, 1);
     if (watch->has_since && watch->since > kv_events_last(events))
-        known = kv_lmdb_desk_revision(desk);
+        known = kv_lmdb_read_revision(desk);
     kv_events_begin(events, watch, known);
     watch->outcome = KV_FOUND;
     return true;
