@@ -1,4 +1,11 @@
-/* Shared by the files of kv_batch: one takes lines, one reads what they say. */
+/*
+ * kv_batch_priv - what the files of kv_batch share. Each calls only those below
+ * it:
+ *
+ *   kv_batch.c        lines
+ *   kv_batch_op.c     what a line says
+ *   kv_batch_fault.c  what is wrong with one
+ */
 #ifndef HANDLER_KV_BATCH_PRIV_H
 #define HANDLER_KV_BATCH_PRIV_H
 

@@ -1,4 +1,7 @@
-/* Shared by the files of kv_list: one asks the store, one writes what it said. */
+/*
+ * kv_list_priv - what kv_list.c, which asks the store, and kv_list_write.c,
+ * which writes what the store said, share. The upper one calls the lower one.
+ */
 #ifndef HANDLER_KV_LIST_PRIV_H
 #define HANDLER_KV_LIST_PRIV_H
 

@@ -1,4 +1,21 @@
-/* Shared by the files of kv: one answers reads, one lists, one writes. */
+/*
+ * kv_priv - what the files of kv share. Each calls only those below it:
+ *
+ *   kv.c               which question it is: what the handler's table names
+ *   kv_write.c         bodies, and writing what came
+ *   kv_write_answer.c  what the store has answered a write
+ *   kv_write_head.c    the head of a write
+ *   kv_read.c          one value
+ *   kv_list.c          keys, a page at a time
+ *   kv_list_write.c    the text of a list
+ *   kv_watch.c         keys, as they change
+ *   kv_entry.c         a key in JSON
+ *   kv_request.c       what a request says
+ *   kv_answer.c        heads, problems, and what is counted
+ *   kv_question.c      what the store has been asked
+ *
+ * kv_batch, kv_token and kv_key know nothing of these.
+ */
 #ifndef HANDLER_KV_PRIV_H
 #define HANDLER_KV_PRIV_H
 
@@ -34,6 +51,8 @@ struct kv {
     char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
 };
 
+/* --- kv_question ----------------------------------------------------------- */
+
 /*
  * What the store may be asked. Whoever holds it has a reference: the exchange's
  * sink, the response's stream, and the store while it has not answered, which
@@ -57,6 +76,8 @@ void kv_question_release(struct kv_question *question);
 void kv_question_ask(struct kv_question *question);
 void kv_question_done(struct kv_question *question);
 
+/* --- kv_answer -------------------------------------------------------------- */
+
 /* Counts what was asked, or why it was not done: undone is neither KV_FOUND nor
  * anything that was done. */
 static inline void kv_note(const struct kv *kv, enum stats_store_number number,
@@ -68,14 +89,16 @@ static inline void kv_note(const struct kv *kv, enum stats_store_number number,
 
 void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
 
-/* --- Answers ---------------------------------------------------------------- */
-
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
              const char *detail);
 
 /* With more in its head, and about it. */
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
                   struct problem *problem);
+
+/* Answers with 400, and says which parameter is why. */
+void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
+                       const char *name, const char *detail);
 
 /* The answer to what could not be had: 503, 504, 507, 422 or 500. */
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
@@ -95,21 +118,10 @@ void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
 /* Seconds since the epoch; a part of one is one, or it would be early. */
 int64_t kv_expires_s(const struct kv_meta *meta);
 
-/* Of a key, in the inside of an object: "key":"a","size":3, ... */
-void kv_put_entry(struct buf *out, const struct kv_entry *entry);
-
-/* "key":"a", or "key64" */
-void kv_put_key(struct buf *out, struct bytes key);
-
-/* {"prefix":"a/"} */
-void kv_put_prefix(struct buf *out, struct bytes prefix);
+/* --- kv_request ------------------------------------------------------------- */
 
 /* A parameter that is "0", as if it were not there, or "1". False: neither. */
 MUST_USE bool kv_read_flag(struct bytes value, bool *is_set_out);
-
-/* Answers with 400, and says which parameter is why. */
-void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
-                       const char *name, const char *detail);
 
 /* The value of the one field of this name; nothing, if it is not there. False:
  * it is there more than once, and nobody can say which is meant. */
@@ -120,6 +132,17 @@ MUST_USE bool kv_find_single(const struct request *request, struct bytes name,
  * next is read. */
 MUST_USE bool kv_read_query(struct kv *kv, struct exchange *exchange,
                             struct query_parameter *parameters, size_t count);
+
+/* --- kv_entry --------------------------------------------------------------- */
+
+/* Of a key, in the inside of an object: "key":"a","size":3, ... */
+void kv_put_entry(struct buf *out, const struct kv_entry *entry);
+
+/* "key":"a", or "key64" */
+void kv_put_key(struct buf *out, struct bytes key);
+
+/* {"prefix":"a/"} */
+void kv_put_prefix(struct buf *out, struct bytes prefix);
 
 /* --- What there is ---------------------------------------------------------- */
 
@@ -135,7 +158,9 @@ void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
 /* When a body is about to come: makes the sink, or answers. */
 void kv_write_begin(struct kv *kv, struct exchange *exchange,
                     enum kv_key_verdict place, struct bytes key);
-void kv_write(struct kv *kv, struct exchange *exchange,
-              enum kv_key_verdict place, struct bytes key);
+
+/* When all of it has come, or there is no body: asks the store. */
+void kv_write_end(struct kv *kv, struct exchange *exchange,
+                  enum kv_key_verdict place, struct bytes key);
 
 #endif

@@ -275,8 +275,8 @@ void kv_write_begin(struct kv *kv, struct exchange *exchange,
         kv_question_release(&writing->question);
 }
 
-void kv_write(struct kv *kv, struct exchange *exchange,
-              enum kv_key_verdict place, struct bytes key)
+void kv_write_end(struct kv *kv, struct exchange *exchange,
+                  enum kv_key_verdict place, struct bytes key)
 {
     if (!exchange->sink) /* it has no body */
         kv_write_begin(kv, exchange, place, key);

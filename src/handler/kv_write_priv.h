@@ -1,4 +1,11 @@
-/* Shared by the files of writing: one reads heads, one answers, one conducts. */
+/*
+ * kv_write_priv - what the files of writing share. Each calls only those below
+ * it:
+ *
+ *   kv_write.c         begins, takes the body, asks the store
+ *   kv_write_answer.c  what the store has answered
+ *   kv_write_head.c    what the head says
+ */
 #ifndef HANDLER_KV_WRITE_PRIV_H
 #define HANDLER_KV_WRITE_PRIV_H
 
