@@ -318,3 +318,17 @@ void kv_redis_on_deadline(struct kv_redis_desk *desk, struct deadline *deadline)
     else
         place_again(call);
 }
+
+/* --- For put() ------------------------------------------------------------- */
+
+void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
+                         enum kv_script script, size_t keys, size_t arguments)
+{
+    kv_command_begin(out, 3 + keys + arguments);
+    kv_command_put(out, call->has_no_script ? BYTES("EVAL") : BYTES("EVALSHA"));
+    if (call->has_no_script)
+        kv_command_put_script(out, script);
+    else
+        kv_command_put(out, call->scripts[script]);
+    kv_command_put_number(out, keys);
+}

@@ -1,4 +1,4 @@
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_node_priv.h"
 
 enum { NUMBER_BYTES = 20 };
 

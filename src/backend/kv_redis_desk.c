@@ -2,93 +2,12 @@
 
 #include "backend/kv_redis_priv.h"
 
-enum { LOG_MS = 10000 };
-
 static struct kv_redis_desk *desk_of(struct kv_desk *desk)
 {
     return OWNER_OF(desk, struct kv_redis_desk, desk);
 }
 
-struct bytes kv_redis_base(const struct kv_redis_desk *desk, unsigned partition)
-{
-    return bytes_of(desk->store->bases[partition]);
-}
-
-/* --- Askings -------------------------------------------------------------- */
-
-static void destroy_asking(struct kv_redis_question *question)
-{
-    list_drop(&question->link);
-    free(OWNER_OF(question, struct kv_redis_asking, question));
-}
-
-/* There are never more than may be under way; what was made is kept. */
-struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_desk *desk)
-{
-    struct kv_redis_asking *asking;
-
-    if (list_is_empty(&desk->spare)) {
-        asking = calloc(1, sizeof(*asking));
-        if (!asking)
-            return NULL;
-    } else {
-        asking = OWNER_OF(desk->spare.next, struct kv_redis_asking,
-                          question.link);
-        list_drop(&asking->question.link);
-        *asking = (struct kv_redis_asking){0};
-    }
-    asking->question.destroy = destroy_asking;
-    asking->call.desk = desk;
-    list_put_last(&desk->questions, &asking->question.link);
-    return asking;
-}
-
-void kv_redis_put_asking(struct kv_redis_asking *asking)
-{
-    list_drop(&asking->question.link);
-    list_put_first(&asking->call.desk->spare, &asking->question.link);
-}
-
-void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
-                         enum kv_script script, size_t keys, size_t arguments)
-{
-    kv_command_begin(out, 3 + keys + arguments);
-    kv_command_put(out, call->has_no_script ? BYTES("EVAL") : BYTES("EVALSHA"));
-    if (call->has_no_script)
-        kv_command_put_script(out, script);
-    else
-        kv_command_put(out, call->scripts[script]);
-    kv_command_put_number(out, keys);
-}
-
 /* --- Get ------------------------------------------------------------------ */
-
-void kv_redis_log_corrupt(struct kv_redis_desk *desk, struct bytes key)
-{
-    uint64_t held_back;
-
-    if (log_limit_allows(&desk->log_limit, desk->now->mono_ms, LOG_MS,
-                         &held_back))
-        log_error("the key-value store at %s: what is kept of '%.*s' is "
-                  "corrupt",
-                  desk->store->label, (int)key.len, key.data);
-}
-
-bool kv_redis_read_meta(const struct kv_reply *reply, struct kv_meta *meta_out,
-                        struct bytes *type_out, uint64_t *bytes_out)
-{
-    uint64_t stored, expires;
-
-    *type_out = kv_reply_text(kv_reply_at(reply, 3));
-    if (!kv_reply_number(kv_reply_at(reply, 0), &meta_out->revision) ||
-        !kv_reply_number(kv_reply_at(reply, 1), &stored) ||
-        !kv_reply_number(kv_reply_at(reply, 2), &expires) ||
-        !kv_reply_number(kv_reply_at(reply, 4), bytes_out))
-        return false;
-    meta_out->stored_ms = (int64_t)(stored & INT64_MAX);
-    meta_out->expires_ms = (int64_t)(expires & INT64_MAX);
-    return type_out->data && type_out->len <= KV_TYPE_BYTES_MAX;
-}
 
 static void put_get(struct kv_redis_call *call, struct buf *out)
 {
@@ -233,7 +152,7 @@ struct kv_desk *kv_redis_desk_create(struct kv_redis *store,
     list_init(&desk->spare);
     deadline_wheel_init(&desk->wheel, loop, now, on_deadline, desk);
     kv_redis_feed_init(desk);
-    if (kv_redis_route_init(desk))
+    if (kv_redis_map_init(desk))
         return &desk->desk;
     destroy(&desk->desk);
     return NULL;

@@ -1,13 +1,17 @@
 /*
- * kv_redis_link_priv - what the files of a link share: kv_redis_link.c, which
- * keeps the connection, and kv_redis_greet.c, which sets it up.
+ * kv_redis_link_priv - what the files of a link share. Each calls only those
+ * below it:
+ *
+ *   kv_redis_link.c   connects, again and again, and takes requests
+ *   kv_redis_greet.c  sets the connection up, and listens
+ *   kv_redis_wire.c   gives it commands, and ends it
  */
 #ifndef BACKEND_KV_REDIS_LINK_PRIV_H
 #define BACKEND_KV_REDIS_LINK_PRIV_H
 
 #include <ev.h>
 
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_node_priv.h"
 
 struct redisAsyncContext;
 
@@ -45,6 +49,9 @@ struct kv_link {
     char shas[KV_SCRIPTS][KV_LINK_SHA_BYTES_MAX];
     size_t sha_bytes[KV_SCRIPTS];
 };
+
+/* Its only timer, anew. */
+void kv_link_set_timer(struct kv_link *link, uint64_t ms);
 
 /* The connection is over: its context is the library's to free, or freed. */
 void kv_link_end(struct kv_link *link, const char *why);

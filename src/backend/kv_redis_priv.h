@@ -1,215 +1,30 @@
 /*
- * kv_redis_priv - what the files of the Redis store share.
+ * kv_redis_priv - what the files of the Redis store share. Each calls only
+ * those below it:
  *
- *   kv_redis_url      what the URL says
- *   kv_redis_slots    partitions, and which node of a cluster has them
- *   kv_redis_reply    looking at an answer
- *   kv_redis_command  writing a command
- *   kv_redis_script   the scripts' text
- *   kv_redis_link     one connection
- *   kv_redis_greet    how it begins, and what it hears
- *   kv_redis_route    all of a desk's connections, and the map of the cluster
- *   kv_redis_call     one command from asking to answer, wherever it leads
- *   kv_redis_drop     an entry of the index that is out of date
+ *   kv_redis_desk     questions of one thread: what the desk's table names
+ *   kv_redis_map      asks for the map of the cluster; all that links tell
  *   kv_redis_feed     those who watch, and listeners for them
  *   kv_redis_hear     from what is heard to what is told
- *   kv_redis_write, kv_redis_list, kv_redis_desk
- *                     questions, made of calls
- *   kv_redis          all of it together
+ *   kv_redis_list     pages, made of calls
+ *   kv_redis_drop     an entry of the index that is out of date
+ *   kv_redis_write    writes, made of calls
+ *   kv_redis_asking   a question of one call at a time
+ *   kv_redis_call     one command from asking to answer, wherever it leads
+ *   kv_redis_route    a desk's connections, and which of them a call takes
+ *   kv_redis_record   what is kept of a key: its name, and its fields
+ *   kv_redis          the store: open, close
+ *
+ * and those of kv_redis_node_priv.h are below them all. Word travels up by
+ * kv_redis_route_events, and by a call's on_end.
  */
 #ifndef BACKEND_KV_REDIS_PRIV_H
 #define BACKEND_KV_REDIS_PRIV_H
 
 #include "backend/kv_events.h"
-#include "backend/kv_redis.h"
-#include "base/address.h"
-#include "base/buf.h"
-#include "base/list.h"
+#include "backend/kv_redis_node_priv.h"
 #include "base/log.h"
 #include "io/deadline.h"
-
-/* --- kv_redis_url --------------------------------------------------------- */
-
-enum {
-    KV_REDIS_SEEDS_MAX = 16,
-    KV_REDIS_HOST_BYTES_MAX = 253,
-    KV_REDIS_SECRET_BYTES_MAX = 512, /* of user and password, each */
-    KV_REDIS_NAME_BYTES_MAX = 64,
-    KV_REDIS_DB_MAX = 65535
-};
-
-struct kv_redis_seed {
-    char host[KV_REDIS_HOST_BYTES_MAX + 1];
-    uint16_t port;
-};
-
-struct kv_redis_url {
-    char user[KV_REDIS_SECRET_BYTES_MAX + 1]; /* empty: none */
-    char password[KV_REDIS_SECRET_BYTES_MAX + 1];
-    struct kv_redis_seed seeds[KV_REDIS_SEEDS_MAX];
-    size_t seed_count;
-    unsigned db;
-    char name[KV_REDIS_NAME_BYTES_MAX + 1];
-};
-
-/* NULL, or what is wrong, as words to put behind it. */
-MUST_USE const char *kv_redis_url_read(struct kv_redis_url *url,
-                                       const char *text);
-
-/* --- kv_redis_reply ------------------------------------------------------- */
-
-/* What the engine says; to be looked at during the call it comes in. NULL is
- * KV_REPLY_NIL everywhere. */
-struct kv_reply;
-
-enum kv_reply_kind {
-    KV_REPLY_NIL,
-    KV_REPLY_TEXT,
-    KV_REPLY_NUMBER,
-    KV_REPLY_LIST,
-    KV_REPLY_FAULT
-};
-
-enum kv_reply_kind kv_reply_kind(const struct kv_reply *reply);
-
-/* Of a text or fault; else empty, with data NULL. */
-struct bytes kv_reply_text(const struct kv_reply *reply);
-
-/* Of a list; else 0 and NULL, as behind its end. */
-size_t kv_reply_count(const struct kv_reply *reply);
-const struct kv_reply *kv_reply_at(const struct kv_reply *reply, size_t at);
-
-/* A number from 0 on, as such or as decimal text; false: it is none. */
-MUST_USE bool kv_reply_number(const struct kv_reply *reply,
-                              uint64_t *number_out);
-
-/* The same of decimal text. */
-MUST_USE bool kv_redis_read_number(struct bytes text, uint64_t *number_out);
-
-/* --- kv_redis_slots ------------------------------------------------------- */
-
-enum {
-    KV_REDIS_PARTITIONS = 64,
-    KV_REDIS_SLOTS = 16384,
-    KV_REDIS_TAG_BYTES = 8
-};
-
-/* Slot of a hash tag, or of a whole key. */
-unsigned kv_redis_slot(struct bytes text);
-
-unsigned kv_redis_partition(struct bytes key);
-
-/* The hash tag of each partition, and where it leads. */
-struct kv_partitions {
-    char tags[KV_REDIS_PARTITIONS][KV_REDIS_TAG_BYTES];
-    uint16_t slots[KV_REDIS_PARTITIONS];
-};
-
-void kv_partitions_init(struct kv_partitions *partitions);
-
-struct kv_slot_map {
-    bool has[KV_REDIS_PARTITIONS];
-    struct address nodes[KV_REDIS_PARTITIONS]; /* their masters */
-};
-
-/* Of CLUSTER SLOTS, as asked told it. False: it is no such answer. What is
- * odd in it is passed over. */
-MUST_USE bool kv_slot_map_read(struct kv_slot_map *map,
-                               const struct kv_partitions *partitions,
-                               const struct kv_reply *reply,
-                               const struct address *asked);
-
-/* Where "MOVED 3999 192.0.2.1:6381" leads, or ASK. False: nowhere that could
- * be understood. */
-MUST_USE bool kv_redis_read_redirect(struct bytes text,
-                                     const struct address *asked,
-                                     struct address *node_out);
-
-/* --- kv_redis_command ----------------------------------------------------- */
-
-void kv_command_begin(struct buf *out, size_t arguments);
-void kv_command_put(struct buf *out, struct bytes argument);
-void kv_command_put_number(struct buf *out, uint64_t number);
-
-/* One argument of three pieces. */
-void kv_command_put_joined(struct buf *out, struct bytes a, struct bytes b,
-                           struct bytes c);
-
-/* --- kv_redis_script ------------------------------------------------------ */
-
-enum kv_script {
-    KV_SCRIPT_WRITE,
-    KV_SCRIPT_NAME,
-    KV_SCRIPT_DROP,
-    KV_SCRIPT_LOOK
-};
-enum { KV_SCRIPTS = 4, KV_SCRIPT_OP_ARGUMENTS = 7 };
-
-/* Its text, as an argument. */
-void kv_command_put_script(struct buf *out, enum kv_script script);
-
-/* --- kv_redis_link -------------------------------------------------------- */
-
-enum kv_link_state {
-    KV_LINK_OPENING, /* for the first time, or since it was fine */
-    KV_LINK_UP,
-    KV_LINK_DOWN /* tried again by and by */
-};
-
-/* A member of what is asked. */
-struct kv_link_request {
-    struct list link;
-    uint64_t ends_at; /* where in all that the connection was given */
-};
-
-struct kv_link;
-
-struct kv_link_hooks {
-    void (*on_up)(void *context);
-    /* why stays until it returns. */
-    void (*on_down)(void *context, const struct kv_link *link, const char *why);
-    void (*on_answer)(struct kv_link_request *request,
-                      const struct kv_reply *reply);
-    /* There will be no answer. */
-    void (*on_return)(struct kv_link_request *request, bool may_have_run);
-    /* With a pattern: something happened to a key; or, once it is connected,
-     * that the engine does not tell of that: it never comes up then. */
-    void (*on_heard)(void *context, struct bytes channel, struct bytes event);
-    void (*on_mute)(void *context);
-    void *context;
-};
-
-struct kv_link_options {
-    struct ev_loop *loop;
-    const struct now *now;
-    const struct kv_redis_url *url; /* whom to be; borrowed */
-    const char *pattern; /* of channels that it listens to, and does nothing
-                            else; borrowed; NULL: it takes requests */
-    struct kv_link_hooks hooks;
-};
-
-/* Begins to connect. NULL: no memory. */
-MUST_USE struct kv_link *kv_link_create(const struct kv_link_options *options,
-                                        const struct address *address);
-
-/* Requests are forgotten. */
-void kv_link_destroy(struct kv_link *link);
-
-enum kv_link_state kv_link_state(const struct kv_link *link);
-bool kv_link_is_idle(const struct kv_link *link);
-const struct address *kv_link_address(const struct kv_link *link);
-
-/* What the node calls a script. */
-struct bytes kv_link_script(const struct kv_link *link, enum kv_script script);
-
-/* The link is up. asking: although the node has the slot only half. False: it
- * could not take it, and is about to go down. */
-MUST_USE bool kv_link_send(struct kv_link *link,
-                           struct kv_link_request *request,
-                           struct bytes command, bool asking);
-
-/* Nothing is expected from this connection any more: another one is made. */
-void kv_link_lose(struct kv_link *link, const char *why);
 
 /* --- The store ------------------------------------------------------------ */
 
@@ -243,9 +58,23 @@ static inline void kv_redis_add(_Atomic uint64_t *counter)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* --- kv_redis_call -------------------------------------------------------- */
+/* --- kv_redis_record ------------------------------------------------------ */
 
 struct kv_redis_desk;
+
+/* The engine holds something that none of us wrote. */
+void kv_redis_log_corrupt(struct kv_redis_desk *desk, struct bytes key);
+
+/* r, m, e, t, n of a reply from its first element on. */
+MUST_USE bool kv_redis_read_meta(const struct kv_reply *reply,
+                                 struct kv_meta *meta_out,
+                                 struct bytes *type_out, uint64_t *bytes_out);
+
+/* "NAME:{n}:" */
+struct bytes kv_redis_base(const struct kv_redis_desk *desk,
+                           unsigned partition);
+
+/* --- kv_redis_call -------------------------------------------------------- */
 
 /*
  * waiting ----> sent ----> ended
@@ -307,13 +136,23 @@ enum kv_redis_mode {
     KV_REDIS_CLUSTER
 };
 
+/* What those above the route are told. */
+struct kv_redis_route_events {
+    /* The map may be out of date. */
+    void (*on_map_wanted)(struct kv_redis_desk *desk);
+    /* Of each link; their context is the desk. */
+    struct kv_link_hooks links;
+};
+
 struct kv_redis_route {
+    const struct kv_redis_route_events *events;
     struct kv_link *links[KV_REDIS_NODES_MAX]; /* seeds first, which stay */
     size_t count;
     enum kv_redis_mode mode;
     uint8_t link_of[KV_REDIS_PARTITIONS];
     struct kv_slot_map map; /* as it was told last */
     bool wants_map;
+    /* kv_redis_map's. */
     bool is_asking_map;
     bool asks_role;
     size_t ask_from;
@@ -325,7 +164,8 @@ struct kv_redis_route {
 };
 
 /* False: no memory. */
-MUST_USE bool kv_redis_route_init(struct kv_redis_desk *desk);
+MUST_USE bool kv_redis_route_init(struct kv_redis_desk *desk,
+                                  const struct kv_redis_route_events *events);
 void kv_redis_route_fini(struct kv_redis_desk *desk);
 
 bool kv_redis_is_same_node(const struct address *a, const struct address *b);
@@ -343,8 +183,19 @@ struct kv_link *kv_redis_route_to(struct kv_redis_desk *desk,
 void kv_redis_route_move(struct kv_redis_desk *desk, unsigned partition,
                          const struct address *node);
 
-/* Asks for the map, soon. */
+/* Wants a new map, soon. */
 void kv_redis_route_refresh(struct kv_redis_desk *desk);
+
+/* Goes by this map from now on. */
+void kv_redis_route_take(struct kv_redis_desk *desk,
+                         const struct kv_slot_map *map);
+
+/* Whether what is known leads to links that are fine. */
+bool kv_redis_route_is_whole(const struct kv_redis_route *route);
+
+/* Whether calls may take the link, as far as is known. */
+bool kv_redis_route_needs(const struct kv_redis_route *route,
+                          const struct kv_link *link);
 
 /* --- kv_redis_feed -------------------------------------------------------- */
 
@@ -385,7 +236,13 @@ void kv_redis_feed_hear(void *context, struct bytes channel,
                         struct bytes event);
 void kv_redis_feed_tell(struct kv_redis_desk *desk);
 
-/* --- kv_redis_desk -------------------------------------------------------- */
+/* --- kv_redis_map --------------------------------------------------------- */
+
+/* Begins with the seeds: the route's init, and who asks for its map. False: no
+ * memory. */
+MUST_USE bool kv_redis_map_init(struct kv_redis_desk *desk);
+
+/* --- The desk ------------------------------------------------------------- */
 
 /* Of whatever the desk must free. */
 struct kv_redis_question {
@@ -410,6 +267,8 @@ struct kv_redis_desk {
     struct log_limit log_limit;
 };
 
+/* --- kv_redis_asking ------------------------------------------------------ */
+
 /* A question of one call at a time. */
 struct kv_redis_asking {
     struct kv_redis_question question;
@@ -422,18 +281,6 @@ struct kv_redis_asking {
 /* NULL: no memory. */
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_desk *desk);
 void kv_redis_put_asking(struct kv_redis_asking *asking);
-
-/* The engine holds something that none of us wrote. */
-void kv_redis_log_corrupt(struct kv_redis_desk *desk, struct bytes key);
-
-/* r, m, e, t, n of a reply from its first element on. */
-MUST_USE bool kv_redis_read_meta(const struct kv_reply *reply,
-                                 struct kv_meta *meta_out,
-                                 struct bytes *type_out, uint64_t *bytes_out);
-
-/* "NAME:{n}:" */
-struct bytes kv_redis_base(const struct kv_redis_desk *desk,
-                           unsigned partition);
 
 /* --- kv_redis_drop, kv_redis_list, kv_redis_write -------------------------- */
 

@@ -1,6 +1,6 @@
 #include <hiredis/hiredis.h>
 
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_node_priv.h"
 
 static const struct redisReply *reply_of(const struct kv_reply *reply)
 {

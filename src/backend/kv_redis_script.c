@@ -1,4 +1,4 @@
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_node_priv.h"
 
 /*
  * KEYS: r, i, e of each partition, then the key of each operation. All that a

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_node_priv.h"
 
 enum {
     POLYNOMIAL = 0x1021, /* CRC-16/XMODEM, as the specification says */

@@ -1,4 +1,4 @@
-#include "backend/kv_redis_priv.h"
+#include "backend/kv_redis_node_priv.h"
 #include "http/percent.h"
 
 enum { DEFAULT_PORT = 6379, PORT_MAX = 65535 };

@@ -31,7 +31,7 @@ LIBRARIES = {
     "crypt.h": r"backend/htpasswd",
     "ev.h": r"(io|engine|server)/\w+|backend/(upstream\w*|kv_redis_link\w*)",
     "hiredis/hiredis.h": r"backend/kv_redis_reply",
-    "hiredis/async.h": r"backend/kv_redis_greet",
+    "hiredis/async.h": r"backend/kv_redis_(greet|wire)",
     "hiredis/adapters/libev.h": r"backend/kv_redis_link",
     "http_parser.h": r"http/http1\w*",
     "lmdb.h": r"backend/kv_\w+",
