@@ -1,79 +1,11 @@
 #include "handler/proxy_priv.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* --- Pools ------------------------------------------------------------------- */
-
-struct proxy_buffer *proxy_buffer_take(struct proxy *proxy)
-{
-    struct proxy_buffer *buffer = proxy->buffers;
-
-    if (buffer) {
-        proxy->buffers = buffer->next;
-        proxy->buffer_count--;
-    } else {
-        buffer = malloc(sizeof(*buffer) + proxy->options.buffer_bytes);
-        if (!buffer)
-            return NULL;
-    }
-    buffer->begin = buffer->end = 0;
-    return buffer;
-}
-
-void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
-{
-    struct proxy_buffer *buffer = *buffer_ref;
-
-    *buffer_ref = NULL;
-    if (!buffer)
-        return;
-    if (proxy->buffer_count == PROXY_BUFFERS_KEPT) {
-        free(buffer);
-        return;
-    }
-    buffer->next = proxy->buffers;
-    proxy->buffers = buffer;
-    proxy->buffer_count++;
-}
-
-static struct transfer *take_transfer(struct proxy *proxy)
-{
-    struct transfer *transfer;
-
-    if (list_is_empty(&proxy->transfers))
-        return malloc(sizeof(*transfer));
-    transfer = OWNER_OF(proxy->transfers.next, struct transfer, link);
-    list_drop(&transfer->link);
-    proxy->transfer_count--;
-    return transfer;
-}
-
-static void give_transfer(struct proxy *proxy, struct transfer *transfer)
-{
-    if (proxy->transfer_count == PROXY_TRANSFERS_KEPT) {
-        free(transfer);
-        return;
-    }
-    list_put_first(&proxy->transfers, &transfer->link);
-    proxy->transfer_count++;
-}
-
-/* --- Transfers --------------------------------------------------------------- */
-
-void transfer_limit(struct transfer *transfer, uint64_t ms)
-{
-    struct proxy *proxy = transfer->proxy;
-
-    if (ms > 0)
-        deadline_set(&proxy->deadlines, &transfer->deadline,
-                     proxy->now->mono_ms + ms);
-    else
-        deadline_drop(&proxy->deadlines, &transfer->deadline);
-}
+/* --- Transfers ----------------------------------------------------------- */
 
 static void on_expired(void *context, struct deadline *deadline)
 {
@@ -89,36 +21,11 @@ static void on_expired(void *context, struct deadline *deadline)
     transfer_fail(transfer, PROXY_FAULT_SLOW);
 }
 
-/* Whoever it was made for is gone, or has all there will be. */
-static void abandon(struct transfer *transfer)
-{
-    struct proxy *proxy = transfer->proxy;
-
-    transfer->exchange = NULL;
-    transfer->ask.uri = transfer->ask.request_id = BYTES("");
-    transfer_let_go(transfer, false, BALANCE_NEITHER);
-    proxy_buffer_give(proxy, &transfer->in);
-    if (transfer->pipe)
-        transfer_give_pipe(transfer);
-    proxy_buffer_give(proxy, &transfer->out);
-}
-
-void transfer_release(struct transfer *transfer)
-{
-    if (--transfer->refs > 0)
-        return;
-    abandon(transfer);
-    buf_fini(&transfer->head);
-    buf_fini(&transfer->interim);
-    buf_fini(&transfer->trailer);
-    give_transfer(transfer->proxy, transfer);
-}
-
 static void destroy_stream(struct stream *stream)
 {
     struct transfer *transfer = OWNER_OF(stream, struct transfer, stream);
 
-    abandon(transfer);
+    transfer_abandon(transfer);
     transfer_release(transfer);
 }
 
@@ -171,7 +78,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
                                       struct exchange *exchange)
 {
     const struct relay *relay = &proxy->options.relay;
-    struct transfer *transfer = take_transfer(proxy);
+    struct transfer *transfer = transfer_take(proxy);
 
     if (!transfer)
         return NULL;
@@ -202,7 +109,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
     return transfer;
 }
 
-/* --- The handler -------------------------------------------------------------- */
+/* --- The handler --------------------------------------------------------- */
 
 /* What no upstream needs to be asked about. True: it was answered. */
 static bool refuse(const struct proxy *proxy, struct exchange *exchange)
@@ -318,6 +225,7 @@ struct proxy *proxy_create(const struct proxy_options *options)
     if (!proxy)
         return NULL;
     proxy->options = *options;
+    proxy->on_fault = transfer_fail;
     list_init(&proxy->transfers);
     if (trace_init(&proxy->trace) == 0)
         proxy->pool = upstream_pool_create(&options->upstream);

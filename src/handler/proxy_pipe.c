@@ -9,7 +9,7 @@
 /* Of what is left of a body; less is cheaper to copy. */
 enum { PIPED_BYTES_MIN = 65536 };
 
-/* --- Having one ----------------------------------------------------------------- */
+/* --- Having one ---------------------------------------------------------- */
 
 /* What comes next goes to the client as it comes, and there is much of it. */
 static bool is_worth_it(const struct transfer *transfer)
@@ -31,13 +31,7 @@ bool transfer_is_piped(struct transfer *transfer)
     return transfer->pipe;
 }
 
-void transfer_give_pipe(struct transfer *transfer)
-{
-    pipes_give(transfer->proxy->options.pipes, &transfer->pipe);
-    transfer->piped = transfer->piped_lent = 0;
-}
-
-/* --- Filling it ------------------------------------------------------------------ */
+/* --- Filling it ---------------------------------------------------------- */
 
 /* No more of the body than there is, and no more than has room. */
 static ssize_t receive(const struct transfer *transfer)
@@ -113,7 +107,7 @@ void transfer_read_piped(struct transfer *transfer)
     transfer_wake(transfer);
 }
 
-/* --- Emptying it ------------------------------------------------------------------ */
+/* --- Emptying it --------------------------------------------------------- */
 
 bool transfer_lend_pipe(struct transfer *transfer)
 {

@@ -1,13 +1,16 @@
 /*
- * proxy_priv - a transfer, and what its files share:
+ * proxy_priv - a transfer, and what its files share. Each calls only those
+ * below it; word of a fault travels up by proxy's on_fault.
  *
- *   proxy.c          transfers and buffers, begin and answer
- *   proxy_request.c  our way to the upstream: asking, sending, trying again
- *   proxy_reply.c    its way back: heads and bodies as they are read
- *   proxy_pipe.c     bodies that come back without being copied
- *   proxy_answer.c   the response: what it is made of, the stream
- *   proxy_note.c     what the log tells of it
- *   proxy_error.c    what is answered instead, and why
+ *   proxy.c           begin and answer, how a transfer comes to be
+ *   proxy_request.c   our way to the upstream: asking, sending, trying again
+ *   proxy_stream.c    the response's stream, which lends what has come
+ *   proxy_reply.c     the upstream's way back: heads and bodies as they are read
+ *   proxy_answer.c    the response's head, and what of a body leaves with it
+ *   proxy_pipe.c      bodies that come back without being copied
+ *   proxy_transfer.c  buffers, limits of time, pauses, the end
+ *   proxy_note.c      what the log tells of it
+ *   proxy_error.c     what is answered instead, and why
  */
 #ifndef HANDLER_PROXY_PRIV_H
 #define HANDLER_PROXY_PRIV_H
@@ -54,8 +57,12 @@ enum proxy_fault {
     PROXY_FAULT_COUNT
 };
 
+struct transfer;
+
 struct proxy {
     struct proxy_options options;
+    /* The connection is no good any more, by a fault of the other side. */
+    void (*on_fault)(struct transfer *transfer, enum proxy_fault fault);
     struct upstream_pool *pool;
     struct ev_loop *loop; /* NULL: not started */
     const struct now *now;
@@ -132,21 +139,7 @@ struct transfer {
     char head_inline[PROXY_HEAD_INLINE];
 };
 
-/* --- proxy.c ------------------------------------------------------------------ */
-
-/* NULL: no memory. Empty. */
-struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
-void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
-
-void transfer_release(struct transfer *transfer);
-
-/* At so many milliseconds from now; 0: none. */
-void transfer_limit(struct transfer *transfer, uint64_t ms);
-
-/* --- proxy_request.c ------------------------------------------------------------- */
-
-/* How messages of the exchange go on, to and from that server. */
-struct relay transfer_relay(const struct transfer *transfer, int server);
+/* --- proxy_request.c ----------------------------------------------------- */
 
 /* Makes the head for that server. */
 MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
@@ -155,28 +148,22 @@ MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
 /* Looks for an upstream, and goes on from there. */
 void transfer_ask(struct transfer *transfer);
 
-/* All there is so far of the request. */
-bool transfer_is_sent(const struct transfer *transfer);
-
 /* Sends what there is to be sent. */
 void transfer_flush(struct transfer *transfer);
 
-/* The connection is no good any more, by a fault of the other side: tries
- * anew, or makes that the answer, or breaks the answer off. */
+/* What proxy's on_fault does: tries anew, or makes the fault the answer, or
+ * breaks the answer off. */
 void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
-
-/* The upstream goes back to its pool; or is closed. */
-void transfer_let_go(struct transfer *transfer, bool reusable,
-                     enum balance_result result);
 
 bool proxy_take_body(struct sink *sink, struct bytes data);
 void proxy_end_body(struct sink *sink);
 void proxy_foresee_end(struct sink *sink);
 
-/* Looks at what takes too long, and sets the limit anew. */
-void transfer_watch(struct transfer *transfer);
+/* --- proxy_stream.c ------------------------------------------------------ */
 
-/* --- proxy_reply.c ----------------------------------------------------------------- */
+int proxy_fill(struct stream *stream, struct buf *out);
+
+/* --- proxy_reply.c ------------------------------------------------------- */
 
 /* Reads once, and goes on with what came. It may be gone afterwards. */
 void transfer_read(struct transfer *transfer);
@@ -185,23 +172,14 @@ void transfer_read(struct transfer *transfer);
  * to send first. The caller has a reference of its own. */
 void transfer_digest(struct transfer *transfer);
 
-/* What was lent has been sent: room again. */
-void transfer_reclaim(struct transfer *transfer);
+/* --- proxy_answer.c ------------------------------------------------------ */
 
-/* All of the reply has come. is_clean: and nothing behind it. */
-void transfer_finish(struct transfer *transfer, bool is_clean);
+/* Makes the response of proxy->reply, and of what is there of its body. Its
+ * caller has a reference. False: it cannot be passed on. */
+MUST_USE bool transfer_answer(struct transfer *transfer,
+                              enum body_framing framing);
 
-/* Its connection has ended. is_clean: not by a reset, behind which there might
- * have been more. */
-void transfer_meet_end(struct transfer *transfer, bool is_clean);
-
-/* No more is read until there is room again. */
-void transfer_pause(struct transfer *transfer);
-
-/* So many bytes have come, for statistics. */
-void transfer_count_in(const struct transfer *transfer, size_t n);
-
-/* --- proxy_pipe.c ------------------------------------------------------------------ */
+/* --- proxy_pipe.c -------------------------------------------------------- */
 
 /* Whether what is read next goes into a pipe; takes one if that is worth it. */
 bool transfer_is_piped(struct transfer *transfer);
@@ -215,22 +193,57 @@ bool transfer_lend_pipe(struct transfer *transfer);
 /* What was lent has been sent. Whether there is enough room again. */
 bool transfer_reclaim_pipe(struct transfer *transfer);
 
-/* It has one. */
-void transfer_give_pipe(struct transfer *transfer);
+/* --- proxy_transfer.c ---------------------------------------------------- */
 
-/* --- proxy_answer.c ---------------------------------------------------------------- */
+/* NULL: no memory. Empty. */
+struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
+void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
 
-/* Makes the response of proxy->reply, and of what is there of its body. Its
- * caller has a reference. False: it cannot be passed on. */
-MUST_USE bool transfer_answer(struct transfer *transfer,
-                              enum body_framing framing);
+/* NULL: no memory. Of undefined content. */
+struct transfer *transfer_take(struct proxy *proxy);
 
-int proxy_fill(struct stream *stream, struct buf *out);
+/* How messages of the exchange go on, to and from that server. */
+struct relay transfer_relay(const struct transfer *transfer, int server);
 
 /* There is something for the response. */
 void transfer_wake(struct transfer *transfer);
 
-/* --- proxy_note.c: when it came to what, if the log tells it ----------------------- */
+/* Bytes of out that are still to be sent. */
+size_t transfer_pending(const struct transfer *transfer);
+
+/* All there is so far of the request. */
+bool transfer_is_sent(const struct transfer *transfer);
+
+/* So many bytes have come, for statistics. */
+void transfer_count_in(const struct transfer *transfer, size_t n);
+
+/* Looks at what takes too long, and sets the limit anew. */
+void transfer_watch(struct transfer *transfer);
+
+/* No more is read until there is room again. */
+void transfer_pause(struct transfer *transfer);
+
+/* The upstream goes back to its pool; or is closed. */
+void transfer_let_go(struct transfer *transfer, bool reusable,
+                     enum balance_result result);
+
+/* All of the reply has come. is_clean: and nothing behind it. */
+void transfer_finish(struct transfer *transfer, bool is_clean);
+
+/* Its connection has ended. is_clean: not by a reset, behind which there might
+ * have been more. */
+void transfer_meet_end(struct transfer *transfer, bool is_clean);
+
+/* It has a pipe. */
+void transfer_give_pipe(struct transfer *transfer);
+
+/* Whoever it was made for is gone, or has all there will be. */
+void transfer_abandon(struct transfer *transfer);
+
+/* Drops a reference; with the last of them the transfer. */
+void transfer_release(struct transfer *transfer);
+
+/* --- proxy_note.c: when it came to what, if the log tells it ------------- */
 
 /* Somebody is going to be asked. */
 void transfer_note_asking(const struct transfer *transfer);
@@ -241,7 +254,7 @@ void transfer_note_reply(const struct transfer *transfer);
 /* No more will come. */
 void transfer_note_end(const struct transfer *transfer);
 
-/* --- proxy_error.c ----------------------------------------------------------------- */
+/* --- proxy_error.c ------------------------------------------------------- */
 
 enum proxy_fault proxy_fault_of(enum upstream_error error);
 

@@ -7,46 +7,7 @@
 
 enum { KEPT_S_MAX = 86400, MS_PER_S = 1000 };
 
-/* --- The end ------------------------------------------------------------------- */
-
-void transfer_finish(struct transfer *transfer, bool is_clean)
-{
-    bool is_sent = transfer->has_body_ended && transfer_is_sent(transfer);
-
-    transfer->is_reply_done = true;
-    transfer_let_go(transfer,
-                    is_clean && is_sent && transfer->persists &&
-                        !transfer->is_send_over,
-                    BALANCE_SUCCESS);
-    if (!transfer->has_body_ended) { /* nobody reads the rest of it */
-        transfer->is_send_over = true;
-        transfer->sink.is_full = false;
-    }
-}
-
-/* A tunnel's upstream may have said all, and still want to hear. */
-static void half_close(struct transfer *transfer)
-{
-    transfer->has_peer_ended = true;
-    upstream_pause(&transfer->ask);
-    if (transfer->is_send_over)
-        transfer_finish(transfer, false);
-}
-
-void transfer_meet_end(struct transfer *transfer, bool is_clean)
-{
-    if (transfer->is_tunnel && is_clean)
-        half_close(transfer);
-    else if (transfer->is_tunnel)
-        transfer_finish(transfer, false);
-    else if (transfer->has_reply && is_clean &&
-             body_reader_finish(&transfer->reader) == BODY_END)
-        transfer_finish(transfer, false);
-    else
-        transfer_fail(transfer, PROXY_FAULT_CLOSED);
-}
-
-/* --- Bodies --------------------------------------------------------------------- */
+/* --- Bodies -------------------------------------------------------------- */
 
 /* Takes the framing off what was read from there on, in place. */
 static void decode(struct transfer *transfer, size_t from)
@@ -72,53 +33,13 @@ static void decode(struct transfer *transfer, size_t from)
             return;
         case BODY_BAD:
             transfer->proxy->why = "frames its body wrongly";
-            transfer_fail(transfer, PROXY_FAULT_REPLY);
+            transfer->proxy->on_fault(transfer, PROXY_FAULT_REPLY);
             return;
         }
     }
 }
 
-void transfer_pause(struct transfer *transfer)
-{
-    transfer->is_paused = true;
-    upstream_pause(&transfer->ask);
-}
-
-/* Whether there is enough room again. */
-static bool reclaim_buffer(struct transfer *transfer)
-{
-    struct proxy_buffer *in = transfer->in;
-    size_t half = transfer->proxy->options.buffer_bytes / 2;
-
-    in->begin = transfer->lent;
-    if (in->begin == in->end) {
-        in->begin = in->end = 0;
-    } else if (in->begin > half) {
-        memmove(in->data, in->data + in->begin, in->end - in->begin);
-        in->end -= in->begin;
-        in->begin = 0;
-    }
-    transfer->lent = in->begin;
-    return in->end <= half;
-}
-
-void transfer_reclaim(struct transfer *transfer)
-{
-    bool has_room = !transfer->in || reclaim_buffer(transfer);
-
-    if (transfer->pipe) {
-        has_room = transfer_reclaim_pipe(transfer);
-        if (transfer->in && transfer->in->end == 0)
-            proxy_buffer_give(transfer->proxy, &transfer->in);
-    }
-    if (transfer->is_paused && transfer->is_open && has_room) {
-        transfer->is_paused = false;
-        upstream_resume(&transfer->ask);
-        transfer_watch(transfer);
-    }
-}
-
-/* --- Heads ---------------------------------------------------------------------- */
+/* --- Heads --------------------------------------------------------------- */
 
 /* For how long its server keeps an idle connection, as far as it says. */
 static uint64_t read_kept_ms(const struct reply *reply)
@@ -220,7 +141,7 @@ static bool response_is_busy(const struct transfer *transfer)
 static void refuse_reply(struct transfer *transfer, const char *why)
 {
     transfer->proxy->why = why;
-    transfer_fail(transfer, PROXY_FAULT_REPLY);
+    transfer->proxy->on_fault(transfer, PROXY_FAULT_REPLY);
 }
 
 void transfer_digest(struct transfer *transfer)
@@ -263,7 +184,7 @@ void transfer_digest(struct transfer *transfer)
     }
 }
 
-/* --- Reading -------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 static ssize_t receive(struct transfer *transfer)
 {
@@ -274,14 +195,6 @@ static ssize_t receive(struct transfer *transfer)
 
     profile_leave(before);
     return n;
-}
-
-void transfer_count_in(const struct transfer *transfer, size_t n)
-{
-    proxy_count(&transfer->proxy->options.upstream.shared
-                     ->counts[transfer->ask.server]
-                     .bytes_in,
-                n);
 }
 
 static void take_in(struct transfer *transfer, size_t n)
@@ -307,7 +220,7 @@ static void read_once(struct transfer *transfer)
     ssize_t n;
 
     if (!transfer->in && !(transfer->in = proxy_buffer_take(transfer->proxy))) {
-        transfer_fail(transfer, PROXY_FAULT_SHORT);
+        transfer->proxy->on_fault(transfer, PROXY_FAULT_SHORT);
         return;
     }
     n = receive(transfer);

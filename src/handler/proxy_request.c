@@ -12,22 +12,7 @@ enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */
 /* Room left for what one read of the client's brings, framed. */
 enum { TAKEN_BYTES_MAX = 24576, FRAMING_BYTES_MAX = 32 };
 
-/* --- What is to be sent ---------------------------------------------------------- */
-
-struct relay transfer_relay(const struct transfer *transfer, int server)
-{
-    const struct proxy *proxy = transfer->proxy;
-    struct relay relay = proxy->options.relay;
-
-    relay.host = upstream_place_of(proxy->pool, server)->authority;
-    if (!transfer->is_upgrade)
-        relay.upgrade = BYTES("");
-    if (proxy->options.names_requests)
-        relay.request_id = exchange_request_id(transfer->exchange);
-    relay.traceparent = (struct bytes){transfer->traceparent,
-                                       transfer->traceparent_len};
-    return relay;
-}
+/* --- What is to be sent -------------------------------------------------- */
 
 enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
 {
@@ -39,18 +24,6 @@ enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
 
     transfer->head.len = transfer->head_sent = 0;
     return relay_request(&relay, &exchange->request, &from, &transfer->head);
-}
-
-static size_t pending(const struct transfer *transfer)
-{
-    const struct proxy_buffer *out = transfer->out;
-
-    return out ? out->end - out->begin - transfer->out_sent : 0;
-}
-
-bool transfer_is_sent(const struct transfer *transfer)
-{
-    return transfer->head_sent == transfer->head.len && pending(transfer) == 0;
 }
 
 /* Forgets what has been sent, which ends all hope of sending it again. */
@@ -169,41 +142,6 @@ void proxy_end_body(struct sink *sink)
     go_on(transfer);
 }
 
-/* --- Time ---------------------------------------------------------------------- */
-
-/* Whoever says no more may be gone: that is known only when something is said
- * to them. */
-static uint64_t tunnel_ms(const struct transfer *transfer)
-{
-    const struct proxy_options *options = &transfer->proxy->options;
-
-    bool is_last = transfer->has_body_ended || transfer->is_ending;
-
-    return is_last && options->idle_ms < options->tunnel_ms
-               ? options->idle_ms
-               : options->tunnel_ms;
-}
-
-void transfer_watch(struct transfer *transfer)
-{
-    const struct proxy_options *options = &transfer->proxy->options;
-
-    if (!transfer->is_open)
-        transfer_limit(transfer, 0); /* connecting has a limit of its own */
-    else if (transfer->is_tunnel)
-        transfer_limit(transfer, tunnel_ms(transfer));
-    else if (!transfer_is_sent(transfer) && !transfer->is_send_over)
-        transfer_limit(transfer, options->idle_ms);
-    else if (transfer->is_paused) /* it is the client that is slow */
-        transfer_limit(transfer, 0);
-    else if (transfer->has_reply)
-        transfer_limit(transfer, options->idle_ms);
-    else if (transfer->has_body_ended || transfer->is_send_over)
-        transfer_limit(transfer, options->reply_ms);
-    else /* for a body that its client has still to send the client answers */
-        transfer_limit(transfer, 0);
-}
-
 void proxy_foresee_end(struct sink *sink)
 {
     struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
@@ -214,7 +152,7 @@ void proxy_foresee_end(struct sink *sink)
     transfer_watch(transfer);
 }
 
-/* --- Sending ------------------------------------------------------------------- */
+/* --- Sending ------------------------------------------------------------- */
 
 /* What sendmsg(2) says, with errno. */
 static ssize_t send_some(struct transfer *transfer)
@@ -229,10 +167,10 @@ static ssize_t send_some(struct transfer *transfer)
         parts[message.msg_iovlen++] = (struct iovec){
             transfer->head.data + transfer->head_sent,
             transfer->head.len - transfer->head_sent};
-    if (pending(transfer) > 0)
+    if (transfer_pending(transfer) > 0)
         parts[message.msg_iovlen++] = (struct iovec){
             transfer->out->data + transfer->out->begin + transfer->out_sent,
-            pending(transfer)};
+            transfer_pending(transfer)};
     n = message.msg_iovlen == 1
             ? send(fd, parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
             : sendmsg(fd, &message, MSG_NOSIGNAL);
@@ -304,7 +242,7 @@ void transfer_flush(struct transfer *transfer)
     transfer_watch(transfer);
 }
 
-/* --- The upstream --------------------------------------------------------------- */
+/* --- The upstream -------------------------------------------------------- */
 
 static void on_open(struct upstream_ask *ask)
 {
@@ -360,19 +298,7 @@ void transfer_ask(struct transfer *transfer)
         transfer_note_server(transfer);
 }
 
-void transfer_let_go(struct transfer *transfer, bool reusable,
-                     enum balance_result result)
-{
-    transfer_note_end(transfer);
-    if (transfer->is_asking)
-        upstream_ask_cancel(&transfer->ask);
-    else if (transfer->is_open)
-        upstream_release(&transfer->ask, reusable, transfer->kept_ms, result);
-    transfer->is_asking = transfer->is_open = false;
-    transfer_limit(transfer, 0);
-}
-
-/* --- Trying again ----------------------------------------------------------------- */
+/* --- Trying again -------------------------------------------------------- */
 
 /* RFC 9110 9.2.2: whether doing it twice is doing it once. */
 static bool is_idempotent(enum method method)

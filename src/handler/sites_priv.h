@@ -1,7 +1,10 @@
 /*
- * sites_priv - what the files of sites share: sites.c, which answers,
- * sites_admit.c, which says who may come, and sites_make.c, which furnishes
- * them.
+ * sites_priv - what the files of sites share. Each calls only those below it:
+ *
+ *   sites.c        answers
+ *   sites_make.c   furnishes the places
+ *   sites_pages.c  their pages for errors
+ *   sites_admit.c  who may come
  */
 #ifndef HANDLER_SITES_PRIV_H
 #define HANDLER_SITES_PRIV_H
@@ -79,12 +82,19 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
     return route ? route->place : &site->place;
 }
 
-/* --- sites.c ------------------------------------------------------------------ */
+/* --- sites_make.c -------------------------------------------------------- */
+
+/* sites_create(), with what answers an exchange that has been asked for its
+ * password; see guard.h. */
+MUST_USE struct sites *sites_make(const struct sites_options *options,
+                                  guard_fn resume);
+
+/* --- sites_pages.c ------------------------------------------------------- */
 
 /* The pages for errors of a place that has some. */
 struct error_source place_error_source(void);
 
-/* --- sites_admit.c: who may come where ---------------------------------------- */
+/* --- sites_admit.c: who may come where ----------------------------------- */
 
 /* Whether exchange's address may come to place now; else it has been answered. */
 bool place_takes(const struct place *place, struct exchange *exchange);
@@ -105,12 +115,5 @@ bool place_shows(const struct place *place, const struct exchange *exchange,
 /* Whether the server behind place may read the path as one to which stricter
  * rules apply than to place. */
 bool place_is_misread(const struct place *place, struct bytes raw);
-
-/* --- sites_make.c -------------------------------------------------------------- */
-
-/* sites_create(), with what answers an exchange that has been asked for its
- * password; see guard.h. */
-MUST_USE struct sites *sites_make(const struct sites_options *options,
-                                  guard_fn resume);
 
 #endif

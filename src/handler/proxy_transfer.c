@@ -1,0 +1,238 @@
+#include "handler/proxy_priv.h"
+
+#include <stdlib.h>
+
+/* --- Pools --------------------------------------------------------------- */
+
+struct proxy_buffer *proxy_buffer_take(struct proxy *proxy)
+{
+    struct proxy_buffer *buffer = proxy->buffers;
+
+    if (buffer) {
+        proxy->buffers = buffer->next;
+        proxy->buffer_count--;
+    } else {
+        buffer = malloc(sizeof(*buffer) + proxy->options.buffer_bytes);
+        if (!buffer)
+            return NULL;
+    }
+    buffer->begin = buffer->end = 0;
+    return buffer;
+}
+
+void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
+{
+    struct proxy_buffer *buffer = *buffer_ref;
+
+    *buffer_ref = NULL;
+    if (!buffer)
+        return;
+    if (proxy->buffer_count == PROXY_BUFFERS_KEPT) {
+        free(buffer);
+        return;
+    }
+    buffer->next = proxy->buffers;
+    proxy->buffers = buffer;
+    proxy->buffer_count++;
+}
+
+struct transfer *transfer_take(struct proxy *proxy)
+{
+    struct transfer *transfer;
+
+    if (list_is_empty(&proxy->transfers))
+        return malloc(sizeof(*transfer));
+    transfer = OWNER_OF(proxy->transfers.next, struct transfer, link);
+    list_drop(&transfer->link);
+    proxy->transfer_count--;
+    return transfer;
+}
+
+static void give_transfer(struct proxy *proxy, struct transfer *transfer)
+{
+    if (proxy->transfer_count == PROXY_TRANSFERS_KEPT) {
+        free(transfer);
+        return;
+    }
+    list_put_first(&proxy->transfers, &transfer->link);
+    proxy->transfer_count++;
+}
+
+/* --- Both ways ----------------------------------------------------------- */
+
+struct relay transfer_relay(const struct transfer *transfer, int server)
+{
+    const struct proxy *proxy = transfer->proxy;
+    struct relay relay = proxy->options.relay;
+
+    relay.host = upstream_place_of(proxy->pool, server)->authority;
+    if (!transfer->is_upgrade)
+        relay.upgrade = BYTES("");
+    if (proxy->options.names_requests)
+        relay.request_id = exchange_request_id(transfer->exchange);
+    relay.traceparent = (struct bytes){transfer->traceparent,
+                                       transfer->traceparent_len};
+    return relay;
+}
+
+void transfer_wake(struct transfer *transfer)
+{
+    if (transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+size_t transfer_pending(const struct transfer *transfer)
+{
+    const struct proxy_buffer *out = transfer->out;
+
+    return out ? out->end - out->begin - transfer->out_sent : 0;
+}
+
+bool transfer_is_sent(const struct transfer *transfer)
+{
+    return transfer->head_sent == transfer->head.len &&
+           transfer_pending(transfer) == 0;
+}
+
+void transfer_count_in(const struct transfer *transfer, size_t n)
+{
+    proxy_count(&transfer->proxy->options.upstream.shared
+                     ->counts[transfer->ask.server]
+                     .bytes_in,
+                n);
+}
+
+/* --- Time ---------------------------------------------------------------- */
+
+/* At so many milliseconds from now; 0: none. */
+static void limit(struct transfer *transfer, uint64_t ms)
+{
+    struct proxy *proxy = transfer->proxy;
+
+    if (ms > 0)
+        deadline_set(&proxy->deadlines, &transfer->deadline,
+                     proxy->now->mono_ms + ms);
+    else
+        deadline_drop(&proxy->deadlines, &transfer->deadline);
+}
+
+/* Whoever says no more may be gone: that is known only when something is said
+ * to them. */
+static uint64_t tunnel_ms(const struct transfer *transfer)
+{
+    const struct proxy_options *options = &transfer->proxy->options;
+    bool is_last = transfer->has_body_ended || transfer->is_ending;
+
+    return is_last && options->idle_ms < options->tunnel_ms
+               ? options->idle_ms
+               : options->tunnel_ms;
+}
+
+void transfer_watch(struct transfer *transfer)
+{
+    const struct proxy_options *options = &transfer->proxy->options;
+
+    if (!transfer->is_open)
+        limit(transfer, 0); /* connecting has a limit of its own */
+    else if (transfer->is_tunnel)
+        limit(transfer, tunnel_ms(transfer));
+    else if (!transfer_is_sent(transfer) && !transfer->is_send_over)
+        limit(transfer, options->idle_ms);
+    else if (transfer->is_paused) /* it is the client that is slow */
+        limit(transfer, 0);
+    else if (transfer->has_reply)
+        limit(transfer, options->idle_ms);
+    else if (transfer->has_body_ended || transfer->is_send_over)
+        limit(transfer, options->reply_ms);
+    else /* for a body that its client has still to send the client answers */
+        limit(transfer, 0);
+}
+
+/* --- The upstream -------------------------------------------------------- */
+
+void transfer_pause(struct transfer *transfer)
+{
+    transfer->is_paused = true;
+    upstream_pause(&transfer->ask);
+}
+
+void transfer_let_go(struct transfer *transfer, bool reusable,
+                     enum balance_result result)
+{
+    transfer_note_end(transfer);
+    if (transfer->is_asking)
+        upstream_ask_cancel(&transfer->ask);
+    else if (transfer->is_open)
+        upstream_release(&transfer->ask, reusable, transfer->kept_ms, result);
+    transfer->is_asking = transfer->is_open = false;
+    limit(transfer, 0);
+}
+
+void transfer_finish(struct transfer *transfer, bool is_clean)
+{
+    bool is_sent = transfer->has_body_ended && transfer_is_sent(transfer);
+
+    transfer->is_reply_done = true;
+    transfer_let_go(transfer,
+                    is_clean && is_sent && transfer->persists &&
+                        !transfer->is_send_over,
+                    BALANCE_SUCCESS);
+    if (!transfer->has_body_ended) { /* nobody reads the rest of it */
+        transfer->is_send_over = true;
+        transfer->sink.is_full = false;
+    }
+}
+
+/* A tunnel's upstream may have said all, and still want to hear. */
+static void half_close(struct transfer *transfer)
+{
+    transfer->has_peer_ended = true;
+    upstream_pause(&transfer->ask);
+    if (transfer->is_send_over)
+        transfer_finish(transfer, false);
+}
+
+void transfer_meet_end(struct transfer *transfer, bool is_clean)
+{
+    if (transfer->is_tunnel && is_clean)
+        half_close(transfer);
+    else if (transfer->is_tunnel)
+        transfer_finish(transfer, false);
+    else if (transfer->has_reply && is_clean &&
+             body_reader_finish(&transfer->reader) == BODY_END)
+        transfer_finish(transfer, false);
+    else
+        transfer->proxy->on_fault(transfer, PROXY_FAULT_CLOSED);
+}
+
+/* --- Letting go ---------------------------------------------------------- */
+
+void transfer_give_pipe(struct transfer *transfer)
+{
+    pipes_give(transfer->proxy->options.pipes, &transfer->pipe);
+    transfer->piped = transfer->piped_lent = 0;
+}
+
+void transfer_abandon(struct transfer *transfer)
+{
+    struct proxy *proxy = transfer->proxy;
+
+    transfer->exchange = NULL;
+    transfer->ask.uri = transfer->ask.request_id = BYTES("");
+    transfer_let_go(transfer, false, BALANCE_NEITHER);
+    proxy_buffer_give(proxy, &transfer->in);
+    if (transfer->pipe)
+        transfer_give_pipe(transfer);
+    proxy_buffer_give(proxy, &transfer->out);
+}
+
+void transfer_release(struct transfer *transfer)
+{
+    if (--transfer->refs > 0)
+        return;
+    transfer_abandon(transfer);
+    buf_fini(&transfer->head);
+    buf_fini(&transfer->interim);
+    buf_fini(&transfer->trailer);
+    give_transfer(transfer->proxy, transfer);
+}
