@@ -5,6 +5,8 @@
 
 #include "backend/upstream_priv.h"
 
+enum { UPSTREAMS_KEPT = 256, RACES_KEPT = 64 }; /* free ones, as of pool.h */
+
 /* --- What is said of them -------------------------------------------------- */
 
 /* Why an ask has failed. */
@@ -269,8 +271,8 @@ struct upstream_pool *upstream_pool_create(const struct upstream_options
     pool->events = (struct upstream_events){.on_won = on_won,
                                             .on_lost = on_lost,
                                             .on_connected = upstream_race_note};
-    list_init(&pool->free_upstreams);
-    list_init(&pool->free_races);
+    pool_init(&pool->upstreams, sizeof(struct upstream), UPSTREAMS_KEPT);
+    pool_init(&pool->races, sizeof(struct upstream_race), RACES_KEPT);
     for (size_t i = 0; i < count; i++) {
         struct upstream_server *server = &pool->servers[i];
         const char *path = options->places[i].unix_path;
@@ -328,18 +330,8 @@ void upstream_pool_destroy(struct upstream_pool *pool)
             resolver_name_close(pool->servers[i].name);
     while (upstream_close_one_idle(pool))
         continue;
-    while (!list_is_empty(&pool->free_upstreams)) {
-        struct list *link = pool->free_upstreams.next;
-
-        list_drop(link);
-        free(OWNER_OF(link, struct upstream, link));
-    }
-    while (!list_is_empty(&pool->free_races)) {
-        struct list *link = pool->free_races.next;
-
-        list_drop(link);
-        free(OWNER_OF(link, struct upstream_race, link));
-    }
+    pool_fini(&pool->upstreams);
+    pool_fini(&pool->races);
     if (pool->loop) {
         for (size_t i = 0; i < pool->options.server_count; i++)
             ev_timer_stop(pool->loop, &pool->servers[i].knocks);

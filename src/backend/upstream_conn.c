@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -224,14 +223,10 @@ bool upstream_close_one_idle(struct upstream_pool *pool)
 struct upstream *upstream_create(struct upstream_server *server)
 {
     struct upstream_pool *pool = server->pool;
-    struct upstream *upstream;
+    struct upstream *upstream = pool_take(&pool->upstreams);
 
-    if (!list_is_empty(&pool->free_upstreams)) {
-        upstream = OWNER_OF(pool->free_upstreams.next, struct upstream, link);
-        list_drop(&upstream->link);
-    } else if (!(upstream = malloc(sizeof(*upstream)))) {
+    if (!upstream)
         return NULL;
-    }
     *upstream = (struct upstream){.server = server, .changes = server->changes};
     list_init(&upstream->link);
     upstream->idle_limit.on_due = on_idle_limit;
@@ -260,7 +255,7 @@ void upstream_close(struct upstream *upstream)
     }
     upstream_alarm_drop(pool, &upstream->idle_limit);
     list_drop(&upstream->link);
-    list_put_first(&pool->free_upstreams, &upstream->link);
+    pool_give(&pool->upstreams, upstream);
 }
 
 void upstream_give_to(struct upstream *upstream, struct upstream_ask *ask)

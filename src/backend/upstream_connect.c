@@ -1,7 +1,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -46,7 +45,7 @@ static void race_close(struct upstream_race *race)
     upstream_alarm_drop(pool, &race->next);
     race->ask->race = NULL;
     list_drop(&race->link);
-    list_put_first(&pool->free_races, &race->link);
+    pool_give(&pool->races, race);
 }
 
 static void race_win(struct upstream_race *race, struct upstream *upstream)
@@ -98,14 +97,10 @@ static struct upstream_race *race_create(struct upstream_server *server,
                                          struct upstream_ask *ask)
 {
     struct upstream_pool *pool = server->pool;
-    struct upstream_race *race;
+    struct upstream_race *race = pool_take(&pool->races);
 
-    if (!list_is_empty(&pool->free_races)) {
-        race = OWNER_OF(pool->free_races.next, struct upstream_race, link);
-        list_drop(&race->link);
-    } else if (!(race = malloc(sizeof(*race)))) {
+    if (!race)
         return NULL;
-    }
     race->ask = ask;
     race->server = server;
     race->limit.on_due = on_limit;

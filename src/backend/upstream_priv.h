@@ -18,6 +18,7 @@
 #include "backend/upstream.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/pool.h"
 #include "io/deadline.h"
 
 enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
@@ -54,9 +55,9 @@ struct upstream_server {
 };
 
 struct upstream {
-    ev_io reading;    /* on, but while connecting or paused */
-    ev_io writing;    /* on while connecting or waited for */
-    struct list link; /* of its race, its server's idle ones, the free ones */
+    ev_io reading;                    /* on, but while connecting or paused */
+    ev_io writing;                    /* on while connecting or waited for */
+    struct list link;                 /* of its race, its server's idle ones */
     struct upstream_alarm idle_limit; /* left on while it is in use */
     struct upstream_server *server;
     struct upstream_race *race;
@@ -69,7 +70,7 @@ struct upstream {
 
 /* One ask, while addresses are tried. */
 struct upstream_race {
-    struct list link; /* of those that wait or knock, or the free ones */
+    struct list link; /* of those that wait or knock */
     struct upstream_ask *ask;
     struct upstream_server *server;
     struct upstream_alarm limit; /* of all of it */
@@ -92,8 +93,8 @@ struct upstream_pool {
     struct balance *balance;
     struct retry_budget budget;
     struct deadline_wheel wheel;
-    struct list free_upstreams;
-    struct list free_races;
+    struct pool upstreams;
+    struct pool races;
     struct log_limit refusals; /* UPSTREAM_NONE */
     struct upstream_server servers[];
 };

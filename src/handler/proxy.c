@@ -78,13 +78,12 @@ static struct transfer *make_transfer(struct proxy *proxy,
                                       struct exchange *exchange)
 {
     const struct relay *relay = &proxy->options.relay;
-    struct transfer *transfer = transfer_take(proxy);
+    struct transfer *transfer = pool_take(&proxy->transfers);
 
     if (!transfer)
         return NULL;
     /* Not head_inline: it is as large as all the rest. */
     memset(transfer, 0, offsetof(struct transfer, head_inline));
-    list_init(&transfer->link);
     deadline_init(&transfer->deadline);
     transfer->proxy = proxy;
     transfer->exchange = exchange;
@@ -226,7 +225,10 @@ struct proxy *proxy_create(const struct proxy_options *options)
         return NULL;
     proxy->options = *options;
     proxy->on_fault = transfer_fail;
-    list_init(&proxy->transfers);
+    pool_init(&proxy->transfers, sizeof(struct transfer), PROXY_TRANSFERS_KEPT);
+    pool_init(&proxy->buffers,
+              sizeof(struct proxy_buffer) + options->buffer_bytes,
+              PROXY_BUFFERS_KEPT);
     if (trace_init(&proxy->trace) == 0)
         proxy->pool = upstream_pool_create(&options->upstream);
     if (proxy->pool)
@@ -251,18 +253,8 @@ void proxy_destroy(struct proxy *proxy)
     upstream_pool_destroy(proxy->pool);
     if (proxy->loop)
         deadline_wheel_fini(&proxy->deadlines);
-    while (!list_is_empty(&proxy->transfers)) {
-        struct list *link = proxy->transfers.next;
-
-        list_drop(link);
-        free(OWNER_OF(link, struct transfer, link));
-    }
-    while (proxy->buffers) {
-        struct proxy_buffer *next = proxy->buffers->next;
-
-        free(proxy->buffers);
-        proxy->buffers = next;
-    }
+    pool_fini(&proxy->transfers);
+    pool_fini(&proxy->buffers);
     free(proxy);
 }
 

@@ -5,7 +5,7 @@
  *   proxy.c           begin and answer, how a transfer comes to be
  *   proxy_request.c   our way to the upstream: asking, sending, trying again
  *   proxy_stream.c    the response's stream, which lends what has come
- *   proxy_reply.c     the upstream's way back: heads and bodies as they are read
+ *   proxy_reply.c     its way back: heads and bodies as they are read
  *   proxy_answer.c    the response's head, and what of a body leaves with it
  *   proxy_pipe.c      bodies that come back without being copied
  *   proxy_transfer.c  buffers, limits of time, pauses, the end
@@ -15,8 +15,8 @@
 #ifndef HANDLER_PROXY_PRIV_H
 #define HANDLER_PROXY_PRIV_H
 
-#include "base/list.h"
 #include "base/log.h"
+#include "base/pool.h"
 #include "handler/proxy.h"
 #include "http/exchange.h"
 #include "http/trace.h"
@@ -24,7 +24,7 @@
 
 enum {
     PROXY_HEAD_INLINE = 2048,   /* of a request for the upstream */
-    PROXY_TRANSFERS_KEPT = 256, /* free ones beyond go back to the system */
+    PROXY_TRANSFERS_KEPT = 256, /* free ones, as of pool.h */
     PROXY_BUFFERS_KEPT = 256,
     PROXY_INTERIM_MAX = 8 /* heads before the reply's */
 };
@@ -36,8 +36,7 @@ _Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
 
 /* buffer_bytes of room, once in each direction. */
 struct proxy_buffer {
-    struct proxy_buffer *next; /* in the pool */
-    size_t begin;              /* of what is not done with */
+    size_t begin; /* of what is not done with */
     size_t end;
     char data[];
 };
@@ -68,10 +67,8 @@ struct proxy {
     const struct now *now;
     struct deadline_wheel deadlines;
     struct trace trace;
-    struct list transfers; /* free ones */
-    size_t transfer_count; /* of these */
-    struct proxy_buffer *buffers;
-    size_t buffer_count;
+    struct pool transfers;
+    struct pool buffers;
     struct log_limit log_limit;
     const char *why;    /* of the fault that is told next; NULL: no more */
     struct reply reply; /* while one is looked at */
@@ -87,7 +84,6 @@ struct transfer {
     struct stream stream;
     struct sink sink;
     struct deadline deadline;
-    struct list link; /* among the free */
     struct proxy *proxy;
     struct exchange *exchange; /* NULL: gone */
     uint8_t refs;              /* response's stream, exchange's sink */
@@ -198,9 +194,6 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 /* NULL: no memory. Empty. */
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
-
-/* NULL: no memory. Of undefined content. */
-struct transfer *transfer_take(struct proxy *proxy);
 
 /* How messages of the exchange go on, to and from that server. */
 struct relay transfer_relay(const struct transfer *transfer, int server);

@@ -1,61 +1,20 @@
 #include "handler/proxy_priv.h"
 
-#include <stdlib.h>
-
-/* --- Pools --------------------------------------------------------------- */
+/* --- Buffers ------------------------------------------------------------- */
 
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy)
 {
-    struct proxy_buffer *buffer = proxy->buffers;
+    struct proxy_buffer *buffer = pool_take(&proxy->buffers);
 
-    if (buffer) {
-        proxy->buffers = buffer->next;
-        proxy->buffer_count--;
-    } else {
-        buffer = malloc(sizeof(*buffer) + proxy->options.buffer_bytes);
-        if (!buffer)
-            return NULL;
-    }
-    buffer->begin = buffer->end = 0;
+    if (buffer)
+        buffer->begin = buffer->end = 0;
     return buffer;
 }
 
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
 {
-    struct proxy_buffer *buffer = *buffer_ref;
-
+    pool_give(&proxy->buffers, *buffer_ref);
     *buffer_ref = NULL;
-    if (!buffer)
-        return;
-    if (proxy->buffer_count == PROXY_BUFFERS_KEPT) {
-        free(buffer);
-        return;
-    }
-    buffer->next = proxy->buffers;
-    proxy->buffers = buffer;
-    proxy->buffer_count++;
-}
-
-struct transfer *transfer_take(struct proxy *proxy)
-{
-    struct transfer *transfer;
-
-    if (list_is_empty(&proxy->transfers))
-        return malloc(sizeof(*transfer));
-    transfer = OWNER_OF(proxy->transfers.next, struct transfer, link);
-    list_drop(&transfer->link);
-    proxy->transfer_count--;
-    return transfer;
-}
-
-static void give_transfer(struct proxy *proxy, struct transfer *transfer)
-{
-    if (proxy->transfer_count == PROXY_TRANSFERS_KEPT) {
-        free(transfer);
-        return;
-    }
-    list_put_first(&proxy->transfers, &transfer->link);
-    proxy->transfer_count++;
 }
 
 /* --- Both ways ----------------------------------------------------------- */
@@ -234,5 +193,5 @@ void transfer_release(struct transfer *transfer)
     buf_fini(&transfer->head);
     buf_fini(&transfer->interim);
     buf_fini(&transfer->trailer);
-    give_transfer(transfer->proxy, transfer);
+    pool_give(&transfer->proxy->transfers, transfer);
 }
