@@ -44,6 +44,12 @@ static inline char byte_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+/* An ASCII digit, likewise. */
+static inline bool byte_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Equal but for the case of ASCII letters (RFC 9110 field names, tokens). */
 static inline bool bytes_ieq(struct bytes a, struct bytes b)
 {

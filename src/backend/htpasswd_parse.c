@@ -10,11 +10,6 @@ enum {
     ROUNDS_MIN = 1000
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool has_prefix(struct bytes text, struct bytes prefix)
 {
     return text.len >= prefix.len &&
@@ -32,7 +27,7 @@ static bool is_coded(struct bytes text)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
 
-        if (!is_digit(c) && !(c >= 'A' && c <= 'Z') &&
+        if (!byte_is_digit(c) && !(c >= 'A' && c <= 'Z') &&
             !(c >= 'a' && c <= 'z') && c != '.' && c != '/')
             return false;
     }
@@ -44,8 +39,8 @@ static const char *judge_bcrypt(struct bytes hash)
 {
     unsigned cost;
 
-    if (hash.len != BCRYPT_BYTES || !is_digit(hash.data[4]) ||
-        !is_digit(hash.data[5]) || hash.data[6] != '$' ||
+    if (hash.len != BCRYPT_BYTES || !byte_is_digit(hash.data[4]) ||
+        !byte_is_digit(hash.data[5]) || hash.data[6] != '$' ||
         !is_coded(behind(hash, 7)))
         return "not a bcrypt hash, though it begins like one";
     cost = 10 * (unsigned)(hash.data[4] - '0') + (unsigned)(hash.data[5] - '0');
@@ -65,7 +60,7 @@ static const char *judge_rounds(struct bytes *rest)
 
     if (!has_prefix(*rest, prefix))
         return NULL;
-    for (; at < rest->len && is_digit(rest->data[at]); at++) {
+    for (; at < rest->len && byte_is_digit(rest->data[at]); at++) {
         rounds = 10 * rounds + (unsigned)(rest->data[at] - '0');
         if (rounds > HTPASSWD_ROUNDS_MAX)
             return "a SHA-crypt hash of over 1000000 rounds takes too long to "

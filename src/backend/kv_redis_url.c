@@ -42,7 +42,7 @@ static bool is_plain(struct bytes text, const char *more)
     for (size_t i = 0; i < text.len; i++) {
         char c = byte_lower(text.data[i]);
 
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
+        if (!(c >= 'a' && c <= 'z') && !byte_is_digit(c) &&
             (c == '\0' || !strchr(more, c)))
             return false;
     }

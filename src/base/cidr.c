@@ -30,7 +30,7 @@ static bool parse_bits(const char *text, unsigned most, uint8_t *bits_out)
     if (*text == '\0' || (*text == '0' && text[1] != '\0'))
         return false;
     for (; *text; text++) {
-        if (*text < '0' || *text > '9')
+        if (!byte_is_digit(*text))
             return false;
         bits = 10 * bits + (unsigned)(*text - '0');
         if (bits > most)

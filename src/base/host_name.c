@@ -1,13 +1,8 @@
 #include "base/host_name.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_label_byte(char c)
 {
-    return is_digit(c) || c == '-' || c == '_' ||
+    return byte_is_digit(c) || c == '-' || c == '_' ||
            (byte_lower(c) >= 'a' && byte_lower(c) <= 'z');
 }
 
@@ -31,7 +26,7 @@ bool host_name_is_valid(struct bytes text)
         }
         if (!is_label_byte(c) || ++label > HOST_NAME_LABEL_MAX_BYTES)
             return false;
-        digits += is_digit(c);
+        digits += byte_is_digit(c);
     }
     return digits < label;
 }

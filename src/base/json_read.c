@@ -56,7 +56,7 @@ static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
         char c = byte_lower(at[i]);
         uint32_t digit;
 
-        if (c >= '0' && c <= '9')
+        if (byte_is_digit(c))
             digit = (uint32_t)(c - '0');
         else if (c >= 'a' && c <= 'f')
             digit = (uint32_t)(c - 'a') + 10;
@@ -153,7 +153,7 @@ static bool take_digits(struct reader *reader)
 {
     const char *begin = reader->at;
 
-    while (peek(reader) >= '0' && peek(reader) <= '9')
+    while (byte_is_digit(peek(reader)))
         reader->at++;
     return reader->at > begin;
 }

@@ -7,15 +7,10 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* As browsers write it: in lower case, other scripts as "xn--". */
 static bool is_host_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '.' ||
+    return (c >= 'a' && c <= 'z') || byte_is_digit(c) || c == '-' || c == '.' ||
            c == '_';
 }
 
@@ -30,7 +25,7 @@ static bool is_port(struct bytes text, bool is_https)
         text.data[1] == '0')
         return false;
     for (size_t i = 1; i < text.len; i++) {
-        if (!is_digit(text.data[i]))
+        if (!byte_is_digit(text.data[i]))
             return false;
         port = port * 10 + (unsigned)(text.data[i] - '0');
     }
@@ -44,7 +39,7 @@ static size_t host_len(struct bytes text)
 
     if (text.len > 0 && *text.data == '[') {
         for (len = 1; len < text.len && text.data[len] != ']'; len++)
-            if (!is_digit(text.data[len]) && text.data[len] != ':' &&
+            if (!byte_is_digit(text.data[len]) && text.data[len] != ':' &&
                 (text.data[len] < 'a' || text.data[len] > 'f'))
                 return 0;
         return len > 2 && len < text.len ? len + 1 : 0;

@@ -16,11 +16,6 @@ static struct bytes take_word(struct bytes *rest)
     return word;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Where it is kept which page a status ("404") or class ("5xx") has; NULL: it
  * is neither. */
 static uint8_t *find_place(struct error_pages *pages, struct bytes word)
@@ -32,7 +27,7 @@ static uint8_t *find_place(struct error_pages *pages, struct bytes word)
     class = (unsigned)(*word.data - '4');
     if (bytes_eq((struct bytes){word.data + 1, 2}, BYTES("xx")))
         return &pages->of_class[class];
-    if (!is_digit(word.data[1]) || !is_digit(word.data[2]))
+    if (!byte_is_digit(word.data[1]) || !byte_is_digit(word.data[2]))
         return NULL;
     return &pages->of_status[class * 100 + (unsigned)(word.data[1] - '0') * 10 +
                              (unsigned)(word.data[2] - '0')];

@@ -189,7 +189,7 @@ enum parameter {
 
 static int read_digit(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (byte_is_digit(c))
         return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }

@@ -17,7 +17,7 @@ static bool is_token(struct bytes text)
     for (size_t i = 0; i < text.len; i++) {
         char lower = byte_lower(text.data[i]);
 
-        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+        if ((lower < 'a' || lower > 'z') && !byte_is_digit(lower) &&
             (lower == '\0' || !strchr("-._~+/", lower)))
             return false;
     }

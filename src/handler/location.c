@@ -36,7 +36,7 @@ const char *location_add_redirect(struct redirect_rules *rules,
     if (status.len > 3)
         return "has a status that is none of 301, 302, 303, 307, 308";
     for (size_t i = 0; i < status.len; i++) {
-        if (status.data[i] < '0' || status.data[i] > '9')
+        if (!byte_is_digit(status.data[i]))
             return "has a status that is none of 301, 302, 303, 307, 308";
         number = number * 10 + (unsigned)(status.data[i] - '0');
     }

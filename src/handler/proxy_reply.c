@@ -53,7 +53,7 @@ static uint64_t read_kept_ms(const struct reply *reply)
             continue;
         at = memmem(field->value.data, field->value.len, "timeout=", 8);
         for (at = at ? at + 8 : end;
-             at < end && *at >= '0' && *at <= '9' && seconds < KEPT_S_MAX; at++)
+             at < end && byte_is_digit(*at) && seconds < KEPT_S_MAX; at++)
             seconds = seconds * 10 + (uint64_t)(*at - '0');
         return seconds * MS_PER_S;
     }

@@ -58,7 +58,7 @@ bool rate_parse(struct rate *rate, struct bytes text)
     if (text.len < 3 || text.data[text.len - 2] != '/' || *text.data == '0')
         return false;
     for (size_t i = 0; i < text.len - 2; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
+        if (!byte_is_digit(text.data[i]))
             return false;
         count = 10 * count + (uint32_t)(text.data[i] - '0');
         if (count > RATE_COUNT_MAX)

@@ -212,7 +212,7 @@ static struct bytes find_name(struct bytes host)
     for (; at < end && *at != ':'; at++) {
         char lower = byte_lower(*at);
 
-        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+        if ((lower < 'a' || lower > 'z') && !byte_is_digit(lower) &&
             lower != '-' && lower != '.' && lower != '_')
             return BYTES("");
     }

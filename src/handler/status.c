@@ -296,7 +296,7 @@ static bool is_segment(struct bytes text)
     for (size_t i = 0; i < text.len; i++) {
         char lower = byte_lower(text.data[i]);
 
-        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+        if ((lower < 'a' || lower > 'z') && !byte_is_digit(lower) &&
             !memchr(marks, lower, sizeof(marks) - 1))
             return false;
     }

@@ -18,7 +18,7 @@ static const char *read_status(struct try_files *tries, struct bytes text)
     unsigned status = 0;
 
     for (size_t i = 1; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || i > 3)
+        if (!byte_is_digit(text.data[i]) || i > 3)
             return "is no status from 400 to 599";
         status = status * 10 + (unsigned)(text.data[i] - '0');
     }

@@ -35,7 +35,7 @@ static unsigned parse_weight(struct bytes text)
     for (size_t i = 0; i < text.len; i++) {
         if (i == 1)
             continue;
-        if (text.data[i] < '0' || text.data[i] > '9')
+        if (!byte_is_digit(text.data[i]))
             return 0;
         weight += place * (unsigned)(text.data[i] - '0');
         place /= 10;

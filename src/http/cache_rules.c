@@ -39,7 +39,7 @@ static bool take_quoted(struct bytes *rest)
 static bool is_seconds(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] < '0' || text.data[i] > '9')
+        if (!byte_is_digit(text.data[i]))
             return false;
     return text.len > 0 && text.len <= SECONDS_DIGITS_MAX;
 }

@@ -104,7 +104,7 @@ static const uint8_t moves[STATE_COUNT][CLASS_COUNT] = {
 /* The value of a hexadecimal digit; 16 for what is none. */
 static unsigned hex_value(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (byte_is_digit(c))
         return (unsigned)(c - '0');
     c = byte_lower(c);
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;

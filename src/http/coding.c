@@ -34,7 +34,7 @@ static int read_weight(struct bytes text)
         return 0;
     weight = 1000 * (text.data[2] - '0');
     for (size_t i = 4; i < text.len; i++, worth /= 10) {
-        if (text.data[i] < '0' || text.data[i] > '9')
+        if (!byte_is_digit(text.data[i]))
             return 0;
         weight += worth * (text.data[i] - '0');
     }

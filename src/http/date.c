@@ -104,7 +104,7 @@ static bool take_number(struct bytes *text, int digits, int *number_out)
     int number = 0;
 
     for (; digits > 0; digits--) {
-        if (text->len == 0 || *text->data < '0' || *text->data > '9')
+        if (text->len == 0 || !byte_is_digit(*text->data))
             return false;
         number = 10 * number + (*text->data++ - '0');
         text->len--;

@@ -58,16 +58,11 @@ static bool take_last(struct bytes *list, bool has_quotes,
 
 /* --- One member ----------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* tchar of RFC 9110 5.6.2; _ included, which obfuscated ports begin with. */
 static bool is_token_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           byte_is_digit(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 /* Digits, or something that begins with _ and stands for some (RFC 7239 6.2),
@@ -86,7 +81,7 @@ static bool read_port(struct bytes text, uint16_t *port_out)
     if (text.len == 0 || text.len > 5)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_digit(text.data[i]))
+        if (!byte_is_digit(text.data[i]))
             return false;
         port = 10 * port + (unsigned)(text.data[i] - '0');
     }

@@ -7,7 +7,7 @@ bool head_is_token(struct bytes text)
     for (size_t i = 0; i < text.len; i++) {
         char c = byte_lower(text.data[i]);
 
-        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') &&
+        if ((c < 'a' || c > 'z') && !byte_is_digit(c) &&
             (c == '\0' || !strchr("!#$%&'*+-.^_`|~", c)))
             return false;
     }

@@ -21,14 +21,9 @@ const uint8_t http1_byte_sets[256] = {
 };
 /* clang-format on */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_hex(char c)
 {
-    return is_digit(c) || (byte_lower(c) >= 'a' && byte_lower(c) <= 'f');
+    return byte_is_digit(c) || (byte_lower(c) >= 'a' && byte_lower(c) <= 'f');
 }
 
 bool http1_escapes_are_valid(struct bytes text)
@@ -47,8 +42,8 @@ bool http1_escapes_are_valid(struct bytes text)
 enum reason http1_check_version(struct bytes version)
 {
     if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
-        !is_digit(version.data[5]) || version.data[6] != '.' ||
-        !is_digit(version.data[7]))
+        !byte_is_digit(version.data[5]) || version.data[6] != '.' ||
+        !byte_is_digit(version.data[7]))
         return REASON_REQUEST_LINE;
     return version.data[5] == '1' && version.data[7] <= '1' ? REASON_NONE
                                                             : REASON_VERSION;

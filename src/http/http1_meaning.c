@@ -2,11 +2,6 @@
 
 #include "http/http1_priv.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* uri-host [":" port], RFC 3986 3.2.2 and 3.2.3, without userinfo. */
 static bool is_authority(struct bytes text)
 {
@@ -35,7 +30,7 @@ static bool is_authority(struct bytes text)
     if (at < text.len && text.data[at++] != ':')
         return false;
     for (; at < text.len; at++) {
-        if (!is_digit(text.data[at]))
+        if (!byte_is_digit(text.data[at]))
             return false;
         port = port * 10 + (unsigned)(text.data[at] - '0');
         if (port > 65535)
@@ -106,7 +101,7 @@ static enum reason read_target(struct request *request)
         split_query(request, BYTES("/"));
         /* The port must be there, and not be empty (RFC 9110 9.3.6). */
         return is_authority(target) && memchr(target.data, ':', target.len) &&
-                       is_digit(target.data[target.len - 1])
+                       byte_is_digit(target.data[target.len - 1])
                    ? REASON_NONE
                    : REASON_TARGET_FORM;
     }
@@ -147,7 +142,7 @@ bool http1_read_length(struct bytes value, uint64_t *length_out)
     uint64_t length = 0;
 
     for (size_t i = 0; i < value.len; i++) {
-        if (!is_digit(value.data[i]) || length > INT64_MAX / 10 - 1)
+        if (!byte_is_digit(value.data[i]) || length > INT64_MAX / 10 - 1)
             return false;
         length = length * 10 + (uint64_t)(value.data[i] - '0');
     }

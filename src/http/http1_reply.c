@@ -9,11 +9,6 @@ enum {
 
 static const char length_is_unclear[] = "has a Content-Length that is unclear";
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* version SP status [ SP [ reason ] ], RFC 9112 4. The second SP must be sent,
  * but some leave it out with the reason, and nobody can mistake that. What is
  * no status is told apart (RFC 9110 15). */
@@ -28,8 +23,9 @@ static enum reason check_status_line(struct bytes line)
     fault = http1_check_version(bytes_between(line.data, status - 1));
     if (fault != REASON_NONE)
         return fault;
-    if (end - status < 3 || !is_digit(status[0]) || !is_digit(status[1]) ||
-        !is_digit(status[2]) || *status < '1' || *status > '5')
+    if (end - status < 3 || !byte_is_digit(status[0]) ||
+        !byte_is_digit(status[1]) || !byte_is_digit(status[2]) ||
+        *status < '1' || *status > '5')
         return REASON_REPLY_STATUS;
     if (line.len >= REASON_AT &&
         (line.data[REASON_AT - 1] != ' ' ||

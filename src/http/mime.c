@@ -131,8 +131,7 @@ static bool is_one_of(char c, const char *set)
 
 static bool is_alnum(char c)
 {
-    return (byte_lower(c) >= 'a' && byte_lower(c) <= 'z') ||
-           (c >= '0' && c <= '9');
+    return (byte_lower(c) >= 'a' && byte_lower(c) <= 'z') || byte_is_digit(c);
 }
 
 static bool is_token(struct bytes text)

@@ -201,7 +201,7 @@ static bool is_unreserved(char c)
 {
     char lower = byte_lower(c);
 
-    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
+    return (lower >= 'a' && lower <= 'z') || byte_is_digit(c) ||
            (c != '\0' && strchr("-._~", c));
 }
 

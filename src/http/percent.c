@@ -2,7 +2,7 @@
 
 static int hex_value(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (byte_is_digit(c))
         return c - '0';
     c = byte_lower(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;

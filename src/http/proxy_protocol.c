@@ -37,7 +37,7 @@ static bool read_port(struct bytes word, uint16_t *port_out)
     if (word.len == 0 || word.len > 5 || (word.len > 1 && *word.data == '0'))
         return false;
     for (size_t i = 0; i < word.len; i++) {
-        if (word.data[i] < '0' || word.data[i] > '9')
+        if (!byte_is_digit(word.data[i]))
             return false;
         port = 10 * port + (unsigned)(word.data[i] - '0');
     }

@@ -76,7 +76,7 @@ bool query_number(struct bytes text, uint64_t max, uint64_t *number_out)
         char c = text.data[i];
         uint64_t digit = (uint64_t)(c - '0');
 
-        if (c < '0' || c > '9' || digit > max || number > (max - digit) / 10)
+        if (!byte_is_digit(c) || digit > max || number > (max - digit) / 10)
             return false;
         number = number * 10 + digit;
     }

@@ -7,11 +7,6 @@ struct spec {
     uint64_t last; /* UINT64_MAX: to the end */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static void skip_blanks(struct bytes *text)
 {
     while (text->len > 0 && (*text->data == ' ' || *text->data == '\t')) {
@@ -38,7 +33,8 @@ static bool take_number(struct bytes *text, uint64_t *number_out,
     const char *begin = text->data;
 
     *too_large = false;
-    for (; text->len > 0 && is_digit(*text->data); text->data++, text->len--) {
+    for (; text->len > 0 && byte_is_digit(*text->data);
+         text->data++, text->len--) {
         if (__builtin_mul_overflow(number, 10u, &number) ||
             __builtin_add_overflow(number, (unsigned)(*text->data - '0'),
                                    &number))
@@ -61,7 +57,7 @@ static bool take_spec(struct bytes *text, struct spec *spec)
     if (!take_number(text, &spec->first, &too_large) || too_large ||
         !take_char(text, '-'))
         return false;
-    if (text->len > 0 && is_digit(*text->data))
+    if (text->len > 0 && byte_is_digit(*text->data))
         take_number(text, &spec->last, &too_large);
     return spec->first <= spec->last;
 }
@@ -128,7 +124,8 @@ enum range_verdict range_parse(struct bytes value, uint64_t length,
         struct spec spec;
         struct range range;
 
-        if (value.len > 0 && (is_digit(*value.data) || *value.data == '-')) {
+        if (value.len > 0 &&
+            (byte_is_digit(*value.data) || *value.data == '-')) {
             if (++specs > RANGE_COUNT_MAX || !take_spec(&value, &spec))
                 return RANGE_IGNORE;
             if (length == 0)

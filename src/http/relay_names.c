@@ -188,7 +188,7 @@ static struct bytes without_port(struct bytes authority)
     const char *end = authority.data + authority.len;
     const char *at = end;
 
-    while (at > authority.data && at[-1] >= '0' && at[-1] <= '9')
+    while (at > authority.data && byte_is_digit(at[-1]))
         at--;
     return at > authority.data && at[-1] == ':'
                ? bytes_between(authority.data, at - 1)

@@ -242,7 +242,7 @@ static enum relay_verdict put_max_forwards(const struct request *request,
     for (size_t i = 0; i < field->value.len; i++) {
         char digit = field->value.data[i];
 
-        if (digit < '0' || digit > '9')
+        if (!byte_is_digit(digit))
             return RELAY_BAD_COUNT;
         count = 10 * count + (uint64_t)(digit - '0');
     }

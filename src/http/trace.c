@@ -43,7 +43,7 @@ static bool is_id(struct bytes text)
     for (size_t i = 0; i < text.len; i++) {
         char c = byte_lower(text.data[i]);
 
-        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') &&
+        if ((c < 'a' || c > 'z') && !byte_is_digit(c) &&
             (c == '\0' || !strchr("+-./:=@_~", c)))
             return false;
     }
@@ -109,7 +109,7 @@ void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
 static bool is_hex(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if ((text.data[i] < '0' || text.data[i] > '9') &&
+        if (!byte_is_digit(text.data[i]) &&
             (text.data[i] < 'a' || text.data[i] > 'f'))
             return false;
     return true;

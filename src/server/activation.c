@@ -13,7 +13,7 @@ static long read_number(const char *text, char **end_out)
 {
     long number = strtol(text, end_out, 10);
 
-    return *text >= '0' && *text <= '9' && number <= INT_MAX ? number : -1;
+    return byte_is_digit(*text) && number <= INT_MAX ? number : -1;
 }
 
 static int refuse(const char *variable, const char *value)

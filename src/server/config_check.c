@@ -213,7 +213,7 @@ static const char *try_tcp(const char *where)
     char *end;
     size_t len;
 
-    if (!colon || colon[1] < '0' || colon[1] > '9' ||
+    if (!colon || !byte_is_digit(colon[1]) ||
         strtoul(colon + 1, &end, 10) > 65535 || *end != '\0')
         return form;
     len = (size_t)(colon - where);

@@ -77,7 +77,7 @@ static bool is_label(struct bytes label)
     for (size_t i = 0; i < label.len; i++) {
         char c = label.data[i];
 
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' &&
+        if (!(c >= 'a' && c <= 'z') && !byte_is_digit(c) && c != '-' &&
             c != '_')
             return false;
     }

@@ -122,8 +122,7 @@ static char *find_quote(struct cleaning *cleaning, char *end)
 
     while (at < end && *at != quote) {
         if (*at == '\\' && quote == '"' && end - at >= 2 &&
-            (is_control(at[1]) || at[1] == 'x' ||
-             (at[1] >= '0' && at[1] <= '9'))) {
+            (is_control(at[1]) || at[1] == 'x' || byte_is_digit(at[1]))) {
             faults_add(cleaning->faults, cleaning->line,
                        "'\\%c' is not understood in a string", at[1]);
             return NULL;

@@ -29,7 +29,7 @@ static bool read_id(const char *text, uint32_t *id_out)
     unsigned long long id;
     char *end;
 
-    if (*text < '0' || *text > '9' || strlen(text) > 10)
+    if (!byte_is_digit(*text) || strlen(text) > 10)
         return false;
     id = strtoull(text, &end, 10);
     *id_out = (uint32_t)id;

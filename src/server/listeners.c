@@ -32,7 +32,7 @@ static int read_where(struct wanted *wanted, const char *where)
         wanted->path = where + 5;
         return 0;
     }
-    if (!colon || colon[1] < '0' || colon[1] > '9')
+    if (!colon || !byte_is_digit(colon[1]))
         return -EINVAL;
     port = strtoul(colon + 1, &end, 10);
     len = (size_t)(colon - where);

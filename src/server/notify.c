@@ -21,7 +21,7 @@ static uint64_t read_number(const char *text)
     unsigned long long number;
     char *end;
 
-    if (!text || *text < '0' || *text > '9')
+    if (!text || !byte_is_digit(*text))
         return 0;
     errno = 0;
     number = strtoull(text, &end, 10);

@@ -19,7 +19,7 @@ static bool read_scaled(const char *text, const struct option_choice *suffixes,
     char *end;
     double value;
 
-    if (text[0] < '0' || text[0] > '9')
+    if (!byte_is_digit(text[0]))
         return false;
     errno = 0;
     value = strtod(text, &end);

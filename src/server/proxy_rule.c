@@ -57,7 +57,7 @@ static bool read_number(struct bytes text, unsigned min, unsigned max,
     if (text.len == 0 || text.len > 9)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
+        if (!byte_is_digit(text.data[i]))
             return false;
         number = 10 * number + (unsigned)(text.data[i] - '0');
     }
@@ -81,7 +81,7 @@ static bool is_path(struct bytes path)
     for (size_t i = 0; i < path.len; i++) {
         char lower = byte_lower(path.data[i]);
 
-        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+        if ((lower < 'a' || lower > 'z') && !byte_is_digit(lower) &&
             !memchr(marks, lower, sizeof(marks) - 1))
             return false;
     }

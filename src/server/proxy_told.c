@@ -74,7 +74,7 @@ static bool is_harmless(struct bytes path)
     for (size_t i = 0; i < path.len; i++) {
         char lower = byte_lower(path.data[i]);
 
-        if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
+        if ((lower < 'a' || lower > 'z') && !byte_is_digit(lower) &&
             !memchr(marks, lower, sizeof(marks) - 1))
             return false;
     }

@@ -64,7 +64,7 @@ const char *stores_read_sync(const char *text, struct kv_lmdb_options *to)
         to->sync = KV_SYNC_OFF;
         return NULL;
     }
-    if (strncmp(text, "interval:", 9) != 0 || text[9] < '0' || text[9] > '9')
+    if (strncmp(text, "interval:", 9) != 0 || !byte_is_digit(text[9]))
         return fault;
     ms = strtoul(text + 9, &end, 10);
     if (*end != '\0' || ms == 0 || ms > INTERVAL_MS_MAX)

@@ -34,7 +34,7 @@ static bool read_length(struct bytes text, uint64_t *length_out)
 {
     *length_out = 0;
     for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
+        if (!byte_is_digit(text.data[i]))
             return false;
         *length_out = *length_out * 10 + (uint64_t)(text.data[i] - '0');
         if (*length_out > TOP_REPLY_BYTES_MAX)
@@ -52,7 +52,7 @@ static int read_status(struct bytes line)
         (line.len > 12 && at[12] != ' '))
         return 0;
     for (int i = 9; i < 12; i++)
-        if (at[i] < '0' || at[i] > '9')
+        if (!byte_is_digit(at[i]))
             return 0;
     return (at[9] - '0') * 100 + (at[10] - '0') * 10 + at[11] - '0';
 }
