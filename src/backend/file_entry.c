@@ -6,13 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "http/date.h"
 #include "http/http1.h"
 
 enum {
     SNAPSHOT_TRIES = 3,
     NAME_BYTES_MAX = FILE_NAME_BYTES_MAX + sizeof(".zst"),
-    NS_PER_S = 1000000000,
     /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
      * coarser. Two changes within this time may look like one. */
     YOUNG_NS = 100000000

@@ -2,10 +2,11 @@
 #include <stdlib.h>
 
 #include "backend/file_entry_priv.h"
+#include "base/units.h"
 #include "http/date.h"
 #include "http/http1.h"
 
-enum { HEAD_INLINE = 2048, NS_PER_S = 1000000000 };
+enum { HEAD_INLINE = 2048 };
 
 struct bytes file_space_name(const struct file_space *space, struct bytes path,
                              char *out)

@@ -10,9 +10,10 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/siphash.h"
+#include "base/units.h"
 #include "io/small_file.h"
 
-enum { NS_PER_MS = 1000000, COMPLAIN_MS = 60000 };
+enum { COMPLAIN_MS = 60000 };
 
 /* What one look at the file has found. */
 struct content {

@@ -5,8 +5,9 @@
 #include <lmdb.h>
 
 #include "backend/kv_lmdb_priv.h"
+#include "base/units.h"
 
-enum { NS_PER_MS = 1000000, LOG_INTERVAL_MS = 10000 };
+enum { LOG_INTERVAL_MS = 10000 };
 
 /* Less than this free: full. */
 #define DISK_FULL_BYTES ((uint64_t)1 << 20)

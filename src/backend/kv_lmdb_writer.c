@@ -4,12 +4,11 @@
 #include <lmdb.h>
 
 #include "backend/kv_lmdb_priv.h"
+#include "base/units.h"
 
 enum {
     GROUP_WRITES_MAX = 4096,
-    SWEEP_KEYS_MAX = 1000, /* in one transaction */
-    NS_PER_MS = 1000000,
-    NS_PER_S = 1000000000
+    SWEEP_KEYS_MAX = 1000 /* in one transaction */
 };
 
 /* What a transaction keeps in memory until it is committed; a single write may

@@ -1,20 +1,20 @@
 #include "backend/retry_budget.h"
 
-enum { SECOND_MS = 1000 };
+#include "base/units.h"
 
 /* Forgets the seconds that have left the window. */
 static void advance(struct retry_budget *budget, uint64_t now_ms)
 {
-    if (now_ms >= budget->bucket_ends_ms + RETRY_BUDGET_SECONDS * SECOND_MS) {
+    if (now_ms >= budget->bucket_ends_ms + RETRY_BUDGET_SECONDS * MS_PER_S) {
         *budget = (struct retry_budget){
-            .bucket_ends_ms = now_ms - now_ms % SECOND_MS + SECOND_MS};
+            .bucket_ends_ms = now_ms - now_ms % MS_PER_S + MS_PER_S};
         return;
     }
     while (now_ms >= budget->bucket_ends_ms) {
         budget->at = (budget->at + 1) % RETRY_BUDGET_SECONDS;
         budget->requests[budget->at] = 0;
         budget->retries[budget->at] = 0;
-        budget->bucket_ends_ms += SECOND_MS;
+        budget->bucket_ends_ms += MS_PER_S;
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-enum { NS_PER_S = 1000000000 };
+#include "base/units.h"
 
 uint64_t now_read_ns(void)
 {
@@ -17,8 +17,8 @@ void now_refresh(struct now *now)
     struct timespec time;
 
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-    now->mono_ms = (uint64_t)time.tv_sec * 1000 +
-                   (uint64_t)time.tv_nsec / 1000000;
+    now->mono_ms = (uint64_t)time.tv_sec * MS_PER_S +
+                   (uint64_t)time.tv_nsec / NS_PER_MS;
     clock_gettime(CLOCK_REALTIME_COARSE, &time);
     now->wall_s = time.tv_sec;
     now->wall_ns = (int64_t)time.tv_sec * NS_PER_S + time.tv_nsec;

@@ -4,11 +4,10 @@
 #include <sys/ioctl.h>
 
 #include "base/now.h"
+#include "base/units.h"
 #include "observe/profile.h"
 
 enum { STEP_NS = 1000000, STEP_SHARE = 8 };
-
-#define NS_PER_S 1e9
 
 /* Looks, and comes back later if that is not the end of it. */
 static void look(struct drain *drain)

@@ -8,11 +8,10 @@
  * Jain, "Analysis of the increase and decrease algorithms for congestion
  * avoidance", 1989.)
  */
+#include "base/units.h"
 #include "engine/link_priv.h"
 
 enum {
-    NS_PER_S = 1000000000,
-    NS_PER_MS = 1000000,
     WINDOW_NS = 20 * NS_PER_MS, /* over which it is judged */
     GAP_NS = 5 * NS_PER_MS,     /* without anything held: begin anew */
     WINDOWS_FIRST = 4,          /* seen before a pace is kept */

@@ -21,12 +21,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/units.h"
 #include "engine/link_priv.h"
 
 enum {
-    US_PER_MS = 1000,
-    NS_PER_US = 1000,
-    NS_PER_S = 1000000000,
     STALE_MS = 100,       /* nothing sent, nothing acknowledged */
     TARGET_BYTES = 16384, /* of the standing queue; and a share of what fills
                              the path */

@@ -1,7 +1,6 @@
 #include "base/now.h"
+#include "base/units.h"
 #include "engine/link_priv.h"
-
-enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 
 static void look_at_bucket(const struct link_shared *shared,
                            struct link_state *state)

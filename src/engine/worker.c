@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "engine/h1.h"
 #include "observe/profile.h"
 
@@ -66,7 +67,6 @@ static void tell_link(const struct worker *worker)
 
 static void tell_cpu(const struct worker *worker)
 {
-    enum { NS_PER_S = 1000000000 };
     struct timespec used;
 
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)

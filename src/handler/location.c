@@ -1,5 +1,6 @@
 #include "handler/location.h"
 
+#include "base/units.h"
 #include "handler/cors.h"
 #include "handler/error_pages.h"
 #include "handler/redirect.h"
@@ -125,7 +126,7 @@ static const char *make_cors(struct location_options *location,
         return NO_MEMORY;
     location->cors = cors;
     cors->allows_credentials = location->cors_credentials;
-    cors->max_age_s = (uint32_t)(location->cors_max_age_ms / 1000);
+    cors->max_age_s = (uint32_t)(location->cors_max_age_ms / MS_PER_S);
     fault = add_all(cors, &location->cors_origin, cors_add_origin);
     if (!fault)
         fault = add_all(cors, &location->cors_method, cors_add_method);

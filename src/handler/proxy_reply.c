@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "base/units.h"
 #include "observe/profile.h"
 
-enum { KEPT_S_MAX = 86400, MS_PER_S = 1000 };
+enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 

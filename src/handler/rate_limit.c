@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/address_key.h"
+#include "base/units.h"
 
 enum {
     WAYS = 8, /* two cache lines */
@@ -66,13 +67,13 @@ bool rate_parse(struct rate *rate, struct bytes text)
     }
     switch (text.data[text.len - 1]) {
     case 's':
-        *rate = (struct rate){count, 1000};
+        *rate = (struct rate){count, MS_PER_S};
         return true;
     case 'm':
-        *rate = (struct rate){count, 60 * 1000};
+        *rate = (struct rate){count, 60 * MS_PER_S};
         return true;
     case 'h':
-        *rate = (struct rate){count, 60 * 60 * 1000};
+        *rate = (struct rate){count, 60 * 60 * MS_PER_S};
         return true;
     default:
         return false;
@@ -116,7 +117,7 @@ uint32_t rate_limit_take(struct rate_limit *limit,
     uint64_t key = address_key_of(address);
     uint64_t at = address_key_hash(key, &limit->secret) & limit->set_mask;
     pthread_mutex_t *mutex = &limit->shards[at % SHARDS].mutex;
-    uint64_t per_s = 1000 * (uint64_t)limit->per_ms;
+    uint64_t per_s = MS_PER_S * (uint64_t)limit->per_ms;
     uint64_t missing;
 
     pthread_mutex_lock(mutex);

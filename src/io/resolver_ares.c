@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "io/resolver_priv.h"
 
 const char *const resolver_paths[] = {"/etc/hosts", "/etc/resolv.conf",
@@ -17,7 +18,7 @@ const char *const resolver_paths[] = {"/etc/hosts", "/etc/resolv.conf",
  * (RFC 2181, 8). */
 static uint64_t ttl_ms_of(const struct ares_addrinfo *found)
 {
-    int ttl_s = RESOLVER_TTL_MAX_MS / 1000;
+    int ttl_s = RESOLVER_TTL_MAX_MS / MS_PER_S;
 
     for (const struct ares_addrinfo_node *node = found->nodes; node;
          node = node->ai_next)
@@ -27,9 +28,9 @@ static uint64_t ttl_ms_of(const struct ares_addrinfo *found)
          cname = cname->next)
         if (cname->ttl < ttl_s)
             ttl_s = cname->ttl;
-    if (ttl_s < RESOLVER_TTL_MIN_MS / 1000)
+    if (ttl_s < RESOLVER_TTL_MIN_MS / MS_PER_S)
         return RESOLVER_TTL_MIN_MS;
-    return (uint64_t)ttl_s * 1000;
+    return (uint64_t)ttl_s * MS_PER_S;
 }
 
 static void note_found(struct resolver_name *name,
@@ -134,7 +135,8 @@ uint64_t resolver_ares_left_ms(struct resolver *resolver)
 
     if (!ares_timeout(resolver->channel, NULL, &left))
         return UINT64_MAX;
-    return (uint64_t)left.tv_sec * 1000 + (uint64_t)left.tv_usec / 1000 + 1;
+    return (uint64_t)left.tv_sec * MS_PER_S +
+           (uint64_t)left.tv_usec / US_PER_MS + 1;
 }
 
 /* --- Opening -------------------------------------------------------------- */

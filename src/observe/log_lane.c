@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "base/units.h"
 
 /* --- What lanes have in common --------------------------------------------- */
 
@@ -93,9 +94,9 @@ static bool wait_for_block(struct log_lane *lane)
     pthread_mutex_lock(&shared->mutex);
     atomic_fetch_add(&shared->waiting, 1);
     while (!(has_block = reclaim(lane))) {
-        struct timespec until = {.tv_sec = (time_t)(shared->until_ms / 1000),
-                                 .tv_nsec = (long)(shared->until_ms % 1000) *
-                                            1000000};
+        struct timespec until = {
+            .tv_sec = (time_t)(shared->until_ms / MS_PER_S),
+            .tv_nsec = (long)(shared->until_ms % MS_PER_S) * NS_PER_MS};
 
         if (shared->until_ms == 0)
             pthread_cond_wait(&shared->changed, &shared->mutex);

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "base/units.h"
+
 /* --- Dates ---------------------------------------------------------------- */
 
 void log_dates_init(struct log_dates *dates)
@@ -44,7 +46,7 @@ void log_dates_refresh(struct log_dates *dates, const struct now *now)
     time_t seconds = (time_t)now->wall_s;
     struct tm utc;
 
-    dates->ms = (unsigned)(now->wall_ns / 1000000 % 1000);
+    dates->ms = (unsigned)(now->wall_ns / NS_PER_MS % MS_PER_S);
     if (dates->second == now->wall_s)
         return;
     dates->second = now->wall_s;
@@ -228,7 +230,7 @@ static char *put_step(char *at, const struct log_step *step,
     case LOG_NUMBER:
         return put_number(at, *(const uint64_t *)find(entry, step));
     case LOG_TIME_US:
-        return put_number(at, *(const uint64_t *)find(entry, step) / 1000);
+        return put_number(at, *(const uint64_t *)find(entry, step) / NS_PER_US);
     case LOG_BOOL:
         return put_bool(at, *(const bool *)find(entry, step));
     case LOG_REMOTE:

@@ -8,11 +8,11 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "base/units.h"
 
 enum {
-    LOOK_MS = 1000,  /* how often a sink that is full is thought about */
-    LEAVE_MS = 1000, /* for the thread to end, beyond LOG_END_MS */
-    NS_PER_MS = 1000000
+    LOOK_MS = 1000, /* how often a sink that is full is thought about */
+    LEAVE_MS = 1000 /* for the thread to end, beyond LOG_END_MS */
 };
 
 struct log_writer {
@@ -351,8 +351,9 @@ free_writer:
 /* Whether the thread ends in time. */
 static bool wait_for_end(struct log_writer *writer, uint64_t until_ms)
 {
-    struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                             .tv_nsec = (long)(until_ms % 1000) * NS_PER_MS};
+    struct timespec until = {.tv_sec = (time_t)(until_ms / MS_PER_S),
+                             .tv_nsec = (long)(until_ms % MS_PER_S) *
+                                        NS_PER_MS};
     int err = 0;
     bool has_ended;
 

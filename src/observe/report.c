@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-enum { TEXT_MAX = 24, MS_PER_S = 1000, S_PER_MIN = 60, MIN_PER_H = 60 };
+#include "base/units.h"
 
-#define NS_PER_MS 1e6
+enum { TEXT_MAX = 24, S_PER_MIN = 60, MIN_PER_H = 60 };
 
 static const char *const size_labels[STATS_SIZE_COUNT] = {
     "to 1 KiB", "to 10 KiB", "to 100 KiB", "to 1 MiB", "larger"};

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "observe/decimal.h"
 
-enum { US_PLACES = 3, MS_PLACES = 3, NS_PER_MS = 1000000 };
+enum { US_PLACES = 3, MS_PLACES = 3 };
 
 /* --- JSON, member by member ----------------------------------------------- */
 

@@ -1,9 +1,8 @@
 #include <unistd.h>
 
+#include "base/units.h"
 #include "server/server_priv.h"
 #include "server/version.h"
-
-enum { MS_PER_S = 1000 };
 
 static enum control_result on_reload(void *context, struct buf *answer)
 {

@@ -9,13 +9,13 @@
 #include "base/json_read.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "base/utf8.h"
 
 enum {
     BATCH_OPS = 1000,
     BATCH_BYTES = 4 << 20,
-    LINE_REST_BYTES = 16384, /* all of a line but the value */
-    NS_PER_MS = 1000000
+    LINE_REST_BYTES = 16384 /* all of a line but the value */
 };
 
 /* Six bytes for one, at worst. */

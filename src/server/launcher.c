@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/units.h"
 #include "server/companion.h"
 #include "server/pid_file.h"
 #include "server/readiness.h"
@@ -20,8 +21,7 @@ enum {
     NO_EXEC = 127,
     NUMBER_MAX = 12,
     LINGER_MS = 5000, /* for a server that fails to tidy up */
-    LINGER_STEP_MS = 10,
-    NS_PER_MS = 1000000
+    LINGER_STEP_MS = 10
 };
 
 /* --- Orders ---------------------------------------------------------------- */

@@ -12,8 +12,9 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "base/units.h"
 
-enum { MESSAGE_MAX = 512, US_PER_MS = 1000, NS_PER_US = 1000 };
+enum { MESSAGE_MAX = 512 };
 
 /* A whole decimal number above 0, or 0. */
 static uint64_t read_number(const char *text)

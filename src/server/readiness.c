@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
-
-enum { NS_PER_MS = 1000000 };
+#include "base/units.h"
 
 void readiness_inherit(struct readiness *readiness)
 {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/units.h"
 #include "server/top_draw.h"
 #include "server/top_fetch.h"
 
@@ -20,8 +21,7 @@ enum {
     FRAME_BYTES_MAX = 1 << 20,
     WHY_BYTES_MAX = 4096,
     SNAPSHOT_COLUMNS = 120,
-    PERIOD_NS = 1000000000,
-    NS_PER_MS = 1000000
+    PERIOD_NS = 1000000000
 };
 
 struct top {

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
-
-enum { NS_PER_MS = 1000000 };
+#include "base/units.h"
 
 /* --- The connection -------------------------------------------------------- */
 

@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/units.h"
+
 enum {
-    NS_PER_MS = 1000000,
     BURN_MS = 200,
     /* The kernel's tick is 10 ms at most; a sanitizer may put some off. */
     SAMPLES_MIN = BURN_MS / 10 / 2,
@@ -88,7 +89,7 @@ static uint64_t cpu_ns(void)
 
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0)
         abort();
-    return (uint64_t)used.tv_sec * 1000 * NS_PER_MS + (uint64_t)used.tv_nsec;
+    return (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
 }
 
 /* Uses so much of the processor's time in that phase. */
