@@ -150,7 +150,7 @@ static enum reason take_apart(struct request *request, struct bytes head)
     if (error != HPE_PAUSED)
         return reason_of(error, request);
     request->method = method_from(parser.method);
-    request->minor = parser.http_minor;
+    request->minor = parser.http_minor > 0;
     request->method_name = (struct bytes){
         head.data, strlen(http_method_str((enum http_method)parser.method))};
     return REASON_NONE;
@@ -213,7 +213,7 @@ static bool take_reply(struct reply *reply, struct bytes head)
     reply->field_count = 0;
     http_parser_execute(&parser, &reply_settings, head.data, head.len);
     reply->status = parser.status_code;
-    reply->minor = parser.http_minor;
+    reply->minor = parser.http_minor > 0;
     return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
 }
 

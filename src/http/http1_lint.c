@@ -39,14 +39,14 @@ bool http1_escapes_are_valid(struct bytes text)
     return true;
 }
 
+/* A higher minor version than we know is the highest we know (RFC 9110 2.5). */
 enum reason http1_check_version(struct bytes version)
 {
     if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
         !byte_is_digit(version.data[5]) || version.data[6] != '.' ||
         !byte_is_digit(version.data[7]))
         return REASON_REQUEST_LINE;
-    return version.data[5] == '1' && version.data[7] <= '1' ? REASON_NONE
-                                                            : REASON_VERSION;
+    return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
 /* The path is checked strictly: two readers of it must come to the same. What

@@ -50,7 +50,7 @@ static const char *fault_of(enum reason reason, bool is_first)
     case REASON_REPLY_STATUS:
         return "has a status that is none";
     case REASON_VERSION:
-        return "is not in HTTP/1.0 or HTTP/1.1";
+        return "is not in HTTP/1.x";
     default:
         return is_first ? "does not begin with a status line"
                         : "has a malformed field line";

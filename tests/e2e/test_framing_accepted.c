@@ -19,6 +19,9 @@ static int start(void **state)
 static void unusual_heads_are_understood(void **state)
 {
     static const struct raw_case cases[] = {
+        ACCEPTED("a later minor version (9110 2.5)",
+                 "GET /f HTTP/1.2\r\nHost: a\r\n\r\n"),
+        ACCEPTED("the last of them", "GET /f HTTP/1.9\r\nHost: a\r\n\r\n"),
         ACCEPTED("an empty line first (9112 2.2)", "\r\n" GET_WITH("")),
         ACCEPTED("two empty lines first", "\r\n\r\n" GET_WITH("")),
         ACCEPTED("no space after the colon", GET_WITH("X:a\r\n")),

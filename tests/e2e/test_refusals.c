@@ -27,7 +27,7 @@ static const struct refusal refusals[] = {
     {"target-bytes", 400, GET("/%zz", HOST)},
     {"target-form", 400, GET("canary", HOST)},
     {"target-too-long", 414, GET("/" LONG, HOST)},
-    {"version", 505, HEAD("GET / HTTP/1.2", HOST)},
+    {"version", 505, HEAD("GET / HTTP/2.0", HOST)},
     {"line-end", 400, "GET / HTTP/1.1\nHost: a\n\n"},
     {"control-byte", 400, GET("/", HOST "X: \x01\r\n")},
     {"field-line", 400, GET("/", HOST "X : a\r\n")},
@@ -154,7 +154,7 @@ static void programs_get_a_problem_when_they_ask_for_one(void **state)
                  {"text/html, application/json;q=0.9", false},
                  {"application/json;q=0", false},
                  {"*/*", false}};
-    static const char *const lines[] = {"GET / HTTP/1.1", "GET / HTTP/1.2",
+    static const char *const lines[] = {"GET / HTTP/1.1", "GET / HTTP/2.0",
                                         "GET /%2f HTTP/1.1",
                                         "GET /%zz HTTP/1.1"};
     struct server *one = start_logging();

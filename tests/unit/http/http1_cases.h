@@ -68,6 +68,10 @@ static const struct good_case good_cases[] = {
      .closes = true,
      .content_length = 5},
 
+    /* A later minor version than ours is ours (RFC 9110 2.5). */
+    {.head = "GET / HTTP/1.2\r\n" HOST END},
+    {.head = "GET / HTTP/1.9\r\n" HOST END},
+
     /* Origin form: every visible character but '#', good escapes; in the query
      * any of them, any escapes, and what is not ASCII. */
     {.head = GET_TARGET("/a/b.html"), .path = "/a/b.html"},
@@ -257,7 +261,6 @@ static const struct bad_case bad_cases[] = {
     BAD(505, "GET / HTTP/2.0\r\n" HOST END),
     BAD(505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     BAD(505, "GET / HTTP/0.9\r\n" HOST END),
-    BAD(505, "GET / HTTP/1.2\r\n" HOST END),
     BAD(505, "GET / HTTP/9.9\r\n" HOST END),
     BAD(505, "GET / HTTP/3.0\r\n" HOST END),
     BAD(400, "GET / HXXX/1.1\r\n" HOST END),

@@ -136,7 +136,7 @@ struct bad_reply {
 
 #define NO_STATUS_LINE "does not begin with a status line"
 #define NO_STATUS "has a status that is none"
-#define NO_VERSION "is not in HTTP/1.0 or HTTP/1.1"
+#define NO_VERSION "is not in HTTP/1.x"
 #define NO_FIELD "has a malformed field line"
 #define LENGTH_FAULT "has a Content-Length that is unclear"
 #define CODING "has a Transfer-Encoding other than chunked"
@@ -163,7 +163,6 @@ static const struct bad_reply bad_replies[] = {
     {HEAD("HTTP/1,1 200 OK\r\n\r\n"), NO_STATUS_LINE},
     {HEAD("ICY 200 OK\r\n\r\n"), NO_STATUS_LINE},
     {HEAD("HTTP/0.9 200 OK\r\n\r\n"), NO_VERSION},
-    {HEAD("HTTP/1.2 200 OK\r\n\r\n"), NO_VERSION},
     {HEAD("HTTP/2.0 200 OK\r\n\r\n"), NO_VERSION},
     {HEAD("HTTP/9.9 200 OK\r\n\r\n"), NO_VERSION},
     {HEAD("HTTP/1.1 \r\n\r\n"), NO_STATUS},

@@ -27,7 +27,7 @@ static const struct {
     {REASON_TARGET_FORM, "CONNECT / HTTP/1.1\r\n" HOST "\r\n"},
     {REASON_TARGET_FORM, "CONNECT a HTTP/1.1\r\n" HOST "\r\n"},
     {REASON_VERSION, "GET / HTTP/2.0\r\n" HOST "\r\n"},
-    {REASON_VERSION, "GET / HTTP/1.2\r\n" HOST "\r\n"},
+    {REASON_VERSION, "GET / HTTP/2.0\r\n" HOST "\r\n"},
     {REASON_LINE_END, "GET / HTTP/1.1\n" HOST "\r\n"},
     {REASON_LINE_END, "GET / HTTP/1.1\r\nHost: a\n\r\n"},
     {REASON_LINE_END, "GET / HTTP/1.1\r\n" HOST "\n"},
