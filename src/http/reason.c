@@ -32,8 +32,9 @@ static const struct {
     [REASON_TARGET_TOO_LONG] =
         ROW("target-too-long", 414,
             "The first line, or where it leads, is too long."),
-    [REASON_VERSION] = ROW("version", 505,
-                           "The version of HTTP is not 1.0, 1.1 or a later 1.x."),
+    [REASON_VERSION] =
+        ROW("version", 505,
+            "The version of HTTP is not 1.0, 1.1 or a later 1.x."),
     [REASON_LINE_END] = ROW("line-end", 400,
                             "A line does not end in CR and LF."),
     [REASON_CONTROL_BYTE] = ROW("control-byte", 400,

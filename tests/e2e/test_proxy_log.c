@@ -231,7 +231,7 @@ static void response_headers_of_all_kinds_of_answers_are_told(void **state)
                           "text/html; charset=utf-8 - GET, HEAD, OPTIONS\n"
                           "text/html; charset=utf-8 - -\n"
                           "text/html; charset=utf-8 close -\n"
-                          "text/html; charset=utf-8 close -\n");
+                          "text/plain; charset=utf-8 close -\n");
 }
 
 /* --- X-Request-Id ------------------------------------------------------------ */

@@ -25,7 +25,7 @@
 #define RE_HOST "(\\[[0-9A-Fa-f:.]+\\]|" RE_NAME ")"
 
 /* All that one line, or one line beside the next, can tell. */
-static const char re_head[] = "^" RE_TOKEN " " RE_TARGET " HTTP/1[.][01]\r\n"
+static const char re_head[] = "^" RE_TOKEN " " RE_TARGET " HTTP/1[.][0-9]\r\n"
                               "(" RE_TOKEN ":" RE_VALUE "\r\n)*$";
 
 static const char re_method[] =
@@ -193,8 +193,8 @@ static bool grammar_takes_head(char *head)
     version = strchr(target, ' ');
     *version++ = '\0';
     return grammar_takes_target(method, target) &&
-           grammar_takes_host(fields, strcmp(version, "HTTP/1.1") == 0) &&
-           grammar_takes_framing(fields, strcmp(version, "HTTP/1.1") == 0);
+           grammar_takes_host(fields, strcmp(version, "HTTP/1.0") != 0) &&
+           grammar_takes_framing(fields, strcmp(version, "HTTP/1.0") != 0);
 }
 
 /* How long the head at the beginning of text is; 0: there is none that a
