@@ -138,10 +138,11 @@ struct options {
     uint64_t proxy_probe_fall;
     const char *proxy_name;
     struct cidrs trusted_proxies;
-    uint64_t client_address;          /* enum options_client */
-    const char *config;               /* the file that was read; NULL: none */
-    struct texts files;               /* that, and what it includes */
-    struct texts include_places;      /* that are looked at for these */
+    uint64_t client_address;     /* enum options_client */
+    const char *config;          /* the file that was read; NULL: none */
+    struct texts files;          /* that, and what it includes */
+    struct texts include_places; /* that are looked at for these */
+    struct texts include_ways;   /* names that one more of them could have */
     struct location_options location; /* where nothing else is said */
     struct site_options *sites;       /* of the file; none: location is all */
     size_t site_count;

@@ -6,7 +6,8 @@
  * names: it would do so on behalf of whoever that is. The way is walked name
  * by name, from opened directories, and so are the symlinks on it:
  *
- *   a directory  must be out of reach for writing; or it has the sticky bit
+ *   a directory  must be out of reach for writing, be it by an ACL, of which
+ *                the group's bits tell the most; or it has the sticky bit
  *                (/tmp), and the next name is somebody else's directory, which
  *                can then not be renamed
  *   a symlink    lies in such a directory, and without the sticky bit
@@ -30,7 +31,8 @@ struct safe_path {
     int fd;                  /* of the directory where the way ends */
     char name[NAME_MAX + 1]; /* in it, and no symlink */
     bool exists;
-    struct stat st; /* when it exists */
+    bool has_acl; /* both when it exists */
+    struct stat st;
 };
 
 /* Walks to path. who: who might lead it elsewhere; NULL: anybody but root. 0;
@@ -40,7 +42,16 @@ MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);
 
-/* Whether who can write a file, or give itself the right to. */
-bool safe_path_is_writable(const struct stat *st, const struct identity *who);
+/* Whether who can write what is there, or give itself the right to. */
+bool safe_path_is_writable(const struct safe_path *at,
+                           const struct identity *who);
+
+/* Whether the way may go on in a directory, which fd is. */
+typedef bool safe_path_see(void *context, int fd);
+
+/* The same walk, of which see alone judges the directories. 0; -EPERM: one was
+ * refused; or another -errno. */
+MUST_USE int safe_path_walk(const char *path, safe_path_see *see,
+                            void *context);
 
 #endif

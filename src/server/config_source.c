@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "io/small_file.h"
+#include "server/include_places.h"
 
 struct source_reading {
     struct buf out;
@@ -128,14 +129,6 @@ static int on_list_error(const char *path, int err)
     return 1;
 }
 
-static bool is_pattern(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (strchr("*?[", text.data[i]))
-            return true;
-    return false;
-}
-
 /* The pattern below the folder, whose name stands for itself. False: no
  * memory, or too long. */
 static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
@@ -152,33 +145,6 @@ static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
     return !path->failed;
 }
 
-/* What a later reload looks at: a file, or the folder of a pattern, where files
- * may be new. */
-static void note_place(struct source_reading *reading, struct bytes pattern)
-{
-    struct options *options = reading->options;
-    const char *slash = memrchr(pattern.data, '/', pattern.len);
-    struct bytes below = slash ? bytes_between(pattern.data, slash) : BYTES("");
-    bool has_slash = *pattern.data == '/';
-    const char *kept;
-    char *text;
-
-    if (!is_pattern(pattern))
-        below = pattern;
-    else if (is_pattern(below))
-        return; /* each of its files is known */
-    if (asprintf(&text, "%s%s%.*s", has_slash ? "" : reading->folder,
-                 below.len > 0 && *below.data != '/' ? "/" : "", (int)below.len,
-                 below.data) == -1) {
-        reading->has_failed = true;
-        return;
-    }
-    kept = arena_text(&options->arena, bytes_of(text));
-    free(text);
-    if (!kept || !texts_add(&options->include_places, &options->arena, kept))
-        reading->has_failed = true;
-}
-
 static void include_all(struct source_reading *reading, struct bytes pattern,
                         int line)
 {
@@ -186,15 +152,18 @@ static void include_all(struct source_reading *reading, struct bytes pattern,
     struct buf path;
     int err = GLOB_NOSPACE;
 
-    note_place(reading, pattern);
     buf_init(&path, NULL, 0, 2 * PATH_MAX);
     list_error = 0;
-    if (put_path(&path, reading->folder, pattern))
+    if (put_path(&path, reading->folder, pattern)) {
+        if (!include_places_note(reading->options, reading->folder, pattern,
+                                 path.data))
+            reading->has_failed = true;
         err = glob(path.data, 0, on_list_error, &found);
+    }
     if (err == 0)
         for (size_t i = 0; i < found.gl_pathc && !reading->is_full; i++)
             include_file(reading, found.gl_pathv[i], line);
-    else if (err != GLOB_NOMATCH || !is_pattern(pattern))
+    else if (err != GLOB_NOMATCH || !include_is_pattern(pattern))
         faults_add(reading->faults, line, "'%.*s' cannot be included: %s",
                    (int)pattern.len, pattern.data,
                    err == GLOB_NOSPACE
@@ -345,6 +314,7 @@ bool config_source_read(struct config_source *source, struct bytes text,
     reading.open[reading.depth++] = name_first(&reading);
     buf_init(&reading.out, NULL, 0, CONFIG_BYTES_MAX);
     options->files = options->include_places = (struct texts){0};
+    options->include_ways = (struct texts){0};
     faults->files = &options->files;
     append(&reading, text, note_file(&reading, options->config));
     put_piece(&reading, BYTES(""), 0); /* what ends them */

@@ -1,9 +1,11 @@
 #include "server/configuration.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "observe/log_sink.h"
 #include "server/command_line.h"
 #include "server/config.h"
 #include "server/config_check.h"
@@ -81,6 +83,40 @@ static void check_proxies(const struct options *options, struct faults *faults)
                told.text, why);
 }
 
+/* --- Files of ours ------------------------------------------------------------ */
+
+/* What clients say would be read as a configuration, by root maybe. Another
+ * name does not help. */
+static void check_written(const struct options *options, const char *name,
+                          const char *path, struct faults *faults)
+{
+    struct stat written, read;
+
+    if (!path || stat(path, &written) == -1 || !S_ISREG(written.st_mode))
+        return;
+    for (size_t i = 0; i < options->files.count; i++) {
+        const char *file = options->files.items[i];
+
+        if (stat(file, &read) == -1 || read.st_dev != written.st_dev ||
+            read.st_ino != written.st_ino)
+            continue;
+        faults_add(faults, config_origin(options, name),
+                   "%s '%.300s' is a file of the configuration: '%.300s'", name,
+                   path, file);
+        return;
+    }
+}
+
+static void check_all_written(const struct options *options,
+                              struct faults *faults)
+{
+    const char *log = options->access_log;
+
+    if (log && log_sink_is_file(log))
+        check_written(options, "access-log", log, faults);
+    check_written(options, "pid-file", options->pid_file, faults);
+}
+
 /* --- The root ---------------------------------------------------------------- */
 
 /* The default root is not missed where something else is served. */
@@ -109,6 +145,7 @@ int configuration_read(struct options *options, int argc, char **argv,
     forget_missing_root(options);
     compile_all(options, &faults);
     check_proxies(options, &faults);
+    check_all_written(options, &faults);
     if (options->wants_test)
         config_check(options, &faults);
     faults_print(&faults, errors);

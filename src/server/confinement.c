@@ -11,6 +11,28 @@
 #include "server/safe_path.h"
 #include "server/server_priv.h"
 
+/* --- What an upgrade reads and runs ------------------------------------------ */
+
+typedef int way_judge(const struct server *server, const char *path);
+
+/* Also by names of files that may only come to be, and would be included. The
+ * first answer that is not EX_OK. */
+static int judge_ways(const struct server *server, way_judge *judge)
+{
+    const struct texts *const lists[] = {&server->options->files,
+                                         &server->options->include_ways};
+    char program[PATH_MAX];
+    int status = EX_OK;
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        for (size_t k = 0; k < lists[i]->count && status == EX_OK; k++)
+            status = judge(server, lists[i]->items[k]);
+    if (status != EX_OK || server->upgrade.fd == -1 ||
+        upgrade_find_program(program) != 0)
+        return status;
+    return judge(server, program);
+}
+
 /* --- As root, for another user ---------------------------------------------- */
 
 /* What root reads and runs anew at an upgrade, which that user may order, is
@@ -21,11 +43,11 @@ static int expect_unchangeable(const struct server *server, const char *path)
     int err = safe_path_open(&at, path, &server->identity);
 
     if (err == 0) {
-        if (at.exists && safe_path_is_writable(&at.st, &server->identity))
+        if (at.exists && safe_path_is_writable(&at, &server->identity))
             err = -EPERM;
         safe_path_close(&at);
     }
-    if (err == 0)
+    if (err == 0 || err == -ENOENT) /* which only others could change */
         return EX_OK;
     if (err != -EPERM)
         fprintf(stderr, "sprintd: --user: '%s': %s\n", path, strerror(-err));
@@ -38,18 +60,6 @@ static int expect_unchangeable(const struct server *server, const char *path)
     return EX_NOPERM;
 }
 
-static int look_for_ways_back(const struct server *server)
-{
-    const char *config = server->options->config;
-    char program[PATH_MAX];
-    int status = config ? expect_unchangeable(server, config) : EX_OK;
-
-    if (status != EX_OK || server->upgrade.fd == -1 ||
-        upgrade_find_program(program) != 0)
-        return status;
-    return expect_unchangeable(server, program);
-}
-
 int confinement_begin(struct server *server)
 {
     const struct options *options = server->options;
@@ -59,7 +69,7 @@ int confinement_begin(struct server *server)
 
     if (status == EX_OK && identity->changes && geteuid() == 0 &&
         identity->uid != 0)
-        status = look_for_ways_back(server);
+        status = judge_ways(server, expect_unchangeable);
     if (status == EX_OK)
         status = identity_begin(identity);
     if (status == EX_OK)
@@ -100,27 +110,36 @@ static int check_links(const struct options *options)
     return EX_OK;
 }
 
+static bool is_out_of_reach(void *context, int fd)
+{
+    const struct sandbox *sandbox = context;
+    char path[sizeof("/proc/self/fd/") + 11];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return !sandbox_allows(sandbox, path, PATH_WRITE);
+}
+
 /* Else whoever takes the server over leaves the sandbox by an upgrade. */
+static int expect_out_of_reach(const struct server *server, const char *path)
+{
+    struct sandbox sandbox = server->sandbox;
+
+    if (!sandbox_allows(&sandbox, path, PATH_WRITE) &&
+        safe_path_walk(path, is_out_of_reach, &sandbox) != -EPERM)
+        return EX_OK;
+    fprintf(stderr,
+            "sprintd: --kv: '%s' lies in a store's folder, or its way leads "
+            "through one, where the server could change it: give the store a "
+            "folder of its own\n",
+            path);
+    return EX_CONFIG;
+}
+
 static int check_upgrade(const struct server *server)
 {
-    char program[PATH_MAX];
-    const char *paths[] = {server->options->config, program};
-
-    if (!server->sandbox.has_fence || server->upgrade.fd == -1)
-        return EX_OK;
-    if (upgrade_find_program(program) != 0)
-        paths[1] = NULL;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-        if (!paths[i] ||
-            !sandbox_allows(&server->sandbox, paths[i], PATH_WRITE))
-            continue;
-        fprintf(stderr,
-                "sprintd: --kv: '%s' lies in a store's folder, where the "
-                "server could change it: give the store a folder of its own\n",
-                paths[i]);
-        return EX_CONFIG;
-    }
-    return EX_OK;
+    return server->sandbox.has_fence && server->upgrade.fd != -1
+               ? judge_ways(server, expect_out_of_reach)
+               : EX_OK;
 }
 
 static int enter_sandbox(struct server *server, const struct reach *reach)

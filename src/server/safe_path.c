@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { LINKS_MAX = 40 /* as in the kernel */ };
@@ -11,6 +13,8 @@ enum { LINKS_MAX = 40 /* as in the kernel */ };
 /* Where a walk is, and what is before it. */
 struct walk {
     const struct identity *who;
+    safe_path_see *see; /* NULL: the rights of who count */
+    void *context;
     int fd;        /* of the directory */
     bool is_loose; /* its entries are safe by the sticky bit only */
     unsigned links;
@@ -27,13 +31,34 @@ static bool has_group(const struct identity *who, gid_t gid)
     return who->gid == gid;
 }
 
-bool safe_path_is_writable(const struct stat *st, const struct identity *who)
+/* Whether the group's bits are an ACL's mask: the most that it gives to users
+ * and groups it names, whatever group the file has. What cannot be asked has
+ * one. */
+static bool has_acl(int fd, const struct stat *st)
 {
-    if (!who) /* an ACL that lets others write shows in the group's bits */
-        return st->st_uid != 0 || (st->st_mode & S_IWOTH) ||
-               ((st->st_mode & S_IWGRP) && st->st_gid != 0);
+    char path[sizeof("/proc/self/fd/") + 11];
+
+    if (!(st->st_mode & S_IWGRP))
+        return false;
+    /* fgetxattr() does not take what was opened by O_PATH. */
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return getxattr(path, "system.posix_acl_access", NULL, 0) != -1 ||
+           (errno != ENODATA && errno != ENOTSUP);
+}
+
+static bool is_writable(const struct stat *st, bool by_acl,
+                        const struct identity *who)
+{
+    if (!who)
+        return st->st_uid != 0 || (st->st_mode & (S_IWOTH | S_IWGRP));
     return st->st_uid == who->uid || (st->st_mode & S_IWOTH) ||
-           ((st->st_mode & S_IWGRP) && has_group(who, st->st_gid));
+           ((st->st_mode & S_IWGRP) && (by_acl || has_group(who, st->st_gid)));
+}
+
+bool safe_path_is_writable(const struct safe_path *at,
+                           const struct identity *who)
+{
+    return is_writable(&at->st, at->has_acl, who);
 }
 
 static bool is_owned(const struct stat *st, const struct identity *who)
@@ -43,28 +68,39 @@ static bool is_owned(const struct stat *st, const struct identity *who)
 
 /* --- Walking ----------------------------------------------------------------- */
 
+/* By the rights of who. 0 or -errno. */
+static int judge(struct walk *walk, int fd, const struct stat *st)
+{
+    struct statfs system;
+
+    if (fstatfs(fd, &system) == -1)
+        return -errno;
+    if (system.f_type == PROC_SUPER_MAGIC || is_owned(st, walk->who))
+        return -EPERM;
+    walk->is_loose = is_writable(st, has_acl(fd, st), walk->who);
+    return walk->is_loose && !(st->st_mode & S_ISVTX) ? -EPERM : 0;
+}
+
 /* Goes on from the directory that fd is, which becomes the walk's. */
 static int enter(struct walk *walk, int fd)
 {
-    struct statfs system;
     struct stat st;
     int err = 0;
 
     if (fd == -1)
         return -errno;
-    if (fstat(fd, &st) == -1 || fstatfs(fd, &system) == -1)
+    if (fstat(fd, &st) == -1)
         err = -errno;
     else if (!S_ISDIR(st.st_mode))
         err = -ENOTDIR;
-    else if (system.f_type == PROC_SUPER_MAGIC || is_owned(&st, walk->who))
-        err = -EPERM;
-    else if (safe_path_is_writable(&st, walk->who) && !(st.st_mode & S_ISVTX))
+    else if (!walk->see)
+        err = judge(walk, fd, &st);
+    else if (!walk->see(walk->context, fd))
         err = -EPERM;
     if (err != 0) {
         close(fd);
         return err;
     }
-    walk->is_loose = safe_path_is_writable(&st, walk->who);
     if (walk->fd != -1)
         close(walk->fd);
     walk->fd = fd;
@@ -138,41 +174,62 @@ static int step(struct walk *walk, struct safe_path *at)
     fd = openat(walk->fd, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd == -1) {
         at->exists = false;
-        return errno != ENOENT || !is_last ? -errno
-               : walk->is_loose            ? -EPERM
-                                           : 1;
+        return errno != ENOENT  ? -errno
+               : walk->is_loose ? -EPERM /* anybody makes it */
+               : !is_last       ? -ENOENT
+                                : 1;
     }
     if (fstat(fd, &at->st) == -1 || !is_fixed(walk, &at->st)) {
         close(fd);
         return -EPERM;
     }
     at->exists = true;
+    at->has_acl = !walk->see && !S_ISLNK(at->st.st_mode) &&
+                  has_acl(fd, &at->st);
     if (!S_ISLNK(at->st.st_mode) && !is_last)
         return enter(walk, fd);
     close(fd);
     return S_ISLNK(at->st.st_mode) ? follow(walk, at->name) : 1;
 }
 
+/* All of path. 0, and at is open; or -errno. */
+static int go(struct walk *walk, struct safe_path *at, const char *path)
+{
+    size_t len = strlen(path);
+    int err;
+
+    if (len == 0 || len >= sizeof(walk->rest))
+        return len == 0 ? -ENOENT : -ENAMETOOLONG;
+    memcpy(walk->rest, path, len + 1);
+    err = enter_start(walk, path);
+    while (err == 0)
+        err = step(walk, at);
+    if (err < 0) {
+        if (walk->fd != -1)
+            close(walk->fd);
+        return err;
+    }
+    at->fd = walk->fd;
+    return 0;
+}
+
 int safe_path_open(struct safe_path *at, const char *path,
                    const struct identity *who)
 {
     struct walk walk = {.who = who, .fd = -1};
-    size_t len = strlen(path);
-    int err;
 
-    if (len == 0 || len >= sizeof(walk.rest))
-        return len == 0 ? -ENOENT : -ENAMETOOLONG;
-    memcpy(walk.rest, path, len + 1);
-    err = enter_start(&walk, path);
-    while (err == 0)
-        err = step(&walk, at);
-    if (err < 0) {
-        if (walk.fd != -1)
-            close(walk.fd);
-        return err;
-    }
-    at->fd = walk.fd;
-    return 0;
+    return go(&walk, at, path);
+}
+
+int safe_path_walk(const char *path, safe_path_see *see, void *context)
+{
+    struct walk walk = {.see = see, .context = context, .fd = -1};
+    struct safe_path at;
+    int err = go(&walk, &at, path);
+
+    if (err == 0)
+        safe_path_close(&at);
+    return err;
 }
 
 void safe_path_close(struct safe_path *at)

@@ -257,106 +257,6 @@ static void an_upgrade_is_the_same_program_as_the_same_user(void **state)
     assert_true(process_ends(next));
 }
 
-/* --- What an upgrade reads and runs ------------------------------------------------ */
-
-static void expect_too_open(const char *program, const char *config)
-{
-    struct outcome outcome;
-
-    if (program)
-        assert_int_equal(servers_choose(program), 0);
-    RUN(&outcome, "--config", config, "--control", control_path());
-    servers_choose(getenv("SPRINTD"));
-    assert_int_equal(outcome.status, EX_NOPERM);
-    if (!strstr(outcome.err, "can be changed by that user"))
-        flunk("'%s'", outcome.err);
-}
-
-static void a_configuration_that_the_user_can_change_is_refused(void **state)
-{
-    const char *conf = configure("");
-
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    site_text("../theirs/conf", read_text(conf, NULL));
-    expect_too_open(NULL, at("theirs/conf")); /* by replacing it */
-    lead("theirs/conf", conf);
-    expect_too_open(NULL, at("theirs/conf"));
-    assert_int_equal(chown(conf, NOBODY, 0), 0);
-    expect_too_open(NULL, conf);
-    assert_int_equal(chown(conf, 0, NOBODY), 0);
-    assert_int_equal(chmod(conf, 0660), 0);
-    expect_too_open(NULL, conf);
-    assert_int_equal(unlink(conf), 0);
-}
-
-static void a_program_that_the_user_can_change_is_refused(void **state)
-{
-    size_t len;
-    char *program = read_text(getenv("SPRINTD"), &len);
-
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    site_write("../theirs/program", program, len);
-    assert_int_equal(chmod(at("theirs/program"), 0755), 0);
-    expect_too_open(at("theirs/program"), configure(""));
-}
-
-/* --- In the sandbox --------------------------------------------------------------------- */
-
-static bool has_landlock(void)
-{
-    struct server *one = START("--control", control_path());
-    const char *text = ctl_ok("status");
-
-    server_stop(one);
-    return strstr(text, "sandbox: Landlock");
-}
-
-static void a_store_does_not_take_the_configuration_in(void **state)
-{
-    struct outcome outcome;
-
-    (void)state;
-    if (!has_landlock())
-        skip();
-    site_text("../in-store/conf",
-              printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n"
-                      "kv = {\"/kv=%s\"}\n",
-                      site(), at("in-store")));
-    RUN(&outcome, "--config", at("in-store/conf"));
-    assert_int_equal(outcome.status, EX_CONFIG);
-    assert_non_null(strstr(outcome.err, "lies in a store's folder"));
-}
-
-static void a_configuration_that_was_replaced_is_read_again(void **state)
-{
-    const char *conf = at("conf");
-    struct launch launch = {.is_bare = true, .root = ""};
-    const char *const arguments[] = {"--config", conf, "--control",
-                                     control_path(), NULL};
-    struct server *one;
-
-    (void)state;
-    site_text("../conf",
-              printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()));
-    one = server_start(&launch, arguments);
-    for (int i = 0; i < 2; i++) {
-        site_text("../conf.new", printed("listen = {\"127.0.0.1:%u\"}\n"
-                                         "root = \"%s\"\n"
-                                         "header-set = {\"X-Time: %d\"}\n",
-                                         one->port, site(), i));
-        assert_int_equal(rename(at("conf.new"), conf), 0);
-        ctl_ok("reload");
-        assert_true(eventually(strcmp(reply_field(get(one, "/canary"),
-                                                  "X-Time"),
-                                      i == 0 ? "0" : "1") == 0,
-                               SOON_MS));
-    }
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -366,11 +266,7 @@ int main(void)
         TEST(places_of_roots_work_as_ever),
         TEST(a_log_of_roots_is_written_and_stays_roots),
         TEST(an_upgrade_opens_no_log_through_a_new_link),
-        TEST(an_upgrade_is_the_same_program_as_the_same_user),
-        TEST(a_configuration_that_the_user_can_change_is_refused),
-        TEST(a_program_that_the_user_can_change_is_refused),
-        TEST(a_store_does_not_take_the_configuration_in),
-        TEST(a_configuration_that_was_replaced_is_read_again)};
+        TEST(an_upgrade_is_the_same_program_as_the_same_user)};
 
     return cmocka_run_group_tests(tests, start, harness_end);
 }

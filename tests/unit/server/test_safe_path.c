@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <sys/xattr.h>
 
 #include <cmocka.h>
 
@@ -117,6 +119,7 @@ static void only_who_cannot_write_on_the_way_is_kept_out(void **state)
         {"open/file", -EPERM, -EPERM, NULL},
         {"sticky/file", -EPERM, -EPERM, NULL},
         {"sticky/new", -EPERM, -EPERM, NULL},
+        {"sticky/no/new", -EPERM, -EPERM, NULL},
         {"sticky/link/file", -EPERM, -EPERM, NULL},
         {"sticky/theirs/new", -EPERM, -EPERM, NULL},
         {"sticky/roots/file", 0, 0, "file"},
@@ -180,21 +183,113 @@ static void who_can_write_is_owner_group_or_anybody(void **state)
     static const struct {
         unsigned uid, gid, mode;
         bool by_anybody, by_nobody;
-    } cases[] = {{0, 0, 0644, false, false},     {0, 0, 0664, false, false},
+    } cases[] = {{0, 0, 0644, false, false},     {0, 0, 0664, true, false},
                  {0, OTHER, 0644, false, false}, {0, OTHER, 0664, true, true},
                  {0, 777, 0664, true, false},    {0, 0, 0646, true, true},
                  {NOBODY, 0, 0444, true, true},  {OTHER, 0, 0600, true, false}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct stat st = {.st_uid = cases[i].uid,
-                          .st_gid = cases[i].gid,
-                          .st_mode = cases[i].mode};
+        struct safe_path at = {.st = {.st_uid = cases[i].uid,
+                                      .st_gid = cases[i].gid,
+                                      .st_mode = cases[i].mode}};
 
-        assert_int_equal(safe_path_is_writable(&st, NULL), cases[i].by_anybody);
-        assert_int_equal(safe_path_is_writable(&st, &nobody),
+        assert_int_equal(safe_path_is_writable(&at, NULL), cases[i].by_anybody);
+        assert_int_equal(safe_path_is_writable(&at, &nobody),
                          cases[i].by_nobody);
+        at.has_acl = true; /* whom it lets write is not looked for */
+        assert_int_equal(safe_path_is_writable(&at, &nobody),
+                         cases[i].by_nobody || (cases[i].mode & 020));
     }
+}
+
+/* An ACL of root's group, which NOBODY is not in, that lets NOBODY write. False:
+ * the file system has none. */
+static bool let_nobody_write(const char *name)
+{
+    static const struct {
+        uint16_t tag, rights;
+        uint32_t id;
+    } entries[] = {{0x01, 7, UINT32_MAX}, /* the owner */
+                   {0x02, 7, NOBODY},     /* a user that is named */
+                   {0x04, 5, UINT32_MAX}, /* the group */
+                   {0x10, 7, UINT32_MAX}, /* the mask */
+                   {0x20, 5, UINT32_MAX}};
+    struct {
+        uint32_t version;
+        char entries[sizeof(entries)];
+    } acl = {.version = 2};
+
+    memcpy(acl.entries, entries, sizeof(entries));
+    if (setxattr(place_path(&place, name), "system.posix_acl_access", &acl,
+                 sizeof(acl), 0) == 0)
+        return true;
+    assert_int_equal(errno, ENOTSUP);
+    return false;
+}
+
+static void whom_an_acl_lets_write_is_kept_out(void **state)
+{
+    const char *file;
+    struct safe_path at;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(make("listed/", 0, 0, 0755), 0);
+    assert_int_equal(make("roots/listed", 0, 0, 0644), 0);
+    if (!let_nobody_write("listed") || !let_nobody_write("roots/listed")) {
+        print_message("this file system has no ACLs\n");
+        skip();
+    }
+    assert_int_equal(walk(place_path(&place, "listed/new"), NULL, NULL),
+                     -EPERM);
+    assert_int_equal(walk(place_path(&place, "listed/new"), &nobody, NULL),
+                     -EPERM);
+    file = place_path(&place, "roots/listed");
+    assert_int_equal(safe_path_open(&at, file, &nobody), 0);
+    assert_true(safe_path_is_writable(&at, &nobody));
+    assert_true(safe_path_is_writable(&at, NULL));
+    safe_path_close(&at);
+}
+
+/* --- Judged by somebody else ------------------------------------------------- */
+
+static bool is_not_theirs(void *context, int fd)
+{
+    struct stat st;
+
+    ++*(unsigned *)context;
+    return fstat(fd, &st) == 0 && st.st_uid != NOBODY;
+}
+
+static void every_directory_on_the_way_is_seen(void **state)
+{
+    static const struct {
+        const char *path;
+        int result;
+        unsigned count; /* of directories below the place */
+    } cases[] = {{"roots/file", 0, 1},
+                 {"roots/new", 0, 1},
+                 {"sticky/roots/file", 0, 2},
+                 {"sticky/link/file", 0, 3}, /* sticky, its parent, roots */
+                 {"roots/no/new", -ENOENT, 1},
+                 {"theirs/in/file", -EPERM, 1},
+                 {"roots/out", -EPERM, 3}};
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(fchdir(place.fd), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        unsigned count = 0;
+
+        print_message("%s\n", cases[i].path);
+        assert_int_equal(safe_path_walk(cases[i].path, is_not_theirs, &count),
+                         cases[i].result);
+        assert_int_equal(count, 1 + cases[i].count);
+    }
+    assert_int_equal(chdir("/"), 0);
 }
 
 int main(void)
@@ -204,7 +299,9 @@ int main(void)
         cmocka_unit_test(links_of_open_files_are_refused),
         cmocka_unit_test(nothing_and_too_much_lead_nowhere),
         cmocka_unit_test(a_working_directory_counts_as_part_of_the_way),
-        cmocka_unit_test(who_can_write_is_owner_group_or_anybody)};
+        cmocka_unit_test(who_can_write_is_owner_group_or_anybody),
+        cmocka_unit_test(whom_an_acl_lets_write_is_kept_out),
+        cmocka_unit_test(every_directory_on_the_way_is_seen)};
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
