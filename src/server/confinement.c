@@ -13,31 +13,43 @@
 
 /* --- What an upgrade reads and runs ------------------------------------------ */
 
-typedef int way_judge(const struct server *server, const char *path);
+/* EX_OK, or a status after one line in errors. */
+typedef int way_judge(const struct server *server, const char *path,
+                      FILE *errors);
 
-/* Also by names of files that may only come to be, and would be included. The
- * first answer that is not EX_OK. */
-static int judge_ways(const struct server *server, way_judge *judge)
+/* The configuration, also by names of files that may only come to be, and would
+ * be included. */
+static int judge_files(const struct server *server,
+                       const struct options *options, way_judge *judge,
+                       FILE *errors)
 {
-    const struct texts *const lists[] = {&server->options->files,
-                                         &server->options->include_ways};
-    char program[PATH_MAX];
+    const struct texts *const lists[] = {&options->files,
+                                         &options->include_ways};
     int status = EX_OK;
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         for (size_t k = 0; k < lists[i]->count && status == EX_OK; k++)
-            status = judge(server, lists[i]->items[k]);
+            status = judge(server, lists[i]->items[k], errors);
+    return status;
+}
+
+static int judge_ways(const struct server *server, way_judge *judge)
+{
+    char program[PATH_MAX];
+    int status = judge_files(server, server->options, judge, stderr);
+
     if (status != EX_OK || server->upgrade.fd == -1 ||
         upgrade_find_program(program) != 0)
         return status;
-    return judge(server, program);
+    return judge(server, program, stderr);
 }
 
 /* --- As root, for another user ---------------------------------------------- */
 
 /* What root reads and runs anew at an upgrade, which that user may order, is
  * nothing that this user can change. */
-static int expect_unchangeable(const struct server *server, const char *path)
+static int expect_unchangeable(const struct server *server, const char *path,
+                               FILE *errors)
 {
     struct safe_path at;
     int err = safe_path_open(&at, path, &server->identity);
@@ -50,9 +62,9 @@ static int expect_unchangeable(const struct server *server, const char *path)
     if (err == 0 || err == -ENOENT) /* which only others could change */
         return EX_OK;
     if (err != -EPERM)
-        fprintf(stderr, "sprintd: --user: '%s': %s\n", path, strerror(-err));
+        fprintf(errors, "sprintd: --user: '%s': %s\n", path, strerror(-err));
     else
-        fprintf(stderr,
+        fprintf(errors,
                 "sprintd: --user: '%s' can be changed by that user, who would "
                 "become root by it: give it, and the directories on its way, "
                 "to root\n",
@@ -120,14 +132,15 @@ static bool is_out_of_reach(void *context, int fd)
 }
 
 /* Else whoever takes the server over leaves the sandbox by an upgrade. */
-static int expect_out_of_reach(const struct server *server, const char *path)
+static int expect_out_of_reach(const struct server *server, const char *path,
+                               FILE *errors)
 {
     struct sandbox sandbox = server->sandbox;
 
     if (!sandbox_allows(&sandbox, path, PATH_WRITE) &&
         safe_path_walk(path, is_out_of_reach, &sandbox) != -EPERM)
         return EX_OK;
-    fprintf(stderr,
+    fprintf(errors,
             "sprintd: --kv: '%s' lies in a store's folder, or its way leads "
             "through one, where the server could change it: give the store a "
             "folder of its own\n",
@@ -140,6 +153,13 @@ static int check_upgrade(const struct server *server)
     return server->sandbox.has_fence && server->upgrade.fd != -1
                ? judge_ways(server, expect_out_of_reach)
                : EX_OK;
+}
+
+bool confinement_keeps(const struct server *server,
+                       const struct options *options, FILE *errors)
+{
+    return !server->sandbox.has_fence || server->upgrade.fd == -1 ||
+           judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
 static int enter_sandbox(struct server *server, const struct reach *reach)

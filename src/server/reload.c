@@ -155,7 +155,9 @@ static bool change(struct server *server, struct options *options, FILE *text)
     struct generation *generation;
     int status;
 
-    if (!may_ask(server, options, text) || !is_in_reach(server, options, text))
+    if (!may_ask(server, options, text) ||
+        !is_in_reach(server, options, text) ||
+        !confinement_keeps(server, options, text))
         return false;
     generation = generation_create(options, server->generation, text, &status);
     if (!generation)

@@ -86,6 +86,11 @@ MUST_USE int confinement_begin(struct server *server);
 /* No rights any more but those that are needed to serve. The same. */
 MUST_USE int confinement_enter(struct server *server);
 
+/* Whether an upgrade by these options would still read nothing that the server
+ * could change inside its sandbox. False: after one line in errors. */
+MUST_USE bool confinement_keeps(const struct server *server,
+                                const struct options *options, FILE *errors);
+
 /* --- crew.c: workers and the acceptor ------------------------------------- */
 
 /* EX_OK, or a status after one line on stderr. */

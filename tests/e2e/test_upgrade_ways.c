@@ -236,6 +236,31 @@ static void no_way_to_a_configuration_leads_through_a_store(void **state)
     expect_in_store(at("in-store/../conf"));
 }
 
+/* An upgrade would open a log for whoever writes there, before it looks. */
+static void a_reload_takes_no_configuration_from_a_store(void **state)
+{
+    const char *conf = configure_store("conf", "");
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *const arguments[] = {"--config", conf, "--control",
+                                     control_path(), NULL};
+    struct server *one;
+    struct outcome outcome;
+
+    (void)state;
+    if (!has_landlock())
+        skip();
+    one = server_start(&launch, arguments);
+    site_text("../conf",
+              printed("listen = {\"127.0.0.1:%u\"}\nroot = \"%s\"\n"
+                      "kv = {\"/kv=%s\"}\ninclude \"in-store/*.conf\"\n",
+                      one->port, site(), at("in-store")));
+    RUN(&outcome, "ctl", "--control", control_path(), "reload");
+    assert_int_not_equal(outcome.status, 0);
+    if (!strstr(outcome.err, "lies in a store's folder"))
+        flunk("'%s'", outcome.err);
+    expect_status(get(one, "/canary"), 200);
+}
+
 /* --- What is written ------------------------------------------------------------------- */
 
 static void expect_not_written(const char *option, const char *path)
@@ -306,6 +331,7 @@ int main(void)
         TEST(a_program_that_the_user_can_change_is_refused),
         TEST(a_store_does_not_take_the_configuration_in),
         TEST(no_way_to_a_configuration_leads_through_a_store),
+        TEST(a_reload_takes_no_configuration_from_a_store),
         TEST(nothing_is_written_into_the_configuration),
         TEST(a_configuration_that_was_replaced_is_read_again)};
 

@@ -94,6 +94,30 @@ static void files_stand_where_they_are_included_in_their_order(void **state)
     assert_int_equal(options.files.count, 6);
 }
 
+/* Whoever can make one of these says what is read the next time. */
+static void names_that_would_be_included_are_known(void **state)
+{
+    static const char *const names[] = {"sites/*",     "deep/*", "deep/b/*",
+                                        "deep/b/in/*", "*",      "[x]/*"};
+
+    (void)state;
+    make_folder("sites");
+    make_folder("deep");
+    make_folder("deep/b");
+    make_folder("deep/b/in");
+    make_folder("[x]");
+    write_file("deep/a", "");
+    write_file("deep/b/in/one", "");
+    load_well("root = /a\ninclude \"sites/?.conf\"\ninclude \"deep/a\"\n"
+              "include \"deep/*/in/*\"\ninclude \"[[]x]/*.conf\"\n");
+    assert_int_equal(options.include_ways.count,
+                     sizeof(names) / sizeof(*names));
+    for (size_t i = 0; i < options.include_ways.count; i++)
+        assert_string_equal(options.include_ways.items[i] + strlen(place.name) +
+                                1,
+                            names[i]);
+}
+
 static void a_value_of_that_name_includes_nothing(void **state)
 {
     (void)state;
@@ -210,6 +234,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, close_place)
     const struct CMUnitTest tests[] = {
         TEST(files_stand_where_they_are_included_in_their_order),
+        TEST(names_that_would_be_included_are_known),
         TEST(a_value_of_that_name_includes_nothing),
         TEST(a_dump_says_which_file_a_value_is_from),
         TEST(a_name_with_brackets_is_no_pattern_in_the_folder),
