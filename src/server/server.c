@@ -167,7 +167,7 @@ static int count_addresses(struct server *server)
     uint64_t said = server->options->address_connections_max;
     size_t most = said > 0 ? (size_t)said : (all + PARTS - 1) / PARTS;
     int err = address_count_create(&server->addresses, (uint32_t)most,
-                                   said == 0, all);
+                                   said == 0, all + server->limits.workers);
 
     if (err != 0)
         fprintf(stderr, "sprintd: max-connections-per-address: %s\n",
