@@ -45,7 +45,8 @@ void conn_set_fini(struct conn_set *set);
 
 /* Takes over a descriptor; closes it when there is no memory. Where another one
  * has to make room, that which has waited longest for a request is closed; if
- * there is none, this one is told that the server is busy. */
+ * there is none, one of an address that has more than its share, if this one's
+ * has not; else this one is told that the server is busy. */
 void conn_set_open(struct conn_set *set, const struct mail *mail);
 
 /* Lets waiting responses send until the turn's budget is used up, then frees

@@ -2,12 +2,17 @@
  * address_count - how many connections each address has open, and no more than
  * so many.
  *
- * Memory is fixed, and touched as it is needed: as many entries as there may be connections in all, since
- * no more addresses than that have one. So it never fills up before the server
- * does, whoever sprays addresses, and no count is ever guessed. One lock for
- * all workers: it is held for a few steps, twice in the life of a connection.
+ * Memory is fixed, and touched as it is needed: an entry for each connection
+ * that there may be, since no more addresses than that have one, and another
+ * for each worker, which counts a newcomer before it closes the connection that
+ * makes room for it. So it never fills up before the server does, whoever
+ * sprays addresses, and no count is ever guessed. One lock for all workers: it
+ * is held for a few steps, twice in the life of a connection.
  *
- * Thread: address_count_take(), _give() and _of() any.
+ * Who is alone may have more than its share, but has it on loan: when there is
+ * no room left, those above their share give way to any address that has less.
+ *
+ * Thread: all but create and destroy any.
  * Owns:   the table.
  */
 #ifndef HANDLER_ADDRESS_COUNT_H
@@ -19,9 +24,9 @@ enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
 
 struct address_count; /* opaque */
 
-/* most: how many an address may have; yields: and any number as long as no other
- * has one; entries, 1 to ADDRESS_COUNT_ENTRIES_MAX: how many there may be in
- * all. 0 or -errno. */
+/* most: how many an address may have, its share; yields: and any number as long
+ * as no other has one; entries, 1 to ADDRESS_COUNT_ENTRIES_MAX: how many there
+ * may be in all. 0 or -errno. */
 MUST_USE int address_count_create(struct address_count **count_out,
                                   uint32_t most, bool yields, size_t entries);
 void address_count_destroy(struct address_count *count);
@@ -37,5 +42,13 @@ void address_count_give(struct address_count *count, uint32_t *ticket);
 /* How many it has now. */
 uint32_t address_count_of(struct address_count *count,
                           const struct address *address);
+
+/* Whether that of the ticket has more than its share; of 0: no. */
+bool address_count_is_above(struct address_count *count, uint32_t ticket);
+
+/* Whether some address has more than its share, and would give way to this one,
+ * which has less. */
+bool address_count_gives_way(struct address_count *count,
+                             const struct address *address);
 
 #endif

@@ -15,6 +15,7 @@
 #define SERVER_ACCEPTOR_H
 
 #include "engine/worker.h"
+#include "handler/address_count.h"
 #include "io/listener.h"
 #include "observe/stats.h"
 
@@ -24,8 +25,9 @@ struct acceptor_options {
     struct worker **workers;
     size_t worker_count;
     size_t connections_max;
-    struct stats_acceptor *stats; /* borrowed */
-    bool is_profiled;             /* its time is sampled */
+    struct address_count *addresses; /* borrowed; NULL: they are not counted */
+    struct stats_acceptor *stats;    /* borrowed */
+    bool is_profiled;                /* its time is sampled */
 };
 
 struct acceptor; /* opaque */

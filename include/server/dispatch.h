@@ -32,6 +32,12 @@ MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
 MUST_USE bool dispatch_replace(struct dispatch *dispatch,
                                const struct mail *mail);
 
+/* The same when no one waits, but one of an address that has more than its
+ * share is to go: to each worker in turn, since where they are is not known.
+ * False: every mailbox is full, or nothing open. */
+MUST_USE bool dispatch_displace(struct dispatch *dispatch,
+                                const struct mail *mail);
+
 /* Ends a batch: wakes those that were given something, once each. */
 void dispatch_end(struct dispatch *dispatch);
 

@@ -15,7 +15,9 @@ enum {
     /* What is sent before the loop looks for arrivals again, and how often
      * a response gets its turn until then. */
     TURN_BYTES = 524288,
-    TURN_RUNS = 256
+    TURN_RUNS = 256,
+    /* Connections of which one above its address's share is looked for. */
+    LOOKED_AT_MAX = 1024
 };
 
 struct slab {
@@ -86,12 +88,35 @@ static void reap(struct conn_set *set)
     }
 }
 
-/* False: there is no room, and fd has been turned away. */
-static bool make_room(struct conn_set *set, int fd)
+/* One of an address that has more than its share, whatever it is doing: about
+ * the one that has been open longest. Those that are passed over go behind all
+ * others, so that no two newcomers have the same ones looked at. */
+static struct conn *find_above(struct conn_set *set)
 {
+    struct address_count *addresses = set->shared.addresses;
+
+    for (size_t i = 0; i < LOOKED_AT_MAX && i < set->count; i++) {
+        struct list *link = set->open.next;
+        struct conn *conn = OWNER_OF(link, struct conn, link);
+
+        if (address_count_is_above(addresses, conn->ticket))
+            return conn;
+        list_drop(link);
+        list_put_last(&set->open, link);
+    }
+    return NULL;
+}
+
+/* For fd, of the ticket. False: there is no room, and it has been turned
+ * away. */
+static bool make_room(struct conn_set *set, int fd, uint32_t ticket)
+{
+    struct address_count *addresses = set->shared.addresses;
     struct conn *conn = conn_idle_take(&set->idle, &set->open,
                                        set->shared.context.now->mono_ms);
 
+    if (!conn && addresses && !address_count_is_above(addresses, ticket))
+        conn = find_above(set);
     if (conn) {
         conn_close(conn, CONN_END_LIMIT);
         reap(set); /* none is at work while another one comes */
@@ -119,7 +144,8 @@ static void open_conn(struct conn_set *set, const struct mail *mail)
         note_turned_away(set, STATS_CLOSE_LIMIT);
         return;
     }
-    conn = mail->makes_room && !make_room(set, fd) ? NULL : take_conn(set, fd);
+    conn = mail->makes_room && !make_room(set, fd, ticket) ? NULL
+                                                           : take_conn(set, fd);
     if (!conn) {
         if (ticket != 0)
             address_count_give(addresses, &ticket);

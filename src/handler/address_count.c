@@ -24,6 +24,7 @@ struct address_count {
     uint32_t touched; /* what lies behind so many was never used */
     uint32_t entry_count;
     uint32_t used;
+    uint32_t above; /* of these, those that have more than most */
     uint64_t chain_mask;
     uint32_t *chains;
     struct entry entries[];
@@ -78,7 +79,7 @@ uint32_t address_count_take(struct address_count *count,
         struct entry *entry = &count->entries[number - 1];
 
         if (entry->open < count->most || (count->yields && count->used == 1))
-            entry->open++;
+            count->above += ++entry->open == count->most + 1;
         else
             number = 0;
     }
@@ -97,6 +98,7 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
     entry = &count->entries[number - 1];
     pthread_mutex_lock(&count->mutex);
     assert(entry->open > 0);
+    count->above -= entry->open == count->most + 1;
     if (--entry->open == 0) {
         *find_link(count, entry->key) = entry->next;
         entry->next = count->free;
@@ -106,17 +108,48 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
     pthread_mutex_unlock(&count->mutex);
 }
 
+/* The mutex is held. */
+static uint32_t count_open(struct address_count *count, uint64_t key)
+{
+    uint32_t number = *find_link(count, key);
+
+    return number != 0 ? count->entries[number - 1].open : 0;
+}
+
 uint32_t address_count_of(struct address_count *count,
                           const struct address *address)
 {
     uint64_t key = address_key_of(address);
-    uint32_t number, open;
+    uint32_t open;
 
     pthread_mutex_lock(&count->mutex);
-    number = *find_link(count, key);
-    open = number != 0 ? count->entries[number - 1].open : 0;
+    open = count_open(count, key);
     pthread_mutex_unlock(&count->mutex);
     return open;
+}
+
+bool address_count_is_above(struct address_count *count, uint32_t ticket)
+{
+    bool is_above;
+
+    if (ticket == 0)
+        return false;
+    pthread_mutex_lock(&count->mutex);
+    is_above = count->entries[ticket - 1].open > count->most;
+    pthread_mutex_unlock(&count->mutex);
+    return is_above;
+}
+
+bool address_count_gives_way(struct address_count *count,
+                             const struct address *address)
+{
+    uint64_t key = address_key_of(address);
+    bool gives_way;
+
+    pthread_mutex_lock(&count->mutex);
+    gives_way = count->above > 0 && count_open(count, key) < count->most;
+    pthread_mutex_unlock(&count->mutex);
+    return gives_way;
 }
 
 int address_count_create(struct address_count **count_out, uint32_t most,

@@ -178,6 +178,17 @@ static bool give(struct acceptor *acceptor, const struct mail *mail,
     return true;
 }
 
+/* As many are open as may be. Whether a worker has taken it, where another one
+ * makes room. */
+static bool replace(struct acceptor *acceptor, const struct mail *mail)
+{
+    struct address_count *addresses = acceptor->options.addresses;
+
+    return dispatch_replace(acceptor->dispatch, mail) ||
+           (addresses && address_count_gives_way(addresses, &mail->peer) &&
+            dispatch_displace(acceptor->dispatch, mail));
+}
+
 static void accept_batch(struct acceptor *acceptor,
                          const struct listener *listener, unsigned batch_max)
 {
@@ -195,7 +206,7 @@ static void accept_batch(struct acceptor *acceptor,
             break;
         }
         mail.makes_room = open >= acceptor->options.connections_max;
-        if (mail.makes_room && dispatch_replace(acceptor->dispatch, &mail))
+        if (mail.makes_room && replace(acceptor, &mail))
             continue;
         if (mail.makes_room) {
             complain(acceptor, "as many open as --max-connections allows");

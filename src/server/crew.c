@@ -145,6 +145,7 @@ int crew_start(struct server *server)
         .listener_count = server->listener_count,
         .worker_count = count,
         .connections_max = server->limits.connections_max,
+        .addresses = server->addresses,
         .stats = &server->statistics.shared->acceptor,
         .is_profiled = server->options->profile};
     int err = access_log_start(&server->access_log, count);

@@ -103,6 +103,20 @@ bool dispatch_replace(struct dispatch *dispatch, const struct mail *mail)
     return false;
 }
 
+bool dispatch_displace(struct dispatch *dispatch, const struct mail *mail)
+{
+    for (size_t i = 0; i < dispatch->count; i++) {
+        size_t at = (dispatch->next + i) % dispatch->count;
+        struct slot *slot = &dispatch->slots[at];
+
+        if (!slot->is_full && slot->open > 0 && give(slot, mail)) {
+            dispatch->next = at + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool dispatch_give(struct dispatch *dispatch, const struct mail *mail)
 {
     struct slot *slot;

@@ -1,6 +1,6 @@
 /*
  * As many connections as there may be: those that wait for a request make room
- * for others, the longest waiting first; no address takes the place of all.
+ * for others, the longest waiting first; no address keeps the place of all.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -160,6 +160,85 @@ static void who_has_enough_pushes_nobody_out(void **state)
     assert_true(is_served(client_open_from(one, "127.0.0.4")));
 }
 
+static void one_of_each_address_shuts_nobody_out(void **state)
+{
+    enum { MAX = 20 };
+    struct server *one = START("--max-connections=20", "--workers=4");
+    char from[sizeof("127.0.0.255")];
+
+    (void)state;
+    for (unsigned i = 0; i < MAX; i++) {
+        snprintf(from, sizeof(from), "127.0.0.%u", 2 + i);
+        client_expect_usable(client_open_from(one, from));
+    }
+    for (unsigned i = 0; i < 2 * MAX; i++) {
+        snprintf(from, sizeof(from), "127.0.0.%u", 100 + i);
+        assert_true(is_served(client_open_from(one, from)));
+    }
+}
+
+/* Half a request that has no limit of its own but the body's. */
+static struct client *open_body(const struct server *server, const char *from)
+{
+    struct client *client = client_open_from(server, from);
+
+    client_say(client, "POST /canary HTTP/1.1\r\nHost: a\r\n"
+                       "Content-Length: 500\r\n\r\nxx");
+    return client;
+}
+
+static void who_has_all_with_bodies_gives_way_to_others(void **state)
+{
+    enum { MAX = 20 };
+    struct server *one = START("--max-connections=20", "--workers=2");
+
+    (void)state;
+    for (size_t i = 0; i < MAX; i++)
+        open_body(one, "127.0.0.2");
+    pause_ms(100);
+    for (size_t i = 0; i < MAX; i++) {
+        struct client *client = client_open_from(one, "127.0.0.9");
+
+        assert_true(is_served(client));
+        client_close(client);
+        pause_ms(5);
+        open_body(one, "127.0.0.2"); /* it fills up again */
+    }
+}
+
+/* And nothing has come. */
+static bool is_kept(const struct client *client)
+{
+    char byte;
+
+    return recv(client_socket(client), &byte, 1, MSG_PEEK | MSG_DONTWAIT) ==
+               -1 &&
+           errno == EAGAIN;
+}
+
+/* Whatever it does with them, but not below its share. */
+static void who_is_above_its_share_gives_back_down_to_that(void **state)
+{
+    enum { MAX = 20, SHARE = 5 };
+    static const char *const others[] = {"127.0.0.2", "127.0.0.3", "127.0.0.4"};
+    struct server *one = START("--max-connections=20", "--workers=1");
+    struct client *busy[MAX];
+    struct client *bodies[MAX - SHARE];
+
+    (void)state;
+    for (size_t i = 0; i < MAX; i++)
+        busy[i] = open_busy(one);
+    assert_false(is_served(client_open(one))); /* not to itself */
+    for (size_t i = 0; i < MAX - SHARE; i++)
+        bodies[i] = open_body(one, others[i / SHARE]);
+    pause_ms(100);
+    for (size_t i = 0; i < MAX - SHARE; i++)
+        assert_true(is_kept(bodies[i]));
+    assert_false(is_served(client_open_from(one, "127.0.0.9")));
+    for (size_t i = MAX - SHARE; i < MAX; i++)
+        expect_seeded(client_reply(busy[i]), 1, 0, LARGE);
+}
+
 /* --- Memory ------------------------------------------------------------------ */
 
 /* With a head of so many fields more. */
@@ -215,6 +294,9 @@ int main(void)
         e2e_test(the_number_of_descriptors_stays),
         e2e_test(an_address_has_a_quarter_unless_it_is_alone),
         e2e_test(who_has_enough_pushes_nobody_out),
+        e2e_test(one_of_each_address_shuts_nobody_out),
+        e2e_test(who_has_all_with_bodies_gives_way_to_others),
+        e2e_test(who_is_above_its_share_gives_back_down_to_that),
         e2e_test(a_pipeline_that_is_not_read_holds_64_kib),
     };
 

@@ -108,6 +108,37 @@ static void who_is_alone_may_have_more(void **state)
     address_count_destroy(count);
 }
 
+static void who_has_more_than_its_share_gives_way(void **state)
+{
+    struct address_count *count;
+    struct address a = ipv4_of(1), b = ipv4_of(2), c = ipv4_of(3);
+    uint32_t first, second, third, others[2];
+
+    (void)state;
+    assert_int_equal(address_count_create(&count, 2, true, 16), 0);
+    assert_false(address_count_gives_way(count, &b));
+    assert_int_not_equal(first = address_count_take(count, &a), 0);
+    assert_int_not_equal(second = address_count_take(count, &a), 0);
+    assert_false(address_count_is_above(count, first));
+    assert_false(address_count_gives_way(count, &b));
+    assert_int_not_equal(third = address_count_take(count, &a), 0);
+    assert_true(address_count_is_above(count, first));
+    assert_false(address_count_is_above(count, 0));
+    assert_true(address_count_gives_way(count, &b));
+    assert_false(address_count_gives_way(count, &a));
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(address_count_gives_way(count, &b));
+        assert_int_not_equal(others[i] = address_count_take(count, &b), 0);
+    }
+    assert_false(address_count_is_above(count, others[0]));
+    assert_false(address_count_gives_way(count, &b)); /* it has its share */
+    assert_true(address_count_gives_way(count, &c));
+    address_count_give(count, &third);
+    assert_false(address_count_is_above(count, first));
+    assert_false(address_count_gives_way(count, &c));
+    address_count_destroy(count);
+}
+
 static void an_ipv6_network_of_64_bits_is_one_address(void **state)
 {
     struct address_count *count = make(1, 16);
@@ -260,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_so_many_and_no_more),
         cmocka_unit_test(who_is_alone_may_have_more),
+        cmocka_unit_test(who_has_more_than_its_share_gives_way),
         cmocka_unit_test(an_ipv6_network_of_64_bits_is_one_address),
         cmocka_unit_test(as_many_addresses_as_entries_fit_whoever_they_are),
         cmocka_unit_test(it_counts_as_a_naive_table_would),

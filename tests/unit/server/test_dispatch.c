@@ -281,6 +281,28 @@ static void where_most_wait_one_makes_room(void **state)
     assert_int_equal(fakes[3].given, 8);
 }
 
+static void where_nobody_waits_all_are_asked_in_turn(void **state)
+{
+    static const struct mail mail = {.makes_room = true};
+    uint64_t given[WORKERS];
+
+    (void)state;
+    dispatch_begin(dispatch);
+    assert_false(dispatch_displace(dispatch, &mail)); /* nothing is open */
+    for (unsigned i = 0; i < WORKERS; i++)
+        assert_true(give());
+    dispatch_end(dispatch);
+    for (unsigned i = 0; i < WORKERS; i++)
+        given[i] = fakes[i].given;
+    fakes[1].room = 0;
+    dispatch_begin(dispatch);
+    for (unsigned i = 0; i < 2 * (WORKERS - 1); i++)
+        assert_true(dispatch_displace(dispatch, &mail));
+    dispatch_end(dispatch);
+    for (unsigned i = 0; i < WORKERS; i++)
+        assert_int_equal(fakes[i].given, given[i] + (i == 1 ? 0 : 2));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -297,6 +319,7 @@ int main(void)
         TEST(when_all_are_full_the_caller_keeps_the_connection),
         TEST(without_memory_there_is_no_dispatch),
         TEST(where_most_wait_one_makes_room),
+        TEST(where_nobody_waits_all_are_asked_in_turn),
         TEST(nobody_gets_more_while_another_has_fewer),
     };
 
