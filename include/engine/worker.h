@@ -81,6 +81,8 @@ struct worker_options {
     bool is_crowded;     /* there are more workers than CPUs */
     /* Called on the worker's thread when it has drained. */
     void (*on_drained)(void *context);
+    /* The same, when it has taken a change; NULL: nobody waits for that. */
+    void (*on_changed)(void *context);
     void *context;
 };
 
@@ -123,6 +125,10 @@ void worker_apply(struct worker *worker, struct worker_change *change);
 
 /* Or gives it up. */
 void worker_discard(struct worker_change *change);
+
+/* Whether all that was applied has been taken, or refused with a line in the
+ * log: the main thread's. */
+bool worker_has_changed(const struct worker *worker);
 
 /* How many connections given so far have been closed again. */
 uint64_t worker_closed(const struct worker *worker);

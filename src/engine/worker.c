@@ -146,6 +146,13 @@ static void drain_streams(struct worker *worker)
         kv_drain(worker->kvs[i].kv);
 }
 
+static void take_change(struct worker *worker)
+{
+    (void)worker_take_change(worker); /* it has said what is wrong */
+    if (worker->options.on_changed)
+        worker->options.on_changed(worker->options.context);
+}
+
 static void on_command(void *context, unsigned commands)
 {
     struct worker *worker = context;
@@ -153,7 +160,7 @@ static void on_command(void *context, unsigned commands)
     if (commands & WORKER_STOP)
         worker->is_stopping = true;
     if (commands & WORKER_CHANGE)
-        (void)worker_take_change(worker); /* it has said what is wrong */
+        take_change(worker);
     if (commands & (WORKER_LEAVE | WORKER_DRAIN))
         drain_streams(worker);
     if (commands & WORKER_LEAVE)
@@ -377,12 +384,6 @@ void worker_wake(struct worker *worker)
 void worker_command(struct worker *worker, unsigned commands)
 {
     mailbox_command(worker->mailbox, commands);
-}
-
-void worker_apply(struct worker *worker, struct worker_change *change)
-{
-    worker_discard(atomic_exchange(&worker->change, change));
-    worker_command(worker, WORKER_CHANGE);
 }
 
 uint64_t worker_closed(const struct worker *worker)

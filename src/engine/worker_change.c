@@ -9,6 +9,7 @@ struct worker_change {
     struct sites *sites;
     struct worker_proxies *proxies; /* of sites; NULL: there are none */
     struct status *status;
+    uint64_t number; /* of those applied to its worker; 0: what it began with */
 };
 
 void worker_discard(struct worker_change *change)
@@ -136,16 +137,26 @@ static int refuse(const struct worker *worker, struct worker_change *change,
     return err;
 }
 
-int worker_take_change(struct worker *worker)
+void worker_apply(struct worker *worker, struct worker_change *change)
 {
-    struct worker_change *change = atomic_exchange(&worker->change, NULL);
+    change->number = ++worker->applied;
+    worker_discard(atomic_exchange(&worker->change, change));
+    mailbox_command(worker->mailbox, WORKER_CHANGE);
+}
+
+bool worker_has_changed(const struct worker *worker)
+{
+    return atomic_load(&worker->taken) == worker->applied;
+}
+
+/* 0, or -errno: nothing has changed. */
+static int take(struct worker *worker, struct worker_change *change)
+{
     struct conn_set *conns = &worker->conns;
     size_t connections_max = conns->shared.context.limits.connections_max;
     const struct worker_service *service;
     int err = 0;
 
-    if (!change) /* two were made, and the second was taken */
-        return 0;
     if (change->proxies)
         err = worker_proxies_start(worker, change->proxies);
     if (err != 0)
@@ -166,4 +177,18 @@ int worker_take_change(struct worker *worker)
                     service->upstreams);
     worker_discard(change);
     return 0;
+}
+
+int worker_take_change(struct worker *worker)
+{
+    struct worker_change *change = atomic_exchange(&worker->change, NULL);
+    uint64_t number;
+    int err;
+
+    if (!change) /* two were made, and the second was taken */
+        return 0;
+    number = change->number;
+    err = take(worker, change);
+    atomic_store(&worker->taken, number);
+    return err;
 }

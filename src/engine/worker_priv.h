@@ -7,6 +7,7 @@
 #define ENGINE_WORKER_PRIV_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "engine/worker.h"
 
@@ -51,6 +52,8 @@ struct worker {
     struct pipes pipes;             /* of all proxies there ever are */
     struct worker_proxies *proxies; /* of sites, which end them, or NULL */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
+    uint64_t applied;    /* how many changes were: the main thread's */
+    atomic_ullong taken; /* the latest of them that was, refused ones too */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;

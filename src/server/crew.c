@@ -2,14 +2,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "server/server_priv.h"
 
 enum {
     PASSWORD_THREADS = 2,
     KV_BATCH_BYTES_MAX = 16 << 20,
+    /* A turn takes milliseconds, but a disk may be slow. The main thread feeds
+     * the watchdog, which waits ten times that as packaged. */
+    CHANGE_WAIT_MS = 2000,
     /* Of memory, what long values on their way to clients may have, where no
      * option says so; and of that, what bodies may have besides. */
     KV_MEMORY_PART = 8,
@@ -23,6 +28,13 @@ static void on_drained(void *context)
 
     if (write(server->drained_fd, &one, sizeof(one)) == -1)
         log_error("eventfd: %s", strerror(errno));
+}
+
+static void on_changed(void *context)
+{
+    struct server *server = context;
+
+    sem_post(&server->changed);
 }
 
 /* Each has to be given to a worker, which releases what it holds. */
@@ -102,6 +114,7 @@ static struct worker_options worker_options_of(struct server *server)
         .is_profiled = options->profile,
         .is_crowded = server->limits.workers > server->limits.cpus,
         .on_drained = on_drained,
+        .on_changed = on_changed,
         .context = server};
 }
 
@@ -207,6 +220,27 @@ int crew_change(struct server *server, struct generation *generation)
     }
     free(changes);
     return made == count ? 0 : -ENOMEM;
+}
+
+static bool have_changed(const struct server *server)
+{
+    for (size_t i = 0; i < server->worker_count; i++)
+        if (!worker_has_changed(server->workers[i]))
+            return false;
+    return true;
+}
+
+bool crew_await(struct server *server)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += CHANGE_WAIT_MS / MS_PER_S;
+    while (!have_changed(server))
+        if (sem_clockwait(&server->changed, CLOCK_MONOTONIC, &until) == -1 &&
+            errno != EINTR)
+            return have_changed(server);
+    return true;
 }
 
 /* --- Ending ----------------------------------------------------------------- */

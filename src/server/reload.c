@@ -122,6 +122,20 @@ static void tell_unchanged(const struct server *server,
 
 /* --- The change -------------------------------------------------------------- */
 
+static bool change_crew(struct server *server, struct generation *generation,
+                        FILE *errors)
+{
+    if (crew_change(server, generation) != 0) {
+        fputs("sprintd: out of memory\n", errors);
+        return false;
+    }
+    if (!crew_await(server)) {
+        log_notice("a worker is busy: it follows as soon as it is not");
+        fputs("a worker is busy: it follows as soon as it is not\n", errors);
+    }
+    return true;
+}
+
 /* The workers first, so that what comes in by a new listener is served as the
  * configuration that has it says. */
 static bool serve_by(struct server *server, struct generation *generation,
@@ -130,18 +144,17 @@ static bool serve_by(struct server *server, struct generation *generation,
     const struct options *options = generation_options(generation);
     struct listeners_change change = {.count = 0};
 
-    if (listeners_are_systemds(options, server->is_activated)) {
-        if (crew_change(server, generation) == 0)
-            return true;
-        fputs("sprintd: out of memory\n", errors);
-        return false;
-    }
+    if (listeners_are_systemds(options, server->is_activated))
+        return change_crew(server, generation, errors);
     if (listeners_prepare(&change, server->listeners, server->listener_count,
                           options, errors) != EX_OK)
         return false;
-    if (acceptor_prepare(server->acceptor, change.next, change.count) != 0 ||
-        crew_change(server, generation) != 0) {
+    if (acceptor_prepare(server->acceptor, change.next, change.count) != 0) {
         fputs("sprintd: out of memory\n", errors);
+        listeners_discard(&change);
+        return false;
+    }
+    if (!change_crew(server, generation, errors)) {
         listeners_discard(&change);
         return false;
     }

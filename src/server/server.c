@@ -312,12 +312,15 @@ static void tear_down(struct server *server, bool has_served)
         close(server->signal_fd);
     if (server->drained_fd >= 0)
         close(server->drained_fd);
+    sem_destroy(&server->changed);
 }
 
 static int run(struct server *server)
 {
-    int status = set_up(server);
+    int status;
 
+    sem_init(&server->changed, 0, 0);
+    status = set_up(server);
     if (status == EX_OK) {
         announce(server);
         service_run(server);

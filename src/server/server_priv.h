@@ -6,6 +6,8 @@
 #ifndef SERVER_SERVER_PRIV_H
 #define SERVER_SERVER_PRIV_H
 
+#include <semaphore.h>
+
 #include "server/acceptor.h"
 #include "server/activation.h"
 #include "server/broker.h"
@@ -38,6 +40,7 @@ struct server {
     char **argv;                   /* read anew by a reload */
     int argc;
     int drained_fd; /* counts workers that have ended */
+    sem_t changed;  /* perhaps another worker has taken a change */
     struct limits limits;
     struct listener listeners[OPTIONS_LISTEN_MAX];
     size_t listener_count;
@@ -97,8 +100,12 @@ MUST_USE bool confinement_keeps(const struct server *server,
 MUST_USE int crew_start(struct server *server);
 void crew_command(const struct server *server, unsigned commands);
 
-/* All workers serve the generation from now on, or none. 0 or -errno. */
+/* All workers serve the generation from their next turn on, or none. 0 or
+ * -errno. */
 MUST_USE int crew_change(struct server *server, struct generation *generation);
+
+/* Waits until all do so. False: one is at something that takes its time. */
+MUST_USE bool crew_await(struct server *server);
 
 /* Ends the acceptor, so that nobody new comes in. */
 void crew_close_door(struct server *server);

@@ -236,6 +236,25 @@ static void tokens_are_read_again(void **state)
     assert_int_equal(put_with(one, SECOND_TOKEN), 204);
 }
 
+/* What a reload has answered holds for whoever comes next, of any worker. */
+static void a_token_that_went_writes_nothing_after_a_reload(void **state)
+{
+    static const char *const tokens[] = {FIRST_TOKEN, SECOND_TOKEN};
+    struct server *one;
+
+    (void)state;
+    site_text("../taken", FIRST_TOKEN "\n");
+    one = START_STORE(store_folder(), "--workers=4", "--control",
+                      control_path(), "--kv-token",
+                      printed("%s/taken", folder()));
+    for (unsigned i = 1; i <= 20; i++) {
+        site_text("../taken", printed("%s\n", tokens[i % 2]));
+        ctl_ok("reload");
+        for (unsigned j = 0; j < 4; j++)
+            assert_int_equal(put_with(one, tokens[(i + 1) % 2]), 401);
+    }
+}
+
 static void a_refused_write_keeps_its_connection(void **state)
 {
     struct server *one;
@@ -406,6 +425,7 @@ int main(void)
         e2e_test(a_strict_sandbox_lets_it_work),
         e2e_test(a_token_file_may_be_roots_alone),
         e2e_test(tokens_are_read_again),
+        e2e_test(a_token_that_went_writes_nothing_after_a_reload),
         e2e_test(a_faulty_token_file_is_told_of),
         e2e_test(a_refused_write_keeps_its_connection),
         e2e_test(the_report_agrees_with_its_clients),

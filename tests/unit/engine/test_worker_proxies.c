@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -72,6 +73,13 @@ static void on_gone(void *context)
 static void on_drained(void *context)
 {
     (void)context;
+}
+
+static sem_t changed;
+
+static void on_changed(void *context)
+{
+    sem_post(context);
 }
 
 static void describe(void)
@@ -224,6 +232,37 @@ static void a_proxy_answers_below_its_prefix_until_a_change(void **state)
     assert_int_equal(atomic_load(&gone), 2);
 }
 
+/* What a worker still has to take, it has not taken. */
+static void whether_a_change_was_taken_is_known(void **state)
+{
+    struct worker_change *change;
+
+    (void)state;
+    options.on_changed = on_changed;
+    options.context = &changed;
+    sem_init(&changed, 0, 0);
+    make();
+    assert_true(worker_has_changed(worker));
+    for (unsigned i = 0; i < 2; i++) {
+        change = worker_prepare(worker, &options.service);
+        assert_non_null(change);
+        worker_apply(worker, change);
+        assert_false(worker_has_changed(worker));
+    }
+    assert_int_equal(worker_start(worker), 0);
+    assert_int_equal(sem_wait(&changed), 0);
+    assert_true(worker_has_changed(worker));
+    atomic_store(&start_fault, -ENOMEM);
+    change = worker_prepare(worker, &options.service);
+    assert_non_null(change);
+    worker_apply(worker, change);
+    assert_int_equal(sem_wait(&changed), 0);
+    assert_true(worker_has_changed(worker)); /* it was refused */
+    end();
+    sem_destroy(&changed);
+    assert_int_equal(atomic_load(&gone), 4);
+}
+
 static void proxies_that_cannot_start_make_no_worker(void **state)
 {
     (void)state;
@@ -272,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_proxy_answers_below_its_prefix_until_a_change),
+        TEST(whether_a_change_was_taken_is_known),
         TEST(proxies_that_cannot_start_make_no_worker),
         TEST(a_change_whose_proxies_cannot_start_changes_nothing),
         TEST(without_memory_there_is_no_change),
