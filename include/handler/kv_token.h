@@ -11,7 +11,8 @@
  *
  * Whoever is on this machine may write without one (local.h), but for a browser
  * that does so for a page of another origin. Anybody may read; only that a page
- * must not have a browser on this machine do it in its place.
+ * must not have a browser on this machine do it in its place: who is connected
+ * from here asks by a name of this machine, but for trusted proxies.
  *
  * Thread: any; read only once it is there. Counted.
  * Owns:   the hashes and prefixes.
@@ -25,6 +26,7 @@
 #include "base/siphash.h"
 #include "handler/hosts.h"
 #include "http/exchange.h"
+#include "http/forwarded.h"
 
 enum {
     KV_TOKENS_MAX = 1000,    /* lines of a file that have one */
@@ -65,10 +67,11 @@ void kv_tokens_release(struct kv_tokens **tokens_ref); /* NULL is accepted */
 /* --- What somebody may write ------------------------------------------------ */
 
 struct kv_access {
-    const struct hosts *names;      /* of this machine; borrowed */
-    const struct kv_tokens *tokens; /* borrowed; NULL: there are none */
-    bool open_writes;               /* anybody may */
-    bool read_only;                 /* nobody may */
+    const struct hosts *names;           /* of this machine; borrowed */
+    const struct forwarded_trust *trust; /* borrowed; NULL: in nobody */
+    const struct kv_tokens *tokens;      /* borrowed; NULL: there are none */
+    bool open_writes;                    /* anybody may */
+    bool read_only;                      /* nobody may */
 };
 
 enum kv_leave {

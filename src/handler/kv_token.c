@@ -234,11 +234,21 @@ static bool is_at_home(const struct kv_access *access,
            !is_foreign(&exchange->request);
 }
 
+/* Whether a browser on this machine may have sent it, for all that is known. Its
+ * fields do not count: a page can have it add whatever a proxy would. */
+static bool may_be_browser(const struct kv_access *access,
+                           const struct exchange *exchange)
+{
+    return address_is_local(exchange->neighbour) && !exchange->is_introduced &&
+           !(access->trust &&
+             forwarded_is_trusted(access->trust, exchange->neighbour));
+}
+
 bool kv_access_reads(const struct kv_access *access,
                      const struct exchange *exchange)
 {
     return local_is_named(access->names, exchange->request.host) ||
-           !local_is_sender(exchange);
+           !may_be_browser(access, exchange);
 }
 
 enum kv_leave kv_access_judge(const struct kv_access *access,

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "json.h"
+#include "store.h"
 
 static const char conf[] = "status = /_s\n"
                            "status-allow = {\"0.0.0.0/0\", \"::/0\"}\n"
@@ -158,6 +159,33 @@ static void what_a_proxy_here_passes_on_is_not_of_here(void **state)
     expect_status(client_ask(client, "POST", "/kv/", NULL), 201);
 }
 
+/* A page whose name leads here may have its browser add such fields. */
+static void the_marks_of_proxies_let_no_page_read_keys(void **state)
+{
+    static const char *const fields[] = {"", "X-Forwarded-Foo: 1\r\n",
+                                         "X-Forwarded-For: 192.0.2.1\r\n",
+                                         "Via: 1.1 p\r\n"};
+    static const char *const targets[] = {"/kv/a", "/kv/", "/kv/?watch=1"};
+    const char *store = printed("/kv=%s/store", folder());
+    struct server *one = START("--kv", store);
+
+    (void)state;
+    expect_status(store_ask_alone(one, "PUT", "a", NULL, "x"), 201);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        for (size_t j = 0; j < sizeof(targets) / sizeof(*targets); j++) {
+            going_on("%s with '%s'", targets[j], fields[i]);
+            expect_status(ask_host(one, "GET", "evil.example", targets[j],
+                                   fields[i]),
+                          403);
+        }
+    server_stop(one);
+    one = START("--kv", store, "--trusted-proxies=127.0.0.1");
+    expect_status(ask_host(one, "GET", "www.example", "/kv/a", fields[2]), 200);
+    server_stop(one);
+    one = START("--kv", store, "--status-host=www.example");
+    expect_status(ask_host(one, "GET", "www.example", "/kv/a", fields[2]), 200);
+}
+
 /* --- By which name ------------------------------------------------------------- */
 
 static void statistics_are_told_by_names_of_this_machine_only(void **state)
@@ -228,6 +256,7 @@ int main(void)
         e2e_test(a_chain_does_not_make_somebody_of_nobody),
         e2e_test(who_is_introduced_is_not_of_this_machine),
         e2e_test(what_a_proxy_here_passes_on_is_not_of_here),
+        e2e_test(the_marks_of_proxies_let_no_page_read_keys),
         e2e_test(statistics_are_told_by_names_of_this_machine_only),
         e2e_test(names_follow_a_reload),
         e2e_test(the_slowest_are_told_without_their_queries),

@@ -22,6 +22,7 @@ static int set_up(void **state)
 {
     access_to = (struct kv_access){.names = &known};
     exchange.neighbour = exchange.peer = &peer;
+    exchange.is_introduced = false;
     peer = (struct address){.family = ADDRESS_IPV4, .octets = {192, 0, 2, 1}};
     return begin_asking(state);
 }
@@ -162,9 +163,34 @@ static void only_a_browser_here_that_was_misled_may_not_read(void **state)
     assert_false(kv_access_reads(&access_to, &exchange));
     exchange.request.host = BYTES("localhost:8080");
     assert_true(kv_access_reads(&access_to, &exchange));
-    ask("GET /kv/a", "Via: 1.1 p\r\n");
+}
+
+static bool reads_for(const char *fields)
+{
+    ask("GET /kv/a", fields);
     exchange.request.host = BYTES("www.example");
-    assert_true(kv_access_reads(&access_to, &exchange));
+    return kv_access_reads(&access_to, &exchange);
+}
+
+/* What a proxy adds, the script of a page can add as well. */
+static void only_a_trusted_proxy_here_reads_by_any_name(void **state)
+{
+    struct cidr block;
+    struct forwarded_trust trust = {.blocks = &block, .block_count = 1};
+
+    (void)state;
+    peer = (struct address){.family = ADDRESS_IPV4, .octets = {127, 0, 0, 1}};
+    assert_false(reads_for("Via: 1.1 p\r\n"));
+    assert_false(reads_for("X-Forwarded-Foo: 1\r\n"));
+    assert_false(reads_for("X-Forwarded-For: 192.0.2.1\r\n"));
+    assert_true(cidr_parse(&block, "10.0.0.0/8"));
+    access_to.trust = &trust;
+    assert_false(reads_for("X-Forwarded-For: 192.0.2.1\r\n"));
+    assert_true(cidr_parse(&block, "127.0.0.1"));
+    assert_true(reads_for("X-Forwarded-For: 192.0.2.1\r\n"));
+    access_to.trust = NULL;
+    exchange.is_introduced = true; /* and of another machine */
+    assert_true(reads_for(""));
 }
 
 static void writes_may_be_open_to_all_or_closed_to_all(void **state)
@@ -271,6 +297,7 @@ int main(void)
         TEST(who_is_on_this_machine_needs_none),
         TEST(what_a_proxy_here_passes_on_needs_one),
         TEST(only_a_browser_here_that_was_misled_may_not_read),
+        TEST(only_a_trusted_proxy_here_reads_by_any_name),
         TEST(writes_may_be_open_to_all_or_closed_to_all),
         TEST(faults_are_told_with_their_line),
         TEST(a_file_has_a_thousand_tokens_at_most),
