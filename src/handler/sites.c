@@ -76,18 +76,6 @@ static void answer_place(struct place *place, struct exchange *exchange,
     response_put_error_body(response);
 }
 
-/* NULL: none, and the path is one to be cleaned. */
-static struct place *find_raw(struct sites *sites, struct bytes raw)
-{
-    for (size_t i = 0; i < sites->options.mount_count; i++) {
-        const struct mount *mount = &sites->options.mounts[i];
-
-        if (mount->is_raw && path_leads(mount->prefix, raw))
-            return &sites->mounts[i];
-    }
-    return NULL;
-}
-
 /* The place that its host and exchange->path lead to. */
 static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                  struct bytes *rest_out)
@@ -164,7 +152,7 @@ static struct place *route_slashes(struct sites *sites,
              (place->handler.slash == HANDLER_SLASH_ALIKE && place == other &&
               !has_redirect(place, exchange->path.clean));
     exchange->path.fault = REASON_ENCODED_SLASH;
-    return passes && !find_raw(sites, exchange->path.clean) &&
+    return passes && !sites_find_raw(sites, exchange->path.clean) &&
                    !is_misread(sites, place, raw)
                ? place
                : NULL;
@@ -176,7 +164,7 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
                            struct bytes *rest_out)
 {
     struct bytes raw = exchange->request.path;
-    struct place *place = find_raw(sites, raw);
+    struct place *place = sites_find_raw(sites, raw);
 
     if (place) {
         exchange->path = (struct path){.clean = raw};

@@ -164,15 +164,25 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
            takes_password(other, exchange);
 }
 
+/* Whether a location has addresses of its own. Those of a site are said beside
+ * its pages for errors, which are then meant for whom it denies. */
+static bool says_who(const struct place *place)
+{
+    const struct location_options *site = place->site->place.options;
+
+    return is_another_list(&place->options->deny, &site->deny) ||
+           is_another_list(&place->options->allow, &site->allow);
+}
+
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path)
 {
     struct bytes rest;
     const struct place *other = site_find(place->site, path, &rest);
 
-    return !is_stricter(other, place) ||
-           (is_welcome(other->options, exchange->peer) &&
-            !asks_more(other, place));
+    if (!is_welcome(other->options, exchange->peer))
+        return !is_stricter(other, place) && !says_who(other);
+    return other == place || !asks_more(other, place);
 }
 
 static bool is_free(void *context, const struct exchange *exchange,
@@ -187,6 +197,11 @@ struct file_judge place_judge(struct place *place)
         .admits = admits, .is_free = is_free, .context = place};
 }
 
+static bool is_same_proxy(const struct place *other, const struct place *place)
+{
+    return other->is_proxied && other->handler.self == place->handler.self;
+}
+
 bool place_is_misread(const struct place *place, struct bytes raw)
 {
     char storage[HTTP1_LINE_BYTES_MAX];
@@ -194,11 +209,15 @@ bool place_is_misread(const struct place *place, struct bytes raw)
     if (!place->is_proxied || !path_is_ambiguous(raw))
         return false;
     for (unsigned reading = 1; reading < PATH_READINGS; reading++) {
+        const struct place *other;
         struct path path;
         struct bytes rest;
 
         if (!path_clean_as(raw, reading, storage, &path) ||
-            is_stricter(site_find(place->site, path.clean, &rest), place))
+            sites_find_raw(place->sites, path.clean))
+            return true;
+        other = site_find(place->site, path.clean, &rest);
+        if (!is_same_proxy(other, place) || is_stricter(other, place))
             return true;
     }
     return false;

@@ -71,6 +71,19 @@ static inline const struct response_style *sites_style(const struct sites
     return &sites->options.cache.style;
 }
 
+/* The mount of bytes that are no path; NULL: none, and raw is to be cleaned. */
+static inline struct place *sites_find_raw(struct sites *sites,
+                                           struct bytes raw)
+{
+    for (size_t i = 0; i < sites->options.mount_count; i++) {
+        const struct mount *mount = &sites->options.mounts[i];
+
+        if (mount->is_raw && path_leads(mount->prefix, raw))
+            return &sites->mounts[i];
+    }
+    return NULL;
+}
+
 /* The place for a clean path of that site; *rest_out as of router_find(). */
 static inline struct place *site_find(struct site *site, struct bytes clean,
                                       struct bytes *rest_out)
@@ -108,12 +121,13 @@ bool place_is_overfull(const struct place *place, struct exchange *exchange);
 /* For what is sent by place, and is below the path of another, perhaps. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether a page by that path may be sent by place for an error. */
+/* Whether exchange's address may have what place sends by that path unasked, such
+ * as a page for an error: place itself may have denied it. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind place may read the path as one to which stricter
- * rules apply than to place. */
+/* Whether the server behind place may read the path as one that does not lead to
+ * it, or to which stricter rules apply than to place. */
 bool place_is_misread(const struct place *place, struct bytes raw);
 
 #endif

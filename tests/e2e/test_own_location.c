@@ -155,6 +155,31 @@ static void a_page_that_may_not_be_had_is_not_shown(void **state)
     expect_body(reply, "sub");
 }
 
+static void who_is_denied_is_shown_no_page_of_there(void **state)
+{
+    struct server *one = start_site("error-page = \"403 /sub/index.html\"\n"
+                                    "location /sub { deny = " NOBODY " }\n"
+                                    "location /no { deny = " NOBODY " }\n");
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct reply *reply = get(one, i ? "/no/" : "/sub/");
+
+        expect_status(reply, 403);
+        assert_null(strstr(reply->body, "sub"));
+    }
+    server_stop(one);
+    /* What a site says for whom it denies itself is for them. */
+    one = start_site("error-page = \"403 /sub/index.html\"\n"
+                     "deny = " NOBODY "\n"
+                     "location /sub { autoindex = on }\n"
+                     "location /open { deny = {} "
+                     "error-page = \"404 /sub/index.html\" }\n");
+    expect_body(get(one, "/"), "sub");
+    expect_body(get(one, "/sub/"), "sub");
+    assert_null(strstr(get(one, "/open/none")->body, "sub"));
+}
+
 /* --- Passwords --------------------------------------------------------------------- */
 
 static void an_index_may_ask_for_a_password(void **state)
@@ -206,6 +231,7 @@ int main(void)
         e2e_test(what_is_tried_is_judged_by_its_own_location),
         e2e_test(a_sibling_that_may_not_be_had_is_not_there),
         e2e_test(a_page_that_may_not_be_had_is_not_shown),
+        e2e_test(who_is_denied_is_shown_no_page_of_there),
         e2e_test(an_index_may_ask_for_a_password),
         e2e_test(two_passwords_are_two_questions),
     };

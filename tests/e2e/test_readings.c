@@ -99,6 +99,39 @@ static void rules_of_every_kind_count(void **state)
     }
 }
 
+/* What answers there is a rule of its own. */
+static void what_another_place_answers_is_not_read_here(void **state)
+{
+    static const struct reading cases[] = {
+        {"/hid", 200},           {"/hid;x", 400},
+        {"/hid\\x", 400},        {"/hid%5cx", 400},
+        {"/files/canary", 200},  {"/files;x/canary", 400},
+        {"/none;x/canary", 400}, {"/other;x/a", 400},
+        {"/_s;x/health", 400},   {"/kv;x/a", 400},
+        {"/same;x/a", 404},      {"/same/a;x", 404},
+        {"/canary;x", 404},      {"/other/a;x/b", 502},
+        {"/x;/y\\z", 404},
+    };
+    struct server *behind = START(NULL);
+
+    (void)state;
+    site_text("../www/files/canary", "canary\n");
+    front = start_configured(
+        printed("root = www\n"
+                "status = /_s\n"
+                "kv = \"/kv=%s/store\"\n"
+                "proxy = {\"/=http://127.0.0.1:%u\"}\n"
+                "site all {\n"
+                "    location /hid { respond = \"x\" }\n"
+                "    location /files { proxy = {} }\n"
+                "    location /none { try-files = \"$path\" }\n"
+                "    location /other { proxy = \"http://127.0.0.1:1\" }\n"
+                "    location /same { header-set = \"X-A: b\" }\n"
+                "}\n",
+                folder(), behind->port));
+    CHECK(cases);
+}
+
 /* Rules that are the same on both sides are the same for every reading. */
 static void inherited_rules_are_no_stricter(void **state)
 {
@@ -129,6 +162,7 @@ int main(void)
         e2e_test(what_another_server_may_read_as_denied_is_refused),
         e2e_test(what_no_rule_is_about_passes_as_it_is),
         e2e_test(rules_of_every_kind_count),
+        e2e_test(what_another_place_answers_is_not_read_here),
         e2e_test(inherited_rules_are_no_stricter),
         e2e_test(files_may_have_such_names),
     };
