@@ -51,9 +51,12 @@ static void on_greeted(redisAsyncContext *context, void *reply, void *about)
 static bool greet(struct kv_link *link, struct buf *command,
                   kv_link_reply_fn on_reply, size_t *sha_bytes)
 {
-    bool is_sent = !command->failed &&
-                   kv_link_give(link, on_reply, sha_bytes, buf_bytes(command));
+    struct bytes text;
+    bool is_sent;
 
+    buf_put(command, (struct bytes){"", 1}); /* see kv_link_give() */
+    text = (struct bytes){command->data, command->len - 1};
+    is_sent = !command->failed && kv_link_give(link, on_reply, sha_bytes, text);
     command->len = 0;
     link->greetings_left += is_sent;
     return is_sent;

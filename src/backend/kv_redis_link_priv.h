@@ -56,7 +56,8 @@ void kv_link_set_timer(struct kv_link *link, uint64_t ms);
 /* The connection is over: its context is the library's to free, or freed. */
 void kv_link_end(struct kv_link *link, const char *why);
 
-/* False: the library could not take the command. */
+/* command: with a NUL behind it, as the library looks for its end as in a text.
+ * False: the library could not take the command. */
 MUST_USE bool kv_link_give(struct kv_link *link, kv_link_reply_fn on_reply,
                            void *about, struct bytes command);
 

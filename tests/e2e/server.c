@@ -331,9 +331,10 @@ uint64_t server_cpu_ms(const struct server *server)
 
 uint64_t server_memory(const struct server *server)
 {
-    const char *line = strstr(read_proc(server, "status"), "VmRSS:");
+    /* The sum in "status" is off by up to 64 pages for each CPU. */
+    const char *line = strstr(read_proc(server, "smaps_rollup"), "Rss:");
 
-    return line ? strtoull(line + 6, NULL, 10) * 1024 : 0;
+    return line ? strtoull(line + 4, NULL, 10) * 1024 : 0;
 }
 
 size_t server_descriptors(const struct server *server)

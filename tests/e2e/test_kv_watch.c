@@ -221,6 +221,17 @@ static void nothing_is_lost_between_a_list_and_a_watch(void **state)
 
 /* --- Who is slow, and how many ------------------------------------------- */
 
+/* On a busy machine this one falls behind, too. */
+static void expect_end(struct client *quick, unsigned long long end)
+{
+    struct sse_event event;
+
+    do
+        event = sse_next(quick);
+    while (event.id < end);
+    assert_int_equal(event.id, end);
+}
+
 static void who_falls_behind_is_told_and_costs_no_memory(void **state)
 {
     enum { BATCHES = 40, OPS = 2000, GROWTH_MAX = 24 << 20 };
@@ -255,7 +266,7 @@ static void who_falls_behind_is_told_and_costs_no_memory(void **state)
         last = event.id;
     }
     assert_true(resets > 0);
-    sse_expect(quick, "put", "{\"key\":\"end\"");
+    expect_end(quick, end);
     store_put(client, "end", "y");
     sse_expect(slow, "put", "{\"key\":\"end\"");
 }
