@@ -276,7 +276,7 @@ static void this_machine_is_asked_by_its_own_names(void **state)
     expect_status(client_reply(client), 200);
     client_say(client, "GET /kv/a HTTP/1.1\r\nHost: evil.example\r\n"
                        "X-Forwarded-For: 203.0.113.7\r\n\r\n");
-    expect_status(client_reply(client), 200);
+    expect_problem(client_reply(client), 403, "that Host");
 }
 
 static void writes_can_be_open_to_all(void **state)
