@@ -24,7 +24,8 @@ void h1_set_beside(struct h1 *h1)
 
     h1->session.beside = (uint8_t)choose_beside(h1);
     if (h1->session.beside == SESSION_TAKES && before == SESSION_RESTS)
-        h1->body_since_ms = h1_now_ms(h1); /* the client did not make it wait */
+        h1->input->body_since_ms =
+            h1_now_ms(h1); /* the client did not make it wait */
 }
 
 static void on_wake(struct exchange *exchange)

@@ -22,7 +22,7 @@ static bool has_too_much(const struct h1 *h1)
 {
     const struct exchange *exchange = h1->current;
 
-    return exchange->body_max > 0 && h1->body.bytes > exchange->body_max;
+    return exchange->body_max > 0 && h1->input->body.bytes > exchange->body_max;
 }
 
 /* False: the body is not wanted any more. */
@@ -33,7 +33,7 @@ static bool deliver(struct h1 *h1, struct bytes data)
     bool persists = response->persists;
 
     if (!sink)
-        return h1->body.bytes <= DRAINED_BODY_BYTES_MAX;
+        return h1->input->body.bytes <= DRAINED_BODY_BYTES_MAX;
     if (sink->end && has_too_much(h1))
         return false;
     response->persists = false; /* if it is answered now */
@@ -54,19 +54,19 @@ static enum taken take_body(struct h1 *h1)
     struct bytes data;
 
     for (;;) {
-        switch (body_reader_next(&h1->body, &fresh, &data)) {
+        switch (body_reader_next(&h1->input->body, &fresh, &data)) {
         case BODY_DATA:
             if (deliver(h1, data))
                 break;
             return TAKEN_NOT;
         case BODY_AGAIN:
             exchange->bytes_in += input->end - input->begin;
-            input->begin = input->end = h1->body_at;
+            input->begin = input->end = h1->input->body_at;
             return TAKEN_MORE;
         case BODY_END:
             exchange->bytes_in += input->end - input->begin - fresh.len;
             input->begin = input->end - fresh.len;
-            exchange->body_bytes = h1->body.bytes;
+            exchange->body_bytes = h1->input->body.bytes;
             return TAKEN_ALL;
         case BODY_BAD:
             return TAKEN_BAD;
@@ -97,10 +97,11 @@ static void make_room(struct h1 *h1)
 
 static void begin_reading(struct h1 *h1, enum body_framing framing)
 {
-    body_reader_init(&h1->body, framing, h1->current->request.content_length);
+    body_reader_init(&h1->input->body, framing,
+                     h1->current->request.content_length);
     make_room(h1);
-    h1->body_at = (uint32_t)h1->input->begin;
-    h1->body_since_ms = h1_now_ms(h1);
+    h1->input->body_at = h1->input->begin;
+    h1->input->body_since_ms = h1_now_ms(h1);
 }
 
 /* A body that somebody wants may take the longer the more of it has come. */
@@ -110,8 +111,8 @@ static uint64_t limit_body(const struct h1 *h1)
 
     if (limits->send_rate_min == 0) /* any progress will do */
         return h1_now_ms(h1) + limits->body_ms;
-    return h1->body_since_ms + limits->body_ms +
-           h1->body.bytes * MS_PER_S / limits->send_rate_min;
+    return h1->input->body_since_ms + limits->body_ms +
+           h1->input->body.bytes * MS_PER_S / limits->send_rate_min;
 }
 
 /* --- Beside its answer ----------------------------------------------------- */
@@ -198,7 +199,7 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 {
     if (!h1->current->is_tunnel)
         return session_close(&h1->session, CONN_END_CLIENT);
-    h1->current->body_bytes = h1->body.bytes;
+    h1->current->body_bytes = h1->input->body.bytes;
     finish(h1);
     return SESSION_STAYS;
 }

@@ -27,6 +27,10 @@ struct input {
     size_t end;        /* of what has been read */
     uint64_t first_ns; /* when the byte at begin was read */
     uint64_t last_ns;  /* when the last was */
+    /* Of the body that is being read, which keeps the buffer: */
+    struct body_reader body;
+    uint64_t body_since_ms;
+    size_t body_at; /* where in the buffer it comes in */
     char data[INPUT_BYTES];
 };
 
@@ -42,10 +46,7 @@ struct h1 {
     bool head_timed;    /* the limit is that of a head */
     bool has_body;      /* the body of current is being read */
     bool is_uploading;  /* beside its answer */
-    uint32_t body_at;   /* where in the input it comes in */
     uint64_t until_ms;  /* what is being read has to be there */
-    uint64_t body_since_ms;
-    struct body_reader body;
 };
 
 static inline struct h1 *h1_of(struct session *session)
