@@ -63,7 +63,7 @@ struct exchange_upstream {
 };
 
 struct exchange {
-    struct list link; /* in the connection's row, in order of arrival */
+    struct list link; /* in its session's pipeline, in order of arrival */
     const struct address *peer; /* who asks; as far as trusted proxies say */
     const struct address *neighbour; /* who is connected */
     struct address client; /* for whom, when a proxy says so: see peer */
