@@ -5,6 +5,12 @@
 #
 # A program that passes gets one line; one that fails has its output shown in
 # full. The last line is `N passed, M failed`; the status is 1 when M > 0.
+#
+# A program whose source says `alone: ` in its first comment compares times: it
+# runs after the others, with nothing beside it. An end-to-end program that fails
+# is run once more, alone, after all of them: what is wrong fails twice, what was
+# only slow does not. Both outputs are shown, and the last line counts how often.
+#
 # PROGRAM prints what cmocka prints. One that dies, does not end within TIMEOUT
 # seconds, or makes a sanitizer speak, itself or in a child, has failed too. A
 # script may ask for more time, in a line `# seconds: N`.
@@ -34,10 +40,37 @@ count()
         awk '{ n += $1 } END { print n + 0 }'
 }
 
-# Runs one program; leaves "PASSED FAILED SKIPPED" in $results/<name>.
+reported='a sanitizer reports' # is never a matter of time
+
+is_end_to_end()
+{
+    case $1 in
+    */e2e/*) return 0 ;;
+    esac
+    return 1
+}
+
+# Where a program comes from: itself, or tests/ROOM/NAME.c of BUILD/FLAVOUR/ROOM.
+source_of()
+{
+    case $1 in
+    *.sh) echo "$1" ;;
+    *) echo "tests/${1#"$BUILD"/*/}.c" ;;
+    esac
+}
+
+runs_alone()
+{
+    sed -n '/^#include/q; /^set /q; s/^.*alone: .*/yes/p' \
+        "$(source_of "$1")" 2>/dev/null | grep -q yes
+}
+
+# Runs one program, which has so many tries left; leaves "PASSED FAILED SKIPPED"
+# in $results/<name>.result, or its name in $results/again.
 run_one()
 {
     program=$1
+    tries=$2
     name=${program#"$BUILD"/}
     label=${name#*/}
     base=$results/$(echo "$name" | tr / _)
@@ -83,12 +116,19 @@ run_one()
     for report in "$base".report*; do
         [ -s "$report" ] || continue
         cat "$report" >>"$base.log"
-        why='a sanitizer reports'
+        why=$reported
     done
     if [ -n "$why" ] && [ "$failed" -eq 0 ]; then
         failed=1
     fi
-    echo "$passed $failed $skipped" >"$base.result"
+    word=FAIL
+    if [ "$failed" -gt 0 ] && [ "$tries" -gt 1 ] &&
+        [ "$why" != "$reported" ] && is_end_to_end "$program"; then
+        word=AGAIN
+        echo "$program" >>"$results/again"
+    else
+        echo "$passed $failed $skipped" >"$base.result"
+    fi
 
     if [ "$failed" -eq 0 ]; then
         text=$(printf '  ok    %-36s %4d passed %3d s' \
@@ -97,32 +137,52 @@ run_one()
         echo "$text"
     else
         text=$(cat "$base.log")
-        printf '%s\n  FAIL  %s (%s): %d failed%s\n' \
-            "$text" "$label" "${name%%/*}" "$failed" "${why:+, $why}"
+        printf '%s\n  %-5s %s (%s): %d failed%s\n' \
+            "$text" "$word" "$label" "${name%%/*}" "$failed" "${why:+, $why}"
     fi
 }
 
 if [ "${1-}" = --one ]; then
     results=$2
-    run_one "$3"
+    run_one "$4" "$3"
     exit 0
 fi
+
+# run_all JOBS TRIES: those whose names it reads.
+run_all()
+{
+    xargs -r -P "$1" -I PROGRAM sh "$0" --one "$results" "$2" PROGRAM
+}
 
 mkdir -p "$BUILD"
 results=$(mktemp -d "$PWD/$BUILD/tests.XXXXXX" 2>/dev/null ||
     mktemp -d "$BUILD/tests.XXXXXX")
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
-printf '%s\n' "$@" |
-    xargs -r -P "${JOBS:-2}" -I PROGRAM sh "$0" --one "$results" PROGRAM
+: >"$results/alone"
+: >"$results/beside"
+: >"$results/again"
+for program; do
+    if runs_alone "$program"; then
+        echo "$program" >>"$results/alone"
+    else
+        echo "$program" >>"$results/beside"
+    fi
+done
+run_all "${JOBS:-2}" 2 <"$results/beside"
+run_all 1 2 <"$results/alone"
+run_all 1 1 <"$results/again"
 
-cat "$results"/*.result 2>/dev/null | awk -v programs=$# '
+cat "$results"/*.result 2>/dev/null |
+    awk -v programs=$# -v again="$(wc -l <"$results/again")" '
     { passed += $1; failed += $2; skipped += $3; seen++ }
     END {
         failed += programs - seen
         printf "%d passed, %d failed", passed, failed
         if (skipped)
             printf ", %d skipped", skipped
+        if (again > 0)
+            printf ", %d run again", again
         print ""
         exit (failed > 0)
     }'

@@ -5,6 +5,8 @@
  * reply was complete. It does not depend on how fast the machine is, but other
  * programs can keep this one from looking at it; so each course may be run
  * again: what the server does wrong it does every time.
+ *
+ * alone: it measures a link
  */
 #include "download.h"
 #include "netns.h"

@@ -5,6 +5,8 @@
  * Times depend on the machine. What is compared are times under one setting
  * with those under another; and each comparison may be repeated: other
  * programs can spoil one, but what the server does wrong it does every time.
+ *
+ * alone: it measures a link
  */
 #include "download.h"
 #include "netns.h"
