@@ -4,8 +4,8 @@
  * Parts in memory, of as many responses as lie ahead, leave together in one
  * sendmsg(2): the replies to pipelined requests cost one system call. A part
  * of a file goes by sendfile(2), or by pread(2) and send(2); a head before it
- * is held back with MSG_MORE, so that both share segments. What a stream has
- * in a pipe goes by splice(2).
+ * is held back with MSG_MORE, so that both share segments. What a source
+ * has in a pipe goes by splice(2).
  *
  * Before the last piece of a file, and after it, the origin is asked whether
  * the file still is what the head announced; if not the response is broken

@@ -31,9 +31,9 @@ enum listing_format listing_choose(const struct request *request);
  * Content-Security-Policy that allows its own inline style and script only. */
 void listing_describe(enum listing_format format, struct buf *head);
 
-/* The stream of the directory at the clean path (which ends in '/'). NULL:
+/* The text of the directory at the clean path (which ends in '/'). NULL:
  * cannot be opened, or no memory. */
-MUST_USE struct stream *listing_open(const struct docroot *root,
+MUST_USE struct source *listing_open(const struct docroot *root,
                                      struct bytes path,
                                      enum listing_format format,
                                      bool show_hidden);

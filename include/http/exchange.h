@@ -3,7 +3,7 @@
  * last byte sent.
  *
  * Thread: the worker of its connection.
- * Owns:   the response and the sink. The request's views point into the connection's
+ * Owns:   the response, the sink and what is pending. The request's views point into the connection's
  *         input buffer, which stays until the exchange is done; peer is the
  *         connection's, or client.
  */
@@ -25,6 +25,25 @@ struct exchange_times {
     uint64_t ready_ns; /* its last byte was, body included */
     uint64_t first_ns; /* the kernel had the first byte of the answer */
     uint64_t last_ns;  /* and the last */
+};
+
+enum answer_state {
+    ANSWER_LATER,   /* not before the exchange is woken */
+    ANSWER_INTERIM, /* a 1xx comes before it: head; look again when it is sent */
+    ANSWER_READY    /* the response is made */
+};
+
+struct answer {
+    enum answer_state state;
+    struct bytes head; /* of ANSWER_INTERIM, whole; borrowed until looked again */
+};
+
+/* Whoever makes an answer that comes later. */
+struct pending {
+    /* Before it says ANSWER_READY it has taken itself off the exchange, and may
+     * be gone; another may have taken its place. */
+    struct answer (*look)(struct pending *pending);
+    void (*destroy)(struct pending *pending);
 };
 
 /* Where the body of a request goes while it comes. */
@@ -90,6 +109,7 @@ struct exchange {
     /* Its stream has nothing more, but the client may go on sending. */
     bool is_half_closed;
     struct sink *sink; /* NULL: bodies are thrown away */
+    struct pending *pending; /* NULL: the response is made, or about to be */
     /* --- */
     struct path path; /* clean, while a handler that was chosen by it answers */
     struct exchange_upstream upstream;
@@ -137,8 +157,16 @@ static inline void exchange_init(struct exchange *exchange,
     exchange->response.head_copy = &exchange->head_copy;
 }
 
-/* Gives back what the exchange holds: response, sink, and on_done. */
+/* Gives back what the exchange holds: response, pending, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);
+
+/* The answer is to be another than the one that was to come. */
+void exchange_drop_pending(struct exchange *exchange);
+
+static inline bool exchange_is_done(const struct exchange *exchange)
+{
+    return !exchange->pending && response_is_done(&exchange->response);
+}
 
 /* Empty: it has none. */
 static inline struct bytes exchange_request_id(const struct exchange *exchange)

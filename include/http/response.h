@@ -5,7 +5,7 @@
  *                                                 lie side by side in a cache
  *           [ head ][ file, offset, length ]      sendfile
  *           [ head ][ part head ][ file ] ... [ end ]   multipart/byteranges
- *           [ head ] then stream                  made while it is sent
+ *           [ head ] then source                  made while it is sent
  *
  * The head is written into the response's own buffer (response_begin ...
  * response_end_head), or borrowed from a cache that wrote it earlier with the
@@ -14,42 +14,24 @@
  *
  * Invariant: bytes_left is the sum over parts not yet sent.
  * Thread:    the worker whose connection it answers.
- * Owns:      head text, extra parts, stream; one reference to the origin.
+ * Owns:      head text, extra parts, source; one reference to the origin.
  */
 #ifndef HTTP_RESPONSE_H
 #define HTTP_RESPONSE_H
 
 #include <stdint.h>
 
-#include "base/buf.h"
 #include "base/now.h"
+#include "http/body.h"
 #include "http/head_edit.h"
 #include "http/reason.h"
 
 enum {
     RESPONSE_HEAD_INLINE = 1024,
     RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
-    RESPONSE_PARTS_INLINE = 4,
+    RESPONSE_PARTS_INLINE = 5, /* size, data, end, trailer, end of a chunk */
     RESPONSE_EXTRA_MAX = 4,
-    RESPONSE_TIMING_BYTES = 80,   /* of a Server-Timing field, see below */
-    RESPONSE_STREAM_BYTES = 16384 /* made at a time by a stream */
-};
-
-enum part_kind {
-    PART_MEMORY,   /* bytes at memory */
-    PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
-    PART_READ,     /* the same, by pread(2) into a buffer and send(2) */
-    PART_PIPE      /* len bytes that are in the pipe fd, splice(2) */
-};
-
-struct part {
-    enum part_kind kind;
-    int fd;
-    union {
-        const char *memory;
-        uint64_t offset;
-    } at;
-    uint64_t len;
+    RESPONSE_TIMING_BYTES = 80 /* of a Server-Timing field, see below */
 };
 
 /* Where borrowed parts come from: kept until the response is done. */
@@ -58,25 +40,6 @@ struct origin {
     bool (*is_intact)(void *object);
     void (*release)(void *object);
     void *object;
-};
-
-/* What a stream says of itself. */
-enum stream_result {
-    STREAM_FAILED = -1, /* break off */
-    STREAM_END,         /* that was all */
-    STREAM_MORE,        /* more will follow, whenever it is asked for */
-    STREAM_LATER,       /* nothing now: ask again when woken */
-    STREAM_ANSWERED     /* it is gone, and the response made anew: this was
-                           its stand-in, before the first byte of a head */
-};
-
-/* A body that is made while it is sent. */
-struct stream {
-    /* Appends some more to out (at most RESPONSE_STREAM_BYTES in all), or lends
-     * it by response->lent, also in a pipe. Returns an enum stream_result. */
-    int (*fill)(struct stream *stream, struct buf *out);
-    void (*destroy)(struct stream *stream);
-    bool lends; /* so, and appends but little: no room is made for more */
 };
 
 struct response;
@@ -101,15 +64,15 @@ struct response {
     bool persists;         /* the connection goes on afterwards */
     bool is_head;          /* answers HEAD: no body is sent */
     bool is_http10;        /* the client reads no chunks */
-    bool is_chunked;       /* stream is framed by chunks */
-    bool has_length;       /* stream makes length_left more, and no more */
+    bool has_length;       /* source makes length_left more, and no more */
+    bool has_ended;        /* source has nothing more */
     bool is_timed;         /* the head gets a Server-Timing field */
     bool is_error;         /* the body says only what the status does */
     bool is_edited;        /* the head has the edits already */
     uint8_t reason;        /* enum reason: why it is refused, for logs */
     uint8_t extra_count;   /* in use, of extra */
     uint8_t cache_use;     /* enum response_cache */
-    bool is_waiting;       /* stream said STREAM_LATER */
+    bool is_waiting;       /* source has nothing for now */
     uint8_t part_count;    /* in use, of parts */
     uint8_t part_at;       /* the next to send */
     uint64_t bytes_left;   /* of all parts */
@@ -121,13 +84,8 @@ struct response {
     uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
     struct part *parts;    /* parts_inline, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
-    struct stream *stream; /* NULL: parts are all there is */
-    struct stream *spent;  /* has ended; what it lent may still be sent */
-    struct bytes lent;     /* set by fill instead of appending: a view, until
-                              it is called again or the stream destroyed */
-    int lent_pipe;         /* set besides, unless it is -1: the end to read of
-                              a pipe with lent.len bytes, in the place of
-                              memory; what is sent is gone from it */
+    struct source *source; /* NULL: parts are all there is; kept until what it
+                              lent has been sent */
     uint32_t taken_bytes;  /* of the last piece of a PART_READ, once the socket
                               has not taken all of one; 0: it always has */
     /* What else the head gets when it ends, whoever makes it: edits of the
@@ -140,9 +98,6 @@ struct response {
     struct buf *head_copy; /* gets the head when that ends; NULL: nobody will
                               look at it later; borrowed */
     const struct error_source *errors; /* of the place; NULL: none; borrowed */
-    /* Whole lines behind the last chunk of a stream, set before it says
-     * STREAM_END, and borrowed until it has. */
-    struct bytes trailer;
     struct part parts_inline[RESPONSE_PARTS_INLINE];
     struct buf head;
     char head_inline[RESPONSE_HEAD_INLINE];
@@ -215,6 +170,9 @@ void response_set_timing(struct response *response, struct bytes value);
 /* Makes room for count parts in all; false: no memory. */
 MUST_USE bool response_reserve_parts(struct response *response, size_t count);
 
+/* Empty ones are left out. */
+void response_add_part(struct response *response, struct part part);
+
 void response_add_memory(struct response *response, struct bytes text);
 void response_add_file(struct response *response, enum part_kind kind, int fd,
                        uint64_t offset, uint64_t len);
@@ -226,13 +184,13 @@ void response_add_head(struct response *response);
 
 /* Ends response->head, which says nothing of framing, by that of a body whose
  * length is not known: chunks, or to HTTP/1.0 the end of the connection. Takes
- * stream over, which is NULL at most for HEAD; it is destroyed where none is
+ * source over, which is NULL at most for HEAD; it is destroyed where none is
  * sent. */
-void response_add_stream(struct response *response, struct stream *stream);
+void response_add_source(struct response *response, struct source *source);
 
 /* The same when the length is known, and said: the answer breaks off where
- * stream makes more, or ends before. */
-void response_add_stream_of(struct response *response, struct stream *stream,
+ * source makes more, or ends before. */
+void response_add_source_of(struct response *response, struct source *source,
                             uint64_t length);
 
 /* --- Whole answers ------------------------------------------------------ */
@@ -248,8 +206,7 @@ void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
                          struct bytes text, const struct response_style *style);
 
-/* Has an answer that is_error get the body that its place has for it. An answer
- * that a stream makes late gets its own by response_refill(). */
+/* Has an answer that is_error get the body that its place has for it. */
 static inline void response_put_error_body(struct response *response)
 {
     if (response->is_error && response->errors)
@@ -274,12 +231,19 @@ MUST_USE bool response_replace_body(struct response *response,
 /* Notes that len bytes of the next parts went to the kernel. */
 void response_advance(struct response *response, uint64_t len);
 
-/* Fetches the next piece of a stream as a part. False: it broke off. */
-MUST_USE bool response_refill(struct response *response);
+/* Pulls the next piece of the source, at_most bytes of it, when all parts have
+ * been sent. False: the body cannot go on. */
+MUST_USE bool response_pull(struct response *response, uint64_t at_most);
+
+/* Whether source makes more than the parts. */
+static inline bool response_has_more(const struct response *response)
+{
+    return response->source && !response->has_ended;
+}
 
 static inline bool response_is_done(const struct response *response)
 {
-    return response->bytes_left == 0 && !response->stream;
+    return response->bytes_left == 0 && !response_has_more(response);
 }
 
 #endif

@@ -128,10 +128,12 @@ void h1_end_upload(struct h1 *h1)
 }
 
 /* Heads before it, which have been sent, are nothing of the answer. */
-static bool has_begun(const struct response *response)
+static bool has_begun(const struct exchange *exchange)
 {
+    const struct response *response = &exchange->response;
+
     return response->bytes_sent > 0 &&
-           (response->status != 0 || response->bytes_left > 0);
+           (!exchange->pending || response->bytes_left > 0);
 }
 
 /* What comes is no body, or comes too slowly: while nothing of the answer has
@@ -142,10 +144,11 @@ static enum session_step fail(struct h1 *h1, enum reason reason,
     struct exchange *exchange = h1->current;
     struct session *session = &h1->session;
 
-    if (has_begun(&exchange->response))
+    if (has_begun(exchange))
         return session_close(session, end);
     h1_end_upload(h1);
     h1_expect_last(h1, exchange, end);
+    exchange_drop_pending(exchange);
     bad_request_answer(exchange, reason, &session->context->style);
     session->context->hooks->on_change(session, true);
     return SESSION_STAYS;

@@ -183,7 +183,8 @@ enum h1_ahead h1_answer_ahead(struct h1 *h1)
         bytes += last->response.bytes_left;
         held += exchange_bytes(last);
         if (held > AHEAD_HELD_MAX - EXCHANGE_BYTES_MAX ||
-            bytes > AHEAD_BYTES_MAX || last->response.stream ||
+            bytes > AHEAD_BYTES_MAX || response_has_more(&last->response) ||
+            last->pending ||
             h1_is_drained(h1))
             return H1_AHEAD_SEND;
     }

@@ -9,13 +9,15 @@ struct candidate h1_candidate(const struct session *session)
 
     for (const struct list *link = h1->exchanges.next; link != &h1->exchanges;
          link = link->next) {
-        const struct response *response =
-            &OWNER_OF(link, struct exchange, link)->response;
+        const struct exchange *exchange =
+            OWNER_OF(link, struct exchange, link);
+        const struct response *response = &exchange->response;
+        bool has_more = response_has_more(response);
 
         candidate.bytes += response->bytes_left;
-        if (response->stream && response->has_length) {
+        if (has_more && response->has_length) {
             candidate.bytes += response->length_left;
-        } else if (response->stream) {
+        } else if (has_more || exchange->pending) {
             candidate.bytes += response->bytes_sent - response->bytes_before;
             candidate.is_stream = true;
         }
@@ -32,7 +34,7 @@ static void finish_sent(struct h1 *h1)
 
     while (!list_is_empty(&h1->exchanges)) {
         struct exchange *exchange = h1_first(h1);
-        bool is_done = response_is_done(&exchange->response);
+        bool is_done = exchange_is_done(exchange);
 
         if (exchange->times.first_ns == 0 &&
             (is_done || exchange->response.bytes_sent > 0))
@@ -52,14 +54,45 @@ static void finish_sent(struct h1 *h1)
     profile_leave(before);
 }
 
+/* Has whoever makes the first answer look whether it can. SENDER_DONE: there is
+ * something to be sent. */
+static enum sender_result look_for_answer(struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+    enum stats_phase before;
+    struct answer answer;
+
+    if (!exchange->pending || response->bytes_left > 0)
+        return SENDER_DONE;
+    before = profile_enter(STATS_PHASE_LOOKUP);
+    answer = exchange->pending->look(exchange->pending);
+    if (answer.state == ANSWER_READY)
+        response_put_error_body(response);
+    profile_leave(before);
+    switch (answer.state) {
+    case ANSWER_LATER:
+        response->bytes_before = response->bytes_sent;
+        return SENDER_LATER;
+    case ANSWER_INTERIM:
+        response->part_count = response->part_at = 0;
+        response_add_memory(response, answer.head);
+        return SENDER_DONE;
+    case ANSWER_READY:
+        break;
+    }
+    return SENDER_SLICE; /* its size decides when */
+}
+
 static enum sender_result send_step(struct h1 *h1, uint64_t budget,
                                     uint64_t *sent_out)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
-    enum sender_result result = sender_step(&h1_context(h1)->sender,
-                                            &h1->session.transport,
-                                            &h1->exchanges, budget, sent_out);
+    enum sender_result result = look_for_answer(h1_first(h1));
 
+    *sent_out = 0;
+    if (result == SENDER_DONE)
+        result = sender_step(&h1_context(h1)->sender, &h1->session.transport,
+                             &h1->exchanges, budget, sent_out);
     profile_leave(before);
     return result;
 }

@@ -36,7 +36,8 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
     gather->file_follows = false;
     for (struct list *link = exchanges->next; link != exchanges;
          link = link->next) {
-        const struct response *response = &exchange_of(link)->response;
+        const struct exchange *exchange = exchange_of(link);
+        const struct response *response = &exchange->response;
 
         for (unsigned i = response->part_at; i < response->part_count; i++) {
             const struct part *part = &response->parts[i];
@@ -56,7 +57,7 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
             if (len < part->len)
                 return;
         }
-        if (response->stream)
+        if (exchange->pending || response_has_more(response))
             return;
     }
     gather->more = false;
@@ -244,11 +245,11 @@ static bool done_are_intact(const struct list *exchanges)
 {
     for (struct list *link = exchanges->next; link != exchanges;
          link = link->next) {
-        const struct response *response = &exchange_of(link)->response;
+        const struct exchange *exchange = exchange_of(link);
 
-        if (!response_is_done(response))
+        if (!exchange_is_done(exchange))
             break;
-        if (!is_intact(response))
+        if (!is_intact(&exchange->response))
             return false;
     }
     return true;
@@ -262,11 +263,11 @@ static bool nears_its_end(const struct response *response, uint64_t budget)
             response->bytes_sent > response->head_bytes);
 }
 
-/* Has its handler make the next piece of a stream. False: break it off. */
-static bool refill(struct response *response)
+/* Has its source make the next piece. False: break it off. */
+static bool pull(struct response *response)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
-    bool is_well = response_refill(response);
+    bool is_well = response_pull(response, UINT64_MAX);
 
     profile_leave(before);
     return is_well;
@@ -282,17 +283,15 @@ enum sender_result sender_step(struct sender *sender,
     struct gather gather;
 
     *sent_out = 0;
-    if (first->bytes_left == 0 && first->stream) {
-        if (!refill(first))
+    if (first->bytes_left == 0 && response_has_more(first)) {
+        if (!pull(first))
             return SENDER_FAILED;
         if (first->bytes_left == 0 && first->is_waiting)
             return SENDER_LATER;
-        if (first->bytes_left == 0 && first->stream)
+        if (first->bytes_left == 0 && !first->has_ended)
             return SENDER_SLICE; /* nothing yet: let others go on */
-        if (first->bytes_left > 0 && first->bytes_sent == 0)
-            return SENDER_SLICE; /* answered only now: its size decides when */
     }
-    /* The empty end of a stream, or no memory was found even for a head. */
+    /* The empty end of a body, or no memory was found even for a head. */
     if (response_is_done(first))
         return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_SLICE;
     if (nears_its_end(first, budget) && !is_intact(first))

@@ -8,7 +8,7 @@
 
 /* An exchange whose password is being checked. */
 struct visitor {
-    struct stream stream; /* first: what the response holds is this */
+    struct pending pending; /* first: the same address */
     struct password_wait wait;
     const struct guard *guard;
     struct exchange *exchange;
@@ -16,26 +16,25 @@ struct visitor {
     enum password_verdict verdict;
 };
 
-static int fill(struct stream *stream, struct buf *out)
+static struct answer look(struct pending *pending)
 {
-    struct visitor *visitor = (struct visitor *)stream;
+    struct visitor *visitor = (struct visitor *)pending;
     const struct guard *guard = visitor->guard;
     struct exchange *exchange = visitor->exchange;
     const struct htpasswd *htpasswd = visitor->htpasswd;
     enum password_verdict verdict = visitor->verdict;
 
-    (void)out; /* the answer writes there what it likes */
     if (verdict == PASSWORD_LATER)
-        return STREAM_LATER;
-    exchange->response.stream = NULL;
+        return (struct answer){.state = ANSWER_LATER};
+    exchange->pending = NULL;
     free(visitor);
     guard->resume(guard->context, exchange, htpasswd, verdict);
-    return STREAM_ANSWERED;
+    return (struct answer){.state = ANSWER_READY};
 }
 
-static void destroy(struct stream *stream)
+static void destroy(struct pending *pending)
 {
-    struct visitor *visitor = (struct visitor *)stream;
+    struct visitor *visitor = (struct visitor *)pending;
 
     if (visitor->verdict == PASSWORD_LATER)
         password_desk_cancel(visitor->guard->desk, &visitor->wait);
@@ -58,8 +57,8 @@ static struct visitor *make_wait(const struct guard *guard,
     struct visitor *visitor = malloc(sizeof(*visitor));
 
     if (visitor)
-        *visitor = (struct visitor){.stream = {.fill = fill,
-                                               .destroy = destroy},
+        *visitor = (struct visitor){.pending = {.look = look,
+                                                .destroy = destroy},
                                     .wait = {.on_done = on_done},
                                     .guard = guard,
                                     .exchange = exchange,
@@ -83,7 +82,7 @@ static bool check(const struct guard *guard, struct exchange *exchange,
     if (visitor)
         verdict = password_desk_ask(guard->desk, &question, &visitor->wait);
     if (verdict == PASSWORD_LATER) {
-        exchange->response.stream = &visitor->stream;
+        exchange->pending = &visitor->pending;
         return false;
     }
     free(visitor);

@@ -82,9 +82,9 @@ void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
-void kv_send_stream(const struct kv *kv, struct exchange *exchange,
-                    struct bytes type, struct bytes fields,
-                    struct stream *stream)
+void kv_send_text(const struct kv *kv, struct exchange *exchange,
+                  struct bytes type, struct bytes fields,
+                  struct text_source *text)
 {
     struct response *response = &exchange->response;
 
@@ -92,7 +92,7 @@ void kv_send_stream(const struct kv *kv, struct exchange *exchange,
     head_begin(&response->head, 200, kv->options.style);
     head_field(&response->head, BYTES("Content-Type"), type);
     buf_put(&response->head, fields);
-    response_add_stream(response, stream);
+    response_add_source(response, &text->source);
 }
 
 void kv_put_etag(struct buf *out, uint64_t revision)

@@ -77,24 +77,24 @@ static void finish_page(struct listing *listing)
         ask(listing);
 }
 
-/* --- The stream ------------------------------------------------------------- */
+/* --- The text --------------------------------------------------------------- */
 
 /* One page of the store at most: a worker has others to serve. */
-static int write_entries(struct listing *listing, struct buf *out)
+static enum piece_state write_entries(struct listing *listing, struct buf *out)
 {
     if (!listing->question.is_done)
-        return STREAM_LATER;
+        return PIECE_LATER;
     if (listing->page.outcome != KV_FOUND || listing->prefixes.failed)
-        return STREAM_FAILED;
+        return PIECE_FAILED;
     for (; listing->at < listing->page.count; listing->at++) {
-        if (kv_listing_room(out) < KV_ENTRY_BYTES_MAX)
-            return STREAM_MORE;
+        if (text_source_room(out) < KV_ENTRY_BYTES_MAX)
+            return PIECE_MORE;
         if (!kv_listing_put_entry(listing, out,
                                   &listing->page.entries[listing->at]))
-            return STREAM_MORE;
+            return PIECE_MORE;
     }
     finish_page(listing);
-    return STREAM_MORE;
+    return PIECE_MORE;
 }
 
 static struct listing *fail_parameter(const struct kv *kv,
@@ -129,23 +129,27 @@ static void answer_first(struct listing *listing)
     buf_put_literal(&fields, "Vary: Accept\r\nCache-Control: no-cache\r\n");
     if (listing->page.has_revision)
         head_number(&fields, BYTES("X-KV-Revision"), listing->page.revision);
-    kv_send_stream(question->kv, exchange,
-                   listing->is_ndjson ? BYTES("application/x-ndjson")
-                                      : BYTES("application/json"),
-                   buf_bytes(&fields), &listing->stream);
+    kv_send_text(question->kv, exchange,
+                 listing->is_ndjson ? BYTES("application/x-ndjson")
+                                    : BYTES("application/json"),
+                 buf_bytes(&fields), &listing->text);
 }
 
-static int fill(struct stream *stream, struct buf *out)
+static struct answer look(struct pending *pending)
 {
-    struct listing *listing = OWNER_OF(stream, struct listing, stream);
+    struct listing *listing = OWNER_OF(pending, struct listing, pending);
 
-    if (listing->stage == STAGE_ASKING) {
-        if (!listing->question.is_done)
-            return STREAM_LATER;
-        listing->question.exchange->response.stream = NULL;
-        answer_first(listing);
-        return STREAM_ANSWERED;
-    }
+    if (!listing->question.is_done)
+        return (struct answer){.state = ANSWER_LATER};
+    listing->question.exchange->pending = NULL;
+    answer_first(listing);
+    return (struct answer){.state = ANSWER_READY};
+}
+
+static enum piece_state fill(struct text_source *text, struct buf *out)
+{
+    struct listing *listing = OWNER_OF(text, struct listing, text);
+
     if (listing->stage == STAGE_ENTRIES) {
         if (!listing->has_begun && !listing->is_ndjson &&
             listing->question.is_done)
@@ -158,9 +162,14 @@ static int fill(struct stream *stream, struct buf *out)
     return kv_listing_write_end(listing, out);
 }
 
-static void destroy_stream(struct stream *stream)
+static void destroy_pending(struct pending *pending)
 {
-    kv_question_release(&OWNER_OF(stream, struct listing, stream)->question);
+    kv_question_release(&OWNER_OF(pending, struct listing, pending)->question);
+}
+
+static void destroy_text(struct text_source *text)
+{
+    kv_question_release(&OWNER_OF(text, struct listing, text)->question);
 }
 
 static void destroy(struct kv_question *question)
@@ -229,13 +238,14 @@ static struct listing *create(struct kv *kv, struct exchange *exchange,
 
     if (!listing)
         return NULL;
-    *listing = (struct listing){.stream = {.fill = fill,
-                                           .destroy = destroy_stream},
+    *listing = (struct listing){.pending = {.look = look,
+                                            .destroy = destroy_pending},
                                 .is_ndjson = wants_ndjson(&exchange->request),
                                 .values_left = VALUES_BYTES_MAX,
                                 .prefix_len = prefix.len,
                                 .delimiter_len = delimiter.len};
     kv_question_init(&listing->question, kv, exchange, destroy);
+    text_source_init(&listing->text, fill, destroy_text);
     buf_init(&listing->prefixes, NULL, 0, PREFIXES_BYTES_MAX);
     if (prefix.len > 0)
         memcpy(listing->texts, prefix.data, prefix.len);
@@ -300,7 +310,7 @@ static void list_keys(struct kv *kv, struct exchange *exchange,
     if (ask(listing))
         answer_first(listing);
     else
-        exchange->response.stream = &listing->stream;
+        exchange->pending = &listing->pending;
 }
 
 void kv_list(struct kv *kv, struct exchange *exchange)

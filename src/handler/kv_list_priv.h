@@ -16,7 +16,8 @@ enum stage {
 
 struct listing {
     struct kv_question question; /* first: the same address */
-    struct stream stream;
+    struct pending pending;
+    struct text_source text;
     struct kv_page page;
     enum stage stage;
     bool is_ndjson;
@@ -43,15 +44,10 @@ struct listing {
 MUST_USE bool kv_listing_put_entry(struct listing *listing, struct buf *out,
                                    const struct kv_entry *entry);
 
-/* How much more out takes of one answer to fill. */
-static inline size_t kv_listing_room(const struct buf *out)
-{
-    return out->len < RESPONSE_STREAM_BYTES ? RESPONSE_STREAM_BYTES - out->len
-                                            : 0;
-}
-
-/* Behind all entries; these return an enum stream_result. */
-int kv_listing_write_prefixes(struct listing *listing, struct buf *out);
-int kv_listing_write_end(struct listing *listing, struct buf *out);
+/* Behind all entries. */
+enum piece_state kv_listing_write_prefixes(struct listing *listing,
+                                           struct buf *out);
+enum piece_state kv_listing_write_end(struct listing *listing,
+                                      struct buf *out);
 
 #endif

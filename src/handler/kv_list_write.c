@@ -9,9 +9,9 @@ enum {
     END_BYTES_MAX = 2 * KV_CURSOR_BYTES_MAX + 40
 };
 
-_Static_assert((int)KV_ENTRY_BYTES_MAX <= (int)RESPONSE_STREAM_BYTES &&
-                   (int)PIECE_TEXT_BYTES <= (int)RESPONSE_STREAM_BYTES &&
-                   (int)END_BYTES_MAX <= (int)RESPONSE_STREAM_BYTES,
+_Static_assert((int)KV_ENTRY_BYTES_MAX <= (int)BODY_PIECE_BYTES &&
+                   (int)PIECE_TEXT_BYTES <= (int)BODY_PIECE_BYTES &&
+                   (int)END_BYTES_MAX <= (int)BODY_PIECE_BYTES,
                "any piece must fit one fill");
 
 /* --- Writing ---------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static bool put_value(struct listing *listing, struct buf *out,
     while (listing->value_at < value.len) {
         struct bytes piece = next_piece(listing, value);
 
-        if (kv_listing_room(out) < PIECE_TEXT_BYTES)
+        if (text_source_room(out) < PIECE_TEXT_BYTES)
             return false;
         if (listing->is_text)
             buf_put_json(out, piece);
@@ -122,47 +122,48 @@ bool kv_listing_put_entry(struct listing *listing, struct buf *out,
 
 /* --- Behind the entries ------------------------------------------------------ */
 
-int kv_listing_write_prefixes(struct listing *listing, struct buf *out)
+enum piece_state kv_listing_write_prefixes(struct listing *listing,
+                                           struct buf *out)
 {
     const struct buf *prefixes = &listing->prefixes;
 
     if (listing->is_ndjson) {
         listing->stage = STAGE_END;
-        return STREAM_MORE;
+        return PIECE_MORE;
     }
     while (listing->prefixes_at < prefixes->len) {
         const unsigned char *at = (const unsigned char *)prefixes->data +
                                   listing->prefixes_at;
         size_t len = (size_t)at[0] << 8 | at[1];
 
-        if (kv_listing_room(out) < KV_ENTRY_BYTES_MAX)
-            return STREAM_MORE;
+        if (text_source_room(out) < KV_ENTRY_BYTES_MAX)
+            return PIECE_MORE;
         buf_put(out, listing->prefixes_at > 0 ? BYTES(",\n")
                                               : BYTES("],\n\"prefixes\":["));
         kv_put_prefix(out, (struct bytes){(const char *)at + 2, len});
         listing->prefixes_at += 2 + len;
     }
-    if (kv_listing_room(out) < END_BYTES_MAX)
-        return STREAM_MORE;
+    if (text_source_room(out) < END_BYTES_MAX)
+        return PIECE_MORE;
     if (prefixes->len == 0)
         buf_put_literal(out, "],\n\"prefixes\":[");
     listing->stage = STAGE_END;
-    return STREAM_MORE;
+    return PIECE_MORE;
 }
 
-int kv_listing_write_end(struct listing *listing, struct buf *out)
+enum piece_state kv_listing_write_end(struct listing *listing, struct buf *out)
 {
     struct bytes after = {listing->after, listing->after_len};
 
-    if (kv_listing_room(out) < END_BYTES_MAX)
-        return STREAM_MORE;
+    if (text_source_room(out) < END_BYTES_MAX)
+        return PIECE_MORE;
     if (listing->is_ndjson) {
         if (after.len == 0)
-            return STREAM_END;
+            return PIECE_END;
         buf_put_literal(out, "{\"cursor\":\"");
         put_cursor(out, after);
         buf_put_literal(out, "\"}\n");
-        return STREAM_END;
+        return PIECE_END;
     }
     buf_put_literal(out, "],\n\"cursor\":");
     if (after.len > 0) {
@@ -172,5 +173,5 @@ int kv_listing_write_end(struct listing *listing, struct buf *out)
     } else {
         buf_put_literal(out, "null}\n");
     }
-    return STREAM_END;
+    return PIECE_END;
 }

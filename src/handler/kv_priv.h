@@ -55,13 +55,13 @@ struct kv {
 
 /*
  * What the store may be asked. Whoever holds it has a reference: the exchange's
- * sink, the response's stream, and the store while it has not answered, which
+ * sink, what is pending or the response's source, and the store while it has not answered, which
  * may be long after the exchange is gone.
  */
 struct kv_question {
     struct list link; /* in kv->asked */
     struct kv *kv;
-    struct exchange *exchange; /* there while its stream or sink is */
+    struct exchange *exchange; /* there while its sink, pending or source is */
     unsigned refs;
     bool is_done;
     void (*destroy)(struct kv_question *question);
@@ -104,10 +104,11 @@ void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome);
 
-/* 200 with a stream, which the response owns from then on. */
-void kv_send_stream(const struct kv *kv, struct exchange *exchange,
-                    struct bytes type, struct bytes fields,
-                    struct stream *stream);
+/* 200 with text that is written while it is sent; the response owns it from
+ * then on. */
+void kv_send_text(const struct kv *kv, struct exchange *exchange,
+                  struct bytes type, struct bytes fields,
+                  struct text_source *text);
 
 /* The revision in quotes. */
 void kv_put_etag(struct buf *out, uint64_t revision);

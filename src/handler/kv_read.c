@@ -14,7 +14,7 @@ struct sending {
 
 struct kv_reading {
     struct kv_question question; /* first: the same address */
-    struct stream stream;
+    struct pending pending;
     struct kv_get get;
     char key[KV_KEY_BYTES_MAX];
 };
@@ -204,23 +204,23 @@ static void destroy(struct kv_question *question)
     free(reading);
 }
 
-static int fill(struct stream *stream, struct buf *out)
+static struct answer look(struct pending *pending)
 {
-    struct kv_reading *reading = OWNER_OF(stream, struct kv_reading, stream);
+    struct kv_reading *reading = OWNER_OF(pending, struct kv_reading, pending);
     struct exchange *exchange = reading->question.exchange;
 
-    (void)out; /* the answer writes there what it likes */
     if (!reading->question.is_done)
-        return STREAM_LATER;
-    exchange->response.stream = NULL;
+        return (struct answer){.state = ANSWER_LATER};
+    exchange->pending = NULL;
     answer_get(reading->question.kv, exchange, &reading->get);
     kv_question_release(&reading->question);
-    return STREAM_ANSWERED;
+    return (struct answer){.state = ANSWER_READY};
 }
 
-static void destroy_stream(struct stream *stream)
+static void destroy_pending(struct pending *pending)
 {
-    kv_question_release(&OWNER_OF(stream, struct kv_reading, stream)->question);
+    kv_question_release(
+        &OWNER_OF(pending, struct kv_reading, pending)->question);
 }
 
 static void on_done(struct kv_get *get)
@@ -237,7 +237,8 @@ static struct kv_reading *take_reading(struct kv *kv, struct exchange *exchange)
     if (!reading && !(reading = malloc(sizeof(*reading))))
         return NULL;
     kv_question_init(&reading->question, kv, exchange, destroy);
-    reading->stream = (struct stream){.fill = fill, .destroy = destroy_stream};
+    reading->pending = (struct pending){.look = look,
+                                        .destroy = destroy_pending};
     return reading;
 }
 
@@ -264,7 +265,7 @@ void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key)
         return;
     }
     kv_question_ask(&reading->question);
-    exchange->response.stream = &reading->stream;
+    exchange->pending = &reading->pending;
 }
 
 void kv_read_spare_fini(struct kv *kv)

@@ -24,17 +24,17 @@
 
 enum { BEAT_TICKS = 15, EVENT_BYTES_MAX = KV_ENTRY_BYTES_MAX + 100 };
 
-_Static_assert((int)EVENT_BYTES_MAX <= (int)RESPONSE_STREAM_BYTES,
+_Static_assert((int)EVENT_BYTES_MAX <= (int)BODY_PIECE_BYTES,
                "any event must fit one fill");
 
 struct watching {
-    struct stream stream; /* first: what the response holds is this */
-    struct list link;     /* in kv->watchings */
+    struct text_source text; /* first: the same address */
+    struct pending pending;  /* until the store has answered */
+    struct list link;        /* in kv->watchings */
     struct kv *kv;
     struct exchange *exchange;
     struct kv_watch watch;
     bool is_answered; /* by the store */
-    bool has_head;
     bool has_begun;
     unsigned beats; /* of kv->beats, those that were sent */
     char prefix[];
@@ -68,19 +68,13 @@ static void put_event(struct buf *out, const struct kv_event *event)
     buf_put_literal(out, "}\n\n");
 }
 
-static size_t room_of(const struct buf *out)
-{
-    return out->len < RESPONSE_STREAM_BYTES ? RESPONSE_STREAM_BYTES - out->len
-                                            : 0;
-}
+/* --- The text --------------------------------------------------------------- */
 
-/* --- The stream ------------------------------------------------------------- */
-
-static int write_events(struct watching *watching, struct buf *out)
+static enum piece_state write_events(struct watching *watching, struct buf *out)
 {
     size_t before = out->len;
 
-    while (room_of(out) >= EVENT_BYTES_MAX) {
+    while (text_source_room(out) >= EVENT_BYTES_MAX) {
         struct kv_event event;
 
         switch (kv_watch_next(&watching->watch, &event)) {
@@ -88,33 +82,34 @@ static int write_events(struct watching *watching, struct buf *out)
             put_event(out, &event);
             break;
         case KV_WATCH_MORE:
-            return STREAM_MORE;
+            return PIECE_MORE;
         case KV_WATCH_LATER:
             if (out->len > before)
-                return STREAM_MORE;
+                return PIECE_MORE;
             return watching->kv->is_draining ||
                            watching->watch.outcome != KV_FOUND
-                       ? STREAM_END
-                       : STREAM_LATER;
+                       ? PIECE_END
+                       : PIECE_LATER;
         }
     }
-    return STREAM_MORE;
+    return PIECE_MORE;
 }
 
-static int fill_events(struct watching *watching, struct buf *out)
+static enum piece_state fill(struct text_source *text, struct buf *out)
 {
-    int result;
+    struct watching *watching = (struct watching *)text;
+    enum piece_state result;
 
     if (!watching->has_begun) {
         watching->has_begun = true;
         buf_put_literal(out, INTRO);
-        return STREAM_MORE;
+        return PIECE_MORE;
     }
     result = write_events(watching, out);
-    if (result == STREAM_LATER && watching->beats != watching->kv->beats) {
+    if (result == PIECE_LATER && watching->beats != watching->kv->beats) {
         watching->beats = watching->kv->beats;
         buf_put_literal(out, HEARTBEAT);
-        return STREAM_MORE;
+        return PIECE_MORE;
     }
     return result;
 }
@@ -129,9 +124,14 @@ static void destroy(struct watching *watching)
     free(watching);
 }
 
-static void destroy_stream(struct stream *stream)
+static void destroy_text(struct text_source *text)
 {
-    destroy((struct watching *)stream);
+    destroy((struct watching *)text);
+}
+
+static void destroy_pending(struct pending *pending)
+{
+    destroy(OWNER_OF(pending, struct watching, pending));
 }
 
 /* Whether there is to be a stream depends on what the store says. */
@@ -146,24 +146,21 @@ static void answer(struct watching *watching)
         destroy(watching);
         return;
     }
-    watching->has_head = true;
-    kv_send_stream(kv, exchange, BYTES("text/event-stream"), BYTES(KV_NO_STORE),
-                   &watching->stream);
+    kv_send_text(kv, exchange, BYTES("text/event-stream"), BYTES(KV_NO_STORE),
+                 &watching->text);
 }
 
-static int fill(struct stream *stream, struct buf *out)
+static struct answer look(struct pending *pending)
 {
-    struct watching *watching = (struct watching *)stream;
+    struct watching *watching = OWNER_OF(pending, struct watching, pending);
 
-    if (watching->has_head)
-        return fill_events(watching, out);
     if (!watching->is_answered && watching->kv->is_draining)
         watching->watch.outcome = KV_BUSY;
     else if (!watching->is_answered)
-        return STREAM_LATER;
-    watching->exchange->response.stream = NULL;
+        return (struct answer){.state = ANSWER_LATER};
+    watching->exchange->pending = NULL;
     answer(watching);
-    return STREAM_ANSWERED;
+    return (struct answer){.state = ANSWER_READY};
 }
 
 /* --- What is asked for ------------------------------------------------------ */
@@ -189,13 +186,14 @@ static struct watching *create(struct kv *kv, struct exchange *exchange,
     if (!watching)
         return NULL;
     *watching = (struct watching){
-        .stream = {.fill = fill, .destroy = destroy_stream},
+        .pending = {.look = look, .destroy = destroy_pending},
         .kv = kv,
         .exchange = exchange,
         .watch = {.prefix = {watching->prefix, prefix.len},
                   .on_done = on_done,
                   .on_change = on_change},
         .beats = kv->beats};
+    text_source_init(&watching->text, fill, destroy_text);
     if (prefix.len > 0)
         memcpy(watching->prefix, prefix.data, prefix.len);
     list_put_last(&kv->watchings, &watching->link);
@@ -260,7 +258,7 @@ void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
     if (kv_desk_watch(kv->options.desk, &watching->watch))
         answer(watching);
     else
-        exchange->response.stream = &watching->stream;
+        exchange->pending = &watching->pending;
 }
 
 /* --- Of all who watch ------------------------------------------------------- */

@@ -100,21 +100,21 @@ static bool expect_body(struct kv_writing *writing)
 
 /* --- Writing ---------------------------------------------------------------- */
 
-static int fill(struct stream *stream, struct buf *out)
+static struct answer look(struct pending *pending)
 {
-    struct kv_writing *writing = OWNER_OF(stream, struct kv_writing, stream);
+    struct kv_writing *writing = OWNER_OF(pending, struct kv_writing, pending);
 
-    (void)out; /* the answer writes there what it likes */
     if (!writing->question.is_done)
-        return STREAM_LATER;
-    writing->question.exchange->response.stream = NULL;
+        return (struct answer){.state = ANSWER_LATER};
+    writing->question.exchange->pending = NULL;
     kv_writing_answer(writing);
-    return STREAM_ANSWERED;
+    return (struct answer){.state = ANSWER_READY};
 }
 
-static void destroy_stream(struct stream *stream)
+static void destroy_pending(struct pending *pending)
 {
-    kv_question_release(&OWNER_OF(stream, struct kv_writing, stream)->question);
+    kv_question_release(
+        &OWNER_OF(pending, struct kv_writing, pending)->question);
 }
 
 static void note_op(const struct kv *kv, const struct kv_op *op)
@@ -221,15 +221,16 @@ static void ask(struct kv_writing *writing)
                                           &writing->write.count);
     }
     writing->op.value = buf_bytes(&writing->body);
-    writing->stream = (struct stream){.fill = fill, .destroy = destroy_stream};
-    question->refs++; /* the stream's */
+    writing->pending = (struct pending){.look = look,
+                                        .destroy = destroy_pending};
+    question->refs++; /* the pending's */
     if (kv_desk_write(question->kv->options.desk, &writing->write)) {
         note_write(writing);
         kv_writing_answer(writing);
         return;
     }
     kv_question_ask(question);
-    question->exchange->response.stream = &writing->stream;
+    question->exchange->pending = &writing->pending;
 }
 
 static bool create_batch(struct kv_writing *writing)

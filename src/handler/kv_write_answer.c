@@ -186,20 +186,25 @@ static void put_result(struct buf *out, const struct kv_op *op, size_t line)
     buf_put_literal(out, "}\n");
 }
 
-static int fill_results(struct stream *stream, struct buf *out)
+static enum piece_state fill_results(struct text_source *text, struct buf *out)
 {
-    struct kv_writing *writing = OWNER_OF(stream, struct kv_writing, stream);
+    struct kv_writing *writing = OWNER_OF(text, struct kv_writing, text);
     size_t count;
     const struct kv_op *ops = kv_batch_ops(writing->batch, &count);
 
-    while (out->len + RESULT_BYTES_MAX <= RESPONSE_STREAM_BYTES) {
+    while (text_source_room(out) >= RESULT_BYTES_MAX) {
         if (writing->results_at == count)
-            return STREAM_END;
+            return PIECE_END;
         put_result(out, &ops[writing->results_at],
                    kv_batch_line(writing->batch, writing->results_at));
         writing->results_at++;
     }
-    return STREAM_MORE;
+    return PIECE_MORE;
+}
+
+static void destroy_results(struct text_source *text)
+{
+    kv_question_release(&OWNER_OF(text, struct kv_writing, text)->question);
 }
 
 const struct kv_op *kv_write_reason(const struct kv_write *write)
@@ -228,10 +233,10 @@ void kv_writing_answer(struct kv_writing *writing)
     struct kv_question *question = &writing->question;
 
     if (writing->batch && writing->write.is_done) {
-        writing->stream.fill = fill_results;
-        kv_send_stream(question->kv, question->exchange,
-                       BYTES("application/x-ndjson"), BYTES(KV_NO_STORE),
-                       &writing->stream);
+        text_source_init(&writing->text, fill_results, destroy_results);
+        kv_send_text(question->kv, question->exchange,
+                     BYTES("application/x-ndjson"), BYTES(KV_NO_STORE),
+                     &writing->text);
         return;
     }
     if (writing->batch)

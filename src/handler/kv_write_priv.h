@@ -17,15 +17,16 @@
  *                                          |
  *   answer (without a body: begin) --------+--> store ... on_done
  *                                                           |
- *                       response <--- stand-in stream <-----+
+ *                       exchange <--- pending <-------------+
  *
- * One object all along. Its sink, its stream and the store have a reference
+ * One object all along. Its sink, what is pending (then the source), and the store have a reference
  * each: a write that the store has taken goes on when its client has gone.
  */
 struct kv_writing {
     struct kv_question question; /* first: the same address */
     struct sink sink;
-    struct stream stream;
+    struct pending pending;
+    struct text_source text; /* of a batch: the results */
     struct kv_write write;
     struct kv_op op;        /* what is written ... */
     struct buf body;        /* ... with this value, ... */
@@ -48,7 +49,7 @@ MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 /* Of a write that was not done, the first operation that is why. */
 const struct kv_op *kv_write_reason(const struct kv_write *write);
 
-/* Tells what the store has answered. The stream's reference is used up, one
+/* Tells what the store has answered. The pending's reference is used up, one
  * way or the other. */
 void kv_writing_answer(struct kv_writing *writing);
 

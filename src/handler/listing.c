@@ -29,7 +29,7 @@ enum {
     INTRO_BYTES_MAX = 128 * 1024 /* a path of 4 KiB twice, each byte as 6 */
 };
 
-_Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= RESPONSE_STREAM_BYTES,
+_Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= BODY_PIECE_BYTES,
                "any entry must fit one fill");
 
 struct entry {
@@ -41,7 +41,7 @@ struct entry {
 };
 
 struct listing {
-    struct stream stream; /* first: what the response holds is this */
+    struct text_source text; /* first: the same address */
     const struct docroot *root;
     enum listing_format format;
     bool show_hidden;
@@ -251,35 +251,35 @@ static bool write_entries(struct listing *listing, struct buf *out, size_t room)
     return true;
 }
 
-static int fill(struct stream *stream, struct buf *out)
+static enum piece_state fill(struct text_source *text, struct buf *out)
 {
-    struct listing *listing = (struct listing *)stream;
-    size_t end = out->len + RESPONSE_STREAM_BYTES;
+    struct listing *listing = (struct listing *)text;
+    size_t end = out->len + BODY_PIECE_BYTES;
 
     if (!write_intro(listing, out, end - out->len))
-        return STREAM_MORE;
+        return PIECE_MORE;
     if (listing->reads_ahead) {
         if (!read_ahead(listing))
-            return STREAM_FAILED;
+            return PIECE_FAILED;
         if (listing->reads_ahead)
-            return STREAM_MORE;
+            return PIECE_MORE;
     } else if (listing->at == listing->count && listing->directory) {
         drop_entries(listing);
         if (!read_batch(listing))
-            return STREAM_FAILED;
+            return PIECE_FAILED;
     }
     if (!write_entries(listing, out, end - out->len) || listing->directory ||
         end - out->len < LISTING_OUTRO_BYTES_MAX)
-        return STREAM_MORE;
+        return PIECE_MORE;
     listing_put_outro(out, listing->format, listing->written);
-    return STREAM_END;
+    return PIECE_END;
 }
 
 /* --- Coming and going ---------------------------------------------------- */
 
-static void destroy(struct stream *stream)
+static void destroy(struct text_source *text)
 {
-    struct listing *listing = (struct listing *)stream;
+    struct listing *listing = (struct listing *)text;
 
     if (listing->directory)
         closedir(listing->directory);
@@ -303,7 +303,7 @@ static DIR *open_directory(const struct docroot *root, const char *path)
     return directory;
 }
 
-struct stream *listing_open(const struct docroot *root, struct bytes path,
+struct source *listing_open(const struct docroot *root, struct bytes path,
                             enum listing_format format, bool show_hidden)
 {
     size_t path_len = path.len - 1; /* without its first slash */
@@ -312,12 +312,12 @@ struct stream *listing_open(const struct docroot *root, struct bytes path,
 
     if (!listing)
         return NULL;
-    *listing = (struct listing){.stream = {.fill = fill, .destroy = destroy},
-                                .root = root,
+    *listing = (struct listing){.root = root,
                                 .format = format,
                                 .show_hidden = show_hidden,
                                 .reads_ahead = true,
                                 .path_len = path_len};
+    text_source_init(&listing->text, fill, destroy);
     memcpy(listing->path, path.data + 1, path_len);
     listing->path[path_len] = '\0';
     buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);
@@ -326,7 +326,7 @@ struct stream *listing_open(const struct docroot *root, struct bytes path,
     if (listing->directory)
         listing_put_intro(&listing->intro, format, path);
     if (listing->directory && !listing->intro.failed)
-        return &listing->stream;
-    destroy(&listing->stream);
+        return &listing->text.source;
+    destroy(&listing->text);
     return NULL;
 }

@@ -21,9 +21,17 @@ static void on_expired(void *context, struct deadline *deadline)
     transfer_fail(transfer, PROXY_FAULT_SLOW);
 }
 
-static void destroy_stream(struct stream *stream)
+static void destroy_pending(struct pending *pending)
 {
-    struct transfer *transfer = OWNER_OF(stream, struct transfer, stream);
+    struct transfer *transfer = OWNER_OF(pending, struct transfer, pending);
+
+    transfer_abandon(transfer);
+    transfer_release(transfer);
+}
+
+static void destroy_source(struct source *source)
+{
+    struct transfer *transfer = OWNER_OF(source, struct transfer, source);
 
     transfer_abandon(transfer);
     transfer_release(transfer);
@@ -89,8 +97,10 @@ static struct transfer *make_transfer(struct proxy *proxy,
     transfer->exchange = exchange;
     transfer->refs = 1;
     name_request(transfer);
-    transfer->stream = (struct stream){
-        .fill = proxy_fill, .destroy = destroy_stream, .lends = true};
+    transfer->pending = (struct pending){.look = proxy_look,
+                                         .destroy = destroy_pending};
+    transfer->source = (struct source){.next = proxy_next,
+                                       .destroy = destroy_source};
     transfer->sink = (struct sink){.take = proxy_take_body,
                                    .destroy = destroy_sink,
                                    .end = proxy_end_body,
@@ -195,7 +205,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
             return;
         }
     }
-    exchange->response.stream = &transfer->stream;
+    exchange->pending = &transfer->pending;
     if (!transfer->is_held)
         transfer_ask(transfer);
 }

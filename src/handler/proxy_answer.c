@@ -17,7 +17,7 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     response->head_bytes = (uint32_t)response->head.len;
     response_keep_head(response);
     response_add_memory(response, buf_bytes(&response->head));
-    response->stream = &transfer->stream;
+    response->source = &transfer->source;
     transfer->out_framing = BODY_TUNNEL;
     transfer->has_body_ended = false;
     transfer->refs++;
@@ -33,17 +33,13 @@ static void lend_first(struct transfer *transfer)
     const struct proxy_buffer *in = transfer->in;
     struct bytes data = {in->data + in->begin, in->end - in->begin};
 
-    if (response->stream != &transfer->stream || response->is_chunked)
+    if (!response->source || !response->has_length)
         return; /* or nothing of it will be sent */
     response_add_memory(response, data);
     response->body_bytes += data.len;
-    if (response->has_length)
-        response->length_left -= data.len;
+    response->length_left -= data.len;
     transfer->lent = in->end;
-    if (transfer->is_reply_done) {
-        response->stream = NULL;
-        response->spent = &transfer->stream;
-    }
+    response->has_ended = transfer->is_reply_done;
 }
 
 /* Framed as it came, or by its length if all of it is here. */
@@ -54,15 +50,16 @@ static void add_body(struct transfer *transfer, enum body_framing framing)
 
     if (framing == BODY_NONE) {
         response_add_head(response);
-        response->spent = &transfer->stream;
+        response->source = &transfer->source; /* keeps what is borrowed */
+        response->has_ended = true;
     } else if (framing == BODY_LENGTH) {
-        response_add_stream_of(response, &transfer->stream,
+        response_add_source_of(response, &transfer->source,
                                transfer->proxy->reply.content_length);
     } else if (transfer->is_reply_done && transfer->trailer.len == 0) {
-        response_add_stream_of(response, &transfer->stream,
+        response_add_source_of(response, &transfer->source,
                                in->end - in->begin);
     } else {
-        response_add_stream(response, &transfer->stream);
+        response_add_source(response, &transfer->source);
     }
 }
 
@@ -73,7 +70,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     struct response *response = &exchange->response;
     struct relay relay = transfer_relay(transfer, transfer->ask.server);
 
-    response->stream = NULL;
+    exchange->pending = NULL;
     response->status = (uint16_t)proxy->reply.status;
     response->head.len = 0;
     response->bytes_sent = response->body_bytes = 0; /* of heads before it */
@@ -90,6 +87,6 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
         transfer->is_answered = false;
     }
     if (!transfer->is_answered)
-        response->stream = &transfer->stream;
+        exchange->pending = &transfer->pending;
     return transfer->is_answered;
 }

@@ -15,7 +15,7 @@ enum { PIPED_BYTES_MIN = 65536 };
 static bool is_worth_it(const struct transfer *transfer)
 {
     return transfer->is_answered && !transfer->is_tunnel &&
-           !transfer->exchange->response.is_chunked &&
+           transfer->exchange->response.has_length &&
            body_reader_plain(&transfer->reader) >= PIPED_BYTES_MIN;
 }
 
@@ -109,16 +109,13 @@ void transfer_read_piped(struct transfer *transfer)
 
 /* --- Emptying it --------------------------------------------------------- */
 
-bool transfer_lend_pipe(struct transfer *transfer)
+struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most)
 {
-    struct response *response = &transfer->exchange->response;
-
-    if (transfer->piped == 0)
-        return false;
-    response->lent = (struct bytes){NULL, transfer->piped};
-    response->lent_pipe = transfer->pipe->from;
-    transfer->piped_lent = transfer->piped;
-    return true;
+    transfer->piped_lent = transfer->piped < at_most ? transfer->piped
+                                                     : (size_t)at_most;
+    return (struct part){.kind = PART_PIPE,
+                         .fd = transfer->pipe ? transfer->pipe->from : -1,
+                         .len = transfer->piped_lent};
 }
 
 bool transfer_reclaim_pipe(struct transfer *transfer)

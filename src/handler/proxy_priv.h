@@ -81,12 +81,14 @@ static inline void proxy_count(_Atomic uint64_t *counter, uint64_t more)
 
 struct transfer {
     struct upstream_ask ask;
-    struct stream stream;
+    struct pending pending;
+    struct source source;
     struct sink sink;
     struct deadline deadline;
     struct proxy *proxy;
     struct exchange *exchange; /* NULL: gone */
-    uint8_t refs;              /* response's stream, exchange's sink */
+    uint8_t refs;              /* what is pending, or the response's source;
+                                  the exchange's sink */
     uint8_t retries;
     uint8_t interims;
     uint8_t fault; /* enum proxy_fault */
@@ -155,9 +157,10 @@ bool proxy_take_body(struct sink *sink, struct bytes data);
 void proxy_end_body(struct sink *sink);
 void proxy_foresee_end(struct sink *sink);
 
-/* --- proxy_stream.c ------------------------------------------------------ */
+/* --- proxy_body.c -------------------------------------------------------- */
 
-int proxy_fill(struct stream *stream, struct buf *out);
+struct answer proxy_look(struct pending *pending);
+struct piece proxy_next(struct source *source, uint64_t at_most);
 
 /* --- proxy_reply.c ------------------------------------------------------- */
 
@@ -183,8 +186,8 @@ bool transfer_is_piped(struct transfer *transfer);
 /* Reads so once. Its caller has a reference. */
 void transfer_read_piped(struct transfer *transfer);
 
-/* Lends the response all that is in the pipe. False: nothing. */
-bool transfer_lend_pipe(struct transfer *transfer);
+/* Lends so many bytes of what is in the pipe; a part of none: it is empty. */
+struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most);
 
 /* What was lent has been sent. Whether there is enough room again. */
 bool transfer_reclaim_pipe(struct transfer *transfer);

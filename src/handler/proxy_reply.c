@@ -152,6 +152,12 @@ void transfer_digest(struct transfer *transfer)
     size_t used;
 
     while (!transfer->has_reply && !transfer->fault && in->begin < in->end) {
+        if (response_is_busy(transfer)) {
+            /* Its connection may end meanwhile, which is not looked at. */
+            if (transfer->is_open)
+                transfer_pause(transfer);
+            return;
+        }
         switch (http1_parse_reply(&transfer->progress, in->data + in->begin,
                                   in->end - in->begin, &transfer->proxy->reply,
                                   &used, &fault)) {
@@ -166,13 +172,6 @@ void transfer_digest(struct transfer *transfer)
             break;
         }
         if (!reply_is_interim(&transfer->proxy->reply)) {
-            if (response_is_busy(transfer)) {
-                /* It is taken apart again when that has been sent; its
-                 * connection may end meanwhile, which is not looked at. */
-                if (transfer->is_open)
-                    transfer_pause(transfer);
-                return;
-            }
             if (!take_reply(transfer, used))
                 refuse_reply(transfer, "cannot be passed on");
             return;

@@ -160,7 +160,7 @@ static void answer_directory(const struct static_files *files,
 {
     struct response *response = &exchange->response;
     enum listing_format format;
-    struct stream *listing;
+    struct source *listing;
 
     if (rest.data[rest.len - 1] != '/') {
         redirect_to_slash(files, exchange);
@@ -180,7 +180,7 @@ static void answer_directory(const struct static_files *files,
     response->status = 200;
     head_begin(&response->head, 200, files->options.style);
     listing_describe(format, &response->head);
-    response_add_stream(response, listing);
+    response_add_source(response, listing);
 }
 
 /* --- Which entry --------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #define HEARTBEAT ":\n\n"
 
 struct events {
-    struct stream stream; /* first: what the response holds is this */
+    struct text_source text; /* first: the same address */
     struct status *status;
     bool has_begun;
     uint64_t seen;            /* of the ticks, the last begun */
@@ -39,8 +39,8 @@ static void put_piece(struct events *events, struct buf *out)
 
     left.data += events->at;
     left.len -= events->at;
-    if (left.len > RESPONSE_STREAM_BYTES) {
-        left.len = RESPONSE_STREAM_BYTES;
+    if (left.len > BODY_PIECE_BYTES) {
+        left.len = BODY_PIECE_BYTES;
         events->at += left.len;
         buf_put(out, left);
     } else {
@@ -49,60 +49,59 @@ static void put_piece(struct events *events, struct buf *out)
     }
 }
 
-static int fill(struct stream *stream, struct buf *out)
+static enum piece_state fill(struct text_source *text, struct buf *out)
 {
-    struct events *events = (struct events *)stream;
+    struct events *events = (struct events *)text;
 
     if (!events->has_begun) {
         events->has_begun = true;
         buf_put_literal(out, EVENTS_INTRO);
-        return STREAM_MORE;
+        return PIECE_MORE;
     }
     if (!events->tick && events->status->is_draining)
-        return STREAM_END;
+        return PIECE_END;
     if (!events->tick && events->seen == events->status->ticks)
-        return STREAM_LATER;
+        return PIECE_LATER;
     if (!events->tick)
         take_tick(events);
     if (events->tick)
         put_piece(events, out);
     else
         buf_put_literal(out, HEARTBEAT);
-    return STREAM_MORE;
+    return PIECE_MORE;
 }
 
-static void destroy(struct stream *stream)
+static void destroy(struct text_source *text)
 {
-    struct events *events = (struct events *)stream;
+    struct events *events = (struct events *)text;
 
     status_text_release(&events->tick);
     events->status->streams--;
     free(events);
 }
 
-static struct stream *open_events(struct status *status)
+static struct source *open_events(struct status *status)
 {
     struct events *events = malloc(sizeof(*events));
 
     if (!events)
         return NULL;
     status->streams++;
-    *events = (struct events){.stream = {.fill = fill, .destroy = destroy},
-                              .status = status,
-                              .seen = status->ticks};
-    return &events->stream;
+    *events = (struct events){.status = status, .seen = status->ticks};
+    text_source_init(&events->text, fill, destroy);
+    return &events->text.source;
 }
 
 void status_answer_events(struct status *status, struct exchange *exchange)
 {
     struct response *response = &exchange->response;
-    struct stream *stream = NULL;
+    struct source *events = NULL;
 
     if (status->streams == STATUS_STREAMS_MAX || status->is_draining) {
         status_fail(status, response, 503, BYTES(RETRY_LINE));
         return;
     }
-    if (!response->is_head && !(stream = open_events(status))) {
+    if (!response->is_head && !(events = open_events(status))) {
         status_fail(status, response, 500, BYTES(""));
         return;
     }
@@ -111,7 +110,7 @@ void status_answer_events(struct status *status, struct exchange *exchange)
     head_field(&response->head, BYTES("Content-Type"),
                BYTES("text/event-stream"));
     buf_put_literal(&response->head, STATUS_NO_STORE);
-    response_add_stream(response, stream);
+    response_add_source(response, events);
 }
 
 bool status_tick(struct status *status)

@@ -19,10 +19,20 @@ size_t exchange_bytes(const struct exchange *exchange)
            (head->data == head->storage ? 0 : head->capacity);
 }
 
+void exchange_drop_pending(struct exchange *exchange)
+{
+    struct pending *pending = exchange->pending;
+
+    exchange->pending = NULL;
+    if (pending)
+        pending->destroy(pending);
+}
+
 void exchange_fini(struct exchange *exchange)
 {
     if (exchange->response.head_copy)
         buf_fini(&exchange->head_copy);
+    exchange_drop_pending(exchange);
     response_fini(&exchange->response);
     if (exchange->sink)
         exchange->sink->destroy(exchange->sink);

@@ -15,8 +15,8 @@ void response_init(struct response *response)
     response->persists = false;
     response->is_head = false;
     response->is_http10 = false;
-    response->is_chunked = false;
     response->has_length = false;
+    response->has_ended = false;
     response->is_timed = false;
     response->is_error = false;
     response->is_edited = false;
@@ -34,10 +34,7 @@ void response_init(struct response *response)
     response->timing_at = 0;
     response->parts = response->parts_inline;
     response->origin.object = NULL;
-    response->stream = NULL;
-    response->spent = NULL;
-    response->trailer = response->lent = (struct bytes){NULL, 0};
-    response->lent_pipe = -1;
+    response->source = NULL;
     response->taken_bytes = 0;
     response->edits = NULL;
     response->own_edits = NULL;
@@ -53,12 +50,9 @@ static void drop_body(struct response *response)
     if (response->origin.object)
         response->origin.release(response->origin.object);
     response->origin.object = NULL;
-    if (response->stream)
-        response->stream->destroy(response->stream);
-    response->stream = NULL;
-    if (response->spent)
-        response->spent->destroy(response->spent);
-    response->spent = NULL;
+    if (response->source)
+        response->source->destroy(response->source);
+    response->source = NULL;
 }
 
 void response_fini(struct response *response)
@@ -196,7 +190,7 @@ bool response_reserve_parts(struct response *response, size_t count)
     return true;
 }
 
-static void add_part(struct response *response, struct part part)
+void response_add_part(struct response *response, struct part part)
 {
     if (part.len == 0 || response->head.failed)
         return; /* nothing follows a head that could not be written */
@@ -206,18 +200,16 @@ static void add_part(struct response *response, struct part part)
 
 void response_add_memory(struct response *response, struct bytes text)
 {
-    add_part(response, (struct part){.kind = PART_MEMORY,
-                                     .fd = -1,
-                                     .at.memory = text.data,
-                                     .len = text.len});
+    response_add_part(response, part_of_memory(text));
 }
 
 void response_add_file(struct response *response, enum part_kind kind, int fd,
                        uint64_t offset, uint64_t len)
 {
-    add_part(response,
-             (struct part){
-                 .kind = kind, .fd = fd, .at.offset = offset, .len = len});
+    response_add_part(response, (struct part){.kind = kind,
+                                              .fd = fd,
+                                              .at.offset = offset,
+                                              .len = len});
 }
 
 void response_add_head(struct response *response)

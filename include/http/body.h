@@ -1,0 +1,104 @@
+/*
+ * body - where the body of a response comes from when it is made while it is
+ * sent: a source, which is pulled.
+ *
+ *   response_pull() --> next() --> a piece by value: some more of the body,
+ *                                  or word that there is none now
+ *
+ * Sources stack: chunk framing is a source that HTTP/1.1 puts on top of
+ * another, and pulls that one in its turn. A piece is borrowed from its source
+ * until the source is pulled again or destroyed.
+ *
+ * Thread: the worker whose connection the body is for.
+ * Owns:   a source owns what lies in its pieces, and the source below it.
+ */
+#ifndef HTTP_BODY_H
+#define HTTP_BODY_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum {
+    BODY_PIECE_BYTES = 16384,   /* of text that is written for one piece */
+    BODY_TEXT_BYTES_MAX = 65536 /* no piece of text is longer */
+};
+
+enum part_kind {
+    PART_MEMORY,   /* bytes at memory */
+    PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
+    PART_READ,     /* the same, by pread(2) into a buffer and send(2) */
+    PART_PIPE      /* len bytes that are in the pipe fd, splice(2): what is
+                      sent is gone from it */
+};
+
+struct part {
+    enum part_kind kind;
+    int fd;
+    union {
+        const char *memory;
+        uint64_t offset;
+    } at;
+    uint64_t len;
+};
+
+static inline struct part part_of_memory(struct bytes text)
+{
+    return (struct part){.kind = PART_MEMORY,
+                         .fd = -1,
+                         .at.memory = text.data,
+                         .len = text.len};
+}
+
+enum piece_state {
+    PIECE_FAILED = -1, /* the body cannot go on: the response breaks off */
+    PIECE_END,         /* nothing follows this piece, which may be empty */
+    PIECE_MORE,        /* more follows whenever it is asked for */
+    PIECE_LATER        /* nothing more before the exchange is woken */
+};
+
+struct piece {
+    enum piece_state state;
+    bool joins;      /* the next piece leaves with this one: pull at once */
+    bool is_framing; /* it is the protocol's, and no part of the body */
+    struct part part;
+    struct bytes trailer; /* with PIECE_END: field lines behind the body */
+};
+
+struct source {
+    /* The next at_most (at least 1) bytes of the body, or fewer. */
+    struct piece (*next)(struct source *source, uint64_t at_most);
+    void (*destroy)(struct source *source);
+};
+
+/* --- A source whose body is text that is written ------------------------- */
+
+struct text_source {
+    struct source source; /* first: the same address */
+    /* Appends up to BODY_PIECE_BYTES to out, which is empty. The state is that
+     * of a piece with all of it. */
+    enum piece_state (*fill)(struct text_source *text, struct buf *out);
+    void (*destroy)(struct text_source *text); /* frees it, too */
+    struct buf out;                            /* private, as the next two */
+    size_t at;                                 /* what was given away of out */
+    enum piece_state state;                    /* of the rest */
+};
+
+void text_source_init(struct text_source *text,
+                      enum piece_state (*fill)(struct text_source *text,
+                                               struct buf *out),
+                      void (*destroy)(struct text_source *text));
+
+/* How much more fill may append. */
+static inline size_t text_source_room(const struct buf *out)
+{
+    return out->len < BODY_PIECE_BYTES ? BODY_PIECE_BYTES - out->len : 0;
+}
+
+/* --- The chunked transfer coding (RFC 9112 7.1) --------------------------- */
+
+/* Frames each piece of inner as a chunk, and what follows its end as trailer.
+ * Takes inner over. NULL: no memory, and inner is destroyed. */
+struct source *chunk_source_create(struct source *inner);
+
+#endif

@@ -1,0 +1,69 @@
+#include <assert.h>
+
+#include "http/response.h"
+
+/* A source of which nothing is sent is done with. */
+static void add_head_and_source(struct response *response,
+                                struct source *source)
+{
+    response_add_head(response);
+    if (source && (response->is_head || response->head.failed))
+        source->destroy(source);
+    else
+        response->source = source;
+}
+
+void response_add_source(struct response *response, struct source *source)
+{
+    if (response->is_http10) {
+        response->persists = false;
+    } else {
+        head_field(&response->head, BYTES("Transfer-Encoding"),
+                   BYTES("chunked"));
+        if (source && !(source = chunk_source_create(source)))
+            response->head.failed = true;
+    }
+    add_head_and_source(response, source);
+}
+
+void response_add_source_of(struct response *response, struct source *source,
+                            uint64_t length)
+{
+    response->has_length = true;
+    response->length_left = length;
+    head_number(&response->head, BYTES("Content-Length"), length);
+    add_head_and_source(response, source);
+}
+
+/* Whether a piece is no more than was announced, and the last of them all that
+ * was missing. */
+static bool fits_length(struct response *response, const struct piece *piece)
+{
+    if (!response->has_length)
+        return true;
+    if (piece->part.len > response->length_left)
+        return false;
+    response->length_left -= piece->part.len;
+    return piece->state != PIECE_END || response->length_left == 0;
+}
+
+bool response_pull(struct response *response, uint64_t at_most)
+{
+    struct piece piece;
+
+    assert(response->bytes_left == 0);
+    response->part_count = response->part_at = 0;
+    do {
+        piece = response->source->next(response->source, at_most);
+        if (piece.state == PIECE_FAILED || !fits_length(response, &piece))
+            return false;
+        if (!piece.is_framing)
+            response->body_bytes += piece.part.len;
+        response_add_part(response, piece.part);
+    } while (piece.joins);
+    response->has_ended = piece.state == PIECE_END;
+    response->is_waiting = piece.state == PIECE_LATER;
+    if (response->is_waiting)
+        response->bytes_before = response->bytes_sent;
+    return true;
+}
