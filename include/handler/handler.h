@@ -28,7 +28,7 @@ enum handler_slash {
 };
 
 struct handler {
-    /* Makes exchange->response, whose persists, is_head and is_http10 are
+    /* Makes exchange->response, whose persists and is_head are
      * set; it may clear persists. rest is what exchange->path has behind that
      * which leads to this handler: clean, and empty or beginning with '/',
      * while the call lasts. */

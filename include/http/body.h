@@ -44,10 +44,8 @@ struct part {
 
 static inline struct part part_of_memory(struct bytes text)
 {
-    return (struct part){.kind = PART_MEMORY,
-                         .fd = -1,
-                         .at.memory = text.data,
-                         .len = text.len};
+    return (struct part){
+        .kind = PART_MEMORY, .fd = -1, .at.memory = text.data, .len = text.len};
 }
 
 enum piece_state {

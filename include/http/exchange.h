@@ -29,13 +29,16 @@ struct exchange_times {
 
 enum answer_state {
     ANSWER_LATER,   /* not before the exchange is woken */
-    ANSWER_INTERIM, /* a 1xx comes before it: head; look again when it is sent */
+    ANSWER_INTERIM, /* a 1xx comes before it; look again when that is sent */
     ANSWER_READY    /* the response is made */
 };
 
 struct answer {
     enum answer_state state;
-    struct bytes head; /* of ANSWER_INTERIM, whole; borrowed until looked again */
+    unsigned status; /* of ANSWER_INTERIM, as phrase and field lines, which
+                            are borrowed for the moment */
+    struct bytes phrase;
+    struct bytes fields;
 };
 
 /* Whoever makes an answer that comes later. */
@@ -108,7 +111,7 @@ struct exchange {
     bool is_tunnel;
     /* Its stream has nothing more, but the client may go on sending. */
     bool is_half_closed;
-    struct sink *sink; /* NULL: bodies are thrown away */
+    struct sink *sink;       /* NULL: bodies are thrown away */
     struct pending *pending; /* NULL: the response is made, or about to be */
     /* --- */
     struct path path; /* clean, while a handler that was chosen by it answers */

@@ -45,15 +45,15 @@ MUST_USE const char *head_edits_add(struct head_edits *edits,
 struct bytes head_edits_type(const struct head_edits *edits,
                              struct bytes fallback);
 
-/* Does the edits on a head: status line and whole lines, without the empty
+/* Does the edits on a head: whole lines, which begin at from, without the empty
  * line. Content-Type is set only where there is one already, since an answer
  * without a body has no type; that of multipart/byteranges stays, and with
- * keeps_type any. Date, the first line, stays where it is. */
+ * keeps_type any. */
 void head_edits_apply(const struct head_edits *edits, struct buf *head,
-                      bool keeps_type);
+                      size_t from, bool keeps_type);
 
 /* Drops all lines of that name from a head as above. */
-void head_drop(struct buf *head, struct bytes name);
+void head_drop(struct buf *head, size_t from, struct bytes name);
 
 /* Whether text is a token, and whether it may be a field's value: RFC 9110
  * 5.6.2 and 5.5. */

@@ -3,8 +3,8 @@
  * from what was parsed on this one (RFC 9110 7.6).
  *
  *   client --> request --> relay_request() --> upstream
- *   client <-- head <----- relay_interim()  <-- reply 1xx
- *   client <-- head <----- relay_reply()    <-- reply
+ *   client <-- fields <--- relay_interim()  <-- reply 1xx
+ *   client <-- fields <--- relay_reply()    <-- reply
  *
  * Nothing is copied through: framing is ours, and what belongs to one
  * connection stays there: Connection and all it names, Keep-Alive, Proxy-*,
@@ -103,22 +103,20 @@ bool relay_upgrades(const struct relay *relay, const struct request *request);
 /* Whether the client reads trailer fields: TE: trailers (RFC 9110 6.5.1). */
 bool relay_takes_trailers(const struct request *request);
 
-/* Appends the whole head of a 1xx, 101 included, with its empty line. For
- * clients of HTTP/1.1 only: RFC 9110 15.2. */
+/* Appends the fields of a 1xx, 101 included. Not for clients of HTTP/1.0: RFC
+ * 9110 15.2. */
 MUST_USE enum relay_verdict relay_interim(const struct relay *relay,
                                           const struct request *request,
                                           const struct reply *reply,
                                           struct buf *out);
 
-/* Appends the head of a reply but for framing and end: to response->head, for
- * response_add_stream_of() when its framing is BODY_LENGTH,
- * response_add_stream() when BODY_CHUNKED or BODY_UNTIL_CLOSE, and
- * response_add_head() when BODY_NONE: what Content-Length says of an answer
- * to HEAD, or in a 304, is there then. */
+/* Appends the fields of a reply but for what is about its framing, for
+ * response_add_source_of() when that is BODY_LENGTH, response_add_source() when
+ * BODY_CHUNKED or BODY_UNTIL_CLOSE, and response_add_head() when BODY_NONE:
+ * what Content-Length says of an answer to HEAD, or in a 304, is there then. */
 MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,
-                                        const struct response_style *style,
                                         struct buf *head);
 
 /* Appends those fields of a reply with an error that another body may follow:

@@ -1,5 +1,7 @@
 /*
- * response - an answer as a row of parts to be sent in order.
+ * response - an answer: status, field lines, and a body, as a row of parts to be
+ * sent in order. Nothing in it is of one version of HTTP: whoever sends it puts
+ * around the fields what his protocol says there (http/http1_frame.h).
  *
  *   parts:  [ head | body ]                       memory, one part when both
  *                                                 lie side by side in a cache
@@ -7,9 +9,8 @@
  *           [ head ][ part head ][ file ] ... [ end ]   multipart/byteranges
  *           [ head ] then source                  made while it is sent
  *
- * The head is written into the response's own buffer (response_begin ...
- * response_end_head), or borrowed from a cache that wrote it earlier with the
- * same functions. Memory that may change or go while a part of it is still to
+ * The fields are written into the response's own buffer (response_begin() ...
+ * response_add_head()), or borrowed from a cache that wrote them earlier. Memory that may change or go while a part of it is still to
  * be sent must be reported by the owner's reference, or lie in the response.
  *
  * Invariant: bytes_left is the sum over parts not yet sent.
@@ -27,7 +28,11 @@
 #include "http/reason.h"
 
 enum {
-    RESPONSE_HEAD_INLINE = 1024,
+    RESPONSE_HEAD_INLINE = 1280,
+    /* Around the fields in that buffer, for the protocol. */
+    RESPONSE_HEADROOM = 160,
+    RESPONSE_TAILROOM = 64,
+    RESPONSE_PHRASE_MAX = 100,       /* a longer one is of no use to anybody */
     RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
     RESPONSE_PARTS_INLINE = 5, /* size, data, end, trailer, end of a chunk */
     RESPONSE_EXTRA_MAX = 4,
@@ -60,15 +65,21 @@ enum response_cache {
 };
 
 struct response {
-    uint16_t status;       /* 0: not made yet */
-    bool persists;         /* the connection goes on afterwards */
-    bool is_head;          /* answers HEAD: no body is sent */
-    bool is_http10;        /* the client reads no chunks */
-    bool has_length;       /* source makes length_left more, and no more */
-    bool has_ended;        /* source has nothing more */
-    bool is_timed;         /* the head gets a Server-Timing field */
-    bool is_error;         /* the body says only what the status does */
-    bool is_edited;        /* the head has the edits already */
+    uint16_t status;  /* 0: not made yet */
+    bool persists;    /* the connection goes on afterwards */
+    bool is_head;     /* answers HEAD: no body is sent */
+    bool has_head;    /* the first part is fields, or borrowed */
+    bool is_borrowed; /* it is a cached head: http/http1_frame.h */
+    bool is_framed;   /* private to the protocol */
+    bool has_date;    /* fields have one: it came with the answer */
+    bool has_phrase;  /* the status came with one: in the headroom */
+    bool is_unsized;  /* nobody knows the body's length beforehand */
+    bool has_length;  /* source makes length_left more, and no more */
+    bool has_ended;   /* source has nothing more */
+    bool is_timed;    /* the head gets a Server-Timing field */
+    bool is_error;    /* the body says only what the status does */
+    bool is_edited;   /* the head has the edits already */
+    uint8_t phrase_len;
     uint8_t reason;        /* enum reason: why it is refused, for logs */
     uint8_t extra_count;   /* in use, of extra */
     uint8_t cache_use;     /* enum response_cache */
@@ -80,8 +91,9 @@ struct response {
     uint64_t bytes_before; /* of these, before it waited last */
     uint64_t body_bytes;   /* of the body as announced; for logs */
     uint64_t length_left;  /* of the body, while has_length */
-    uint32_t head_bytes;   /* of bytes_sent, how many were head */
+    uint32_t head_bytes;   /* of bytes_sent, how many were head; once framed */
     uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
+    uint32_t fields_end;   /* in head, once it has been ended */
     struct part *parts;    /* parts_inline, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct source *source; /* NULL: parts are all there is; kept until what it
@@ -110,29 +122,29 @@ struct response_style {
     const struct now *now;
 };
 
-/* The Date value stands at this place of every head: a cached head is made
- * current by writing 29 bytes there. "HTTP/1.1 200 OK\r\nDate: " with a
- * reason of another length does not occur in caches. */
-enum { RESPONSE_DATE_OFFSET = 17 + 6 };
-
 void response_init(struct response *response);
 void response_fini(struct response *response);
 
-/* --- Writing a head ----------------------------------------------------- */
+/* --- Writing fields ------------------------------------------------------ */
 
-/* Status line, Date, Server, nosniff; into any buf. */
-void head_begin(struct buf *head, unsigned status,
-                const struct response_style *style);
+/* Begins an answer, with what each says alike: Server, nosniff. */
+void response_begin(struct response *response, unsigned status,
+                    const struct response_style *style);
+
+/* These lines; into any buf. */
+void head_put_style(struct buf *head, const struct response_style *style);
 void head_field(struct buf *head, struct bytes name, struct bytes value);
 void head_number(struct buf *head, struct bytes name, uint64_t value);
 
-/* What ends a head: the Connection field where one is due, and the empty
- * line. Static text. */
-struct bytes head_end(const struct response *response);
+/* Begins an answer with the status, and the phrase behind it, that another
+ * server has given. What was sent so far was no part of it. */
+void response_begin_relayed(struct response *response, unsigned status,
+                            struct bytes phrase);
 
-/* Begins response->head with one that has the edits of the place already, as
- * those of a cache do; without its end. */
-void response_take_head(struct response *response, struct bytes head);
+/* Begins one with fields that have the edits of the place already, as those of
+ * a cache do. */
+void response_begin_edited(struct response *response, unsigned status,
+                           struct bytes fields);
 
 /* The next piece of the lines that the head gets when it ends. */
 void response_put_extra(struct response *response, struct bytes piece);
@@ -146,23 +158,8 @@ static inline bool response_is_special(const struct response *response)
            response->head_copy;
 }
 
-/* Ends response->head, with what it gets besides, and with room for a
- * Server-Timing field if it is timed. */
-void response_end_head(struct response *response);
-
-/* Copies the head, which has been ended, for whoever wants it later. */
-static inline void response_keep_head(const struct response *response)
-{
-    struct bytes head = buf_bytes(&response->head);
-
-    if (!response->head_copy || !head.data)
-        return;
-    response->head_copy->len = 0;
-    buf_put(response->head_copy, head);
-}
-
-/* Writes that field's value, RESPONSE_TIMING_BYTES at most, while none of the
- * head has been sent. Nothing happens without room for it. */
+/* Writes a Server-Timing field's value, RESPONSE_TIMING_BYTES at most, while
+ * none of the head has been sent. Nothing happens without room for it. */
 void response_set_timing(struct response *response, struct bytes value);
 
 /* --- Adding parts ------------------------------------------------------- */
@@ -177,15 +174,25 @@ void response_add_memory(struct response *response, struct bytes text);
 void response_add_file(struct response *response, enum part_kind kind, int fd,
                        uint64_t offset, uint64_t len);
 
-/* Ends response->head and adds it as the first part. When there was no memory
- * to write it (head.failed) the response stays without parts: the connection
- * is closed instead. */
+/* Ends the fields, with what they get besides, and with room for Server-Timing
+ * if it is timed, and adds them as the first part. When there was no memory to
+ * write them (head.failed) the response stays without parts: the connection is
+ * closed instead. */
 void response_add_head(struct response *response);
 
-/* Ends response->head, which says nothing of framing, by that of a body whose
- * length is not known: chunks, or to HTTP/1.0 the end of the connection. Takes
- * source over, which is NULL at most for HEAD; it is destroyed where none is
- * sent. */
+/* The same without what they get besides: of another server's 101. */
+void response_add_bare_head(struct response *response);
+
+/* The same in two steps, between which more text may be put behind it into
+ * response->head. False: no memory. */
+MUST_USE bool response_end_head(struct response *response);
+void response_lay_head(struct response *response);
+
+/* Adds a head that a cache has made. */
+void response_borrow_head(struct response *response, struct bytes head);
+
+/* Adds the head, and a body whose length is not known. Takes source over, which
+ * is NULL at most for HEAD; it is destroyed where none is sent. */
 void response_add_source(struct response *response, struct source *source);
 
 /* The same when the length is known, and said: the answer breaks off where
@@ -225,6 +232,9 @@ void response_make_error_text(struct response *response, unsigned status,
  * may be added. */
 MUST_USE bool response_replace_body(struct response *response,
                                     struct bytes type, uint64_t length);
+
+/* There is no memory to send it: the connection is closed instead. */
+void response_break_off(struct response *response);
 
 /* --- Sending ------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "http/date.h"
 #include "http/http1.h"
+#include "http/http1_frame.h"
 
 enum {
     SNAPSHOT_TRIES = 3,
@@ -95,7 +96,7 @@ static enum file_kind kind_of_error(int err)
 struct bytes file_entry_head(struct file_entry *entry, const struct now *now)
 {
     if (entry->dated_s != now->wall_s) {
-        date_format(now->wall_s, entry->block + RESPONSE_DATE_OFFSET);
+        date_format(now->wall_s, entry->block + HTTP1_CACHED_DATE_AT);
         entry->dated_s = now->wall_s;
     }
     return (struct bytes){entry->block, entry->head_len};

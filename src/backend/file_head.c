@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "http/date.h"
 #include "http/http1.h"
+#include "http/http1_frame.h"
 
 enum { HEAD_INLINE = 2048 };
 
@@ -106,7 +107,7 @@ static bool lay_block(struct file_entry *entry, struct buf *head,
     if (edits) {
         buf_put(&fields,
                 (struct bytes){head->data + fields_at, head->len - fields_at});
-        head_edits_apply(edits, head, false);
+        head_edits_apply(edits, head, HTTP1_CACHED_FIELDS_AT, false);
     }
     end = head->len + 2 + body_bytes;
     free(entry->block);
@@ -139,7 +140,8 @@ bool file_entry_write_block(struct file_entry *entry,
     write_etag(entry);
     entry->modified_s = modified_of(&entry->stamp, options->style.now);
     buf_init(&head, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX);
-    head_begin(&head, 200, &options->style);
+    http1_begin_cached_head(&head, options->style.now);
+    head_put_style(&head, &options->style);
     head_field(&head, BYTES("Content-Type"), entry->type);
     head_number(&head, BYTES("Content-Length"), entry->stamp.bytes);
     head_field(&head, BYTES("Accept-Ranges"), BYTES("bytes"));

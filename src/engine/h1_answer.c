@@ -3,7 +3,24 @@
 #include "base/now.h"
 #include "engine/h1_priv.h"
 #include "handler/bad_request.h"
+#include "http/http1_frame.h"
 #include "observe/profile.h"
+
+/* --- Framing --------------------------------------------------------------- */
+
+/* Of what was no request nothing is known. */
+static bool speaks_http10(const struct exchange *exchange)
+{
+    return exchange->request.minor == 0 &&
+           exchange->request.method_name.len > 0;
+}
+
+void h1_frame(const struct h1 *h1, struct exchange *exchange)
+{
+    if (!exchange->pending)
+        http1_frame(&exchange->response, speaks_http10(exchange),
+                    h1_context(h1)->now);
+}
 
 /* --- What comes in beside an answer --------------------------------------- */
 
@@ -33,6 +50,7 @@ static void on_wake(struct exchange *exchange)
     struct session *session = exchange->session;
     struct h1 *h1 = h1_of(session);
 
+    h1_frame(h1, exchange); /* it may have been answered meanwhile */
     h1_set_beside(h1);
     session->context->hooks->on_change(session,
                                        !list_is_empty(&h1->exchanges) &&
@@ -113,13 +131,13 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange, enum conn_end end)
 }
 
 /* To HTTP/1.0 by the end of a body, or for want of memory. */
-void h1_heed(struct h1 *h1, const struct response *response)
+void h1_heed(struct h1 *h1, const struct exchange *exchange)
 {
-    if (response->persists)
+    if (exchange->response.persists)
         return;
     h1->is_closing = true;
-    session_decide_end(&h1->session,
-                       response->is_http10 ? CONN_END_CLIENT : CONN_END_ERROR);
+    session_decide_end(&h1->session, speaks_http10(exchange) ? CONN_END_CLIENT
+                                                             : CONN_END_ERROR);
 }
 
 void h1_put(struct h1 *h1, struct exchange *exchange)
@@ -127,7 +145,8 @@ void h1_put(struct h1 *h1, struct exchange *exchange)
     if (list_is_empty(&h1->exchanges))
         h1->session.blocked_ms = 0;
     list_put_last(&h1->exchanges, &exchange->link);
-    h1_heed(h1, &exchange->response);
+    h1_frame(h1, exchange);
+    h1_heed(h1, exchange);
 }
 
 static void answer_refusal(struct h1 *h1, struct exchange *exchange,

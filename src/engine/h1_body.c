@@ -150,6 +150,7 @@ static enum session_step fail(struct h1 *h1, enum reason reason,
     h1_expect_last(h1, exchange, end);
     exchange_drop_pending(exchange);
     bad_request_answer(exchange, reason, &session->context->style);
+    h1_frame(h1, exchange);
     session->context->hooks->on_change(session, true);
     return SESSION_STAYS;
 }

@@ -57,7 +57,6 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
     h1_begin_exchange(h1, exchange);
     exchange->bytes_in = used;
     exchange->response.is_head = request->method == METHOD_HEAD;
-    exchange->response.is_http10 = request->minor == 0;
     decide_persistence(h1, exchange);
     h1->head_timed = false;
     if (h1_expects_body(request))
@@ -184,8 +183,7 @@ enum h1_ahead h1_answer_ahead(struct h1 *h1)
         held += exchange_bytes(last);
         if (held > AHEAD_HELD_MAX - EXCHANGE_BYTES_MAX ||
             bytes > AHEAD_BYTES_MAX || response_has_more(&last->response) ||
-            last->pending ||
-            h1_is_drained(h1))
+            last->pending || h1_is_drained(h1))
             return H1_AHEAD_SEND;
     }
 }

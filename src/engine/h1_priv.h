@@ -112,6 +112,9 @@ void h1_answer(struct h1 *h1, struct exchange *exchange);
 void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
                        enum reason reason);
 
+/* Frames the response, once it is made. */
+void h1_frame(const struct h1 *h1, struct exchange *exchange);
+
 /* Puts an answered exchange at the end of the pipeline. */
 void h1_put(struct h1 *h1, struct exchange *exchange);
 
@@ -121,7 +124,7 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange,
                     enum conn_end end);
 
 /* Ends the connection with a response whose handler wants it so. */
-void h1_heed(struct h1 *h1, const struct response *response);
+void h1_heed(struct h1 *h1, const struct exchange *exchange);
 
 /* Puts a refusal as the last answer into the pipeline, in the place of what is
  * current. line: of the request, if that is known. False: no memory. */

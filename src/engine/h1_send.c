@@ -1,5 +1,6 @@
 #include "base/now.h"
 #include "engine/h1_priv.h"
+#include "http/http1_frame.h"
 #include "observe/profile.h"
 
 struct candidate h1_candidate(const struct session *session)
@@ -9,8 +10,7 @@ struct candidate h1_candidate(const struct session *session)
 
     for (const struct list *link = h1->exchanges.next; link != &h1->exchanges;
          link = link->next) {
-        const struct exchange *exchange =
-            OWNER_OF(link, struct exchange, link);
+        const struct exchange *exchange = OWNER_OF(link, struct exchange, link);
         const struct response *response = &exchange->response;
         bool has_more = response_has_more(response);
 
@@ -44,7 +44,7 @@ static void finish_sent(struct h1 *h1)
         exchange->times.last_ns = now_ns;
         if (exchange == h1->current)
             h1_end_upload(h1);
-        h1_heed(h1, &exchange->response); /* it may have come late */
+        h1_heed(h1, exchange); /* it may have come late */
         session->context->hooks->on_answered(session,
                                              exchange->response.bytes_sent,
                                              now_ns);
@@ -54,9 +54,22 @@ static void finish_sent(struct h1 *h1)
     profile_leave(before);
 }
 
+/* The response's own head is not there yet. */
+static void put_interim(struct response *response, const struct answer *answer)
+{
+    struct buf *head = &response->head;
+
+    head->len = RESPONSE_HEADROOM;
+    http1_put_interim(head, answer->status, answer->phrase, answer->fields);
+    response->part_count = response->part_at = 0;
+    response_add_memory(response, bytes_between(head->data + RESPONSE_HEADROOM,
+                                                head->data + head->len));
+}
+
 /* Has whoever makes the first answer look whether it can. SENDER_DONE: there is
  * something to be sent. */
-static enum sender_result look_for_answer(struct exchange *exchange)
+static enum sender_result look_for_answer(const struct h1 *h1,
+                                          struct exchange *exchange)
 {
     struct response *response = &exchange->response;
     enum stats_phase before;
@@ -74,10 +87,10 @@ static enum sender_result look_for_answer(struct exchange *exchange)
         response->bytes_before = response->bytes_sent;
         return SENDER_LATER;
     case ANSWER_INTERIM:
-        response->part_count = response->part_at = 0;
-        response_add_memory(response, answer.head);
-        return SENDER_DONE;
+        put_interim(response, &answer);
+        return response->head.failed ? SENDER_FAILED : SENDER_DONE;
     case ANSWER_READY:
+        h1_frame(h1, exchange);
         break;
     }
     return SENDER_SLICE; /* its size decides when */
@@ -87,7 +100,7 @@ static enum sender_result send_step(struct h1 *h1, uint64_t budget,
                                     uint64_t *sent_out)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
-    enum sender_result result = look_for_answer(h1_first(h1));
+    enum sender_result result = look_for_answer(h1, h1_first(h1));
 
     *sent_out = 0;
     if (result == SENDER_DONE)

@@ -73,7 +73,7 @@ static bool detach_head(struct response *response)
 
     if (response->bytes_sent == 0 ||
         response->bytes_sent >= response->head_bytes ||
-        response->head.len > 0 || !response->origin.object)
+        response->head.len > RESPONSE_HEADROOM || !response->origin.object)
         return true;
     if (rest > part->len)
         rest = part->len; /* what follows is static text */
@@ -90,7 +90,7 @@ static bool detach_head(struct response *response)
         part[1].len -= rest;
         part->len = rest;
     }
-    part->at.memory = response->head.data;
+    part->at.memory = response->head.data + RESPONSE_HEADROOM;
     return true;
 }
 

@@ -253,8 +253,7 @@ bool cors_answer_preflight(const struct cors *cors, struct exchange *exchange,
     if (!is_preflight(&exchange->request))
         return false;
     origin = allowed_origin(cors, &exchange->request);
-    response->status = 204;
-    head_begin(head, 204, style);
+    response_begin(response, 204, style);
     buf_put_literal(head, VARY_PREFLIGHT);
     if (origin.len > 0) {
         head_field(head, BYTES("Access-Control-Allow-Origin"), origin);

@@ -42,8 +42,7 @@ static void answer_options(const struct kv *kv, struct exchange *exchange,
 {
     struct response *response = &exchange->response;
 
-    response->status = 204;
-    head_begin(&response->head, 204, kv->options.style);
+    response_begin(response, 204, kv->options.style);
     buf_put(&response->head, bytes_of(allow_line(place)));
     response_add_head(response);
 }

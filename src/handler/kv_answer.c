@@ -88,8 +88,7 @@ void kv_send_text(const struct kv *kv, struct exchange *exchange,
 {
     struct response *response = &exchange->response;
 
-    response->status = 200;
-    head_begin(&response->head, 200, kv->options.style);
+    response_begin(response, 200, kv->options.style);
     head_field(&response->head, BYTES("Content-Type"), type);
     buf_put(&response->head, fields);
     response_add_source(response, &text->source);

@@ -47,7 +47,6 @@ MUST_USE bool kv_listing_put_entry(struct listing *listing, struct buf *out,
 /* Behind all entries. */
 enum piece_state kv_listing_write_prefixes(struct listing *listing,
                                            struct buf *out);
-enum piece_state kv_listing_write_end(struct listing *listing,
-                                      struct buf *out);
+enum piece_state kv_listing_write_end(struct listing *listing, struct buf *out);
 
 #endif

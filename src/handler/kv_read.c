@@ -101,8 +101,7 @@ static void send_whole(const struct kv *kv, struct response *response,
 {
     struct buf *head = &response->head;
 
-    response->status = 200;
-    head_begin(head, 200, kv->options.style);
+    response_begin(response, 200, kv->options.style);
     head_field(head, BYTES("Content-Type"), representation->type);
     head_number(head, BYTES("Content-Length"), representation->length);
     head_field(head, BYTES("Accept-Ranges"), BYTES("bytes"));
@@ -219,8 +218,8 @@ static struct answer look(struct pending *pending)
 
 static void destroy_pending(struct pending *pending)
 {
-    kv_question_release(
-        &OWNER_OF(pending, struct kv_reading, pending)->question);
+    kv_question_release(&OWNER_OF(pending, struct kv_reading, pending)
+                             ->question);
 }
 
 static void on_done(struct kv_get *get)

@@ -113,8 +113,8 @@ static struct answer look(struct pending *pending)
 
 static void destroy_pending(struct pending *pending)
 {
-    kv_question_release(
-        &OWNER_OF(pending, struct kv_writing, pending)->question);
+    kv_question_release(&OWNER_OF(pending, struct kv_writing, pending)
+                             ->question);
 }
 
 static void note_op(const struct kv *kv, const struct kv_op *op)

@@ -22,8 +22,7 @@ static void send_done(struct kv_writing *writing, unsigned status)
     const struct kv_op *op = &writing->op;
     char path[3 * KV_KEY_BYTES_MAX];
 
-    response->status = (uint16_t)status;
-    head_begin(&response->head, status, options->style);
+    response_begin(response, status, options->style);
     if (op->kind != KV_DELETE)
         kv_put_fields(&response->head, &op->meta);
     if (op->kind == KV_PUT_NAMED) {

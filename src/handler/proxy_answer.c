@@ -8,15 +8,14 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     struct response *response = &exchange->response;
 
     if (relay_interim(relay, &exchange->request, &proxy->reply,
-                      &response->head) != RELAY_DONE ||
-        response->head.failed)
+                      &response->head) != RELAY_DONE)
         return false;
     transfer->out = proxy_buffer_take(transfer->proxy);
     if (!transfer->out)
         return false;
-    response->head_bytes = (uint32_t)response->head.len;
-    response_keep_head(response);
-    response_add_memory(response, buf_bytes(&response->head));
+    response_add_bare_head(response);
+    if (response->head.failed)
+        return false;
     response->source = &transfer->source;
     transfer->out_framing = BODY_TUNNEL;
     transfer->has_body_ended = false;
@@ -71,14 +70,12 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     struct relay relay = transfer_relay(transfer, transfer->ask.server);
 
     exchange->pending = NULL;
-    response->status = (uint16_t)proxy->reply.status;
-    response->head.len = 0;
-    response->bytes_sent = response->body_bytes = 0; /* of heads before it */
+    response_begin_relayed(response, proxy->reply.status, proxy->reply.reason);
+    response->has_date = reply_find(&proxy->reply, FIELD_DATE);
     transfer->is_answered = true;
     if (framing == BODY_TUNNEL) {
         transfer->is_answered = open_tunnel(transfer, &relay);
     } else if (relay_reply(&relay, &exchange->request, &proxy->reply,
-                           proxy->options.style,
                            &response->head) == RELAY_DONE) {
         add_body(transfer, framing);
         if (transfer->exchange) /* there was memory for the head */

@@ -90,8 +90,8 @@ static struct piece lend(struct transfer *transfer, uint64_t at_most)
     if (transfer->is_broken)
         return (struct piece){.state = PIECE_FAILED};
     transfer->exchange->is_half_closed = transfer->has_peer_ended;
-    return (struct piece){
-        .state = transfer->is_reply_done ? PIECE_END : PIECE_LATER};
+    return (struct piece){.state = transfer->is_reply_done ? PIECE_END
+                                                           : PIECE_LATER};
 }
 
 /* What of the upstream's trailer may follow: head, which is of no use any more,
@@ -134,14 +134,24 @@ static void answer_fault(struct transfer *transfer)
     transfer_release(transfer);
 }
 
+static struct answer take_interim(struct transfer *transfer)
+{
+    struct bytes text = buf_bytes(&transfer->interim);
+    size_t phrase_len = transfer->interim_phrase;
+    unsigned status = transfer->interim_status;
+
+    transfer->interim_status = 0;
+    return (struct answer){.state = ANSWER_INTERIM,
+                           .status = status,
+                           .phrase = {text.data, phrase_len},
+                           .fields = bytes_between(text.data + phrase_len,
+                                                   text.data + text.len)};
+}
+
 static struct answer look(struct transfer *transfer)
 {
-    if (transfer->interim.len > 0) {
-        struct bytes head = buf_bytes(&transfer->interim);
-
-        transfer->interim.len = 0;
-        return (struct answer){.state = ANSWER_INTERIM, .head = head};
-    }
+    if (transfer->interim_status != 0)
+        return take_interim(transfer);
     if (!transfer->has_reply)
         resume(transfer); /* it was the interim response that had to go first */
     if (transfer->in)

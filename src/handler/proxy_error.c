@@ -116,8 +116,7 @@ void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
                           enum relay_verdict verdict)
 {
     if (verdict == RELAY_LAST) { /* an OPTIONS that was meant for us */
-        exchange->response.status = 204;
-        head_begin(&exchange->response.head, 204, proxy->options.style);
+        response_begin(&exchange->response, 204, proxy->options.style);
         buf_put_literal(&exchange->response.head, PROXY_ALLOW);
         response_add_head(&exchange->response);
         return;

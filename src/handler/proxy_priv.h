@@ -131,7 +131,9 @@ struct transfer {
     size_t piped_full;       /* there were when no more went in */
     struct http1_progress progress;
     struct body_reader reader;
-    struct buf interim; /* heads to be passed on */
+    struct buf interim;      /* phrase and fields of a 1xx to be passed on */
+    uint16_t interim_status; /* 0: there is none */
+    uint16_t interim_phrase; /* bytes */
     struct buf trailer;
     char traceparent[TRACE_PARENT_LEN];
     char head_inline[PROXY_HEAD_INLINE];

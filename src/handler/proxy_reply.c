@@ -74,9 +74,13 @@ static bool pass_interim(struct transfer *transfer)
         (reply->status == 100 && !request->expects_continue))
         return true;
     relay = transfer_relay(transfer, transfer->ask.server);
-    return relay_interim(&relay, request, reply, &transfer->interim) ==
-               RELAY_DONE &&
-           !transfer->interim.failed;
+    transfer->interim.len = 0;
+    transfer->interim_phrase = (uint16_t)reply->reason.len;
+    buf_put(&transfer->interim, reply->reason);
+    if (relay_interim(&relay, request, reply, &transfer->interim) != RELAY_DONE)
+        return false;
+    transfer->interim_status = (uint16_t)reply->status;
+    return true;
 }
 
 /* Whether the place has a page for an error of the upstream's own. */
@@ -135,7 +139,7 @@ static bool take_reply(struct transfer *transfer, size_t used)
 
 static bool response_is_busy(const struct transfer *transfer)
 {
-    return transfer->interim.len > 0 ||
+    return transfer->interim_status != 0 ||
            transfer->exchange->response.bytes_left > 0;
 }
 

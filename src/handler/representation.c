@@ -2,13 +2,6 @@
 
 #include "http/range.h"
 
-static void begin_head(struct response *response, unsigned status,
-                       const struct response_style *style)
-{
-    response->status = (uint16_t)status;
-    head_begin(&response->head, status, style);
-}
-
 void representation_add_body(const struct representation *representation,
                              struct response *response, uint64_t first,
                              uint64_t len)
@@ -26,7 +19,7 @@ static void send_not_modified(const struct representation *representation,
                               struct response *response,
                               const struct response_style *style)
 {
-    begin_head(response, 304, style);
+    response_begin(response, 304, style);
     buf_put(&response->head, representation->fields);
     response_add_head(response);
 }
@@ -64,7 +57,7 @@ static void send_range(const struct representation *representation,
                        const struct response_style *style)
 {
     response->body_bytes = range_bytes(range);
-    begin_head(response, 206, style);
+    response_begin(response, 206, style);
     head_field(&response->head, BYTES("Content-Type"), representation->type);
     head_number(&response->head, BYTES("Content-Length"), response->body_bytes);
     put_content_range(&response->head, range, representation->length);
@@ -115,6 +108,7 @@ static bool send_ranges(const struct representation *representation,
     size_t begins[RANGE_COUNT_MAX + 2];
     char storage[4096];
     struct buf heads;
+    size_t text_at;
     bool ok;
 
     buf_init(&heads, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX / 2);
@@ -123,25 +117,24 @@ static bool send_ranges(const struct representation *representation,
     for (size_t i = 0; i < count; i++)
         response->body_bytes += range_bytes(&ranges[i]);
 
-    begin_head(response, 206, style);
+    response_begin(response, 206, style);
     buf_put_literal(head, "Content-Type: multipart/byteranges; boundary=");
     put_boundary(head, boundary);
     buf_put_literal(head, "\r\n");
     head_number(head, BYTES("Content-Length"), response->body_bytes);
     put_representation(head, representation);
-    response_end_head(response);
+    ok = response_end_head(response);
+    text_at = head->len;
     buf_put(head, buf_bytes(&heads));
-    ok = !heads.failed && !head->failed &&
+    ok = ok && !heads.failed && !head->failed &&
          response_reserve_parts(response, 2 * count + 2);
     buf_fini(&heads);
     if (!ok)
         return false;
-    response_add_memory(response,
-                        (struct bytes){head->data, response->head_bytes});
+    response_lay_head(response);
     for (size_t i = 0; i <= count; i++) {
         response_add_memory(response,
-                            (struct bytes){head->data + response->head_bytes +
-                                               begins[i],
+                            (struct bytes){head->data + text_at + begins[i],
                                            begins[i + 1] - begins[i]});
         if (i < count)
             representation_add_body(representation, response, ranges[i].first,

@@ -46,8 +46,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     struct response *response = &exchange->response;
 
     (void)rest;
-    response->status = (uint16_t)options->status;
-    head_begin(&response->head, options->status, &options->style);
+    response_begin(response, options->status, &options->style);
     if (has_body(options->status)) {
         head_field(&response->head, BYTES("Content-Type"), options->type);
         head_number(&response->head, BYTES("Content-Length"),

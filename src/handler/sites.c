@@ -23,8 +23,7 @@ static void answer_all(const struct sites *sites, struct exchange *exchange)
         bad_request_answer(exchange, REASON_TARGET_FORM, sites_style(sites));
         return;
     }
-    response->status = 204;
-    head_begin(&response->head, 204, sites_style(sites));
+    response_begin(response, 204, sites_style(sites));
     head_field(&response->head, BYTES("Allow"), BYTES("GET, HEAD, OPTIONS"));
     response_add_head(response);
 }

@@ -6,6 +6,7 @@
 #include "handler/listing.h"
 #include "handler/representation.h"
 #include "http/http1.h"
+#include "http/http1_frame.h"
 #include "http/path.h"
 
 #define ALLOW_LINE "Allow: GET, HEAD, OPTIONS\r\n"
@@ -71,7 +72,9 @@ static void send_special(const struct static_files *files,
                          struct response *response,
                          const struct file_entry *entry, struct bytes head)
 {
-    response_take_head(response, head);
+    head.data += HTTP1_CACHED_FIELDS_AT;
+    head.len -= HTTP1_CACHED_FIELDS_AT;
+    response_begin_edited(response, 200, head);
     response_add_head(response);
     add_whole_body(files, response, entry);
 }
@@ -80,22 +83,14 @@ static void send_whole(const struct static_files *files,
                        struct response *response, struct file_entry *entry)
 {
     struct bytes head = file_entry_head(entry, files->options.style->now);
-    struct bytes end = head_end(response);
-    uint64_t bytes = entry->stamp.bytes;
 
-    response->status = 200;
-    response->head_bytes = (uint32_t)(head.len + end.len);
     if (!response->is_head)
-        response->body_bytes = bytes;
+        response->body_bytes = entry->stamp.bytes;
     if (response_is_special(response)) {
         send_special(files, response, entry, head);
-    } else if (end.len == 2 && entry->is_snapshot) {
-        /* The usual case: head, its end and body lie side by side. */
-        head.len += 2 + response->body_bytes;
-        response_add_memory(response, head);
     } else {
-        response_add_memory(response, head);
-        response_add_memory(response, end);
+        response->status = 200;
+        response_borrow_head(response, head);
         add_whole_body(files, response, entry);
     }
     set_origin(response, entry);
@@ -177,8 +172,7 @@ static void answer_directory(const struct static_files *files,
         fail(files, response, 500);
         return;
     }
-    response->status = 200;
-    head_begin(&response->head, 200, files->options.style);
+    response_begin(response, 200, files->options.style);
     listing_describe(format, &response->head);
     response_add_source(response, listing);
 }
@@ -287,8 +281,7 @@ static void answer_get(struct static_files *files, struct exchange *exchange,
 static void answer_options(const struct static_files *files,
                            struct response *response)
 {
-    response->status = 204;
-    head_begin(&response->head, 204, files->options.style);
+    response_begin(response, 204, files->options.style);
     buf_put_literal(&response->head, ALLOW_LINE);
     response_add_head(response);
 }

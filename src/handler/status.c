@@ -33,8 +33,7 @@ struct content {
 static void send_content(const struct status *status, struct response *response,
                          unsigned code, const struct content *content)
 {
-    response->status = (uint16_t)code;
-    head_begin(&response->head, code, &status->options.style);
+    response_begin(response, code, &status->options.style);
     head_field(&response->head, BYTES("Content-Type"), content->type);
     head_number(&response->head, BYTES("Content-Length"), content->body.len);
     buf_put(&response->head, content->fields);

@@ -105,8 +105,7 @@ void status_answer_events(struct status *status, struct exchange *exchange)
         status_fail(status, response, 500, BYTES(""));
         return;
     }
-    response->status = 200;
-    head_begin(&response->head, 200, &status->options.style);
+    response_begin(response, 200, &status->options.style);
     head_field(&response->head, BYTES("Content-Type"),
                BYTES("text/event-stream"));
     buf_put_literal(&response->head, STATUS_NO_STORE);

@@ -44,10 +44,10 @@ void text_source_init(struct text_source *text,
                                                struct buf *out),
                       void (*destroy)(struct text_source *text))
 {
-    *text = (struct text_source){
-        .source = {.next = next_text, .destroy = destroy_text},
-        .fill = fill,
-        .destroy = destroy};
+    *text = (struct text_source){.source = {.next = next_text,
+                                            .destroy = destroy_text},
+                                 .fill = fill,
+                                 .destroy = destroy};
     buf_init(&text->out, NULL, 0, BODY_TEXT_BYTES_MAX);
 }
 
@@ -149,8 +149,8 @@ struct source *chunk_source_create(struct source *inner)
         inner->destroy(inner);
         return NULL;
     }
-    *chunks = (struct chunk_source){
-        .source = {.next = next_chunk, .destroy = destroy_chunks},
-        .inner = inner};
+    *chunks = (struct chunk_source){.source = {.next = next_chunk,
+                                               .destroy = destroy_chunks},
+                                    .inner = inner};
     return &chunks->source;
 }

@@ -110,11 +110,11 @@ static struct bytes line_at(const struct buf *head, size_t at)
     return bytes_between(begin, feed ? feed + 1 : head->data + head->len);
 }
 
-void head_drop(struct buf *head, struct bytes name)
+void head_drop(struct buf *head, size_t from, struct bytes name)
 {
-    size_t kept = 0;
+    size_t kept = from;
 
-    for (size_t at = 0; at < head->len;) {
+    for (size_t at = from; at < head->len;) {
         struct bytes line = line_at(head, at);
 
         at += line.len;
@@ -136,13 +136,13 @@ static void put_line(struct buf *head, const struct head_edit *edit)
 }
 
 /* Whether head has a type that may become another. */
-static bool has_free_type(const struct buf *head)
+static bool has_free_type(const struct buf *head, size_t from)
 {
     static const struct bytes ranges = {"Content-Type: multipart/byteranges",
                                         34};
     bool has_type = false;
 
-    for (size_t at = 0; at < head->len;) {
+    for (size_t at = from; at < head->len;) {
         struct bytes line = line_at(head, at);
 
         at += line.len;
@@ -155,15 +155,16 @@ static bool has_free_type(const struct buf *head)
 }
 
 void head_edits_apply(const struct head_edits *edits, struct buf *head,
-                      bool keeps_type)
+                      size_t from, bool keeps_type)
 {
     for (size_t i = 0; i < edits->count; i++) {
         const struct head_edit *edit = &edits->edits[i];
 
-        if (is_type_field(edit->name) && (keeps_type || !has_free_type(head)))
+        if (is_type_field(edit->name) &&
+            (keeps_type || !has_free_type(head, from)))
             continue;
         if (edit->kind != HEAD_ADD)
-            head_drop(head, edit->name);
+            head_drop(head, from, edit->name);
         if (edit->kind != HEAD_REMOVE)
             put_line(head, edit);
     }

@@ -1,24 +1,6 @@
 #include "http/relay.h"
 
-#include "http/date.h"
 #include "http/relay_priv.h"
-
-static void put_status_line(const struct reply *reply, struct buf *out)
-{
-    buf_put_literal(out, "HTTP/1.1 ");
-    buf_put_number(out, reply->status);
-    buf_put_literal(out, " ");
-    buf_put(out, reply->reason);
-    buf_put_literal(out, "\r\n");
-}
-
-static void put_date(const struct now *now, struct buf *out)
-{
-    char date[DATE_LEN];
-
-    date_format(now->wall_s, date);
-    head_field(out, BYTES("Date"), (struct bytes){date, sizeof(date)});
-}
 
 /* Ours is the one that logs know. */
 static bool is_own_id(const struct relay *relay, struct bytes name)
@@ -47,17 +29,16 @@ static bool goes_on(const struct relay *relay, const struct field *field,
     }
 }
 
-/* Status line, end-to-end fields, Via. */
-static bool put_head(const struct relay *relay, const struct request *request,
-                     const struct reply *reply, bool sends_trailer,
-                     struct buf *out)
+/* End-to-end fields, Via. */
+static bool put_fields(const struct relay *relay, const struct request *request,
+                       const struct reply *reply, bool sends_trailer,
+                       struct buf *out)
 {
     const struct field *end = reply->fields + reply->field_count;
     struct nominated nominated;
 
     if (!relay_read_nominated(&nominated, reply->fields, reply->field_count))
         return false;
-    put_status_line(reply, out);
     for (const struct field *field = reply->fields; field < end; field++)
         if (goes_on(relay, field, &nominated, sends_trailer))
             relay_put_reply_field(relay, request, field, out);
@@ -74,32 +55,26 @@ enum relay_verdict relay_interim(const struct relay *relay,
     if (switches && (!relay_upgrades(relay, request) ||
                      !bytes_ieq(reply->upgrade, relay->upgrade)))
         return RELAY_BAD_SWITCH;
-    if (!put_head(relay, request, reply, false, out))
+    if (!put_fields(relay, request, reply, false, out))
         return RELAY_BAD_CONNECTION;
     if (switches) {
         if (relay->request_id.len > 0) /* no other head follows */
             head_field(out, BYTES(RELAY_ID_FIELD), relay->request_id);
         head_field(out, BYTES("Upgrade"), relay->upgrade);
-        buf_put_literal(out, "Connection: upgrade\r\n");
     }
-    buf_put_literal(out, "\r\n");
     return out->failed ? RELAY_TOO_LARGE : RELAY_DONE;
 }
 
 enum relay_verdict relay_reply(const struct relay *relay,
                                const struct request *request,
-                               const struct reply *reply,
-                               const struct response_style *style,
-                               struct buf *head)
+                               const struct reply *reply, struct buf *head)
 {
     enum body_framing framing = reply_framing(reply, request->method);
 
-    if (!put_head(relay, request, reply,
-                  framing == BODY_CHUNKED && relay_takes_trailers(request),
-                  head))
+    if (!put_fields(relay, request, reply,
+                    framing == BODY_CHUNKED && relay_takes_trailers(request),
+                    head))
         return RELAY_BAD_CONNECTION;
-    if (!reply_find(reply, FIELD_DATE)) /* RFC 9110 6.6.1 */
-        put_date(style->now, head);
     if (framing == BODY_NONE && reply->has_length && reply->status != 204)
         head_number(head, BYTES("Content-Length"), reply->content_length);
     return head->failed ? RELAY_TOO_LARGE : RELAY_DONE;

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "http/date.h"
 #include "http/error_page.h"
 #include "http/status.h"
 
@@ -14,7 +13,12 @@ void response_init(struct response *response)
     response->status = 0;
     response->persists = false;
     response->is_head = false;
-    response->is_http10 = false;
+    response->has_head = false;
+    response->is_borrowed = false;
+    response->is_framed = false;
+    response->has_date = false;
+    response->has_phrase = false;
+    response->is_unsized = false;
     response->has_length = false;
     response->has_ended = false;
     response->is_timed = false;
@@ -43,6 +47,7 @@ void response_init(struct response *response)
     response->head_copy = NULL;
     buf_init(&response->head, response->head_inline,
              sizeof(response->head_inline), RESPONSE_HEAD_BYTES_MAX);
+    response->head.len = RESPONSE_HEADROOM;
 }
 
 static void drop_body(struct response *response)
@@ -64,26 +69,46 @@ void response_fini(struct response *response)
     buf_fini(&response->head);
 }
 
-/* --- Writing a head ----------------------------------------------------- */
+/* --- Writing fields ------------------------------------------------------ */
 
-void head_begin(struct buf *head, unsigned status,
-                const struct response_style *style)
+void head_put_style(struct buf *head, const struct response_style *style)
 {
-    char *date;
-
-    buf_put_literal(head, "HTTP/1.1 ");
-    buf_put_number(head, status);
-    buf_put_literal(head, " ");
-    buf_put(head, status_reason(status));
-    buf_put_literal(head, "\r\nDate: ");
-    date = buf_reserve(head, DATE_LEN);
-    if (date) {
-        date_format(style->now->wall_s, date);
-        head->len += DATE_LEN;
-    }
     if (style->server_field)
-        buf_put_literal(head, "\r\nServer: sprintd");
-    buf_put_literal(head, "\r\nX-Content-Type-Options: nosniff\r\n");
+        buf_put_literal(head, "Server: sprintd\r\n");
+    buf_put_literal(head, "X-Content-Type-Options: nosniff\r\n");
+}
+
+void response_begin(struct response *response, unsigned status,
+                    const struct response_style *style)
+{
+    response->status = (uint16_t)status;
+    head_put_style(&response->head, style);
+}
+
+void response_begin_relayed(struct response *response, unsigned status,
+                            struct bytes phrase)
+{
+    struct buf *head = &response->head;
+
+    assert(response->bytes_left == 0 && !response->has_head);
+    response->status = (uint16_t)status;
+    response->part_count = response->part_at = 0;
+    response->bytes_sent = response->body_bytes = 0;
+    head->len = RESPONSE_HEADROOM;
+    response->has_phrase = phrase.len <= RESPONSE_PHRASE_MAX;
+    if (!response->has_phrase || phrase.len == 0)
+        phrase.len = 0;
+    else
+        memcpy(head->data, phrase.data, phrase.len);
+    response->phrase_len = (uint8_t)phrase.len;
+}
+
+void response_begin_edited(struct response *response, unsigned status,
+                           struct bytes fields)
+{
+    response->status = (uint16_t)status;
+    buf_put(&response->head, fields);
+    response->is_edited = true;
 }
 
 void head_field(struct buf *head, struct bytes name, struct bytes value)
@@ -102,21 +127,6 @@ void head_number(struct buf *head, struct bytes name, uint64_t value)
     buf_put_literal(head, "\r\n");
 }
 
-struct bytes head_end(const struct response *response)
-{
-    if (!response->persists)
-        return BYTES("Connection: close\r\n\r\n");
-    if (response->is_http10)
-        return BYTES("Connection: keep-alive\r\n\r\n");
-    return BYTES("\r\n");
-}
-
-void response_take_head(struct response *response, struct bytes head)
-{
-    buf_put(&response->head, head);
-    response->is_edited = true;
-}
-
 void response_put_extra(struct response *response, struct bytes piece)
 {
     assert(response->extra_count < RESPONSE_EXTRA_MAX);
@@ -128,18 +138,31 @@ static void edit_head(struct response *response)
     struct buf *head = &response->head;
 
     if (response->edits && !response->is_edited)
-        head_edits_apply(response->edits, head, response->is_error);
+        head_edits_apply(response->edits, head, RESPONSE_HEADROOM,
+                         response->is_error);
     if (response->own_edits)
-        head_edits_apply(response->own_edits, head, response->is_error);
+        head_edits_apply(response->own_edits, head, RESPONSE_HEADROOM,
+                         response->is_error);
     response->is_edited = true;
     for (unsigned i = 0; i < response->extra_count; i++)
         buf_put(head, response->extra[i]);
     buf_put(head, response->id_line);
 }
 
+static bool end_fields(struct response *response)
+{
+    struct buf *head = &response->head;
+
+    response->fields_end = (uint32_t)head->len;
+    if (!buf_reserve(head, RESPONSE_TAILROOM))
+        return false;
+    head->len += RESPONSE_TAILROOM;
+    return !head->failed;
+}
+
 /* Blanks behind a value are not part of it (RFC 9112 5), so there is room
  * for whatever will be known when the head leaves. */
-void response_end_head(struct response *response)
+bool response_end_head(struct response *response)
 {
     struct buf *head = &response->head;
     char *value;
@@ -155,9 +178,7 @@ void response_end_head(struct response *response)
         }
         buf_put_literal(head, "\r\n");
     }
-    buf_put(head, head_end(response));
-    response->head_bytes = (uint32_t)head->len;
-    response_keep_head(response);
+    return end_fields(response);
 }
 
 void response_set_timing(struct response *response, struct bytes value)
@@ -212,14 +233,46 @@ void response_add_file(struct response *response, enum part_kind kind, int fd,
                                               .len = len});
 }
 
+void response_lay_head(struct response *response)
+{
+    uint64_t len = response->fields_end - RESPONSE_HEADROOM;
+
+    assert(response->part_count == 0);
+    response->has_head = true;
+    response->parts[response->part_count++] = part_of_memory((struct bytes){
+        response->head.data + RESPONSE_HEADROOM, len});
+    response->bytes_left += len;
+}
+
+void response_break_off(struct response *response)
+{
+    response->status = 500;
+    response->persists = false;
+    response->part_count = response->part_at = 0;
+    response->bytes_left = 0;
+    response->head.failed = true;
+}
+
 void response_add_head(struct response *response)
 {
-    response_end_head(response);
-    response_add_memory(response, buf_bytes(&response->head));
-    if (response->head.failed) {
-        response->status = 500;
-        response->persists = false;
-    }
+    if (response_end_head(response))
+        response_lay_head(response);
+    else
+        response_break_off(response);
+}
+
+void response_add_bare_head(struct response *response)
+{
+    if (end_fields(response))
+        response_lay_head(response);
+    else
+        response_break_off(response);
+}
+
+void response_borrow_head(struct response *response, struct bytes head)
+{
+    response->has_head = response->is_borrowed = true;
+    response_add_memory(response, head);
 }
 
 /* --- Whole answers ------------------------------------------------------ */
@@ -229,7 +282,6 @@ static void restart(struct response *response)
 {
     bool persists = response->persists;
     bool is_head = response->is_head;
-    bool is_http10 = response->is_http10;
     bool is_timed = response->is_timed;
     uint8_t extra_count = response->extra_count; /* extra itself stays */
     const struct head_edits *edits = response->edits;
@@ -242,7 +294,6 @@ static void restart(struct response *response)
     response_init(response);
     response->persists = persists;
     response->is_head = is_head;
-    response->is_http10 = is_http10;
     response->is_timed = is_timed;
     response->extra_count = extra_count;
     response->edits = edits;
@@ -262,24 +313,31 @@ static void make_short(struct response *response, unsigned status,
                        struct bytes extra_fields, const struct short_body *body,
                        const struct response_style *style)
 {
+    struct buf *head = &response->head;
+    size_t text_at = 0;
+
     restart(response);
-    response->status = (uint16_t)status;
     response->is_error = body->is_error;
-    head_begin(&response->head, status, style);
-    buf_put(&response->head, extra_fields);
-    head_field(&response->head, BYTES("Content-Type"), body->type);
-    head_number(&response->head, BYTES("Content-Length"), body->text.len);
-    response_end_head(response);
-    if (!response->is_head) {
-        response->body_bytes = body->text.len;
-        buf_put(&response->head, body->text);
+    response_begin(response, status, style);
+    buf_put(head, extra_fields);
+    head_field(head, BYTES("Content-Type"), body->type);
+    head_number(head, BYTES("Content-Length"), body->text.len);
+    if (response_end_head(response) && !response->is_head) {
+        text_at = head->len;
+        buf_put(head, body->text);
     }
-    response_add_memory(response, buf_bytes(&response->head));
-    if (response->head.failed) { /* no memory even for this: just close */
+    if (head->failed) { /* no memory even for this: just close */
         restart(response);
         response->status = (uint16_t)status;
         response->persists = false;
+        return;
     }
+    response_lay_head(response);
+    if (response->is_head)
+        return;
+    response->body_bytes = body->text.len;
+    response_add_memory(response, bytes_between(head->data + text_at,
+                                                head->data + head->len));
 }
 
 void response_make_error(struct response *response, unsigned status,
@@ -317,20 +375,19 @@ void response_make_error_text(struct response *response, unsigned status,
 bool response_replace_body(struct response *response, struct bytes type,
                            uint64_t length)
 {
-    static const struct bytes gone[] = {{"Content-Type", 12},
-                                        {"Content-Length", 14},
-                                        {"Connection", 10},
-                                        {"Server-Timing", 13}};
+    static const struct bytes gone[] = {
+        {"Content-Type", 12}, {"Content-Length", 14}, {"Server-Timing", 13}};
     struct buf *head = &response->head;
 
     assert(response->is_error && response->bytes_sent == 0);
-    head->len = response->head_bytes - 2; /* without the empty line */
+    head->len = response->fields_end;
     for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
-        head_drop(head, gone[i]);
+        head_drop(head, RESPONSE_HEADROOM, gone[i]);
     head_field(head, BYTES("Content-Type"), type);
     head_number(head, BYTES("Content-Length"), length);
     response->part_count = response->part_at = 0;
     response->bytes_left = 0;
+    response->has_head = false;
     response->timing_at = 0;
     response->extra_count = 0;
     response->id_line.len = 0;

@@ -15,14 +15,7 @@ static void add_head_and_source(struct response *response,
 
 void response_add_source(struct response *response, struct source *source)
 {
-    if (response->is_http10) {
-        response->persists = false;
-    } else {
-        head_field(&response->head, BYTES("Transfer-Encoding"),
-                   BYTES("chunked"));
-        if (source && !(source = chunk_source_create(source)))
-            response->head.failed = true;
-    }
+    response->is_unsized = true;
     add_head_and_source(response, source);
 }
 
