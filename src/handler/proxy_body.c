@@ -150,12 +150,12 @@ static struct answer take_interim(struct transfer *transfer)
 
 static struct answer look(struct transfer *transfer)
 {
-    if (transfer->interim_status != 0)
-        return take_interim(transfer);
-    if (!transfer->has_reply)
-        resume(transfer); /* it was the interim response that had to go first */
+    if (transfer->interim_status == 0 && !transfer->has_reply)
+        resume(transfer); /* another interim response had to go first */
     if (transfer->in)
         transfer_digest(transfer);
+    if (transfer->interim_status != 0)
+        return take_interim(transfer);
     if (transfer->is_open && transfer->has_reply)
         transfer_watch(transfer); /* it is the body now that may be slow */
     if (!transfer->is_answered && !transfer->fault)
