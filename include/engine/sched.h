@@ -1,5 +1,6 @@
 /*
- * sched - decides which waiting response may send next.
+ * sched - decides which connection may send next: the one whose response has
+ *         the smallest key.
  *
  *   srpt  fewest bytes left first (Schrage, "A proof of the optimality of the
  *         shortest remaining processing time discipline", 1968), with a bound
@@ -34,8 +35,24 @@
  * scheduling for job size distributions with high variance", SIGMETRICS
  * 2003).
  *
- * Invariant: an item is queued exactly while its response has something to
- *            send, its socket takes more, and no one else is sending it.
+ * Two levels. An item stands for a connection, not for a response: its bytes
+ * are those of the connection's candidate (engine/protocol.h), which is the one
+ * with the smallest key of all that it could send now. HTTP/1 has one candidate,
+ * its pipeline. A protocol with streams keeps a heap of them by the same key
+ * inside, and puts its item back with another number of bytes when the smallest
+ * becomes another.
+ *
+ * Claim: the order over all candidates of all connections is that of their keys.
+ * Proof: the top of the heap has the smallest of the smallest keys of all
+ * connections, and that is the smallest of all. So a connection gains nothing by
+ * opening more streams: each of them waits as if it were a connection of its
+ * own; nor by calling one urgent, which orders a connection's own streams and
+ * changes no key. A socket that takes no more is one removal, whatever waits
+ * behind it.
+ *
+ * Invariant: an item is queued exactly while its connection has something to
+ *            send, its socket takes more, and no one else is sending it; its
+ *            key is that of its candidate.
  * Thread:    one per worker, used by that worker only; no locks.
  * Owns:      the queue, never the items; they live inside their connection.
  */
