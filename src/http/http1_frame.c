@@ -105,7 +105,7 @@ static void surround_head(struct response *response, struct bytes end,
 
     buf_init(&front, storage, sizeof(storage), sizeof(storage));
     put_status_line(&front, response->status, phrase_of(response));
-    if (!response->has_date)
+    if (!response->has_date && response->status >= 200)
         put_date(&front, now);
     assert(!front.failed && end.len <= RESPONSE_TAILROOM);
     memcpy(response->head.data + RESPONSE_HEADROOM - front.len, front.data,
