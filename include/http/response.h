@@ -188,8 +188,10 @@ void response_add_bare_head(struct response *response);
 MUST_USE bool response_end_head(struct response *response);
 void response_lay_head(struct response *response);
 
-/* Adds a head that a cache has made. */
-void response_borrow_head(struct response *response, struct bytes head);
+/* Adds a head of head_len bytes that a cache has made. Behind it block has an
+ * empty line, and may have the body. */
+void response_borrow_head(struct response *response, struct bytes block,
+                          size_t head_len);
 
 /* Adds the head, and a body whose length is not known. Takes source over, which
  * is NULL at most for HEAD; it is destroyed where none is sent. */

@@ -3,24 +3,7 @@
 #include "base/now.h"
 #include "engine/h1_priv.h"
 #include "handler/bad_request.h"
-#include "http/http1_frame.h"
 #include "observe/profile.h"
-
-/* --- Framing --------------------------------------------------------------- */
-
-/* Of what was no request nothing is known. */
-static bool speaks_http10(const struct exchange *exchange)
-{
-    return exchange->request.minor == 0 &&
-           exchange->request.method_name.len > 0;
-}
-
-void h1_frame(const struct h1 *h1, struct exchange *exchange)
-{
-    if (!exchange->pending)
-        http1_frame(&exchange->response, speaks_http10(exchange),
-                    h1_context(h1)->now);
-}
 
 /* --- What comes in beside an answer --------------------------------------- */
 
@@ -136,8 +119,9 @@ void h1_heed(struct h1 *h1, const struct exchange *exchange)
     if (exchange->response.persists)
         return;
     h1->is_closing = true;
-    session_decide_end(&h1->session, speaks_http10(exchange) ? CONN_END_CLIENT
-                                                             : CONN_END_ERROR);
+    session_decide_end(&h1->session, h1_speaks_http10(exchange)
+                                         ? CONN_END_CLIENT
+                                         : CONN_END_ERROR);
 }
 
 void h1_put(struct h1 *h1, struct exchange *exchange)

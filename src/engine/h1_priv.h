@@ -15,6 +15,7 @@
 #include "http/body_reader.h"
 #include "http/exchange.h"
 #include "http/http1.h"
+#include "http/http1_frame.h"
 
 enum {
     /* A whole head behind some empty lines, and always room for a body. */
@@ -74,6 +75,21 @@ static inline struct exchange *h1_first(const struct h1 *h1)
     return OWNER_OF(h1->exchanges.next, struct exchange, link);
 }
 
+/* Of what was no request nothing is known. */
+static inline bool h1_speaks_http10(const struct exchange *exchange)
+{
+    return exchange->request.minor == 0 &&
+           exchange->request.method_name.len > 0;
+}
+
+/* Frames the response, once it is made. */
+static inline void h1_frame(const struct h1 *h1, struct exchange *exchange)
+{
+    if (!exchange->pending)
+        http1_frame(&exchange->response, h1_speaks_http10(exchange),
+                    h1_context(h1)->now);
+}
+
 /* All that came has been taken. */
 static inline bool h1_is_drained(const struct h1 *h1)
 {
@@ -111,9 +127,6 @@ void h1_answer(struct h1 *h1, struct exchange *exchange);
 /* Puts a refusal there. */
 void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
                        enum reason reason);
-
-/* Frames the response, once it is made. */
-void h1_frame(const struct h1 *h1, struct exchange *exchange);
 
 /* Puts an answered exchange at the end of the pipeline. */
 void h1_put(struct h1 *h1, struct exchange *exchange);

@@ -1,6 +1,5 @@
 #include "base/now.h"
 #include "engine/h1_priv.h"
-#include "http/http1_frame.h"
 #include "observe/profile.h"
 
 struct candidate h1_candidate(const struct session *session)

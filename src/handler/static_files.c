@@ -89,9 +89,16 @@ static void send_whole(const struct static_files *files,
     if (response_is_special(response)) {
         send_special(files, response, entry, head);
     } else {
+        struct bytes block = {head.data, head.len + 2};
+
         response->status = 200;
-        response_borrow_head(response, head);
-        add_whole_body(files, response, entry);
+        if (entry->is_snapshot) { /* head and body lie side by side */
+            block.len += response->body_bytes;
+            response_borrow_head(response, block, head.len);
+        } else {
+            response_borrow_head(response, block, head.len);
+            add_whole_body(files, response, entry);
+        }
     }
     set_origin(response, entry);
 }

@@ -63,27 +63,27 @@ static struct bytes end_of(const struct response *response, bool is_http10)
 
 /* --- A cached head --------------------------------------------------------- */
 
-/* Behind it stands an empty line, and perhaps the body, which leave with it
- * where nothing else comes between. */
+/* Puts another end in the place of the empty line, which is the one that most
+ * replies have. */
 static void end_cached_head(struct response *response, struct bytes end)
 {
     struct part *head = &response->parts[0];
-    struct part *body = &response->parts[1];
+    struct part rest = *head;
 
-    response->bytes_left += end.len;
-    response->head_bytes = (uint32_t)(head->len + end.len);
-    if (end.len > 2) {
-        memmove(body + 1, body, (response->part_count - 1u) * sizeof(*body));
-        *body = part_of_memory(end);
-        response->part_count++;
+    if (end.len == 2)
         return;
-    }
-    head->len += end.len;
-    if (response->part_count == 2 && body->kind == PART_MEMORY &&
-        body->at.memory == head->at.memory + head->len) {
-        head->len += body->len;
-        response->part_count = 1;
-    }
+    rest.at.memory += response->head_bytes;
+    rest.len -= response->head_bytes;
+    head->len = response->head_bytes - 2;
+    response->bytes_left += end.len - 2;
+    response->head_bytes += (uint32_t)end.len - 2;
+    memmove(head + 2, head + 1, (response->part_count - 1u) * sizeof(*head));
+    head[1] = part_of_memory(end);
+    response->part_count++;
+    if (rest.len == 0)
+        return;
+    head[2] = rest; /* it was all there was */
+    response->part_count++;
 }
 
 /* --- A head of the response's own ------------------------------------------ */
@@ -137,13 +137,11 @@ static bool frame_body(struct response *response, bool is_http10)
     return response->source || response->is_head || is_http10;
 }
 
-void http1_frame(struct response *response, bool is_http10,
-                 const struct now *now)
+void http1_frame_rest(struct response *response, bool is_http10,
+                      const struct now *now)
 {
     struct bytes end;
 
-    if (response->is_framed || !response->has_head)
-        return;
     response->is_framed = true;
     if (!frame_body(response, is_http10)) {
         response_break_off(response);

@@ -269,10 +269,12 @@ void response_add_bare_head(struct response *response)
         response_break_off(response);
 }
 
-void response_borrow_head(struct response *response, struct bytes head)
+void response_borrow_head(struct response *response, struct bytes block,
+                          size_t head_len)
 {
     response->has_head = response->is_borrowed = true;
-    response_add_memory(response, head);
+    response->head_bytes = (uint32_t)head_len + 2;
+    response_add_memory(response, block);
 }
 
 /* --- Whole answers ------------------------------------------------------ */
