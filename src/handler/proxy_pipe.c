@@ -11,11 +11,18 @@ enum { PIPED_BYTES_MIN = 65536 };
 
 /* --- Having one ---------------------------------------------------------- */
 
+/* Whether the client knows the length, or waits for the close. All others get
+ * frames, which are put around what lies in memory. */
+static bool goes_as_it_comes(const struct exchange *exchange)
+{
+    return exchange->response.has_length || exchange->request.minor == 0;
+}
+
 /* What comes next goes to the client as it comes, and there is much of it. */
 static bool is_worth_it(const struct transfer *transfer)
 {
     return transfer->is_answered && !transfer->is_tunnel &&
-           transfer->exchange->response.has_length &&
+           goes_as_it_comes(transfer->exchange) &&
            body_reader_plain(&transfer->reader) >= PIPED_BYTES_MIN;
 }
 
