@@ -4,17 +4,10 @@
 #ifndef UNIT_ASKED_H
 #define UNIT_ASKED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "http/exchange.h"
 #include "http/http1.h"
+#include "sent.h"
 
 static const struct now now = {.wall_s = 784111777};
 static const struct response_style style = {.now = &now};
@@ -25,6 +18,14 @@ static struct exchange exchange;
 #define BEGIN                                 \
     "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" \
     "X-Content-Type-Options: nosniff\r\n"
+
+/* The exchange is over, as a connection ends it. */
+static inline void leave(void)
+{
+    exchange_fini(&exchange);
+    exchange.sink = NULL;
+    response_init(&exchange.response);
+}
 
 /* Reads the request, which has to be one; its answer begins. */
 static inline void ask(const char *line, const char *fields)
@@ -38,31 +39,24 @@ static inline void ask(const char *line, const char *fields)
                        line, fields);
 
     assert_in_range(len, 1, sizeof(text) - 1);
-    response_fini(response);
+    leave();
     if (http1_parse(&progress, text, (size_t)len, &exchange.request, &used,
                     &reason) != HTTP1_DONE)
         fail_msg("'%s' is refused: %s", text, reason_word(reason).data);
-    response_init(response);
     response->persists = true;
     response->is_head = exchange.request.method == METHOD_HEAD;
 }
 
-/* All of the answer, which has no files in it; until the next call. */
+/* All of the answer, which has no files in it, and is ready; until the next
+ * call. */
 static inline const char *answer_text(void)
 {
     static char text[200000];
     const struct response *response = &exchange.response;
-    size_t len = 0;
 
-    for (unsigned i = response->part_at; i < response->part_count; i++) {
-        const struct part *part = &response->parts[i];
-
-        assert_int_equal(part->kind, PART_MEMORY);
-        assert_true(len + part->len < sizeof(text));
-        memcpy(text + len, part->at.memory, part->len);
-        len += part->len;
-    }
-    text[len] = '\0';
+    assert_true(sent_look(&exchange, &now));
+    assert_true(sent_is_memory(response));
+    sent_copy(response, text, sizeof(text));
     return text;
 }
 
@@ -94,7 +88,7 @@ static inline int begin_asking(void **state)
 static inline int end_asking(void **state)
 {
     (void)state;
-    response_fini(&exchange.response);
+    leave();
     return 0;
 }
 

@@ -8,13 +8,10 @@
 #include "handler/static_files.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #include "../place.h"
 #include "http/http1.h"
+#include "sent.h"
 
 enum { LARGE_BYTES = 50000, MODIFIED_S = 784111777 };
 
@@ -106,7 +103,7 @@ static inline int tear_down(void **state)
 /* --- Asking ------------------------------------------------------------------------ */
 
 /* An answer: text is all of it, body where the head has ended. */
-struct answer {
+struct whole_answer {
     unsigned status; /* when text is empty: refused as no request */
     bool persists;
     uint64_t body_bytes;
@@ -115,29 +112,7 @@ struct answer {
     char text[2 * LARGE_BYTES];
 };
 
-static struct answer answer;
-
-/* Appends what the parts stand for. */
-static inline size_t collect(struct response *response, char *to, size_t room)
-{
-    size_t len = 0;
-
-    for (unsigned i = response->part_at; i < response->part_count; i++) {
-        const struct part *part = &response->parts[i];
-
-        assert_in_range(part->len, 1, room - len - 1);
-        if (part->kind == PART_MEMORY)
-            memcpy(to + len, part->at.memory, part->len);
-        else
-            assert_int_equal(pread(part->fd, to + len, part->len,
-                                   (off_t)part->at.offset),
-                             part->len);
-        len += part->len;
-    }
-    assert_int_equal(len, response->bytes_left);
-    response_advance(response, response->bytes_left);
-    return len;
-}
+static struct whole_answer answer;
 
 static inline void ask_as(const char *request, bool persists)
 {
@@ -150,7 +125,7 @@ static inline void ask_as(const char *request, bool persists)
     size_t used;
     size_t len;
 
-    answer = (struct answer){.body = answer.text};
+    answer = (struct whole_answer){.body = answer.text};
     if (http1_parse(&progress, request, strlen(request), &exchange.request,
                     &used, &reason) != HTTP1_DONE) {
         /* It does not even come to the handler. */
@@ -161,20 +136,20 @@ static inline void ask_as(const char *request, bool persists)
     response->persists = persists;
     response->edits = edits;
     response->is_head = exchange.request.method == METHOD_HEAD;
-    response->is_http10 = exchange.request.minor == 0;
     if (path_clean(exchange.request.path, clean, &exchange.path))
         handler.answer(handler.self, &exchange, exchange.path.clean);
     else
         fail_msg("that path leads to no handler: %s", request);
+    assert_true(sent_look(&exchange, &now));
     answer.status = response->status;
     answer.persists = response->persists;
     answer.body_bytes = response->body_bytes;
-    len = collect(response, answer.text, sizeof(answer.text));
-    while (response->stream) {
-        assert_true(response_refill(response));
-        len += collect(response, answer.text + len, sizeof(answer.text) - len);
+    len = sent_take(response, answer.text, sizeof(answer.text));
+    while (!exchange_is_done(&exchange)) {
+        assert_int_equal(sent_step(&exchange, &now), SENT_ON);
+        len += sent_take(response, answer.text + len,
+                         sizeof(answer.text) - len);
     }
-    answer.text[len] = '\0';
     answer.body = answer.text + response->head_bytes;
     answer.body_len = len - response->head_bytes;
     assert_in_range(response->head_bytes, 4, len);

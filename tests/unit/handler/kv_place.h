@@ -373,16 +373,6 @@ static inline void on_wake(struct exchange *woken)
     wakes++;
 }
 
-/* The exchange is over, as a connection ends it. */
-static inline void kv_leave(void)
-{
-    if (exchange.sink)
-        exchange.sink->destroy(exchange.sink);
-    exchange.sink = NULL;
-    response_fini(&exchange.response);
-    response_init(&exchange.response);
-}
-
 /* Sends a request up to where it is answered, or waits. body may be NULL; it
  * comes in pieces of step bytes. */
 static inline void kv_begin(const char *line, const char *fields,
@@ -391,7 +381,6 @@ static inline void kv_begin(const char *line, const char *fields,
     struct handler handler = kv_handler(kv);
     char all[8192];
 
-    kv_leave();
     if (body.data && !strstr(fields, "Transfer-Encoding"))
         snprintf(all, sizeof(all), "%sContent-Length: %zu\r\n", fields,
                  body.len);
@@ -421,25 +410,15 @@ static inline const char *kv_finish(void)
     struct response *response = &exchange.response;
     size_t len = 0;
 
+    sent_look(&exchange, &now);
     for (;;) {
-        size_t more = 0;
-
-        for (unsigned i = response->part_at; i < response->part_count; i++) {
-            const struct part *part = &response->parts[i];
-
-            assert_int_equal(part->kind, PART_MEMORY);
-            assert_true(len + more + part->len < sizeof(text));
-            memcpy(text + len + more, part->at.memory, part->len);
-            more += part->len;
-        }
-        response_advance(response, more);
-        len += more;
-        if (!response->stream)
+        assert_true(sent_is_memory(response));
+        len += sent_take(response, text + len, sizeof(text) - len);
+        if (exchange_is_done(&exchange))
             break;
         kv_answer();
-        assert_true(response_refill(response));
+        assert_int_not_equal(sent_step(&exchange, &now), SENT_FAILED);
     }
-    text[len] = '\0';
     return text;
 }
 
@@ -456,21 +435,9 @@ static inline const char *kv_unchunk(const char *text)
 {
     static char out[1 << 20];
     const char *at = strstr(text, "\r\n\r\n");
-    size_t len = 0;
 
     assert_non_null(at);
-    at += 4;
-    for (;;) {
-        char *end;
-        size_t size = strtoul(at, &end, 16);
-
-        if (size == 0)
-            break;
-        memcpy(out + len, end + 2, size);
-        len += size;
-        at = end + 2 + size + 2;
-    }
-    out[len] = '\0';
+    sent_unchunk(at + 4, out);
     return out;
 }
 
@@ -492,7 +459,7 @@ static inline const char *kv_unchunk(const char *text)
 
 static inline void kv_renew(void)
 {
-    kv_leave(); /* no exchange outlives its kv */
+    leave(); /* no exchange outlives its kv */
     kv_destroy(kv);
     kv = kv_create(&kv_options);
     assert_non_null(kv);
@@ -525,7 +492,7 @@ static inline int kv_set_up(void **state)
 static inline int kv_tear_down(void **state)
 {
     (void)state;
-    kv_leave();
+    leave();
     kv_destroy(kv);
     kv = NULL;
     assert_int_equal(kv_bodies.taken, 0);

@@ -24,8 +24,6 @@
 #include "handler/listing.h"
 #include "json_check.h"
 
-enum { PREFIX_BYTES = 10 }; /* the response leaves room for a chunk's head */
-
 /* --- System calls that fail, or tell what a test wants them to ------------ */
 
 static int stats;               /* calls of fstatat since the last fill */
@@ -184,33 +182,39 @@ static inline void make_directory(const struct place *place, const char *name)
 
 /* --- Whole listings ------------------------------------------------------- */
 
-/* The text of a listing to its end, or NULL when it breaks off. Whatever is
- * listed, no fill may do more than its share. */
-static inline char *read_all(struct stream *stream)
+/* The next piece, which is all of a fill. Whatever is listed, none may do more
+ * than its share. */
+static inline struct piece pull(struct source *source)
+{
+    const struct text_source *filled = (const struct text_source *)source;
+    struct piece piece;
+
+    stats = 0;
+    piece = source->next(source, UINT64_MAX);
+    assert_int_not_equal(piece.state, PIECE_LATER);
+    assert_int_equal(piece.part.kind, PART_MEMORY);
+    assert_in_range(piece.part.len, 0, BODY_PIECE_BYTES);
+    assert_in_range(filled->out.len, 0, BODY_PIECE_BYTES);
+    assert_false(filled->out.failed && piece.state != PIECE_FAILED);
+    assert_in_range(stats, 0, 64);
+    return piece;
+}
+
+/* The text of a listing to its end, or NULL when it breaks off. */
+static inline char *read_all(struct source *source)
 {
     struct buf text;
-    struct buf out;
-    int more;
+    struct piece piece;
 
     buf_init(&text, NULL, 0, SIZE_MAX / 2);
-    buf_init(&out, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
-    assert_non_null(buf_reserve(&out, PREFIX_BYTES + RESPONSE_STREAM_BYTES));
     do {
-        out.len = PREFIX_BYTES;
-        stats = 0;
-        more = stream->fill(stream, &out);
-        assert_in_range(more + 1, 0, 2);
-        assert_in_range(out.len - PREFIX_BYTES, 0, RESPONSE_STREAM_BYTES);
-        assert_in_range(stats, 0, 64);
-        assert_false(out.failed && more >= 0);
-        buf_put(&text, (struct bytes){out.data + PREFIX_BYTES,
-                                      out.len - PREFIX_BYTES});
-    } while (more > 0);
-    stream->destroy(stream);
-    buf_fini(&out);
+        piece = pull(source);
+        buf_put(&text, (struct bytes){piece.part.at.memory, piece.part.len});
+    } while (piece.state == PIECE_MORE);
+    source->destroy(source);
     buf_put(&text, (struct bytes){"", 1});
     assert_false(text.failed);
-    if (more == 0)
+    if (piece.state == PIECE_END)
         return text.data;
     buf_fini(&text);
     return NULL;
@@ -219,12 +223,12 @@ static inline char *read_all(struct stream *stream)
 static inline char *list_path(const struct place *place, const char *path,
                               enum listing_format format, bool show_hidden)
 {
-    struct stream *stream = listing_open(&place->root, bytes_of(path), format,
+    struct source *source = listing_open(&place->root, bytes_of(path), format,
                                          show_hidden);
     char *text;
 
-    assert_non_null(stream);
-    text = read_all(stream);
+    assert_non_null(source);
+    text = read_all(source);
     assert_non_null(text);
     if (format == LISTING_JSON && !json_is_valid(text))
         fail_msg("not JSON: %s", text);

@@ -6,17 +6,13 @@
 #ifndef UNIT_STATUS_PLACE_H
 #define UNIT_STATUS_PLACE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../observe/json.h"
 #include "../observe/sample_stats.h"
 #include "handler/status.h"
 #include "http/http1.h"
+#include "sent.h"
 
 /* --- Memory that runs out ---------------------------------------------------- */
 
@@ -89,34 +85,15 @@ static inline int tear_down(void **state)
 
 /* --- Asking ---------------------------------------------------------------------- */
 
-struct answer {
+struct whole_answer {
     unsigned status;
     bool persists;
     size_t len; /* of the body */
-    const char *body;
+    char *body;
     char text[ANSWER_MAX];
 };
 
-static struct answer answer;
-
-/* Appends what the parts hold. */
-static inline void collect(struct response *response)
-{
-    size_t len = (size_t)(answer.body - answer.text) + answer.len;
-
-    for (unsigned i = response->part_at; i < response->part_count; i++) {
-        const struct part *part = &response->parts[i];
-
-        assert_int_equal(part->kind, PART_MEMORY);
-        assert_in_range(part->len, 1, ANSWER_MAX - len - 1);
-        memcpy(answer.text + len, part->at.memory, part->len);
-        len += part->len;
-    }
-    answer.text[len] = '\0';
-    answer.body = answer.text + response->head_bytes;
-    answer.len = len - response->head_bytes;
-    response_advance(response, response->bytes_left);
-}
+static struct whole_answer answer;
 
 /* rest is what the router leaves of the path. */
 static inline void ask_at(struct exchange *exchange, const char *host,
@@ -142,9 +119,11 @@ static inline void ask_at(struct exchange *exchange, const char *host,
     exchange->response.is_head = strcmp(method, "HEAD") == 0;
     assert_true(path_clean(exchange->request.path, clean, &exchange->path));
     handler.answer(handler.self, exchange, bytes_of(rest));
-    answer.body = answer.text;
-    answer.len = 0;
-    collect(&exchange->response);
+    assert_true(sent_look(exchange, &now));
+    assert_true(sent_is_memory(&exchange->response));
+    answer.len = sent_take(&exchange->response, answer.text, ANSWER_MAX) -
+                 exchange->response.head_bytes;
+    answer.body = answer.text + exchange->response.head_bytes;
     answer.status = exchange->response.status;
     answer.persists = exchange->response.persists;
 }
@@ -162,7 +141,7 @@ static inline unsigned ask_once(const char *method, const char *rest,
     static struct exchange exchange;
 
     ask(&exchange, method, rest, fields);
-    assert_null(exchange.response.stream);
+    assert_null(exchange.response.source);
     response_fini(&exchange.response);
     return answer.status;
 }

@@ -29,7 +29,7 @@ static void describe(const char *fields)
     ask("GET /", fields);
     assert_false(cors_answer_preflight(&cors, &exchange, &style));
     cors_describe(&cors, &exchange.request, &exchange.response);
-    head_begin(&exchange.response.head, 200, &style);
+    response_begin(&exchange.response, 200, &style);
     response_add_head(&exchange.response);
 }
 

@@ -2,6 +2,7 @@
 #include "handler/error_pages.h"
 
 #include "../backend/cache_place.h"
+#include "sent.h"
 
 static struct error_pages pages;
 static struct response response;
@@ -43,15 +44,10 @@ static void assert_finds(unsigned status, const char *path)
 static const char *text_of(void)
 {
     static char text[10000];
-    size_t len = 0;
 
-    for (unsigned i = 0; i < response.part_count; i++) {
-        assert_int_equal(response.parts[i].kind, PART_MEMORY);
-        assert_in_range(response.parts[i].len, 1, sizeof(text) - len - 1);
-        memcpy(text + len, response.parts[i].at.memory, response.parts[i].len);
-        len += response.parts[i].len;
-    }
-    text[len] = '\0';
+    http1_frame(&response, false, &now);
+    assert_true(sent_is_memory(&response));
+    sent_copy(&response, text, sizeof(text));
     return text;
 }
 
@@ -240,8 +236,7 @@ static void an_answer_with_a_body_of_its_own_keeps_it(void **state)
     (void)state;
     write_file("404.html", "<p>gone");
     add("404 /404.html");
-    response.status = 404;
-    head_begin(&response.head, 404, &style);
+    response_begin(&response, 404, &style);
     response_add_head(&response);
     response_add_memory(&response, BYTES("own"));
     error_pages_apply(&pages, cache, &space, &response);

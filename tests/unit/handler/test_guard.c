@@ -63,6 +63,7 @@ static struct htpasswd *const htpasswd = (struct htpasswd *)&guard;
 static unsigned woken;
 static unsigned admitted;
 static unsigned refused;
+static struct pending *next_pending; /* what is admitted waits for; or NULL */
 
 static void resume(void *context, struct exchange *resumed,
                    const struct htpasswd *waited_for,
@@ -73,6 +74,9 @@ static void resume(void *context, struct exchange *resumed,
     assert_ptr_equal(resumed, &exchange);
     if (told == PASSWORD_RIGHT) {
         admitted++;
+        resumed->pending = next_pending;
+        if (next_pending)
+            return;
         response_make_error(&resumed->response, 404, BYTES(""), &style);
     } else {
         refused++;
@@ -90,6 +94,7 @@ static int set_up(void **state)
 {
     verdict = PASSWORD_LATER;
     waiting = NULL;
+    next_pending = NULL;
     has_memory = true;
     asked = cancelled = woken = admitted = refused = 0;
     exchange.peer = &peer;
@@ -141,7 +146,8 @@ static void what_is_known_needs_no_waiting(void **state)
     assert_true(admits(CREDENTIALS));
     assert_string_equal(asked_user, "joe");
     assert_string_equal(asked_password, "secret");
-    assert_null(exchange.response.stream);
+    assert_null(exchange.pending);
+    assert_null(exchange.response.source);
     verdict = PASSWORD_WRONG;
     assert_false(admits(CREDENTIALS));
     assert_has("HTTP/1.1 401 ");
@@ -168,21 +174,50 @@ static void until_there_is_a_verdict_nothing_is_sent(void **state)
 
     (void)state;
     assert_false(admits(CREDENTIALS));
-    assert_non_null(response->stream);
+    assert_non_null(exchange.pending);
     assert_int_equal(response->bytes_left, 0);
     for (int i = 0; i < 3; i++) {
-        assert_true(response_refill(response));
-        assert_true(response->is_waiting);
+        assert_false(sent_look(&exchange, &now));
         assert_int_equal(response->bytes_left, 0);
     }
     tell(PASSWORD_RIGHT);
     assert_int_equal(woken, 1);
     assert_int_equal(admitted, 0); /* not before it is asked */
-    assert_true(response_refill(response));
+    assert_true(sent_look(&exchange, &now));
     assert_int_equal(admitted, 1);
-    assert_false(response->is_waiting);
-    assert_null(response->stream);
+    assert_null(exchange.pending);
+    assert_null(response->source);
     assert_has("HTTP/1.1 404 ");
+    assert_int_equal(cancelled, 0);
+}
+
+static struct answer look_at_next(struct pending *pending)
+{
+    assert_ptr_equal(pending, next_pending);
+    return (struct answer){.state = ANSWER_LATER};
+}
+
+static void drop_next(struct pending *pending)
+{
+    assert_ptr_equal(pending, next_pending);
+    next_pending = NULL;
+}
+
+static void who_is_admitted_may_have_to_wait_again(void **state)
+{
+    static struct pending next = {.look = look_at_next, .destroy = drop_next};
+
+    (void)state;
+    assert_false(admits(CREDENTIALS));
+    next_pending = &next;
+    tell(PASSWORD_RIGHT);
+    assert_false(sent_look(&exchange, &now));
+    assert_int_equal(admitted, 1);
+    assert_ptr_equal(exchange.pending, &next);
+    assert_false(sent_look(&exchange, &now));
+    assert_int_equal(admitted, 1);
+    leave();
+    assert_null(next_pending);
     assert_int_equal(cancelled, 0);
 }
 
@@ -191,7 +226,7 @@ static void a_late_refusal_is_one(void **state)
     (void)state;
     assert_false(admits(CREDENTIALS));
     tell(PASSWORD_WRONG);
-    assert_true(response_refill(&exchange.response));
+    assert_true(sent_look(&exchange, &now));
     assert_int_equal(refused, 1);
     assert_int_equal(admitted, 0);
     assert_has("HTTP/1.1 401 ");
@@ -203,7 +238,7 @@ static void who_had_to_make_room_is_told_to_come_again(void **state)
     (void)state;
     assert_false(admits(CREDENTIALS));
     tell(PASSWORD_BUSY);
-    assert_true(response_refill(&exchange.response));
+    assert_true(sent_look(&exchange, &now));
     assert_int_equal(refused, 1);
     assert_has("HTTP/1.1 503 ");
     assert_has("\r\nRetry-After: 5\r\n");
@@ -213,11 +248,11 @@ static void who_goes_away_waits_no_more(void **state)
 {
     (void)state;
     assert_false(admits(CREDENTIALS));
-    response_fini(&exchange.response);
+    leave();
     assert_int_equal(cancelled, 1);
     assert_false(admits(CREDENTIALS));
     tell(PASSWORD_RIGHT);
-    response_fini(&exchange.response); /* told, and not asked again */
+    leave(); /* told, and not asked again */
     assert_int_equal(cancelled, 1);
     assert_int_equal(admitted, 0);
 }
@@ -231,6 +266,7 @@ int main(void)
         TEST(what_is_known_needs_no_waiting),
         TEST(when_too_many_wait_it_is_busy),
         TEST(until_there_is_a_verdict_nothing_is_sent),
+        TEST(who_is_admitted_may_have_to_wait_again),
         TEST(a_late_refusal_is_one),
         TEST(who_had_to_make_room_is_told_to_come_again),
         TEST(who_goes_away_waits_no_more),

@@ -117,7 +117,7 @@ static void a_write_whose_client_has_gone_is_counted(void **state)
 {
     (void)state;
     kv_begin("PUT /kv/a", "", BYTES("x"), 1);
-    kv_leave();
+    leave();
     expect_none();
     kv_answer();
     assert_int_equal(take(STATS_STORE_CREATED), 1);

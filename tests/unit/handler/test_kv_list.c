@@ -99,14 +99,16 @@ static void a_list_with_values_ends_before_they_are_too_many(void **state)
     kv_begin("GET /kv/?values=1", "Accept: application/x-ndjson\r\n",
              (struct bytes){NULL, 0}, 0);
     fake.page_most = 0;
+    assert_true(sent_look(&exchange, &now));
     for (size_t sent = 0;; sent++) { /* some at a time, and never much */
         struct response *response = &exchange.response;
 
-        assert_true(response->bytes_left <= RESPONSE_STREAM_BYTES + 1000);
+        assert_true(response->bytes_left <= BODY_PIECE_BYTES + 1000);
         response_advance(response, response->bytes_left);
-        if (!response->stream)
+        if (exchange_is_done(&exchange))
             break;
-        assert_true(response_refill(response) && sent < 10000);
+        assert_int_not_equal(sent_step(&exchange, &now), SENT_FAILED);
+        assert_true(sent < 10000);
     }
     assert_true(fake.page_most <= KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX);
     assert_true(exchange.response.body_bytes > 4 << 20);
@@ -278,16 +280,16 @@ static void a_listing_breaks_off_when_the_store_fails(void **state)
     fake.is_slow = true;
     kv_begin("GET /kv/", "", (struct bytes){NULL, 0}, 0);
     kv_answer();
-    assert_true(response_refill(&exchange.response)); /* answered: the head */
+    assert_true(sent_look(&exchange, &now)); /* answered: the head */
     response_advance(&exchange.response, exchange.response.bytes_left);
     fake.is_failing = true;
     fake.outcome = KV_ERROR;
     for (int i = 0; i < 3 && fake.waiting_count == 0; i++) {
-        assert_true(response_refill(&exchange.response));
+        assert_int_not_equal(sent_step(&exchange, &now), SENT_FAILED);
         response_advance(&exchange.response, exchange.response.bytes_left);
     }
     kv_answer();
-    assert_false(response_refill(&exchange.response));
+    assert_int_equal(sent_step(&exchange, &now), SENT_FAILED);
 }
 
 static void head_has_no_list(void **state)

@@ -220,18 +220,17 @@ static void end_of_the_page_waits_for_room(void **state)
 static void the_first_fill_already_shows_the_page(void **state)
 {
     struct place *place = *state;
-    struct stream *stream;
-    struct buf out;
+    struct source *source;
+    struct piece piece;
 
     made_up_count = 300;
     made_up_at = 0;
-    stream = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
-    assert_non_null(stream);
-    buf_init(&out, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
-    assert_int_equal(stream->fill(stream, &out), 1);
-    assert_true(out.len > 100);
-    buf_fini(&out);
-    stream->destroy(stream);
+    source = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
+    assert_non_null(source);
+    piece = pull(source);
+    assert_int_equal(piece.state, PIECE_MORE);
+    assert_true(piece.part.len > 100);
+    source->destroy(source);
 }
 /* --- What fails ----------------------------------------------------------- */
 
@@ -270,22 +269,17 @@ static void want_of_memory_breaks_off(void **state)
 
     made_up_count = 300;
     for (;; at++) {
-        char storage[RESPONSE_STREAM_BYTES];
-        struct buf out;
-        struct stream *stream;
-        int more = 1;
+        struct source *source;
+        struct piece piece = {.state = PIECE_MORE};
 
         made_up_at = 0;
         allocations_left = at;
-        stream = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
-        while (stream && more > 0) {
-            buf_init(&out, storage, sizeof(storage), sizeof(storage));
-            more = stream->fill(stream, &out);
-            assert_false(out.failed);
-        }
-        if (stream)
-            stream->destroy(stream);
-        if (stream && more == 0)
+        source = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
+        while (source && piece.state == PIECE_MORE)
+            piece = pull(source);
+        if (source)
+            source->destroy(source);
+        if (source && piece.state == PIECE_END)
             break;
     }
     assert_in_range(at, 4, 40);

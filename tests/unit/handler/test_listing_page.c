@@ -382,7 +382,7 @@ static void deep_path_shows_the_nearest_links_only(void **state)
     for (const char *at = page; (at = strstr(at, ">d</a>")); at++)
         links++;
     assert_int_equal(links, 11);
-    assert_true(strlen(page) < RESPONSE_STREAM_BYTES);
+    assert_true(strlen(page) < BODY_PIECE_BYTES);
     free(page);
 }
 
@@ -397,7 +397,7 @@ static void path_longer_than_a_fill_comes_in_pieces(void **state)
     name[255] = '\0';
     make_deep(*state, name, 15, path);
     page = list_path(*state, path, LISTING_HTML, false);
-    assert_true(strlen(page) > 2 * RESPONSE_STREAM_BYTES);
+    assert_true(strlen(page) > 2 * BODY_PIECE_BYTES);
     assert_has(page, "<p>Nothing here.</p>");
     free(page);
     page = list_path(*state, path, LISTING_JSON, false);

@@ -1,13 +1,10 @@
 #include "handler/sites.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "../place.h"
 #include "http/http1.h"
+#include "sent.h"
 
 enum { SITES_MAX = 4, LOCATIONS_MAX = 4, ANSWER_MAX = 4096 };
 
@@ -137,9 +134,7 @@ static char text[ANSWER_MAX]; /* the answer */
 
 static void end_exchange(void)
 {
-    response_fini(&exchange.response);
-    if (exchange.on_done)
-        exchange.on_done(exchange.on_done_object);
+    exchange_fini(&exchange);
 }
 
 /* Leaves the exchange as it is then. */
@@ -150,7 +145,6 @@ static void begin(const char *method, const char *host, const char *target)
     struct http1_progress progress = {0};
     struct response *response = &exchange.response;
     enum reason reason;
-    size_t len = 0;
     size_t used;
 
     snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n",
@@ -165,15 +159,9 @@ static void begin(const char *method, const char *host, const char *target)
         return;
     }
     handler.answer(handler.self, &exchange, exchange.request.path);
-    for (unsigned i = 0; i < response->part_count; i++) {
-        const struct part *part = &response->parts[i];
-
-        assert_int_equal(part->kind, PART_MEMORY);
-        assert_in_range(part->len, 1, sizeof(text) - len - 1);
-        memcpy(text + len, part->at.memory, part->len);
-        len += part->len;
-    }
-    text[len] = '\0';
+    assert_true(sent_look(&exchange, &now));
+    assert_true(sent_is_memory(response));
+    sent_copy(response, text, sizeof(text));
 }
 
 /* What comes behind the head. */

@@ -79,7 +79,7 @@ static void head_has_the_head_of_get_and_no_body(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
-        static struct answer expected;
+        static struct whole_answer expected;
         char request[100];
 
         get(targets[i], "");

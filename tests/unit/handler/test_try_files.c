@@ -141,7 +141,7 @@ static void a_page_says_that_it_is_for_this_request_only(void **state)
                           &out);
     assert_int_equal(step.kind, TRY_PAGE);
     exchange.response.own_edits = step.edits;
-    head_begin(&exchange.response.head, 200, &style);
+    response_begin(&exchange.response, 200, &style);
     buf_put_literal(&exchange.response.head, "Vary: Accept-Encoding\r\n"
                                              "Cache-Control: max-age=9\r\n");
     response_add_head(&exchange.response);
