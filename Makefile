@@ -70,7 +70,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
 # Private headers (x_priv.h) lie in src; hence both.
 COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -I$(BUILD)/text \
             $(WARNINGS)
-LIBS     := -lev -lhttp_parser -lconfuse -lseccomp -llmdb -lcares -lhiredis \
+LIBS     := -lev -lhttp_parser -lseccomp -llmdb -lcares -lhiredis \
             -lcrypt -lpthread -lm
 
 # The program that is shipped is optimised as a whole: a request passes through

@@ -14,7 +14,7 @@
  * a list that is said again replaces the other. ${NAME} is the environment's.
  * At the top, what was said on the command line stays.
  *
- * Thread: the main thread's only: libconfuse's scanner is global.
+ * Thread: the main thread's.
  * Owns:   nothing: what is read lies in the options' arena.
  */
 #ifndef SERVER_CONFIG_H

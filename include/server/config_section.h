@@ -3,8 +3,7 @@
  * location; and what it is called in messages.
  *
  * Thread: the main thread's.
- * Owns:   nothing: it lies in the arena of who makes it; titles point into the
- *         text.
+ * Owns:   nothing: it lies in the arena of who makes it.
  */
 #ifndef SERVER_CONFIG_SECTION_H
 #define SERVER_CONFIG_SECTION_H
@@ -20,19 +19,22 @@ enum {
 
 enum config_section_kind { CONFIG_TOP, CONFIG_SITE, CONFIG_LOCATION };
 
-/* The key that only sites have. */
+/* The key that only sites have, and the word that is none. */
 #define CONFIG_HOSTS "hosts"
+#define CONFIG_INCLUDE "include"
 
 struct config_key {
+    const char *name;
     const struct option_row *row; /* NULL: it is CONFIG_HOSTS */
     int line;
+    struct texts values; /* without those that have a fault */
 };
 
 struct config_section {
     enum config_section_kind kind;
     struct bytes title;
     int line;
-    const struct config_section *above; /* NULL: this is the top */
+    struct config_section *above; /* NULL: this is the top */
     struct config_key *keys;
     size_t key_count;
     struct config_section *first; /* inside, in their order */

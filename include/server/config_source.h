@@ -1,22 +1,20 @@
 /*
- * config_source - the text of a configuration: a file, cleaned, with others in
- * the place of
+ * config_source - the files of a configuration: the first, and others in the
+ * place of
  *
  *   include "sites/" followed by a pattern such as *.conf
  *
- * in the order of their names. Each holds whole statements, wherever it is
- * included: at the top, in a site, in a location. Patterns, and all paths in
- * included files, are relative to the folder of the first.
+ * in the order of their names. Patterns, and all paths in included files, are
+ * relative to the folder of the first.
  *
  * Thread: the main thread's.
- * Owns:   nothing: the text lies in the arena it is read with, the names of
- *         files in that of the options.
+ * Owns:   nothing: the names of files lie in the arena of the options.
  */
 #ifndef SERVER_CONFIG_SOURCE_H
 #define SERVER_CONFIG_SOURCE_H
 
 #include "server/config_line.h"
-#include "server/config_text.h"
+#include "server/faults.h"
 #include "server/options.h"
 
 enum {
@@ -24,26 +22,30 @@ enum {
     CONFIG_DEPTH_MAX = 8        /* files that include one another */
 };
 
-/* The word that is no key. */
-#define CONFIG_INCLUDE "include"
+/* Takes the text of a file, which begins at that line and is gone afterwards;
+ * may include others on the way. */
+typedef void (*config_file_fn)(void *context, struct bytes text, int line);
 
+/* Made by its owner with what is above the line. */
 struct config_source {
-    char *text;
-    size_t len;
-    struct config_piece *pieces; /* the last is empty */
+    struct options *options; /* are told the names of files */
+    const char *folder;
+    struct faults *faults;
+    config_file_fn on_file;
+    void *context;
+    /* private */
+    const char *open[1 + CONFIG_DEPTH_MAX]; /* that include one another now */
+    size_t depth;
+    size_t bytes;
+    bool is_full; /* which has been told */
 };
 
-/* Reads what text includes, and notes in options which files that are. What
- * cannot be included is a fault, and left out. False: no memory. */
-MUST_USE bool config_source_read(struct config_source *source,
-                                 struct bytes text, const char *folder,
-                                 struct options *options, struct arena *arena,
-                                 struct faults *faults);
+/* Hands over the first file, which is options->config and has that text. */
+void config_source_read(struct config_source *source, struct bytes text);
 
-/* Which line that is of text as a whole, from 1. */
-int config_source_line(const struct config_source *source, int number);
-
-/* From its first token on. */
-struct config_cursor config_source_cursor(const struct config_source *source);
+/* Hands over the files that pattern stands for, as line asks. What cannot be
+ * included is a fault. */
+void config_source_include(struct config_source *source, struct bytes pattern,
+                           int line);
 
 #endif

@@ -1,69 +1,59 @@
 /*
- * config_text - the text of a configuration file and its tokens.
+ * config_text - the text of a configuration file, token by token.
  *
- * libconfuse's scanner counts the lines of comments twice, drops characters
- * it does not know without a word, and takes what follows an open quote for
- * part of it. So the text is cleaned before: comments become spaces, and what
- * that scanner would misunderstand is a fault.
+ *   word         anything up to a space or one of # " ' = { } ,
+ *   "string"     with \" \\ \$, \n and the like, and ${VARIABLE}
+ *   'string'     with \' and \\
+ *   ${VARIABLE}  of the environment; ${VARIABLE:-what stands for a missing one}
  *
- *   word      anything up to a space or one of # " ' = { } ,
- *   "string"  with \" \\ \$, \n and the like, and ${VARIABLE}
- *   'string'  with \' and \\
+ * each on one line; comments begin with # or //, or lie between slash-star
+ * and star-slash. What cannot be read is a fault; its token stands in its
+ * place, so that the rest is read too.
  *
- * both on one line; comments begin with # or //, or lie between slash-star
- * and star-slash.
- *
- * Thread: any; values only.
- * Owns:   nothing.
+ * Thread: the main thread's, which has the environment.
+ * Owns:   nothing: values lie in the arena or in the text.
  */
 #ifndef SERVER_CONFIG_TEXT_H
 #define SERVER_CONFIG_TEXT_H
 
 #include "server/faults.h"
 
+enum { CONFIG_MADE_BYTES_MAX = 4 << 20 /* of strings, in all files */ };
+
 enum config_token_kind {
     CONFIG_END,
-    CONFIG_STRING, /* or a word */
-    CONFIG_EQUALS,
-    CONFIG_OPEN,
-    CONFIG_CLOSE,
-    CONFIG_COMMA
+    CONFIG_STRING, /* or a word, or a variable */
+    CONFIG_EQUALS = '=',
+    CONFIG_OPEN = '{',
+    CONFIG_CLOSE = '}',
+    CONFIG_COMMA = ','
 };
 
 struct config_token {
     enum config_token_kind kind;
+    bool is_bad; /* a string with a fault, which has been told; no value */
     int line;
-    struct bytes text; /* with its quotes */
+    struct bytes written; /* as it stands there, without its quotes */
+    struct bytes value;   /* of a string: with its escapes and variables read */
 };
 
-/* From its offset on, text is of another file, or another place of one. */
-struct config_piece {
-    size_t offset;
-    int line; /* 0: it is none, but what ends a row of them */
-};
-
-/* Where one reads on in a cleaned text. */
-struct config_cursor {
-    const char *at;
+struct config_text {
+    struct config_token next[2]; /* that are taken next */
+    const char *at;              /* the rest is private */
     const char *end;
-    int line;                        /* from 1 */
-    const char *begin;               /* of what pieces count from */
-    const struct config_piece *next; /* NULL: there are no pieces */
+    const char *line_end; /* NULL: not known yet */
+    int line;
+    struct arena *arena;
+    size_t *room;
+    struct faults *faults;
 };
 
-/* Spaces for what lies between, line ends excepted. */
-void config_text_blank(char *from, const char *to);
+/* Begins to read text, whose first line is that one. room: how many bytes
+ * escapes and variables may still make, of CONFIG_MADE_BYTES_MAX; it shrinks. */
+void config_text_open(struct config_text *reading, struct bytes text, int line,
+                      struct arena *arena, size_t *room, struct faults *faults);
 
-/* What stands for a word or string with a fault: no other begins so. */
-#define CONFIG_REPLACED '\x01'
-
-/* Cleans text in place, which begins at that line; it keeps its length and its
- * lines. */
-void config_text_clean(char *text, size_t len, int line, struct faults *faults);
-
-struct config_token config_token_next(struct config_cursor *cursor);
-
-/* A string without its quotes, or a word; escapes stay as they are. */
-struct bytes config_token_inside(const struct config_token *token);
+/* The last is CONFIG_END, again and again. */
+struct config_token config_text_take(struct config_text *reading);
 
 #endif

@@ -10,7 +10,7 @@
 #define SERVER_CONFIG_UNKNOWN_H
 
 #include "server/config_section.h"
-#include "server/config_source.h"
+#include "server/config_text.h"
 
 /* key begins a statement in section; behind: the token that follows. True: it
  * is written as another server has it, up to the end of its line, or of the

@@ -1,93 +1,14 @@
 #include "server/config.h"
 
-#include <confuse.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "io/small_file.h"
-#include "server/config_file.h"
-#include "server/config_outline.h"
+#include "server/config_parser.h"
 #include "server/config_site.h"
-#include "server/config_source.h"
 #include "server/option_value.h"
-
-/* --- libconfuse ----------------------------------------------------------- */
-
-/* What a parse that fails says goes here: libconfuse hands its callbacks
- * nothing of ours, and its scanner is global too. NULL: it is known. */
-static struct faults *parse_faults;
-static const struct config_source *parse_source;
-
-__attribute__((format(printf, 2, 0))) static void on_parse_error(
-    cfg_t *cfg, const char *format, va_list arguments)
-{
-    char text[FAULT_BYTES_MAX];
-
-    if (!parse_faults)
-        return;
-    vsnprintf(text, sizeof(text), format, arguments);
-    faults_add(parse_faults, config_source_line(parse_source, cfg->line), "%s",
-               text);
-}
-
-static cfg_opt_t option_of(const char *name, bool is_list)
-{
-    /* All are texts: option_set() reads them, as on the command line. */
-    return is_list ? (cfg_opt_t)CFG_STR_LIST(name, NULL, CFGF_NONE)
-                   : (cfg_opt_t)CFG_STR(name, NULL, CFGF_NONE);
-}
-
-/* What may stand in a section of that kind. NULL: no memory. */
-static cfg_opt_t *make_keys(enum config_section_kind kind, struct arena *arena)
-{
-    /* More for hosts, for the sections inside, and for the end. */
-    cfg_opt_t *keys = arena_take(arena, (option_row_count + 4) * sizeof(*keys));
-    cfg_opt_t *at = keys;
-
-    if (!keys)
-        return NULL;
-    for (size_t i = 0; i < option_row_count; i++)
-        if (config_takes(kind, &option_rows[i]))
-            *at++ = option_of(option_rows[i].name,
-                              config_is_list(&option_rows[i]));
-    if (kind == CONFIG_SITE)
-        *at++ = option_of(CONFIG_HOSTS, true);
-    for (enum config_section_kind inner = kind + 1; inner <= CONFIG_LOCATION;
-         inner++) {
-        cfg_opt_t *inside = make_keys(inner, arena);
-
-        if (!inside)
-            return NULL;
-        *at++ = (cfg_opt_t)CFG_SEC(inner == CONFIG_SITE ? "site" : "location",
-                                   inside, CFGF_MULTI | CFGF_TITLE);
-    }
-    *at = (cfg_opt_t)CFG_END();
-    return keys;
-}
-
-/* Parses source, which has no fault but those that are known already. NULL: no
- * memory; to be given to cfg_free(). */
-static cfg_t *parse(const struct config_source *source, struct arena *arena,
-                    struct faults *faults)
-{
-    cfg_opt_t *keys = make_keys(CONFIG_TOP, arena);
-    cfg_t *cfg = keys ? cfg_init(keys, CFGF_NONE) : NULL;
-    FILE *from = cfg ? fmemopen(source->text, source->len, "r") : NULL;
-
-    if (!from) {
-        if (cfg)
-            cfg_free(cfg);
-        return NULL;
-    }
-    cfg_set_error_function(cfg, on_parse_error);
-    parse_faults = faults->count == 0 ? faults : NULL;
-    parse_source = source;
-    if (cfg_parse_fp(cfg, from) != CFG_SUCCESS && faults->count == 0)
-        faults_add(faults, 0, "cannot be parsed");
-    parse_faults = NULL;
-    fclose(from);
-    return cfg;
-}
 
 /* --- Values --------------------------------------------------------------- */
 
@@ -98,22 +19,29 @@ struct reading {
     const char *folder;
 };
 
+/* NULL: no memory. */
+static const char *join(const char *folder, struct bytes below,
+                        struct arena *arena)
+{
+    size_t len = strlen(folder) + 1 + below.len + 1;
+    char *path = arena_take(arena, len);
+
+    if (path)
+        snprintf(path, len, "%s%s%.*s", folder, below.len > 0 ? "/" : "",
+                 (int)below.len, below.data);
+    return path;
+}
+
 /* text, copied; a relative path below the folder. NULL: no memory. */
 static const char *keep(const struct reading *reading,
                         const struct option_row *row, const char *text)
 {
     struct arena *arena = &reading->options->arena;
-    size_t len;
-    char *path;
 
-    if (row->kind != OPTION_PATH || *text == '/' || *text == '\0' ||
-        option_is_off(row, text))
-        return arena_text(arena, bytes_of(text));
-    len = strlen(reading->folder) + 1 + strlen(text) + 1;
-    path = arena_take(arena, len);
-    if (path)
-        snprintf(path, len, "%s/%s", reading->folder, text);
-    return path;
+    if (row->kind == OPTION_PATH && *text != '/' && *text != '\0' &&
+        !option_is_off(row, text))
+        return join(reading->folder, bytes_of(text), arena);
+    return arena_text(arena, bytes_of(text));
 }
 
 static void tell_bad_value(const struct reading *reading,
@@ -131,28 +59,17 @@ static void tell_bad_value(const struct reading *reading,
                  key->row->name, text, why);
 }
 
-/* Whether there is no text, as the parse ended before, or a fault in its
- * place, which is known. */
-static bool is_lost(const struct reading *reading, const char *text)
-{
-    return !text || (*text == CONFIG_REPLACED && reading->faults->count > 0);
-}
-
 /* Sets what key of the section says, in base. */
-static void read_key(const struct reading *reading,
-                     const struct config_section *section,
-                     const struct config_key *key, cfg_opt_t *values,
-                     void *base)
+static void set_values(const struct reading *reading,
+                       const struct config_section *section,
+                       const struct config_key *key, void *base)
 {
     option_clear(base, key->row);
-    for (unsigned i = 0; i < cfg_opt_size(values); i++) {
-        const char *text = cfg_opt_getnstr(values, i);
-        const char *kept;
+    for (size_t i = 0; i < key->values.count; i++) {
+        const char *text = key->values.items[i];
+        const char *kept = keep(reading, key->row, text);
         int err = -ENOMEM;
 
-        if (is_lost(reading, text))
-            continue;
-        kept = keep(reading, key->row, text);
         if (kept)
             err = option_set(base, key->row, kept, &reading->options->arena);
         if (err == -EINVAL)
@@ -165,7 +82,7 @@ static void read_key(const struct reading *reading,
 /* Reads the keys of a section that are rows of the table into location, or at
  * the top into options as well. */
 static void read_keys(struct reading *reading,
-                      const struct config_section *section, cfg_t *cfg,
+                      const struct config_section *section,
                       struct location_options *location, int *origins)
 {
     for (size_t i = 0; i < section->key_count; i++) {
@@ -183,55 +100,88 @@ static void read_keys(struct reading *reading,
         } else {
             *origin = key->line;
         }
-        read_key(reading, section, key, cfg_getopt(cfg, key->row->name),
-                 key->row->scope == OPTION_LOCATION ? in : (void *)options);
+        set_values(reading, section, key,
+                   key->row->scope == OPTION_LOCATION ? in : (void *)options);
     }
 }
 
 /* --- Sites ---------------------------------------------------------------- */
 
-static int *take_origins(const struct reading *reading)
+/* All of these are false for want of memory. */
+
+static bool init_origins(struct option_origins *origins,
+                         const struct config_section *section,
+                         struct arena *arena)
 {
-    return arena_take(&reading->options->arena, option_row_count * sizeof(int));
+    *origins = (struct option_origins){
+        .line = section->line,
+        .rows = arena_take(arena, option_row_count * sizeof(*origins->rows)),
+        .locations = arena_take(arena,
+                                section->count * sizeof(*origins->locations))};
+    return origins->rows && origins->locations;
 }
 
 static bool read_location(struct reading *reading,
-                          const struct config_section *section, cfg_t *cfg,
-                          const struct site_options *site,
+                          const struct config_section *section,
                           struct site_location *location,
                           struct option_origins *origins)
 {
-    *location = (struct site_location){.options = site->options};
-    *origins = (struct option_origins){.line = section->line,
-                                       .rows = take_origins(reading)};
-    if (!origins->rows ||
-        !config_site_path(section, location, &reading->options->arena,
-                          reading->faults))
+    struct arena *arena = &reading->options->arena;
+
+    if (!init_origins(origins, section, arena) ||
+        !config_site_path(section, location, arena, reading->faults))
         return false;
-    read_keys(reading, section, cfg, &location->options, origins->rows);
+    read_keys(reading, section, &location->options, origins->rows);
     return true;
 }
 
-static bool read_locations(struct reading *reading,
-                           const struct config_section *section, cfg_t *cfg,
-                           struct site_options *site,
-                           struct option_origins *origins)
+static bool read_hosts(struct reading *reading,
+                       const struct config_section *section,
+                       struct site_options *site,
+                       struct option_origins *origins)
 {
-    struct arena *arena = &reading->options->arena;
-    const struct config_section *inside = section->first;
+    for (size_t i = 0; i < section->key_count; i++) {
+        const struct config_key *key = &section->keys[i];
 
-    site->locations = arena_take(arena,
-                                 section->count * sizeof(*site->locations));
-    origins->locations = arena_take(arena, section->count *
-                                               sizeof(*origins->locations));
-    if (!site->locations || !origins->locations)
+        if (key->row)
+            continue;
+        origins->hosts = key->line;
+        for (size_t j = 0; j < key->values.count; j++)
+            if (!config_site_host(section, key->line, key->values.items[j],
+                                  site, &reading->options->arena,
+                                  reading->faults))
+                return false;
+    }
+    return true;
+}
+
+/* Locations at the top are those of a site that nobody wrote: then section is
+ * the top. */
+static bool read_site(struct reading *reading,
+                      const struct config_section *section,
+                      struct site_options *site, struct option_origins *origins)
+{
+    struct options *options = reading->options;
+    struct arena *arena = &options->arena;
+
+    *site = (struct site_options){
+        .name = arena_text(arena, section->title),
+        .options = options->location,
+        .locations = arena_take(arena,
+                                section->count * sizeof(*site->locations))};
+    if (!site->name || !site->locations ||
+        !init_origins(origins, section, arena))
         return false;
-    for (unsigned i = 0; inside; inside = inside->next, i++) {
-        cfg_t *found = cfg_getnsec(cfg, "location", i);
+    if (section->kind == CONFIG_SITE) {
+        read_keys(reading, section, &site->options, origins->rows);
+        if (!read_hosts(reading, section, site, origins))
+            return false;
+    }
+    for (section = section->first; section; section = section->next) {
+        size_t i = site->location_count;
 
-        if (!found)
-            break; /* the parse ended before */
-        if (!read_location(reading, inside, found, site, &site->locations[i],
+        site->locations[i].options = site->options;
+        if (!read_location(reading, section, &site->locations[i],
                            &origins->locations[i]))
             return false;
         site->location_count++;
@@ -239,82 +189,25 @@ static bool read_locations(struct reading *reading,
     return true;
 }
 
-static bool read_hosts(struct reading *reading,
-                       const struct config_section *section, cfg_t *cfg,
-                       struct site_options *site,
-                       struct option_origins *origins)
-{
-    cfg_opt_t *values = cfg_getopt(cfg, CONFIG_HOSTS);
-    struct arena *arena = &reading->options->arena;
-
-    for (size_t i = 0; i < section->key_count; i++)
-        if (!section->keys[i].row)
-            origins->hosts = section->keys[i].line;
-    if (origins->hosts == 0)
-        return true;
-    for (unsigned i = 0; i < cfg_opt_size(values); i++) {
-        const char *text = cfg_opt_getnstr(values, i);
-
-        if (!is_lost(reading, text) &&
-            !config_site_host(section, origins->hosts, text, site, arena,
-                              reading->faults))
-            return false;
-    }
-    return true;
-}
-
-/* Locations at the top are those of a site that nobody wrote. False: no
- * memory. */
-static bool read_top_locations(struct reading *reading,
-                               const struct config_section *top, cfg_t *cfg)
-{
-    struct options *options = reading->options;
-
-    options->sites = arena_take(&options->arena, sizeof(*options->sites));
-    options->site_origins = arena_take(&options->arena,
-                                       sizeof(*options->site_origins));
-    if (!options->sites || !options->site_origins)
-        return false;
-    options->sites[0] = (struct site_options){.name = "",
-                                              .options = options->location};
-    options->site_origins[0].rows = take_origins(reading);
-    options->site_count = 1;
-    return options->site_origins[0].rows &&
-           read_locations(reading, top, cfg, &options->sites[0],
-                          &options->site_origins[0]);
-}
-
-/* False: no memory. */
 static bool read_sites(struct reading *reading,
-                       const struct config_section *top, cfg_t *cfg)
+                       const struct config_section *top)
 {
     struct options *options = reading->options;
-    const struct config_section *section = top->first;
+    bool has_sites = !top->first || top->first->kind == CONFIG_SITE;
+    const struct config_section *section = has_sites ? top->first : top;
+    size_t count = has_sites ? top->count : 1;
 
     options->sites = arena_take(&options->arena,
-                                top->count * sizeof(*options->sites));
+                                count * sizeof(*options->sites));
     options->site_origins = arena_take(&options->arena,
-                                       top->count *
-                                           sizeof(*options->site_origins));
+                                       count * sizeof(*options->site_origins));
     if (!options->sites || !options->site_origins)
         return false;
-    for (unsigned i = 0; section; section = section->next, i++) {
-        cfg_t *found = cfg_getnsec(cfg, "site", i);
-        struct site_options *site = &options->sites[i];
-        struct option_origins *origins = &options->site_origins[i];
+    for (; section; section = section->next) {
+        size_t i = options->site_count;
 
-        if (!found)
-            break; /* the parse ended before */
-        *site = (struct site_options){.name = arena_text(&options->arena,
-                                                         section->title),
-                                      .options = options->location};
-        *origins = (struct option_origins){.line = section->line,
-                                           .rows = take_origins(reading)};
-        if (!site->name || !origins->rows)
-            return false;
-        read_keys(reading, section, found, &site->options, origins->rows);
-        if (!read_hosts(reading, section, found, site, origins) ||
-            !read_locations(reading, section, found, site, origins))
+        if (!read_site(reading, section, &options->sites[i],
+                       &options->site_origins[i]))
             return false;
         options->site_count++;
     }
@@ -340,33 +233,38 @@ void config_read(struct options *options, struct bytes text, const char *folder,
                               .faults = faults,
                               .folder = folder};
     struct arena arena = {0}; /* for as long as it takes */
-    struct config_section *top = NULL;
-    struct config_source source;
-    cfg_t *cfg = NULL;
+    struct config_section *top;
 
     forget_default_root(options);
-    if (config_source_read(&source, text, folder, options, &arena, faults))
-        top = config_outline(&source, &arena, faults);
+    top = config_parse(text, folder, options, &arena, faults);
     if (top)
-        cfg = parse(&source, &arena, faults);
-    if (cfg) {
-        read_keys(&reading, top, cfg, &options->location,
-                  options->origins.rows);
-        if (top->first && top->first->kind == CONFIG_LOCATION
-                ? !read_top_locations(&reading, top, cfg)
-                : !read_sites(&reading, top, cfg))
-            faults_add(faults, 0, "out of memory");
-        config_site_check(options, faults);
-        cfg_free(cfg);
-    } else {
+        read_keys(&reading, top, &options->location, options->origins.rows);
+    if (!top || !read_sites(&reading, top))
         faults_add(faults, 0, "out of memory");
-    }
+    config_site_check(options, faults);
     arena_fini(&arena);
+}
+
+/* The folder that path lies in, absolute. NULL: no memory, or there is no
+ * working directory any more. */
+static const char *find_folder(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    struct bytes folder = bytes_between(path, slash ? slash : path);
+    const char *whole;
+    char *current;
+
+    if (*path == '/')
+        return arena_text(arena, folder);
+    current = getcwd(NULL, 0);
+    whole = current ? join(current, folder, arena) : NULL;
+    free(current);
+    return whole;
 }
 
 void config_load(struct options *options, struct faults *faults)
 {
-    const char *folder = config_file_folder(options->config, &options->arena);
+    const char *folder = find_folder(options->config, &options->arena);
     struct small_file file;
     int err = small_file_read(&file, options->config);
 

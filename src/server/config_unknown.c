@@ -71,7 +71,7 @@ void config_tell_foreign(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key)
 {
-    struct bytes name = config_token_inside(key);
+    struct bytes name = key->written;
     const char *meaning = config_foreign_find(name);
 
     /* The end of an element, whose beginning has been told of. */
@@ -88,7 +88,7 @@ bool config_tell_unknown(struct faults *faults,
                          const struct config_token *key,
                          const struct config_token *behind)
 {
-    struct bytes name = config_token_inside(key);
+    struct bytes name = key->written;
 
     if (!option_find(name) && config_foreign_find(name)) {
         config_tell_foreign(faults, section, key);

@@ -5,6 +5,7 @@
 #include "server/config_section.h"
 #include "server/config_site.h"
 #include "server/config_source.h"
+#include "server/config_text.h"
 #include "server/option_table.h"
 #include "server/program_command.h"
 #include "server/version.h"
@@ -349,10 +350,10 @@ static void print_form(FILE *to)
         "are\n"
         "at most %d sites, of each %d hosts and %d locations, and %d values "
         "in a\n"
-        "list.\n",
+        "list. Escapes and variables make at most %d bytes of text.\n",
         SMALL_FILE_BYTES_MAX, CONFIG_FILES_MAX, CONFIG_BYTES_MAX,
         CONFIG_SITES_MAX, CONFIG_HOSTS_MAX, CONFIG_LOCATIONS_MAX,
-        CONFIG_LIST_MAX);
+        CONFIG_LIST_MAX, CONFIG_MADE_BYTES_MAX);
 }
 
 static void print_sections(FILE *to)

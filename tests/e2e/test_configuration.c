@@ -67,6 +67,55 @@ static void all_faults_are_told_with_their_lines(void **state)
     assert_true(root < strstr(outcome.err, printed("%s:8: ", path)));
 }
 
+/* What one file leaves open hides no fault of it, or of another. */
+static void all_faults_of_included_files_are_told(void **state)
+{
+    const char *path = configuration("include \"more\"\n"
+                                     "wrokers = 2\n");
+    const char *more = printed("%s/more", folder());
+    struct outcome outcome;
+
+    (void)state;
+    site_text("../more", "site \"x\" { root = /\n    prt = 1\n");
+    RUN(&outcome, "-T", "-c", path);
+    expect(
+        &outcome, CONFIG, "",
+        printed("%s:2: key 'wrokers' is unknown; did you mean 'workers'?\n"
+                "%s:1: site \"x\": what is opened here is not closed in this "
+                "file\n"
+                "%s:2: site \"x\": key 'prt' is unknown; did you mean "
+                "'port'?\n",
+                path, more, more));
+}
+
+static void variables_make_only_so_much(void **state)
+{
+    char *value = scratch(100 * 1000 + 1);
+    char *text = scratch(2000);
+    struct outcome outcome;
+    const char *path;
+    char *to = text;
+
+    (void)state;
+    memset(value, 'x', 100 * 1000);
+    value[100 * 1000] = '\0';
+    setenv("SPRINTD_TEST", value, 1);
+    to = stpcpy(to, "respond = \"a line\\n\"\nauth-realm = \"");
+    for (int i = 0; i < 42; i++) /* 4.2 MB; 4 MiB are 4.19 MB */
+        to = stpcpy(to, "${SPRINTD_TEST}");
+    stpcpy(to, "\"\n");
+    path = configuration(text);
+    RUN(&outcome, "-T", "-c", path);
+    expect(&outcome, CONFIG, "",
+           printed("%s:2: variables and escapes make more than 4194304 bytes\n",
+                   path));
+    stpcpy(to - strlen("${SPRINTD_TEST}"), "\"\n");
+    path = configuration(text);
+    RUN(&outcome, "-T", "-c", path);
+    assert_non_null(strstr(outcome.err, "is too long for a realm"));
+    unsetenv("SPRINTD_TEST");
+}
+
 static void what_is_no_file_is_refused(void **state)
 {
     struct outcome outcome;
@@ -434,6 +483,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         e2e_test(all_faults_are_told_with_their_lines),
+        e2e_test(all_faults_of_included_files_are_told),
+        e2e_test(variables_make_only_so_much),
         e2e_test(what_is_no_file_is_refused),
         e2e_test(a_wrong_command_line_is_another_fault),
         e2e_test(a_sound_file_is_called_well_formed),

@@ -1,7 +1,7 @@
 #include "server/config.h"
 
 #include "config_place.h"
-#include "server/config_outline.h"
+#include "server/config_section.h"
 #include "server/config_site.h"
 
 static const struct {
@@ -239,6 +239,28 @@ static void the_first_thousand_faults_are_told(void **state)
     assert_non_null(strstr(said, "file: and 10 more\n"));
 }
 
+/* Of what is not all there, all is read or told; no byte beyond is looked
+ * at. */
+static void every_beginning_of_a_file_is_read_or_refused(void **state)
+{
+    static const char whole[] =
+        "port = 80\nsite x { # one\n hosts = {a, \"*.b\",}\n root = "
+        "\"${A:-/a}\""
+        "\n location \"= /y\" { index = 'z' } include none\n}\n"
+        "server { listen 80; tls\n}\n\"q\\\"\" = 1 e.org {\n} x { } } , {{}";
+
+    (void)state;
+    for (size_t len = 0; len < sizeof(whole); len++) {
+        char *text = malloc(len + (len == 0));
+
+        assert_non_null(text);
+        memcpy(text, whole, len);
+        read_below("/a", (struct bytes){text, len});
+        assert_true(faults.count < 20);
+        free(text);
+    }
+}
+
 /* begin, so many parts with their number in the middle, end. */
 static char *repeat(int count, const char *before, const char *behind,
                     const char *begin, const char *end)
@@ -291,6 +313,19 @@ static void there_are_only_so_many_of_each(void **state)
     }
 }
 
+static void a_longer_list_is_told_once(void **state)
+{
+    char *text = repeat(CONFIG_LIST_MAX + 1, "\"", "\",\n", "type = {\n",
+                        "}\n");
+
+    (void)state;
+    read_below("/a", bytes_of(text));
+    free(text);
+    assert_string_equal(said,
+                        "file:259: key 'type' has 257 values; at most 256 "
+                        "are taken\n");
+}
+
 static void depth_and_length_are_no_way_to_harm(void **state)
 {
     enum { MANY = 100000 };
@@ -301,6 +336,11 @@ static void depth_and_length_are_no_way_to_harm(void **state)
     memset(text + strlen(text), '{', MANY);
     read_text(text);
     assert_string_equal(said, "file:2: key 'x' is unknown\n");
+    snprintf(text, sizeof(text), "root = /a\nsite x {");
+    memset(text + strlen(text), '{', MANY);
+    read_text(text);
+    assert_string_equal(said, "file:2: site \"x\": '{' where a key should be\n"
+                              "file:2: site \"x\": its '}' is missing\n");
     memset(text, 0, sizeof(text));
     snprintf(text, sizeof(text), "root = /a\n");
     memset(text + strlen(text), 'x', MANY);
@@ -318,7 +358,9 @@ int main(void)
         cmocka_unit_test(labels_and_names_have_their_limits),
         cmocka_unit_test(what_serves_nothing_is_a_fault),
         cmocka_unit_test(the_first_thousand_faults_are_told),
+        cmocka_unit_test(every_beginning_of_a_file_is_read_or_refused),
         cmocka_unit_test(there_are_only_so_many_of_each),
+        cmocka_unit_test(a_longer_list_is_told_once),
         cmocka_unit_test(depth_and_length_are_no_way_to_harm),
     };
 

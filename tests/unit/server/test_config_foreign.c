@@ -2,7 +2,7 @@
 
 #include "config_place.h"
 #include "io/small_file.h"
-#include "server/config_outline.h"
+#include "server/config_section.h"
 
 static void a_word_is_found_in_any_case(void **state)
 {

@@ -2,6 +2,7 @@
 
 #include "../place.h"
 #include "config_place.h"
+#include "io/small_file.h"
 #include "server/config_dump.h"
 
 static struct place place;
@@ -190,6 +191,23 @@ static void faults_are_told_with_their_file_and_line(void **state)
                  "more:2:", "not closed in this file");
 }
 
+static void the_rest_of_a_file_that_is_not_closed_is_read(void **state)
+{
+    char expected[8400];
+
+    (void)state;
+    write_file("more", "site a {\nrooot = /a\nlocation /x { root = /a }\n");
+    load("include \"more\"\nsite b { root = /b }\nprot = 1\n");
+    snprintf(expected, sizeof(expected),
+             "%s/main:3: key 'prot' is unknown; did you mean 'port'?\n"
+             "%s/more:1: site \"a\": what is opened here is not closed in this "
+             "file\n"
+             "%s/more:2: site \"a\": key 'rooot' is unknown; did you mean "
+             "'root'?\n",
+             place.name, place.name, place.name);
+    assert_string_equal(said, expected);
+}
+
 static void what_cannot_be_included_is_told(void **state)
 {
     (void)state;
@@ -229,6 +247,39 @@ static void there_is_only_so_much_of_it(void **state)
     load_well("root = /a\ninclude \"many/*[0-8]\"\n");
 }
 
+static void there_are_only_so_many_bytes(void **state)
+{
+    char *large = malloc(SMALL_FILE_BYTES_MAX);
+    char name[30];
+
+    (void)state;
+    assert_non_null(large);
+    memset(large, '\n', SMALL_FILE_BYTES_MAX);
+    make_folder("large");
+    for (int i = 0; i < CONFIG_BYTES_MAX / SMALL_FILE_BYTES_MAX; i++) {
+        snprintf(name, sizeof(name), "large/%d", i);
+        assert_int_equal(place_write_bytes(&place, name, large,
+                                           SMALL_FILE_BYTES_MAX),
+                         0);
+    }
+    free(large);
+    /* The first file counts, too. */
+    load_well("root = /a\ninclude \"large/[0-2]\"\n");
+    expect_fault("root = /a\ninclude \"large/?\"\n",
+                 "main:2:", "more than 4194304 bytes");
+}
+
+/* In the place of a value or behind what is unknown it is no statement. */
+static void only_statements_include(void **state)
+{
+    (void)state;
+    write_file("more", "port = many\n");
+    expect_fault("root = /a\nx { include \"more\"\n}\n",
+                 "main:2:", "key 'x' is unknown");
+    expect_fault("root = /a\nlisten = { include \"more\" }\n",
+                 "main:2:", "',' or '}' is missing in its list");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, close_place)
@@ -239,8 +290,11 @@ int main(void)
         TEST(a_dump_says_which_file_a_value_is_from),
         TEST(a_name_with_brackets_is_no_pattern_in_the_folder),
         TEST(faults_are_told_with_their_file_and_line),
+        TEST(the_rest_of_a_file_that_is_not_closed_is_read),
         TEST(what_cannot_be_included_is_told),
         TEST(there_is_only_so_much_of_it),
+        TEST(there_are_only_so_many_bytes),
+        TEST(only_statements_include),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
