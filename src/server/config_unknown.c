@@ -45,7 +45,10 @@ static void tell_name(struct faults *faults,
                       int line)
 {
     const struct option_row *row = option_find(name);
-    const char *nearest = find_nearest(name, section->kind);
+    /* What is not kept is not worth the search. */
+    const char *nearest = faults->count < FAULTS_MAX
+                              ? find_nearest(name, section->kind)
+                              : NULL;
 
     if (row && option_is_at_top(row->scope))
         config_fault(faults, section, line,
