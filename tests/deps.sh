@@ -73,7 +73,6 @@ for set in "$@"; do
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
         have libhiredis-dev header hiredis/async.h hiredis
-        have libconfuse-dev header confuse.h confuse
         ;;
     test)
         have libcmocka-dev header cmocka.h cmocka

@@ -36,7 +36,6 @@ LIBRARIES = {
     "http_parser.h": r"http/http1\w*",
     "lmdb.h": r"backend/kv_\w+",
     "seccomp.h": r"server/call_filter",
-    "confuse.h": r"server/config",
 }
 # Of those, the ones that headers may include too.
 IN_HEADERS = {"ev.h"}
