@@ -2,10 +2,12 @@
  * fuzz_config - whatever a configuration file holds, it is read or refused;
  * and what was read is printed so that it is read again as the same.
  */
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "server/command_line.h"
 #include "server/config.h"
@@ -14,6 +16,7 @@
 #define CHECK(condition) ((condition) ? (void)0 : abort())
 
 static FILE *nowhere;
+static char folder[PATH_MAX] = "/srv"; /* whose files a text may include */
 
 /* Reads text into options; whether there was no fault. */
 static bool read_text(struct options *options, const char *text, size_t len)
@@ -24,7 +27,7 @@ static bool read_text(struct options *options, const char *text, size_t len)
 
     CHECK(command_line_read(options, 1, arguments, nowhere) == 0);
     options->config = "fuzz";
-    config_read(options, (struct bytes){text, len}, "/srv", &faults);
+    config_read(options, (struct bytes){text, len}, folder, &faults);
     faults_print(&faults, nowhere);
     for (size_t i = 1; i < faults.count && i < FAULTS_MAX; i++)
         CHECK(faults.items[i - 1].line <= faults.items[i].line);
@@ -71,8 +74,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *first;
     char *second;
 
-    if (!nowhere)
+    if (!nowhere) {
         nowhere = fopen("/dev/null", "w");
+        if (access("tests/fuzz/corpus/config", X_OK) == 0)
+            CHECK(realpath("tests/fuzz/corpus/config", folder));
+    }
     CHECK(nowhere);
     if (read_text(&options, (const char *)data, size)) {
         first = dump(&options);
