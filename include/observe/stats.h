@@ -123,6 +123,32 @@ struct stats_log {
     struct counter errors;  /* of writing */
 };
 
+/* Of the worker's own cache, as it is now; the first three since the start. */
+struct stats_cache {
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t evictions;
+    uint64_t bytes;
+    uint64_t entries;
+};
+
+/* Of the worker's link; from held to measured since the start. Of the others,
+ * which all workers share, the greatest is reported. */
+struct stats_link {
+    uint64_t is_engaged; /* 1, or 0 */
+    uint64_t held;
+    uint64_t held_bytes;
+    uint64_t measured;    /* system calls */
+    uint64_t limit_bytes; /* the budget in force */
+    uint64_t rate;        /* estimate, bytes a second */
+    uint64_t delay_us;    /* estimate, in the local queue */
+};
+
+enum {
+    STATS_CACHE_NUMBERS = sizeof(struct stats_cache) / sizeof(uint64_t),
+    STATS_LINK_NUMBERS = sizeof(struct stats_link) / sizeof(uint64_t)
+};
+
 /* One worker's. All private but for log and profile. */
 struct stats {
     _Alignas(64) struct counter methods[STATS_METHODS_MAX];
@@ -135,18 +161,8 @@ struct stats {
     struct counter queue_depth_max;
     struct counter queue_bytes;
     struct counter overtakes;
-    struct counter cache_hits;
-    struct counter cache_misses;
-    struct counter cache_evictions;
-    struct counter cache_bytes;
-    struct counter cache_entries;
-    struct counter link_engaged;
-    struct counter link_held;
-    struct counter link_held_bytes;
-    struct counter link_measured;
-    struct counter link_limit_bytes;
-    struct counter link_rate;
-    struct counter link_delay_us;
+    struct counter cache[STATS_CACHE_NUMBERS]; /* by struct stats_cache */
+    struct counter link[STATS_LINK_NUMBERS];   /* by struct stats_link */
     struct stats_log log;
     struct stats_profile profile;
     struct counter statuses[STATS_STATUS_COUNT];
@@ -296,29 +312,7 @@ static inline void stats_note_overtake(struct stats *stats)
 
 /* --- Now and then --------------------------------------------------------- */
 
-/* Of the worker's own cache, as it is now; the first three since the start. */
-struct stats_cache {
-    uint64_t hits;
-    uint64_t misses;
-    uint64_t evictions;
-    uint64_t bytes;
-    uint64_t entries;
-};
-
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache);
-
-/* Of the worker's link; held, held_bytes and measured since the start. Of the
- * last three, which all workers share, the greatest is reported. */
-struct stats_link {
-    bool is_engaged;
-    uint64_t held;
-    uint64_t held_bytes;
-    uint64_t measured;    /* system calls */
-    uint64_t limit_bytes; /* the budget in force */
-    uint64_t rate;        /* estimate, bytes a second */
-    uint64_t delay_us;    /* estimate, in the local queue */
-};
-
 void stats_set_link(struct stats *stats, const struct stats_link *link);
 
 /* How much processor time the thread has used of how much that went by, both

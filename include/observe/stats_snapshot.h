@@ -32,6 +32,11 @@ struct stats_shares {
     double phases[STATS_PHASE_COUNT];
 };
 
+struct stats_by_size {
+    struct distribution wait;
+    struct distribution total;
+};
+
 struct stats_snapshot {
     struct stats_options options;
     int64_t wall_ns; /* when it was taken, since the epoch */
@@ -41,6 +46,7 @@ struct stats_snapshot {
     bool is_draining;
 
     uint64_t requests;
+    double requests_a_second; /* NAN: no time has gone by */
     uint64_t methods[STATS_METHODS_MAX];
     uint64_t statuses[STATS_STATUS_COUNT]; /* from STATS_STATUS_MIN */
     uint64_t incomplete;                   /* of requests */
@@ -51,8 +57,10 @@ struct stats_snapshot {
     uint64_t open;
     uint64_t closed[STATS_CLOSE_COUNT];
     uint64_t refused[STATS_REFUSAL_COUNT];
+    uint64_t refused_in_all;
 
     struct stats_cache cache;
+    double hit_ratio; /* of the cache; NAN: it was not asked */
     struct stats_link link;
     uint64_t queue_depth;
     uint64_t queue_depth_max; /* sum of the workers', which need not have been
@@ -72,10 +80,7 @@ struct stats_snapshot {
     struct distribution service;
     struct distribution total;
     struct distribution drain;
-    struct {
-        struct distribution wait;
-        struct distribution total;
-    } sizes[STATS_SIZE_COUNT];
+    struct stats_by_size sizes[STATS_SIZE_COUNT];
 
     uint64_t stores[STATS_STORES_MAX][STATS_STORE_NUMBERS];
 

@@ -2,9 +2,8 @@
  * stats_store - what is known of a key-value store: what each worker counts of
  * the questions it asked, and what the store says of itself.
  *
- * All of it are rows of one table, which the report, the JSON and the metrics
- * go through. What an engine cannot tell (one on another machine has no map) is
- * not among its figures, and is shown nowhere.
+ * How they are told says stats_rows.h. What an engine cannot tell (one on
+ * another machine has no map) is not among its figures, and is shown nowhere.
  *
  * Thread: counters are the worker's whose they are; figures the main thread's,
  *         once a second and before it reports.
@@ -87,20 +86,6 @@ static inline void stats_store_set(struct stats_store *store,
 {
     counter_set(&store->numbers[number], value);
 }
-
-/* --- How they are told ------------------------------------------------------ */
-
-struct stats_store_row {
-    const char *name;   /* "queue_bytes" */
-    const char *label;  /* "queue, bytes" */
-    const char *metric; /* rows of one stand together */
-    const char *result; /* which of several in one; else NULL */
-    const char *help;   /* of the metric, at its first row; else NULL */
-    const char *unit;   /* "bytes", or NULL */
-    bool is_gauge;
-};
-
-extern const struct stats_store_row stats_store_rows[STATS_STORE_NUMBERS];
 
 static inline bool stats_store_has(const struct stats_store_options *options,
                                    unsigned number)

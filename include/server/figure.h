@@ -10,6 +10,8 @@
 #ifndef SERVER_FIGURE_H
 #define SERVER_FIGURE_H
 
+#include "observe/stats_rows.h"
+
 enum { FIGURE_BYTES_MAX = 63 };
 
 struct figure {
@@ -23,5 +25,8 @@ struct figure figure_bits(double bits_per_second);
 struct figure figure_micros(double us); /* "us" is written so, in ASCII */
 struct figure figure_percent(double ratio);
 struct figure figure_duration(double seconds); /* 3 d 4 h */
+
+/* What the JSON of the statistics has of that unit. */
+struct figure figure_of(enum stats_unit unit, double value);
 
 #endif

@@ -1,8 +1,10 @@
 #include "observe/report.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/units.h"
+#include "observe/stats_rows.h"
 
 enum { TEXT_MAX = 24, S_PER_MIN = 60, MIN_PER_H = 60 };
 
@@ -17,6 +19,11 @@ static void put_row(struct buf *out, const char *label, uint64_t value)
 static void put_percent(struct buf *out, const char *label, double share)
 {
     buf_printf(out, "  %-20s%18.1f %%\n", label, 100 * share);
+}
+
+static void put_real(struct buf *out, const char *label, double value)
+{
+    buf_printf(out, "  %-20s%20.1f\n", label, value);
 }
 
 static void put_head(struct buf *out, const struct stats_snapshot *snapshot)
@@ -34,30 +41,6 @@ static void put_head(struct buf *out, const struct stats_snapshot *snapshot)
                snapshot->options.worker_count == 1 ? "" : "s",
                snapshot->options.schedule,
                snapshot->is_draining ? ", draining" : "");
-}
-
-static void put_requests(struct buf *out, const struct stats_snapshot *snapshot)
-{
-    double seconds = (double)snapshot->uptime_ms / MS_PER_S;
-
-    buf_put_literal(out, "\nRequests\n");
-    for (size_t i = 0; i < snapshot->options.method_count; i++)
-        if (snapshot->methods[i] > 0)
-            put_row(out, snapshot->options.method_names[i],
-                    snapshot->methods[i]);
-    put_row(out, "all", snapshot->requests);
-    if (seconds > 0)
-        buf_printf(out, "  %-20s%20.1f\n", "a second",
-                   (double)snapshot->requests / seconds);
-    put_row(out, "incomplete", snapshot->incomplete);
-
-    buf_put_literal(out, "\nResponses\n");
-    for (unsigned i = 0; i < STATS_STATUS_COUNT; i++)
-        if (snapshot->statuses[i] > 0)
-            buf_printf(out, "  %-20u%20llu\n", STATS_STATUS_MIN + i,
-                       (unsigned long long)snapshot->statuses[i]);
-    put_row(out, "bytes received", snapshot->bytes_in);
-    put_row(out, "bytes sent", snapshot->bytes_out);
 }
 
 /* --- Times ---------------------------------------------------------------- */
@@ -96,7 +79,6 @@ static void put_cell(struct buf *out, double ns)
 static void put_times_row(struct buf *out, const char *label,
                           const struct distribution *times)
 {
-    static const double shares[] = {0.5, 0.9, 0.99, 0.999};
     char count[TEXT_MAX];
 
     if (times->count < 10000000000)
@@ -105,108 +87,98 @@ static void put_times_row(struct buf *out, const char *label,
     else
         snprintf(count, sizeof(count), "%.3e", (double)times->count);
     buf_printf(out, "  %-11s%10s", label, count);
-    put_cell(out, (double)times->min);
-    put_cell(out, distribution_mean(times));
-    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
-        put_cell(out, (double)distribution_quantile(times, shares[i]));
-    put_cell(out, (double)times->max);
+    for (unsigned i = 0; i < STATS_QUANTILE_COUNT; i++)
+        put_cell(out, (double)stats_quantile_of(&stats_quantiles[i], times));
     buf_put_literal(out, "\n");
 }
 
 static void put_times_head(struct buf *out, const char *title)
 {
-    buf_printf(out, "\n%-13s%10s%8s%8s%8s%8s%8s%8s%8s\n", title, "count", "min",
-               "mean", "median", "p90", "p99", "p99.9", "max");
+    buf_printf(out, "\n%-13s%10s", title, "count");
+    for (unsigned i = 0; i < STATS_QUANTILE_COUNT; i++)
+        buf_printf(out, "%8s", stats_quantiles[i].title);
+    buf_put_literal(out, "\n");
 }
 
-static void put_times(struct buf *out, const struct stats_snapshot *snapshot)
+static void put_times_by_size(struct buf *out,
+                              const struct stats_snapshot *snapshot)
 {
-    put_times_head(out, "Times in ms");
-    put_times_row(out, "wait", &snapshot->wait);
-    put_times_row(out, "service", &snapshot->service);
-    put_times_row(out, "total", &snapshot->total);
-    if (snapshot->drain.count > 0)
-        put_times_row(out, "drain", &snapshot->drain);
-    put_times_head(out, "Wait by size");
-    for (unsigned i = 0; i < STATS_SIZE_COUNT; i++)
-        if (snapshot->sizes[i].wait.count > 0)
-            put_times_row(out, size_labels[i], &snapshot->sizes[i].wait);
-    put_times_head(out, "Total by size");
-    for (unsigned i = 0; i < STATS_SIZE_COUNT; i++)
-        if (snapshot->sizes[i].total.count > 0)
-            put_times_row(out, size_labels[i], &snapshot->sizes[i].total);
+    const struct stats_row *row = NULL;
+
+    while ((row = stats_row_next(STATS_PART_SIZE, row))) {
+        put_times_head(out, row->label);
+        for (unsigned i = 0; i < STATS_SIZE_COUNT; i++) {
+            const struct distribution *times =
+                stats_row_at(row, &snapshot->sizes[i]);
+
+            if (times->count > 0)
+                put_times_row(out, size_labels[i], times);
+        }
+    }
 }
 
-/* --- The rest ------------------------------------------------------------- */
+/* --- What the table has ---------------------------------------------------- */
 
-static void put_connections(struct buf *out,
-                            const struct stats_snapshot *snapshot)
+static void put_vector(struct buf *out, const struct stats_row *row,
+                       const struct stats_snapshot *snapshot)
 {
+    struct stats_item item = {0};
     char label[TEXT_MAX];
 
-    buf_put_literal(out, "\nConnections\n");
-    put_row(out, "accepted", snapshot->accepted);
-    put_row(out, "open", snapshot->open);
-    for (unsigned i = 0; i < STATS_CLOSE_COUNT; i++) {
-        snprintf(label, sizeof(label), "closed: %s", stats_close_name(i));
-        put_row(out, label, snapshot->closed[i]);
-    }
-    for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++) {
-        snprintf(label, sizeof(label), "refused: %s", stats_refusal_name(i));
-        put_row(out, label, snapshot->refused[i]);
+    while (stats_item_next(row, snapshot, &item)) {
+        snprintf(label, sizeof(label), "%s%s", row->label, item.name);
+        if (item.value > 0 || !row->is_sparse)
+            put_row(out, label, item.value);
     }
 }
 
-static void put_cache(struct buf *out, const struct stats_snapshot *snapshot)
+static void put_value(struct buf *out, const struct stats_row *row,
+                      const void *base)
 {
-    const struct stats_cache *cache = &snapshot->cache;
+    const void *at = stats_row_at(row, base);
 
-    if (cache->hits + cache->misses == 0)
-        return;
-    buf_printf(out, "\nCache, policy %s\n", snapshot->options.cache_policy);
-    put_row(out, "hits", cache->hits);
-    put_row(out, "misses", cache->misses);
-    put_percent(out, "hit ratio",
-                (double)cache->hits / (double)(cache->hits + cache->misses));
-    put_row(out, "evictions", cache->evictions);
-    put_row(out, "bytes", cache->bytes);
-    put_row(out, "entries", cache->entries);
+    if (row->kind == STATS_KIND_VECTOR) {
+        put_vector(out, row, base);
+    } else if (row->kind == STATS_KIND_DISTRIBUTION) {
+        const struct distribution *times = at;
+
+        if (times->count > 0 || !row->is_sparse)
+            put_times_row(out, row->label, times);
+    } else if (row->unit == STATS_UNIT_SHARE) {
+        put_percent(out, row->label, *(const double *)at);
+    } else if (row->unit != STATS_UNIT_RATE) {
+        put_row(out, row->label, stats_row_number(row, base));
+    } else if (!isnan(*(const double *)at)) {
+        put_real(out, row->label, *(const double *)at);
+    }
 }
 
-static void put_queue(struct buf *out, const struct stats_snapshot *snapshot)
+static void put_rows(struct buf *out, enum stats_part part,
+                     const struct stats_object *object)
 {
-    const struct stats_link *link = &snapshot->link;
+    const struct stats_row *row = NULL;
 
-    buf_put_literal(out, "\nQueue\n");
-    put_row(out, "depth now", snapshot->queue_depth);
-    put_row(out, "depth at most", snapshot->queue_depth_max);
-    put_row(out, "bytes now", snapshot->queue_bytes);
-    put_row(out, "overtakes", snapshot->overtakes);
-    if (link->measured + link->held == 0)
-        return;
-    buf_printf(out, "\nLink, mode %s%s\n", snapshot->options.link_mode,
-               link->is_engaged ? ", engaged" : "");
-    put_row(out, "held back", link->held);
-    put_row(out, "bytes held back", link->held_bytes);
-    put_row(out, "measurements", link->measured);
-    put_row(out, "limit, bytes", link->limit_bytes);
-    put_row(out, "rate, bytes/s", link->rate);
-    put_row(out, "delay, us", link->delay_us);
+    while ((row = stats_row_next(part, row)))
+        if (row->label && stats_object_has(object, row))
+            put_value(out, row, object->base);
 }
 
-static void put_store(struct buf *out,
-                      const struct stats_store_options *options,
-                      const uint64_t *numbers)
+static void put_stores(struct buf *out, const struct stats_snapshot *snapshot)
 {
-    buf_printf(out, "\nStore %.60s, engine %s\n", options->prefix,
-               options->engine);
-    for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++)
-        if (stats_store_has(options, i))
-            put_row(out, stats_store_rows[i].label, numbers[i]);
-    if (numbers[STATS_STORE_COMMITS] > 0)
-        buf_printf(out, "  %-20s%20.1f\n", "writes a commit",
-                   (double)numbers[STATS_STORE_WRITES] /
-                       (double)numbers[STATS_STORE_COMMITS]);
+    struct stats_object object;
+
+    for (size_t i = 0; i < snapshot->options.store_count; i++) {
+        const uint64_t *numbers = snapshot->stores[i];
+
+        stats_object_get(snapshot, STATS_PART_STORE, i, &object);
+        buf_printf(out, "\nStore %.60s, engine %s\n", object.store->prefix,
+                   object.store->engine);
+        put_rows(out, STATS_PART_STORE, &object);
+        if (numbers[STATS_STORE_COMMITS] > 0)
+            put_real(out, "writes a commit",
+                     (double)numbers[STATS_STORE_WRITES] /
+                         (double)numbers[STATS_STORE_COMMITS]);
+    }
 }
 
 /* In ten characters, whatever it is. */
@@ -246,20 +218,8 @@ static void put_upstreams(struct buf *out,
     }
 }
 
-static void put_log(struct buf *out, const struct stats_snapshot *snapshot)
-{
-    if (snapshot->log_lines + snapshot->log_errors == 0)
-        return;
-    buf_put_literal(out, "\nAccess log\n");
-    put_row(out, "lines", snapshot->log_lines);
-    put_row(out, "dropped", snapshot->log_dropped);
-    put_row(out, "errors", snapshot->log_errors);
-}
-
 static void put_profile(struct buf *out, const struct stats_snapshot *snapshot)
 {
-    if (!snapshot->options.is_profiled)
-        return;
     buf_put_literal(out, "\nWhere the workers' time went\n");
     for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
         put_percent(out, stats_phase_name(i), snapshot->shares.phases[i]);
@@ -268,16 +228,40 @@ static void put_profile(struct buf *out, const struct stats_snapshot *snapshot)
 
 void report_put(struct buf *out, const struct stats_snapshot *snapshot)
 {
+    const struct stats_options *options = &snapshot->options;
+    const struct stats_object all = {.base = snapshot};
+    const struct stats_link *link = &snapshot->link;
+
     put_head(out, snapshot);
-    put_requests(out, snapshot);
+    buf_put_literal(out, "\nRequests\n");
+    put_rows(out, STATS_PART_METHODS, &all);
+    put_rows(out, STATS_PART_REQUESTS, &all);
+    buf_put_literal(out, "\nResponses\n");
+    put_rows(out, STATS_PART_STATUSES, &all);
+    put_rows(out, STATS_PART_BYTES, &all);
     put_request_time(out, &snapshot->total);
-    put_times(out, snapshot);
-    put_connections(out, snapshot);
-    put_cache(out, snapshot);
-    put_queue(out, snapshot);
-    for (size_t i = 0; i < snapshot->options.store_count; i++)
-        put_store(out, &snapshot->options.stores[i], snapshot->stores[i]);
+    put_times_head(out, "Times in ms");
+    put_rows(out, STATS_PART_TIMES, &all);
+    put_times_by_size(out, snapshot);
+    buf_put_literal(out, "\nConnections\n");
+    put_rows(out, STATS_PART_CONNECTIONS, &all);
+    if (!isnan(snapshot->hit_ratio)) {
+        buf_printf(out, "\nCache, policy %s\n", options->cache_policy);
+        put_rows(out, STATS_PART_CACHE, &all);
+    }
+    buf_put_literal(out, "\nQueue\n");
+    put_rows(out, STATS_PART_QUEUE, &all);
+    if (link->measured + link->held > 0) {
+        buf_printf(out, "\nLink, mode %s%s\n", options->link_mode,
+                   link->is_engaged ? ", engaged" : "");
+        put_rows(out, STATS_PART_LINK, &all);
+    }
+    put_stores(out, snapshot);
     put_upstreams(out, snapshot);
-    put_log(out, snapshot);
-    put_profile(out, snapshot);
+    if (snapshot->log_lines + snapshot->log_errors > 0) {
+        buf_put_literal(out, "\nAccess log\n");
+        put_rows(out, STATS_PART_LOG, &all);
+    }
+    if (options->is_profiled)
+        put_profile(out, snapshot);
 }

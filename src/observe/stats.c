@@ -98,22 +98,19 @@ void stats_note_slow(struct stats *stats, const struct stats_exchange *exchange)
     slowest_put(&stats->slowest, &request);
 }
 
+/* The numbers of a struct of nothing else. */
+static void set_all(struct counter *counters, const void *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        counter_set(&counters[i], ((const uint64_t *)numbers)[i]);
+}
+
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache)
 {
-    counter_set(&stats->cache_hits, cache->hits);
-    counter_set(&stats->cache_misses, cache->misses);
-    counter_set(&stats->cache_evictions, cache->evictions);
-    counter_set(&stats->cache_bytes, cache->bytes);
-    counter_set(&stats->cache_entries, cache->entries);
+    set_all(stats->cache, cache, STATS_CACHE_NUMBERS);
 }
 
 void stats_set_link(struct stats *stats, const struct stats_link *link)
 {
-    counter_set(&stats->link_engaged, link->is_engaged);
-    counter_set(&stats->link_held, link->held);
-    counter_set(&stats->link_held_bytes, link->held_bytes);
-    counter_set(&stats->link_measured, link->measured);
-    counter_set(&stats->link_limit_bytes, link->limit_bytes);
-    counter_set(&stats->link_rate, link->rate);
-    counter_set(&stats->link_delay_us, link->delay_us);
+    set_all(stats->link, link, STATS_LINK_NUMBERS);
 }

@@ -1,6 +1,9 @@
 #include "observe/stats_snapshot.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#include "base/units.h"
 
 static size_t snapshot_bytes(size_t worker_count)
 {
@@ -77,21 +80,18 @@ static uint64_t add_exchanges(struct stats_snapshot *snapshot,
 static void add_parts(struct stats_snapshot *snapshot,
                       const struct stats *stats)
 {
-    struct stats_cache *cache = &snapshot->cache;
-    struct stats_link *link = &snapshot->link;
+    uint64_t *cache = (uint64_t *)&snapshot->cache; /* it has nothing else, */
+    uint64_t *link = (uint64_t *)&snapshot->link;   /* and neither has this */
 
-    add(&cache->hits, &stats->cache_hits);
-    add(&cache->misses, &stats->cache_misses);
-    add(&cache->evictions, &stats->cache_evictions);
-    add(&cache->bytes, &stats->cache_bytes);
-    add(&cache->entries, &stats->cache_entries);
-    link->is_engaged = link->is_engaged || counter_read(&stats->link_engaged);
-    add(&link->held, &stats->link_held);
-    add(&link->held_bytes, &stats->link_held_bytes);
-    add(&link->measured, &stats->link_measured);
-    raise_to(&link->limit_bytes, &stats->link_limit_bytes);
-    raise_to(&link->rate, &stats->link_rate);
-    raise_to(&link->delay_us, &stats->link_delay_us);
+    for (unsigned i = 0; i < STATS_CACHE_NUMBERS; i++)
+        add(&cache[i], &stats->cache[i]);
+    for (unsigned i = 0; i < STATS_LINK_NUMBERS; i++) {
+        if (&link[i] >= &snapshot->link.held &&
+            &link[i] <= &snapshot->link.measured)
+            add(&link[i], &stats->link[i]);
+        else
+            raise_to(&link[i], &stats->link[i]);
+    }
     add(&snapshot->overtakes, &stats->overtakes);
     add(&snapshot->workers_cpu_ns, &stats->profile.cpu_ns);
     add(&snapshot->workers_wall_ns, &stats->profile.wall_ns);
@@ -183,6 +183,22 @@ static void share_time(struct stats_snapshot *snapshot)
                             (double)samples;
 }
 
+/* What follows from the sums. */
+static void derive(struct stats_snapshot *snapshot)
+{
+    const struct stats_cache *cache = &snapshot->cache;
+    double asked = (double)(cache->hits + cache->misses);
+    double seconds = (double)snapshot->uptime_ms / MS_PER_S;
+
+    snapshot->hit_ratio = asked > 0 ? (double)cache->hits / asked : NAN;
+    snapshot->requests_a_second = seconds > 0
+                                      ? (double)snapshot->requests / seconds
+                                      : NAN;
+    for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++)
+        snapshot->refused_in_all += snapshot->refused[i];
+    share_time(snapshot);
+}
+
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot)
 {
@@ -205,5 +221,5 @@ void stats_read(const struct stats_shared *shared, const struct now *now,
     add_stores(snapshot, shared->stores);
     add_log(snapshot, &shared->log);
     add_samples(snapshot, &shared->acceptor.profile);
-    share_time(snapshot);
+    derive(snapshot);
 }

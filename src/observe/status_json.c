@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "observe/decimal.h"
+#include "observe/stats_rows.h"
 
 enum { US_PLACES = 3, MS_PLACES = 3 };
 
@@ -86,171 +87,149 @@ static void put_text(struct json *json, const char *name, struct bytes text)
     buf_put_literal(json->out, "\"");
 }
 
-/* --- Its parts ------------------------------------------------------------ */
-
-static void put_requests(struct json *json,
-                         const struct stats_snapshot *snapshot)
-{
-    put_open(json, "requests", "{");
-    put_number(json, "total", snapshot->requests);
-    put_number(json, "incomplete", snapshot->incomplete);
-    put_open(json, "by_method", "{");
-    for (size_t i = 0; i < snapshot->options.method_count; i++)
-        if (snapshot->methods[i] > 0)
-            put_number(json, snapshot->options.method_names[i],
-                       snapshot->methods[i]);
-    put_close(json, "}");
-    put_open(json, "by_status", "{");
-    for (unsigned i = 0; i < STATS_STATUS_COUNT; i++) {
-        unsigned status = STATS_STATUS_MIN + i;
-        char name[] = {(char)('0' + status / 100),
-                       (char)('0' + status / 10 % 10),
-                       (char)('0' + status % 10), '\0'};
-
-        if (snapshot->statuses[i] > 0)
-            put_number(json, name, snapshot->statuses[i]);
-    }
-    put_close(json, "}");
-    put_close(json, "}");
-}
-
-static void put_connections(struct json *json,
-                            const struct stats_snapshot *snapshot)
-{
-    uint64_t refused = 0;
-
-    for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++)
-        refused += snapshot->refused[i];
-    put_open(json, "bytes", "{");
-    put_number(json, "in", snapshot->bytes_in);
-    put_number(json, "out", snapshot->bytes_out);
-    put_close(json, "}");
-    put_open(json, "connections", "{");
-    put_number(json, "open", snapshot->open);
-    put_number(json, "accepted", snapshot->accepted);
-    put_number(json, "refused", refused);
-    put_open(json, "closed", "{");
-    for (unsigned i = 0; i < STATS_CLOSE_COUNT; i++)
-        put_number(json, stats_close_name(i), snapshot->closed[i]);
-    put_close(json, "}");
-    put_close(json, "}");
-}
-
-static void put_cache(struct json *json, const struct stats_snapshot *snapshot)
-{
-    const struct stats_cache *cache = &snapshot->cache;
-
-    put_open(json, "cache", "{");
-    put_text(json, "policy", bytes_of(snapshot->options.cache_policy));
-    put_number(json, "hits", cache->hits);
-    put_number(json, "misses", cache->misses);
-    put_number(json, "evictions", cache->evictions);
-    put_number(json, "bytes", cache->bytes);
-    put_number(json, "entries", cache->entries);
-    put_close(json, "}");
-}
-
-static void put_queue(struct json *json, const struct stats_snapshot *snapshot)
-{
-    put_open(json, "queue", "{");
-    put_number(json, "depth", snapshot->queue_depth);
-    put_number(json, "depth_max", snapshot->queue_depth_max);
-    put_number(json, "bytes", snapshot->queue_bytes);
-    put_number(json, "overtakes", snapshot->overtakes);
-    put_open(json, "by_worker", "[");
-    for (size_t i = 0; i < snapshot->options.worker_count; i++) {
-        const struct stats_worker *worker = &snapshot->workers[i];
-
-        put_open(json, NULL, "{");
-        put_number(json, "worker", i);
-        put_number(json, "depth", worker->queue_depth);
-        put_number(json, "depth_max", worker->queue_depth_max);
-        put_number(json, "bytes", worker->queue_bytes);
-        put_number(json, "open", worker->open);
-        put_number(json, "requests", worker->requests);
-        put_close(json, "}");
-    }
-    put_close(json, "]");
-    put_close(json, "}");
-}
-
-static void put_link(struct json *json, const struct stats_snapshot *snapshot)
-{
-    const struct stats_link *link = &snapshot->link;
-
-    put_open(json, "link", "{");
-    put_text(json, "mode", bytes_of(snapshot->options.link_mode));
-    put_bool(json, "engaged", link->is_engaged);
-    put_number(json, "held", link->held);
-    put_number(json, "held_bytes", link->held_bytes);
-    put_number(json, "measured", link->measured);
-    put_number(json, "limit_bytes", link->limit_bytes);
-    put_number(json, "rate_bytes_per_second", link->rate);
-    put_number(json, "delay_us", link->delay_us);
-    put_close(json, "}");
-    put_open(json, "log", "{");
-    put_number(json, "lines", snapshot->log_lines);
-    put_number(json, "dropped", snapshot->log_dropped);
-    put_number(json, "errors", snapshot->log_errors);
-    put_close(json, "}");
-}
-
-static void put_stores(struct json *json, const struct stats_snapshot *snapshot)
-{
-    put_open(json, "stores", "[");
-    for (size_t i = 0; i < snapshot->options.store_count; i++) {
-        const struct stats_store_options *store = &snapshot->options.stores[i];
-
-        put_open(json, NULL, "{");
-        put_text(json, "prefix", bytes_of(store->prefix));
-        put_text(json, "engine", bytes_of(store->engine));
-        for (unsigned k = 0; k < STATS_STORE_NUMBERS; k++)
-            if (stats_store_has(store, k))
-                put_number(json, stats_store_rows[k].name,
-                           snapshot->stores[i][k]);
-        put_close(json, "}");
-    }
-    put_close(json, "]");
-}
+/* --- What the table has ---------------------------------------------------- */
 
 static void put_distribution(struct json *json, const char *name,
                              const struct distribution *distribution)
 {
     put_open(json, name, "{");
     put_number(json, "count", distribution->count);
-    put_us(json, "min", distribution->min);
-    put_us(json, "mean", (uint64_t)(distribution_mean(distribution) + 0.5));
-    put_us(json, "p50", distribution_quantile(distribution, 0.5));
-    put_us(json, "p90", distribution_quantile(distribution, 0.9));
-    put_us(json, "p99", distribution_quantile(distribution, 0.99));
-    put_us(json, "p999", distribution_quantile(distribution, 0.999));
-    put_us(json, "max", distribution->max);
+    for (unsigned i = 0; i < STATS_QUANTILE_COUNT; i++)
+        put_us(json, stats_quantiles[i].name,
+               stats_quantile_of(&stats_quantiles[i], distribution));
     put_close(json, "}");
 }
 
-static void put_times(struct json *json, const struct stats_snapshot *snapshot)
+static void put_vector(struct json *json, const struct stats_row *row,
+                       const struct stats_snapshot *snapshot)
 {
-    put_open(json, "times", "{");
-    put_distribution(json, "wait", &snapshot->wait);
-    put_distribution(json, "service", &snapshot->service);
-    put_distribution(json, "total", &snapshot->total);
-    put_distribution(json, "drain", &snapshot->drain);
+    struct stats_item item = {0};
+
+    put_open(json, row->name, "{");
+    while (stats_item_next(row, snapshot, &item))
+        if (item.value > 0 || !row->is_sparse)
+            put_number(json, item.name, item.value);
     put_close(json, "}");
-    put_open(json, "sizes", "[");
-    for (unsigned i = 0; i < STATS_SIZE_COUNT; i++) {
-        put_open(json, NULL, "{");
-        if (stats_size_bound(i) < UINT64_MAX) {
-            put_number(json, "to_bytes", stats_size_bound(i));
-        } else {
+}
+
+/* 0 and NAN stand for what is not known: it did not happen. */
+static void put_value(struct json *json, const char *name,
+                      const struct stats_row *row, const void *base)
+{
+    const void *at = stats_row_at(row, base);
+
+    switch (row->unit) {
+    case STATS_UNIT_NUMBER:
+    case STATS_UNIT_BYTES:
+    case STATS_UNIT_BYTES_A_SECOND:
+    case STATS_UNIT_US:
+        put_number(json, name, stats_row_number(row, base));
+        break;
+    case STATS_UNIT_NS:
+        if (stats_row_number(row, base) == 0)
+            put_null(json, name);
+        else
+            put_us(json, name, stats_row_number(row, base));
+        break;
+    case STATS_UNIT_MS:
+        begin(json, name);
+        decimal_put(json->out, stats_row_number(row, base), MS_PLACES);
+        break;
+    case STATS_UNIT_MOMENT:
+        put_moment(json, name, *(const int64_t *)at);
+        break;
+    case STATS_UNIT_BOOL:
+        put_bool(json, name, stats_row_number(row, base));
+        break;
+    case STATS_UNIT_TEXT:
+        put_text(json, name, bytes_of(*(const char *const *)at));
+        break;
+    case STATS_UNIT_SHARE:
+    case STATS_UNIT_RATE:
+        if (isnan(*(const double *)at))
+            put_null(json, name);
+        else
+            put_share(json, name, *(const double *)at);
+        break;
+    }
+}
+
+/* The members that a part gives an object. */
+static void put_rows(struct json *json, enum stats_part part,
+                     const struct stats_object *object)
+{
+    const struct stats_row *row = NULL;
+
+    while ((row = stats_row_next(part, row))) {
+        if (!row->name || !stats_object_has(object, row))
+            continue;
+        if (row->kind == STATS_KIND_VECTOR)
+            put_vector(json, row, object->base);
+        else if (row->kind == STATS_KIND_DISTRIBUTION)
+            put_distribution(json, row->name, stats_row_at(row, object->base));
+        else
+            put_value(json, row->name, row, object->base);
+    }
+}
+
+/* An object of that name of which a part gives all members. */
+static void put_part(struct json *json, const char *name, enum stats_part part,
+                     const struct stats_object *all)
+{
+    put_open(json, name, "{");
+    put_rows(json, part, all);
+    put_close(json, "}");
+}
+
+/* Which of many an object is. */
+static void put_identity(struct json *json, enum stats_part part, size_t number,
+                         const struct stats_object *object)
+{
+    const struct stats_upstream *upstream = &object->upstream;
+    const struct stats_by_size *size = object->base;
+
+    switch ((int)part) {
+    case STATS_PART_SIZE:
+        if (stats_size_bound((unsigned)number) < UINT64_MAX)
+            put_number(json, "to_bytes", stats_size_bound((unsigned)number));
+        else
             put_null(json, "to_bytes");
-        }
-        put_number(json, "count", snapshot->sizes[i].total.count);
-        put_distribution(json, "wait", &snapshot->sizes[i].wait);
-        put_distribution(json, "total", &snapshot->sizes[i].total);
+        put_number(json, "count", size->total.count);
+        break;
+    case STATS_PART_WORKER:
+        put_number(json, "worker", number);
+        break;
+    case STATS_PART_STORE:
+        put_text(json, "prefix", bytes_of(object->store->prefix));
+        put_text(json, "engine", bytes_of(object->store->engine));
+        break;
+    case STATS_PART_UPSTREAM:
+        put_text(json, "proxy", bytes_of(upstream->proxy));
+        put_text(json, "server", bytes_of(upstream->server));
+        put_text(json, "state",
+                 bytes_of(stats_upstream_state_name(upstream->state)));
+        break;
+    }
+}
+
+static void put_list(struct json *json, const char *name, enum stats_part part,
+                     const struct stats_snapshot *snapshot)
+{
+    size_t count = stats_object_count(snapshot, part);
+    struct stats_object object;
+
+    put_open(json, name, "[");
+    for (size_t i = 0; i < count; i++) {
+        stats_object_get(snapshot, part, i, &object);
+        put_open(json, NULL, "{");
+        put_identity(json, part, i, &object);
+        put_rows(json, part, &object);
         put_close(json, "}");
     }
     put_close(json, "]");
 }
+
+/* --- Its parts ------------------------------------------------------------ */
 
 static void put_profile(struct json *json,
                         const struct stats_snapshot *snapshot)
@@ -265,32 +244,14 @@ static void put_profile(struct json *json,
     put_close(json, "}");
 }
 
-/* Without a request there is no time of one: 0 would be a fast one. */
-static void put_known_us(struct json *json, uint64_t ns)
-{
-    if (ns > 0)
-        put_us(json, NULL, ns);
-    else
-        put_null(json, NULL);
-}
-
 static void put_point(struct json *json, const char *name,
                       const struct history_point *point)
 {
+    const struct stats_row *row = NULL;
+
     put_open(json, name, "[");
-    put_moment(json, NULL, point->wall_ns);
-    put_number(json, NULL, point->requests);
-    put_number(json, NULL, point->bytes_out);
-    put_known_us(json, point->total_p50_ns);
-    put_known_us(json, point->total_p90_ns);
-    put_known_us(json, point->total_p99_ns);
-    put_known_us(json, point->wait_p99_ns);
-    if (isnan(point->hit_ratio))
-        put_null(json, NULL);
-    else
-        put_share(json, NULL, point->hit_ratio);
-    put_number(json, NULL, point->queue_depth);
-    put_number(json, NULL, point->open);
+    while ((row = stats_row_next(STATS_PART_POINT, row)))
+        put_value(json, NULL, row, point);
     put_close(json, "]");
 }
 
@@ -320,55 +281,33 @@ static void put_slowest(struct json *json,
     put_close(json, "]");
 }
 
-static void put_upstreams(struct json *json,
-                          const struct stats_snapshot *snapshot)
-{
-    const struct stats_upstreams *upstreams = snapshot->upstreams;
-
-    put_open(json, "upstreams", "[");
-    for (size_t i = 0; upstreams && i < upstreams->count; i++) {
-        struct stats_upstream row;
-
-        upstreams->read(upstreams->context, i, snapshot->mono_ms, &row);
-        put_open(json, NULL, "{");
-        put_text(json, "proxy", bytes_of(row.proxy));
-        put_text(json, "server", bytes_of(row.server));
-        put_text(json, "state", bytes_of(stats_upstream_state_name(row.state)));
-        put_number(json, "active", row.active);
-        put_number(json, "idle", row.idle);
-        put_number(json, "requests", row.requests);
-        put_number(json, "failures", row.failures);
-        put_number(json, "retries", row.retries);
-        put_number(json, "connects", row.connects);
-        put_number(json, "reuses", row.reuses);
-        put_number(json, "bytes_in", row.bytes_in);
-        put_number(json, "bytes_out", row.bytes_out);
-        put_close(json, "}");
-    }
-    put_close(json, "]");
-}
-
 /* All up to the history. */
 static void put_present(struct json *json,
                         const struct stats_snapshot *snapshot)
 {
+    const struct stats_object all = {.base = snapshot};
+
     put_open(json, NULL, "{");
     put_text(json, "server", BYTES("sprintd"));
-    put_text(json, "version", bytes_of(snapshot->options.version));
-    begin(json, "uptime_s");
-    decimal_put(json->out, snapshot->uptime_ms, MS_PLACES);
-    put_moment(json, "time", snapshot->wall_ns);
-    put_number(json, "workers", snapshot->options.worker_count);
-    put_text(json, "schedule", bytes_of(snapshot->options.schedule));
-    put_bool(json, "draining", snapshot->is_draining);
-    put_requests(json, snapshot);
-    put_connections(json, snapshot);
-    put_cache(json, snapshot);
-    put_queue(json, snapshot);
-    put_link(json, snapshot);
-    put_stores(json, snapshot);
-    put_upstreams(json, snapshot);
-    put_times(json, snapshot);
+    put_rows(json, STATS_PART_SERVER, &all);
+    put_open(json, "requests", "{");
+    put_rows(json, STATS_PART_REQUESTS, &all);
+    put_rows(json, STATS_PART_METHODS, &all);
+    put_rows(json, STATS_PART_STATUSES, &all);
+    put_close(json, "}");
+    put_part(json, "bytes", STATS_PART_BYTES, &all);
+    put_part(json, "connections", STATS_PART_CONNECTIONS, &all);
+    put_part(json, "cache", STATS_PART_CACHE, &all);
+    put_open(json, "queue", "{");
+    put_rows(json, STATS_PART_QUEUE, &all);
+    put_list(json, "by_worker", STATS_PART_WORKER, snapshot);
+    put_close(json, "}");
+    put_part(json, "link", STATS_PART_LINK, &all);
+    put_part(json, "log", STATS_PART_LOG, &all);
+    put_list(json, "stores", STATS_PART_STORE, snapshot);
+    put_list(json, "upstreams", STATS_PART_UPSTREAM, snapshot);
+    put_part(json, "times", STATS_PART_TIMES, &all);
+    put_list(json, "sizes", STATS_PART_SIZE, snapshot);
     put_profile(json, snapshot);
 }
 

@@ -128,3 +128,27 @@ struct figure figure_duration(double seconds)
                  units[unit + 1].name);
     return figure;
 }
+
+struct figure figure_of(enum stats_unit unit, double value)
+{
+    switch (unit) {
+    case STATS_UNIT_BYTES:
+        return figure_bytes(value);
+    case STATS_UNIT_BYTES_A_SECOND:
+        return figure_bits(8 * value);
+    case STATS_UNIT_NS:
+    case STATS_UNIT_US:
+        return figure_micros(value);
+    case STATS_UNIT_MS:
+    case STATS_UNIT_MOMENT:
+        return figure_duration(value);
+    case STATS_UNIT_SHARE:
+        return figure_percent(value);
+    case STATS_UNIT_NUMBER:
+    case STATS_UNIT_BOOL:
+    case STATS_UNIT_TEXT:
+    case STATS_UNIT_RATE:
+        break;
+    }
+    return figure_count(value);
+}

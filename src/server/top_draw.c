@@ -45,16 +45,32 @@ static void put_fact(struct screen *screen, const char *name,
     screen_put_fact(screen, SCREEN_DIM, bytes_of(name), figure.text);
 }
 
-/* A line of soft heads over cells. heads ends in NULL. */
-static void put_heads(struct screen *screen, const char *first,
-                      const char *const *heads, unsigned columns)
+/* What soft heads over cells begin with, and a line of such heads, which end in
+ * NULL. */
+static void begin_heads(struct screen *screen, const char *first)
 {
     screen_set_style(screen, SCREEN_DIM);
     screen_put(screen, first);
     screen_put_gap(screen, SCREEN_LABEL_COLUMNS);
+}
+
+static void put_heads(struct screen *screen, const char *first,
+                      const char *const *heads)
+{
+    begin_heads(screen, first);
     for (; *heads; heads++)
-        screen_put_right(screen, *heads, columns);
+        screen_put_right(screen, *heads, CELL_COLUMNS);
     screen_end_line(screen);
+}
+
+/* What stands in that place of a part's line; NULL: nothing more. */
+static const struct stats_row *find_row(enum stats_part part, unsigned place)
+{
+    const struct stats_row *row = NULL;
+
+    while ((row = stats_row_next(part, row)) && row->top.place != place)
+        ;
+    return row;
 }
 
 static void put_cell(struct screen *screen, struct figure figure)
@@ -105,19 +121,19 @@ static struct figure time_of(const struct json_value *times, const char *name)
 
 static void draw_times(struct screen *screen, const struct json_value *document)
 {
-    static const char *const heads[] = {"min", "mean",  "median", "p90",
-                                        "p99", "p99.9", "max",    NULL};
-    static const char *const names[] = {"min", "mean", "p50", "p90",
-                                        "p99", "p999", "max", NULL};
     const struct json_value *list = json_find(document, "times");
     const struct json_value *times = NULL;
 
-    put_heads(screen, "Time", heads, TIME_COLUMNS);
+    begin_heads(screen, "Time");
+    for (size_t i = 0; i < STATS_QUANTILE_COUNT; i++)
+        screen_put_right(screen, stats_quantiles[i].title, TIME_COLUMNS);
+    screen_end_line(screen);
     while ((times = json_next(list, times))) {
         put_name(screen, times);
         screen_put_gap(screen, SCREEN_LABEL_COLUMNS);
-        for (size_t i = 0; names[i]; i++)
-            screen_put_right(screen, time_of(times, names[i]).text,
+        for (size_t i = 0; i < STATS_QUANTILE_COUNT; i++)
+            screen_put_right(screen,
+                             time_of(times, stats_quantiles[i].name).text,
                              TIME_COLUMNS);
         screen_end_line(screen);
     }
@@ -131,7 +147,7 @@ static void draw_sizes(struct screen *screen, const struct json_value *document)
     const struct json_value *size = NULL;
     double before = 0;
 
-    put_heads(screen, "Size up to", heads, CELL_COLUMNS);
+    put_heads(screen, "Size up to", heads);
     while ((size = json_next(list, size))) {
         const struct json_value *wait = json_find(size, "wait");
         const struct json_value *total = json_find(size, "total");
@@ -153,21 +169,25 @@ static void draw_sizes(struct screen *screen, const struct json_value *document)
 static void draw_workers(struct screen *screen,
                          const struct json_value *document)
 {
-    static const char *const heads[] = {"queued", "most",     "bytes",
-                                        "open",   "requests", NULL};
     const struct json_value *queue = json_find(document, "queue");
     const struct json_value *list = json_find(queue, "by_worker");
     const struct json_value *worker = NULL;
+    const struct stats_row *row;
 
-    put_heads(screen, "Worker", heads, CELL_COLUMNS);
+    begin_heads(screen, "Worker");
+    for (unsigned i = 1; (row = find_row(STATS_PART_WORKER, i)); i++)
+        screen_put_right(screen, row->top.text, CELL_COLUMNS);
+    screen_end_line(screen);
     while ((worker = json_next(list, worker))) {
         screen_put(screen, figure_count(number_at(worker, "worker")).text);
         screen_put_gap(screen, SCREEN_LABEL_COLUMNS);
-        put_cell(screen, figure_count(number_at(worker, "depth")));
-        put_cell(screen, figure_count(number_at(worker, "depth_max")));
-        put_cell(screen, figure_bytes(number_at(worker, "bytes")));
-        put_cell(screen, figure_count(number_at(worker, "open")));
-        put_cell(screen, figure_brief(number_at(worker, "requests")));
+        for (unsigned i = 1; (row = find_row(STATS_PART_WORKER, i)); i++) {
+            double value = number_at(worker, row->name);
+
+            put_cell(screen, row->kind == STATS_KIND_COUNTER
+                                 ? figure_brief(value)
+                                 : figure_of(row->unit, value));
+        }
         screen_end_line(screen);
     }
 }
@@ -179,7 +199,7 @@ static void draw_slowest(struct screen *screen,
     const struct json_value *list = json_find(document, "slowest");
     const struct json_value *one = NULL;
 
-    put_heads(screen, "Slowest", heads, CELL_COLUMNS);
+    put_heads(screen, "Slowest", heads);
     while ((one = json_next(list, one))) {
         screen_put(screen, figure_micros(number_at(one, "total")).text);
         screen_put_gap(screen, SCREEN_LABEL_COLUMNS);
@@ -216,67 +236,20 @@ static void put_counts(struct screen *screen, const struct json_value *counts)
     }
 }
 
-static void draw_answers(struct screen *screen,
-                         const struct json_value *document)
+static void put_row(struct screen *screen, const struct stats_row *row,
+                    const struct json_value *object)
 {
-    const struct json_value *requests = json_find(document, "requests");
-    const struct json_value *connections = json_find(document, "connections");
-
-    screen_put_label(screen, "Methods");
-    put_counts(screen, json_find(requests, "by_method"));
-    screen_end_line(screen);
-    screen_put_label(screen, "Statuses");
-    put_counts(screen, json_find(requests, "by_status"));
-    screen_end_line(screen);
-    screen_put_label(screen, "Closed by");
-    put_counts(screen, json_find(connections, "closed"));
-    put_fact(screen, "accepted",
-             figure_count(number_at(connections, "accepted")));
-    put_fact(screen, "refused",
-             figure_count(number_at(connections, "refused")));
-    screen_end_line(screen);
-}
-
-static void draw_means(struct screen *screen, const struct json_value *document)
-{
-    const struct json_value *queue = json_find(document, "queue");
-    const struct json_value *cache = json_find(document, "cache");
-    const struct json_value *link = json_find(document, "link");
-    const struct json_value *log = json_find(document, "log");
-
-    screen_put_label(screen, "Queue");
-    put_fact(screen, "holds", figure_bytes(number_at(queue, "bytes")));
-    put_fact(screen, "most", figure_count(number_at(queue, "depth_max")));
-    put_fact(screen, "overtakes", figure_count(number_at(queue, "overtakes")));
-    screen_end_line(screen);
-
-    screen_put_label(screen, "Cache");
-    screen_put(screen, "  ");
-    put_text(screen, cache, "policy");
-    put_fact(screen, "holds", figure_bytes(number_at(cache, "bytes")));
-    put_fact(screen, "in", figure_count(number_at(cache, "entries")));
-    put_fact(screen, "hits", figure_count(number_at(cache, "hits")));
-    put_fact(screen, "misses", figure_count(number_at(cache, "misses")));
-    put_fact(screen, "evictions", figure_count(number_at(cache, "evictions")));
-    screen_end_line(screen);
-
-    screen_put_label(screen, "Link");
-    screen_put(screen, "  ");
-    put_text(screen, link, "mode");
-    if (json_is_true(json_find(link, "engaged")))
-        screen_put(screen, ", holds back");
-    put_fact(screen, "rate",
-             figure_bits(8 * number_at(link, "rate_bytes_per_second")));
-    put_fact(screen, "delay", figure_micros(number_at(link, "delay_us")));
-    put_fact(screen, "budget", figure_bytes(number_at(link, "limit_bytes")));
-    put_fact(screen, "held", figure_count(number_at(link, "held")));
-    screen_end_line(screen);
-
-    screen_put_label(screen, "Log");
-    put_fact(screen, "lines", figure_count(number_at(log, "lines")));
-    put_fact(screen, "dropped", figure_count(number_at(log, "dropped")));
-    put_fact(screen, "errors", figure_count(number_at(log, "errors")));
-    screen_end_line(screen);
+    if (row->kind == STATS_KIND_VECTOR) {
+        put_counts(screen, json_find(object, row->name));
+    } else if (row->unit == STATS_UNIT_TEXT) {
+        screen_put(screen, "  ");
+        put_text(screen, object, row->name);
+    } else if (row->unit != STATS_UNIT_BOOL) {
+        put_fact(screen, row->top.text,
+                 figure_of(row->unit, number_at(object, row->name)));
+    } else if (json_is_true(json_find(object, row->name))) {
+        screen_put(screen, row->top.text);
+    }
 }
 
 /* Nothing unless the server samples. */
@@ -300,8 +273,27 @@ static void draw_profile(struct screen *screen,
 static void draw_totals(struct screen *screen,
                         const struct json_value *document)
 {
-    draw_answers(screen, document);
-    draw_means(screen, document);
+    static const struct {
+        const char *label;
+        const char *name; /* of the object */
+        enum stats_part part;
+    } lines[] = {{"Methods", "requests", STATS_PART_METHODS},
+                 {"Statuses", "requests", STATS_PART_STATUSES},
+                 {"Closed by", "connections", STATS_PART_CONNECTIONS},
+                 {"Queue", "queue", STATS_PART_QUEUE},
+                 {"Cache", "cache", STATS_PART_CACHE},
+                 {"Link", "link", STATS_PART_LINK},
+                 {"Log", "log", STATS_PART_LOG}};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        const struct json_value *object = json_find(document, lines[i].name);
+        const struct stats_row *row;
+
+        screen_put_label(screen, lines[i].label);
+        for (unsigned k = 1; (row = find_row(lines[i].part, k)); k++)
+            put_row(screen, row, object);
+        screen_end_line(screen);
+    }
     draw_profile(screen, document);
 }
 

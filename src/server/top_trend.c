@@ -7,28 +7,30 @@
 enum {
     VALUE_COLUMNS = 11,
     NOTE_COLUMNS = 17, /* "  max 123,456,789" */
-    POINTS_MAX = 300   /* the newest of them */
-};
-
-/* What stands where in a point of the history. */
-enum point_field {
-    POINT_TIME,
-    POINT_REQUESTS,
-    POINT_BYTES,
-    POINT_P50,
-    POINT_P90,
-    POINT_P99,
-    POINT_WAIT_P99,
-    POINT_HITS,
-    POINT_DEPTH,
-    POINT_OPEN,
-    POINT_FIELDS
+    POINTS_MAX = 300,  /* the newest of them */
+    FIELDS_MAX = 16    /* of a point */
 };
 
 struct history {
-    size_t count;                            /* seen; the last ones are kept */
-    double points[POINTS_MAX][POINT_FIELDS]; /* a ring; NAN: not known */
+    size_t count;                          /* seen; the last ones are kept */
+    double points[POINTS_MAX][FIELDS_MAX]; /* a ring; NAN: not known */
 };
+
+/* A point is an array in the order of its rows. */
+static void read_point(double *fields, const struct json_value *point,
+                       double interval_s)
+{
+    const struct json_value *value = json_next(point, NULL);
+    const struct stats_row *row = NULL;
+
+    while ((row = stats_row_next(STATS_PART_POINT, row))) {
+        *fields = json_number(value, NAN);
+        if (row->kind == STATS_KIND_COUNTER && interval_s > 0)
+            *fields /= interval_s;
+        value = value ? json_next(point, value) : NULL;
+        fields++;
+    }
+}
 
 static void read_history(struct history *history,
                          const struct json_value *document)
@@ -38,27 +40,16 @@ static void read_history(struct history *history,
     double interval_s =
         json_number(json_find(json_find(document, "history"), "interval_s"), 1);
     const struct json_value *point = NULL;
-    size_t at = 0;
 
-    while ((point = json_next(list, point))) {
-        const struct json_value *value = json_next(point, NULL);
-        double *fields = history->points[at++ % POINTS_MAX];
-
-        for (int i = 0; i < POINT_FIELDS; i++) {
-            fields[i] = json_number(value, NAN);
-            value = value ? json_next(point, value) : NULL;
-        }
-        if (interval_s > 0) {
-            fields[POINT_REQUESTS] /= interval_s;
-            fields[POINT_BYTES] /= interval_s;
-        }
-    }
-    history->count = at;
+    history->count = 0;
+    while ((point = json_next(list, point)))
+        read_point(history->points[history->count++ % POINTS_MAX], point,
+                   interval_s);
 }
 
 /* The value so many points before the newest; NAN: there is none. */
-static double value_before(const struct history *history,
-                           enum point_field field, size_t age)
+static double value_before(const struct history *history, size_t field,
+                           size_t age)
 {
     if (age >= history->count || age >= POINTS_MAX)
         return NAN;
@@ -66,7 +57,7 @@ static double value_before(const struct history *history,
 }
 
 static void put_bars(struct screen *screen, const struct history *history,
-                     enum point_field field, double most)
+                     size_t field, double most)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄",
                                          "▅", "▆", "▇", "█"};
@@ -91,42 +82,34 @@ static void put_bars(struct screen *screen, const struct history *history,
     screen_set_style(screen, SCREEN_PLAIN);
 }
 
+static void draw_trend(struct screen *screen, const struct history *history,
+                       const struct stats_row *row, size_t field)
+{
+    double most = NAN;
+
+    for (size_t age = 0; age < POINTS_MAX; age++)
+        most = fmax(most, value_before(history, field, age));
+    screen_put_label(screen, row->label);
+    screen_set_style(screen, SCREEN_BOLD);
+    screen_put_right(screen,
+                     figure_of(row->unit, value_before(history, field, 0)).text,
+                     VALUE_COLUMNS);
+    screen_set_style(screen, SCREEN_PLAIN);
+    screen_put(screen, "  ");
+    put_bars(screen, history, field, row->unit == STATS_UNIT_SHARE ? 1 : most);
+    screen_put_fact(screen, SCREEN_DIM, BYTES("max"),
+                    figure_of(row->unit, most).text);
+    screen_end_line(screen);
+}
+
 void top_trend_draw(struct screen *screen, const struct json_value *document)
 {
-    static const struct {
-        const char *label;
-        enum point_field field;
-        struct figure (*figure)(double value);
-    } trends[] = {
-        {"Requests/s", POINT_REQUESTS, figure_count},
-        {"Sent/s", POINT_BYTES, figure_bytes},
-        {"p50", POINT_P50, figure_micros},
-        {"p90", POINT_P90, figure_micros},
-        {"p99", POINT_P99, figure_micros},
-        {"p99 waiting", POINT_WAIT_P99, figure_micros},
-        {"Cache hits", POINT_HITS, figure_percent},
-        {"Queue depth", POINT_DEPTH, figure_count},
-        {"Connections", POINT_OPEN, figure_count},
-    };
+    const struct stats_row *row = NULL;
     struct history history;
 
     read_history(&history, document);
-    for (size_t i = 0; i < sizeof(trends) / sizeof(*trends); i++) {
-        enum point_field field = trends[i].field;
-        double most = NAN;
-
-        for (size_t age = 0; age < POINTS_MAX; age++)
-            most = fmax(most, value_before(&history, field, age));
-        screen_put_label(screen, trends[i].label);
-        screen_set_style(screen, SCREEN_BOLD);
-        screen_put_right(
-            screen, trends[i].figure(value_before(&history, field, 0)).text,
-            VALUE_COLUMNS);
-        screen_set_style(screen, SCREEN_PLAIN);
-        screen_put(screen, "  ");
-        put_bars(screen, &history, field, field == POINT_HITS ? 1 : most);
-        screen_put_fact(screen, SCREEN_DIM, BYTES("max"),
-                        trends[i].figure(most).text);
-        screen_end_line(screen);
-    }
+    for (size_t field = 0; (row = stats_row_next(STATS_PART_POINT, row));
+         field++)
+        if (row->label)
+            draw_trend(screen, &history, row, field);
 }

@@ -24,7 +24,7 @@ static void expect_none(void)
 {
     for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++)
         if (counter_read(&counts.numbers[i]) != 0)
-            fail_msg("%s was counted", stats_store_rows[i].name);
+            fail_msg("number %u was counted", i);
 }
 
 #define BATCH "Content-Type: application/x-ndjson\r\n"

@@ -1,0 +1,154 @@
+/*
+ * stats_rows - the statistics as a table: of each figure what it is called,
+ * what it counts, and where it lies.
+ *
+ * Every view goes through the table: the report, the metrics, the JSON, and
+ * `sprintd top` and the dashboard, which read the JSON. A new figure is a field
+ * that is counted and a row here; a view shows it when its row has a text for
+ * that view. A row tells of one object: of the snapshot, or of each worker,
+ * store or the like.
+ *
+ * Thread: any; constants and values only.
+ */
+#ifndef OBSERVE_STATS_ROWS_H
+#define OBSERVE_STATS_ROWS_H
+
+#include "observe/stats_snapshot.h"
+
+/* --- Rows ------------------------------------------------------------------ */
+
+enum stats_part {
+    /* Of these there is one; its rows lie in struct stats_snapshot. */
+    STATS_PART_SERVER,
+    STATS_PART_REQUESTS,
+    STATS_PART_METHODS,
+    STATS_PART_STATUSES,
+    STATS_PART_BYTES,
+    STATS_PART_CONNECTIONS,
+    STATS_PART_CACHE,
+    STATS_PART_QUEUE,
+    STATS_PART_LINK,
+    STATS_PART_LOG,
+    STATS_PART_CPU,
+    STATS_PART_TIMES,
+    /* Of these there are many. */
+    STATS_PART_SIZE,     /* struct stats_by_size */
+    STATS_PART_WORKER,   /* struct stats_worker */
+    STATS_PART_STORE,    /* uint64_t by enum stats_store_number */
+    STATS_PART_UPSTREAM, /* struct stats_upstream */
+    STATS_PART_COUNT,
+    STATS_PART_POINT = STATS_PART_COUNT /* struct history_point, an array in the
+                                           JSON; no snapshot has it */
+};
+
+enum stats_kind {
+    STATS_KIND_COUNTER,
+    STATS_KIND_GAUGE,       /* it goes up and down */
+    STATS_KIND_VECTOR,      /* several counters, each with a name */
+    STATS_KIND_DISTRIBUTION /* struct distribution */
+};
+
+enum stats_unit {
+    STATS_UNIT_NUMBER,
+    STATS_UNIT_BYTES,
+    STATS_UNIT_BYTES_A_SECOND,
+    STATS_UNIT_NS, /* in the JSON microseconds; 0: not known */
+    STATS_UNIT_US,
+    STATS_UNIT_MS,     /* in the JSON seconds */
+    STATS_UNIT_MOMENT, /* nanoseconds since the epoch; in the JSON seconds */
+    STATS_UNIT_BOOL,
+    STATS_UNIT_TEXT,  /* a const char * */
+    STATS_UNIT_SHARE, /* a double from 0 to 1; NAN: not known */
+    STATS_UNIT_RATE   /* a double; NAN: not known */
+};
+
+struct stats_row {
+    enum stats_part part;
+    enum stats_kind kind;
+    enum stats_unit unit;
+    size_t offset; /* of its field in the object */
+    size_t bytes;
+    const char *name;   /* of the JSON's member; NULL: none */
+    const char *label;  /* of the report's line (of a vector: what its names
+                           stand behind), or of a trend in top; NULL: none */
+    const char *metric; /* NULL: none. Rows of one are neighbours, */
+    const char *help;   /* of which the first explains it; who has one of them
+                           has the first */
+    const char *key;    /* of a vector: the label that its names are values of;
+                           else what tells rows of one metric apart, or NULL */
+    bool is_sparse;     /* the report and the JSON leave out what is 0 */
+    struct {            /* in `sprintd top` */
+        const char *text;
+        unsigned place; /* in the part's line, from 1; 0: it is not there */
+    } top;
+};
+
+/* The rows of a part one after the other: the first after NULL, NULL after the
+ * last. */
+const struct stats_row *stats_row_next(enum stats_part part,
+                                       const struct stats_row *row);
+
+/* The field of the object at base; and its value, when it is a number. */
+const void *stats_row_at(const struct stats_row *row, const void *base);
+uint64_t stats_row_number(const struct stats_row *row, const void *base);
+
+/* --- Objects --------------------------------------------------------------- */
+
+/* A label of the metrics and its value; none when name is NULL. */
+struct stats_label {
+    const char *name;
+    const char *value;
+};
+
+struct stats_object {
+    const void *base;
+    struct stats_label labels[2];            /* which one it is */
+    const struct stats_store_options *store; /* NULL: it is none */
+    struct stats_upstream upstream;          /* when it is one */
+    char number[16];                         /* private */
+};
+
+/* How many there are of a part; of one that there are not many of: 1. */
+size_t stats_object_count(const struct stats_snapshot *snapshot,
+                          enum stats_part part);
+
+/* number is below that count. The object borrows from the snapshot and points
+ * into itself. */
+void stats_object_get(const struct stats_snapshot *snapshot,
+                      enum stats_part part, size_t number,
+                      struct stats_object *object_out);
+
+/* Whether the object can tell that: engines of stores differ. */
+bool stats_object_has(const struct stats_object *object,
+                      const struct stats_row *row);
+
+/* --- Vectors and distributions ---------------------------------------------- */
+
+/* Begins as {0}. */
+struct stats_item {
+    const char *name;
+    uint64_t value;
+    /* private */
+    unsigned at;
+    char code[4];
+};
+
+/* Goes on to the next counter of a vector; false after the last. */
+bool stats_item_next(const struct stats_row *row,
+                     const struct stats_snapshot *snapshot,
+                     struct stats_item *item);
+
+/* What is told of a distribution besides its count. */
+enum { STATS_QUANTILE_COUNT = 7 };
+
+extern const struct stats_quantile {
+    const char *name;  /* of the JSON's member */
+    const char *title; /* of a column */
+    double share;      /* of what is not above it; -1: it is the mean */
+} stats_quantiles[STATS_QUANTILE_COUNT];
+
+/* In nanoseconds. */
+uint64_t stats_quantile_of(const struct stats_quantile *quantile,
+                           const struct distribution *distribution);
+
+#endif

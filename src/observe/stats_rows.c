@@ -1,0 +1,410 @@
+#include "observe/stats_rows.h"
+
+#include <stdio.h>
+
+#include "observe/history.h"
+
+_Static_assert(STATS_STORE_NUMBERS <= 32, "figures has a bit for each");
+
+/* --- The table ------------------------------------------------------------- */
+
+#define ROW_AT(part_, kind_, unit_, offset_, bytes_, ...)                   \
+    {                                                                       \
+        .part = STATS_PART_##part_, .kind = STATS_KIND_##kind_,             \
+        .unit = STATS_UNIT_##unit_, .offset = (offset_), .bytes = (bytes_), \
+        .name = __VA_ARGS__                                                 \
+    }
+#define ROW_OF(type, part, kind, unit, field, ...)  \
+    ROW_AT(part, kind, unit, offsetof(type, field), \
+           sizeof(((type *)0)->field), __VA_ARGS__)
+#define ROW(part, kind, unit, field, ...) \
+    ROW_OF(struct stats_snapshot, part, kind, unit, field, __VA_ARGS__)
+#define SIZE(...) ROW_OF(struct stats_by_size, SIZE, __VA_ARGS__)
+#define WORKER(...) ROW_OF(struct stats_worker, WORKER, __VA_ARGS__)
+#define UPSTREAM(...) ROW_OF(struct stats_upstream, UPSTREAM, __VA_ARGS__)
+#define POINT(...) ROW_OF(struct history_point, POINT, __VA_ARGS__)
+#define STORE(kind, unit, number, ...)                                 \
+    ROW_AT(STORE, kind, unit, STATS_STORE_##number * sizeof(uint64_t), \
+           sizeof(uint64_t), __VA_ARGS__)
+
+/* The texts are the JSON's name, the report's label, the metric and its help;
+ * what is left out is NULL. Each part is in the order of the JSON, which others rely on. */
+static const struct stats_row rows[] = {
+    ROW(SERVER, COUNTER, TEXT, options.version, "version"),
+    ROW(SERVER, GAUGE, MOMENT, began_wall_ns, NULL, NULL, "start_time_seconds",
+        "When the server started, since the epoch."),
+    ROW(SERVER, GAUGE, MS, uptime_ms, "uptime_s", NULL, "uptime_seconds",
+        "For how long it has run."),
+    ROW(SERVER, COUNTER, MOMENT, wall_ns, "time"),
+    ROW(SERVER, GAUGE, NUMBER, options.worker_count, "workers", NULL, "workers",
+        "Threads that answer."),
+    ROW(SERVER, COUNTER, TEXT, options.schedule, "schedule"),
+    ROW(SERVER, GAUGE, BOOL, is_draining, "draining", NULL, "draining",
+        "Whether it takes no more connections and is about to stop."),
+
+    ROW(REQUESTS, COUNTER, NUMBER, requests, "total", "all"),
+    ROW(REQUESTS, COUNTER, RATE, requests_a_second, NULL, "a second"),
+    ROW(REQUESTS, COUNTER, NUMBER, incomplete, "incomplete", "incomplete",
+        "responses_incomplete",
+        "Responses given up before their last byte; streams of events have "
+        "none."),
+    ROW(METHODS, VECTOR, NUMBER, methods, "by_method", "", "requests",
+        "Requests that have ended, by method.", .key = "method",
+        .is_sparse = true, .top = {"", 1}),
+    ROW(STATUSES, VECTOR, NUMBER, statuses, "by_status", "", "responses",
+        "Responses, by status code.", .key = "code", .is_sparse = true,
+        .top = {"", 1}),
+    ROW(BYTES, COUNTER, BYTES, bytes_in, "in", "bytes received",
+        "received_bytes", "Bytes of requests."),
+    ROW(BYTES, COUNTER, BYTES, bytes_out, "out", "bytes sent", "sent_bytes",
+        "Bytes of responses, heads included."),
+    ROW(CONNECTIONS, GAUGE, NUMBER, open, "open", "open"),
+    ROW(CONNECTIONS, COUNTER, NUMBER, accepted, "accepted", "accepted",
+        "connections_accepted", "Connections that workers took over.",
+        .top = {"accepted", 2}),
+    ROW(CONNECTIONS, COUNTER, NUMBER, refused_in_all, "refused",
+        .top = {"refused", 3}),
+    ROW(CONNECTIONS, VECTOR, NUMBER, closed, "closed", "closed: ",
+        "connections_closed", "Connections that have ended, by reason.",
+        .key = "reason", .top = {"", 1}),
+    ROW(CONNECTIONS, VECTOR, NUMBER, refused, NULL,
+        "refused: ", "connections_refused",
+        "Connections turned away, by reason.", .key = "reason"),
+
+    ROW(CACHE, COUNTER, TEXT, options.cache_policy, "policy", NULL, NULL, NULL,
+        .top = {"", 1}),
+    ROW(CACHE, COUNTER, NUMBER, cache.hits, "hits", "hits", "cache_hits",
+        "Files found in the cache.", .top = {"hits", 4}),
+    ROW(CACHE, COUNTER, NUMBER, cache.misses, "misses", "misses",
+        "cache_misses", "Files that had to be opened.", .top = {"misses", 5}),
+    ROW(CACHE, COUNTER, SHARE, hit_ratio, NULL, "hit ratio"),
+    ROW(CACHE, COUNTER, NUMBER, cache.evictions, "evictions", "evictions",
+        "cache_evictions", "Files that had to leave the cache for others.",
+        .top = {"evictions", 6}),
+    ROW(CACHE, GAUGE, BYTES, cache.bytes, "bytes", "bytes", "cache_bytes",
+        "Memory that cached files take.", .top = {"holds", 2}),
+    ROW(CACHE, GAUGE, NUMBER, cache.entries, "entries", "entries",
+        "cache_entries", "Files in the cache.", .top = {"in", 3}),
+
+    ROW(QUEUE, GAUGE, NUMBER, queue_depth, "depth", "depth now"),
+    ROW(QUEUE, GAUGE, NUMBER, queue_depth_max, "depth_max", "depth at most",
+        NULL, NULL, .top = {"most", 2}),
+    ROW(QUEUE, GAUGE, BYTES, queue_bytes, "bytes", "bytes now", NULL, NULL,
+        .top = {"holds", 1}),
+    ROW(QUEUE, COUNTER, NUMBER, overtakes, "overtakes", "overtakes",
+        "queue_overtakes", "Responses sent before one that had waited longer.",
+        .top = {"overtakes", 3}),
+
+    ROW(LINK, COUNTER, TEXT, options.link_mode, "mode", NULL, NULL, NULL,
+        .top = {"", 1}),
+    ROW(LINK, GAUGE, BOOL, link.is_engaged, "engaged", NULL, NULL, NULL,
+        .top = {", holds back", 2}),
+    ROW(LINK, COUNTER, NUMBER, link.held, "held", "held back", "link_held",
+        "Times that a response was held back.", .top = {"held", 6}),
+    ROW(LINK, COUNTER, BYTES, link.held_bytes, "held_bytes", "bytes held back",
+        "link_held_bytes", "Bytes that were held back."),
+    ROW(LINK, COUNTER, NUMBER, link.measured, "measured", "measurements",
+        "link_measurements", "System calls made to measure the queue."),
+    ROW(LINK, GAUGE, BYTES, link.limit_bytes, "limit_bytes", "limit, bytes",
+        "link_limit_bytes", "Bytes allowed in the local queue.",
+        .top = {"budget", 5}),
+    ROW(LINK, GAUGE, BYTES_A_SECOND, link.rate, "rate_bytes_per_second",
+        "rate, bytes/s", "link_rate_bytes_per_second",
+        "The link's estimated rate.", .top = {"rate", 3}),
+    ROW(LINK, GAUGE, US, link.delay_us, "delay_us", "delay, us",
+        "link_delay_seconds", "Estimated time in the local queue.",
+        .top = {"delay", 4}),
+
+    ROW(LOG, COUNTER, NUMBER, log_lines, "lines", "lines", "log_lines",
+        "Lines handed to the access log.", .top = {"lines", 1}),
+    ROW(LOG, COUNTER, NUMBER, log_dropped, "dropped", "dropped",
+        "log_lines_dropped", "Lines of these that were lost.",
+        .top = {"dropped", 2}),
+    ROW(LOG, COUNTER, NUMBER, log_errors, "errors", "errors", "log_errors",
+        "Failed writes of the access log.", .top = {"errors", 3}),
+    ROW(CPU, COUNTER, NS, workers_cpu_ns, NULL, NULL, "workers_cpu_seconds",
+        "Processor time that workers used."),
+    ROW(CPU, COUNTER, NS, workers_wall_ns, NULL, NULL, "workers_wall_seconds",
+        "Time that went by for all workers together."),
+    ROW(CPU, VECTOR, NUMBER, samples, NULL, NULL, "profile_samples",
+        "Samples at equal steps of processor time, by what was going on.",
+        .key = "phase"),
+
+    ROW(TIMES, DISTRIBUTION, NS, wait, "wait", "wait"),
+    ROW(TIMES, DISTRIBUTION, NS, service, "service", "service",
+        "response_service_seconds",
+        "From the first to the last byte handed to the kernel."),
+    ROW(TIMES, DISTRIBUTION, NS, total, "total", "total"),
+    ROW(TIMES, DISTRIBUTION, NS, drain, "drain", "drain",
+        "response_drain_seconds",
+        "From the last byte handed over until the kernel had none unsent.",
+        .is_sparse = true),
+    SIZE(DISTRIBUTION, NS, wait, "wait", "Wait by size", "request_wait_seconds",
+         "From a complete request to the first byte of its response handed to "
+         "the kernel, by size of the body."),
+    SIZE(DISTRIBUTION, NS, total, "total", "Total by size",
+         "request_duration_seconds",
+         "From the first byte read to the last byte handed to the kernel, by "
+         "size of the body."),
+
+    WORKER(GAUGE, NUMBER, queue_depth, "depth", NULL, "queue_depth",
+           "Responses that wait for their turn, by worker.",
+           .top = {"queued", 1}),
+    WORKER(GAUGE, NUMBER, queue_depth_max, "depth_max", NULL, "queue_depth_max",
+           "The most that ever waited, by worker.", .top = {"most", 2}),
+    WORKER(GAUGE, BYTES, queue_bytes, "bytes", NULL, "queue_bytes",
+           "Bytes that waiting responses have left, by worker.",
+           .top = {"bytes", 3}),
+    WORKER(GAUGE, NUMBER, open, "open", NULL, "connections_open",
+           "Connections that are open, by worker.", .top = {"open", 4}),
+    WORKER(COUNTER, NUMBER, requests, "requests", NULL, "worker_requests",
+           "Requests that have ended, by worker.", .top = {"requests", 5}),
+
+    UPSTREAM(GAUGE, NUMBER, up, NULL, NULL, "upstream_up",
+             "Whether requests go to a server: not while ejected or down."),
+    UPSTREAM(GAUGE, NUMBER, active, "active", NULL, "upstream_active",
+             "Requests that a server is at."),
+    UPSTREAM(GAUGE, NUMBER, idle, "idle", NULL, "upstream_connections_idle",
+             "Connections kept to it."),
+    UPSTREAM(COUNTER, NUMBER, requests, "requests", "requests",
+             "upstream_requests", "Requests that it was chosen for."),
+    UPSTREAM(COUNTER, NUMBER, failures, "failures", "failures",
+             "upstream_failures", "Of these, those that it failed."),
+    UPSTREAM(COUNTER, NUMBER, retries, "retries", "retries", "upstream_retries",
+             "Of these, those that were tried again."),
+    UPSTREAM(COUNTER, NUMBER, connects, "connects", NULL, "upstream_connects",
+             "New connections to it."),
+    UPSTREAM(COUNTER, NUMBER, reuses, "reuses", NULL, "upstream_reuses",
+             "Requests over a kept connection."),
+    UPSTREAM(COUNTER, BYTES, bytes_in, "bytes_in", NULL,
+             "upstream_received_bytes", "Bytes from it."),
+    UPSTREAM(COUNTER, BYTES, bytes_out, "bytes_out", NULL,
+             "upstream_sent_bytes", "Bytes to it."),
+
+    STORE(COUNTER, NUMBER, FOUND, "found", "gets: found", "kv_gets",
+          "Values asked for.", .key = "found"),
+    STORE(COUNTER, NUMBER, MISSING, "missing", "gets: missing", "kv_gets", NULL,
+          .key = "missing"),
+    STORE(COUNTER, NUMBER, LISTS, "lists", "lists", "kv_lists",
+          "Lists of keys begun."),
+    STORE(COUNTER, NUMBER, CREATED, "created", "puts: created", "kv_puts",
+          "Values put, in batches too.", .key = "created"),
+    STORE(COUNTER, NUMBER, REPLACED, "replaced", "puts: replaced", "kv_puts",
+          NULL, .key = "replaced"),
+    STORE(COUNTER, NUMBER, DELETED, "deleted", "deletes: done", "kv_deletes",
+          "Keys deleted, in batches too.", .key = "deleted"),
+    STORE(COUNTER, NUMBER, NOT_DELETED, "not_deleted", "deletes: missing",
+          "kv_deletes", NULL, .key = "missing"),
+    STORE(COUNTER, NUMBER, BATCHES, "batches", "batches", "kv_batches",
+          "Batches done."),
+    STORE(COUNTER, NUMBER, PRECONDITIONS, "preconditions",
+          "not done: condition", "kv_undone",
+          "Questions and writes not done, by why.", .key = "precondition"),
+    STORE(COUNTER, NUMBER, BUSY, "busy", "not done: busy", "kv_undone", NULL,
+          .key = "busy"),
+    STORE(COUNTER, NUMBER, FULL, "full", "not done: full", "kv_undone", NULL,
+          .key = "full"),
+    STORE(COUNTER, NUMBER, FAILED, "failed", "not done: failed", "kv_undone",
+          NULL, .key = "failed"),
+    STORE(COUNTER, BYTES, BYTES_IN, "bytes_in", "bytes in", "kv_received_bytes",
+          "Bytes of values that were put."),
+    STORE(COUNTER, BYTES, BYTES_OUT, "bytes_out", "bytes out", "kv_sent_bytes",
+          "Bytes of values in answers."),
+    STORE(GAUGE, NUMBER, KEYS, "keys", "keys", "kv_keys",
+          "Keys there are, with expired ones not yet swept."),
+    STORE(GAUGE, BYTES, MAP_BYTES, "map_bytes", "bytes of the map",
+          "kv_map_bytes", "Address space that the store has taken."),
+    STORE(GAUGE, BYTES, USED_BYTES, "used_bytes", "bytes of the file",
+          "kv_used_bytes", "Bytes that the store's file has needed."),
+    STORE(COUNTER, NUMBER, COMMITS, "commits", "commits", "kv_commits",
+          "Transactions committed."),
+    STORE(COUNTER, NUMBER, WRITES, "writes", "writes answered", "kv_writes",
+          "Writes that the store has answered."),
+    STORE(COUNTER, NUMBER, SWEPT, "swept", "expired, swept", "kv_swept",
+          "Expired keys removed."),
+    STORE(GAUGE, NUMBER, QUEUE_WRITES, "queue_writes", "writes that wait",
+          "kv_queue_writes", "Writes that wait for a commit."),
+    STORE(GAUGE, BYTES, QUEUE_BYTES, "queue_bytes", "bytes of these",
+          "kv_queue_bytes", "Bytes of writes that wait."),
+    STORE(COUNTER, NUMBER, CACHE_HITS, "cache_hits", "cache: hits", "kv_cache",
+          "Values looked for in the cache.", .key = "hit"),
+    STORE(COUNTER, NUMBER, CACHE_MISSES, "cache_misses", "cache: misses",
+          "kv_cache", NULL, .key = "miss"),
+    STORE(COUNTER, NUMBER, CACHE_EVICTIONS, "cache_evictions",
+          "cache: evictions", "kv_cache_evictions",
+          "Values that gave way to others."),
+    STORE(GAUGE, BYTES, CACHE_BYTES, "cache_bytes", "cache: bytes",
+          "kv_cache_bytes", "Bytes in the cache."),
+    STORE(COUNTER, NUMBER, CALLS, "calls", "commands sent", "kv_calls",
+          "Commands sent to other machines."),
+    STORE(COUNTER, NUMBER, RESENT, "resent", "of these, again",
+          "kv_calls_resent",
+          "Commands sent again: redirected, or after a connection was lost."),
+    STORE(COUNTER, NUMBER, TIMEOUTS, "timeouts", "not in time", "kv_timeouts",
+          "Questions that had no answer in time."),
+    STORE(COUNTER, NUMBER, UNREACHABLE, "unreachable", "nobody reached",
+          "kv_unreachable", "Questions when no machine was reached."),
+    STORE(COUNTER, NUMBER, CONNECTS, "connects", "connections", "kv_connects",
+          "Connections to other machines."),
+
+    POINT(GAUGE, MOMENT, wall_ns, NULL),
+    POINT(COUNTER, NUMBER, requests, NULL, "Requests/s"),
+    POINT(COUNTER, BYTES, bytes_out, NULL, "Sent/s"),
+    POINT(GAUGE, NS, total_p50_ns, NULL, "p50"),
+    POINT(GAUGE, NS, total_p90_ns, NULL, "p90"),
+    POINT(GAUGE, NS, total_p99_ns, NULL, "p99"),
+    POINT(GAUGE, NS, wait_p99_ns, NULL, "p99 waiting"),
+    POINT(GAUGE, SHARE, hit_ratio, NULL, "Cache hits"),
+    POINT(GAUGE, NUMBER, queue_depth, NULL, "Queue depth"),
+    POINT(GAUGE, NUMBER, open, NULL, "Connections"),
+};
+
+const struct stats_row *stats_row_next(enum stats_part part,
+                                       const struct stats_row *row)
+{
+    for (row = row ? row + 1 : rows; row < rows + sizeof(rows) / sizeof(*rows);
+         row++)
+        if (row->part == part)
+            return row;
+    return NULL;
+}
+
+const void *stats_row_at(const struct stats_row *row, const void *base)
+{
+    return (const char *)base + row->offset;
+}
+
+uint64_t stats_row_number(const struct stats_row *row, const void *base)
+{
+    const void *at = stats_row_at(row, base);
+
+    if (row->bytes == sizeof(bool))
+        return *(const bool *)at;
+    return row->bytes == sizeof(uint64_t) ? *(const uint64_t *)at
+                                          : *(const size_t *)at;
+}
+
+/* --- Objects --------------------------------------------------------------- */
+
+size_t stats_object_count(const struct stats_snapshot *snapshot,
+                          enum stats_part part)
+{
+    switch ((int)part) {
+    case STATS_PART_SIZE:
+        return STATS_SIZE_COUNT;
+    case STATS_PART_WORKER:
+        return snapshot->options.worker_count;
+    case STATS_PART_STORE:
+        return snapshot->options.store_count;
+    case STATS_PART_UPSTREAM:
+        return snapshot->upstreams ? snapshot->upstreams->count : 0;
+    default:
+        return 1;
+    }
+}
+
+void stats_object_get(const struct stats_snapshot *snapshot,
+                      enum stats_part part, size_t number,
+                      struct stats_object *object_out)
+{
+    static const char *const sizes[STATS_SIZE_COUNT] = {
+        "1KiB", "10KiB", "100KiB", "1MiB", "more"}; /* up to */
+    const struct stats_upstreams *upstreams = snapshot->upstreams;
+    struct stats_upstream *upstream = &object_out->upstream;
+    struct stats_label *labels = object_out->labels;
+
+    *object_out = (struct stats_object){.base = snapshot};
+    switch ((int)part) {
+    case STATS_PART_SIZE:
+        object_out->base = &snapshot->sizes[number];
+        labels[0] = (struct stats_label){"size", sizes[number]};
+        break;
+    case STATS_PART_CACHE:
+        labels[0] = (struct stats_label){"policy",
+                                         snapshot->options.cache_policy};
+        break;
+    case STATS_PART_WORKER:
+        object_out->base = &snapshot->workers[number];
+        snprintf(object_out->number, sizeof(object_out->number), "%zu", number);
+        labels[0] = (struct stats_label){"worker", object_out->number};
+        break;
+    case STATS_PART_STORE:
+        object_out->base = snapshot->stores[number];
+        object_out->store = &snapshot->options.stores[number];
+        labels[0] = (struct stats_label){"store", object_out->store->prefix};
+        break;
+    case STATS_PART_UPSTREAM:
+        object_out->base = upstream;
+        upstreams->read(upstreams->context, number, snapshot->mono_ms,
+                        upstream);
+        labels[0] = (struct stats_label){"proxy", upstream->proxy};
+        labels[1] = (struct stats_label){"server", upstream->server};
+        break;
+    default:
+        break;
+    }
+}
+
+bool stats_object_has(const struct stats_object *object,
+                      const struct stats_row *row)
+{
+    return !object->store ||
+           stats_store_has(object->store,
+                           (unsigned)(row->offset / sizeof(uint64_t)));
+}
+
+/* --- Vectors --------------------------------------------------------------- */
+
+/* NULL: there are no so many. */
+static const char *name_item(const struct stats_row *row,
+                             const struct stats_snapshot *snapshot,
+                             unsigned number, char code[4])
+{
+    const struct stats_options *options = &snapshot->options;
+
+    switch (row->offset) {
+    case offsetof(struct stats_snapshot, methods):
+        return number < options->method_count ? options->method_names[number]
+                                              : NULL;
+    case offsetof(struct stats_snapshot, statuses):
+        snprintf(code, 4, "%u", (STATS_STATUS_MIN + number) % 1000);
+        return number < STATS_STATUS_COUNT ? code : NULL;
+    case offsetof(struct stats_snapshot, closed):
+        return number < STATS_CLOSE_COUNT ? stats_close_name(number) : NULL;
+    case offsetof(struct stats_snapshot, refused):
+        return number < STATS_REFUSAL_COUNT ? stats_refusal_name(number) : NULL;
+    default: /* samples */
+        return number < STATS_PHASE_COUNT && options->is_profiled
+                   ? stats_phase_name(number)
+                   : NULL;
+    }
+}
+
+bool stats_item_next(const struct stats_row *row,
+                     const struct stats_snapshot *snapshot,
+                     struct stats_item *item)
+{
+    const uint64_t *values = stats_row_at(row, snapshot);
+    unsigned number = item->at++;
+
+    item->name = name_item(row, snapshot, number, item->code);
+    if (item->name)
+        item->value = values[number];
+    return item->name;
+}
+
+/* --- Distributions ---------------------------------------------------------- */
+
+const struct stats_quantile stats_quantiles[STATS_QUANTILE_COUNT] = {
+    {"min", "min", 0},   {"mean", "mean", -1}, {"p50", "median", 0.5},
+    {"p90", "p90", 0.9}, {"p99", "p99", 0.99}, {"p999", "p99.9", 0.999},
+    {"max", "max", 1},
+};
+
+uint64_t stats_quantile_of(const struct stats_quantile *quantile,
+                           const struct distribution *distribution)
+{
+    if (quantile->share < 0)
+        return (uint64_t)(distribution_mean(distribution) + 0.5);
+    return distribution_quantile(distribution, quantile->share);
+}
