@@ -9,10 +9,14 @@
 #ifndef SERVER_TOP_FETCH_H
 #define SERVER_TOP_FETCH_H
 
-#include "server/top_reply.h"
+#include "base/buf.h"
 #include "server/top_target.h"
 
-enum { TOP_FETCH_MS = 5000, TOP_INTERRUPT_FDS = 3 };
+enum {
+    TOP_FETCH_MS = 5000,
+    TOP_BODY_BYTES_MAX = 8 << 20, /* for the ceiling of body */
+    TOP_INTERRUPT_FDS = 3
+};
 
 /* What else is minded meanwhile: when one of the descriptors is ready,
  * gives_up() takes what is there and says whether that ends the fetching. */
@@ -22,11 +26,11 @@ struct top_interrupt {
     void *self;
 };
 
-/* Fetches the document into reply, which the caller inits and finis. Returns
- * EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL with one line in why. Gives up with
- * EX_UNAVAILABLE. interrupt may change while it runs. */
+/* Appends the document to body. Returns EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL
+ * with one line in why. Gives up with EX_UNAVAILABLE. interrupt may change while
+ * it runs. */
 MUST_USE int top_fetch(const struct top_target *target,
-                       const struct top_interrupt *interrupt,
-                       struct top_reply *reply, struct buf *why);
+                       const struct top_interrupt *interrupt, struct buf *body,
+                       struct buf *why);
 
 #endif

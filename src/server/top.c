@@ -26,8 +26,8 @@ enum {
 
 struct top {
     struct top_target target;
-    struct top_reply reply; /* the newest good one */
-    struct json document;   /* borrows reply.body */
+    struct buf body;      /* the newest good one */
+    struct json document; /* borrows body */
     char why[WHY_BYTES_MAX];
     struct top_view view;
     /* while on a terminal */
@@ -50,21 +50,21 @@ enum top_fd {
  * not, and top->why says why. Returns an exit status. */
 static int refresh(struct top *top)
 {
-    struct top_reply reply;
+    struct buf body;
     struct json document;
     struct buf why;
     int status;
 
-    top_reply_init(&reply);
+    buf_init(&body, NULL, 0, TOP_BODY_BYTES_MAX);
     buf_init(&why, top->why, sizeof(top->why) - 1, sizeof(top->why) - 1);
-    status = top_fetch(&top->target, &top->interrupt, &reply, &why);
+    status = top_fetch(&top->target, &top->interrupt, &body, &why);
     if (status == EX_OK) {
-        if (json_read(&document, buf_bytes(&reply.body)) == 0 &&
+        if (json_read(&document, buf_bytes(&body)) == 0 &&
             top_is_status(document.values)) {
             json_fini(&top->document);
-            top_reply_fini(&top->reply);
+            buf_fini(&top->body);
             top->document = document;
-            top->reply = reply;
+            top->body = body;
             return EX_OK;
         }
         json_fini(&document);
@@ -72,7 +72,7 @@ static int refresh(struct top *top)
         status = EX_PROTOCOL;
     }
     top->why[why.len] = '\0';
-    top_reply_fini(&reply);
+    buf_fini(&body);
     return status;
 }
 
@@ -331,14 +331,13 @@ int top_run(int count, char **arguments, FILE *errors)
         fprintf(errors, "sprintd: top: '%s': %s\n", arguments[is_once], wrong);
         return EX_USAGE;
     }
-    top_reply_init(&top.reply);
     top.interrupt.gives_up = mind_meanwhile;
     top.interrupt.self = &top;
     status = run(&top, is_once);
     if (status != EX_OK)
         fprintf(errors, "sprintd: top: %s\n", top.why);
     json_fini(&top.document);
-    top_reply_fini(&top.reply);
+    buf_fini(&top.body);
     if (top.interrupt.fds[END_FD] != -1)
         close(top.interrupt.fds[END_FD]);
     if (top.interrupt.fds[CHANGE_FD] != -1)

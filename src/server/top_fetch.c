@@ -9,6 +9,7 @@
 
 #include "base/now.h"
 #include "base/units.h"
+#include "http/reply.h"
 
 /* --- The connection -------------------------------------------------------- */
 
@@ -124,11 +125,56 @@ static int send_request(const struct attempt *attempt)
     return 0;
 }
 
-static int read_reply(const struct attempt *attempt, struct top_reply *reply)
-{
-    char piece[16384];
+/* --- The reply ------------------------------------------------------------- */
 
-    while (reply->state != TOP_REPLY_DONE && reply->state != TOP_REPLY_BAD) {
+enum { PIECE_BYTES = 16384 };
+
+struct answer {
+    struct buf head; /* and what came with its end */
+    struct http1_progress progress;
+    unsigned status; /* 0: the head is not complete yet */
+    struct body_reader reader;
+    struct buf *body;
+};
+
+/* Takes what has come. BODY_AGAIN: more must. */
+static enum body_event take_piece(struct answer *answer, struct bytes piece)
+{
+    enum http1_verdict verdict = HTTP1_DONE;
+    enum body_event event;
+    const char *fault;
+    struct reply reply;
+    struct bytes data;
+    size_t used;
+
+    if (answer->status == 0) {
+        buf_put(&answer->head, piece);
+        verdict = http1_parse_reply(&answer->progress, answer->head.data,
+                                    answer->head.len, &reply, &used, &fault);
+        if (verdict == HTTP1_MORE && !answer->head.failed)
+            return BODY_AGAIN;
+        if (verdict != HTTP1_DONE || reply.status < 200)
+            return BODY_BAD; /* nobody asked for an interim reply */
+        answer->status = reply.status;
+        body_reader_init(&answer->reader, reply_framing(&reply, METHOD_GET),
+                         reply.content_length);
+        piece = bytes_between(answer->head.data + used,
+                              answer->head.data + answer->head.len);
+    }
+    while ((event = body_reader_next(&answer->reader, &piece, &data)) ==
+           BODY_DATA)
+        buf_put(answer->body, data);
+    return answer->body->failed ? BODY_BAD : event;
+}
+
+/* *event_out: BODY_END or BODY_BAD. 0 or -errno. */
+static int read_reply(const struct attempt *attempt, struct answer *answer,
+                      enum body_event *event_out)
+{
+    char piece[PIECE_BYTES];
+
+    *event_out = BODY_AGAIN;
+    while (*event_out == BODY_AGAIN) {
         int err = wait_for(attempt, POLLIN);
         ssize_t got;
 
@@ -136,9 +182,11 @@ static int read_reply(const struct attempt *attempt, struct top_reply *reply)
             return err;
         got = recv(attempt->fd, piece, sizeof(piece), 0);
         if (got > 0)
-            top_reply_take(reply, (struct bytes){piece, (size_t)got});
+            *event_out = take_piece(answer, (struct bytes){piece, (size_t)got});
         else if (got == 0)
-            top_reply_end(reply);
+            *event_out = answer->status > 0
+                             ? body_reader_finish(&answer->reader)
+                             : BODY_BAD;
         else if (errno != EAGAIN && errno != EINTR)
             return -errno;
     }
@@ -154,7 +202,7 @@ static void put_where(struct buf *why, const struct top_target *target)
                target->is_unix ? "" : ":", target->port);
 }
 
-static int explain_status(const struct top_target *target, int status,
+static int explain_status(const struct top_target *target, unsigned status,
                           struct buf *why)
 {
     int prefix_len = (int)(strlen(target->path) - strlen("/" TOP_DOCUMENT));
@@ -169,17 +217,19 @@ static int explain_status(const struct top_target *target, int status,
         buf_printf(why, "404: nothing at '%s'; start it with --status %.*s",
                    target->path, prefix_len, target->path);
     else
-        buf_printf(why, "answers with %d", status);
+        buf_printf(why, "answers with %u", status);
     return EX_UNAVAILABLE;
 }
 
 int top_fetch(const struct top_target *target,
-              const struct top_interrupt *interrupt, struct top_reply *reply,
+              const struct top_interrupt *interrupt, struct buf *body,
               struct buf *why)
 {
     struct attempt attempt = {
         target, interrupt, now_read_ns() + (uint64_t)TOP_FETCH_MS * NS_PER_MS,
         -1};
+    struct answer answer = {.body = body};
+    enum body_event event;
     int resolved;
     int err = connect_any(&attempt, &resolved);
 
@@ -189,18 +239,20 @@ int top_fetch(const struct top_target *target,
                    resolved != 0 ? gai_strerror(resolved) : strerror(-err));
         return EX_UNAVAILABLE;
     }
+    buf_init(&answer.head, NULL, 0, REPLY_HEAD_BYTES_MAX + PIECE_BYTES);
     if ((err = send_request(&attempt)) == 0)
-        err = read_reply(&attempt, reply);
+        err = read_reply(&attempt, &answer, &event);
+    buf_fini(&answer.head);
     close(attempt.fd);
     if (err != 0) {
         put_where(why, target);
         buf_printf(why, "no answer: %s", strerror(-err));
         return EX_UNAVAILABLE;
     }
-    if (reply->state == TOP_REPLY_BAD) {
+    if (event == BODY_BAD) {
         put_where(why, target);
         buf_printf(why, "its answer is no HTTP/1.1 that sprintd would send");
         return EX_PROTOCOL;
     }
-    return explain_status(target, reply->status, why);
+    return explain_status(target, answer.status, why);
 }

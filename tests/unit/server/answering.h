@@ -64,7 +64,8 @@ static inline void answering_serve(int client, int requests,
         pause();
     if (write(client, answer, strlen(answer)) == -1)
         return;
-    while (way == ANSWERING_ENDLESS && write(client, "aaaa", 4) > 0)
+    memset(text, 'a', sizeof(text));
+    while (way == ANSWERING_ENDLESS && write(client, text, sizeof(text)) > 0)
         ;
 }
 

@@ -68,20 +68,19 @@ static int fetch(const char *url, const char *body)
                                             .gives_up = gives_up,
                                             .self = &interrupt_fd};
     struct top_target target;
-    struct top_reply reply;
-    struct buf buf;
+    struct buf buf, got;
     int status;
 
     assert_null(top_target_read(&target, url));
-    top_reply_init(&reply);
+    buf_init(&got, NULL, 0, TOP_BODY_BYTES_MAX);
     buf_init(&buf, why, sizeof(why) - 1, sizeof(why) - 1);
-    status = top_fetch(&target, &interrupt, &reply, &buf);
+    status = top_fetch(&target, &interrupt, &got, &buf);
     why[buf.len] = '\0';
     if (status == EX_OK)
-        assert_true(bytes_eq(buf_bytes(&reply.body), bytes_of(body)));
+        assert_true(bytes_eq(buf_bytes(&got), bytes_of(body)));
     assert_int_equal(status == EX_OK, buf.len == 0);
     assert_null(strpbrk(why, "\r\n"));
-    top_reply_fini(&reply);
+    buf_fini(&got);
     return status;
 }
 
@@ -140,6 +139,92 @@ static void asks_through_a_socket_in_the_file_system(void **state)
                  "Connection: close\r\n\r\n");
     answering_close(&answering);
     place_close(&place);
+}
+
+/* The answer to one connection. */
+static int fetch_answer(enum answering_way way, const char *answer,
+                        const char *body)
+{
+    struct answering answering = answering_open(way, answer);
+    int status = fetch(answering_url(answering.port, ""), body);
+
+    answering_close(&answering);
+    return status;
+}
+
+static void takes_replies_of_every_framing(void **state)
+{
+    static const struct {
+        const char *answer;
+        const char *body;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "hello"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more", "hello"},
+        {"HTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n", ""},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
+         "hello"},
+        {"HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: Chunked \r\n\r\n0\r\n\r\n", ""},
+        {"HTTP/1.0 200 OK\r\n\r\nhello", "hello"},
+        {"HTTP/1.1 200\r\n\r\n", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(fetch_answer(ANSWERING_ONCE, cases[i].answer,
+                                      cases[i].body),
+                         EX_OK);
+}
+
+static void refuses_whatever_is_unclear(void **state)
+{
+    static const char *const answers[] = {
+        "x",
+        "\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n",
+        "HTTP/1.1 200 OK\n\nhello",
+        "HTTP/2.0 200 OK\r\n\r\n",
+        "HTTP/1.1  200 OK\r\n\r\n",
+        "HTTP/1.1 20 OK\r\n\r\n",
+        "HTTP/1.1 2x0 OK\r\n\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        "SSH-2.0-OpenSSH_9.2p1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+        "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nContent-Length: 8388609\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551617\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n"
+        "Transfer-Encoding: chunked\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+        "Content-Length: 1\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+        if (fetch_answer(ANSWERING_ONCE, answers[i], "") != EX_PROTOCOL)
+            fail_msg("taken: %s", answers[i]);
+        assert_why("no HTTP");
+    }
+}
+
+static void a_head_or_a_body_without_end_is_refused(void **state)
+{
+    static const char *const answers[] = {
+        "HTTP/1.1 200 OK\r\nA: ", "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
+        assert_int_equal(fetch_answer(ANSWERING_ENDLESS, answers[i], ""),
+                         EX_PROTOCOL);
 }
 
 static void says_why_a_server_does_not_tell(void **state)
@@ -279,6 +364,9 @@ int main(void)
         cmocka_unit_test_setup(asks_for_the_document_and_takes_it, set_up),
         cmocka_unit_test_setup(asks_through_a_socket_in_the_file_system,
                                set_up),
+        cmocka_unit_test_setup(takes_replies_of_every_framing, set_up),
+        cmocka_unit_test_setup(refuses_whatever_is_unclear, set_up),
+        cmocka_unit_test_setup(a_head_or_a_body_without_end_is_refused, set_up),
         cmocka_unit_test_setup(says_why_a_server_does_not_tell, set_up),
         cmocka_unit_test_setup(says_when_nobody_listens, set_up),
         cmocka_unit_test_setup(says_when_a_name_is_not_known, set_up),
