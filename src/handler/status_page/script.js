@@ -376,10 +376,6 @@ function fill(id, rows) {
   });
 }
 
-function fillFacts(id, facts) {
-  facts.flat().forEach((cell, i) => put($(id), i, i % 2 ? "dd" : "dt", cell));
-}
-
 function put(parent, n, tag, cell) {
   const {text = cell, share, className = "", title = "", element} =
     typeof cell === "object" ? cell : {};
@@ -494,30 +490,29 @@ function drawCounts() {
     `${count(connections.refused)} refused.`);
 }
 
-function drawFacts() {
-  const {link, cache, log} = data;
+const bits = value =>
+  scaled(value * 8 || NaN, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"], 1000);
 
-  fillFacts("link", [
-    ["Mode", `${visible(link.mode)}${link.engaged ? ", holding back" : ""}`],
-    ["Rate", link.rate_bytes_per_second > 0 ?
-      scaled(link.rate_bytes_per_second * 8,
-        ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"], 1000) : NONE],
-    ["Delay", link.delay_us > 0 ? micros(link.delay_us) : NONE],
-    ["Budget in the kernel", link.limit_bytes > 0 ?
-      bytes(link.limit_bytes) : NONE],
-    ["Times held back", plain(link.held)],
-    ["Bytes held back", bytes(link.held_bytes)],
-    ["Measurements", plain(link.measured)],
-  ]);
-  fillFacts("cache", [
-    ["Policy", visible(cache.policy)],
-    ["Hits", plain(cache.hits)],
-    ["Misses", plain(cache.misses)],
-    ["Evictions", plain(cache.evictions)],
-    ["Held", `${bytes(cache.bytes)}, ${count(cache.entries)} entries`],
-    ["Log lines", plain(log.lines)],
-    ["Dropped, failed", `${count(log.dropped)}, ${count(log.errors)}`],
-  ]);
+/* How to say a figure is what its name ends with, so that a new one shows. */
+const ways = [[/_us$/, value => micros(value || NaN)],
+  [/_bytes_per_second$/, bits], [/(^|_)bytes$/, bytes], [/^/, count]];
+const labels = {held: "Times held back", held_bytes: "Bytes held back",
+  limit_bytes: "Budget in the kernel", bytes: "Held"};
+
+function fillFacts(id, object) {
+  Object.entries(object).flatMap(([name, value]) => [
+    labels[name] ?? name[0].toUpperCase() +
+      name.slice(1).replace(/_us$|_bytes_per.*/, "").replaceAll("_", " "),
+    isNumber(value) ? {text: ways.find(([end]) => end.test(name))[1](value),
+      className: isZero(value)}
+      : visible({true: "yes", false: "no"}[value] ?? value)])
+    .forEach((cell, i) => put($(id), i, i % 2 ? "dd" : "dt", cell));
+}
+
+function drawFacts() {
+  fillFacts("link", data.link);
+  fillFacts("cache", data.cache);
+  fillFacts("log", data.log);
 }
 
 /* What an engine cannot tell is not there. */
