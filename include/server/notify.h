@@ -5,6 +5,10 @@
  * that NOTIFY_SOCKET names. Without a manager all of it does nothing; a
  * manager that does not listen never disturbs the server.
  *
+ * libsystemd would spare no more than the address and the datagram, and looks
+ * for the socket anew with every message: by a variable that must be gone
+ * before a child is born.
+ *
  * Thread: the main thread's.
  * Owns:   its socket.
  */

@@ -4,6 +4,7 @@
  * What is put is cut at the width, line by line, and at the height. Text of
  * others comes out as visible ASCII, whatever it holds: no byte of it can
  * move the cursor, change a colour or be taken for an answer of the terminal.
+ * The same lines go to a file or a pipe, which ncurses cannot write to.
  *
  * Thread: the owner's.
  * Owns:   nothing; the buffer is borrowed.
