@@ -41,8 +41,7 @@ static inline uint64_t address_key_network(uint64_t key)
 static inline uint64_t address_key_hash(uint64_t key,
                                         const struct siphash_key *secret)
 {
-    return siphash_of(secret, (struct bytes){(const char *)&key, sizeof(key)})
-        .words[0];
+    return siphash_of_word(secret, key);
 }
 
 #endif

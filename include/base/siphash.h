@@ -27,6 +27,10 @@ MUST_USE int siphash_make_key(struct siphash_key *key);
 
 struct siphash siphash_of(const struct siphash_key *key, struct bytes text);
 
+/* The hash of 64 bits (which is another one) of eight octets, the lowest first:
+ * for a place in a table, at half the cost. */
+uint64_t siphash_of_word(const struct siphash_key *key, uint64_t word);
+
 static inline bool siphash_eq(struct siphash a, struct siphash b)
 {
     return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1])) == 0;
