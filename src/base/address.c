@@ -66,19 +66,61 @@ socklen_t address_fill(const struct address *address, const char *path,
     return sizeof(to->un);
 }
 
-bool address_parse(struct address *address, struct bytes text)
+/* One number of an IPv4 address, and past it. False: there is none up to 255, or
+ * a zero leads it. */
+static bool take_octet(const char **at, const char *end, uint8_t *octet_out)
+{
+    const char *next = *at;
+    unsigned octet, digit;
+
+    if (next == end || (octet = (unsigned)(*next++ - '0')) > 9)
+        return false;
+    while (next < end && (digit = (unsigned)(*next - '0')) <= 9) {
+        octet = octet * 10 + digit;
+        if (octet < 10 || octet > 255)
+            return false;
+        next++;
+    }
+    *at = next;
+    *octet_out = (uint8_t)octet;
+    return true;
+}
+
+/* As inet_pton(3) reads one, at less than half the cost: there is one in the
+ * Host field of most requests on a machine itself, and in what proxies say. */
+static bool parse_ipv4(struct bytes text, uint8_t octets[4])
+{
+    const char *at = text.data;
+    const char *end = text.data + text.len;
+
+    for (unsigned i = 0; i < 4; i++) {
+        if (i > 0 && (at == end || *at++ != '.'))
+            return false;
+        if (!take_octet(&at, end, &octets[i]))
+            return false;
+    }
+    return at == end;
+}
+
+static bool parse_ipv6(struct bytes text, uint8_t octets[16])
 {
     char copy[ADDRESS_TEXT_MAX];
-    uint8_t octets[16];
 
     if (text.len == 0 || text.len >= sizeof(copy) ||
         memchr(text.data, '\0', text.len))
         return false;
     memcpy(copy, text.data, text.len);
     copy[text.len] = '\0';
-    if (inet_pton(AF_INET, copy, octets) == 1)
+    return inet_pton(AF_INET6, copy, octets) == 1;
+}
+
+bool address_parse(struct address *address, struct bytes text)
+{
+    uint8_t octets[16];
+
+    if (parse_ipv4(text, octets))
         address_from_ipv4(address, octets, 0);
-    else if (inet_pton(AF_INET6, copy, octets) == 1)
+    else if (parse_ipv6(text, octets))
         address_from_ipv6(address, octets, 0);
     else
         return false;

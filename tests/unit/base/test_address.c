@@ -198,6 +198,14 @@ static void what_is_no_numeric_address_is_refused(void **state)
         TEXT("1.2.3"),
         TEXT("1.2.3.4.5"),
         TEXT("1.2.3.256"),
+        TEXT("1.2.3.1000"),
+        TEXT("1.2.3.0000"),
+        TEXT("1.2.3."),
+        TEXT(".1.2.3"),
+        TEXT("1..2.3"),
+        TEXT("1.2.3.00"),
+        TEXT("1.2.3.-4"),
+        TEXT("1.2.3.+4"),
         TEXT("01.2.3.4"),
         TEXT("1.2.3.4 "),
         TEXT(" 1.2.3.4"),
@@ -222,6 +230,44 @@ static void what_is_no_numeric_address_is_refused(void **state)
         if (address_parse(&address, cases[i]))
             fail_msg("taken for an address: '%s'", cases[i].data);
     }
+}
+
+/* Mostly digits and dots, so that many are addresses and more nearly are. */
+static void ipv4_is_read_as_inet_pton_reads_it(void **state)
+{
+    static const char alphabet[] = "0001122556789.... :a";
+    uint64_t random = 88172645463325252;
+    unsigned good = 0;
+
+    (void)state;
+    for (int i = 0; i < 400000; i++) {
+        struct address address;
+        uint8_t octets[4];
+        char text[17];
+        size_t len = 0;
+
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        for (uint64_t left = random; len < 7 + random % 9; len++) {
+            text[len] = i % 2 && len % 2 ? '.' : alphabet[left % 20];
+            left = left / 20 ^ random << len;
+        }
+        text[len] = '\0';
+        if (strchr(text, ':'))
+            continue; /* may be IPv6 */
+        if (inet_pton(AF_INET, text, octets) != 1) {
+            if (address_parse(&address, bytes_of(text)))
+                fail_msg("taken for an address: '%s'", text);
+            continue;
+        }
+        good++;
+        if (!address_parse(&address, bytes_of(text)))
+            fail_msg("not read: '%s'", text);
+        assert_int_equal(address.family, ADDRESS_IPV4);
+        assert_memory_equal(address.octets, octets, 4);
+    }
+    assert_in_range(good, 1000, UINT32_MAX);
 }
 
 static void unused_octets_are_zero(void **state)
@@ -276,6 +322,7 @@ int main(void)
         cmocka_unit_test(another_family_is_unknown_and_not_local),
         cmocka_unit_test(numeric_addresses_are_read_from_text),
         cmocka_unit_test(what_is_no_numeric_address_is_refused),
+        cmocka_unit_test(ipv4_is_read_as_inet_pton_reads_it),
         cmocka_unit_test(unused_octets_are_zero),
         cmocka_unit_test(loopback_and_unix_sockets_are_local),
     };
