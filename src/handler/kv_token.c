@@ -247,8 +247,8 @@ static bool may_be_browser(const struct kv_access *access,
 bool kv_access_reads(const struct kv_access *access,
                      const struct exchange *exchange)
 {
-    return local_is_named(access->names, exchange->request.host) ||
-           !may_be_browser(access, exchange);
+    return !may_be_browser(access, exchange) ||
+           local_is_named(access->names, exchange->request.host);
 }
 
 enum kv_leave kv_access_judge(const struct kv_access *access,
