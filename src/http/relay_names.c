@@ -250,28 +250,43 @@ static void put_cookie(const struct relay *relay, const struct request *request,
 typedef void put_fn(const struct relay *relay, const struct request *request,
                     struct bytes value, struct buf *out);
 
+/* Whoever writes a field that may name a place; NULL: it names none. Most
+ * fields of most replies name none, which their length tells. */
+static put_fn *find_put(struct bytes name)
+{
+    static const struct bytes location = {"Location", 8};
+    static const struct bytes content_location = {"Content-Location", 16};
+    static const struct bytes refresh = {"Refresh", 7};
+    static const struct bytes set_cookie = {"Set-Cookie", 10};
+
+    switch (name.len) {
+    case 7:
+        return bytes_ieq(name, refresh) ? put_refresh : NULL;
+    case 8:
+        return bytes_ieq(name, location) ? put_uri : NULL;
+    case 10:
+        return bytes_ieq(name, set_cookie) ? put_cookie : NULL;
+    case 16:
+        return bytes_ieq(name, content_location) ? put_uri : NULL;
+    default:
+        return NULL;
+    }
+}
+
 void relay_put_reply_field(const struct relay *relay,
                            const struct request *request,
                            const struct field *field, struct buf *out)
 {
-    static const struct {
-        struct bytes name;
-        put_fn *put;
-    } places[] = {{{"Location", 8}, put_uri},
-                  {{"Content-Location", 16}, put_uri},
-                  {{"Refresh", 7}, put_refresh},
-                  {{"Set-Cookie", 10}, put_cookie}};
+    put_fn *put = NULL;
 
-    for (size_t i = 0; relay->renames && field->id == FIELD_OTHER &&
-                       i < sizeof(places) / sizeof(*places);
-         i++) {
-        if (!bytes_ieq(field->name, places[i].name))
-            continue;
-        buf_put(out, field->name);
-        buf_put_literal(out, ": ");
-        places[i].put(relay, request, field->value, out);
-        buf_put_literal(out, "\r\n");
+    if (relay->renames && field->id == FIELD_OTHER)
+        put = find_put(field->name);
+    if (!put) {
+        head_field(out, field->name, field->value);
         return;
     }
-    head_field(out, field->name, field->value);
+    buf_put(out, field->name);
+    buf_put_literal(out, ": ");
+    put(relay, request, field->value, out);
+    buf_put_literal(out, "\r\n");
 }

@@ -51,6 +51,25 @@ static struct bytes identify(const char *fields)
     return exchange_request_id(&exchange);
 }
 
+/* All sixteen digits come in all places. */
+static void an_id_is_the_hash_of_a_count_in_hexadecimal(void **state)
+{
+    char text[TRACE_ID_LEN + 1];
+
+    (void)state;
+    for (uint64_t count = 0; count < 1000; count++) {
+        struct siphash hash = siphash_of(&trace.key,
+                                         (struct bytes){(const char *)&count,
+                                                        sizeof(count)});
+
+        trace.count = count;
+        snprintf(text, sizeof(text), "%016llx%016llx",
+                 (unsigned long long)hash.words[0],
+                 (unsigned long long)hash.words[1]);
+        assert_true(bytes_eq(identify(""), bytes_of(text)));
+    }
+}
+
 static bool is_made(struct bytes id)
 {
     for (size_t i = 0; i < id.len; i++)
@@ -172,6 +191,7 @@ static void a_trace_is_named_like_its_request_if_that_can_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_is_the_hash_of_a_count_in_hexadecimal),
         cmocka_unit_test(ids_differ_and_are_told),
         cmocka_unit_test(a_name_is_given_once),
         cmocka_unit_test(only_whom_is_trusted_names_a_request),
