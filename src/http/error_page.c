@@ -1,13 +1,13 @@
 #include "http/error_page.h"
 
 #include <assert.h>
-#include <stdio.h>
 
+#include "base/buf.h"
 #include "http/status.h"
 
 /* Colours are those of listings (handler/listing_page.c). The scheme stands in
  * a meta element, too, for where the style may not be applied. */
-static const char format[] =
+static const char before_title[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
     "<head>\n"
@@ -15,7 +15,9 @@ static const char format[] =
     "<meta name=\"viewport\" content=\"width=device-width,"
     " initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>%u %.*s</title>\n"
+    "<title>";
+static const char before_heading[] =
+    "</title>\n"
     "<style>\n"
     "body{margin:0 auto;max-width:60rem;padding:1.5rem 1.25rem;\n"
     "background:#fbfaf7;color:#1d2327;\n"
@@ -26,16 +28,27 @@ static const char format[] =
     "body{background:#14181b;color:#e8e6df}}\n"
     "</style>\n"
     "</head>\n"
-    "<body><main><h1>%u %.*s</h1></main></body>\n"
-    "</html>\n";
+    "<body><main><h1>";
+static const char behind_heading[] = "</h1></main></body>\n"
+                                     "</html>\n";
+
+static void put_status(struct buf *out, unsigned status)
+{
+    buf_put_number(out, status);
+    buf_put_literal(out, " ");
+    buf_put(out, status_reason(status));
+}
 
 struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status)
 {
-    struct bytes reason = status_reason(status);
-    int len = snprintf(page, ERROR_PAGE_BYTES_MAX, format, status,
-                       (int)reason.len, reason.data, status, (int)reason.len,
-                       reason.data);
+    struct buf out;
 
-    assert(len > 0 && len < ERROR_PAGE_BYTES_MAX);
-    return (struct bytes){page, (size_t)len};
+    buf_init(&out, page, ERROR_PAGE_BYTES_MAX, ERROR_PAGE_BYTES_MAX);
+    buf_put_literal(&out, before_title);
+    put_status(&out, status);
+    buf_put_literal(&out, before_heading);
+    put_status(&out, status);
+    buf_put_literal(&out, behind_heading);
+    assert(!out.failed);
+    return buf_bytes(&out);
 }

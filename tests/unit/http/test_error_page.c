@@ -12,12 +12,18 @@
 
 static char text[ERROR_PAGE_BYTES_MAX];
 
-/* As a string; the room has a byte to spare for its end. */
+/* As a string; the room has a byte to spare for its end. What is not of the page
+ * was there before. */
 static const char *page_of(unsigned status)
 {
-    struct bytes page = error_page_write(text, status);
+    struct bytes page;
 
+    memset(text, '#', sizeof(text));
+    page = error_page_write(text, status);
     assert_ptr_equal(page.data, text);
+    assert_in_range(page.len, 1, sizeof(text) - 1);
+    assert_true(text[page.len] == '#');
+    text[page.len] = '\0';
     assert_int_equal(page.len, strlen(text));
     return text;
 }
