@@ -11,8 +11,11 @@
 
 #include "base/bytes.h"
 
-/* With its head it fits RESPONSE_HEAD_INLINE: no error takes memory. */
 enum { ERROR_PAGE_BYTES_MAX = 760 };
+
+/* The page of a status from 300 on that has a reason phrase: it lies there for
+ * good, and takes no memory. Empty: of any other. */
+struct bytes error_page_find(unsigned status);
 
 /* Writes the page; what is returned lies in it. */
 struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status);

@@ -28,13 +28,13 @@
 #include "http/reason.h"
 
 enum {
-    RESPONSE_HEAD_INLINE = 1280,
+    RESPONSE_HEAD_INLINE = 752,
     /* Around the fields in that buffer, for the protocol. */
-    RESPONSE_HEADROOM = 160,
-    RESPONSE_TAILROOM = 64,
-    RESPONSE_PHRASE_MAX = 100,       /* a longer one is of no use to anybody */
+    RESPONSE_HEADROOM = 128,
+    RESPONSE_TAILROOM = 56,
+    RESPONSE_PHRASE_MAX = 72,        /* a longer one is of no use to anybody */
     RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
-    RESPONSE_PARTS_INLINE = 5, /* size, data, end, trailer, end of a chunk */
+    RESPONSE_PARTS_INLINE = 4,
     RESPONSE_EXTRA_MAX = 4,
     RESPONSE_TIMING_BYTES = 80 /* of a Server-Timing field, see below */
 };

@@ -6,9 +6,12 @@
 #ifndef HTTP_STATUS_H
 #define HTTP_STATUS_H
 
+#include <stdbool.h>
+
 #include "base/bytes.h"
 
 /* "Not Found"; "Unknown" for a number that no answer of ours uses. */
 struct bytes status_reason(unsigned status);
+bool status_is_known(unsigned status);
 
 #endif

@@ -13,6 +13,9 @@ enum {
     LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX
 };
 
+_Static_assert(15 * sizeof(struct exchange) <=
+                   AHEAD_HELD_MAX - EXCHANGE_BYTES_MAX,
+               "sixteen small answers leave together");
 _Static_assert(INPUT_BYTES >= HTTP1_HEAD_BYTES_MAX + LEADING_BYTES_MAX + 1024,
                "a head over its limit must be seen as such");
 

@@ -129,6 +129,7 @@ static struct piece next_chunk(struct source *source, uint64_t at_most)
     if (chunks->piece.trailer.len == 0)
         return frame(BYTES("\r\n"), PIECE_END);
     piece = frame(chunks->piece.trailer, PIECE_MORE);
+    piece.joins = false; /* more parts than a response has room for */
     chunks->piece.trailer.len = 0;
     return piece;
 }

@@ -1,6 +1,7 @@
 #include "http/error_page.h"
 
 #include <assert.h>
+#include <pthread.h>
 
 #include "base/buf.h"
 #include "http/status.h"
@@ -51,4 +52,33 @@ struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status)
     buf_put_literal(&out, behind_heading);
     assert(!out.failed);
     return buf_bytes(&out);
+}
+
+/* --- Those that are known -------------------------------------------------- */
+
+enum { CLASSES = 3, OF_CLASS = 52 }; /* 300 to 351, 400 to 451, 500 to 551 */
+
+static char texts[CLASSES][OF_CLASS][ERROR_PAGE_BYTES_MAX];
+static struct bytes pages[CLASSES][OF_CLASS];
+
+static void write_all(void)
+{
+    for (unsigned class = 0; class < CLASSES; class ++)
+        for (unsigned i = 0; i < OF_CLASS; i++) {
+            unsigned status = (class + 3) * 100 + i;
+
+            if (status_is_known(status))
+                pages[class][i] = error_page_write(texts[class][i], status);
+        }
+}
+
+struct bytes error_page_find(unsigned status)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned class = status / 100 - 3;
+
+    if (status < 300 || class >= CLASSES || status % 100 >= OF_CLASS)
+        return BYTES("");
+    pthread_once(&once, write_all);
+    return pages[class][status % 100];
 }

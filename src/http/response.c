@@ -308,27 +308,42 @@ static void restart(struct response *response)
 struct short_body {
     struct bytes type;
     struct bytes text;
+    bool is_static; /* text need not be copied */
     bool is_error;
 };
+
+/* Makes the head, and copies the text behind it if it has to be. False: there is
+ * no memory. */
+static bool write_short(struct response *response, struct bytes extra_fields,
+                        const struct short_body *body, struct bytes *text_out)
+{
+    struct buf *head = &response->head;
+    size_t text_at;
+
+    buf_put(head, extra_fields);
+    head_field(head, BYTES("Content-Type"), body->type);
+    head_number(head, BYTES("Content-Length"), body->text.len);
+    *text_out = body->text;
+    if (!response_end_head(response))
+        return false;
+    if (body->is_static || response->is_head)
+        return true;
+    text_at = head->len;
+    buf_put(head, body->text);
+    *text_out = bytes_between(head->data + text_at, head->data + head->len);
+    return !head->failed;
+}
 
 static void make_short(struct response *response, unsigned status,
                        struct bytes extra_fields, const struct short_body *body,
                        const struct response_style *style)
 {
-    struct buf *head = &response->head;
-    size_t text_at = 0;
+    struct bytes text;
 
     restart(response);
     response->is_error = body->is_error;
     response_begin(response, status, style);
-    buf_put(head, extra_fields);
-    head_field(head, BYTES("Content-Type"), body->type);
-    head_number(head, BYTES("Content-Length"), body->text.len);
-    if (response_end_head(response) && !response->is_head) {
-        text_at = head->len;
-        buf_put(head, body->text);
-    }
-    if (head->failed) { /* no memory even for this: just close */
+    if (!write_short(response, extra_fields, body, &text)) { /* just close */
         restart(response);
         response->status = (uint16_t)status;
         response->persists = false;
@@ -337,9 +352,8 @@ static void make_short(struct response *response, unsigned status,
     response_lay_head(response);
     if (response->is_head)
         return;
-    response->body_bytes = body->text.len;
-    response_add_memory(response, bytes_between(head->data + text_at,
-                                                head->data + head->len));
+    response->body_bytes = text.len;
+    response_add_memory(response, text);
 }
 
 void response_make_error(struct response *response, unsigned status,
@@ -348,9 +362,14 @@ void response_make_error(struct response *response, unsigned status,
 {
     char page[ERROR_PAGE_BYTES_MAX];
     struct short_body body = {.type = BYTES("text/html; charset=utf-8"),
-                              .text = error_page_write(page, status),
+                              .text = error_page_find(status),
+                              .is_static = true,
                               .is_error = true};
 
+    if (body.text.len == 0) {
+        body.text = error_page_write(page, status);
+        body.is_static = false;
+    }
     make_short(response, status, extra_fields, &body, style);
 }
 

@@ -54,12 +54,14 @@ static const struct bytes reasons[STATUS_END - STATUS_MIN] = {
     [511 - STATUS_MIN] = {"Network Authentication Required", 31},
 };
 
+bool status_is_known(unsigned status)
+{
+    return status >= STATUS_MIN && status < STATUS_END &&
+           reasons[status - STATUS_MIN].data;
+}
+
 struct bytes status_reason(unsigned status)
 {
-    static const struct bytes none = {"Unknown", 7};
-
-    if (status < STATUS_MIN || status >= STATUS_END ||
-        !reasons[status - STATUS_MIN].data)
-        return none;
-    return reasons[status - STATUS_MIN];
+    return status_is_known(status) ? reasons[status - STATUS_MIN]
+                                   : BYTES("Unknown");
 }
