@@ -16,6 +16,7 @@
 #include "handler/kv_batch.h"
 #include "handler/kv_key.h"
 #include "http/exchange.h"
+#include "http/http1_frame.h"
 
 #define CHECK(condition) ((condition) ? (void)0 : breach(__LINE__, #condition))
 
@@ -161,6 +162,13 @@ static void on_wake(struct exchange *exchange)
     (void)exchange;
 }
 
+/* The store has answered at once, so that nothing is to be waited for. */
+static void look(struct exchange *exchange)
+{
+    while (exchange->pending)
+        CHECK(exchange->pending->look(exchange->pending).state == ANSWER_READY);
+}
+
 /* All of an answer; its length. */
 static size_t finish(struct response *response, char text[ANSWER_MAX])
 {
@@ -179,9 +187,9 @@ static size_t finish(struct response *response, char text[ANSWER_MAX])
         }
         response_advance(response, more);
         len += more;
-        if (!response->stream)
+        if (!response_has_more(response))
             break;
-        CHECK(response_refill(response));
+        CHECK(response_pull(response, BODY_PIECE_BYTES));
     }
     text[len] = '\0';
     return len;
@@ -209,6 +217,8 @@ static unsigned ask(struct kv *kv, unsigned which, struct bytes query,
     exchange.response.is_head = requests[which].method == METHOD_HEAD;
     store.asked = 0;
     handler.answer(handler.self, &exchange, BYTES(""));
+    look(&exchange);
+    http1_frame(&exchange.response, false, &now);
     finish(&exchange.response, text);
     status = exchange.response.status;
     if (exchange.sink)

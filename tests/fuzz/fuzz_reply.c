@@ -8,6 +8,8 @@
  * as the same reply, with nothing of the upstream's connection. Any breach
  * aborts.
  */
+#include "http/http1_frame.h"
+
 #include "relay_checks.h"
 
 enum {
@@ -15,6 +17,8 @@ enum {
     BYTEWISE_MAX = 512, /* longer texts are not read byte by byte */
     WALL_S = 1784600000
 };
+
+static const struct now now = {.wall_s = WALL_S};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -142,29 +146,58 @@ static bool read_again(struct answer *again, struct bytes head,
     }
     CHECK(again->used == head.len && again->reply.minor == 1);
     CHECK(again->reply.status == reply->status);
-    CHECK(bytes_eq(again->reply.reason, reply->reason));
+    CHECK(bytes_eq(again->reply.reason, reply->reason) ||
+          (reply->reason.len > RESPONSE_PHRASE_MAX &&
+           !reply_is_interim(reply)));
     check_relayed(fields_of(reply), fields_of(&again->reply), ours);
     CHECK(reply_find(&again->reply, FIELD_VIA));
     return true;
 }
 
+static struct bytes head_of(const struct response *response)
+{
+    CHECK(response->part_count == 1 && response->head_bytes > 0);
+    CHECK(response->bytes_left == response->head_bytes);
+    return (struct bytes){response->parts[0].at.memory, response->head_bytes};
+}
+
+/* What there is in a 1xx of the connection's. */
+static void check_interim(const struct reply *reply, struct bytes head)
+{
+    struct answer again;
+
+    if (!read_again(&again, head, reply,
+                    1u << FIELD_VIA | 1u << FIELD_CONNECTION |
+                        1u << FIELD_UPGRADE))
+        return;
+    CHECK(!again.reply.has_length);
+    CHECK(reply->status == 101 || !reply_find(&again.reply, FIELD_CONNECTION));
+    free(again.copy);
+}
+
 static void relay_interim_head(const struct request *request,
                                const struct reply *reply)
 {
+    struct response response; /* a 101 is one, another is written as it is */
     struct buf head;
-    struct answer again;
 
-    buf_init(&head, NULL, 0, RELAY_HEAD_BYTES_MAX);
-    switch (relay_interim(&relay, request, reply, &head)) {
+    response_init(&response);
+    response_begin_relayed(&response, reply->status, reply->reason);
+    buf_init(&head, NULL, 0, 2 * RELAY_HEAD_BYTES_MAX);
+    switch (relay_interim(&relay, request, reply, &response.head)) {
     case RELAY_DONE:
-        if (!read_again(&again, buf_bytes(&head), reply,
-                        1u << FIELD_VIA | 1u << FIELD_CONNECTION |
-                            1u << FIELD_UPGRADE))
-            break;
-        CHECK(!again.reply.has_length);
-        CHECK(reply->status == 101 ||
-              !reply_find(&again.reply, FIELD_CONNECTION));
-        free(again.copy);
+        if (reply->status == 101) {
+            response_add_bare_head(&response);
+            http1_frame(&response, false, &now);
+            check_interim(reply, head_of(&response));
+        } else {
+            http1_put_interim(&head, reply->status, reply->reason,
+                              bytes_between(response.head.data +
+                                                RESPONSE_HEADROOM,
+                                            response.head.data +
+                                                response.head.len));
+            check_interim(reply, buf_bytes(&head));
+        }
         break;
     case RELAY_BAD_SWITCH:
         CHECK(reply->status == 101);
@@ -174,19 +207,33 @@ static void relay_interim_head(const struct request *request,
         break;
     }
     buf_fini(&head);
+    response_fini(&response);
+}
+
+static struct piece end_body(struct source *source, uint64_t at_most)
+{
+    (void)source, (void)at_most;
+    return (struct piece){.state = PIECE_END};
+}
+
+static void keep_source(struct source *source)
+{
+    (void)source;
 }
 
 /* As the handler of a proxy does, but for the body. */
 static void end_head(struct response *response, const struct reply *reply,
                      enum body_framing framing)
 {
+    static struct source source = {.next = end_body, .destroy = keep_source};
+
     switch (framing) {
     case BODY_LENGTH:
-        response_add_stream_of(response, NULL, reply->content_length);
+        response_add_source_of(response, &source, reply->content_length);
         break;
     case BODY_CHUNKED:
     case BODY_UNTIL_CLOSE:
-        response_add_stream(response, NULL);
+        response_add_source(response, &source);
         break;
     case BODY_NONE:
     case BODY_TUNNEL:
@@ -212,8 +259,6 @@ static void check_framing(const struct reply *before, const struct reply *after,
 static void relay_final_head(const struct request *request,
                              const struct reply *reply)
 {
-    static const struct now now = {.wall_s = WALL_S};
-    static const struct response_style style = {.now = &now};
     enum body_framing framing = reply_framing(reply, request->method);
     uint32_t ours = 1u << FIELD_VIA | 1u << FIELD_DATE |
                     1u << FIELD_CONTENT_LENGTH | 1u << FIELD_TRANSFER_ENCODING;
@@ -225,13 +270,14 @@ static void relay_final_head(const struct request *request,
     response_init(&response);
     response.persists = true;
     response.is_head = request->method == METHOD_HEAD;
-    if (relay_reply(&relay, request, reply, &style, &response.head) !=
-        RELAY_DONE) {
+    response_begin_relayed(&response, reply->status, reply->reason);
+    response.has_date = reply_find(reply, FIELD_DATE);
+    if (relay_reply(&relay, request, reply, &response.head) != RELAY_DONE) {
         CHECK(reply_find(reply, FIELD_CONNECTION));
     } else {
         end_head(&response, reply, framing);
-        CHECK(response.part_count == 1);
-        if (read_again(&again, buf_bytes(&response.head), reply, ours)) {
+        http1_frame(&response, false, &now);
+        if (read_again(&again, head_of(&response), reply, ours)) {
             check_framing(reply, &again.reply, request->method);
             CHECK(count_others(fields_of(reply)) <=
                   count_others(fields_of(&again.reply)));
@@ -257,8 +303,7 @@ static void check_renamed(const struct reply *before, const struct reply *after)
     for (unsigned i = 0; i < after->field_count; i++) {
         struct bytes name = after->fields[i].name;
         bool is_ours = bytes_eq(name, BYTES("Via")) ||
-                       bytes_eq(name, BYTES("Content-Length")) ||
-                       bytes_eq(name, BYTES("Date"));
+                       bytes_eq(name, BYTES("Content-Length"));
 
         while (at < before->field_count &&
                !bytes_eq(before->fields[at].name, name))
@@ -274,8 +319,6 @@ static void check_renamed(const struct reply *before, const struct reply *after)
 static void relay_renamed_head(const struct request *request,
                                const struct reply *reply)
 {
-    static const struct now now = {.wall_s = WALL_S};
-    static const struct response_style style = {.now = &now};
     static const struct bytes prefixes[][2] = {
         {{"/app", 4}, {"/", 1}}, {{"", 0}, {"/v1", 3}}, {{"", 0}, {"", 0}}};
 
@@ -289,8 +332,8 @@ static void relay_renamed_head(const struct request *request,
         renaming.strip = prefixes[i][0];
         renaming.replace = prefixes[i][1];
         buf_init(&head, NULL, 0, RELAY_HEAD_BYTES_MAX);
-        if (relay_reply(&renaming, request, reply, &style, &head) ==
-            RELAY_DONE) {
+        buf_printf(&head, "HTTP/1.1 %u \r\n", reply->status);
+        if (relay_reply(&renaming, request, reply, &head) == RELAY_DONE) {
             buf_put_literal(&head, "\r\n");
             read_answer(&again, buf_bytes(&head), head.len, 1);
             if (again.verdict == HTTP1_DONE) {

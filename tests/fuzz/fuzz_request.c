@@ -14,10 +14,10 @@
 #include "http/chunked.h"
 #include "http/coding.h"
 #include "http/condition.h"
+#include "http/http1_frame.h"
 #include "http/mime.h"
 #include "http/path.h"
 #include "http/range.h"
-#include "http/response.h"
 
 #include "head_checks.h"
 
@@ -295,16 +295,18 @@ static void check_error(unsigned status, const struct request *request)
     response_init(&response);
     if (request) {
         response.is_head = request->method == METHOD_HEAD;
-        response.is_http10 = request->minor == 0;
         response.persists = request->keep_alive;
     }
     response_make_error(&response, status, BYTES("Allow: GET\r\n"), &style);
-    CHECK(response.part_count == 1 && response.status == status);
+    http1_frame(&response, request && request->minor == 0, &now);
+    CHECK(response.part_count == 1u + (response.body_bytes > 0));
+    CHECK(response.status == status);
     text = response.parts[0].at.memory;
     snprintf(line, sizeof(line), "HTTP/1.1 %03u ", status);
     CHECK(memcmp(text, line, strlen(line)) == 0);
     end = memmem(text, response.parts[0].len, "\r\n\r\n", 4);
     CHECK(end && (size_t)(end + 4 - text) == response.head_bytes);
+    CHECK(response.head_bytes == response.parts[0].len);
     CHECK(response.head_bytes + response.body_bytes == response.bytes_left);
     response_advance(&response, response.bytes_left);
     CHECK(response_is_done(&response));

@@ -1,4 +1,6 @@
 /* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc */
+#include "http/http1_frame.h"
+
 #include "cache_place.h"
 
 /* The cache's files with what an operator wants otherwise in their heads. */
@@ -62,7 +64,7 @@ static void the_date_of_an_edited_head_follows_the_second(void **state)
     entry = acquire("/file.css");
     now.wall_s = 784111777;
     head = file_entry_head(entry, &now);
-    memcpy(date, head.data + RESPONSE_DATE_OFFSET, 29);
+    memcpy(date, head.data + HTTP1_CACHED_DATE_AT, 29);
     assert_string_equal(date, "Sun, 06 Nov 1994 08:49:37 GMT");
     file_entry_release(entry);
 }

@@ -138,6 +138,7 @@ static inline int set_up(void **state)
     for (int i = 0; i < ROW_MAX; i++) {
         list_init(&exchanges[i].link);
         response_init(&exchanges[i].response);
+        exchanges[i].pending = NULL;
     }
     sender_init(&sender, QUANTUM);
     if (place_open(&place) != 0 ||
@@ -184,7 +185,7 @@ static inline enum sender_result step(uint64_t budget)
     while (!list_is_empty(&row)) {
         struct exchange *first = OWNER_OF(row.next, struct exchange, link);
 
-        if (!response_is_done(&first->response))
+        if (!exchange_is_done(first))
             break;
         list_drop(&first->link);
     }

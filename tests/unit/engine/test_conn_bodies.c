@@ -69,8 +69,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 
     (void)self;
     (void)rest;
-    response->status = 200;
-    head_begin(&response->head, 200, &set.shared.context.style);
+    response_begin(response, 200, &set.shared.context.style);
     head_number(&response->head, BYTES("Content-Length"), kept ? kept->len : 0);
     response_add_head(response);
     if (kept && kept->len > 0)

@@ -18,9 +18,10 @@ static size_t full_from;    /* the same */
 static struct bytes given;  /* to who asks next */
 static bool is_over;
 static bool makes_tunnel;
-static bool has_no_head; /* yet, and never will */
-static unsigned open_sinks, open_streams;
-static struct stream stream;
+static bool has_no_head;                  /* yet, and never will */
+static unsigned open_sinks, open_sources; /* or what is pending of them */
+static struct source source;
+static struct pending pending;
 
 static bool take(struct sink *self, struct bytes data)
 {
@@ -48,38 +49,52 @@ static void destroy_sink(struct sink *self)
 
 static void make_tunnel(struct response *response)
 {
-    response->stream = NULL;
-    response->status = 101;
-    buf_put_literal(&response->head, "HTTP/1.1 101 Switching Protocols\r\n");
-    response_add_head(response);
-    response->stream = &stream;
+    response_begin_relayed(response, 101, BYTES("Switching Protocols"));
+    response_add_bare_head(response);
+    response->source = &source;
     asked->is_tunnel = true;
     makes_tunnel = false;
 }
 
-static int fill(struct stream *self, struct buf *out)
+static struct answer look(struct pending *self)
 {
-    if (makes_tunnel) {
-        struct sink *const to = asked->sink = &sink;
+    struct sink *const to = &sink;
 
-        to->is_full = false;
-        open_sinks++;
-        make_tunnel(&asked->response);
-        return STREAM_ANSWERED;
-    }
-    (void)out;
-    assert_ptr_equal(self, &stream);
-    asked->response.lent = given;
-    given.len = 0;
-    return asked->response.lent.len > 0 ? STREAM_MORE
-           : is_over                    ? STREAM_END
-                                        : STREAM_LATER;
+    assert_ptr_equal(self, &pending);
+    if (!makes_tunnel)
+        return (struct answer){.state = ANSWER_LATER};
+    asked->pending = NULL;
+    asked->sink = to;
+    to->is_full = false;
+    open_sinks++;
+    make_tunnel(&asked->response);
+    return (struct answer){.state = ANSWER_READY};
 }
 
-static void destroy_stream(struct stream *self)
+static void destroy_pending(struct pending *self)
 {
-    (void)self;
-    open_streams--;
+    assert_ptr_equal(self, &pending);
+    open_sources--;
+}
+
+static struct piece next(struct source *self, uint64_t at_most)
+{
+    struct bytes piece = given;
+
+    assert_ptr_equal(self, &source);
+    if (piece.len > at_most)
+        piece.len = (size_t)at_most;
+    given = bytes_between(piece.data + piece.len, given.data + given.len);
+    return (struct piece){.state = piece.len > 0 ? PIECE_MORE
+                                   : is_over     ? PIECE_END
+                                                 : PIECE_LATER,
+                          .part = part_of_memory(piece)};
+}
+
+static void destroy_source(struct source *self)
+{
+    assert_ptr_equal(self, &source);
+    open_sources--;
 }
 
 static void begin(void *self, struct exchange *exchange, struct bytes rest)
@@ -96,15 +111,15 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 
     (void)self, (void)rest;
     asked = exchange;
-    stream = (struct stream){.fill = fill, .destroy = destroy_stream};
-    open_streams++;
-    response->status = 200;
+    source = (struct source){.next = next, .destroy = destroy_source};
+    pending = (struct pending){.look = look, .destroy = destroy_pending};
+    open_sources++;
     if (makes_tunnel || has_no_head) {
-        response->stream = &stream;
+        exchange->pending = &pending;
         return;
     }
-    head_begin(&response->head, 200, &set.shared.context.style);
-    response_add_stream(response, &stream);
+    response_begin(response, 200, &set.shared.context.style);
+    response_add_source(response, &source);
 }
 
 static int set_up_upload(void **state)
@@ -112,7 +127,7 @@ static int set_up_upload(void **state)
     taken_len = refuses_from = full_from = 0;
     given = BYTES("");
     is_over = has_ended = makes_tunnel = has_no_head = false;
-    open_sinks = open_streams = 0;
+    open_sinks = open_sources = 0;
     memset(&stats, 0, sizeof(stats));
     if (set_up(state) != 0)
         return -1;
@@ -125,7 +140,7 @@ static int set_up_upload(void **state)
 
 static int tear_down_upload(void **state)
 {
-    return tear_down(state) == 0 && open_streams == 0 && open_sinks == 0 ? 0
+    return tear_down(state) == 0 && open_sources == 0 && open_sinks == 0 ? 0
                                                                          : -1;
 }
 
@@ -248,7 +263,7 @@ static void who_stalls_in_a_body_gets_408_instead_of_an_answer(void **state)
     settle(&client);
     assert_answer(client.text, 408, NULL);
     assert_true(client.has_ended);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
     client_close(&client);
 }
 
@@ -292,7 +307,7 @@ static void who_stalls_beside_an_answer_gets_no_more_of_it(void **state)
     pass(5000); /* the head has gone out: it can only be broken off */
     settle(&client);
     assert_true(set.count == 0);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
     client_close(&client);
 }
 
@@ -320,7 +335,7 @@ static void a_client_that_leaves_in_its_body_takes_the_answer_along(void *
     turn();
     turn();
     assert_int_equal(set.count, 0);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
     assert_int_equal(open_sinks, 0);
 }
 

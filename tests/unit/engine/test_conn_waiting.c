@@ -13,90 +13,117 @@ static bool is_over;       /* nothing more will be given */
 static uint64_t announced; /* bytes of it; 0: unknown */
 static bool ends_by_drain; /* when the set drains, it is over too */
 static unsigned fills;
-static unsigned open_streams;
+static unsigned open_sources;
 
-static int fill(struct stream *stream, struct buf *out)
+static enum piece_state fill(struct text_source *text, struct buf *out)
 {
-    (void)stream;
+    (void)text;
     fills++;
     if (given.len > 0) {
         struct bytes piece = given;
 
-        if (piece.len > RESPONSE_STREAM_BYTES)
-            piece.len = RESPONSE_STREAM_BYTES;
+        if (piece.len > text_source_room(out))
+            piece.len = text_source_room(out);
         buf_put(out, piece);
         given.data += piece.len;
         given.len -= piece.len;
-        return STREAM_MORE;
+        return PIECE_MORE;
     }
     return is_over || (ends_by_drain && set.shared.context.is_draining)
-               ? STREAM_END
-               : STREAM_LATER;
+               ? PIECE_END
+               : PIECE_LATER;
 }
 
-static void destroy(struct stream *stream)
+static void destroy(struct text_source *text)
 {
-    open_streams--;
-    free(stream);
+    open_sources--;
+    free(text);
 }
 
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct response *response = &exchange->response;
-    struct stream *stream = malloc(sizeof(*stream));
+    struct text_source *text = malloc(sizeof(*text));
 
     assert_null(self);
-    assert_non_null(stream);
+    assert_non_null(text);
     assert_int_equal(rest.len, 0);
     assert_int_equal(exchange->peer->family, ADDRESS_UNIX);
-    *stream = (struct stream){.fill = fill, .destroy = destroy};
-    open_streams++;
-    if (announced > 0) {
-        response->status = 200;
-        head_begin(&response->head, 200, &set.shared.context.style);
-        response_add_stream_of(response, stream, announced);
-        return;
-    }
-    if (response->is_http10)
-        response->persists = false;
-    response->is_chunked = !response->is_http10;
-    response->status = 200;
-    head_begin(&response->head, 200, &set.shared.context.style);
-    response_add_head(response);
-    response->stream = stream;
+    text_source_init(text, fill, destroy);
+    open_sources++;
+    response_begin(response, 200, &set.shared.context.style);
+    if (announced > 0)
+        response_add_source_of(response, &text->source, announced);
+    else
+        response_add_source(response, &text->source);
 }
 
-/* An answer of which nothing is known before it is over. */
-static struct response *late;
+/* Answers of which nothing is known before they are over, but what comes before
+ * them. */
+struct late {
+    struct pending pending;
+    struct exchange *exchange;
+};
 
-static int fill_late(struct stream *stream, struct buf *out)
+static const char *interim; /* fields of a 103 to whoever looks next */
+static unsigned looks;
+static struct bytes late_body; /* empty: the answer is a 404 */
+
+static void destroy_late(struct pending *pending)
 {
-    (void)out;
+    open_sources--;
+    free(OWNER_OF(pending, struct late, pending));
+}
+
+static struct answer look_late(struct pending *pending)
+{
+    struct exchange *exchange =
+        OWNER_OF(pending, struct late, pending)->exchange;
+    struct bytes fields = bytes_of(interim ? interim : "");
+
+    looks++;
+    if (interim) {
+        interim = NULL;
+        return (struct answer){.state = ANSWER_INTERIM,
+                               .status = 103,
+                               .phrase = BYTES("Early Hints"),
+                               .fields = fields};
+    }
     if (!is_over)
-        return STREAM_LATER;
-    late->stream = NULL;
-    destroy(stream);
-    response_make_error(late, 404, BYTES(""), &set.shared.context.style);
-    return STREAM_ANSWERED;
+        return (struct answer){.state = ANSWER_LATER};
+    exchange->pending = NULL;
+    destroy_late(pending);
+    if (late_body.len > 0)
+        response_make_short(&exchange->response, 200, BYTES(""), BYTES("a/b"),
+                            late_body, &set.shared.context.style);
+    else
+        response_make_error(&exchange->response, 404, BYTES(""),
+                            &set.shared.context.style);
+    return (struct answer){.state = ANSWER_READY};
 }
 
 static void answer_late(void *self, struct exchange *exchange,
                         struct bytes rest)
 {
+    struct late *late = malloc(sizeof(*late));
+
     (void)self;
     (void)rest;
-    late = &exchange->response;
-    late->stream = malloc(sizeof(*late->stream));
-    assert_non_null(late->stream);
-    *late->stream = (struct stream){.fill = fill_late, .destroy = destroy};
-    open_streams++;
+    assert_non_null(late);
+    *late = (struct late){.pending = {.look = look_late,
+                                      .destroy = destroy_late},
+                          .exchange = exchange};
+    exchange->pending = &late->pending;
+    open_sources++;
 }
 
 static int set_up_later(void **state)
 {
     given = BYTES("");
     is_over = ends_by_drain = false;
-    fills = open_streams = 0;
+    fills = looks = open_sources = 0;
+    interim = NULL;
+    late_body.len = 0;
     announced = 0;
     memset(&stats, 0, sizeof(stats));
     if (set_up(state) != 0)
@@ -112,7 +139,7 @@ static int set_up_later(void **state)
 
 static int tear_down_later(void **state)
 {
-    return tear_down(state) == 0 && open_streams == 0 ? 0 : -1;
+    return tear_down(state) == 0 && open_sources == 0 ? 0 : -1;
 }
 
 /* Gives a text and wakes; what has come then. */
@@ -248,6 +275,111 @@ static void all_that_wait_are_woken_together(void **state)
     }
 }
 
+/* --- Answers of which nothing is there yet -------------------------------------- */
+
+static void begin_late(struct client *client)
+{
+    client_open(client);
+    assert_string_equal(talk(client, GET("/late")), "");
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+}
+
+static void an_answer_to_come_is_looked_for_when_it_is_woken(void **state)
+{
+    struct client client;
+    unsigned before;
+
+    (void)state;
+    begin_late(&client);
+    before = looks;
+    for (int i = 0; i < 20; i++)
+        turn();
+    assert_int_equal(looks, before);
+    assert_string_equal(give(&client, ""), ""); /* for nothing */
+    assert_int_equal(looks, before + 1);
+    is_over = true;
+    give(&client, "");
+    assert_answer(client.text, 404, NULL);
+    assert_has(client.text, "\r\nDate: Tue, 14 Nov 2023 22:13:20 GMT\r\n");
+    assert_true(conn_is_idle(only_conn()));
+    assert_answer(talk(&client, GET("/small")), 200, "small body");
+    client_close(&client);
+}
+
+/* Whoever sends it must know its size before, and may put the time in. */
+static void what_is_answered_late_is_not_sent_by_the_way(void **state)
+{
+    static char body[10000];
+    struct client client;
+    struct session *session;
+    uint64_t sent;
+
+    (void)state;
+    memset(body, 'b', sizeof(body));
+    begin_late(&client);
+    session = &only_conn()->session;
+    assert_true(h1_candidate(session).is_stream);
+    late_body = (struct bytes){body, sizeof(body)};
+    is_over = true;
+    conn_set_wake(&set);
+    assert_int_equal(h1_candidate(session).bytes, 0); /* not looked for yet */
+    assert_int_equal(h1_send(session, sizeof(body), &sent), SENDER_SLICE);
+    assert_int_equal(sent, 0);
+    assert_true(h1_candidate(session).bytes > sizeof(body));
+    assert_false(h1_candidate(session).is_stream);
+    settle(&client);
+    assert_has(client.text, "\r\nContent-Length: 10000\r\n");
+    assert_true(client.len > sizeof(body));
+    client_close(&client);
+}
+
+static void what_comes_before_an_answer_is_sent_before_it_is_there(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_late(&client);
+    interim = "Link: </a>\r\n";
+    assert_string_equal(give(&client, ""),
+                        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    interim = "Link: </b>\r\n";
+    is_over = true;
+    assert_has(give(&client, ""),
+               "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\n"
+               "HTTP/1.1 404 Not Found\r\n");
+    assert_has_not(client.text, "</a>");
+    assert_answer(talk(&client, GET("/small")), 200, "small body");
+    client_close(&client);
+}
+
+static void requests_behind_an_answer_to_come_wait_for_it(void **state)
+{
+    struct client client;
+
+    (void)state;
+    client_open(&client);
+    talk(&client, GET("/small") GET("/late") GET("/other"));
+    assert_int_equal(count_of(client.text, "HTTP/1.1 "), 1);
+    assert_has_not(client.text, "other body");
+    is_over = true;
+    assert_has(give(&client, ""), "HTTP/1.1 404 ");
+    assert_has(client.text, "\r\n\r\nother body");
+    client_close(&client);
+}
+
+static void a_client_that_goes_away_takes_an_answer_to_come_along(void **state)
+{
+    struct client client;
+
+    (void)state;
+    begin_late(&client);
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_int_equal(open_sources, 0);
+}
+
 /* --- Clients that do something meanwhile ---------------------------------------- */
 
 static void a_client_that_goes_away_is_noticed(void **state)
@@ -259,7 +391,7 @@ static void a_client_that_goes_away_is_noticed(void **state)
     client_close(&client);
     turn();
     assert_int_equal(set.count, 0);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
 }
 
 /* What it has not read makes its end a reset. */
@@ -276,7 +408,7 @@ static void a_client_that_breaks_off_is_noticed(void **state)
     client_close(&client);
     turn();
     assert_int_equal(set.count, 0);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
 }
 
 static void requests_behind_it_wait_without_work(void **state)
@@ -329,7 +461,7 @@ static void who_is_gone_behind_requests_is_noticed_by_the_next_piece(void **s)
         turn();
     }
     assert_int_equal(set.count, 0);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
 }
 
 /* --- The end of the server -------------------------------------------------------- */
@@ -390,7 +522,7 @@ static void closing_all_closes_what_waits(void **state)
     (void)state;
     begin(&client);
     conn_set_close_all(&set);
-    assert_int_equal(open_streams, 0);
+    assert_int_equal(open_sources, 0);
     assert_true(list_is_empty(&set.shared.waiting));
     client_receive(&client, RECEIVED_MAX);
     client_close(&client);
@@ -486,6 +618,11 @@ int main(void)
         TEST(a_piece_that_fills_the_socket_is_sent_to_its_end),
         TEST(to_http10_the_end_of_the_connection_ends_it),
         TEST(all_that_wait_are_woken_together),
+        TEST(an_answer_to_come_is_looked_for_when_it_is_woken),
+        TEST(what_is_answered_late_is_not_sent_by_the_way),
+        TEST(what_comes_before_an_answer_is_sent_before_it_is_there),
+        TEST(requests_behind_an_answer_to_come_wait_for_it),
+        TEST(a_client_that_goes_away_takes_an_answer_to_come_along),
         TEST(a_client_that_goes_away_is_noticed),
         TEST(a_client_that_breaks_off_is_noticed),
         TEST(requests_behind_it_wait_without_work),

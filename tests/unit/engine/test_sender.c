@@ -102,44 +102,45 @@ static void errors_of_send_are_told_apart(void **state)
     assert_survives(30);
 }
 
-/* --- Streams ---------------------------------------------------------------- */
+/* --- Sources ---------------------------------------------------------------- */
 
 /* Each piece is given by a call of fill; NULL: that is all. A piece "!" is a
  * failure, "?" nothing until later. */
 static const char *const *pieces;
 static unsigned destroyed;
 
-static int fill(struct stream *stream, struct buf *out)
+static enum piece_state fill(struct text_source *text, struct buf *out)
 {
-    (void)stream;
+    (void)text;
     if (!*pieces)
-        return STREAM_END;
+        return PIECE_END;
     if (strcmp(*pieces, "!") == 0)
-        return STREAM_FAILED;
+        return PIECE_FAILED;
     if (strcmp(*pieces, "?") == 0) {
         pieces++;
-        return STREAM_LATER;
+        return PIECE_LATER;
     }
     buf_put(out, bytes_of(*pieces++));
-    return STREAM_MORE;
+    return PIECE_MORE;
 }
 
-static void destroy(struct stream *stream)
+static void destroy(struct text_source *text)
 {
-    (void)stream;
+    (void)text;
     destroyed++;
 }
 
-static struct stream stream = {.fill = fill, .destroy = destroy};
-
-static void add_stream(int number, const char *const *all, bool is_chunked)
+static void add_source(int number, const char *const *all, bool is_chunked)
 {
+    static struct text_source text;
     struct response *response = add(number);
 
     pieces = all;
     destroyed = 0;
-    response->is_chunked = is_chunked;
-    response->stream = &stream;
+    text_source_init(&text, fill, destroy);
+    response->source = is_chunked ? chunk_source_create(&text.source)
+                                  : &text.source;
+    assert_non_null(response->source);
     response_add_memory(response, BYTES("head "));
 }
 
@@ -156,35 +157,36 @@ static unsigned step_to_the_end(void)
     return steps;
 }
 
-static void a_stream_is_sent_piece_by_piece(void **state)
+static void a_source_is_sent_piece_by_piece(void **state)
 {
     static const char *const all[] = {"one ", "two ", "three", NULL};
 
     (void)state;
-    add_stream(0, all, false);
+    add_source(0, all, false);
     assert_int_equal(step_to_the_end(), 5);
     assert_string_equal(got, "head one two three");
+    response_fini(&exchanges[0].response);
     assert_int_equal(destroyed, 1);
 }
 
-static void pieces_of_a_stream_are_framed_as_chunks(void **state)
+static void pieces_of_a_source_are_framed_as_chunks(void **state)
 {
     static const char *const all[] = {"one", "two and a half more", NULL};
 
     (void)state;
-    add_stream(0, all, true);
+    add_source(0, all, true);
     step_to_the_end();
     assert_string_equal(got, "head 00000003\r\none\r\n"
                              "00000013\r\ntwo and a half more\r\n"
                              "0\r\n\r\n");
 }
 
-static void a_stream_with_nothing_yet_lets_others_go_on(void **state)
+static void a_source_with_nothing_yet_lets_others_go_on(void **state)
 {
     static const char *const all[] = {"", "", "x", NULL};
 
     (void)state;
-    add_stream(0, all, false);
+    add_source(0, all, false);
     assert_int_equal(step(QUANTUM), SENDER_SLICE);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(step(QUANTUM), SENDER_SLICE);
@@ -194,13 +196,13 @@ static void a_stream_with_nothing_yet_lets_others_go_on(void **state)
     assert_string_equal(got, "head x");
 }
 
-static void a_stream_with_nothing_until_later_says_so(void **state)
+static void a_source_with_nothing_until_later_says_so(void **state)
 {
     static const char *const all[] = {"?", "x", "?", "?", NULL};
     unsigned before;
 
     (void)state;
-    add_stream(0, all, true);
+    add_source(0, all, true);
     assert_int_equal(step(QUANTUM), SENDER_SLICE);
     before = calls;
     assert_int_equal(step(QUANTUM), SENDER_LATER);
@@ -212,54 +214,49 @@ static void a_stream_with_nothing_until_later_says_so(void **state)
     assert_string_equal(got, "head 00000001\r\nx\r\n0\r\n\r\n");
 }
 
-static void a_stream_that_fails_is_broken_off(void **state)
+static void a_source_that_fails_is_broken_off(void **state)
 {
     static const char *const all[] = {"x", "!"};
 
     (void)state;
-    add_stream(0, all, true);
+    add_source(0, all, true);
     assert_int_equal(step(QUANTUM), SENDER_SLICE);
     assert_int_equal(step(QUANTUM), SENDER_SLICE);
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
     assert_int_equal(sent, 0);
 }
 
-static void what_waits_behind_a_stream_is_sent_after_it(void **state)
+static void what_waits_behind_a_source_is_sent_after_it(void **state)
 {
     static const char *const all[] = {"x ", NULL};
 
     (void)state;
-    add_stream(0, all, false);
+    add_source(0, all, false);
     response_add_file(add(1), PART_SENDFILE, file, 0, 10);
     step_to_the_end();
     assert_string_equal(got, "head x 0123456789");
 }
 
-static struct response *late; /* answered by fill_late */
-
-static int fill_late(struct stream *unanswered, struct buf *out)
+/* What is sent before it are interim responses. */
+static void what_stands_behind_an_answer_that_is_to_come_waits_for_it(void **
+                                                                          state)
 {
-    (void)out;
-    assert_ptr_equal(late->stream, unanswered);
-    late->stream = NULL;
-    response_add_memory(late, BYTES("answer"));
-    return STREAM_ANSWERED;
-}
-
-/* Whoever sends it must know its size before, and may put the time in. */
-static void what_is_answered_late_is_not_sent_by_the_way(void **state)
-{
-    static struct stream unanswered = {.fill = fill_late, .destroy = destroy};
+    struct pending pending = {.look = NULL}; /* that is not the sender's */
 
     (void)state;
-    late = add(0);
-    late->stream = &unanswered;
+    add_text(0, "one ");
+    add_text(1, "interim ");
+    exchanges[1].pending = &pending;
+    add_text(2, "three");
     assert_int_equal(step(QUANTUM), SENDER_SLICE);
-    assert_int_equal(sent, 0);
-    assert_int_equal(late->bytes_left, 6);
+    assert_int_equal(sent, 12);
+    assert_ptr_equal(row.next, &exchanges[1].link);
+    exchanges[1].pending = NULL;
+    exchanges[1].response.part_at = exchanges[1].response.part_count = 0;
+    response_add_memory(&exchanges[1].response, BYTES("two "));
     assert_int_equal(step(QUANTUM), SENDER_DONE);
     receive();
-    assert_string_equal(got, "answer");
+    assert_string_equal(got, "one interim two three");
 }
 
 /* --- Nothing ----------------------------------------------------------------- */
@@ -288,13 +285,13 @@ int main(void)
         TEST(errors_of_sendmsg_are_told_apart),
         TEST(errors_of_sendfile_are_told_apart),
         TEST(errors_of_send_are_told_apart),
-        TEST(a_stream_is_sent_piece_by_piece),
-        TEST(pieces_of_a_stream_are_framed_as_chunks),
-        TEST(a_stream_with_nothing_yet_lets_others_go_on),
-        TEST(a_stream_with_nothing_until_later_says_so),
-        TEST(a_stream_that_fails_is_broken_off),
-        TEST(what_waits_behind_a_stream_is_sent_after_it),
-        TEST(what_is_answered_late_is_not_sent_by_the_way),
+        TEST(a_source_is_sent_piece_by_piece),
+        TEST(pieces_of_a_source_are_framed_as_chunks),
+        TEST(a_source_with_nothing_yet_lets_others_go_on),
+        TEST(a_source_with_nothing_until_later_says_so),
+        TEST(a_source_that_fails_is_broken_off),
+        TEST(what_waits_behind_a_source_is_sent_after_it),
+        TEST(what_stands_behind_an_answer_that_is_to_come_waits_for_it),
         TEST(an_answer_without_a_byte_is_done_at_once),
     };
 

@@ -9,8 +9,7 @@ static void add_file_response(int number, enum part_kind kind)
 {
     struct response *response = add(number);
 
-    buf_put_literal(&response->head, "head ");
-    response_add_memory(response, buf_bytes(&response->head));
+    response_add_memory(response, BYTES("head "));
     response_add_file(response, kind, file, 10, 15);
     response->origin = origin;
 }

@@ -1,47 +1,17 @@
 /*
- * response_fixture - one response to look at, a stream to give it, and memory
- * that can be refused. Needs `link: -Wl,--wrap=malloc,--wrap=realloc`.
+ * response_fixture - one response to look at, with a source to give it.
  */
 #ifndef TESTS_RESPONSE_FIXTURE_H
 #define TESTS_RESPONSE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "source_fixture.h"
 
-#include <cmocka.h>
-
-#include "base/list.h"
-#include "http/response.h"
-
-/* --- Memory that can be refused ------------------------------------------ */
-
-static bool has_memory;
-static int allocations;
-
-void *__real_malloc(size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    allocations++;
-    return has_memory ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    allocations++;
-    return has_memory ? __real_realloc(memory, size) : NULL;
-}
-
-/* --- One response to look at --------------------------------------------- */
+#include "http/http1_frame.h"
 
 static const struct now now = {.wall_s = 784111777};
 static const struct response_style style = {.server_field = true, .now = &now};
+
+#define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 
 static struct response response;
 static int releases; /* of the origin */
@@ -66,8 +36,7 @@ static inline void borrow(void)
 static inline int set_up(void **state)
 {
     (void)state;
-    has_memory = true;
-    allocations = 0;
+    give_memory();
     releases = 0;
     memset(&response, 0xAA, sizeof(response));
     response_init(&response);
@@ -79,6 +48,23 @@ static inline int tear_down(void **state)
     (void)state;
     response_fini(&response);
     return 0;
+}
+
+static inline void restart_response(void)
+{
+    response_fini(&response);
+    response_init(&response);
+}
+
+/* As a protocol of that version does before the response is sent. */
+static inline void frame(void)
+{
+    http1_frame(&response, false, &now);
+}
+
+static inline void frame_for_http10(void)
+{
+    http1_frame(&response, true, &now);
 }
 
 /* All bytes still to send; parts of files count as so many '#'. */
@@ -107,42 +93,15 @@ static inline void assert_left(const char *expected)
     assert_string_equal(left().data, expected);
 }
 
-/* --- A stream to give it -------------------------------------------------- */
-
-/* A stream of so many pieces; each holds its number, in so many digits. */
-struct counter {
-    struct stream stream;
-    int pieces;
-    int digits;
-    int failure; /* what fill returns instead, when it is not 0 */
-    int fills;
-    int destroyed;
-};
-
-static inline int fill_counter(struct stream *stream, struct buf *out)
+/* A response is done with its source when all has been sent, but gives it back
+ * only in the end. */
+static inline void assert_done(void)
 {
-    struct counter *counter = OWNER_OF(stream, struct counter, stream);
-
-    if (counter->fills < counter->pieces)
-        buf_printf(out, "%0*d", counter->digits, ++counter->fills);
-    if (counter->failure != 0)
-        return counter->failure;
-    return counter->fills < counter->pieces;
-}
-
-static inline void destroy_counter(struct stream *stream)
-{
-    OWNER_OF(stream, struct counter, stream)->destroyed++;
-}
-
-static struct counter counter;
-
-static inline void add_stream(int pieces, int digits)
-{
-    counter = (struct counter){.stream = {fill_counter, destroy_counter},
-                               .pieces = pieces,
-                               .digits = digits};
-    response.stream = &counter.stream;
+    assert_true(response_is_done(&response));
+    assert_int_equal(script.destroyed, 0);
+    response_fini(&response);
+    assert_int_equal(script.destroyed, 1);
+    assert_null(response.source);
 }
 
 #endif

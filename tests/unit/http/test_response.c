@@ -1,31 +1,23 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "http/response.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "http/error_page.h"
 #include "response_fixture.h"
 
-/* --- Heads --------------------------------------------------------------- */
+/* --- Fields --------------------------------------------------------------- */
 
-static void a_head_begins_with_what_all_have(void **state)
+static void fields_begin_with_what_all_have(void **state)
 {
     (void)state;
-    head_begin(&response.head, 404, &style);
+    response_begin(&response, 404, &style);
     response_add_head(&response);
-    assert_left("HTTP/1.1 404 Not Found\r\n"
-                "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-                "Server: sprintd\r\n"
-                "X-Content-Type-Options: nosniff\r\n"
-                "Connection: close\r\n\r\n");
-    assert_int_equal(response.head_bytes, response.bytes_left);
+    assert_left("Server: sprintd\r\n"
+                "X-Content-Type-Options: nosniff\r\n");
+    assert_int_equal(response.status, 404);
+    assert_true(response.has_head);
+    assert_false(response.is_borrowed || response.is_framed);
     assert_int_equal(allocations, 0);
 }
 
@@ -34,20 +26,22 @@ static void the_server_field_can_be_left_out(void **state)
     const struct response_style nameless = {.now = &now};
 
     (void)state;
-    head_begin(&response.head, 200, &nameless);
+    response_begin(&response, 200, &nameless);
     response_add_head(&response);
-    assert_left("HTTP/1.1 200 OK\r\n"
-                "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-                "X-Content-Type-Options: nosniff\r\n"
-                "Connection: close\r\n\r\n");
+    assert_left("X-Content-Type-Options: nosniff\r\n");
 }
 
-static void the_date_of_a_200_stands_where_caches_look_for_it(void **state)
+static void the_same_lines_go_into_any_text(void **state)
 {
+    char storage[200];
+    struct buf text;
+
     (void)state;
-    head_begin(&response.head, 200, &style);
-    assert_memory_equal(response.head.data + RESPONSE_DATE_OFFSET,
-                        "Sun, 06 Nov 1994 08:49:37 GMT\r\n", 31);
+    buf_init(&text, storage, sizeof(storage), sizeof(storage));
+    head_put_style(&text, &style);
+    assert_true(bytes_eq(buf_bytes(&text),
+                         BYTES("Server: sprintd\r\n"
+                               "X-Content-Type-Options: nosniff\r\n")));
 }
 
 static void fields_are_lines(void **state)
@@ -57,33 +51,11 @@ static void fields_are_lines(void **state)
     head_field(&response.head, BYTES("D"), (struct bytes){NULL, 0});
     head_number(&response.head, BYTES("E"), UINT64_MAX);
     head_number(&response.head, BYTES("F"), 0);
-    response.persists = true;
     response_add_head(&response);
-    assert_left("A: b c\r\nD: \r\nE: 18446744073709551615\r\nF: 0\r\n\r\n");
+    assert_left("A: b c\r\nD: \r\nE: 18446744073709551615\r\nF: 0\r\n");
 }
 
-static void the_connection_field_is_there_where_it_is_due(void **state)
-{
-    static const struct {
-        bool persists;
-        bool is_http10;
-        const char *end;
-    } cases[] = {
-        {true, false, "\r\n"},
-        {true, true, "Connection: keep-alive\r\n\r\n"},
-        {false, false, "Connection: close\r\n\r\n"},
-        {false, true, "Connection: close\r\n\r\n"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < 4; i++) {
-        response.persists = cases[i].persists;
-        response.is_http10 = cases[i].is_http10;
-        assert_true(bytes_eq(head_end(&response), bytes_of(cases[i].end)));
-    }
-}
-
-static void a_head_may_outgrow_its_own_room(void **state)
+static void fields_may_outgrow_their_own_room(void **state)
 {
     static char value[30000];
 
@@ -93,8 +65,76 @@ static void a_head_may_outgrow_its_own_room(void **state)
                (struct bytes){value, sizeof(value)});
     response.persists = true;
     response_add_head(&response);
-    assert_int_equal(response.bytes_left, sizeof(value) + 7);
+    assert_int_equal(response.bytes_left, sizeof(value) + 5);
     assert_memory_equal(left().data, "A: vvv", 6);
+    assert_memory_equal(left().data + left().len - 4, "vv\r\n", 4);
+}
+
+static void text_may_stand_behind_fields_that_have_been_ended(void **state)
+{
+    struct buf *head = &response.head;
+    size_t at;
+
+    (void)state;
+    head_field(head, BYTES("A"), BYTES("b"));
+    assert_true(response_end_head(&response));
+    at = head->len;
+    buf_put_literal(head, "body");
+    response_lay_head(&response);
+    response_add_memory(&response,
+                        bytes_between(head->data + at, head->data + head->len));
+    assert_left("A: b\r\nbody");
+    frame(); /* in the room between them */
+    assert_non_null(strstr(left().data,
+                           "\r\nA: b\r\nConnection: close\r\n\r\nbody"));
+}
+
+static void fields_of_a_cache_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    response_begin_edited(&response, 304, BYTES("A: b\r\n"));
+    response_add_head(&response);
+    assert_left("A: b\r\n");
+    assert_int_equal(response.status, 304);
+    assert_true(response.is_edited);
+}
+
+static void a_borrowed_head_is_a_part(void **state)
+{
+    (void)state;
+    response_borrow_head(&response, BYTES("whole head\r\nbody"), 10);
+    assert_left("whole head\r\nbody");
+    assert_int_equal(response.head_bytes, 12);
+    assert_true(response.has_head && response.is_borrowed);
+}
+
+/* Interim ones before it were no part of it. */
+static void a_relayed_answer_begins_anew(void **state)
+{
+    (void)state;
+    buf_put_literal(&response.head, "interim");
+    response_add_memory(&response, BYTES("interim"));
+    response_advance(&response, 7);
+    response.body_bytes = 7;
+    response_begin_relayed(&response, 299, BYTES("Good"));
+    assert_int_equal(response.status, 299);
+    assert_int_equal(response.bytes_sent, 0);
+    assert_int_equal(response.body_bytes, 0);
+    head_field(&response.head, BYTES("A"), BYTES("b"));
+    response_add_head(&response);
+    assert_left("A: b\r\n");
+}
+
+static void without_memory_for_fields_it_just_closes(void **state)
+{
+    (void)state;
+    response.persists = true;
+    response.head.failed = true;
+    response_add_head(&response);
+    response_add_memory(&response, BYTES("body"));
+    assert_left("");
+    assert_int_equal(response.status, 500);
+    assert_false(response.persists || response.has_head);
 }
 
 /* --- Parts --------------------------------------------------------------- */
@@ -105,8 +145,8 @@ static void a_new_response_has_nothing_to_send(void **state)
     assert_int_equal(response.status, 0);
     assert_left("");
     assert_true(response_is_done(&response));
-    assert_false(response.persists || response.is_head || response.is_http10 ||
-                 response.is_chunked);
+    assert_false(response.persists || response.is_head || response.has_head ||
+                 response.is_unsized || response.is_framed);
     assert_int_equal(response.bytes_sent, 0);
     assert_null(response.origin.object);
 }
@@ -220,10 +260,8 @@ static void what_was_borrowed_is_given_back_once(void **state)
 
 /* --- Errors -------------------------------------------------------------- */
 
-#define ERROR_HEAD                            \
-    "HTTP/1.1 404 Not Found\r\n"              \
-    "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" \
-    "Server: sprintd\r\n"                     \
+#define ERROR_HEAD                                          \
+    "HTTP/1.1 404 Not Found\r\n" DATE "Server: sprintd\r\n" \
     "X-Content-Type-Options: nosniff\r\n"
 #define ERROR_TYPE "Content-Type: text/html; charset=utf-8\r\n"
 
@@ -251,6 +289,7 @@ static void an_error_is_a_page_that_names_it(void **state)
     (void)state;
     response.persists = true;
     response_make_error(&response, 404, BYTES(""), &style);
+    frame();
     assert_left(error_404("", ""));
     assert_int_equal(response.status, 404);
     assert_int_equal(response.body_bytes, page_bytes);
@@ -264,6 +303,7 @@ static void an_error_takes_further_fields(void **state)
     response.persists = true;
     response_make_error(&response, 404, BYTES("Allow: GET\r\nVary: A\r\n"),
                         &style);
+    frame();
     assert_left(error_404("Allow: GET\r\nVary: A\r\n", ""));
 }
 
@@ -274,6 +314,7 @@ static void an_error_in_answer_to_head_has_no_body_but_its_length(void **state)
     (void)state;
     response.is_head = true;
     response_make_error(&response, 404, BYTES(""), &style);
+    frame();
     whole = error_404("", "Connection: close\r\n");
     assert_memory_equal(left().data, whole, left().len);
     assert_int_equal(left().len, strstr(whole, "<!DOCTYPE") - whole);
@@ -285,9 +326,9 @@ static void an_error_to_an_old_client_says_that_the_connection_goes_on(
     void **state)
 {
     (void)state;
-    response.is_http10 = true;
     response.persists = true;
     response_make_error(&response, 404, BYTES(""), &style);
+    frame_for_http10();
     assert_left(error_404("", "Connection: keep-alive\r\n"));
 }
 
@@ -300,6 +341,7 @@ static void every_error_page_is_as_long_as_it_says(void **state)
         const char *body;
 
         response_make_error(&response, status, BYTES(""), &style);
+        frame();
         text = left().data;
         body = strstr(text, "\r\n\r\n") + 4;
         snprintf(length, sizeof(length), "\r\nContent-Length: %zu\r\n",
@@ -312,22 +354,25 @@ static void every_error_page_is_as_long_as_it_says(void **state)
 
 static void an_error_takes_the_place_of_what_was_there(void **state)
 {
+    static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "1")};
+
     (void)state;
-    head_begin(&response.head, 200, &style);
-    response_add_head(&response);
+    response_begin_relayed(&response, 200, BYTES("Fine"));
+    response.has_date = true;
+    response_add_source(&response, begin_script(lines));
     assert_true(response_reserve_parts(&response, 9));
     response_add_file(&response, PART_SENDFILE, 7, 0, 1000);
     response.body_bytes = 1000;
-    response.is_chunked = true;
     response.persists = true;
     borrow();
-    add_stream(3, 1);
+    frame();
     response_make_error(&response, 404, BYTES(""), &style);
+    frame();
     assert_left(error_404("", ""));
     assert_int_equal(releases, 1);
-    assert_int_equal(counter.destroyed, 1);
-    assert_null(response.stream);
-    assert_false(response.is_chunked);
+    assert_int_equal(script.destroyed, 1);
+    assert_null(response.source);
+    assert_false(response.is_unsized);
     response_advance(&response, response.bytes_left);
     assert_true(response_is_done(&response));
 }
@@ -348,6 +393,7 @@ static void an_error_may_have_long_fields(void **state)
 
     (void)state;
     response_make_error(&response, 404, field, &style);
+    frame();
     assert_int_equal(response.bytes_left,
                      strlen(error_404("", "Connection: close\r\n")) + 25000);
     assert_non_null(memmem(left().data, left().len, field.data, field.len));
@@ -358,10 +404,10 @@ static void an_error_without_memory_just_closes(void **state)
 {
     (void)state;
     response.persists = true;
-    response.is_http10 = true;
     borrow();
     has_memory = false;
     response_make_error(&response, 301, field_of(25000), &style);
+    frame_for_http10();
     assert_left("");
     assert_true(response_is_done(&response));
     assert_int_equal(response.status, 301);
@@ -369,6 +415,30 @@ static void an_error_without_memory_just_closes(void **state)
     assert_int_equal(response.body_bytes, 0);
     assert_false(response.persists);
     assert_int_equal(releases, 1);
+}
+
+/* Wherever its room ends: in the fields, the room behind them, or the page. */
+static void an_error_is_whole_or_just_closes(void **state)
+{
+    bool is_whole = true;
+
+    (void)state;
+    has_memory = false;
+    for (size_t len = 20; len < RESPONSE_HEAD_INLINE; len++) {
+        restart_response();
+        response.persists = true;
+        response_make_error(&response, 404, field_of(len), &style);
+        frame();
+        if (response.bytes_left == 0) {
+            is_whole = false;
+            assert_false(response.persists);
+            continue;
+        }
+        assert_true(is_whole); /* no longer one fits */
+        assert_int_equal(response.bytes_left, strlen(error_404("", "")) + len);
+        assert_memory_equal(left().data + left().len - 8, "</html>\n", 8);
+    }
+    assert_false(is_whole);
 }
 
 static void an_error_over_the_ceiling_just_closes(void **state)
@@ -391,13 +461,18 @@ static void a_timed_head_says_what_is_known_when_it_leaves(void **state)
     response.persists = true;
     response.is_timed = true;
     buf_put(&response.head, BYTES("A: b\r\n"));
+    response_begin(&response, 404, &(struct response_style){.now = &now});
     response_add_head(&response);
     response_set_timing(&response, BYTES("a;dur=10, b"));
+    frame();
     response_set_timing(&response, BYTES("a;dur=2"));
-    snprintf(expected, sizeof(expected), "A: b\r\nServer-Timing: %-*s\r\n\r\n",
+    snprintf(expected, sizeof(expected),
+             "HTTP/1.1 404 Not Found\r\n" DATE "A: b\r\n"
+             "X-Content-Type-Options: nosniff\r\n"
+             "Server-Timing: %-*s\r\n\r\n",
              RESPONSE_TIMING_BYTES, "a;dur=2");
     assert_left(expected);
-    assert_int_equal(response.head_bytes, response.head.len);
+    assert_int_equal(response.head_bytes, response.bytes_left);
     response_advance(&response, 1); /* too late */
     response_set_timing(&response, BYTES("a;dur=3"));
     assert_non_null(memmem(response.head.data, response.head.len, "dur=2", 5));
@@ -408,8 +483,9 @@ static void an_error_page_is_timed_like_any_other(void **state)
     (void)state;
     response.is_timed = true;
     response_make_error(&response, 404, BYTES(""), &style);
+    frame();
     response_set_timing(&response, BYTES("queue;dur=1"));
-    assert_non_null(memmem(response.head.data, response.head_bytes,
+    assert_non_null(memmem(left().data, response.head_bytes,
                            "\r\nServer-Timing: queue;dur=1 ", 29));
     assert_int_equal(response.bytes_left,
                      response.head_bytes + response.body_bytes);
@@ -427,12 +503,16 @@ int main(void)
 {
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        FRESH(a_head_begins_with_what_all_have),
+        FRESH(fields_begin_with_what_all_have),
         FRESH(the_server_field_can_be_left_out),
-        FRESH(the_date_of_a_200_stands_where_caches_look_for_it),
+        FRESH(the_same_lines_go_into_any_text),
         FRESH(fields_are_lines),
-        FRESH(the_connection_field_is_there_where_it_is_due),
-        FRESH(a_head_may_outgrow_its_own_room),
+        FRESH(fields_may_outgrow_their_own_room),
+        FRESH(text_may_stand_behind_fields_that_have_been_ended),
+        FRESH(fields_of_a_cache_are_taken_as_they_are),
+        FRESH(a_borrowed_head_is_a_part),
+        FRESH(a_relayed_answer_begins_anew),
+        FRESH(without_memory_for_fields_it_just_closes),
         FRESH(a_new_response_has_nothing_to_send),
         FRESH(parts_are_sent_in_the_order_they_were_added),
         FRESH(empty_parts_are_none),
@@ -449,6 +529,7 @@ int main(void)
         FRESH(an_error_takes_the_place_of_what_was_there),
         FRESH(an_error_may_have_long_fields),
         FRESH(an_error_without_memory_just_closes),
+        FRESH(an_error_is_whole_or_just_closes),
         FRESH(an_error_over_the_ceiling_just_closes),
         FRESH(a_timed_head_says_what_is_known_when_it_leaves),
         FRESH(an_error_page_is_timed_like_any_other),
