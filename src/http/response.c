@@ -93,7 +93,7 @@ void response_begin_relayed(struct response *response, unsigned status,
     assert(response->bytes_left == 0 && !response->has_head);
     response->status = (uint16_t)status;
     response->part_count = response->part_at = 0;
-    response->bytes_sent = response->body_bytes = 0;
+    response->bytes_sent = response->bytes_before = response->body_bytes = 0;
     head->len = RESPONSE_HEADROOM;
     response->has_phrase = phrase.len <= RESPONSE_PHRASE_MAX;
     if (!response->has_phrase || phrase.len == 0)

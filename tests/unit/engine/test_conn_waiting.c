@@ -12,6 +12,7 @@ static struct bytes given; /* to the next that asks */
 static bool is_over;       /* nothing more will be given */
 static uint64_t announced; /* bytes of it; 0: unknown */
 static bool ends_by_drain; /* when the set drains, it is over too */
+static bool is_relayed;    /* what is late is another server's, without end */
 static unsigned fills;
 static unsigned open_sources;
 
@@ -40,22 +41,28 @@ static void destroy(struct text_source *text)
     free(text);
 }
 
+static struct source *open_source(void)
+{
+    struct text_source *text = malloc(sizeof(*text));
+
+    assert_non_null(text);
+    text_source_init(text, fill, destroy);
+    open_sources++;
+    return &text->source;
+}
+
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct response *response = &exchange->response;
-    struct text_source *text = malloc(sizeof(*text));
 
     assert_null(self);
-    assert_non_null(text);
     assert_int_equal(rest.len, 0);
     assert_int_equal(exchange->peer->family, ADDRESS_UNIX);
-    text_source_init(text, fill, destroy);
-    open_sources++;
     response_begin(response, 200, &set.shared.context.style);
     if (announced > 0)
-        response_add_source_of(response, &text->source, announced);
+        response_add_source_of(response, open_source(), announced);
     else
-        response_add_source(response, &text->source);
+        response_add_source(response, open_source());
 }
 
 /* Answers of which nothing is known before they are over, but what comes before
@@ -93,12 +100,16 @@ static struct answer look_late(struct pending *pending)
         return (struct answer){.state = ANSWER_LATER};
     exchange->pending = NULL;
     destroy_late(pending);
-    if (late_body.len > 0)
+    if (is_relayed) {
+        response_begin_relayed(&exchange->response, 200, BYTES("OK"));
+        response_add_source(&exchange->response, open_source());
+    } else if (late_body.len > 0) {
         response_make_short(&exchange->response, 200, BYTES(""), BYTES("a/b"),
                             late_body, &set.shared.context.style);
-    else
+    } else {
         response_make_error(&exchange->response, 404, BYTES(""),
                             &set.shared.context.style);
+    }
     return (struct answer){.state = ANSWER_READY};
 }
 
@@ -120,7 +131,7 @@ static void answer_late(void *self, struct exchange *exchange,
 static int set_up_later(void **state)
 {
     given = BYTES("");
-    is_over = ends_by_drain = false;
+    is_over = ends_by_drain = is_relayed = false;
     fills = looks = open_sources = 0;
     interim = NULL;
     late_body.len = 0;
@@ -159,6 +170,17 @@ static void begin(struct client *client)
     client_open(client);
     assert_has(talk(client, GET("/later")), "HTTP/1.1 200 OK\r\n");
     assert_int_equal(only_conn()->state, CONN_WAITING);
+}
+
+static void expect_counted(uint64_t requests, uint64_t timed)
+{
+    static struct distribution service;
+
+    service = (struct distribution){0};
+    histogram_add_to(&stats.service, &service);
+    assert_int_equal(counter_read(&stats.methods[METHOD_GET]), requests);
+    assert_int_equal(counter_read(&stats.incomplete), 0);
+    assert_int_equal(service.count, timed);
 }
 
 /* --- Waiting ------------------------------------------------------------------ */
@@ -353,6 +375,35 @@ static void what_comes_before_an_answer_is_sent_before_it_is_there(void **state)
     client_close(&client);
 }
 
+/* Else its place would be behind all others. */
+static void what_was_waited_for_before_an_answer_is_no_part_of_it(void **state)
+{
+    static char hints[1000] = "Link: </";
+    struct client client;
+
+    (void)state;
+    memset(hints + 8, 'a', sizeof(hints) - 12);
+    memcpy(hints + sizeof(hints) - 4, ">\r\n", 4); /* longer than the answer */
+    begin_late(&client);
+    interim = hints;
+    give(&client, "");
+    assert_int_equal(only_conn()->state, CONN_WAITING);
+    is_relayed = is_over = true;
+    given = BYTES("body");
+    conn_set_wake(&set);
+    while (given.len > 0) {
+        uint64_t sent;
+
+        assert_true(h1_candidate(&only_conn()->session).bytes < 1000);
+        assert_int_equal(h1_send(&only_conn()->session, 10, &sent),
+                         SENDER_SLICE);
+    }
+    settle(&client);
+    assert_has(client.text, "\r\n\r\n00000004\r\nbody\r\n0\r\n\r\n");
+    expect_counted(1, 1); /* which never waited */
+    client_close(&client);
+}
+
 static void requests_behind_an_answer_to_come_wait_for_it(void **state)
 {
     struct client client;
@@ -530,17 +581,6 @@ static void closing_all_closes_what_waits(void **state)
 
 /* --- What is counted of it -------------------------------------------------------- */
 
-static void expect_counted(uint64_t requests, uint64_t timed)
-{
-    static struct distribution service;
-
-    service = (struct distribution){0};
-    histogram_add_to(&stats.service, &service);
-    assert_int_equal(counter_read(&stats.methods[METHOD_GET]), requests);
-    assert_int_equal(counter_read(&stats.incomplete), 0);
-    assert_int_equal(service.count, timed);
-}
-
 static void whoever_ends_what_waited_it_is_neither_incomplete_nor_timed(
     void **state)
 {
@@ -621,6 +661,7 @@ int main(void)
         TEST(an_answer_to_come_is_looked_for_when_it_is_woken),
         TEST(what_is_answered_late_is_not_sent_by_the_way),
         TEST(what_comes_before_an_answer_is_sent_before_it_is_there),
+        TEST(what_was_waited_for_before_an_answer_is_no_part_of_it),
         TEST(requests_behind_an_answer_to_come_wait_for_it),
         TEST(a_client_that_goes_away_takes_an_answer_to_come_along),
         TEST(a_client_that_goes_away_is_noticed),
