@@ -23,25 +23,25 @@ enum {
 };
 
 /* Begins a head for response_borrow_head(): all before the fields. */
-void http1_begin_cached_head(struct buf *head, const struct now *now);
+void http1_begin_cached_head(struct buf *head, const struct now *clock);
 
 /* Private: whatever is more than to leave it as it lies in the cache. */
 __attribute__((noinline)) void http1_frame_rest(struct response *response,
                                                 bool is_http10,
-                                                const struct now *now);
+                                                const struct now *clock);
 
 /* Frames a response that has been made, once; more calls do nothing. To
  * HTTP/1.0, which reads no chunks, a body of unknown length ends with the
  * connection: persists is cleared. */
 static inline void http1_frame(struct response *response, bool is_http10,
-                               const struct now *now)
+                               const struct now *clock)
 {
     if (response->is_framed || !response->has_head)
         return;
     if (response->is_borrowed && response->persists && !is_http10)
         response->is_framed = true; /* as it lies in the cache */
     else
-        http1_frame_rest(response, is_http10, now);
+        http1_frame_rest(response, is_http10, clock);
 }
 
 /* Appends a whole 1xx response. */
