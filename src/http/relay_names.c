@@ -118,42 +118,67 @@ static bool is_authority(const struct uri *uri, struct bytes authority)
     return both[0].len > 0 && bytes_ieq(both[0], both[1]);
 }
 
-/* Whether path, put behind what stands before, would be read as the name of
- * another host: "//evil.example", "/\evil.example". */
+/* Whether a browser reads a path as the name of another host: "//evil.example",
+ * "/\evil.example". Tabs and line ends are nothing to it (URL standard 4.4). */
 static bool is_host(struct bytes path)
 {
-    return path.len >= 2 && *path.data == '/' &&
-           (path.data[1] == '/' || path.data[1] == '\\');
+    size_t at = 1;
+
+    if (!begins_with_slash(path))
+        return false;
+    while (at < path.len && strchr("\t\r\n", path.data[at]) &&
+           path.data[at] != '\0')
+        at++;
+    return at < path.len && (path.data[at] == '/' || path.data[at] == '\\');
+}
+
+/* The path without host, with the prefix put back. */
+static void put_path(const struct relay *relay, struct bytes path,
+                     struct buf *out)
+{
+    struct bytes before = restore_prefix(relay, &path);
+
+    buf_put(out, before);
+    if (before.len == 0 && !begins_with_slash(path))
+        buf_put_literal(out, "/");
+    buf_put(out, path);
+}
+
+/* Writes the client's name for uri. False: there is none, and what was written
+ * of it counts for nothing. */
+static bool rename_uri(const struct relay *relay, const struct request *request,
+                       struct uri *uri, struct buf *out)
+{
+    size_t begin = out->len;
+    struct bytes before;
+
+    if (uri->front.len > 0 && uri->path.len > 0 && *uri->path.data == '\\')
+        return false; /* whether that ends the host depends on the reader */
+    if (is_authority(uri, request->host)) {
+        before = restore_prefix(relay, &uri->path);
+        buf_put(out, uri->front);
+        buf_put(out, before);
+        buf_put(out, uri->path);
+        return true;
+    }
+    if (uri->front.len > 0 &&
+        (uri->is_https || !is_authority(uri, relay->host)))
+        return false;
+    put_path(relay, uri->path, out);
+    return out->failed ||
+           !is_host(bytes_between(out->data + begin, out->data + out->len));
 }
 
 static void put_uri(const struct relay *relay, const struct request *request,
                     struct bytes text, struct buf *out)
 {
-    struct bytes before, after;
+    size_t begin = out->len;
     struct uri uri;
 
-    if (!read_uri(&uri, text)) {
-        buf_put(out, text);
+    if (read_uri(&uri, text) && rename_uri(relay, request, &uri, out))
         return;
-    }
-    if (uri.front.len > 0 && !is_authority(&uri, request->host)) {
-        if (uri.is_https || !is_authority(&uri, relay->host)) {
-            buf_put(out, text);
-            return;
-        }
-        uri.front.len = 0;
-    }
-    after = uri.path;
-    before = restore_prefix(relay, &after);
-    if (uri.front.len == 0 && before.len == 0 && is_host(after)) {
-        buf_put(out, text);
-        return;
-    }
-    buf_put(out, uri.front);
-    buf_put(out, before);
-    if (uri.front.len == 0 && before.len == 0 && !begins_with_slash(after))
-        buf_put_literal(out, "/");
-    buf_put(out, after);
+    out->len = begin;
+    buf_put(out, text);
 }
 
 /* "5; url=/x", with quotes or without. */

@@ -145,16 +145,25 @@ static void no_name_of_a_host_is_made_of_a_path(void **state)
         {"Location: /v1", "/"},
         {"Location: /v1//evil.example/", "/v1//evil.example/"},
         {"Location: /v1/\\evil.example/", "/v1/\\evil.example/"},
+        {"Location: /v1/\t/evil.example/", "/v1/\t/evil.example/"},
+        {"Location: /v1/\t\t\\evil.example/", "/v1/\t\t\\evil.example/"},
+        {"Location: /v1/\tx", "/\tx"},
+        {"Location: http://a\\evil.example/", "http://a\\evil.example/"},
+        {"Refresh: 1; url=/v1/\t/evil.example/",
+         "1; url=/v1/\t/evil.example/"},
         {"Set-Cookie: a=b; Path=/v1", "a=b; Path=/"},
     };
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/", "/v1", NULL);
-    const char *evil = itself(upstream, "Location: ", "/v1//evil.example/");
+    const char *evil[] = {itself(upstream, "Location: ", "/v1//evil.example/"),
+                          itself(upstream, "Location: ", "\\evil.example/"),
+                          itself(upstream, "Location: ", "\\/evil.example/")};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         expect_told(server, upstream, cases[i][0], cases[i][1]);
-    expect_told(server, upstream, evil, evil + strlen("Location: "));
+    for (size_t i = 0; i < sizeof(evil) / sizeof(*evil); i++)
+        expect_told(server, upstream, evil[i], evil[i] + strlen("Location: "));
 }
 
 static void without_a_replacement_only_its_own_name_goes(void **state)
