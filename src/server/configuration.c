@@ -10,6 +10,7 @@
 #include "server/config.h"
 #include "server/config_check.h"
 #include "server/config_site.h"
+#include "server/mounts.h"
 #include "server/option_table.h"
 #include "server/proxies.h"
 
@@ -83,6 +84,38 @@ static void check_proxies(const struct options *options, struct faults *faults)
                told.text, why);
 }
 
+/* --- Locations where another option counts ------------------------------------ */
+
+static void check_location(const struct options *options,
+                           const struct site_options *site,
+                           const struct site_location *location, int line,
+                           struct faults *faults)
+{
+    struct mount_told mount;
+    char words[CONFIG_WORDS_MAX + 1];
+
+    if (!mounts_find(options, location->path, &mount))
+        return;
+    config_words(words, site, location);
+    faults_add(faults, line,
+               "%slies in what %s serves below '%.*s' in every site alike, and "
+               "nothing of it would count there",
+               words, mount.option, (int)mount.prefix.len, mount.prefix.data);
+}
+
+/* A location that is never looked at would keep nobody out. */
+static void check_locations(const struct options *options,
+                            struct faults *faults)
+{
+    for (size_t i = 0; i < options->site_count; i++) {
+        const struct site_options *site = &options->sites[i];
+
+        for (size_t j = 0; j < site->location_count; j++)
+            check_location(options, site, &site->locations[j],
+                           options->site_origins[i].locations[j].line, faults);
+    }
+}
+
 /* --- Files of ours ------------------------------------------------------------ */
 
 /* What clients say would be read as a configuration, by root maybe. Another
@@ -145,6 +178,7 @@ int configuration_read(struct options *options, int argc, char **argv,
     forget_missing_root(options);
     compile_all(options, &faults);
     check_proxies(options, &faults);
+    check_locations(options, &faults);
     check_all_written(options, &faults);
     if (options->wants_test)
         config_check(options, &faults);

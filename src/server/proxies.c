@@ -6,8 +6,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "server/mounts.h"
 #include "server/proxy_rule.h"
-#include "server/stores.h"
 
 /* What all workers know of a proxy's servers, whatever configuration they
  * serve. Counted by these. */
@@ -61,16 +61,12 @@ static bool is_exact(const struct proxy_told *told)
     return told->location && told->location->is_exact;
 }
 
+/* Whether another option serves what is below prefix. */
 static bool is_mount(const struct options *options, struct bytes prefix)
 {
-    struct bytes other;
-    const char *folder;
+    struct mount_told mount;
 
-    for (size_t i = 0; i < options->kv.count; i++)
-        if (!stores_read(options->kv.items[i], &other, &folder) &&
-            bytes_eq(other, prefix))
-            return true;
-    return options->status.len > 0 && bytes_eq(options->status, prefix);
+    return mounts_find(options, prefix, &mount);
 }
 
 static bool is_taken(const struct proxy_told *told, struct bytes prefix)

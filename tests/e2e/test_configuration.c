@@ -142,6 +142,48 @@ static void a_wrong_command_line_is_another_fault(void **state)
     assert_null(strstr(outcome.err, "test.conf"));
 }
 
+/* It would keep nobody out. */
+static void a_location_that_would_not_count_is_refused(void **state)
+{
+    static const char *const tests[] = {NULL, "-t"};
+    const char *path = configuration("root = www\n"
+                                     "kv = \"/kv=./kv\"\n"
+                                     "status = /_s\n"
+                                     "site one {\n"
+                                     "    location / { deny = all }\n"
+                                     "    location /kv { deny = all }\n"
+                                     "    location /kvs { deny = all }\n"
+                                     "    location /kv/a/b { deny = all }\n"
+                                     "    location /_s/x { deny = all }\n"
+                                     "    location \"= /kv\" { deny = all }\n"
+                                     "}\n");
+    const char *faults = "";
+    static const struct {
+        unsigned line;
+        const char *location;
+        const char *where;
+    } refused[] = {{6, "/kv", "kv serves below '/kv'"},
+                   {8, "/kv/a/b", "kv serves below '/kv'"},
+                   {9, "/_s/x", "status serves below '/_s'"},
+                   {10, "= /kv", "kv serves below '/kv'"}};
+
+    (void)state;
+    site_text("../www/canary", "canary\n");
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+        faults = printed("%s%s:%u: site \"one\": location \"%s\": lies in what "
+                         "%s in every site alike, and nothing of it would "
+                         "count there\n",
+                         faults, path, refused[i].line, refused[i].location,
+                         refused[i].where);
+    for (size_t i = 0; i < 2; i++) {
+        struct outcome outcome;
+
+        RUN(&outcome, "-c", path, tests[i]);
+        assert_string_equal(outcome.err, faults);
+        assert_int_equal(outcome.status, CONFIG);
+    }
+}
+
 /* --- Tests ---------------------------------------------------------------- */
 
 static void a_sound_file_is_called_well_formed(void **state)
@@ -487,6 +529,7 @@ int main(void)
         e2e_test(variables_make_only_so_much),
         e2e_test(what_is_no_file_is_refused),
         e2e_test(a_wrong_command_line_is_another_fault),
+        e2e_test(a_location_that_would_not_count_is_refused),
         e2e_test(a_sound_file_is_called_well_formed),
         e2e_test(a_command_line_is_tested_too),
         e2e_test(nobody_may_test),
