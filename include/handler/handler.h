@@ -11,6 +11,11 @@
  * said. A short body is read and thrown away then, a long one ends the
  * connection.
  *
+ * A sink is its handler's promise to answer. Where begin let an exchange pass
+ * and somebody in front of the handler answers after all (a password is wrong),
+ * the handler is not asked: whoever answers drops the sink, and the handler does
+ * nothing with a body as long as its own answer has not been called.
+ *
  * Thread: handlers are one worker's each and hold no locks.
  * Owns:   nothing; whoever made self keeps it for as long as requests come.
  */

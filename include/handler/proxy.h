@@ -10,7 +10,9 @@
  * A transfer is one exchange on its way. Both ways stream at once, each through
  * a buffer of its own of buffer_bytes: who is slow makes the other wait, not
  * memory grow. Nobody is asked before request_bytes of a body are there, or all
- * of it: a client that sends slowly does not occupy an upstream. What is short and there in one read leaves in one send, with its
+ * of it: a client that sends slowly does not occupy an upstream. Nor is anybody
+ * before answer was called: a body may come while its client's password is being
+ * checked. What is short and there in one read leaves in one send, with its
  * head, from the buffer it was read into. What is left of a long body goes
  * through a pipe (splice(2)), as long as it is framed alike on both sides.
  *
@@ -39,6 +41,15 @@
 /* The longest head of a reply, and what one read of a body may bring. */
 enum { PROXY_BUFFER_BYTES_MIN = 32768 };
 
+/* What lies in the memory of one worker of bodies for which nobody has been
+ * asked yet. With HELD_BYTES_MAX of them none waits any more: an upstream is
+ * asked for whatever comes. */
+enum { PROXY_HELD_BYTES_MAX = 16 * 1024 * 1024 };
+
+struct proxy_held {
+    size_t bytes;
+};
+
 enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
 
 /* What becomes of a request without a valid traceparent. */
@@ -59,6 +70,8 @@ struct proxy_options {
     size_t buffer_bytes;     /* each way */
     size_t request_bytes;    /* of a body that are here, or all of it, before an
                                 upstream is asked; or a full buffer */
+    struct proxy_held *held; /* borrowed, of all proxies of the worker; NULL:
+                                nobody counts */
     enum proxy_slash slash;
     bool splices;           /* by pipes, if there are any */
     bool names_requests;    /* X-Request-Id: trace.h */

@@ -166,6 +166,10 @@ void exchange_fini(struct exchange *exchange);
 /* The answer is to be another than the one that was to come. */
 void exchange_drop_pending(struct exchange *exchange);
 
+/* Whoever wanted the body does not answer: what is missing of it is thrown
+ * away. Not while the sink takes some. */
+void exchange_drop_sink(struct exchange *exchange);
+
 static inline bool exchange_is_done(const struct exchange *exchange)
 {
     return !exchange->pending && response_is_done(&exchange->response);

@@ -9,8 +9,11 @@
 
 static enum session_beside choose_beside(const struct h1 *h1)
 {
-    if (h1->is_uploading)
-        return h1->current->sink->is_full ? SESSION_RESTS : SESSION_TAKES;
+    if (h1->is_uploading) {
+        const struct sink *sink = h1->current->sink;
+
+        return sink && sink->is_full ? SESSION_RESTS : SESSION_TAKES;
+    }
     /* The client of a tunnel has said all it will, which is no reason to end
      * it. */
     return !list_is_empty(&h1->exchanges) && h1_first(h1)->is_tunnel
@@ -151,20 +154,24 @@ void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
                    bad_request_wants_problem(&exchange->request));
 }
 
-void h1_answer(struct h1 *h1, struct exchange *exchange)
+void h1_ask(struct h1 *h1, struct exchange *exchange)
 {
     const struct handler *handler = &h1_context(h1)->handler;
-    enum stats_phase before;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
 
+    exchange->times.ready_ns = h1->input->last_ns;
+    handler->answer(handler->self, exchange, exchange->request.path);
+    profile_leave(before);
+}
+
+void h1_answer(struct h1 *h1, struct exchange *exchange)
+{
     if (exchange->request.expects_other) {
         h1_answer_refusal(h1, exchange, REASON_EXPECTATION);
         return;
     }
-    exchange->times.ready_ns = h1->input->last_ns;
-    before = profile_enter(STATS_PHASE_LOOKUP);
-    handler->answer(handler->self, exchange, exchange->request.path);
+    h1_ask(h1, exchange);
     h1_put(h1, exchange);
-    profile_leave(before);
 }
 
 static bool begins_with(struct bytes text, struct bytes prefix)

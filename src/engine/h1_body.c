@@ -17,12 +17,14 @@ enum taken {
 
 /* --- Bytes of a body ------------------------------------------------------- */
 
-/* Whether the body of the current exchange is longer than it may be. */
+/* Whether the body of the current exchange is longer than whoever takes it
+ * wants it. */
 static bool has_too_much(const struct h1 *h1)
 {
     const struct exchange *exchange = h1->current;
 
-    return exchange->body_max > 0 && h1->input->body.bytes > exchange->body_max;
+    return exchange->sink && exchange->body_max > 0 &&
+           h1->input->body.bytes > exchange->body_max;
 }
 
 /* False: the body is not wanted any more. */
@@ -149,6 +151,7 @@ static enum session_step fail(struct h1 *h1, enum reason reason,
     h1_end_upload(h1);
     h1_expect_last(h1, exchange, end);
     exchange_drop_pending(exchange);
+    exchange_drop_sink(exchange);
     bad_request_answer(exchange, reason, &session->context->style);
     h1_frame(h1, exchange);
     session->context->hooks->on_change(session, true);
@@ -176,7 +179,8 @@ static void finish(struct h1 *h1)
     h1->is_uploading = false;
     h1->current = NULL;
     h1_set_beside(h1);
-    exchange->sink->end(exchange->sink);
+    if (exchange->sink)
+        exchange->sink->end(exchange->sink);
 }
 
 enum session_step h1_take_upload(struct h1 *h1)
@@ -264,14 +268,6 @@ enum session_step h1_begin_tunnel(struct h1 *h1)
     return h1_take_upload(h1);
 }
 
-static enum h1_body begin_upload(struct h1 *h1)
-{
-    h1->is_uploading = true;
-    h1_answer(h1, h1->current);
-    return h1_take_upload(h1) == SESSION_CLOSES ? H1_BODY_CLOSED
-                                                : H1_BODY_BESIDE;
-}
-
 /* --- Before its answer ----------------------------------------------------- */
 
 static bool takes_no_body(const struct request *request)
@@ -332,6 +328,33 @@ static void offer_body(struct h1 *h1, struct exchange *exchange)
     profile_leave(before);
 }
 
+/* It has been answered without its body, which goes before the answer, or is
+ * not read. */
+static enum h1_body skip_body(struct h1 *h1)
+{
+    return h1->current->response.persists ? H1_BODY_MORE : end_body(h1);
+}
+
+/* Who wants the body beside the answer is asked for the answer at once. Somebody
+ * in front of them may say no, and has dropped the sink then. */
+static enum h1_body begin_upload(struct h1 *h1)
+{
+    struct exchange *exchange = h1->current;
+
+    h1->is_uploading = true;
+    h1_ask(h1, exchange);
+    if (!exchange->sink) {
+        h1->is_uploading = false;
+        h1_set_beside(h1);
+        if (!is_soon_over(&exchange->request))
+            exchange->response.persists = false;
+        return skip_body(h1);
+    }
+    h1_put(h1, exchange);
+    return h1_take_upload(h1) == SESSION_CLOSES ? H1_BODY_CLOSED
+                                                : H1_BODY_BESIDE;
+}
+
 /* The client may wait for a word before it sends the body. */
 static enum h1_body go_on(struct h1 *h1)
 {
@@ -352,8 +375,8 @@ static enum h1_body begin_body(struct h1 *h1)
     begin_reading(h1, request->is_chunked ? BODY_CHUNKED : BODY_LENGTH);
     if (!request->expects_other)
         offer_body(h1, exchange);
-    if (exchange->response.status != 0) /* the body goes before it */
-        return exchange->response.persists ? H1_BODY_MORE : end_body(h1);
+    if (exchange->response.status != 0)
+        return skip_body(h1);
     if (exchange->sink && exchange->sink->end)
         return begin_upload(h1);
     if (exchange->sink)

@@ -121,7 +121,10 @@ MUST_USE bool h1_keep_fields(struct h1 *h1, struct exchange *exchange);
 /* The same: fills in all but the request. */
 void h1_begin_exchange(struct h1 *h1, struct exchange *exchange);
 
-/* Has the handler answer, and puts the exchange into the pipeline. */
+/* Has the handler answer, now or later. */
+void h1_ask(struct h1 *h1, struct exchange *exchange);
+
+/* The same, and puts the exchange into the pipeline. */
 void h1_answer(struct h1 *h1, struct exchange *exchange);
 
 /* Puts a refusal there. */

@@ -65,9 +65,18 @@ static void put_interim(struct response *response, const struct answer *answer)
                                                 head->data + head->len));
 }
 
+/* The answer is made. If that is a refusal, nobody waits for a body that is
+ * still on its way, and where the next request begins will not be known. */
+static void frame_late(struct h1 *h1, struct exchange *exchange)
+{
+    if (exchange == h1->current && !exchange->sink)
+        exchange->response.persists = false;
+    h1_frame(h1, exchange);
+}
+
 /* Has whoever makes the first answer look whether it can. SENDER_DONE: there is
  * something to be sent. */
-static enum sender_result look_for_answer(const struct h1 *h1,
+static enum sender_result look_for_answer(struct h1 *h1,
                                           struct exchange *exchange)
 {
     struct response *response = &exchange->response;
@@ -89,7 +98,7 @@ static enum sender_result look_for_answer(const struct h1 *h1,
         put_interim(response, &answer);
         return response->head.failed ? SENDER_FAILED : SENDER_DONE;
     case ANSWER_READY:
-        h1_frame(h1, exchange);
+        frame_late(h1, exchange);
         break;
     }
     return SENDER_SLICE; /* its size decides when */

@@ -50,6 +50,7 @@ struct worker {
     struct status *made;            /* the same, as the main thread knows it */
     struct resolver *resolver;      /* NULL: no proxy needed it so far */
     struct pipes pipes;             /* of all proxies there ever are */
+    struct proxy_held held;         /* likewise */
     struct worker_proxies *proxies; /* of sites, which end them, or NULL */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     uint64_t applied;    /* how many changes were: the main thread's */

@@ -37,6 +37,7 @@ static bool add(struct worker_proxies *proxies, struct worker *worker,
     size_t at = proxies->count;
 
     options.style = &proxies->style;
+    options.held = &worker->held;
     if (options.splices)
         options.pipes = &worker->pipes;
     for (size_t i = 0; i < options.upstream.server_count; i++)

@@ -1,5 +1,6 @@
 #include "handler/proxy_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define XXH_INLINE_ALL
@@ -190,6 +191,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 
     (void)rest;
     if (exchange->sink) {
+        assert(exchange->sink->take == proxy_take_body);
         transfer = OWNER_OF(exchange->sink, struct transfer, sink);
         transfer->refs++;
     } else {
@@ -206,8 +208,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         }
     }
     exchange->pending = &transfer->pending;
-    if (!transfer->is_held)
-        transfer_ask(transfer);
+    transfer->is_admitted = true;
+    transfer_ask_if_due(transfer);
 }
 
 /* Where a path is replaced, a slash of the one could be none of the other. */
@@ -237,7 +239,8 @@ struct proxy *proxy_create(const struct proxy_options *options)
     proxy->on_fault = transfer_fail;
     pool_init(&proxy->transfers, sizeof(struct transfer), PROXY_TRANSFERS_KEPT);
     pool_init(&proxy->buffers,
-              sizeof(struct proxy_buffer) + options->buffer_bytes,
+              sizeof(struct proxy_buffer) + options->buffer_bytes +
+                  PROXY_TAKEN_BYTES,
               PROXY_BUFFERS_KEPT);
     if (trace_init(&proxy->trace) == 0)
         proxy->pool = upstream_pool_create(&options->upstream);

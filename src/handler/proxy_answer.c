@@ -1,5 +1,7 @@
 #include "handler/proxy_priv.h"
 
+#include <assert.h>
+
 /* From now on the client's bytes are the upstream's, and the other way round. */
 static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
 {
@@ -69,6 +71,8 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     struct response *response = &exchange->response;
     struct relay relay = transfer_relay(transfer, transfer->ask.server);
 
+    /* The pending's reference to it becomes the source's. */
+    assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
     response_begin_relayed(response, proxy->reply.status, proxy->reply.reason);
     response->has_date = reply_find(&proxy->reply, FIELD_DATE);

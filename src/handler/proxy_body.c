@@ -1,5 +1,7 @@
 #include "handler/proxy_priv.h"
 
+#include <assert.h>
+
 /* --- Room ---------------------------------------------------------------- */
 
 static void resume(struct transfer *transfer)
@@ -124,6 +126,7 @@ static void answer_fault(struct transfer *transfer)
 {
     struct exchange *exchange = transfer->exchange;
 
+    assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
     if (transfer->fault == PROXY_FAULT_INTERCEPTED)
         proxy_answer_intercepted(transfer);

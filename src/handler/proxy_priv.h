@@ -23,7 +23,8 @@
 #include "io/deadline.h"
 
 enum {
-    PROXY_HEAD_INLINE = 2048,   /* of a request for the upstream */
+    PROXY_HEAD_INLINE = 2048,  /* of a request for the upstream */
+    PROXY_TAKEN_BYTES = 24576, /* at most from one read of a client's, framed */
     PROXY_TRANSFERS_KEPT = 256, /* free ones, as of pool.h */
     PROXY_BUFFERS_KEPT = 256,
     PROXY_INTERIM_MAX = 8 /* heads before the reply's */
@@ -34,7 +35,8 @@ _Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
 
 #define PROXY_ALLOW "Allow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH\r\n"
 
-/* buffer_bytes of room, once in each direction. */
+/* buffer_bytes of room, once in each direction; and for what a client's read
+ * brings that began when it was not full. */
 struct proxy_buffer {
     size_t begin; /* of what is not done with */
     size_t end;
@@ -98,6 +100,8 @@ struct transfer {
     bool is_open;        /* there is one */
     bool has_sent;       /* it may have seen something of the request */
     bool is_kept;        /* all of the body so far lies in out */
+    bool is_admitted;    /* the exchange is ours to answer: before that nobody
+                            is asked, whatever comes of its body */
     bool is_held;        /* nobody is asked before more of the body is there */
     bool has_body_ended; /* all of it has come */
     bool is_ending;      /* or lies in the client's socket */
@@ -107,6 +111,7 @@ struct transfer {
     uint8_t out_framing;     /* enum body_framing */
     size_t head_sent;        /* bytes of head */
     size_t out_sent;         /* of out, from its begin on */
+    size_t held_bytes; /* of the body, which came before anybody was asked */
     struct buf head;
     struct proxy_buffer *out; /* NULL: no body */
 
@@ -145,8 +150,12 @@ struct transfer {
 MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
                                                 int server);
 
-/* Looks for an upstream, and goes on from there. */
+/* The exchange is pending by it: looks for an upstream, and goes on from there.
+ */
 void transfer_ask(struct transfer *transfer);
+
+/* Does so now, if it may, and there is enough of the body. */
+void transfer_ask_if_due(struct transfer *transfer);
 
 /* Sends what there is to be sent. */
 void transfer_flush(struct transfer *transfer);
@@ -199,6 +208,10 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 /* NULL: no memory. Empty. */
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
+
+/* So much more of the body waits for somebody to be asked, or none of it. */
+void transfer_hold(struct transfer *transfer, size_t len);
+void transfer_hold_none(struct transfer *transfer);
 
 /* How messages of the exchange go on, to and from that server. */
 struct relay transfer_relay(const struct transfer *transfer, int server);

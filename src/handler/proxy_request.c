@@ -1,5 +1,6 @@
 #include "handler/proxy_priv.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -9,8 +10,7 @@
 
 enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */
 
-/* Room left for what one read of the client's brings, framed. */
-enum { TAKEN_BYTES_MAX = 24576, FRAMING_BYTES_MAX = 32 };
+enum { FRAMING_BYTES_MAX = 32 };
 
 /* --- What is to be sent -------------------------------------------------- */
 
@@ -41,14 +41,13 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
-static bool has_room(struct transfer *transfer, size_t len)
+/* Whether len more fit, up to so many bytes in all. */
+static bool has_room(struct transfer *transfer, size_t len, size_t most)
 {
-    size_t bytes = transfer->proxy->options.buffer_bytes;
-
-    if (transfer->out->end + len <= bytes)
+    if (transfer->out->end + len <= most)
         return true;
     drop_sent(transfer);
-    return transfer->out->end + len <= bytes;
+    return transfer->out->end + len <= most;
 }
 
 static void put(struct proxy_buffer *out, struct bytes text)
@@ -67,6 +66,27 @@ static bool fits_whole(const struct transfer *transfer)
                proxy->options.buffer_bytes;
 }
 
+/* Whether others have so much to wait with that this one may not. */
+static bool is_crowded(const struct transfer *transfer)
+{
+    const struct proxy_held *held = transfer->proxy->options.held;
+
+    return held && held->bytes >= PROXY_HELD_BYTES_MAX;
+}
+
+/* Whether what the client's next read may bring is to wait. */
+static bool is_full(struct transfer *transfer)
+{
+    size_t bytes = transfer->proxy->options.buffer_bytes;
+
+    if (!transfer->is_admitted && is_crowded(transfer))
+        return true;
+    if (fits_whole(transfer))
+        return false;
+    return transfer->is_held ? transfer->out->end >= bytes
+                             : !has_room(transfer, PROXY_TAKEN_BYTES, bytes);
+}
+
 static void make_way(struct transfer *transfer)
 {
     bool was_full = transfer->sink.is_full;
@@ -74,9 +94,7 @@ static void make_way(struct transfer *transfer)
     if (!transfer->out || transfer->has_body_ended || transfer->is_send_over ||
         !transfer->exchange)
         return;
-    /* For what the client's next read may bring. */
-    transfer->sink.is_full = !fits_whole(transfer) &&
-                             !has_room(transfer, TAKEN_BYTES_MAX);
+    transfer->sink.is_full = is_full(transfer);
     if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);
 }
@@ -85,7 +103,17 @@ static void make_way(struct transfer *transfer)
 static bool is_enough(const struct transfer *transfer)
 {
     return transfer->has_body_ended || transfer->sink.is_full ||
-           transfer->out->end >= transfer->proxy->options.request_bytes;
+           transfer->held_bytes >= transfer->proxy->options.request_bytes ||
+           is_crowded(transfer);
+}
+
+void transfer_ask_if_due(struct transfer *transfer)
+{
+    if (!transfer->is_admitted || (transfer->is_held && !is_enough(transfer)))
+        return;
+    transfer->is_held = false;
+    transfer_hold_none(transfer);
+    transfer_ask(transfer);
 }
 
 /* There is more of the body. */
@@ -95,17 +123,15 @@ static void go_on(struct transfer *transfer)
         transfer_flush(transfer);
     else
         make_way(transfer);
-    if (transfer->is_held && is_enough(transfer)) {
-        transfer->is_held = false;
-        transfer_ask(transfer);
-    }
+    if (transfer->is_held)
+        transfer_ask_if_due(transfer);
 }
 
 bool proxy_take_body(struct sink *sink, struct bytes data)
 {
     struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
     bool is_chunked = transfer->out_framing == BODY_CHUNKED;
-    size_t framing = is_chunked ? FRAMING_BYTES_MAX : 0;
+    size_t len = data.len + (is_chunked ? FRAMING_BYTES_MAX : 0);
     char size[16];
 
     if (!transfer->exchange || transfer->is_send_over) {
@@ -114,18 +140,21 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     }
     if (data.len == 0)
         return true;
-    if (!has_room(transfer, data.len + framing)) {
+    if (!has_room(transfer, len,
+                  transfer->proxy->options.buffer_bytes + PROXY_TAKEN_BYTES)) {
         transfer->is_kept = false; /* it came although there was none */
         return false;
     }
     if (is_chunked) {
-        int len = snprintf(size, sizeof(size), "%zx\r\n", data.len);
+        int size_len = snprintf(size, sizeof(size), "%zx\r\n", data.len);
 
-        put(transfer->out, (struct bytes){size, (size_t)len});
+        put(transfer->out, (struct bytes){size, (size_t)size_len});
     }
     put(transfer->out, data);
     if (is_chunked)
         put(transfer->out, BYTES("\r\n"));
+    if (transfer->is_held || !transfer->is_admitted)
+        transfer_hold(transfer, data.len);
     go_on(transfer);
     return true;
 }
@@ -285,6 +314,9 @@ void transfer_ask(struct transfer *transfer)
 {
     struct upstream_ask *ask = &transfer->ask;
 
+    /* Else its client may be one that has not been let in. */
+    assert(transfer->is_admitted &&
+           transfer->exchange->pending == &transfer->pending);
     transfer_note_asking(transfer);
     ask->uri = transfer->exchange->request.target;
     ask->request_id = exchange_request_id(transfer->exchange);

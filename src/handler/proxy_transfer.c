@@ -17,6 +17,24 @@ void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
     *buffer_ref = NULL;
 }
 
+void transfer_hold(struct transfer *transfer, size_t len)
+{
+    struct proxy_held *held = transfer->proxy->options.held;
+
+    transfer->held_bytes += len;
+    if (held)
+        held->bytes += len;
+}
+
+void transfer_hold_none(struct transfer *transfer)
+{
+    struct proxy_held *held = transfer->proxy->options.held;
+
+    if (held)
+        held->bytes -= transfer->held_bytes;
+    transfer->held_bytes = 0;
+}
+
 /* --- Both ways ----------------------------------------------------------- */
 
 struct relay transfer_relay(const struct transfer *transfer, int server)
@@ -179,6 +197,7 @@ void transfer_abandon(struct transfer *transfer)
     transfer->exchange = NULL;
     transfer->ask.uri = transfer->ask.request_id = BYTES("");
     transfer_let_go(transfer, false, BALANCE_NEITHER);
+    transfer_hold_none(transfer);
     proxy_buffer_give(proxy, &transfer->in);
     if (transfer->pipe)
         transfer_give_pipe(transfer);

@@ -54,24 +54,34 @@ static void prepare(const struct place *place, struct response *response)
     response->errors = place->errors.has ? &place->errors : NULL;
 }
 
-/* What a place says of whatever it answers. A preflight asks before there are
- * credentials, and so comes before all else (Fetch standard 3.2.2). */
+/* Whether the handler is asked; else it has been answered, or waits. A preflight
+ * asks before there are credentials, and so comes before all else (Fetch
+ * standard 3.2.2). */
+static bool lets_in(const struct place *place, struct exchange *exchange)
+{
+    const struct location_options *options = place->options;
+
+    if (options->cors) {
+        if (cors_answer_preflight(options->cors, exchange,
+                                  sites_style(place->sites)))
+            return false;
+        cors_describe(options->cors, &exchange->request, &exchange->response);
+    }
+    return place_admits(place, exchange) && !answer_by_rule(place, exchange);
+}
+
+/* What a place says of whatever it answers. */
 static void answer_place(struct place *place, struct exchange *exchange,
                          struct bytes rest)
 {
-    const struct location_options *options = place->options;
-    const struct response_style *style = sites_style(place->sites);
     struct response *response = &exchange->response;
 
     prepare(place, response);
     response->extra_count = 0;
-    if (options->cors) {
-        if (cors_answer_preflight(options->cors, exchange, style))
-            return;
-        cors_describe(options->cors, &exchange->request, response);
-    }
-    if (place_admits(place, exchange) && !answer_by_rule(place, exchange))
+    if (lets_in(place, exchange))
         place->handler.answer(place->handler.self, exchange, rest);
+    else if (!exchange->pending)
+        exchange_drop_sink(exchange); /* the handler has no part in it */
     response_put_error_body(response);
 }
 

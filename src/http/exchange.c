@@ -28,14 +28,22 @@ void exchange_drop_pending(struct exchange *exchange)
         pending->destroy(pending);
 }
 
+void exchange_drop_sink(struct exchange *exchange)
+{
+    struct sink *sink = exchange->sink;
+
+    exchange->sink = NULL;
+    if (sink)
+        sink->destroy(sink);
+}
+
 void exchange_fini(struct exchange *exchange)
 {
     if (exchange->response.head_copy)
         buf_fini(&exchange->head_copy);
     exchange_drop_pending(exchange);
     response_fini(&exchange->response);
-    if (exchange->sink)
-        exchange->sink->destroy(exchange->sink);
+    exchange_drop_sink(exchange);
     if (exchange->on_done)
         exchange->on_done(exchange->on_done_object);
 }

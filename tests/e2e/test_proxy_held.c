@@ -109,12 +109,113 @@ static void more_than_is_kept_is_asked_for_before_it_ends(void **state)
     hear_head(upstream_accept(upstream));
 }
 
+static void send_chunks(struct client *client, unsigned count)
+{
+    while (count-- > 0) {
+        client_say(client, "3e8\r\n");
+        send_some(client, 1000);
+        client_say(client, "\r\n");
+    }
+}
+
+/* However much is still to come of it. */
+static void all_that_is_kept_is_waited_for(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *client = client_open(server);
+    struct client *peer;
+
+    (void)state;
+    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
+                       "Content-Length: 100000\r\n\r\n");
+    send_some(client, 60000);
+    assert_false(upstream_hears(upstream, 200));
+    send_some(client, 5535);
+    assert_false(upstream_hears(upstream, 200));
+    send_some(client, 1);
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    send_some(client, 100000 - 65536);
+    assert_true(client_take(peer, 100000) == 100000);
+    client_say(peer, HI);
+    expect_body(client_reply(client), "hi");
+    client_close(peer);
+    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n");
+    send_chunks(client, 60);
+    assert_false(upstream_hears(upstream, 200));
+    send_chunks(client, 10);
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    client_say(client, "0\r\n\r\n");
+    assert_int_equal(strlen(hear_chunks(peer)), 70000);
+    client_say(peer, HI);
+    expect_body(client_reply(client), "hi");
+}
+
+/* More than the buffer has room for is never waited for, nor lost. */
+static void a_full_buffer_is_enough(void **state)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--proxy-request-buffer=1M");
+    struct client *client = client_open(server);
+    struct client *peer;
+
+    (void)state;
+    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
+                       "Content-Length: 1000000\r\n\r\n");
+    send_some(client, 65535);
+    assert_false(upstream_hears(upstream, 200));
+    send_some(client, 1000000 - 65535);
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    assert_true(client_take(peer, 1000000) == 1000000);
+    client_say(peer, HI);
+    expect_body(client_reply(client), "hi");
+}
+
+/* A worker has 16 MiB for what waits: with that, the next byte of any asks. */
+static void many_that_wait_are_passed_on_in_the_end(void **state)
+{
+    enum { KEPT = 65000, CROWD = 16 * 1024 * 1024 / KEPT };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *crowd[CROWD];
+    struct client *client;
+
+    (void)state;
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i] = client_open(server);
+        client_say(crowd[i], "POST / HTTP/1.1\r\nHost: a\r\n"
+                             "Content-Length: 10000000\r\n\r\n");
+        send_some(crowd[i], KEPT);
+    }
+    assert_false(upstream_hears(upstream, 200));
+    for (size_t i = 0; i < 2; i++) {
+        client = client_open(server);
+        client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
+                           "Content-Length: 10000000\r\n\r\n");
+        send_some(client, KEPT);
+        hear_head(upstream_accept(upstream));
+    }
+    for (size_t i = 0; i < CROWD; i++) /* and there is room again */
+        client_close(crowd[i]);
+    pause_ms(100);
+    client = client_open(server);
+    client_say(client, "%s", held[0].first);
+    assert_false(upstream_hears(upstream, 200));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         e2e_test(a_body_that_trickles_asks_nobody),
         e2e_test(a_client_that_goes_before_asked_nobody),
         e2e_test(more_than_is_kept_is_asked_for_before_it_ends),
+        e2e_test(all_that_is_kept_is_waited_for),
+        e2e_test(a_full_buffer_is_enough),
+        e2e_test(many_that_wait_are_passed_on_in_the_end),
     };
 
     return cmocka_run_group_tests(tests, harness_begin, harness_end);

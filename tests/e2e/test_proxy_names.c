@@ -149,8 +149,7 @@ static void no_name_of_a_host_is_made_of_a_path(void **state)
         {"Location: /v1/\t\t\\evil.example/", "/v1/\t\t\\evil.example/"},
         {"Location: /v1/\tx", "/\tx"},
         {"Location: http://a\\evil.example/", "http://a\\evil.example/"},
-        {"Refresh: 1; url=/v1/\t/evil.example/",
-         "1; url=/v1/\t/evil.example/"},
+        {"Refresh: 1; url=/v1/\t/evil.example/", "1; url=/v1/\t/evil.example/"},
         {"Set-Cookie: a=b; Path=/v1", "a=b; Path=/"},
     };
     struct upstream *upstream = upstream_open();
