@@ -197,6 +197,12 @@ $(PAGES): $(MANUAL)
 	@mkdir -p $(@D)
 	$Q$(MANUAL) $(PAGE) > $@
 
+# Of the documentation this page alone is made; it is kept with the others, so
+# that it can be read without a build.
+docs: deps-build ## writes docs/options.md from the option table
+	@$(MAKE) $(MANUAL)
+	$(MANUAL) options > docs/options.md
+
 $(BUILD)/text/%.inc: src/%
 	$(call say,TEXT,$@)
 	@mkdir -p $(@D)
@@ -217,7 +223,7 @@ FORCE:
 
 # --- building and running ----------------------------------------------------
 
-.PHONY: all man run clean help
+.PHONY: all man docs run clean help
 
 all: $(BUILD)/sprintd $(LARGE) ## builds the release binary, build/sprintd
 

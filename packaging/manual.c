@@ -1,8 +1,8 @@
 /*
- * manual - prints a page of the manual, or a completion, when sprintd is
- * built.
+ * manual - prints a page of the manual, a completion, or the documentation's
+ * page of options, when sprintd is built.
  *
- * usage: manual 8|5|bash|zsh
+ * usage: manual 8|5|bash|zsh|options
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #include "server/completion.h"
 #include "server/manual.h"
+#include "server/option_page.h"
 
 int main(int argc, char **argv)
 {
@@ -19,7 +20,8 @@ int main(int argc, char **argv)
     } pages[] = {{"8", manual_print_program},
                  {"5", manual_print_file},
                  {"bash", completion_print_bash},
-                 {"zsh", completion_print_zsh}};
+                 {"zsh", completion_print_zsh},
+                 {"options", option_page_print}};
 
     for (size_t i = 0; argc == 2 && i < sizeof(pages) / sizeof(pages[0]); i++) {
         if (strcmp(argv[1], pages[i].name) == 0) {
@@ -27,6 +29,6 @@ int main(int argc, char **argv)
             return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
         }
     }
-    fputs("usage: manual 8|5|bash|zsh\n", stderr);
+    fputs("usage: manual 8|5|bash|zsh|options\n", stderr);
     return EX_USAGE;
 }
