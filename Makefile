@@ -287,7 +287,7 @@ E2E_BINS      = $(E2E_$(E2E_FLAVOUR))
 SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
 # What is installed and measured is the release, whatever is tested.
 SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/watchers.sh \
-                tests/e2e/lab.sh)
+                tests/e2e/pages.sh tests/e2e/container.sh tests/e2e/lab.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)

@@ -39,7 +39,9 @@ for_each()
     "$1" text "$BUILD/completion/sprintd.zsh" \
         "$share/zsh/$zsh_folder/_sprintd"
     "$1" text packaging/welcome.html "$share/sprintd/www/index.html"
-    "$1" text docs/migrate.md "$share/doc/sprintd/migrate.md"
+    for file in docs/*.md; do
+        "$1" text "$file" "$share/doc/sprintd/docs/${file##*/}"
+    done
     for file in packaging/examples/*.conf; do
         "$1" text "$file" "$share/doc/sprintd/examples/${file##*/}"
     done
@@ -104,6 +106,7 @@ install)
 uninstall)
     for_each take
     for folder in "$PREFIX/share/sprintd/www" "$PREFIX/share/sprintd" \
+        "$PREFIX/share/doc/sprintd/docs" \
         "$PREFIX/share/doc/sprintd/examples" "$PREFIX/share/doc/sprintd" \
         "$SYSCONFDIR/sprintd"; do
         [ ! -d "$DESTDIR$folder" ] ||

@@ -81,6 +81,8 @@ for set in "$@"; do
         have xz-utils command -v xz
         # Its small server is one to be put behind ours.
         have python3 command -v python3
+        # With it the commands of the pages are run.
+        have curl command -v curl
         # With it metrics are read as Prometheus would read them.
         like python3-prometheus-client metrics_parser
         # With it LMDB's own tools read what our store has written.
@@ -127,6 +129,8 @@ for set in "$@"; do
         ;;
     package)
         have lintian command -v lintian
+        # Finds the commands of the pages.
+        have python3 command -v python3
         have debootstrap test -x /usr/sbin/debootstrap
         # Without it the package is not tried under systemd.
         like systemd-container command -v systemd-nspawn

@@ -111,14 +111,14 @@ is_other_pid()
 
 inside_booted()
 {
-    say 'README: two sites'
-    (cd /root && sh -e ./readme >/root/said 2>&1) || {
+    say 'the pages: two sites'
+    (cd /root && sh -e ./pages >/root/said 2>&1) || {
         cat /root/said
         systemctl status --no-pager -l sprintd || true
-        die 'what README says fails'
+        die 'what the pages say fails'
     }
     for text in 'sprintd serves this page' 'this is blue' 'this is green'; do
-        grep -q "$text" /root/said || die "README shows no '$text'"
+        grep -q "$text" /root/said || die "the pages show no '$text'"
     done
     expect enabled systemctl is-enabled sprintd
     expect sprintd ps -o user= -p "$(main_pid)"
@@ -260,9 +260,10 @@ cp "$0" "$root/root/package.sh"
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 echo 'APT::Get::Assume-Yes "true"; Dpkg::Use-Pty "0";' \
     >"$root/etc/apt/apt.conf.d/90yes"
-sed -n '/^<!-- install: make/,/^<!-- install: end/s/^    //p' README.md \
-    >"$root/root/readme"
-[ -s "$root/root/readme" ] || die 'README has no section Install'
+for page in README.md docs/configure.md; do
+    python3 tests/e2e/pages.py list "$page" package
+done >"$root/root/pages"
+[ -s "$root/root/pages" ] || die 'no page has commands for a package'
 
 # in_root [unshare's options] -- COMMAND...: in there, with /proc, whose mount
 # goes when the command ends; and with it all that it left running.

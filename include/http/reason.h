@@ -1,7 +1,7 @@
 /*
  * reason - why a request is refused before anybody has looked for what it asks
  * for: one list of words for the answer's body, the access log and the
- * operator's log. README.md has it too.
+ * operator's log. docs/logs.md has the list, too.
  *
  * Thread: any; constant.
  */
