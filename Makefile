@@ -337,7 +337,7 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz bench bench-link lab format lint
+.PHONY: fuzz bench bench-link lab lab-report format lint
 
 S ?= 60
 T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -370,6 +370,9 @@ lab: ## repeats every experiment, about 45 minutes (EXP=NAME: one)
 	@$(MAKE) deps-bench
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/laboratory.py $(EXP) $(ARGS)
+
+lab-report: ## makes its report anew from what was measured
+	@BUILD='$(BUILD)' python3 bench/laboratory.py --report
 
 format: ## lets clang-format rewrite the C files
 	clang-format -i $(C_FILES)

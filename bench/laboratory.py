@@ -5,7 +5,8 @@
     laboratory.py spt-slow-link       one, whether it is done already or not
     laboratory.py --quick --out TMP   a miniature of all, in a minute or two
 
-Results and figures go to bench/results, the report to bench/REPORT.md.
+Results, figures and the report go to build/lab. Of a real run the results are
+kept in bench/results, too, with those figures that the documentation shows.
 """
 
 import argparse
@@ -24,7 +25,8 @@ from experiments import bench, catalog, old_disk, results, writing
 from lab import machine, processes, proxy, servers, setup, stores
 from link import network
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+KEPT = os.path.join(servers.BENCH, "results")
+OUT = os.path.join(servers.TOP, os.environ.get("BUILD", "build"), "lab")
 BAR = 20
 TOOLS = {
     "wrk": (["wrk", "-v"], r"wrk (?:debian/)?(\S+)"),
@@ -47,8 +49,8 @@ def parse():
     parser.add_argument("--quick", action="store_true",
                         help="a miniature of each: all of its code in "
                         "seconds, for numbers that mean nothing")
-    parser.add_argument("--out", metavar="FOLDER", default=HERE,
-                        help="where results/ and REPORT.md go (bench)")
+    parser.add_argument("--out", metavar="FOLDER", default=OUT,
+                        help="where results/ and REPORT.md go (build/lab)")
     parser.add_argument("--fresh", action="store_true",
                         help="begin anew, though a run was broken off")
     parser.add_argument("--report", action="store_true",
@@ -56,7 +58,7 @@ def parse():
     parser.add_argument("--check", action="store_true",
                         help="measure nothing, see whether NAMEs are known")
     options = parser.parse_args()
-    if options.quick and options.out == HERE and not options.report:
+    if options.quick and options.out == OUT and not options.report:
         parser.error("--quick wants --out, lest it overwrites real results")
     return options
 
@@ -138,7 +140,7 @@ def commit():
     if not top or os.path.realpath(top) != os.path.realpath(servers.TOP):
         return ""
     changed = _git("status", "--porcelain", "--", "src", "include", "bench",
-                   ":!bench/results", ":!bench/REPORT.md")
+                   ":!bench/results")
     return (f"({_git('rev-parse', '--short', 'HEAD') or 'no commit'}"
             + (", changed)" if changed else ")"))
 
@@ -213,14 +215,13 @@ def run(options):
     folder = os.path.join(options.out, "results")
     with alone_in(folder):
         remove_leftovers()
+        if options.out == OUT:
+            results.restore(folder, KEPT, catalog.all_known())
         return measure_all(options, chosen, folder)
 
 
 def measure_all(options, chosen, folder):
-    # Beside what is built, as it is nothing to keep.
-    place = (os.path.dirname(servers.Sprintd.binary())
-             if options.out == HERE else options.out)
-    state = results.Run(os.path.join(place, "lab.json"),
+    state = results.Run(os.path.join(options.out, "lab.json"),
                         servers.Sprintd.binary(), options.quick)
     if not options.fresh and not options.names:
         state.resume()
@@ -242,6 +243,8 @@ def measure_all(options, chosen, folder):
             results.save(folder, experiment, record, result)
         except (processes.Failure, subprocess.TimeoutExpired) as failure:
             setup.note(f"{experiment.name}: a figure is missing: {failure}")
+        if options.out == OUT:
+            results.keep(folder, KEPT, experiment)
         if not options.names:
             state.note(experiment.name)
         progress.finish()
@@ -259,9 +262,11 @@ def measure_all(options, chosen, folder):
 
 
 def report(options):
+    folder = os.path.join(options.out, "results")
+    if options.report and options.out == OUT:
+        results.restore(folder, KEPT, catalog.all_known())
     path = os.path.join(options.out, "REPORT.md")
-    writing.write(path, os.path.join(options.out, "results"),
-                  catalog.all_known())
+    writing.write(path, folder, catalog.all_known())
     return path
 
 

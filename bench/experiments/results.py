@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 
 from lab import servers
@@ -100,6 +101,40 @@ def mask_result(result):
     return model.from_json(_mask_all(model.as_json(result)))
 
 
+def _draw(folder, experiment, result):
+    """What is made of a result: nobody needs to keep it."""
+    _write_csv(os.path.join(folder, f"{experiment.name}.csv"), result)
+    figures.draw(folder, experiment.name, result)
+
+
+def restore(folder, kept, experiments):
+    """What is kept of earlier runs and the folder lacks: so that a report is
+    whole though only one was measured anew."""
+    os.makedirs(folder, exist_ok=True)
+    for experiment in experiments:
+        name = f"{experiment.name}.json"
+        there, here = os.path.join(kept, name), os.path.join(folder, name)
+        if not os.path.exists(there) or load(folder, experiment)[1]:
+            continue
+        shutil.copyfile(there, here)
+        result = load(folder, experiment)[1]
+        if result:
+            _draw(folder, experiment, result)
+
+
+def keep(folder, kept, experiment):
+    """The other way: the result, and those figures that are kept of it."""
+    name = experiment.name
+    if not load(folder, experiment)[1]:
+        return
+    shutil.copyfile(os.path.join(folder, f"{name}.json"),
+                    os.path.join(kept, f"{name}.json"))
+    for old in glob.glob(os.path.join(kept, f"{name}-*.svg")):
+        new = os.path.join(folder, os.path.basename(old))
+        if os.path.exists(new):
+            shutil.copyfile(new, old)
+
+
 def save(folder, experiment, record, result):
     """record: when and where it was measured, and what was run. result is None
     of an experiment that could not be."""
@@ -114,8 +149,7 @@ def save(folder, experiment, record, result):
         if result or old.endswith(".csv"):
             os.remove(old)
     if result:
-        _write_csv(f"{path}.csv", result)
-        figures.draw(folder, experiment.name, result)
+        _draw(folder, experiment, result)
 
 
 def load(folder, experiment):

@@ -223,6 +223,29 @@ a_bare_machine_measures_what_it_can()
     nothing_is_left
 }
 
+# From the results that are kept, without measuring: whole, with all figures,
+# those among them that the pages show as they are kept.
+the_report_is_made_again_from_what_is_kept()
+{
+    if ! command -v gnuplot; then
+        return 0
+    fi
+    BUILD=$place/again python3 bench/laboratory.py --report
+    not grep -q 'Not measured yet' "$place/again/lab/REPORT.md"
+    for kept in bench/results/*.json; do
+        cmp "$kept" "$place/again/lab/results/${kept##*/}"
+        [ -s "$place/again/lab/results/$(basename "$kept" .json).csv" ]
+    done
+    sed -n 's/^!\[.*(\(results.*\))$/\1/p' "$place/again/lab/REPORT.md" |
+        while read -r figure; do
+            grep -q '</svg>' "$place/again/lab/$figure"
+        done
+    for kept in bench/results/*.svg; do
+        [ -s "$place/again/lab/results/${kept##*/}" ]
+        grep -q "results/${kept##*/}" docs/*.md README.md
+    done
+}
+
 # Each loss that a result knows of stands in the report before the first
 # experiment does.
 losses_stand_first()
@@ -247,6 +270,7 @@ if ! command -v wrk >/dev/null || ! command -v httperf >/dev/null; then
 fi
 ok what_is_not_known_is_refused
 ok real_results_are_not_overwritten_by_a_miniature
+ok the_report_is_made_again_from_what_is_kept
 ok a_run_that_is_broken_off_says_so_and_ends_all
 ok the_next_run_goes_on_from_there
 for file in "$out"/results/*.json; do
