@@ -17,7 +17,9 @@ Every fenced block of a page says what it is, behind its three backticks:
     sh machine      commands that change the machine: only their form is looked
                     at, and the options that they give to sprintd
     text output     lines that the blocks above it have to print; "..." is any
-    sprintd         a configuration, which `sprintd -t` has to accept
+    sprintd         a configuration, which `sprintd -t` has to accept, as it has
+                    to accept what stands in a table's last column, if that is
+                    headed "sprintd"
     anything else   of other programs, or no command: shown only
 
 A comment `<!-- run: COMMAND -->` is run as well, but not shown.
@@ -201,7 +203,7 @@ def config_faults(path, block):
     with tempfile.TemporaryDirectory() as place:
         for path_here in set(PATH.findall(block.text)) | {"/www"}:
             make_place(place + path_here)
-        for name in ("htpasswd", "members", "tokens"):
+        for name in ("htpasswd", "members", "tokens", "sites/a.conf"):
             make_place(os.path.join(place, name))
         text = PATH.sub(lambda found: place + found[0], block.text)
         file = os.path.join(place, "page.conf")
@@ -216,6 +218,24 @@ def config_faults(path, block):
             f"{said}"]
 
 
+def cell_faults(path):
+    """The same of each cell in tables whose last column is headed so."""
+    faults, is_ours = [], False
+    for number, line in outside(path):
+        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+        if not line.startswith("|"):
+            is_ours = False
+        elif cells[-1] == "sprintd":
+            is_ours = True
+        elif is_ours:
+            spans = re.findall(r"`([^`]+)`", cells[-1])
+            if not any(span.startswith(("root ", "proxy ")) for span in spans):
+                spans.append("root = /srv/www")
+            faults += config_faults(path, Block(number, "sprintd",
+                                                "\n".join(spans) + "\n"))
+    return faults
+
+
 def make_place(name):
     """A file where the name is one's, else a folder."""
     base = os.path.basename(name)
@@ -228,6 +248,8 @@ def make_place(name):
                        else MEMBERS)
     elif "." in base:
         os.makedirs(os.path.dirname(name), exist_ok=True)
+        if base.endswith(".conf"):
+            open(name, "x", encoding="utf-8").close()
     else:
         os.makedirs(name, exist_ok=True)
 
@@ -316,7 +338,7 @@ def link_faults(path):
 
 
 def check(path):
-    faults = block_faults(path) + link_faults(path)
+    faults = block_faults(path) + cell_faults(path) + link_faults(path)
     lines = read(path).count("\n")
     if path == "README.md":
         faults += [f"README.md does not lead to docs/{name}"
