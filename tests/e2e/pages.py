@@ -309,6 +309,22 @@ def block_faults(path):
     return faults
 
 
+def source_faults(path):
+    """Files of the source that a page names, and that are not there."""
+    faults = []
+    for number, line in outside(path):
+        for name in re.findall(r"`([\w./-]+)`", line):
+            if re.match(r"(bench|docs|include|packaging|src|tests)/", name):
+                file = name
+            elif re.fullmatch(r"[a-z]+/\w+\.h", name):
+                file = os.path.join("include", name)
+            else:
+                continue
+            if "ROOM" not in file and not os.path.exists(file):
+                faults.append(f"{path}:{number}: the source has no {name}")
+    return faults
+
+
 def slugs(path):
     """The anchors of a page's headings."""
     found = set()
@@ -339,6 +355,7 @@ def link_faults(path):
 
 def check(path):
     faults = block_faults(path) + cell_faults(path) + link_faults(path)
+    faults += source_faults(path)
     lines = read(path).count("\n")
     if path == "README.md":
         faults += [f"README.md does not lead to docs/{name}"

@@ -43,7 +43,7 @@ prot = 80
 never said
 ```
 
-See `--no-such-option` and [nothing](nowhere.md), [none](#none).
+See `--no-such-option`, `src/nobody.c`, `engine/nothing.h` and [nothing](nowhere.md), [none](#none).
 
 ```sh run
 sprintd --no-such-thing
@@ -60,7 +60,8 @@ PAGE
     for text in "'sh ' is none of" "did you mean 'port'" \
         'no option --no-such-option' 'no file: nowhere.md' \
         'no heading: #none' 'sprintd has no --no-such-thing' \
-        'no target no-such-target'; do
+        'no target no-such-target' 'has no src/nobody.c' \
+        'has no engine/nothing.h'; do
         grep -qF "$text" "$place/check"
     done
 }
