@@ -75,7 +75,9 @@ LIBS     := -lev -lhttp_parser -lseccomp -llmdb -lcares -lhiredis \
 
 # The program that is shipped is optimised as a whole: a request passes through
 # small functions of many files. Objects hold machine code, too, for what is
-# linked without that (tests, the manual). gcc alone can do both.
+# linked without that (tests, the manual). gcc alone can do both. As linking
+# compiles then, CFLAGS are for it, too: with them a package says how paths of
+# the source read, so that it has the same bytes wherever it is built.
 ifneq ($(findstring Free Software Foundation,$(shell $(CC) --version)),)
 LTO      := -flto=auto -ffat-lto-objects
 WHOLE_release   := $(LTO)
@@ -131,8 +133,8 @@ $$(LIB_$1): $$(OBJECTS_$1)
 
 $(BUILD)/$1/sprintd: $(BUILD)/$1/obj/$(MAIN:.c=.o) $$(LIB_$1)
 	$$(call say,LINK,$$@)
-	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(WHOLE_$1) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ \
-	    $$^ $$(LIBS)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(CFLAGS) $$(WHOLE_$1) $$(LDFLAGS_$1) \
+	    $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
 
 $$(UNIT_$1): $(BUILD)/$1/unit/%: $(BUILD)/$1/obj/tests/unit/%.o $$(LIB_$1)
 	$$(call say,LINK,$$@)
