@@ -66,7 +66,8 @@ struct stats_row {
     enum stats_part part;
     enum stats_kind kind;
     enum stats_unit unit;
-    size_t offset; /* of its field in the object */
+    bool is_sparse; /* the report and the JSON leave out what is 0 */
+    size_t offset;  /* of its field in the object */
     size_t bytes;
     const char *name;   /* of the JSON's member; NULL: none */
     const char *label;  /* of the report's line (of a vector: what its names
@@ -76,7 +77,6 @@ struct stats_row {
                            has the first */
     const char *key;    /* of a vector: the label that its names are values of;
                            else what tells rows of one metric apart, or NULL */
-    bool is_sparse;     /* the report and the JSON leave out what is 0 */
     struct {            /* in `sprintd top` */
         const char *text;
         unsigned place; /* in the part's line, from 1; 0: it is not there */

@@ -15,7 +15,7 @@ static void put_status_line(struct buf *out, unsigned status,
     buf_put_literal(out, "\r\n");
 }
 
-static void put_date(struct buf *out, const struct now *now)
+static void put_date(struct buf *out, const struct now *clock)
 {
     char *to;
 
@@ -23,15 +23,15 @@ static void put_date(struct buf *out, const struct now *now)
     to = buf_reserve(out, DATE_LEN);
     if (!to)
         return;
-    date_format(now->wall_s, to);
+    date_format(clock->wall_s, to);
     out->len += DATE_LEN;
     buf_put_literal(out, "\r\n");
 }
 
-void http1_begin_cached_head(struct buf *head, const struct now *now)
+void http1_begin_cached_head(struct buf *head, const struct now *clock)
 {
     put_status_line(head, 200, BYTES("OK"));
-    put_date(head, now);
+    put_date(head, clock);
 }
 
 void http1_put_interim(struct buf *out, unsigned status, struct bytes phrase,
@@ -97,7 +97,7 @@ static struct bytes phrase_of(const struct response *response)
 }
 
 static void surround_head(struct response *response, struct bytes end,
-                          const struct now *now)
+                          const struct now *clock)
 {
     char storage[RESPONSE_HEADROOM];
     struct part *head = &response->parts[0];
@@ -106,7 +106,7 @@ static void surround_head(struct response *response, struct bytes end,
     buf_init(&front, storage, sizeof(storage), sizeof(storage));
     put_status_line(&front, response->status, phrase_of(response));
     if (!response->has_date && response->status >= 200)
-        put_date(&front, now);
+        put_date(&front, clock);
     assert(!front.failed && end.len <= RESPONSE_TAILROOM);
     memcpy(response->head.data + RESPONSE_HEADROOM - front.len, front.data,
            front.len);
@@ -138,7 +138,7 @@ static bool frame_body(struct response *response, bool is_http10)
 }
 
 void http1_frame_rest(struct response *response, bool is_http10,
-                      const struct now *now)
+                      const struct now *clock)
 {
     struct bytes end;
 
@@ -151,5 +151,5 @@ void http1_frame_rest(struct response *response, bool is_http10,
     if (response->is_borrowed)
         end_cached_head(response, end);
     else
-        surround_head(response, end, now);
+        surround_head(response, end, clock);
 }

@@ -105,7 +105,7 @@ static void draw_trend(struct screen *screen, const struct history *history,
 void top_trend_draw(struct screen *screen, const struct json_value *document)
 {
     const struct stats_row *row = NULL;
-    struct history history;
+    struct history history = {0};
 
     read_history(&history, document);
     for (size_t field = 0; (row = stats_row_next(STATS_PART_POINT, row));
