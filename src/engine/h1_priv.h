@@ -4,7 +4,9 @@
  *   h1.c         reading, limits, the end: what the protocol's table names
  *   h1_send.c    the pipeline on its way out
  *   h1_head.c    requests out of what has come
- *   h1_body.c    bodies before their answer, uploads beside it, tunnels
+ *   h1_body.c    bodies before their answer
+ *   h1_upload.c  bodies beside their answer, tunnels
+ *   h1_take.c    the bytes of a body
  *   h1_answer.c  exchanges from their head to the pipeline, and their end
  *   h1_log.c     what is logged and counted of them
  */
@@ -152,23 +154,31 @@ void h1_finish_exchange(struct h1 *h1, struct exchange *exchange);
 /* Says what is to be done with what the client sends now. */
 void h1_set_beside(struct h1 *h1);
 
-/* --- h1_body.c ------------------------------------------------------------- */
+/* --- h1_take.c ------------------------------------------------------------- */
 
-enum h1_body {
-    H1_BODY_MORE,    /* is to be read */
-    H1_BODY_DONE,    /* it was read, the answer is in the pipeline */
-    H1_BODY_REFUSED, /* the last answer is there */
-    H1_BODY_BESIDE,  /* the answer is there; the body goes on beside it */
-    H1_BODY_CLOSED   /* so is the connection, to be closed because of why */
+enum { H1_DRAINED_BODY_BYTES_MAX = 65536 }; /* of bodies that nobody wants */
+
+enum h1_taken {
+    H1_TAKEN_MORE, /* to come */
+    H1_TAKEN_ALL,
+    H1_TAKEN_NOT, /* it is not wanted any more */
+    H1_TAKEN_BAD  /* it is framed wrongly */
 };
 
-static inline bool h1_expects_body(const struct request *request)
-{
-    return request->is_chunked || request->content_length > 0;
-}
+/* Begins to read the body of the current exchange. */
+void h1_begin_reading(struct h1 *h1, enum body_framing framing);
 
-/* Reads on in the body of the current exchange; answers when it is there. */
-enum h1_body h1_advance_body(struct h1 *h1);
+/* Gives what has been read of it to its sink. While more is to come, all of
+ * that has been taken. */
+enum h1_taken h1_take_body(struct h1 *h1);
+
+/* Whether it is longer than whoever takes it wants it. */
+bool h1_has_too_much(const struct h1 *h1);
+
+/* When more of it has to have come, if somebody wants it. */
+uint64_t h1_limit_body(const struct h1 *h1);
+
+/* --- h1_upload.c ----------------------------------------------------------- */
 
 /* The answer is a tunnel: what the client sends from now on is its body. */
 enum session_step h1_begin_tunnel(struct h1 *h1);
@@ -186,6 +196,24 @@ enum session_step h1_expire_upload(struct h1 *h1);
 /* The answer is done, or given up: nobody wants the rest of the upload, which
  * ends the connection. */
 void h1_end_upload(struct h1 *h1);
+
+/* --- h1_body.c ------------------------------------------------------------- */
+
+enum h1_body {
+    H1_BODY_MORE,    /* is to be read */
+    H1_BODY_DONE,    /* it was read, the answer is in the pipeline */
+    H1_BODY_REFUSED, /* the last answer is there */
+    H1_BODY_BESIDE,  /* the answer is there; the body goes on beside it */
+    H1_BODY_CLOSED   /* so is the connection, to be closed because of why */
+};
+
+static inline bool h1_expects_body(const struct request *request)
+{
+    return request->is_chunked || request->content_length > 0;
+}
+
+/* Reads on in the body of the current exchange; answers when it is there. */
+enum h1_body h1_advance_body(struct h1 *h1);
 
 /* --- h1_head.c ------------------------------------------------------------- */
 
