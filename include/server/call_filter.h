@@ -4,7 +4,7 @@
  * The list (call_filter.c) is what a running server uses: not exec, no new
  * process, no ptrace, no socket but unix ones and TCP over IPv4 and IPv6 (UDP
  * where names are looked up), no executable memory, no signal to others, no
- * change of owners or modes by path. What must be done once, such as dropping
+ * change of owners or modes by path, no setuid bits. What must be done once, such as dropping
  * privileges, is done before.
  *
  * A call outside of the list fails with EPERM, and the kernel notes it in its

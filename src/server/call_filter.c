@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef PR_SET_VMA
@@ -22,17 +23,16 @@
  * version, and which there are on the machine. */
 static const int whole_calls[] = {
     /* files: which of them is the path_fence's matter */
-    SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(openat2), SCMP_SYS(creat),
-    SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(stat), SCMP_SYS(lstat),
-    SCMP_SYS(fstat), SCMP_SYS(stat64), SCMP_SYS(lstat64), SCMP_SYS(fstat64),
-    SCMP_SYS(newfstatat), SCMP_SYS(fstatat64), SCMP_SYS(statx),
-    SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access), SCMP_SYS(faccessat),
-    SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
-    SCMP_SYS(getdents), SCMP_SYS(getdents64), SCMP_SYS(getcwd),
-    SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat),
-    SCMP_SYS(renameat2), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
-    SCMP_SYS(fchmod), SCMP_SYS(umask), SCMP_SYS(flock), SCMP_SYS(dup),
-    SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(pipe), SCMP_SYS(pipe2),
+    SCMP_SYS(openat2), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(stat),
+    SCMP_SYS(lstat), SCMP_SYS(fstat), SCMP_SYS(stat64), SCMP_SYS(lstat64),
+    SCMP_SYS(fstat64), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64),
+    SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access),
+    SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat), SCMP_SYS(getdents), SCMP_SYS(getdents64),
+    SCMP_SYS(getcwd), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename),
+    SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(rmdir), SCMP_SYS(umask),
+    SCMP_SYS(flock), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3),
+    SCMP_SYS(pipe), SCMP_SYS(pipe2),
     /* bytes */
     SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv),
     SCMP_SYS(preadv2), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64),
@@ -95,7 +95,26 @@ struct argument {
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
+/* What makes a program run as its owner, whoever starts it: no file of ours is
+ * to lend our rights to others. */
+#define LENT_RIGHTS (S_ISUID | S_ISGID | S_ISVTX)
+
+/* Without these there is no file to give a mode to. */
+#define MAKES_FILE (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
+
 static const struct argument arguments[] = {
+    /* Files with any mode that lends nothing. Of openat2 the mode lies in
+     * memory, where a filter cannot look, and what is served is opened by it:
+     * so in a store's folder, where files can be made at all, one with such a
+     * mode still can. The folder is closed to others by its own mode. */
+    {SCMP_SYS(open), 1, MAKES_FILE, 0},
+    {SCMP_SYS(open), 2, LENT_RIGHTS, 0},
+    {SCMP_SYS(openat), 2, MAKES_FILE, 0},
+    {SCMP_SYS(openat), 3, LENT_RIGHTS, 0},
+    {SCMP_SYS(creat), 1, LENT_RIGHTS, 0},
+    {SCMP_SYS(mkdir), 1, LENT_RIGHTS, 0},
+    {SCMP_SYS(mkdirat), 2, LENT_RIGHTS, 0},
+    {SCMP_SYS(fchmod), 1, LENT_RIGHTS, 0},
     /* Landlock refuses code from files; this, code from memory. */
     {SCMP_SYS(mmap), 2, PROT_EXEC, 0},
     {SCMP_SYS(mmap2), 2, PROT_EXEC, 0},

@@ -203,6 +203,34 @@ static long change_mode(void)
     return chmod("/nowhere", 0777);
 }
 
+/* By descriptor, which a store's files need: but not to lend rights. */
+static long lend_rights(void)
+{
+    return fchmod(STDIN_FILENO, 04755);
+}
+
+static long lend_rights_of_group(void)
+{
+    return fchmod(STDIN_FILENO, 02755);
+}
+
+static long make_lending_file(void)
+{
+    return syscall(SYS_openat, AT_FDCWD, "/nowhere/file", O_WRONLY | O_CREAT,
+                   04755);
+}
+
+static long make_lending_file_without_name(void)
+{
+    return syscall(SYS_openat, AT_FDCWD, "/nowhere", O_WRONLY | O_TMPFILE,
+                   04755);
+}
+
+static long make_lending_directory(void)
+{
+    return syscall(SYS_mkdirat, AT_FDCWD, "/nowhere/folder", 02755);
+}
+
 static long change_owner(void)
 {
     return chown("/nowhere", 0, 0);
@@ -249,6 +277,11 @@ static const struct {
     {"prctl PR_SET_KEEPCAPS", keep_capabilities},
     {"ioctl TIOCSTI", push_terminal},
     {"chmod", change_mode},
+    {"fchmod S_ISUID", lend_rights},
+    {"fchmod S_ISGID", lend_rights_of_group},
+    {"openat S_ISUID", make_lending_file},
+    {"openat O_TMPFILE S_ISUID", make_lending_file_without_name},
+    {"mkdirat S_ISGID", make_lending_directory},
     {"chown", change_owner},
     {"truncate", cut_by_path},
     {"setuid", become_root},
@@ -444,6 +477,33 @@ static void a_database_is_kept_under_a_strict_filter(void **state)
     assert_int_equal(enclosed(keep_pages), 0);
 }
 
+/* Whatever lies where the mode of another call would. */
+static int make_files(void)
+{
+    char folder[] = "/tmp/call-filter-XXXXXX";
+    int fd;
+
+    if (!mkdtemp(folder) || chdir(folder) != 0 ||
+        call_filter_enter(true, false) != 0)
+        return 1;
+    fd = open("file", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd == -1 || fchmod(fd, 0644) != 0 || fchmod(fd, 0777) != 0)
+        return 2;
+    if (syscall(SYS_openat, AT_FDCWD, "file", O_RDONLY, 07777) == -1 ||
+        mkdir("folder", 0700) != 0)
+        return 3;
+    return unlink("file") == 0 && rmdir("folder") == 0 && rmdir(folder) == 0
+               ? 0
+               : 4;
+}
+
+static void files_with_usual_modes_are_made_under_a_strict_filter(void **state)
+{
+    (void)state;
+    want_filters();
+    assert_int_equal(enclosed(make_files), 0);
+}
+
 static int print_and_abort(void)
 {
     if (call_filter_enter(true, false) != 0)
@@ -484,6 +544,7 @@ int main(void)
         TEST(udp_sockets_open_for_who_looks_names_up),
         TEST(a_loop_turns_under_a_strict_filter),
         TEST(a_database_is_kept_under_a_strict_filter),
+        TEST(files_with_usual_modes_are_made_under_a_strict_filter),
         TEST(a_failed_assertion_still_aborts),
         TEST(a_kernel_without_filters_is_told),
     };
