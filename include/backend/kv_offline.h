@@ -17,10 +17,29 @@
 
 #include "backend/kv_record.h"
 
-/* Makes folder `to` a store with the same content, without pages that are
- * free: made if missing; a store already there stays, -EEXIST. On disk when it
- * returns, and there whole or not at all. 0 or -errno, logged. */
-MUST_USE int kv_offline_backup(const char *path, const char *to);
+/* A copy that is under way. It is made in three steps, so that whoever reads the
+ * store need not be whoever may write the copy. */
+struct kv_backup {
+    const char *to;
+    int folder;   /* -1: not open */
+    int fd;       /* of the copy, which has no name of a store yet */
+    bool is_made; /* the folder */
+};
+
+/* Makes folder `to`, if it is missing, and in it an empty file for the copy: a
+ * store already there stays, -EEXIST. 0 or -errno, logged. `to` is borrowed. */
+MUST_USE int kv_offline_begin_backup(struct kv_backup *backup, const char *to);
+
+/* Writes a store with the same content, without pages that are free, to fd. 0
+ * or -errno, logged. */
+MUST_USE int kv_offline_copy(const char *path, int fd);
+
+/* Gives the copy its name: on disk when it returns, and there whole or not at
+ * all. 0 or -errno, logged; over either way. */
+MUST_USE int kv_offline_keep_backup(struct kv_backup *backup);
+
+/* Leaves nothing of it. */
+void kv_offline_drop_backup(struct kv_backup *backup);
 
 /* Anything but 0 ends the walk. Key and record are good until it returns. */
 typedef int (*kv_record_fn)(void *context, struct bytes key,

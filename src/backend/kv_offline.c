@@ -24,67 +24,106 @@ static int open_to_read(struct kv_env *env, const char *path)
 
 /* --- Backup --------------------------------------------------------------- */
 
-/* A descriptor of the folder or -errno. */
-static int open_target(const char *to)
+/* Nothing that is there is written into: the name may be another file's too. */
+static int make_copy(struct kv_backup *backup)
 {
-    int folder;
-    int err = 0;
+    if (unlinkat(backup->folder, new_name, 0) == -1 && errno != ENOENT)
+        return -errno;
+    backup->fd = openat(backup->folder, new_name,
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                        FILE_MODE);
+    return backup->fd == -1 ? -errno : 0;
+}
 
-    if (mkdir(to, FOLDER_MODE) == -1 && errno != EEXIST)
+static int open_target(struct kv_backup *backup)
+{
+    if (mkdir(backup->to, FOLDER_MODE) == 0)
+        backup->is_made = true;
+    else if (errno != EEXIST)
         return -errno;
-    folder = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder == -1)
+    backup->folder = open(backup->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (backup->folder == -1)
         return -errno;
-    if (faccessat(folder, data_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        err = -EEXIST;
-    else if (errno != ENOENT)
-        err = -errno;
+    if (faccessat(backup->folder, data_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return -EEXIST;
+    return errno == ENOENT ? make_copy(backup) : -errno;
+}
+
+int kv_offline_begin_backup(struct kv_backup *backup, const char *to)
+{
+    int err;
+
+    *backup = (struct kv_backup){.to = to, .folder = -1, .fd = -1};
+    err = open_target(backup);
     if (err == 0)
-        return folder;
-    close(folder);
+        return 0;
+    log_error("back up into '%s': %s", to, strerror(-err));
+    kv_offline_drop_backup(backup);
     return err;
 }
 
-static int copy_into(const struct kv_env *env, int folder)
-{
-    int fd = openat(folder, new_name,
-                    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                    FILE_MODE);
-    int rc;
-
-    if (fd == -1)
-        return -errno;
-    rc = mdb_env_copyfd2(env->env, fd, MDB_CP_COMPACT);
-    if (rc == 0 && fsync(fd) == -1)
-        rc = errno;
-    if (close(fd) == -1 && rc == 0)
-        rc = errno;
-    /* Not renameat(): it would put it over one that came meanwhile. */
-    if (rc == 0 && linkat(folder, new_name, folder, data_name, 0) == -1)
-        rc = errno;
-    (void)unlinkat(folder, new_name, 0);
-    if (rc == 0 && fsync(folder) == -1)
-        rc = errno;
-    return rc > 0 ? -rc : rc < 0 ? -EPROTO : 0;
-}
-
-int kv_offline_backup(const char *path, const char *to)
+int kv_offline_copy(const char *path, int fd)
 {
     struct kv_env env;
-    int folder;
     int err = open_to_read(&env, path);
+    int rc;
 
     if (err != 0)
         return err;
-    folder = open_target(to);
-    err = folder < 0 ? folder : copy_into(&env, folder);
-    if (err != 0)
-        log_error("copy the key-value store '%s' to '%s': %s", path, to,
-                  strerror(-err));
-    if (folder >= 0)
-        close(folder);
+    rc = mdb_env_copyfd2(env.env, fd, MDB_CP_COMPACT);
+    if (rc != 0)
+        log_error("copy the key-value store '%s': %s", path, mdb_strerror(rc));
     kv_env_close(&env);
+    return rc > 0 ? -rc : rc < 0 ? -EPROTO : 0;
+}
+
+/* Whether the copy is still what has its name: another backup into the same
+ * folder may have begun. */
+static bool is_in_place(const struct kv_backup *backup)
+{
+    struct stat ours, there;
+
+    return fstat(backup->fd, &ours) == 0 &&
+           fstatat(backup->folder, new_name, &there, AT_SYMLINK_NOFOLLOW) ==
+               0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Not renameat(): it would put it over one that came meanwhile. */
+static int keep(struct kv_backup *backup)
+{
+    if (fsync(backup->fd) == -1)
+        return -errno;
+    if (!is_in_place(backup))
+        return -EBUSY;
+    if (linkat(backup->folder, new_name, backup->folder, data_name, 0) == -1)
+        return -errno;
+    backup->is_made = false; /* it stays */
+    return fsync(backup->folder) == -1 ? -errno : 0;
+}
+
+int kv_offline_keep_backup(struct kv_backup *backup)
+{
+    int err = keep(backup);
+
+    if (err != 0)
+        log_error("back up into '%s': %s", backup->to, strerror(-err));
+    kv_offline_drop_backup(backup);
     return err;
+}
+
+void kv_offline_drop_backup(struct kv_backup *backup)
+{
+    if (backup->fd != -1) {
+        if (is_in_place(backup))
+            (void)unlinkat(backup->folder, new_name, 0);
+        close(backup->fd);
+    }
+    if (backup->folder != -1)
+        close(backup->folder);
+    if (backup->is_made)
+        (void)rmdir(backup->to);
+    *backup = (struct kv_backup){.folder = -1, .fd = -1};
 }
 
 /* --- Walk ----------------------------------------------------------------- */

@@ -3,26 +3,38 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "backend/kv_offline.h"
 #include "backend/kv_redis.h"
 #include "base/log.h"
+#include "server/kv_owner.h"
 #include "server/kv_transfer.h"
 
 static int export_all(char **argv)
 {
-    int err = kv_transfer_export(argv[0], stdout);
+    const char *path;
+    int status = kv_owner_become(argv[0], false, &path);
 
-    return err == 0 && fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    if (status != EX_OK)
+        return status;
+    return kv_transfer_export(path, stdout) == 0 && fflush(stdout) == 0
+               ? EX_OK
+               : EX_IOERR;
 }
 
 static int import_all(char **argv)
 {
-    struct kv_lmdb_options options = {.path = argv[0]};
+    struct kv_lmdb_options options = {0};
+    int status = kv_owner_become(argv[0], true, &options.path);
     uint64_t lines = 0;
-    int err = kv_transfer_import(&options, stdin, &lines);
+    int err;
 
+    if (status != EX_OK)
+        return status;
+    err = kv_transfer_import(&options, stdin, &lines);
     fprintf(stderr, "sprintd: %llu lines are in\n", (unsigned long long)lines);
     return err == 0         ? EX_OK
            : err == -EINVAL ? EX_DATAERR
@@ -30,9 +42,51 @@ static int import_all(char **argv)
                             : EX_IOERR;
 }
 
+static _Noreturn void copy(const char *folder, int fd)
+{
+    const char *path;
+    int status = kv_owner_become(folder, false, &path);
+
+    if (status == EX_OK)
+        status = kv_offline_copy(path, fd) == 0 ? EX_OK : EX_IOERR;
+    fflush(NULL);
+    _exit(status);
+}
+
+/* A process of its own becomes the store's owner and reads: whoever wrote the
+ * store may have led it astray, and it has no more of the target than the copy.
+ */
+static int copy_apart(const char *folder, int fd)
+{
+    pid_t pid;
+    int status;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        copy(folder, fd);
+    if (pid == -1) {
+        fprintf(stderr, "sprintd: kv: fork: %s\n", strerror(errno));
+        return EX_OSERR;
+    }
+    while (waitpid(pid, &status, 0) == -1)
+        if (errno != EINTR)
+            return EX_OSERR;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EX_SOFTWARE;
+}
+
 static int back_up(char **argv)
 {
-    return kv_offline_backup(argv[0], argv[1]) == 0 ? EX_OK : EX_IOERR;
+    struct kv_backup backup;
+    int status;
+
+    if (kv_offline_begin_backup(&backup, argv[1]) != 0)
+        return EX_IOERR;
+    status = copy_apart(argv[0], backup.fd);
+    if (status == EX_OK)
+        return kv_offline_keep_backup(&backup) == 0 ? EX_OK : EX_IOERR;
+    kv_offline_drop_backup(&backup);
+    return status;
 }
 
 /* Another machine's data is its own tools' to copy. */

@@ -133,7 +133,10 @@ static const char commands[] =
     "Reads such lines from standard input into a store, which no server may\n"
     "have open.\n"
     ".TP\n\\fBsprintd kv backup\\fR \\fIFOLDER TO\\fR\n"
-    "Copies a store to another folder, whether or not a server has it.\n";
+    "Copies a store to another folder, whether or not a server has it.\n"
+    ".PP\n"
+    "Run as root, these work on a folder as its owner. One that is root\\(aqs\n"
+    "must be out of reach for others, and so must the way to it.\n";
 
 static const char signals[] =
     ".SH SIGNALS\n"

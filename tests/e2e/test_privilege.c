@@ -1,10 +1,12 @@
 /*
  * Started as root, for another user: what that user can lead astray is opened
  * with that user's rights, and nothing of root's becomes theirs, neither at the
- * start nor by an upgrade, which that user may order. Run by root only.
+ * start nor by an upgrade, which that user may order, nor when root works on a
+ * store of theirs. Run by root only.
  */
 #include "client.h"
 #include "operator.h"
+#include "store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -257,6 +259,133 @@ static void an_upgrade_is_the_same_program_as_the_same_user(void **state)
     assert_true(process_ends(next));
 }
 
+/* --- In a store ------------------------------------------------------------------ */
+
+static const char lines[] = "{\"key\":\"a\",\"value\":\"1\"}\n";
+
+static uid_t owner_of(const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(lstat(at(name), &st), 0);
+    return st.st_uid;
+}
+
+/* A store of the user's, which root has filled. */
+static void make_store(void)
+{
+    site_text("../roots/lines", lines);
+    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
+                                   at("theirs/store")),
+                     0);
+}
+
+static void drop_folder(const char *name)
+{
+    static const char *const names[] = {"lock.mdb", "data.mdb", "sprintd.lock"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        unlink(at(printed("%s/%s", name, names[i])));
+    assert_int_equal(rmdir(at(name)), 0);
+}
+
+static void root_works_on_a_store_as_its_owner(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    make_store();
+    assert_int_equal(owner_of("theirs/store"), NOBODY);
+    assert_int_equal(owner_of("theirs/store/data.mdb"), NOBODY);
+    assert_int_equal(unlink(at("theirs/store/lock.mdb")), 0);
+    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
+                                   at("theirs/store")),
+                     0);
+    assert_int_equal(owner_of("theirs/store/lock.mdb"), NOBODY);
+    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
+    /* What is written is root's, wherever its owner could not write. */
+    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
+                                   at("private/copy")),
+                     0);
+    assert_int_equal(owner_of("private/copy/data.mdb"), 0);
+    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
+                                   at("private/copy")),
+                     0);
+    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
+    drop_folder("private/copy");
+    drop_folder("theirs/store");
+}
+
+static void a_store_that_only_root_can_walk_to_is_its_owners(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    make_store();
+    assert_int_equal(rename(at("theirs/store"), at("private/store")), 0);
+    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
+                                   at("private/store")),
+                     0);
+    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
+    drop_folder("private/store");
+}
+
+static void links_in_a_store_lead_root_nowhere(void **state)
+{
+    static const char *const names[] = {"lock.mdb", "data.mdb", "sprintd.lock"};
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *const targets[] = {make_secret(), at("roots/new")};
+        const char *link = printed("theirs/store/%s", names[i]);
+
+        for (size_t k = 0; k < sizeof(targets) / sizeof(*targets); k++) {
+            make_store();
+            lead(link, targets[k]);
+            STORE_COMMAND(NULL, NULL, "export", at("theirs/store"));
+            STORE_COMMAND(at("roots/lines"), NULL, "import",
+                          at("theirs/store"));
+            STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
+                          at("private/copy"));
+            expect_secret();
+            assert_int_equal(access(at("roots/new"), F_OK), -1);
+            if (access(at("private/copy"), F_OK) == 0)
+                drop_folder("private/copy");
+            drop_folder("theirs/store");
+        }
+    }
+}
+
+static void roots_own_store_is_not_one_that_others_write_in(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    site_text("../roots/lines", lines);
+    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
+                                   at("roots/store")),
+                     0);
+    assert_int_equal(owner_of("roots/store/data.mdb"), 0);
+    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")), 0);
+    /* By a way that the user can change at any time. */
+    lead("theirs/way", at("roots"));
+    assert_int_equal(STORE_COMMAND(NULL, NULL, "export",
+                                   at("theirs/way/store")),
+                     EX_NOPERM);
+    assert_int_equal(chmod(at("roots/store"), 0770), 0);
+    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
+                     EX_NOPERM);
+    drop_folder("roots/store");
+    assert_int_equal(chmod(at("roots"), 0775), 0);
+    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
+                                   at("roots/store")),
+                     EX_NOPERM);
+    assert_int_equal(chmod(at("roots"), 0755), 0);
+    assert_int_equal(access(at("roots/store"), F_OK), -1);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -266,7 +395,11 @@ int main(void)
         TEST(places_of_roots_work_as_ever),
         TEST(a_log_of_roots_is_written_and_stays_roots),
         TEST(an_upgrade_opens_no_log_through_a_new_link),
-        TEST(an_upgrade_is_the_same_program_as_the_same_user)};
+        TEST(an_upgrade_is_the_same_program_as_the_same_user),
+        TEST(root_works_on_a_store_as_its_owner),
+        TEST(a_store_that_only_root_can_walk_to_is_its_owners),
+        TEST(links_in_a_store_lead_root_nowhere),
+        TEST(roots_own_store_is_not_one_that_others_write_in)};
 
     return cmocka_run_group_tests(tests, start, harness_end);
 }

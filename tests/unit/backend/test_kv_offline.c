@@ -81,6 +81,20 @@ static void only_a_store_is_walked_and_none_is_made(void **state)
 
 /* --- Backup --------------------------------------------------------------- */
 
+static int back_up(const char *path, const char *to)
+{
+    struct kv_backup backup;
+    int err = kv_offline_begin_backup(&backup, to);
+
+    if (err != 0)
+        return err;
+    err = kv_offline_copy(path, backup.fd);
+    if (err == 0)
+        return kv_offline_keep_backup(&backup);
+    kv_offline_drop_backup(&backup);
+    return err;
+}
+
 static void a_backup_is_a_store_with_the_same_content(void **state)
 {
     static char data[20000];
@@ -103,8 +117,8 @@ static void a_backup_is_a_store_with_the_same_content(void **state)
     used = count().used_bytes;
     close_store();
     snprintf(copy, sizeof(copy), "%s/copy", place.name);
-    assert_int_equal(kv_offline_backup(options.path, copy), 0);
-    assert_int_equal(kv_offline_backup(options.path, copy), -EEXIST);
+    assert_int_equal(back_up(options.path, copy), 0);
+    assert_int_equal(back_up(options.path, copy), -EEXIST);
     assert_int_equal(faccessat(place.fd, "copy/data.mdb.new", F_OK, 0), -1);
     choose_store("copy");
     open_store();
@@ -136,7 +150,7 @@ static void a_store_is_copied_while_another_process_writes(void **state)
         snprintf(copy, sizeof(copy), "%s/copy", place.name);
         if (read(go[0], &byte, 1) != 1)
             _exit(1);
-        _exit(kv_offline_backup(options.path, copy) == 0 ? 0 : 1);
+        _exit(back_up(options.path, copy) == 0 ? 0 : 1);
     }
     open_store();
     assert_int_equal(write(go[1], "!", 1), 1);
@@ -157,17 +171,58 @@ static void a_backup_that_cannot_be_written_leaves_nothing(void **state)
     (void)state;
     close_store();
     assert_int_equal(place_write(&place, "file", "x"), 0);
-    assert_int_equal(kv_offline_backup(options.path,
-                                       place_path(&place, "file")),
+    assert_int_equal(back_up(options.path, place_path(&place, "file")),
                      -ENOTDIR);
-    assert_int_equal(kv_offline_backup(options.path,
-                                       place_path(&place, "no/folder")),
+    assert_int_equal(back_up(options.path, place_path(&place, "no/folder")),
                      -ENOENT);
-    assert_int_equal(kv_offline_backup(place_path(&place, "none"),
-                                       place_path(&place, "copy")),
+    assert_int_equal(back_up(place_path(&place, "none"),
+                             place_path(&place, "copy")),
                      -ENOENT);
     assert_int_equal(faccessat(place.fd, "copy", F_OK, 0), -1);
     open_store();
+}
+
+/* A link in the target's folder may be to anything. */
+static void a_backup_writes_into_no_file_that_is_there(void **state)
+{
+    char copy[PLACE_NAME_MAX + 8];
+    struct stat st;
+
+    (void)state;
+    put("a", "1");
+    close_store();
+    snprintf(copy, sizeof(copy), "%s/copy", place.name);
+    assert_int_equal(mkdirat(place.fd, "copy", 0700), 0);
+    assert_int_equal(place_write(&place, "other", "other"), 0);
+    assert_int_equal(linkat(place.fd, "other", place.fd, "copy/data.mdb.new",
+                            0),
+                     0);
+    assert_int_equal(back_up(options.path, copy), 0);
+    assert_int_equal(fstatat(place.fd, "other", &st, 0), 0);
+    assert_int_equal(st.st_size, 5);
+    choose_store("copy");
+    open_store();
+    assert_value("a", "1");
+}
+
+static void of_two_backups_into_one_folder_one_is_kept(void **state)
+{
+    char copy[PLACE_NAME_MAX + 8];
+    struct kv_backup first, second;
+
+    (void)state;
+    put("a", "1");
+    close_store();
+    snprintf(copy, sizeof(copy), "%s/copy", place.name);
+    assert_int_equal(kv_offline_begin_backup(&first, copy), 0);
+    assert_int_equal(kv_offline_begin_backup(&second, copy), 0);
+    assert_int_equal(kv_offline_copy(options.path, first.fd), 0);
+    assert_int_equal(kv_offline_keep_backup(&first), -EBUSY);
+    assert_int_equal(kv_offline_copy(options.path, second.fd), 0);
+    assert_int_equal(kv_offline_keep_backup(&second), 0);
+    choose_store("copy");
+    open_store();
+    assert_value("a", "1");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -180,7 +235,9 @@ int main(void)
         TEST(only_a_store_is_walked_and_none_is_made),
         TEST(a_backup_is_a_store_with_the_same_content),
         TEST(a_store_is_copied_while_another_process_writes),
-        TEST(a_backup_that_cannot_be_written_leaves_nothing)};
+        TEST(a_backup_that_cannot_be_written_leaves_nothing),
+        TEST(a_backup_writes_into_no_file_that_is_there),
+        TEST(of_two_backups_into_one_folder_one_is_kept)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
