@@ -18,13 +18,14 @@ enum file_need {
     FILE_READ,
     FILE_APPEND,         /* made when it is not there: a log */
     FILE_PID,            /* to read and write; made as well */
+    FILE_NUMBER,         /* that of the server, into its pid file */
     FILE_LISTEN,         /* a unix socket is made there, and listens */
     FILE_LISTEN_PRIVATE, /* the same, for its owner alone to connect to */
     FILE_REMOVE
 };
 
 struct file_broker {
-    /* A descriptor, 0 of FILE_REMOVE, or -errno. */
+    /* A descriptor, 0 of FILE_NUMBER and FILE_REMOVE, or -errno. */
     int (*open)(void *context, enum file_need need, const char *path);
     void *context;
 };

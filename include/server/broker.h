@@ -10,9 +10,14 @@
  *
  *   FILE_READ    opens one of these files for reading
  *   FILE_APPEND  opens one of these for appending, or makes it
- *   FILE_LISTEN  makes a socket in the directory of one on the list
- *   FILE_REMOVE  removes a socket on the list or made so, and the pid file
- *                (FILE_PID) on it
+ *   FILE_LISTEN  makes a socket on the list, or beside one where the
+ *                configuration, which it reads itself, has come to ask for that
+ *   FILE_NUMBER  writes the server's number into the pid file (FILE_PID) on it
+ *   FILE_REMOVE  removes a socket on the list or made so, and that pid file;
+ *                where it may not, empties that
+ *
+ * A socket in the way is replaced when it is dead, and its owner is the same
+ * user: not that of another service.
  *
  *   server  -- need, path -->  broker  -- open -->  the kernel
  *      | <-- descriptor, error -- |
@@ -38,6 +43,16 @@ struct broker_path {
     const char *path;
 };
 
+struct broker_options {
+    const struct broker_path *paths; /* what they name is borrowed */
+    size_t count;
+    int number_fd; /* the pid file's, to write; borrowed; -1: none */
+    /* Whether the configuration, as it is now, has that socket: called in the
+     * broker's process. NULL: no other sockets than those on the list. */
+    bool (*is_configured)(void *context, const char *path);
+    void *context;
+};
+
 struct broker {
     int fd; /* -1: there is none */
     pid_t pid;
@@ -48,10 +63,10 @@ struct broker {
 
 /* Starts it and has file_broker_ask() ask it; does nothing when the list is
  * empty. To be done before the sandbox is entered. 0 or -errno. */
-MUST_USE int broker_open(struct broker *broker, const struct broker_path *paths,
-                         size_t count);
+MUST_USE int broker_open(struct broker *broker,
+                         const struct broker_options *options);
 
-/* Whether it would do that; of sockets to remove, whether it might. */
+/* Whether it would do that; of sockets, whether it might. */
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path);
 

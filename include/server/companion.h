@@ -10,9 +10,9 @@
 #include <sys/types.h>
 
 /* Settles in: is called name, heeds no signal but SIGKILL, which comes when
- * server dies, and has nothing open but fd. Ends the process when server has
- * died already. */
-void companion_settle(int fd, const char *name, pid_t server);
+ * server dies, and has nothing open but fd and other, -1 for none. Ends the
+ * process when server has died already. */
+void companion_settle(int fd, int other, const char *name, pid_t server);
 
 /* Signals that the server takes or ignores get that handler, unblocked. */
 void companion_set_signals(void (*handler)(int number));

@@ -6,6 +6,10 @@
  * the descriptor, and there is no moment without it. Whose number is in the
  * file removes it.
  *
+ * Scripts of root's kill whom the file names. So the lock is held by a
+ * descriptor that only reads, and the one that writes goes to the broker
+ * (broker.h), which writes the number of its server and no other.
+ *
  * Thread: the main thread's.
  * Owns:   the descriptor; the file while our number is in it. Borrows path.
  */
@@ -19,7 +23,8 @@
 #define PID_FILE_VARIABLE "SPRINTD_PID_FILE"
 
 struct pid_file {
-    int fd; /* -1: none */
+    int fd;        /* for the lock and to read; -1: none */
+    int number_fd; /* to write; -1: the broker has it */
     const char *path;
 };
 
@@ -30,6 +35,9 @@ struct pid_file {
 MUST_USE int pid_file_open(struct pid_file *file, const char *path,
                            pid_t *holder_out);
 
+/* No longer writes itself: whoever is asked for FILE_NUMBER does. */
+void pid_file_close_number(struct pid_file *file);
+
 /* Writes our number: when the server serves, and again when it goes on after
  * an upgrade that failed. 0 or -errno. */
 MUST_USE int pid_file_write(const struct pid_file *file);
@@ -37,6 +45,11 @@ MUST_USE int pid_file_write(const struct pid_file *file);
 /* Removes the file, if our number is in it; where that is forbidden, leaves
  * it empty. */
 void pid_file_close(struct pid_file *file);
+
+/* What is done with a number_fd: 0 or -errno; and, if that is the number in it,
+ * no number any more. */
+MUST_USE int pid_file_put(int number_fd, pid_t pid);
+void pid_file_empty(int number_fd, pid_t pid);
 
 /* Unsets the variable and closes what it names, for who has no pid file. */
 void pid_file_refuse(void);

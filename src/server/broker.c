@@ -14,6 +14,7 @@
 
 #include "io/listener.h"
 #include "server/companion.h"
+#include "server/pid_file.h"
 
 struct request {
     uint32_t need;
@@ -21,7 +22,7 @@ struct request {
 };
 
 struct answer {
-    int32_t result; /* 0: a descriptor comes along, unless to FILE_REMOVE */
+    int32_t result; /* 0: a descriptor comes along, if that was asked for */
 };
 
 union rights {
@@ -31,9 +32,13 @@ union rights {
 
 enum { SOCKETS_MAX = 16, SOCKET_PATH_MAX = 108 };
 
-/* Sockets that the broker has made, and may remove. */
-struct made {
-    char paths[SOCKETS_MAX][SOCKET_PATH_MAX];
+/* The broker's process, by itself. */
+struct desk {
+    const struct broker *broker; /* its list */
+    struct broker_options options;
+    pid_t server;
+    /* Sockets that were made here, and may be removed. */
+    char made[SOCKETS_MAX][SOCKET_PATH_MAX];
 };
 
 /* --- What is on the list -------------------------------------------------------- */
@@ -58,6 +63,8 @@ static bool permits(const struct broker_path *listed, enum file_need need,
         return listed->need == need && strcmp(listed->path, path) == 0;
     case FILE_LISTEN:
         return listed->need == FILE_LISTEN && is_beside(listed->path, path);
+    case FILE_NUMBER:
+        return listed->need == FILE_PID && strcmp(listed->path, path) == 0;
     case FILE_REMOVE:
         return listed->need == FILE_PID ? strcmp(listed->path, path) == 0
                                         : listed->need == FILE_LISTEN &&
@@ -99,22 +106,43 @@ static int open_file(const char *path, int flags)
 
 /* Where the socket of that path is remembered; NULL: it is not. "": a free
  * place. */
-static char *find_made(struct made *made, const char *path)
+static char *find_made(struct desk *desk, const char *path)
 {
     for (size_t i = 0; i < SOCKETS_MAX; i++)
-        if (strcmp(made->paths[i], path) == 0)
-            return made->paths[i];
+        if (strcmp(desk->made[i], path) == 0)
+            return desk->made[i];
     return NULL;
 }
 
-static int open_socket(struct made *made, const char *path)
+/* The server may have been taken over: that it asks is no reason. */
+static bool is_wanted(const struct desk *desk, const char *path)
+{
+    const struct broker_options *options = &desk->options;
+
+    return is_listed(desk->broker, FILE_LISTEN, path) ||
+           (options->is_configured &&
+            options->is_configured(options->context, path));
+}
+
+/* Even when nobody listens there any more: its service may come back. */
+static bool is_of_others(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+           st.st_uid != geteuid();
+}
+
+static int open_socket(struct desk *desk, const char *path)
 {
     struct listener listener;
-    char *remembered = find_made(made, path);
+    char *remembered = find_made(desk, path);
     int err;
 
+    if (!is_wanted(desk, path) || is_of_others(path))
+        return -EACCES;
     if (!remembered)
-        remembered = find_made(made, "");
+        remembered = find_made(desk, "");
     if (!remembered)
         return -ENOSPC;
     err = listener_open_unix(&listener, path);
@@ -125,31 +153,44 @@ static int open_socket(struct made *made, const char *path)
 }
 
 /* What is on the list itself, or a socket that was made here. */
-static int remove_file(const struct broker *broker, struct made *made,
-                       const char *path)
+static int write_number(const struct desk *desk)
 {
-    char *remembered = find_made(made, path);
-    bool is_socket = remembered || is_listed(broker, FILE_LISTEN, path);
+    return desk->options.number_fd == -1
+               ? -EACCES
+               : pid_file_put(desk->options.number_fd, desk->server);
+}
+
+static int remove_file(struct desk *desk, const char *path)
+{
+    const struct broker *broker = desk->broker;
+    char *remembered = find_made(desk, path);
+    bool is_socket = (remembered || is_listed(broker, FILE_LISTEN, path)) &&
+                     !is_of_others(path);
+    bool is_pid_file = is_listed(broker, FILE_PID, path);
     struct stat st;
+    int err;
 
     if (lstat(path, &st) == -1)
         return -errno;
     if (!(is_socket && S_ISSOCK(st.st_mode)) &&
-        !(is_listed(broker, FILE_PID, path) && S_ISREG(st.st_mode)))
+        !(is_pid_file && S_ISREG(st.st_mode)))
         return -EACCES;
-    if (unlink(path) == -1)
-        return -errno;
+    if (unlink(path) == -1) {
+        err = -errno;
+        if (is_pid_file && desk->options.number_fd != -1)
+            pid_file_empty(desk->options.number_fd, desk->server);
+        return err;
+    }
     if (remembered)
         *remembered = '\0';
     return 0;
 }
 
-static int obey(const struct broker *broker, struct made *made,
-                const struct request *request)
+static int obey(struct desk *desk, const struct request *request)
 {
     enum file_need need = (enum file_need)request->need;
 
-    if (!broker_serves(broker, need, request->path))
+    if (!broker_serves(desk->broker, need, request->path))
         return -EACCES;
     switch (need) {
     case FILE_READ:
@@ -157,9 +198,11 @@ static int obey(const struct broker *broker, struct made *made,
     case FILE_APPEND:
         return open_file(request->path, O_WRONLY | O_APPEND | O_CREAT);
     case FILE_LISTEN:
-        return open_socket(made, request->path);
+        return open_socket(desk, request->path);
     case FILE_REMOVE:
-        return remove_file(broker, made, request->path);
+        return remove_file(desk, request->path);
+    case FILE_NUMBER:
+        return write_number(desk);
     case FILE_PID:
     case FILE_LISTEN_PRIVATE:
         break;
@@ -186,18 +229,23 @@ static bool send_answer(int to, int result, int fd)
     return sendmsg(to, &message, MSG_NOSIGNAL) == sizeof(answer);
 }
 
-static _Noreturn void run(const struct broker *broker, int end, pid_t server)
+static bool gives_file(uint32_t need)
 {
-    struct made made = {{{0}}};
+    return need != FILE_REMOVE && need != FILE_NUMBER;
+}
+
+static _Noreturn void run(struct desk *desk, int end)
+{
     struct request request;
     ssize_t len;
 
-    companion_settle(end, "sprintd-broker", server);
+    companion_settle(end, desk->options.number_fd, "sprintd-broker",
+                     desk->server);
     while ((len = recv(end, &request, sizeof(request), 0)) > 0) {
         bool is_whole = (size_t)len > offsetof(struct request, path) &&
                         ((char *)&request)[len - 1] == '\0';
-        int result = is_whole ? obey(broker, &made, &request) : -EPROTO;
-        int fd = result >= 0 && request.need != FILE_REMOVE ? result : -1;
+        int result = is_whole ? obey(desk, &request) : -EPROTO;
+        int fd = result >= 0 && gives_file(request.need) ? result : -1;
 
         if (!send_answer(end, result < 0 ? result : 0, fd))
             break;
@@ -256,30 +304,31 @@ static int ask(void *context, enum file_need need, const char *path)
     return result;
 }
 
-int broker_open(struct broker *broker, const struct broker_path *paths,
-                size_t count)
+int broker_open(struct broker *broker, const struct broker_options *options)
 {
     struct file_broker asked = {.open = ask, .context = broker};
-    pid_t server = getpid();
+    struct desk desk = {
+        .broker = broker, .options = *options, .server = getpid()};
+    size_t size = options->count * sizeof(*options->paths);
     int ends[2];
     int err;
 
     *broker = (struct broker){.fd = -1};
-    if (count == 0)
+    if (options->count == 0)
         return 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == -1)
         return -errno;
-    broker->paths = malloc(count * sizeof(*paths));
+    broker->paths = malloc(size);
     if (!broker->paths) {
         err = -ENOMEM;
         goto close_ends;
     }
-    memcpy(broker->paths, paths, count * sizeof(*paths));
-    broker->count = count;
+    memcpy(broker->paths, options->paths, size);
+    broker->count = options->count;
     fflush(NULL);
     broker->pid = fork();
     if (broker->pid == 0)
-        run(broker, ends[1], server);
+        run(&desk, ends[1]);
     if (broker->pid == -1) {
         err = -errno;
         goto free_paths;

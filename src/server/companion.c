@@ -22,25 +22,30 @@ void companion_set_signals(void (*handler)(int number))
 
 /* Nothing of the server's may live longer because of us: neither a socket nor
  * a pipe, whose readers wait for its end. */
-static void let_go(int fd)
+static void let_go(int fd, int other)
 {
     int null = open("/dev/null", O_RDWR);
+    int kept[] = {STDERR_FILENO, fd < other ? fd : other,
+                  fd < other ? other : fd};
 
     for (int i = 0; i <= STDERR_FILENO && null != -1; i++)
-        if (i != fd)
+        if (i != fd && i != other)
             dup2(null, i);
-    if (fd > STDERR_FILENO + 1)
-        close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
-    close_range((unsigned)(fd > STDERR_FILENO ? fd : STDERR_FILENO) + 1,
-                UINT_MAX, 0);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+        int from = kept[i] > STDERR_FILENO ? kept[i] : STDERR_FILENO;
+        int to = i + 1 < sizeof(kept) / sizeof(*kept) ? kept[i + 1] : INT_MAX;
+
+        if (from + 1 < to)
+            close_range((unsigned)from + 1, (unsigned)to - 1, 0);
+    }
 }
 
-void companion_settle(int fd, const char *name, pid_t server)
+void companion_settle(int fd, int other, const char *name, pid_t server)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != server)
         _exit(EX_OK); /* it was faster */
     prctl(PR_SET_NAME, name);
     companion_set_signals(SIG_IGN);
-    let_go(fd);
+    let_go(fd, other);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "server/configuration.h"
 #include "server/option_table.h"
 #include "server/reach.h"
 #include "server/root_files.h"
@@ -162,17 +163,61 @@ bool confinement_keeps(const struct server *server,
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
+/* In the broker's process, which reads what only others can change. */
+static bool is_configured(void *context, const char *path)
+{
+    const struct server *server = context;
+    FILE *errors = fopen("/dev/null", "we");
+    struct options options;
+    bool is_there = false;
+
+    if (!errors)
+        return false;
+    if (configuration_read(&options, server->argc, server->argv, errors) ==
+        EX_OK)
+        for (size_t i = 0; i < options.listen.count; i++)
+            is_there |= strncmp(options.listen.items[i], "unix:", 5) == 0 &&
+                        strcmp(options.listen.items[i] + 5, path) == 0;
+    options_fini(&options);
+    fclose(errors);
+    return is_there;
+}
+
+/* Outside a sandbox for the pid file alone, of a server that was root: only who
+ * has it open can write there. */
+static int start_broker(struct server *server, const struct reach *reach)
+{
+    struct broker_path pid_file = {FILE_PID, server->options->pid_file};
+    struct broker_options options = {.paths = reach->brokered,
+                                     .count = reach->brokered_count,
+                                     .number_fd = -1,
+                                     .is_configured = is_configured,
+                                     .context = server};
+    int err;
+
+    if (server->pid_file.fd != -1)
+        options.number_fd = server->pid_file.number_fd;
+    if (server->options->sandbox == SANDBOX_OFF || !sandbox_is_built_in()) {
+        if (options.number_fd == -1 || !server->identity.changes)
+            return 0;
+        options.paths = &pid_file;
+        options.count = 1;
+    }
+    err = broker_open(&server->broker, &options);
+    if (err == 0)
+        pid_file_close_number(&server->pid_file);
+    return err;
+}
+
 static int enter_sandbox(struct server *server, const struct reach *reach)
 {
     struct sandbox_options options = options_of_sandbox(server, reach);
     int status = check_links(server->options);
-    int err = 0;
+    int err;
 
     if (status != EX_OK)
         return status;
-    if (options.mode != SANDBOX_OFF && sandbox_is_built_in())
-        err = broker_open(&server->broker, reach->brokered,
-                          reach->brokered_count);
+    err = start_broker(server, reach);
     if (err != 0) {
         fprintf(stderr, "sprintd: the broker of files: %s\n", strerror(-err));
         return EX_OSERR;

@@ -248,7 +248,7 @@ static void launch(int fd, const struct launcher_options *options,
 
 void launcher_run(int fd, const struct launcher_options *options)
 {
-    companion_settle(fd, "sprintd-launch", options->server);
+    companion_settle(fd, -1, "sprintd-launch", options->server);
     for (;;) {
         struct launcher_order order = {0};
         struct launcher_news news = {0};

@@ -71,51 +71,98 @@ static int lock(int fd, pid_t *holder_out)
     return -errno;
 }
 
+static int open_by(const char *path, int flags, enum file_need need)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+
+    if (fd == -1)
+        fd = file_broker_ask(need, path, -errno);
+    return fd == -ELOOP || fd == -EISDIR ? -EEXIST : fd;
+}
+
+/* Opens the file twice: to write in, and for the lock. */
+static int open_both(struct pid_file *file, const char *path, int inherited)
+{
+    int number_fd = open_by(path, O_RDWR | O_CREAT, FILE_PID);
+    int fd = inherited;
+
+    if (number_fd < 0)
+        return number_fd;
+    if (fd == -1)
+        fd = open_by(path, O_RDONLY, FILE_READ);
+    if (fd < 0) {
+        close(number_fd);
+        return fd;
+    }
+    file->number_fd = number_fd;
+    file->fd = fd;
+    return 0;
+}
+
+static void close_both(struct pid_file *file)
+{
+    pid_file_close_number(file);
+    close(file->fd);
+    file->fd = -1;
+}
+
 int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
 {
     int inherited = take_inherited();
-    int err = -EWOULDBLOCK;
+    int err = 0;
 
-    *file = (struct pid_file){.fd = -1, .path = path};
+    *file = (struct pid_file){.fd = -1, .number_fd = -1, .path = path};
     *holder_out = 0;
-    if (inherited != -1 && is_at(inherited, path)) {
-        file->fd = inherited;
-        return 0;
+    if (inherited != -1 && !is_at(inherited, path)) {
+        close(inherited);
+        inherited = -1;
+    }
+    /* A server that ends removes the file under its lock: then what we have
+     * locked is no longer there. */
+    for (int i = 0; i < TRIES_MAX && err == 0; i++) {
+        err = open_both(file, path, inherited);
+        if (err != 0)
+            break;
+        err = inherited == -1 ? lock(file->fd, holder_out) : 0;
+        if (err == 0 && is_at(file->fd, path) && is_at(file->number_fd, path))
+            return 0;
+        close_both(file);
+        inherited = -1;
     }
     if (inherited != -1)
         close(inherited);
-    /* A server that ends removes the file under its lock: then what we have
-     * locked is no longer there. */
-    for (int i = 0; i < TRIES_MAX; i++) {
-        int fd = open(path,
-                      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                      0644);
+    return err != 0 ? err : -EWOULDBLOCK;
+}
 
-        if (fd == -1)
-            fd = file_broker_ask(FILE_PID, path, -errno);
-        if (fd < 0)
-            return fd == -ELOOP || fd == -EISDIR ? -EEXIST : fd;
-        err = lock(fd, holder_out);
-        if (err == 0 && is_at(fd, path)) {
-            file->fd = fd;
-            return 0;
-        }
-        close(fd);
-        if (err != 0)
-            return err;
-    }
-    return -EWOULDBLOCK;
+void pid_file_close_number(struct pid_file *file)
+{
+    if (file->fd != -1 && file->number_fd != -1)
+        close(file->number_fd);
+    file->number_fd = -1;
+}
+
+int pid_file_put(int number_fd, pid_t pid)
+{
+    char text[TEXT_MAX];
+    int len = snprintf(text, sizeof(text), "%ld\n", (long)pid);
+    ssize_t written = pwrite(number_fd, text, (size_t)len, 0);
+
+    if (written != len)
+        return written == -1 ? -errno : -ENOSPC;
+    return ftruncate(number_fd, len) == -1 ? -errno : 0;
 }
 
 int pid_file_write(const struct pid_file *file)
 {
-    char text[TEXT_MAX];
-    int len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
-    ssize_t written = pwrite(file->fd, text, (size_t)len, 0);
+    if (file->number_fd != -1)
+        return pid_file_put(file->number_fd, getpid());
+    return file_broker_ask(FILE_NUMBER, file->path, -EACCES);
+}
 
-    if (written != len)
-        return written == -1 ? -errno : -ENOSPC;
-    return ftruncate(file->fd, len) == -1 ? -errno : 0;
+void pid_file_empty(int number_fd, pid_t pid)
+{
+    if (read_number(number_fd) == pid && ftruncate(number_fd, 0) == -1)
+        (void)0; /* then the number stays; without the lock it says nothing */
 }
 
 void pid_file_close(struct pid_file *file)
@@ -125,10 +172,9 @@ void pid_file_close(struct pid_file *file)
     if (read_number(file->fd) == getpid() && is_at(file->fd, file->path) &&
         unlink(file->path) == -1 &&
         file_broker_ask(FILE_REMOVE, file->path, -errno) < 0 &&
-        ftruncate(file->fd, 0) == -1)
-        (void)0; /* then the number stays; without the lock it says nothing */
-    close(file->fd);
-    file->fd = -1;
+        file->number_fd != -1) /* else the broker has seen to it */
+        pid_file_empty(file->number_fd, getpid());
+    close_both(file);
 }
 
 void pid_file_refuse(void)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -177,6 +178,68 @@ static void a_log_of_roots_is_written_and_stays_roots(void **state)
     assert_int_equal(stat(at("roots/old.log"), &st), 0);
     assert_int_equal(st.st_uid, 0);
     assert_true(st.st_size > 0);
+}
+
+/* --- The pid file --------------------------------------------------------------- */
+
+/* Counts what the process has open of that file; whether any of it writes. */
+static unsigned count_open(pid_t pid, const char *path, bool *writes_out)
+{
+    unsigned count = 0;
+
+    *writes_out = false;
+    for (int fd = 0; fd < 100; fd++) {
+        char target[PATH_MAX];
+        ssize_t len = readlink(printed("/proc/%d/fd/%d", (int)pid, fd), target,
+                               sizeof(target) - 1);
+        const char *flags;
+
+        if (len == -1)
+            continue;
+        target[len] = '\0';
+        if (strcmp(target, path) != 0)
+            continue;
+        flags = strstr(read_text(printed("/proc/%d/fdinfo/%d", (int)pid, fd),
+                                 NULL),
+                       "flags:");
+        assert_non_null(flags);
+        *writes_out |= (strtoul(flags + 6, NULL, 8) & O_ACCMODE) != O_RDONLY;
+        count++;
+    }
+    return count;
+}
+
+static pid_t number_in(const char *path)
+{
+    return (pid_t)strtol(read_text(path, NULL), NULL, 10);
+}
+
+/* Whoever takes the server over could name another process, which a script of
+ * root's kills then. */
+static void nobody_writes_roots_pid_file_but_its_broker(void **state)
+{
+    static const char *const sandboxes[] = {"--sandbox=on", "--sandbox=off"};
+    bool writes;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < sizeof(sandboxes) / sizeof(*sandboxes); i++) {
+        const char *path = at("roots/pid");
+        struct server *one = START("--user=nobody", "--pid-file", path,
+                                   sandboxes[i]);
+        struct outcome outcome;
+
+        expect_status(get(one, "/canary"), 200);
+        assert_int_equal(number_in(path), one->pid);
+        assert_int_equal(count_open(one->pid, path, &writes), 1);
+        assert_false(writes);
+        RUN(&outcome, "--port=0", "--user=nobody", "--pid-file", path, site());
+        assert_int_equal(outcome.status, EX_UNAVAILABLE); /* the lock holds */
+        server_stop(one);
+        assert_string_equal(read_text(path, NULL), "");
+        assert_int_equal(unlink(path), 0);
+    }
 }
 
 /* --- By an upgrade -------------------------------------------------------------- */
@@ -386,6 +449,43 @@ static void roots_own_store_is_not_one_that_others_write_in(void **state)
     assert_int_equal(access(at("roots/store"), F_OK), -1);
 }
 
+static void the_number_in_roots_pid_file_is_of_who_serves(void **state)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *path = at("roots/pid");
+    const char *const arguments[] = {
+        "--config",
+        configure(printed("access-log = \"%s\"\n", at("theirs/pid.log"))),
+        "--pid-file", path, NULL};
+    struct server *one;
+    bool writes;
+    pid_t next;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    unlink(at("theirs/pid.log"));
+    one = server_start(&launch, arguments);
+    assert_int_equal(number_in(path), one->pid);
+    make_secret();
+    lead("theirs/pid.log", at("roots/secret"));
+    order(one, SIGUSR2);
+    assert_true(eventually(server_has_said(one, "not upgraded"), SOON_MS));
+    assert_int_equal(number_in(path), one->pid);
+    assert_int_equal(unlink(at("theirs/pid.log")), 0);
+    order(one, SIGUSR2);
+    assert_int_equal(server_wait(one, patience(SOON_MS)), 0);
+    next = number_in(path);
+    assert_int_not_equal(next, 0);
+    assert_int_not_equal(next, one->pid);
+    assert_int_equal(count_open(next, path, &writes), 1);
+    assert_false(writes);
+    kill(next, SIGTERM);
+    assert_true(process_ends(next));
+    assert_string_equal(read_text(path, NULL), "");
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -396,6 +496,8 @@ int main(void)
         TEST(a_log_of_roots_is_written_and_stays_roots),
         TEST(an_upgrade_opens_no_log_through_a_new_link),
         TEST(an_upgrade_is_the_same_program_as_the_same_user),
+        TEST(nobody_writes_roots_pid_file_but_its_broker),
+        TEST(the_number_in_roots_pid_file_is_of_who_serves),
         TEST(root_works_on_a_store_as_its_owner),
         TEST(a_store_that_only_root_can_walk_to_is_its_owners),
         TEST(links_in_a_store_lead_root_nowhere),

@@ -28,8 +28,22 @@ static const char *text_of(size_t i, const char *name)
     return texts[i];
 }
 
+/* A configuration with any socket but that one. */
+static bool is_configured(void *context, const char *path)
+{
+    return context == &place && !strstr(path, "stranger");
+}
+
+static int number_fd;
+
 static int set_up(void **state)
 {
+    struct broker_options wanted = {.paths = paths,
+                                    .count = 4,
+                                    .is_configured = is_configured,
+                                    .context = &place};
+    int err;
+
     (void)state;
     broker = (struct broker){.fd = -1};
     fds_before = place_count_fds();
@@ -43,7 +57,13 @@ static int set_up(void **state)
     paths[1] = (struct broker_path){FILE_APPEND, text_of(1, "log")};
     paths[2] = (struct broker_path){FILE_LISTEN, text_of(2, "run/control")};
     paths[3] = (struct broker_path){FILE_PID, text_of(3, "run/pid")};
-    return broker_open(&broker, paths, 4);
+    number_fd = openat(place.fd, "run/pid", O_RDWR | O_CLOEXEC);
+    if (number_fd == -1)
+        return -1;
+    wanted.number_fd = number_fd;
+    err = broker_open(&broker, &wanted);
+    close(number_fd);
+    return err;
 }
 
 static int tear_down(void **state)
@@ -127,6 +147,58 @@ static void only_so_many_sockets_are_made(void **state)
     assert_opens(FILE_LISTEN, "run/new");
 }
 
+static void a_socket_that_nobody_has_asked_for_is_not_made(void **state)
+{
+    (void)state;
+    assert_int_equal(ask(FILE_LISTEN, "run/stranger"), -EACCES);
+    assert_int_equal(faccessat(place.fd, "run/stranger", F_OK, 0), -1);
+}
+
+/* Dead, and left by a server that ended suddenly; whose, its owner tells. */
+static void leave_socket(const char *name, uid_t owner)
+{
+    struct listener dead;
+
+    assert_int_equal(listener_open_unix(&dead, place_path(&place, name)), 0);
+    close(dead.fd);
+    assert_int_equal(fchownat(place.fd, name, owner, owner, 0), 0);
+}
+
+static void dead_sockets_of_others_stay(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    leave_socket("run/control", 0);
+    assert_opens(FILE_LISTEN, "run/control");
+    assert_int_equal(unlinkat(place.fd, "run/control", 0), 0);
+    leave_socket("run/control", 12345);
+    leave_socket("run/other", 12345);
+    assert_int_equal(ask(FILE_LISTEN, "run/control"), -EACCES);
+    assert_int_equal(ask(FILE_LISTEN, "run/other"), -EACCES);
+    assert_int_equal(ask(FILE_REMOVE, "run/control"), -EACCES);
+    assert_int_equal(fstatat(place.fd, "run/control", &st, 0), 0);
+    assert_int_equal(st.st_uid, 12345);
+    assert_int_equal(fstatat(place.fd, "run/other", &st, 0), 0);
+    assert_int_equal(st.st_uid, 12345);
+}
+
+static void the_number_written_is_the_servers(void **state)
+{
+    char expected[24];
+    char text[24] = "";
+    int fd = openat(place.fd, "run/pid", O_RDONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_int_equal(ask(FILE_NUMBER, "run/pid"), 0);
+    snprintf(expected, sizeof(expected), "%ld\n", (long)getpid());
+    assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+    assert_string_equal(text, expected);
+    close(fd);
+}
+
 static void faults_are_told(void **state)
 {
     (void)state;
@@ -148,6 +220,7 @@ static const struct {
     {FILE_APPEND, "run/pid"},    {FILE_PID, "run/pid"},
     {FILE_LISTEN, "socket"},     {FILE_LISTEN, "run/../socket"},
     {FILE_LISTEN, "run/a/b"},    {FILE_LISTEN, "run/"},
+    {FILE_NUMBER, "conf"},       {FILE_NUMBER, "run/beside"},
     {FILE_LISTEN, "run/.."},     {FILE_LISTEN_PRIVATE, "run/control"},
     {FILE_REMOVE, "run/beside"}, {FILE_REMOVE, "conf"},
     {FILE_REMOVE, "log"},        {FILE_REMOVE, "run/../conf"},
@@ -211,7 +284,8 @@ static void without_a_list_there_is_no_process(void **state)
 
     (void)state;
     broker_close(&broker);
-    assert_int_equal(broker_open(&none, NULL, 0), 0);
+    assert_int_equal(broker_open(&none, &(struct broker_options){.count = 0}),
+                     0);
     assert_int_equal(none.fd, -1);
     assert_false(broker_serves(&none, FILE_READ, "conf"));
     broker_close(&none);
@@ -237,13 +311,16 @@ static bool enter(void)
     static struct sandbox sandbox;
     struct reach reach;
     struct sandbox_options wanted = {.mode = SANDBOX_STRICT};
+    struct broker_options brokered = {.number_fd = -1};
 
     if (!reach_open(&reach, &options, place_path(&place, "run/control")))
         return false;
     wanted.paths = reach.paths;
     wanted.path_count = reach.count;
     broker_close(&broker);
-    if (broker_open(&broker, reach.brokered, reach.brokered_count) != 0)
+    brokered.paths = reach.brokered;
+    brokered.count = reach.brokered_count;
+    if (broker_open(&broker, &brokered) != 0)
         return false;
     return sandbox_enter(&sandbox, &wanted) == EX_OK && sandbox.has_fence;
 }
@@ -298,6 +375,9 @@ int main(void)
         TEST(files_on_the_list_are_opened_by_their_names),
         TEST(sockets_come_and_go_beside_those_on_the_list),
         TEST(only_so_many_sockets_are_made),
+        TEST(a_socket_that_nobody_has_asked_for_is_not_made),
+        TEST(dead_sockets_of_others_stay),
+        TEST(the_number_written_is_the_servers),
         TEST(faults_are_told),
         TEST(nothing_else_is_asked_for),
         TEST(nothing_else_is_done_for_who_asks_nevertheless),

@@ -21,7 +21,7 @@ static int settled(void)
     int kept = open("/dev/null", O_RDONLY);
     int number = 0;
 
-    companion_settle(kept, "sprintd-test", getppid());
+    companion_settle(kept, -1, "sprintd-test", getppid());
     if (fcntl(leftover, F_GETFD) != -1 || fcntl(kept, F_GETFD) == -1)
         return 1;
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -46,7 +46,7 @@ static void it_has_one_descriptor_and_heeds_no_signal(void **state)
 
 static int orphaned(void)
 {
-    companion_settle(0, "sprintd-test", getpid());
+    companion_settle(0, -1, "sprintd-test", getpid());
     return 1;
 }
 

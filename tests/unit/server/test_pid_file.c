@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../place.h"
+#include "base/file_broker.h"
 
 static int unlink_errno;
 static int pwrite_errno;
@@ -195,6 +196,7 @@ static pid_t succeed(const char *path)
 
         snprintf(number, sizeof(number), "%d", dup(file.fd));
         close(file.fd);
+        close(file.number_fd);
         setenv(PID_FILE_VARIABLE, number, 1);
         _exit(pid_file_open(&own, path, &holder) != 0 ||
               getenv(PID_FILE_VARIABLE) ||
@@ -255,6 +257,42 @@ static void a_descriptor_of_another_file_is_not_taken(void **state)
     assert_content(our_number());
 }
 
+/* --- By whoever is asked for it --------------------------------------------- */
+
+static enum file_need asked_for;
+
+static int write_as_broker(void *context, enum file_need need, const char *path)
+{
+    asked_for = need;
+    return strcmp(path, context) == 0 ? -ENOTTY : -EINVAL;
+}
+
+static void without_its_writer_the_file_is_locked_and_read_only(void **state)
+{
+    char path[200];
+    struct file_broker broker = {.open = write_as_broker, .context = path};
+    struct pid_file second;
+    pid_t holder;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s", place_path(&place, "pid"));
+    open_and_write();
+    pid_file_close_number(&file);
+    pid_file_close_number(&file);
+    assert_int_equal(write(file.fd, "1", 1), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(fcntl(file.fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+    assert_int_equal(pid_file_open(&second, path, &holder), -EWOULDBLOCK);
+    file_broker_set(&broker);
+    assert_int_equal(pid_file_write(&file), -ENOTTY);
+    assert_int_equal(asked_for, FILE_NUMBER);
+    unlink_errno = EACCES;
+    pid_file_close(&file);
+    assert_int_equal(asked_for, FILE_REMOVE);
+    file_broker_set(NULL);
+    assert_content(our_number());
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -270,6 +308,7 @@ int main(void)
         TEST(a_successor_takes_over_file_and_lock),
         TEST(a_successor_that_failed_leaves_no_trace),
         TEST(a_descriptor_of_another_file_is_not_taken),
+        TEST(without_its_writer_the_file_is_locked_and_read_only),
     };
 
     return cmocka_run_group_tests_name("pid_file", tests, NULL, NULL);
