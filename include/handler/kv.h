@@ -48,7 +48,7 @@ struct kv_options {
     size_t batch_bytes_max;    /* of a batch, as it comes */
     struct kv_memory *bodies;  /* for bodies that come in; borrowed: else 503 */
     struct kv_memory *values;  /* for long values being sent; the same */
-    size_t watchers_max;       /* at a time; 0: nobody may watch */
+    size_t watchers_max;       /* at a time (stream_seats.h); 0: nobody */
     bool require_match;        /* writes must be conditional: 428 */
     const struct response_style *style; /* borrowed */
 };

@@ -17,7 +17,7 @@
  * one text is made a second for all of a worker's streams, and shared by them;
  * who is too slow for one misses those that were made meanwhile. Their number
  * is bounded, so that dashboards cannot use up a worker's connections or its
- * time.
+ * time, and so is an address's share of it (stream_seats.h).
  *
  * Thread: one per worker; no locks but that of the history.
  * Owns:   its snapshot and texts. Streams and responses hold a reference to

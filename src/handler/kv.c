@@ -140,7 +140,8 @@ struct kv *kv_create(const struct kv_options *options)
     kv->options = *options;
     list_init(&kv->asked);
     list_init(&kv->watchings);
-    if (siphash_make_key(&secret) == 0) {
+    if (siphash_make_key(&secret) == 0 &&
+        stream_seats_init(&kv->seats, options->watchers_max) == 0) {
         kv->boundary.secret = secret.words[0];
         return kv;
     }
@@ -160,5 +161,6 @@ void kv_destroy(struct kv *kv)
         kv_question_release(question);
     }
     kv_read_spare_fini(kv);
+    stream_seats_fini(&kv->seats);
     free(kv);
 }

@@ -24,6 +24,7 @@
 #include "handler/kv_key.h"
 #include "handler/problem.h"
 #include "handler/representation.h"
+#include "handler/stream_seats.h"
 #include "http/query.h"
 
 enum {
@@ -44,7 +45,7 @@ struct kv {
     struct list asked; /* questions that the store has */
     struct kv_reading *spare;
     struct list watchings;
-    size_t watching_count;
+    struct stream_seats seats;
     unsigned ticks; /* and of these some are heartbeats, so far: */
     unsigned beats;
     bool is_draining;

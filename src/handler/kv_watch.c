@@ -31,6 +31,7 @@ struct watching {
     struct text_source text; /* first: the same address */
     struct pending pending;  /* until the store has answered */
     struct list link;        /* in kv->watchings */
+    struct stream_seat seat; /* of kv->seats */
     struct kv *kv;
     struct exchange *exchange;
     struct kv_watch watch;
@@ -86,7 +87,7 @@ static enum piece_state write_events(struct watching *watching, struct buf *out)
         case KV_WATCH_LATER:
             if (out->len > before)
                 return PIECE_MORE;
-            return watching->kv->is_draining ||
+            return watching->kv->is_draining || watching->seat.gives_way ||
                            watching->watch.outcome != KV_FOUND
                        ? PIECE_END
                        : PIECE_LATER;
@@ -120,7 +121,7 @@ static void destroy(struct watching *watching)
 
     kv_desk_unwatch(kv->options.desk, &watching->watch);
     list_drop(&watching->link);
-    kv->watching_count--;
+    stream_seats_leave(&kv->seats, &watching->seat);
     free(watching);
 }
 
@@ -196,8 +197,6 @@ static struct watching *create(struct kv *kv, struct exchange *exchange,
     text_source_init(&watching->text, fill, destroy_text);
     if (prefix.len > 0)
         memcpy(watching->prefix, prefix.data, prefix.len);
-    list_put_last(&kv->watchings, &watching->link);
-    kv->watching_count++;
     return watching;
 }
 
@@ -221,23 +220,42 @@ static bool read_since(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
+static void refuse(struct kv *kv, struct exchange *exchange, const char *detail)
+{
+    struct problem problem = {
+        .status = 503, .detail = bytes_of(detail), .fields = BYTES(KV_RETRY)};
+
+    kv_note_undone(kv, KV_BUSY);
+    kv_fail_with(kv, exchange, &problem);
+}
+
 static bool may_watch(struct kv *kv, struct exchange *exchange)
 {
-    struct problem problem = {.status = 503,
-                              .detail = BYTES("too many watch already"),
-                              .fields = BYTES(KV_RETRY)};
-
     if (kv->options.watchers_max == 0) {
         kv_fail_outcome(kv, exchange, KV_UNSUPPORTED);
         return false;
     }
-    if (kv->is_draining)
-        problem.detail = BYTES("the server is about to end");
-    else if (kv->watching_count < kv->options.watchers_max)
+    if (!kv->is_draining)
         return true;
-    kv_note_undone(kv, KV_BUSY);
-    kv_fail_with(kv, exchange, &problem);
+    refuse(kv, exchange, "the server is about to end");
     return false;
+}
+
+/* Whoever gives way for that is told. False: it has been answered. */
+static bool admit(struct watching *watching)
+{
+    struct kv *kv = watching->kv;
+    struct stream_seat *leaver;
+
+    if (!stream_seats_take(&kv->seats, &watching->seat,
+                           watching->exchange->peer, &leaver)) {
+        refuse(kv, watching->exchange, "too many watch already");
+        return false;
+    }
+    list_put_last(&kv->watchings, &watching->link);
+    if (leaver)
+        exchange_wake(OWNER_OF(leaver, struct watching, seat)->exchange);
+    return true;
 }
 
 void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
@@ -251,6 +269,10 @@ void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
     watching = create(kv, exchange, prefix);
     if (!watching) {
         kv_fail_outcome(kv, exchange, KV_BUSY);
+        return;
+    }
+    if (!admit(watching)) {
+        free(watching);
         return;
     }
     watching->watch.has_since = asked.has_since;

@@ -269,7 +269,8 @@ struct status *status_create(const struct status_options *options)
         return NULL;
     status->options = *options;
     status->snapshot = stats_snapshot_create(options->stats);
-    if (status->snapshot)
+    if (status->snapshot &&
+        stream_seats_init(&status->seats, STATUS_STREAMS_MAX) == 0)
         return status;
     status_destroy(status);
     return NULL;
@@ -282,6 +283,7 @@ void status_destroy(struct status *status)
     assert(status->streams == 0);
     status_turn(status);
     status_text_release(&status->tick);
+    stream_seats_fini(&status->seats);
     stats_snapshot_destroy(status->snapshot);
     free(status);
 }

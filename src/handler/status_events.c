@@ -15,6 +15,8 @@
 struct events {
     struct text_source text; /* first: the same address */
     struct status *status;
+    struct stream_seat seat; /* of status->seats; who gives way hears of it by
+                              * the next tick */
     bool has_begun;
     uint64_t seen;            /* of the ticks, the last begun */
     struct status_text *tick; /* being sent, or NULL */
@@ -58,7 +60,8 @@ static enum piece_state fill(struct text_source *text, struct buf *out)
         buf_put_literal(out, EVENTS_INTRO);
         return PIECE_MORE;
     }
-    if (!events->tick && events->status->is_draining)
+    if (!events->tick &&
+        (events->status->is_draining || events->seat.gives_way))
         return PIECE_END;
     if (!events->tick && events->seen == events->status->ticks)
         return PIECE_LATER;
@@ -77,17 +80,29 @@ static void destroy(struct text_source *text)
 
     status_text_release(&events->tick);
     events->status->streams--;
+    stream_seats_leave(&events->status->seats, &events->seat);
     free(events);
 }
 
-static struct source *open_events(struct status *status)
+/* NULL: it has been answered. */
+static struct source *open_events(struct status *status,
+                                  struct exchange *exchange)
 {
     struct events *events = malloc(sizeof(*events));
+    struct stream_seat *leaver;
 
-    if (!events)
+    if (!events) {
+        status_fail(status, &exchange->response, 500, BYTES(""));
         return NULL;
-    status->streams++;
+    }
     *events = (struct events){.status = status, .seen = status->ticks};
+    if (!stream_seats_take(&status->seats, &events->seat, exchange->peer,
+                           &leaver)) {
+        free(events);
+        status_fail(status, &exchange->response, 503, BYTES(RETRY_LINE));
+        return NULL;
+    }
+    status->streams++;
     text_source_init(&events->text, fill, destroy);
     return &events->text.source;
 }
@@ -97,14 +112,12 @@ void status_answer_events(struct status *status, struct exchange *exchange)
     struct response *response = &exchange->response;
     struct source *events = NULL;
 
-    if (status->streams == STATUS_STREAMS_MAX || status->is_draining) {
+    if (status->is_draining) {
         status_fail(status, response, 503, BYTES(RETRY_LINE));
         return;
     }
-    if (!response->is_head && !(events = open_events(status))) {
-        status_fail(status, response, 500, BYTES(""));
+    if (!response->is_head && !(events = open_events(status, exchange)))
         return;
-    }
     response_begin(response, 200, &status->options.style);
     head_field(&response->head, BYTES("Content-Type"),
                BYTES("text/event-stream"));

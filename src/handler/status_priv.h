@@ -7,6 +7,7 @@
 #define HANDLER_STATUS_PRIV_H
 
 #include "handler/status.h"
+#include "handler/stream_seats.h"
 
 #define STATUS_NO_STORE "Cache-Control: no-store\r\n"
 
@@ -31,8 +32,9 @@ struct status {
     struct status_text *kept[STATUS_KEPT_COUNT]; /* NULL: not asked for */
     bool is_draining;
     size_t streams;
-    uint64_t ticks;           /* so far; the number of tick */
-    struct status_text *tick; /* the last; NULL: there was no memory for it */
+    struct stream_seats seats; /* theirs */
+    uint64_t ticks;            /* so far; the number of tick */
+    struct status_text *tick;  /* the last; NULL: there was no memory for it */
 };
 
 /* --- status_text.c --------------------------------------------------------- */

@@ -259,7 +259,8 @@ const struct option_row option_rows[] = {
     {NULL, "kv-watchers", 0, OPTION_NUMBER, AT_START(kv_watchers_max), "N",
      "256", 0, 100000, NULL,
      "streams of changes of a store that a worker has\n"
-     "at a time; 0: none"},
+     "at a time; 0: none. An address has a quarter, and\n"
+     "more while no other needs them"},
     {NULL, "kv-cache-size", 0, OPTION_BYTES, AT_START(kv_cache_bytes), "BYTES",
      "0", 0, TIB, NULL,
      "memory for values, of each folder; 0: none, and\n"

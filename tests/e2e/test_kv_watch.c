@@ -296,6 +296,31 @@ static void so_many_watch_at_a_time(void **state)
                    "changes");
 }
 
+static void an_address_has_more_than_a_share_on_loan(void **state)
+{
+    struct server *one = START_STORE(store_folder(), "--workers=1",
+                                     "--kv-watchers=4");
+    struct client *clients[4];
+    struct client *newcomer = client_open_from(one, "127.0.0.2");
+    struct client *writer = client_open(one);
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        clients[i] = client_open(one);
+        sse_open(clients[i], "/kv/?watch=1", NULL);
+        sse_expect(clients[i], "reset", "{");
+    }
+    sse_open(newcomer, "/kv/?watch=1", NULL);
+    sse_expect(newcomer, "reset", "{");
+    sse_expect_end(clients[3]); /* the last that came */
+    expect_problem(store_ask(clients[3], "GET", "?watch=1", NULL, NULL), 503,
+                   "too many");
+    store_put(writer, "a", "1");
+    for (unsigned i = 0; i < 3; i++)
+        sse_expect(clients[i], "put", "{\"key\":\"a\"");
+    sse_expect(newcomer, "put", "{\"key\":\"a\"");
+}
+
 /* --- What happens to the server ------------------------------------------ */
 
 static void a_reload_changes_nothing_and_a_stop_ends_it(void **state)
@@ -360,6 +385,7 @@ int main(void)
         e2e_test(nothing_is_lost_between_a_list_and_a_watch),
         e2e_test(who_falls_behind_is_told_and_costs_no_memory),
         e2e_test(so_many_watch_at_a_time),
+        e2e_test(an_address_has_more_than_a_share_on_loan),
         e2e_test(a_reload_changes_nothing_and_a_stop_ends_it),
         cmocka_unit_test_teardown(a_watch_outlives_an_upgrade_by_coming_back,
                                   operator_after_test),

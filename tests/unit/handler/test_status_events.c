@@ -197,6 +197,25 @@ static void more_streams_than_allowed_are_told_to_come_later(void **state)
         response_fini(&exchanges[i].response);
 }
 
+static void who_has_more_than_a_share_gives_way(void **state)
+{
+    static struct exchange exchanges[STATUS_STREAMS_MAX + 1];
+    struct exchange *last = &exchanges[STATUS_STREAMS_MAX - 1];
+
+    (void)state;
+    for (size_t i = 0; i < STATUS_STREAMS_MAX; i++)
+        begin_events(&exchanges[i]);
+    peer.family = ADDRESS_IPV4;
+    peer.octets[0] = 127;
+    begin_events(&exchanges[STATUS_STREAMS_MAX]);
+    take(last);
+    assert_true(exchange_is_done(last));
+    take(&exchanges[0]);
+    assert_false(exchange_is_done(&exchanges[0]));
+    for (size_t i = 0; i <= STATUS_STREAMS_MAX; i++)
+        response_fini(&exchanges[i].response);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -209,6 +228,7 @@ int main(void)
         TEST(without_memory_for_a_tick_there_is_a_heartbeat),
         TEST(streams_end_when_draining_begins),
         TEST(more_streams_than_allowed_are_told_to_come_later),
+        TEST(who_has_more_than_a_share_gives_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
