@@ -9,10 +9,12 @@
  * Floods of wrong passwords do no harm but to each other: there are
  * PASSWORD_JOBS jobs, an address (or /64 of IPv6) has PASSWORD_JOBS_EACH of
  * them at most, and the threads yield to workers when there is work for both.
- * When all are taken, whoever asks much makes room for those who ask little:
- * the last question that waits of the busiest network (an address, or a /48 of
- * IPv6), and there of the busiest address, is given up. Whoever is given up,
- * or is as busy as all others, is told to come back later.
+ * Networks (an address, or a /48 of IPv6) are answered in turns, and in each
+ * its addresses. When all jobs are taken, whoever asks much makes room for those
+ * who ask little: the last question that waits of the busiest network, and there
+ * of the busiest address, is given up. Among equals that is one of those who
+ * were wrong the last time, or else, if the newcomer was not, any by lot.
+ * Whoever is given up, or finds no room, is told to come back later.
  *
  * A question that has been asked already is answered together with the first.
  *

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "backend/password_check_priv.h"
-#include "base/address_key.h"
+#include "backend/password_order_priv.h"
 
 enum {
     THREAD_NICE = 10, /* about a tenth of what a worker gets */
@@ -24,24 +24,17 @@ enum {
 #define NO_ASKER UINT64_MAX
 
 struct password_check {
-    struct siphash_key secret;
-    pthread_mutex_t mutex; /* guards all below, but threads */
+    struct siphash_key secret; /* of digests */
+    pthread_mutex_t mutex;     /* guards all below, but threads */
     pthread_cond_t changed;
     bool is_stopping;
     struct list free;
     unsigned free_count;
-    struct list queued; /* in order of arrival */
-    struct list running;
+    struct password_order order;
     struct password_job jobs[ALL_JOBS];
     unsigned thread_count;
     pthread_t threads[PASSWORD_THREADS_MAX];
 };
-
-/* A question has an answer for somebody; a look at the file has none. */
-static bool is_question(const struct password_job *job)
-{
-    return job->mailbox != NULL;
-}
 
 static struct password_job *job_at(struct list *link)
 {
@@ -63,34 +56,6 @@ static struct htpasswd *free_job(struct password_check *check,
     return htpasswd;
 }
 
-/* How many jobs an asker has. */
-struct load {
-    unsigned network; /* with others of its network */
-    unsigned own;
-};
-
-static struct load load_of(const struct password_check *check, uint64_t asker)
-{
-    uint64_t network = address_key_network(asker);
-    struct load load = {0};
-
-    for (size_t i = 0; i < ALL_JOBS; i++) {
-        const struct password_job *job = &check->jobs[i];
-
-        if (job->state == PASSWORD_JOB_FREE ||
-            job->state == PASSWORD_JOB_GIVEN_UP)
-            continue;
-        load.own += job->asker == asker;
-        load.network += address_key_network(job->asker) == network;
-    }
-    return load;
-}
-
-static bool is_busier(struct load a, struct load b)
-{
-    return a.network != b.network ? a.network > b.network : a.own > b.own;
-}
-
 /* Unless it takes more than all but so many. */
 static struct password_job *take_job(struct password_check *check,
                                      uint64_t asker, unsigned kept)
@@ -107,39 +72,13 @@ static struct password_job *take_job(struct password_check *check,
     return job;
 }
 
-/* The last question of the busiest asker that waits; NULL: none waits. */
-static struct password_job *find_busiest(const struct password_check *check,
-                                         struct load *most_out)
-{
-    struct password_job *busiest = NULL;
-
-    *most_out = (struct load){0};
-    for (struct list *at = check->queued.next; at != &check->queued;
-         at = at->next) {
-        struct password_job *job = job_at(at);
-        struct load load = load_of(check, job->asker);
-
-        if (!is_question(job) || is_busier(*most_out, load))
-            continue;
-        busiest = job;
-        *most_out = load;
-    }
-    return busiest;
-}
-
-/* Gives a question up for one of asker's, who is less busy even with that. The
- * note is sent under the mutex: no desk may be gone when it is. False: there
- * is none. */
+/* Gives a question up for one of asker's. The note is sent under the mutex: no
+ * desk may be gone when it is. False: there is none. */
 static bool make_room(struct password_check *check, uint64_t asker)
 {
-    struct load with_it = load_of(check, asker);
-    struct load most;
-    struct password_job *job = find_busiest(check, &most);
+    struct password_job *job = password_order_find_victim(&check->order, asker);
 
-    with_it.own++;
-    if (job && address_key_network(asker) != address_key_network(job->asker))
-        with_it.network++;
-    if (!job || !is_busier(most, with_it))
+    if (!job)
         return false;
     list_drop(&job->link);
     job->state = PASSWORD_JOB_GIVEN_UP;
@@ -148,53 +87,34 @@ static bool make_room(struct password_check *check, uint64_t asker)
     return true;
 }
 
+/* Jobs that are free, but not for questions: those that looks at files have by
+ * now need not be kept for these. */
+static unsigned count_kept(const struct password_check *check)
+{
+    unsigned looks = password_order_load(&check->order, NO_ASKER).own;
+
+    return looks < REFRESH_JOBS ? REFRESH_JOBS - looks : 0;
+}
+
 /* For a question: of those that are free, or that one makes room for. */
 static struct password_job *take_question(struct password_check *check,
                                           uint64_t asker)
 {
-    if (check->is_stopping || load_of(check, asker).own >= PASSWORD_JOBS_EACH)
+    unsigned kept = count_kept(check);
+
+    if (check->is_stopping ||
+        password_order_load(&check->order, asker).own >= PASSWORD_JOBS_EACH)
         return NULL;
-    if (check->free_count <= GIVEN_UP_JOBS + REFRESH_JOBS &&
-        (check->free_count <= REFRESH_JOBS || !make_room(check, asker)))
+    if (check->free_count <= GIVEN_UP_JOBS + kept &&
+        (check->free_count <= kept || !make_room(check, asker)))
         return NULL;
-    return take_job(check, asker, REFRESH_JOBS);
+    return take_job(check, asker, kept);
 }
 
-/* A look at a file goes before all questions. */
 static void put_job(struct password_check *check, struct password_job *job)
 {
-    job->state = PASSWORD_JOB_QUEUED;
-    if (is_question(job))
-        list_put_last(&check->queued, &job->link);
-    else
-        list_put_first(&check->queued, &job->link);
+    password_order_put(&check->order, job);
     pthread_cond_signal(&check->changed);
-}
-
-static bool is_running(struct password_check *check, struct siphash digest)
-{
-    for (struct list *at = check->running.next; at != &check->running;
-         at = at->next)
-        if (siphash_eq(job_at(at)->digest, digest))
-            return true;
-    return false;
-}
-
-/* The first one queued that is not being answered already; NULL: none. */
-static struct password_job *start_job(struct password_check *check)
-{
-    for (struct list *at = check->queued.next; at != &check->queued;
-         at = at->next) {
-        struct password_job *job = job_at(at);
-
-        if (is_question(job) && is_running(check, job->digest))
-            continue;
-        list_drop(&job->link);
-        list_put_last(&check->running, &job->link);
-        job->state = PASSWORD_JOB_RUNNING;
-        return job;
-    }
-    return NULL;
 }
 
 /* Moves the job, and all queued that ask the same, to done. */
@@ -206,10 +126,11 @@ static void finish_job(struct password_check *check, struct password_job *job,
 
     list_drop(&job->link);
     list_put_last(done, &job->link);
-    for (struct list *at = check->queued.next; at != &check->queued;
+    for (struct list *at = check->order.queued.next; at != &check->order.queued;
          at = next) {
         next = at->next;
-        if (!is_question(job_at(at)) || !siphash_eq(job_at(at)->digest, digest))
+        if (!password_job_is_question(job_at(at)) ||
+            !siphash_eq(job_at(at)->digest, digest))
             continue;
         list_drop(at);
         list_put_last(done, at);
@@ -217,6 +138,7 @@ static void finish_job(struct password_check *check, struct password_job *job,
     for (struct list *at = done->next; at != done; at = at->next) {
         job_at(at)->state = PASSWORD_JOB_DONE;
         job_at(at)->verdict = is_right ? PASSWORD_RIGHT : PASSWORD_WRONG;
+        password_order_note(&check->order, job_at(at)->asker, is_right);
     }
 }
 
@@ -255,14 +177,14 @@ static void *run(void *context)
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&check->mutex);
     while (!check->is_stopping) {
-        struct password_job *job = start_job(check);
+        struct password_job *job = password_order_start(&check->order);
 
         if (!job) {
             pthread_cond_wait(&check->changed, &check->mutex);
             continue;
         }
         pthread_mutex_unlock(&check->mutex);
-        if (is_question(job)) {
+        if (password_job_is_question(job)) {
             answer(check, job);
         } else {
             htpasswd_refresh(job->htpasswd);
@@ -364,13 +286,17 @@ int password_check_create(struct password_check **check_out,
     if (!check)
         return -ENOMEM;
     err = siphash_make_key(&check->secret);
+    if (err == 0)
+        err = siphash_make_key(&check->order.secret);
     if (err != 0) {
         free(check);
         return err;
     }
     list_init(&check->free);
-    list_init(&check->queued);
-    list_init(&check->running);
+    list_init(&check->order.queued);
+    list_init(&check->order.running);
+    check->order.jobs = check->jobs;
+    check->order.job_count = ALL_JOBS;
     check->free_count = ALL_JOBS;
     for (size_t i = 0; i < ALL_JOBS; i++)
         list_put_last(&check->free, &check->jobs[i].link);

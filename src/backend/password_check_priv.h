@@ -33,6 +33,9 @@ struct password_job {
     struct list link;         /* free, queued or running */
     enum password_job_state state;
     uint64_t asker; /* address_key; set when taken */
+    /* password_order's, from QUEUED on. */
+    uint64_t turn;     /* of its network among all */
+    uint64_t own_turn; /* of its address in the network */
     /* Once DONE or GIVEN_UP; written before the note is sent. */
     enum password_verdict verdict;
     /* The desk's. */

@@ -123,6 +123,66 @@ static void many_guessers_make_room_for_a_newcomer(void **state)
     assert_in_range(busy, 0, 1);
 }
 
+/* When the newcomer has had an answer, most of what the others have put before
+ * still waits. */
+static void a_newcomer_waits_for_one_of_each_and_not_for_all(void **state)
+{
+    struct client *clients[64];
+    struct client *newcomer;
+    uint64_t begin = now_ms(), newcomer_ms, all_ms;
+    struct server *one;
+
+    (void)state;
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    for (unsigned i = 0; i < 64; i++) {
+        const char *text = guess(i);
+
+        clients[i] = client_open_from(one, printed("127.0.0.%u", 10 + i / 8));
+        client_send(clients[i], text, strlen(text));
+    }
+    pause_ms(50); /* all of them have been read */
+    newcomer = client_open_from(one, "127.0.0.2");
+    expect_body(client_ask(newcomer, "GET", "/private/f",
+                           credentials("joe", "open sesame")),
+                "secret");
+    newcomer_ms = now_ms() - begin;
+    for (unsigned i = 0; i < 64; i++)
+        client_reply(clients[i]);
+    all_ms = now_ms() - begin;
+    if (newcomer_ms > all_ms / 2)
+        flunk("the newcomer waited %llu ms, and all %llu",
+              (unsigned long long)newcomer_ms, (unsigned long long)all_ms);
+}
+
+/* So many addresses that each has one question or two there: to come first
+ * gives nobody a right to stay. */
+static void a_newcomer_gets_in_where_all_are_equals(void **state)
+{
+    struct client *clients[140];
+    struct client *newcomer;
+    unsigned busy = 0;
+    struct server *one;
+
+    (void)state;
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    for (unsigned i = 0; i < 140; i++) {
+        const char *text = guess(i);
+
+        clients[i] = client_open_from(one, printed("127.0.0.%u", 10 + i % 70));
+        client_send(clients[i], text, strlen(text));
+    }
+    pause_ms(50); /* all of them have been read */
+    newcomer = client_open_from(one, "127.0.0.2");
+    expect_body(client_ask(newcomer, "GET", "/private/f",
+                           credentials("joe", "open sesame")),
+                "secret");
+    for (unsigned i = 0; i < 140; i++)
+        busy += client_reply(clients[i])->status == 503;
+    assert_in_range(busy, 30, 139);
+}
+
 static void what_was_right_is_right_in_a_flood(void **state)
 {
     const char *right = credentials("joe", "open sesame");
@@ -235,6 +295,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         e2e_test(guessers_hold_up_nobody_but_each_other),
         e2e_test(many_guessers_make_room_for_a_newcomer),
+        e2e_test(a_newcomer_waits_for_one_of_each_and_not_for_all),
+        e2e_test(a_newcomer_gets_in_where_all_are_equals),
         e2e_test(what_was_right_is_right_in_a_flood),
         e2e_test(the_same_guess_is_checked_once_for_all),
         e2e_test(a_changed_file_counts_within_moments),

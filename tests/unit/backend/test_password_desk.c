@@ -27,7 +27,9 @@ static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static bool gate_is_open; /* all guarded by gate_mutex */
 static unsigned begun;    /* checks */
+static unsigned begun_before;
 static char last_user[HTPASSWD_NAME_BYTES_MAX + 1];
+static char begun_users[256]; /* their first letters */
 
 bool __wrap_htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
                            struct bytes password);
@@ -36,6 +38,8 @@ bool __wrap_htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
 {
     (void)htpasswd;
     pthread_mutex_lock(&gate_mutex);
+    if (begun < sizeof(begun_users) - 1)
+        begun_users[begun] = user.data[0];
     begun++;
     memcpy(last_user, user.data, user.len);
     last_user[user.len] = '\0';
@@ -135,7 +139,8 @@ static int set_up(void **state)
     assert_true(fd != -1);
     close(fd);
     write_file("");
-    begun = 0;
+    begun = begun_before = 0;
+    memset(begun_users, 0, sizeof(begun_users));
     now_ms = START_MS;
     set_gate(true);
     memset(askings, 0, sizeof(askings));
@@ -432,30 +437,169 @@ static void a_network_is_as_busy_as_all_its_addresses(void **state)
         INSIST(ask_from_site(i, user, "wrong", i == 9 ? 2 : 1, (uint8_t)i));
     }
     wait_until_begun(THREADS);
-    /* One of theirs has no more than any of them. */
-    assert_int_equal(ask_from_site(70, "their", "right", 1, 200),
-                     PASSWORD_BUSY);
     assert_int_equal(ask_from_site(71, "new", "right", 3, 1), PASSWORD_LATER);
     assert_int_equal(count_told(PASSWORD_JOBS, PASSWORD_BUSY), 1);
+    /* One of theirs has no more than any of them, but not less. */
+    assert_int_equal(ask_from_site(70, "their", "right", 1, 200),
+                     PASSWORD_LATER);
+    assert_int_equal(count_told(PASSWORD_JOBS, PASSWORD_BUSY), 2);
     assert_int_equal(askings[9].told, 0);
     set_gate(true);
     assert_int_equal(wait_for(71), PASSWORD_RIGHT);
     assert_int_equal(wait_for(9), PASSWORD_WRONG);
 }
 
-static void who_is_no_busier_than_others_makes_no_room(void **state)
+/* One question each from as many addresses as there are jobs. */
+static void ask_from_many(const char *password)
 {
-    (void)state;
-    set_gate(false);
     for (size_t i = 0; i < PASSWORD_JOBS; i++) {
         char user[16];
 
         snprintf(user, sizeof(user), "u%zu", i);
-        INSIST(ask_from(0, i, user, "wrong", (uint8_t)i));
+        INSIST(ask_from(0, i, user, password, (uint8_t)i));
     }
-    assert_int_equal(ask_from(0, 70, "new", "right", 200), PASSWORD_BUSY);
-    assert_int_equal(count_told(PASSWORD_JOBS, PASSWORD_BUSY), 0);
 }
+
+static void among_equals_the_lot_decides(void **state)
+{
+    bool was_drawn[PASSWORD_JOBS] = {false};
+    size_t drawn = 0;
+
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        set_gate(false);
+        memset(askings, 0, sizeof(askings));
+        ask_from_many("right");
+        wait_until_begun(begun_before + THREADS);
+        assert_int_equal(ask_from(0, 70, "new", "right", 200), PASSWORD_LATER);
+        assert_int_equal(count_told(PASSWORD_JOBS, PASSWORD_BUSY), 1);
+        for (size_t i = 0; i < PASSWORD_JOBS; i++)
+            was_drawn[i] |= askings[i].told > 0;
+        set_gate(true);
+        assert_int_equal(wait_for(70), PASSWORD_RIGHT);
+        for (size_t i = 0; i < PASSWORD_JOBS; i++)
+            if (askings[i].told == 0)
+                wait_for(i);
+        begun_before = count_begun();
+        now_ms += PASSWORD_CACHE_LIFE_MS;
+    }
+    for (size_t i = 0; i < PASSWORD_JOBS; i++)
+        drawn += was_drawn[i];
+    assert_in_range(drawn, 3, 8); /* once in millions of runs not */
+}
+
+static void among_equals_who_was_wrong_makes_room(void **state)
+{
+    (void)state;
+    ask_from_many("wrong");
+    for (size_t i = 0; i < PASSWORD_JOBS; i++)
+        wait_for(i);
+    memset(askings, 0, sizeof(askings));
+    set_gate(false);
+    begun_before = count_begun();
+    for (size_t i = 0; i < PASSWORD_JOBS; i++) {
+        char user[16];
+
+        /* From 128 on they are new, and have not been wrong. */
+        snprintf(user, sizeof(user), "v%zu", i);
+        INSIST(ask_from(0, i, user, "right",
+                        (uint8_t)(i < THREADS + 1 ? i : 128 + i)));
+    }
+    wait_until_begun(begun_before + THREADS);
+    assert_int_equal(ask_from(0, 70, "n0", "right", 100), PASSWORD_LATER);
+    assert_int_equal(count_told(PASSWORD_JOBS, PASSWORD_BUSY), 1);
+    assert_int_equal(askings[THREADS].told, 1); /* the one that waited */
+    /* None of those is left, and one who was wrong moves nobody else. */
+    assert_int_equal(ask_from(0, 71, "n1", "right", 50), PASSWORD_BUSY);
+    assert_int_equal(ask_from(0, 71, "n1", "right", 101), PASSWORD_LATER);
+    assert_int_equal(count_told(PASSWORD_JOBS, PASSWORD_BUSY) +
+                         askings[70].told,
+                     2);
+}
+
+/* Whoever was right is not one of those who were wrong any more. */
+static void to_be_right_makes_good(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_from(0, 0, "a", "wrong", 200), PASSWORD_LATER);
+    assert_int_equal(wait_for(0), PASSWORD_WRONG);
+    memset(askings, 0, sizeof(askings));
+    assert_int_equal(ask_from(0, 0, "a", "right", 200), PASSWORD_LATER);
+    assert_int_equal(wait_for(0), PASSWORD_RIGHT);
+    memset(askings, 0, sizeof(askings));
+    set_gate(false);
+    begun_before = count_begun();
+    ask_from_many("right");
+    wait_until_begun(begun_before + THREADS);
+    assert_int_equal(ask_from(0, 70, "new", "right", 200), PASSWORD_LATER);
+}
+
+/* --- Turns ---------------------------------------------------------------- */
+
+/* Asks so many questions, of users whose names begin with that. */
+static void ask_many(size_t first, size_t count, char name, uint8_t site,
+                     uint8_t subnet)
+{
+    for (size_t i = 0; i < count; i++) {
+        char user[24];
+
+        snprintf(user, sizeof(user), "%c%zu", name, i);
+        INSIST(ask_from_site(first + i, user, "wrong", site, subnet));
+    }
+}
+
+/* Lets all be answered, so many of which have begun; the order by the names'
+ * first letters. */
+static const char *let_answer(size_t count)
+{
+    set_gate(true);
+    for (size_t i = 0; i < count; i++)
+        wait_for(i);
+    return begun_users + THREADS; /* these began before the others came */
+}
+
+/* Two threads begin two at a time, and either is the faster. */
+static void assert_orders(const char *expected, const char *found)
+{
+    assert_int_equal(strlen(found), strlen(expected));
+    for (size_t i = 0; expected[i]; i++) {
+        bool is_near = expected[i] == found[i] ||
+                       (i > 0 && expected[i - 1] == found[i]) ||
+                       (expected[i + 1] && expected[i + 1] == found[i]);
+
+        if (!is_near)
+            fail_msg("'%s' is not '%s'", found, expected);
+    }
+}
+
+static void begin_with_others(void)
+{
+    set_gate(false);
+    ask_many(0, THREADS, '.', 99, 1);
+    wait_until_begun(THREADS);
+}
+
+static void addresses_are_answered_in_turns(void **state)
+{
+    (void)state;
+    begin_with_others();
+    ask_many(THREADS, 4, 'a', 1, 1);
+    ask_many(THREADS + 4, 2, 'b', 2, 1);
+    ask_many(THREADS + 6, 1, 'c', 3, 1);
+    assert_orders("abcabaa", let_answer(THREADS + 7));
+}
+
+static void networks_are_answered_in_turns_and_their_addresses(void **state)
+{
+    (void)state;
+    begin_with_others();
+    ask_many(THREADS, 3, 'a', 1, 1);     /* of one network, */
+    ask_many(THREADS + 3, 2, 'b', 1, 2); /* which this is in, too */
+    ask_many(THREADS + 5, 3, 'c', 2, 1);
+    assert_orders("acbcacba", let_answer(THREADS + 8));
+}
+
+/* --- Room as it is needed -------------------------------------------------- */
 
 /* Whoever is given up has no load any more, and so is not given up twice; and
  * jobs come to an end when nobody hears of it. */
@@ -684,7 +828,11 @@ int main(void)
         TEST(a_flood_does_not_touch_who_was_right_before),
         TEST(the_busiest_address_makes_room_for_a_newcomer),
         TEST(a_network_is_as_busy_as_all_its_addresses),
-        TEST(who_is_no_busier_than_others_makes_no_room),
+        TEST(among_equals_the_lot_decides),
+        TEST(among_equals_who_was_wrong_makes_room),
+        TEST(to_be_right_makes_good),
+        TEST(addresses_are_answered_in_turns),
+        TEST(networks_are_answered_in_turns_and_their_addresses),
         TEST(room_is_made_as_long_as_it_is_fair),
         TEST(a_flood_does_not_keep_a_changed_file_away),
         TEST(who_gives_up_is_not_told),
