@@ -1,10 +1,8 @@
 #include "engine/drain.h"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-
 #include "base/now.h"
 #include "base/units.h"
+#include "io/socket_state.h"
 #include "observe/profile.h"
 
 enum { STEP_NS = 1000000, STEP_SHARE = 8 };
@@ -14,9 +12,9 @@ static void look(struct drain *drain)
 {
     uint64_t passed_ns = now_read_ns() - drain->handed_ns;
     uint64_t step_ns = passed_ns / STEP_SHARE;
-    int unsent;
+    int unsent = socket_count_unsent(drain->fd);
 
-    if (ioctl(drain->fd, SIOCOUTQNSD, &unsent) == -1) {
+    if (unsent == -1) {
         drain_end(drain); /* no TCP socket */
         return;
     }

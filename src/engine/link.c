@@ -1,12 +1,10 @@
 #include "engine/link.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "engine/link_priv.h"
+#include "io/socket_state.h"
 
 int link_init(struct link *link, struct link_shared *shared, size_t worker)
 {
@@ -86,10 +84,8 @@ void link_open(struct link *link, struct link_flow *flow, int fd,
 /* A socket that waits for its own client takes no more than a little ahead. */
 static void bound_unsent(struct link_flow *flow, bool is_bounded)
 {
-    int bytes = is_bounded ? LINK_UNSENT_MAX : 0; /* 0: as the system has it */
-
     flow->is_bounded = is_bounded;
-    setsockopt(flow->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
+    socket_limit_unsent(flow->fd, is_bounded ? LINK_UNSENT_MAX : 0);
 }
 
 static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)

@@ -1,7 +1,5 @@
-#include <linux/sock_diag.h>
-#include <sys/socket.h>
-
 #include "engine/link_priv.h"
+#include "io/socket_state.h"
 
 enum { MEASURE_NS = 100000 /* looking more often tells nothing new */ };
 
@@ -10,13 +8,8 @@ enum { MEASURE_NS = 100000 /* looking more often tells nothing new */ };
  * their own client, and nobody else waits for them. */
 uint32_t link_local_measure(struct link *link, const struct link_flow *flow)
 {
-    uint32_t memory[SK_MEMINFO_VARS] = {0};
-    socklen_t len = sizeof(memory);
-
     link->counters.measured++;
-    if (getsockopt(flow->fd, SOL_SOCKET, SO_MEMINFO, memory, &len) == -1)
-        return 0;
-    return memory[SK_MEMINFO_WMEM_ALLOC];
+    return socket_count_queued(flow->fd);
 }
 
 /* Looks at all flows, and forgets those with nothing under way. */

@@ -17,12 +17,9 @@
  * they seem to share what delays them, and taken down when nothing has been
  * held back for a while.
  */
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "base/units.h"
 #include "engine/link_priv.h"
+#include "io/socket_state.h"
 
 enum {
     STALE_MS = 100,       /* nothing sent, nothing acknowledged */
@@ -47,13 +44,10 @@ enum {
 #define UNUSED_NS (UINT64_C(30) * NS_PER_S)
 
 static bool ask(struct link *link, const struct link_flow *flow,
-                struct tcp_info *info)
+                struct socket_path *info)
 {
-    socklen_t len = sizeof(*info);
-
     link->counters.measured++;
-    memset(info, 0, sizeof(*info));
-    return getsockopt(flow->fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0;
+    return socket_ask_path(flow->fd, info);
 }
 
 static uint32_t least_of(uint32_t a, uint32_t b)
@@ -63,13 +57,11 @@ static uint32_t least_of(uint32_t a, uint32_t b)
 
 /* Notes what info says of the path; returns its least round trip. */
 static uint32_t note_path(struct link *link, const struct link_flow *flow,
-                          const struct tcp_info *info, uint64_t now_ns)
+                          const struct socket_path *info, uint64_t now_ns)
 {
     struct link_path *path = &link->paths[flow->path % LINK_PATHS];
     uint32_t now_s = (uint32_t)(now_ns / NS_PER_S);
-    uint32_t least_us = least_of(info->tcpi_rtt, info->tcpi_min_rtt > 0
-                                                     ? info->tcpi_min_rtt
-                                                     : UINT32_MAX);
+    uint32_t least_us = least_of(info->rtt_us, info->least_rtt_us);
 
     if (path->path != flow->path || now_s - path->since_s > 2 * PERIOD_S)
         *path = (struct link_path){flow->path, UINT32_MAX, UINT32_MAX, now_s};
@@ -80,34 +72,30 @@ static uint32_t note_path(struct link *link, const struct link_flow *flow,
     return least_of(path->least_us, path->last_least_us);
 }
 
-static uint32_t count_flight(const struct tcp_info *info)
+static uint32_t count_flight(const struct socket_path *info)
 {
-    uint32_t gone = info->tcpi_sacked + info->tcpi_lost;
-    uint32_t under_way = info->tcpi_unacked + info->tcpi_retrans;
-
     /* A client that does not answer: nobody waits behind its bytes. */
-    if (info->tcpi_last_ack_recv > STALE_MS &&
-        info->tcpi_last_data_sent > STALE_MS)
+    if (info->acked_ms > STALE_MS && info->sent_ms > STALE_MS)
         return 0;
-    return under_way > gone ? (under_way - gone) * info->tcpi_snd_mss : 0;
+    return info->under_way * info->segment_bytes;
 }
 
 static void measure(struct link *link, struct link_flow *flow)
 {
-    struct tcp_info info;
+    struct socket_path info;
     uint32_t flight = 0;
 
     if (ask(link, flow, &info))
         flight = count_flight(&info);
     link->flight = link->flight - flow->flight + flight;
     flow->flight = flight;
-    if (flight >= 2 * info.tcpi_snd_mss && info.tcpi_rtt > 0 &&
-        info.tcpi_last_ack_recv <= STALE_MS) {
+    if (flight >= 2 * info.segment_bytes && info.rtt_us > 0 &&
+        info.acked_ms <= STALE_MS) {
         uint32_t least_us = note_path(link, flow, &info, link->looked_ns);
 
-        link->standing += (uint64_t)flight * (info.tcpi_rtt - least_us) /
-                          info.tcpi_rtt;
-        link->trip_us += ((int64_t)info.tcpi_rtt - link->trip_us) / 16;
+        link->standing += (uint64_t)flight * (info.rtt_us - least_us) /
+                          info.rtt_us;
+        link->trip_us += ((int64_t)info.rtt_us - link->trip_us) / 16;
     }
 }
 
@@ -250,16 +238,16 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
 bool link_remote_probe(struct link *link, const struct link_flow *flow,
                        uint64_t now_ns)
 {
-    struct tcp_info info;
+    struct socket_path info;
     uint32_t least_us;
     uint32_t delay_us;
 
-    if (!ask(link, flow, &info) || info.tcpi_rtt == 0)
+    if (!ask(link, flow, &info) || info.rtt_us == 0)
         return false;
     least_us = note_path(link, flow, &info, now_ns);
-    if (info.tcpi_unacked < SEGMENTS_MIN)
+    if (info.unacked < SEGMENTS_MIN)
         return false;
-    delay_us = info.tcpi_rtt - least_us;
+    delay_us = info.rtt_us - least_us;
     if (delay_us < DELAY_US || delay_us < least_us / 8) {
         link->delayed = 0;
         return false;
