@@ -82,7 +82,7 @@ static uint32_t count_flight(const struct socket_path *info)
 
 static void measure(struct link *link, struct link_flow *flow)
 {
-    struct socket_path info;
+    struct socket_path info = {0};
     uint32_t flight = 0;
 
     if (ask(link, flow, &info))
@@ -238,7 +238,7 @@ void link_remote_adapt(struct link *link, uint64_t now_ns)
 bool link_remote_probe(struct link *link, const struct link_flow *flow,
                        uint64_t now_ns)
 {
-    struct socket_path info;
+    struct socket_path info = {0};
     uint32_t least_us;
     uint32_t delay_us;
 
