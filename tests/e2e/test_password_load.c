@@ -5,7 +5,7 @@
 #include "configured.h"
 #include "passwords.h"
 
-enum { GUESSERS = 100, FILES = 200, COST = 10 };
+enum { GUESSERS = 100, FILES = 200, COST = 8 };
 
 static const char load_conf[] =
     "workers = 1\n"
