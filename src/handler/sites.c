@@ -247,7 +247,9 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     if (!place || !place->handler.begin)
         return;
     prepare(place, &exchange->response);
-    if (place_takes(place, exchange) && !answer_by_rule(place, exchange)) {
+    /* Where a redirect leads is told to nobody without a password. */
+    if (place_takes(place, exchange) &&
+        (place->options->htpasswd || !answer_by_rule(place, exchange))) {
         exchange->has_begun = true;
         exchange->body_max = place->options->body_max;
         place->handler.begin(place->handler.self, exchange, rest);

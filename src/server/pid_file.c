@@ -11,7 +11,12 @@
 
 #include "base/file_broker.h"
 
-enum { TEXT_MAX = 16, TRIES_MAX = 16 };
+enum {
+    TEXT_MAX = 16,
+    TRIES_MAX = 16,
+    /* Whoever may read it may lock it, and so keep a server from starting. */
+    PID_FILE_MODE = 0600
+};
 
 /* The number in it; 0: it is empty; -1: something else. */
 static pid_t read_number(int fd)
@@ -73,7 +78,8 @@ static int lock(int fd, pid_t *holder_out)
 
 static int open_by(const char *path, int flags, enum file_need need)
 {
-    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                  PID_FILE_MODE);
 
     if (fd == -1)
         fd = file_broker_ask(need, path, -errno);
@@ -147,6 +153,7 @@ int pid_file_put(int number_fd, pid_t pid)
     int len = snprintf(text, sizeof(text), "%ld\n", (long)pid);
     ssize_t written = pwrite(number_fd, text, (size_t)len, 0);
 
+    (void)!fchmod(number_fd, PID_FILE_MODE); /* it may have been made else */
     if (written != len)
         return written == -1 ? -errno : -ENOSPC;
     return ftruncate(number_fd, len) == -1 ? -errno : 0;

@@ -57,10 +57,13 @@ static int open_append(const struct safe_path *at,
                                                    : -EACCES;
 }
 
+/* Whoever may read it may lock it, and so keep a server from starting. */
+enum { PID_MODE = 0600 };
+
 static int open_pid(const struct safe_path *at, const struct identity *identity)
 {
     if (!at->exists)
-        return make(at, O_RDWR, 0644, NULL);
+        return make(at, O_RDWR, PID_MODE, NULL);
     return is_plain(at, identity) ? open_existing(at, O_RDWR) : -EACCES;
 }
 

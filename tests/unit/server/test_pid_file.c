@@ -122,6 +122,23 @@ static void a_file_left_behind_is_taken_over(void **state)
     assert_content(our_number());
 }
 
+/* Who may open it may lock it, and would keep the next server from starting. */
+static void nobody_else_may_open_it(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(place_write(&place, "pid", "2147483647\n"), 0);
+    assert_int_equal(chmod(place_path(&place, "pid"), 0644), 0);
+    open_and_write();
+    assert_int_equal(stat(place_path(&place, "pid"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    pid_file_close(&file);
+    open_and_write();
+    assert_int_equal(stat(place_path(&place, "pid"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
 static void what_is_no_pid_file_stays_as_it_is(void **state)
 {
     static const char *const contents[] = {
@@ -301,6 +318,7 @@ int main(void)
         TEST(the_file_holds_our_number_until_the_end),
         TEST(a_second_server_learns_who_is_there),
         TEST(a_file_left_behind_is_taken_over),
+        TEST(nobody_else_may_open_it),
         TEST(what_is_no_pid_file_stays_as_it_is),
         TEST(a_file_that_is_somebody_elses_by_now_stays),
         TEST(where_it_cannot_be_removed_it_is_left_empty),
