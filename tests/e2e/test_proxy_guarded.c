@@ -69,6 +69,7 @@ static struct server *start_guarded(const char *at, const char *option)
                 "        auth-file = off\n"
                 "        cors-origin = \"https://app.example\"\n"
                 "    }\n"
+                "    location /moved { redirect = \"/moved/old /secret\" }\n"
                 "}\n",
                 option, at));
 }
@@ -352,9 +353,31 @@ static void a_client_that_goes_while_it_waits_asked_nobody(void **state)
     assert_false(upstream_hears(upstream, 5 * QUIET_MS));
 }
 
+/* Where it leads may be nobody's business. */
+static void a_redirect_is_told_after_the_password(void **state)
+{
+    static const char *const bodies_of[] = {"", "Content-Length: 1\r\n"};
+    struct upstream *upstream = upstream_open();
+    struct server *server = start_guarded(upstream->at, "");
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct client *client = client_open(server);
+        struct reply *reply;
+
+        client_say(client, "POST /moved/old HTTP/1.1\r\nHost: a\r\n%s\r\n%s",
+                   bodies_of[i], i == 0 ? "" : "x");
+        reply = client_reply(client);
+        expect_status(reply, 401);
+        expect_no_field(reply, "Location");
+        client_close(client);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        e2e_test(a_redirect_is_told_after_the_password),
         origin_test(nothing_gets_through_without_the_password),
         e2e_test(nobody_is_asked_for_whom_is_refused),
         e2e_test(a_body_that_goes_on_behind_a_refusal_goes_nowhere),
