@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 static const char *const level_names[] = {"error", "warning", "notice", "info",
                                           "debug"};
 
@@ -81,9 +83,7 @@ void log_write(enum log_level level, const char *format, ...)
     va_end(args);
     if (n > 0)
         len += strlen(line + len);
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7F)
-            line[i] = '?';
+    utf8_disarm(line, len, false);
     line[len++] = '\n';
     log_put_text(line, len, 0);
 }

@@ -8,6 +8,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "server/control.h"
 
 /* An upgrade takes half a minute at most, and then the new one starts. To stop
@@ -137,6 +138,8 @@ int ctl_run(int count, char **arguments, FILE *out, FILE *errors)
     buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);
     status = ask(fd, arguments[0], &answer);
     close(fd);
+    /* Who answers may be anybody who could make that socket. */
+    utf8_disarm(answer.data, answer.len, true);
     status = status == 0 ? show(buf_bytes(&answer), out, errors)
                          : complain(errors, path, -status);
     buf_fini(&answer);
