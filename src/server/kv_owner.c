@@ -86,17 +86,16 @@ static int become(uid_t uid)
     return status == EX_OK ? identity_assume(&identity) : status;
 }
 
-/* Nobody can move what root makes where only root writes, or where the sticky
- * bit is. */
+/* Nobody can move what root makes where only root writes and leads, or where the
+ * sticky bit is. */
 static int make_as_root(const char *path, const char *name,
-                        const struct stat *above)
+                        const struct stat *above, bool is_safe)
 {
-    bool is_shared = above->st_mode & (S_IWGRP | S_IWOTH) &&
-                     !(above->st_mode & S_ISVTX);
+    bool is_shared = above->st_mode & (S_IWGRP | S_IWOTH);
     struct stat st;
     int err;
 
-    if (is_shared)
+    if (!(above->st_mode & S_ISVTX) && (is_shared || !is_safe))
         return refuse(path);
     if (mkdir(name, FOLDER_MODE) == -1)
         return complain(path, errno);
@@ -104,7 +103,7 @@ static int make_as_root(const char *path, const char *name,
     return err != 0 ? complain(path, err) : EX_OK;
 }
 
-static int become_maker(const char *path, const char **path_out)
+static int become_maker(const char *path, bool is_safe, const char **path_out)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -117,7 +116,7 @@ static int become_maker(const char *path, const char **path_out)
     if (err != 0)
         return complain(path, err);
     if (st.st_uid == 0)
-        return make_as_root(path, name, &st);
+        return make_as_root(path, name, &st, is_safe);
     *path_out = name;
     return become(st.st_uid);
 }
@@ -135,7 +134,7 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
     is_safe = is_safe_way(path); /* from where one still is */
     err = enter(path, 0, &st);
     if (err == ENOENT && makes)
-        return become_maker(path, path_out);
+        return become_maker(path, is_safe, path_out);
     if (err != 0)
         return complain(path, err);
     if (st.st_uid != 0)

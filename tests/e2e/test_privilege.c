@@ -437,6 +437,10 @@ static void roots_own_store_is_not_one_that_others_write_in(void **state)
     assert_int_equal(STORE_COMMAND(NULL, NULL, "export",
                                    at("theirs/way/store")),
                      EX_NOPERM);
+    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
+                                   at("theirs/way/new")),
+                     EX_NOPERM);
+    assert_int_equal(access(at("roots/new"), F_OK), -1);
     assert_int_equal(chmod(at("roots/store"), 0770), 0);
     assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
                      EX_NOPERM);
