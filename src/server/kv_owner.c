@@ -92,7 +92,7 @@ static int make_as_root(const char *path, const char *name,
                         const struct stat *above, bool is_safe)
 {
     bool is_shared = above->st_mode & (S_IWGRP | S_IWOTH);
-    struct stat st;
+    struct stat st = {0};
     int err;
 
     if (!(above->st_mode & S_ISVTX) && (is_shared || !is_safe))
@@ -107,7 +107,7 @@ static int become_maker(const char *path, bool is_safe, const char **path_out)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    struct stat st;
+    struct stat st = {0};
     int err;
 
     if (*name == '\0')
@@ -123,7 +123,7 @@ static int become_maker(const char *path, bool is_safe, const char **path_out)
 
 int kv_owner_become(const char *path, bool makes, const char **path_out)
 {
-    struct stat st;
+    struct stat st = {0};
     bool is_safe;
     int err;
 
