@@ -42,13 +42,15 @@ start_as_process_1()
         ' sh "$root" >"$place/out" 2>&1 &
     unshared=$!
     tries=0
-    until grep -q 'serving /srv/www' "$place/out"; do
+    server=
+    # The kernel may leave a child out while the list of them changes.
+    until grep -q 'serving /srv/www' "$place/out" && [ -n "$server" ]; do
         tries=$((tries + 1))
         [ "$tries" -lt 100 ]
         sleep 0.1
+        server=$(cat "/proc/$unshared/task/$unshared/children")
+        server=${server% }
     done
-    server=$(cat "/proc/$unshared/task/$unshared/children")
-    server=${server% }
 }
 
 # inside COMMAND...: where that server is, as its user.
