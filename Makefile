@@ -40,22 +40,31 @@ CLANG ?= clang
 
 # --- what there is -----------------------------------------------------------
 
-MAIN      := src/server/main.c
-SOURCES   := $(filter-out $(MAIN),$(sort $(wildcard src/*/*.c)))
-HEADERS   := $(sort $(wildcard include/*/*.h src/*/*.h))
-UNIT      := $(sort $(wildcard tests/unit/*/test_*.c))
+MAIN      := src/main.c
+# The program beside it that gets certificates: it alone has libcurl.
+ACME_MAIN := src/acme_main.c
+SOURCES   := $(filter-out $(MAIN),$(sort $(wildcard src/*/*.c src/*/*/*.c)))
+HEADERS   := $(sort $(wildcard include/*/*.h include/*/*/*.h \
+             src/*/*.h src/*/*/*.h))
+UNIT      := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 E2E       := $(sort $(wildcard tests/e2e/test_*.c))
 E2E_HELP  := $(filter-out $(E2E),$(sort $(wildcard tests/e2e/*.c)))
+FIXTURES  := $(filter-out $(UNIT),$(sort $(wildcard tests/unit/*.c \
+             tests/unit/*/*.c tests/unit/*/*/*.c)))
+SUITE     := tests/suite.c tests/suite_main.c tests/json_check.c \
+             tests/make_certificate.c
 FUZZ      := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY    := tests/fuzz/replay.c
-TEST_CODE := $(UNIT) $(E2E) $(E2E_HELP) $(FUZZ) $(REPLAY) \
-             $(sort $(wildcard tests/*/*.h tests/unit/*/*.h))
-C_FILES   := $(SOURCES) $(wildcard $(MAIN)) $(HEADERS) $(TEST_CODE) \
+JSON_CHECK := tests/json_check.c
+TEST_CODE := $(SUITE) $(UNIT) $(FIXTURES) $(E2E) $(E2E_HELP) $(FUZZ) $(REPLAY) \
+             $(sort $(wildcard tests/*.h tests/*/*.h tests/unit/*/*.h \
+             tests/unit/*/*/*.h))
+C_FILES   := $(SOURCES) $(wildcard $(MAIN) $(ACME_MAIN)) $(HEADERS) $(TEST_CODE) \
              $(sort $(wildcard bench/*.[ch] packaging/*.[ch]))
 
 # Parts of the program that are no C: each becomes the numbers of its bytes,
 # for an array to include.
-TEXTS     := $(sort $(wildcard src/handler/status_page/*))
+TEXTS     := $(sort $(wildcard src/handler/status/status_page/*))
 TEXTS_INC := $(TEXTS:src/%=$(BUILD)/text/%.inc)
 
 LARGE := www/downloads/large.bin
@@ -67,11 +76,13 @@ FLAVOURS := debug release asan tsan fuzz cov
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
             -Wmissing-prototypes -Wcast-align -Wwrite-strings -Wundef -Wvla \
             -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
-# Private headers (x_priv.h) lie in src; hence both.
-COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -I$(BUILD)/text \
-            $(WARNINGS)
-LIBS     := -lev -lhttp_parser -lseccomp -llmdb -lcares -lhiredis \
-            -lcrypt -lpthread -lm
+# Private headers (x_priv.h) lie in src; hence both. Those of tests lie beside
+# them.
+COMMON   := -std=c11 -D_GNU_SOURCE -pthread -Iinclude -Isrc -Itests \
+            -I$(BUILD)/text $(WARNINGS)
+LIBS     := -lev -lhttp_parser -lssl -lcrypto -lseccomp -llmdb -lcares -lhiredis \
+            -lnghttp2 -lcrypt -lzstd -lbrotlienc -ldeflate -lz -lpthread -lm
+ACME_LIBS := -lcurl
 
 # The program that is shipped is optimised as a whole: a request passes through
 # small functions of many files. Objects hold machine code, too, for what is
@@ -117,7 +128,8 @@ LIB_$1       := $(BUILD)/$1/libsprintd.a
 UNIT_$1      := $$(UNIT:tests/%.c=$(BUILD)/$1/%)
 E2E_$1       := $$(E2E:tests/%.c=$(BUILD)/$1/%)
 REPLAY_$1    := $$(FUZZ:tests/fuzz/fuzz_%.c=$(BUILD)/$1/replay/%)
-E2E_HELP_$1  := $$(E2E_HELP:%.c=$(BUILD)/$1/obj/%.o)
+FIXTURES_$1  := $$(FIXTURES:%.c=$(BUILD)/$1/obj/%.o)
+HELP_$1      := $(BUILD)/$1/libsuite.a $(BUILD)/$1/libe2e.a
 
 $(BUILD)/$1/obj/%.o: %.c $(BUILD)/$1/flags
 	$$(call say,CC,$$@)
@@ -125,35 +137,55 @@ $(BUILD)/$1/obj/%.o: %.c $(BUILD)/$1/flags
 	$$Q$$(CC_$1) $$(COMMON) $$(CFLAGS_$1) $$(CFLAGS) $$(CPPFLAGS) \
 	    -MMD -MP -c -o $$@ $$<
 
-$(BUILD)/$1/obj/src/handler/status_page.o: $(TEXTS_INC)
+$(BUILD)/$1/obj/src/handler/status/status_page.o: $(TEXTS_INC)
 
 $$(LIB_$1): $$(OBJECTS_$1)
 	$$(call say,AR,$$@)
 	$$Qrm -f $$@ && $$(AR) rcs $$@ $$(OBJECTS_$1)
+
+# What several test programs share; each links what it names, and a main() when
+# it has none.
+$(BUILD)/$1/libsuite.a: $$(SUITE:%.c=$(BUILD)/$1/obj/%.o)
+$(BUILD)/$1/libe2e.a: $$(patsubst %.c,$(BUILD)/$1/obj/%.o,$(SUITE) $(E2E_HELP))
+$$(HELP_$1):
+	$$(call say,AR,$$@)
+	$$Qrm -f $$@ && $$(AR) rcs $$@ $$^
 
 $(BUILD)/$1/sprintd: $(BUILD)/$1/obj/$(MAIN:.c=.o) $$(LIB_$1)
 	$$(call say,LINK,$$@)
 	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(CFLAGS) $$(WHOLE_$1) $$(LDFLAGS_$1) \
 	    $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
 
-$$(UNIT_$1): $(BUILD)/$1/unit/%: $(BUILD)/$1/obj/tests/unit/%.o $$(LIB_$1)
+$(BUILD)/$1/sprintd-acme: $(BUILD)/$1/obj/$(ACME_MAIN:.c=.o) $$(LIB_$1)
+	$$(call say,LINK,$$@)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(CFLAGS) $$(WHOLE_$1) $$(LDFLAGS_$1) \
+	    $$(LDFLAGS) -o $$@ $$^ $$(LIBS) $$(ACME_LIBS)
+
+# The server starts it from its own folder.
+$(BUILD)/$1/sprintd: | $(BUILD)/$1/sprintd-acme
+
+$$(UNIT_$1): $(BUILD)/$1/unit/%: $(BUILD)/$1/obj/tests/unit/%.o \
+    $(BUILD)/$1/libsuite.a $$(LIB_$1) $$(FIXTURES_$1)
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(WITHOUT_$1) $$(LDFLAGS_$1) $$(LDFLAGS) \
-	    -o $$@ $$^ $$(call link_line,tests/unit/$$*.c) -lcmocka $$(LIBS)
+	    -o $$@ $$(call fixtures,$(BUILD)/$1/obj,$$(<:.o=.d)) \
+	    $$(call group,$$(filter-out $$(FIXTURES_$1),$$^)) \
+	    $$(call link_line,tests/unit/$$*.c) -lcmocka $$(LIBS)
 
 $$(E2E_$1): $(BUILD)/$1/e2e/%: $(BUILD)/$1/obj/tests/e2e/%.o \
-    $$(E2E_HELP_$1) $$(LIB_$1)
+    $(BUILD)/$1/libe2e.a $$(LIB_$1)
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
 	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(WITHOUT_$1) $$(LDFLAGS_$1) $$(LDFLAGS) \
-	    -o $$@ $$^ $$(call link_line,tests/e2e/$$*.c) -lcmocka $$(LIBS)
+	    -o $$@ $$(call group,$$^) $$(call link_line,tests/e2e/$$*.c) -lcmocka $$(LIBS)
 
 $$(REPLAY_$1): $(BUILD)/$1/replay/%: $(BUILD)/$1/obj/tests/fuzz/fuzz_%.o \
-    $(BUILD)/$1/obj/$(REPLAY:.c=.o) $$(LIB_$1)
+    $(BUILD)/$1/obj/$(REPLAY:.c=.o) $(BUILD)/$1/obj/$(JSON_CHECK:.c=.o) $$(LIB_$1)
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(WITHOUT_$1) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+	$$Q$$(CC_$1) $$(CFLAGS_$1) $$(WITHOUT_$1) $$(LDFLAGS_$1) $$(LDFLAGS) \
+	    -o $$@ $$^ $$(LIBS)
 
 $(BUILD)/$1/flags: FORCE
 	@mkdir -p $$(@D)
@@ -161,6 +193,16 @@ $(BUILD)/$1/flags: FORCE
 	    '$$(LDFLAGS_$1) $$(LDFLAGS)' > $$@.new
 	@cmp -s $$@.new $$@ && rm $$@.new || mv $$@.new $$@
 endef
+
+# The server calls what a test wraps: neither archive is the last.
+group = -Wl,--start-group $1 -Wl,--end-group
+
+# The fixtures of a unit program: those whose headers it includes, as the
+# compiler has noted in $2. Not an archive: two fixtures may both have a set_up()
+# or play malloc(), and each program has its own.
+fixtures = $$(tr ' ' '\n' < $2 | sed -n 's|^\(tests/unit/.*\)\.h$$|\1|p' | \
+    sort -u | while read -r name; do \
+    [ ! -e $$name.c ] || echo $1/$$name.o; done)
 
 # What a test says on a line `/* link: -Wl,--wrap=accept4 */` of its own.
 link_line = $$(sed -n 's|^/\* link: \(.*\) \*/$$|\1|p' $1)
@@ -170,7 +212,8 @@ $(foreach flavour,$(FLAVOURS),$(eval $(call FLAVOUR_RULES,$(flavour))))
 # A fuzzer is the same target with libFuzzer's driver in the place of ours.
 FUZZERS := $(FUZZ:tests/fuzz/fuzz_%.c=$(BUILD)/fuzz/fuzz_%)
 
-$(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(LIB_fuzz)
+$(FUZZERS): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o \
+    $(BUILD)/fuzz/obj/$(JSON_CHECK:.c=.o) $(LIB_fuzz)
 	$(call say,LINK,$@)
 	$Q$(CLANG) $(CFLAGS_fuzz) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
@@ -192,7 +235,7 @@ $(BUILD)/completion/sprintd.zsh: PAGE := zsh
 
 # What `install` copies.
 .PHONY: installable
-installable: $(BUILD)/release/sprintd $(PAGES)
+installable: $(BUILD)/release/sprintd $(BUILD)/release/sprintd-acme $(PAGES)
 
 $(PAGES): $(MANUAL)
 	$(call say,TEXT,$@)
@@ -276,7 +319,7 @@ deb: deps-deb ## makes the Debian package: build/sprintd_VERSION_*.deb
 
 # --- tests -------------------------------------------------------------------
 
-.PHONY: test unit e2e e2e-strict replay asan tsan cov run-tests run-unit run-e2e
+.PHONY: test unit e2e e2e-strict e2e-tls e2e-upstream-tls replay asan tsan cov run-tests run-unit run-e2e
 .PHONY: package-test fresh-test
 
 # Units run unoptimised, where a debugger sees all; end-to-end tests run what
@@ -289,7 +332,9 @@ E2E_BINS      = $(E2E_$(E2E_FLAVOUR))
 SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
 # What is installed and measured is the release, whatever is tested.
 SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/watchers.sh \
-                tests/e2e/pages.sh tests/e2e/container.sh tests/e2e/lab.sh)
+                tests/e2e/pages.sh tests/e2e/container.sh tests/e2e/lab.sh \
+                tests/e2e/h2spec.sh tests/e2e/h2_clients.sh \
+                tests/e2e/scripts.sh tests/e2e/dictionaries.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)
@@ -305,8 +350,32 @@ unit: deps-test ## runs the unit tests only
 e2e: deps-test ## runs the end-to-end tests only
 	@$(MAKE) run-e2e
 
+cache-tests: $(BUILD)/release/sprintd ## npm's http-cache-tests against the cache; skipped without Node
+	@sh tests/conformance/cache_tests.sh $(BUILD)/release/sprintd || \
+	    [ $$? -eq 77 ]
+
 e2e-strict: deps-test ## the same, of servers under --sandbox strict
 	@SPRINTD_ARGS=--sandbox=strict $(MAKE) run-e2e
+
+# Of those whose clients all speak through tests/e2e/client.c.
+E2E_OVER_TLS := $(addprefix $(BUILD)/release/e2e/test_,bodies cache conditions \
+                changing_files directories encodings methods multipart paths \
+                pipelining ranges sites site_fields timeouts tls \
+                h2 h2_abuse h2_end h2_fields h2_memory h2_order h2_proxy \
+                h2_smuggling h2_timeouts h2_websocket h2_windows)
+
+e2e-tls: deps-test ## end-to-end tests again, of clients that come over TLS
+	@SPRINTD_TLS=1 $(MAKE) run-e2e \
+	    E2E_BINS='$(filter $(E2E_OVER_TLS),$(E2E_release))' SHELL_TESTS=
+
+E2E_BEHIND_TLS := $(addprefix %/test_, \
+                proxy proxy_faults proxy_health proxy_held proxy_log \
+                proxy_names proxy_pages proxy_relay proxy_smuggling \
+                proxy_replies proxy_retries proxy_stream proxy_websocket)
+
+e2e-upstream-tls: deps-test ## end-to-end tests again, of servers behind over TLS
+	@SPRINTD_UPSTREAM_TLS=1 $(MAKE) run-e2e \
+	    E2E_BINS='$(filter $(E2E_BEHIND_TLS),$(E2E_release))' SHELL_TESTS=
 
 asan: deps-test ## all tests under the address and undefined sanitizers
 	@$(MAKE) run-tests FLAVOUR=asan
@@ -339,7 +408,7 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz bench bench-link lab lab-report format lint
+.PHONY: fuzz bench bench-tls bench-link bench-order lab lab-report format lint
 
 S ?= 60
 T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -361,9 +430,23 @@ fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
 bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
+ORDER_FILES := bench/order.c bench/order_candidates.c src/base/heap.c \
+               $(addprefix src/engine/,sched.c client_share.c client_table.c \
+               fair_share.c)
+
+bench-order: ## which order: a simulated link, two minutes (ARGS='SECONDS SEEDS')
+	@mkdir -p $(BUILD)
+	@$(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Ibench \
+	    -o $(BUILD)/order $(ORDER_FILES) -lm
+	@$(BUILD)/order $(ARGS)
+
 bench: deps-bench ## measures against other servers, about three minutes
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/peers.py $(ARGS)
+
+bench-tls: deps-bench ## the same over TLS, and handshakes, six minutes
+	@$(MAKE) all
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/tls.py $(ARGS)
 
 # A wrong name is told before anything is installed.
 lab: ## repeats every experiment, about 45 minutes (EXP=NAME: one)
@@ -380,13 +463,15 @@ format: ## lets clang-format rewrite the C files
 	clang-format -i $(C_FILES)
 
 lint: $(TEXTS_INC)
-lint: deps-lint ## formatting, doors, pages, banned calls, clang-tidy
+lint: deps-lint ## formatting, doors, words, pages, banned calls, clang-tidy
 	@echo '  LINT  format'
 	@found=$$(clang-format --dry-run -Werror $(C_FILES) 2>&1) || { \
 	    echo "$$found" | sed -n 's/^\([^ :]*\):.*should be.*/\1/p' | \
 	    sort -u | sed 's/$$/: not formatted; see make format/'; exit 1; }
 	@echo '  LINT  doors'
 	@python3 tests/lint/doors.py
+	@echo '  LINT  words'
+	@python3 tests/lint/words.py
 	@echo '  LINT  pages'
 	@python3 tests/lint/pages.py
 	@echo '  LINT  banned'

@@ -73,9 +73,21 @@ for set in "$@"; do
         have libcrypt-dev header crypt.h crypt
         have liblmdb-dev header lmdb.h lmdb
         have libhiredis-dev header hiredis/async.h hiredis
+        have libnghttp2-dev header nghttp2/nghttp2.h nghttp2
+        have libssl-dev header openssl/ssl.h ssl
+        have libcurl4-openssl-dev header curl/curl.h curl
+        have libzstd-dev header zstd.h zstd
+        have libbrotli-dev header brotli/encode.h brotlienc
+        have libdeflate-dev header libdeflate.h deflate
+        have zlib1g-dev header zlib.h z
         ;;
     test)
         have libcmocka-dev header cmocka.h cmocka
+        # What is compressed is unpacked by others.
+        have zstd command -v zstd
+        have brotli command -v brotli
+        # An authority that does wrong signs with it.
+        have openssl command -v openssl
         # Without it the tests of a slow link are skipped.
         have iproute2 env PATH="$PATH:/usr/sbin:/sbin" tc -V
         have xz-utils command -v xz
@@ -90,6 +102,13 @@ for set in "$@"; do
         # With it stores are tried that live in Redis, alone and in a cluster.
         like redis-server test -x /usr/bin/redis-server
         like redis-tools test -x /usr/bin/redis-cli
+        # With it certificates are got of an authority.
+        like libfaketime sh -c 'test -e /usr/lib/*/faketime/libfaketime.so.1'
+        like pebble sh -c 'command -v pebble || test -x ~/go/bin/pebble'
+        # With it the databases of browsers are written and read.
+        like libnss3-tools command -v certutil
+        # With these the clients of others speak HTTP/2 with the server.
+        like nghttp2-client command -v h2load
         # With these the laboratory is tried in miniature.
         like wrk command -v wrk
         like httperf command -v httperf
@@ -106,6 +125,7 @@ for set in "$@"; do
         have httperf command -v httperf
         have nginx test -x /usr/sbin/nginx
         have lighttpd test -x /usr/sbin/lighttpd
+        have lighttpd-mod-openssl test -e /usr/lib/lighttpd/mod_openssl.so
         have h2o command -v h2o
         have iproute2 command -v tc
         have gnuplot-nox command -v gnuplot

@@ -150,6 +150,12 @@ inside_booted()
         echo '   there is no control socket: only renamed'
     fi
 
+    say 'the timer of certificates: nothing is due'
+    systemctl start sprintd-acme.timer
+    systemctl start sprintd-acme.service
+    expect success systemctl show -P Result sprintd-acme
+    systemctl stop sprintd-acme.timer
+
     say 'crash: it is started again'
     kill -KILL "$pid"
     until_ is_other_pid "$pid"

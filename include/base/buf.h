@@ -29,19 +29,25 @@ struct buf {
 void buf_init(struct buf *buf, char *storage, size_t size, size_t max);
 void buf_fini(struct buf *buf);
 
-/* Makes room for more bytes behind len; NULL (and failed) when there is none.
- * The caller writes there and adds to len. */
-char *buf_reserve(struct buf *buf, size_t more);
+/* What buf_reserve() does when there is no room. */
+char *buf_grow(struct buf *buf, size_t more);
 
-/* The room is there in the usual case, and this is on the hot path. */
+/* Makes room for more bytes behind len; NULL (and failed) when there is none.
+ * The caller writes there and adds to len. The room is there in the usual case,
+ * and this is on the hot path. */
+static inline char *buf_reserve(struct buf *buf, size_t more)
+{
+    return buf->capacity - buf->len >= more ? buf->data + buf->len
+                                            : buf_grow(buf, more);
+}
+
 static inline void buf_put(struct buf *buf, struct bytes text)
 {
     char *to;
 
     if (text.len == 0)
         return; /* data may be NULL then, here and there */
-    to = buf->capacity - buf->len >= text.len ? buf->data + buf->len
-                                              : buf_reserve(buf, text.len);
+    to = buf_reserve(buf, text.len);
     if (!to)
         return;
     memcpy(to, text.data, text.len);
@@ -66,8 +72,9 @@ static inline struct bytes buf_bytes(const struct buf *buf)
  * bytes that are no UTF-8 become U+FFFD. */
 void buf_put_html(struct buf *buf, struct bytes text);
 
-/* The inside of a JSON string: quotes, backslashes and controls escaped;
- * bytes that are no UTF-8 become U+FFFD, so that the result is valid. */
+/* The inside of a JSON string: quotes, backslashes and all that a terminal might
+ * obey (utf8.h) escaped; bytes that are no UTF-8 become U+FFFD, so that the
+ * result is valid. */
 void buf_put_json(struct buf *buf, struct bytes text);
 
 /* For a log line: bytes outside of visible ASCII and space, quotes and

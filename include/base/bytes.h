@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* The caller must look at the result. */
@@ -38,6 +39,10 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* Less than 0, 0 or more, as a stands before b, is b, or stands behind it: byte by
+ * byte, and a beginning before what it begins. */
+int bytes_order(struct bytes a, struct bytes b);
+
 /* ASCII lower case, whatever the locale says. */
 static inline char byte_lower(char c)
 {
@@ -50,15 +55,17 @@ static inline bool byte_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* A word of which each byte has that value: what looks at eight bytes at once
+ * compares with it. */
+#define BYTE_EIGHTFOLD(value) (UINT64_MAX / 0xFF * (value))
+
+/* Whether len bytes at both are equal but for the case of ASCII letters. */
+bool bytes_are_ieq(const char *a, const char *b, size_t len);
+
 /* Equal but for the case of ASCII letters (RFC 9110 field names, tokens). */
 static inline bool bytes_ieq(struct bytes a, struct bytes b)
 {
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++)
-        if (byte_lower(a.data[i]) != byte_lower(b.data[i]))
-            return false;
-    return true;
+    return a.len == b.len && bytes_are_ieq(a.data, b.data, a.len);
 }
 
 /* Without optional white space (SP, HTAB) at both ends: RFC 9110 5.6.3. */
@@ -73,5 +80,22 @@ static inline struct bytes bytes_trim(struct bytes text)
         text.len--;
     return text;
 }
+
+/* --- Taking a text apart, from its front ----------------------------------- */
+
+/* Whether start stands there; if so, it is taken off. */
+bool bytes_take(struct bytes *text, struct bytes start);
+
+/* The same, whatever the case of ASCII letters. */
+bool bytes_take_ieq(struct bytes *text, struct bytes start);
+
+void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
+
+/* What stands before the next blank, behind those at the front. Empty: there is
+ * nothing more. */
+struct bytes bytes_take_word(struct bytes *text);
+
+/* The line, without its LF or CRLF. The last one needs no end. */
+struct bytes bytes_take_line(struct bytes *text);
 
 #endif

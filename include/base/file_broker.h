@@ -2,7 +2,7 @@
  * file_broker - whom to ask for a file that this process may not open itself.
  *
  * A server gives up rights in two steps, and a few files must still be opened
- * afterwards: see server/root_files.h for the first, and server/broker.h for
+ * afterwards: see confine/root_files.h for the first, and process/broker.h for
  * the second. Those who open files know of neither: they try, and where that
  * is forbidden they ask here.
  *
@@ -19,13 +19,17 @@ enum file_need {
     FILE_APPEND,         /* made when it is not there: a log */
     FILE_PID,            /* to read and write; made as well */
     FILE_NUMBER,         /* that of the server, into its pid file */
+    FILE_PRIVATE,        /* a pid file is there: it gets FILE_PID_MODE */
     FILE_LISTEN,         /* a unix socket is made there, and listens */
     FILE_LISTEN_PRIVATE, /* the same, for its owner alone to connect to */
     FILE_REMOVE
 };
 
+/* Whoever may read a pid file may lock it, and so keep a server from starting. */
+enum { FILE_PID_MODE = 0600 };
+
 struct file_broker {
-    /* A descriptor, 0 of FILE_NUMBER and FILE_REMOVE, or -errno. */
+    /* A descriptor; 0 of FILE_NUMBER, FILE_PRIVATE and FILE_REMOVE; or -errno. */
     int (*open)(void *context, enum file_need need, const char *path);
     void *context;
 };
@@ -33,8 +37,9 @@ struct file_broker {
 /* broker is copied; NULL: there is none. */
 void file_broker_set(const struct file_broker *broker);
 
-/* To be called after doing it oneself has failed with err, a -errno. What the
- * broker answers; err, when there is none or err is not about rights. */
+/* Asks the broker for what this process has tried itself and failed at, with
+ * err, a -errno. Returns what the broker answers; err, when there is no broker
+ * or err is not about rights. */
 MUST_USE int file_broker_ask(enum file_need need, const char *path, int err);
 
 #endif

@@ -47,7 +47,7 @@ struct json_value {
     };
 };
 
-struct json {
+struct json_reader {
     struct json_value *values; /* the first is the whole; private else */
     uint32_t count;
     uint32_t capacity;
@@ -57,12 +57,12 @@ struct json {
 /* Reads text, which must stay as long as the values are used. 0; -EINVAL: it
  * is no JSON; -E2BIG: it is beyond a limit; -ENOMEM. json_fini() may be called
  * in any case. */
-MUST_USE int json_read(struct json *json, struct bytes text);
+MUST_USE int json_read(struct json_reader *json, struct bytes text);
 
 /* The same with fewer values, values_max at most: for what strangers send. */
-MUST_USE int json_read_few(struct json *json, struct bytes text,
+MUST_USE int json_read_few(struct json_reader *json, struct bytes text,
                            uint32_t values_max);
-void json_fini(struct json *json);
+void json_fini(struct json_reader *json);
 
 /* The member of that name; NULL when there is none, or value is NULL or no
  * object: so that calls can be nested. */

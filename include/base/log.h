@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In falling weight; syslog's priorities are 3 more. */
+/* Levels, the gravest first; syslog's priorities are 3 more. */
 enum log_level {
     LOG_LEVEL_ERROR,
     LOG_LEVEL_WARNING,

@@ -15,9 +15,12 @@ size_t utf8_len(const unsigned char *text, size_t len);
 
 bool utf8_is_valid(struct bytes text);
 
-/* Puts '?' in the place of whatever a terminal might take for an order, or show
- * elsewhere than where it stands: controls of both sets, embeddings and
- * overrides of direction, bytes that are no text. */
+/* Whether a terminal might take the character at the head of text, of len bytes,
+ * for an order, or show text elsewhere than where it stands: controls of both
+ * sets, and of direction. */
+bool utf8_is_order(const unsigned char *text, size_t len);
+
+/* Puts '?' in the place of orders and of bytes that are no text. */
 void utf8_disarm(char *text, size_t len, bool keeps_lines);
 
 #endif

@@ -1,7 +1,9 @@
 /*
  * conn - the life of one client connection; the only conductor.
  *
- *               something to send             its turn, or it goes first
+ *   HANDSHAKE, if it comes over TLS
+ *      |
+ *      v        something to send             its turn, or it goes first
  *   READING -------------------------> QUEUED ------------+
  *      ^                                 ^ ^              v
  *      |                     socket takes| |woken       (send)
@@ -16,6 +18,9 @@
  * What is small and comes before all that wait is sent at once, without having
  * been QUEUED. While an answer has more to come but nothing now, the connection
  * is WAITING until its session says that there is more.
+ *
+ * Handshakes cost more than most answers, and go on at the end of a turn only, a
+ * few each, so that a storm of them does not stall what is being sent.
  *
  * What comes and goes over the connection is its session's (protocol.h), which
  * lies at its end. Here it is decided when something is read and sent, how
@@ -35,14 +40,16 @@
 #include <ev.h>
 #include <stdatomic.h>
 
-#include "engine/drain.h"
 #include "engine/link.h"
 #include "engine/protocol.h"
 #include "engine/sched.h"
+#include "engine/unsent_time.h"
+#include "engine/what_if.h"
 #include "handler/address_count.h"
 #include "io/deadline.h"
 
 enum conn_state {
+    CONN_HANDSHAKE, /* TLS is not agreed upon yet */
     CONN_READING,   /* waits for a request, or the rest of one */
     CONN_QUEUED,    /* waits for its turn to send */
     CONN_BLOCKED,   /* waits for the socket to take more */
@@ -60,9 +67,17 @@ struct conn_shared {
     struct address_count *addresses; /* of all workers; NULL: not counted */
     struct sched sched;
     struct link link;
-    struct drain drain;
+    struct what_if what_if;
+    struct unsent_time unsent_time;
     struct deadline_wheel deadlines;
-    struct list waiting; /* connections, by wait_node */
+    struct list waiting; /* connections, by the link of their place */
+    struct list unread;  /* those of which something was read that nobody has
+                            asked for, by their TLS's work */
+    struct list shaking; /* those whose handshake may go on, likewise */
+    struct tls_buffers *tls_buffers; /* NULL: no connection needed them */
+    struct tls_context *tls;         /* for new ones; NULL: there are none */
+    const struct protocol *http2;    /* that clients agree upon by ALPN */
+    bool has_work;                   /* the next turn begins without a wait */
     bool is_held; /* what waits may not send before the link's next tick */
     _Atomic size_t reading_count; /* connections that wait for a request */
     void (*on_closed)(struct conn_shared *shared, struct conn *conn);
@@ -72,24 +87,41 @@ struct conn_shared {
 /* In the order of use: a small request touches the first lines only. */
 struct conn {
     _Alignas(64) ev_io io;
-    struct conn_shared *shared;
     uint8_t state;          /* enum conn_state */
     uint8_t ignored_events; /* since it is QUEUED */
-    bool waits; /* for a request: counted in shared->reading_count */
-    struct sched_item item;
-    struct deadline deadline;
-    uint64_t mark_ms; /* when it became BLOCKED; until when it lingers */
-    struct list link; /* in the set's open or closed ones; or its pool */
-    struct link_flow flow;
+    bool waits;             /* for a request: counted in reading_count */
     uint32_t linger_bytes;  /* that may still be thrown away */
-    uint32_t ticket;        /* of shared->addresses */
-    struct list wait_node;  /* in shared->waiting, while it is WAITING */
+    struct sched_item item; /* its place is in shared->waiting while it is
+                               WAITING */
+    struct deadline deadline;
+    uint64_t mark_ms; /* when it became BLOCKED; until when it lingers, or has
+                         done its handshake */
+    struct list list_node; /* in the set's open or closed ones; or its pool */
+    struct link_flow flow;
+    struct what_if_mark mark;
     struct session session; /* last: its protocol has more behind it */
 };
 
+static inline struct conn_shared *conn_shared_of(const struct conn *conn)
+{
+    return OWNER_OF(conn->session.context, struct conn_shared, context);
+}
+
+/* Of a list of those that come over TLS. */
+static inline struct conn *conn_of_work(struct list *node)
+{
+    return OWNER_OF(node, struct tls_work, list)->owner;
+}
+
 /* Takes a new connection over, whose first request is probably there: state,
  * session and ticket are set, the rest is zero. */
-void conn_start(struct conn *conn, int fd);
+void conn_start(struct conn *conn, int fd, bool is_tls);
+
+/* The same for one that was in shared->shaking: a step of its handshake. */
+void conn_shake(struct conn *conn);
+
+/* Has what was read of those in shared->unread looked at in the next turn. */
+void conn_feed_unread(struct conn_shared *shared);
 
 /* Its turn to send has come: it was taken out of the scheduler. Returns how
  * many bytes went. */

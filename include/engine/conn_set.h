@@ -36,10 +36,10 @@ struct conn_set {
 };
 
 /* Fills in the private part, and of shared all but loop, addresses, and of its
- * context clock, limits, style, handler, log and statistics, which the worker
- * has set. 0 or -ENOMEM. */
+ * context clock, limits, server_defaults, handler, log and statistics, which
+ * the worker has set. 0 or -ENOMEM. */
 MUST_USE int conn_set_init(struct conn_set *set, enum sched_policy policy,
-                           uint64_t starvation_bound,
+                           struct sched_bounds bounds,
                            struct link_shared *link_shared, size_t worker);
 void conn_set_fini(struct conn_set *set);
 

@@ -47,7 +47,7 @@ MUST_USE int fair_share_reserve(struct fair_share *share, size_t count);
 /* A response of so many bytes comes. Returns its virtual finish. */
 uint64_t fair_share_arrive(struct fair_share *share, uint64_t bytes);
 
-/* So many bytes have really been sent. */
+/* Tells that so many bytes have really been sent. */
 void fair_share_advance(struct fair_share *share, uint64_t bytes);
 
 /* What fair_share_arrive() would return, without a simulated arrival. */

@@ -11,17 +11,18 @@
  *   off   nothing is held back.
  *   rate  the link's rate is known: a token bucket at LINK_RATE_PERCENT of
  *         it, LINK_BURST_BYTES deep or, when that is more, as deep as keeps
- *         the link busy for two ticks, counting bytes on the wire.
+ *         the link busy for two ticks, late as they are where others want the
+ *         CPU, too; counting bytes on the wire.
  *   auto  the rate is found out, wherever the link is:
  *         - here: what lies between socket and wire (in the queueing
  *           discipline and the driver, SO_MEMINFO) is kept below a limit that
  *           follows the link, as the kernel's dynamic queue limits do: held
  *           back and found empty, it grows; found more than half full, it
- *           shrinks (link_local.c). Once the rate is known the bucket
- *           takes over, at a pace that stays just below it (link_pace.c);
+ *           shrinks (link_queue_limit.c). Once the rate is known the bucket
+ *           takes over, at a pace that stays just below it (link_pacer.c);
  *         - further away, where only acknowledgements tell: what is not yet
  *           acknowledged is kept within a window that leaves a short queue
- *           standing at the narrowest place (link_remote.c).
+ *           standing at the narrowest place (link_delay_window.c).
  *         A link that is always found empty is fast: nothing is held back or
  *         measured any more, until a probe finds a queue again. To clients on
  *         this machine there is no link.
@@ -48,6 +49,7 @@
 #include "base/address.h"
 #include "base/bytes.h"
 #include "base/list.h"
+#include "engine/client_share.h"
 
 enum {
     LINK_RATE_PERCENT = 97,
@@ -56,6 +58,8 @@ enum {
     LINK_SEGMENT_BYTES = 1448,
     LINK_OPEN_PACKETS = 4,    /* that a connection costs beside its data */
     LINK_TICK_NS = 500000,    /* how soon the held are looked at again */
+    LINK_LATE_NS = 8000000,   /* that a tick is reckoned to be late at most */
+    LINK_TURN_NS = 100000,    /* of the link, for each in turns */
     LINK_LIMIT_MIN = 4096,    /* of bytes in the local queue */
     LINK_LIMIT_PACED = 32768, /* at least, while the pace is known */
     LINK_LIMIT_START = 65536,
@@ -77,29 +81,33 @@ struct link_line {
     _Atomic uint64_t flight;              /* bytes not acknowledged */
     _Atomic uint64_t standing;            /* of these, in a remote queue */
     _Atomic uint64_t looked_ns;           /* when it looked at these two */
-    _Atomic uint64_t handed;              /* bytes on the wire since ever */
+    _Atomic uint64_t handed;              /* bytes on the wire since ever,
+                                             without what sockets keep */
     _Atomic uint64_t waiting_rank;        /* of its next; UINT64_MAX: none */
+    _Atomic uint64_t sent;                /* bytes of responses since ever */
+    _Atomic uint64_t clients;             /* that wait */
+    _Atomic uint64_t only_client;         /* that one, if it is one */
 };
 
 struct link_shared {
     /* Moved now and then. */
-    _Alignas(64) _Atomic uint64_t pace; /* bytes a second on the wire that may
+    _Alignas(64) _Atomic uint64_t pacer; /* bytes a second on the wire that may
                                            leave; 0: not known yet */
-    _Atomic uint64_t rate;              /* that was seen to leave */
-    _Atomic uint64_t rises;             /* of the pace, in a row */
-    _Atomic uint64_t paced;             /* 1: it holds something back */
-    _Atomic uint64_t left;              /* bytes, when it was judged last */
-    _Atomic uint64_t since_ns;          /* that was then */
-    _Atomic uint64_t judged_ns;         /* when it was looked at */
-    _Atomic uint64_t least;             /* seen in the queue since */
-    _Atomic uint64_t limit;             /* of the local queue */
-    _Atomic uint64_t limit_ns;          /* when it was moved */
-    _Atomic uint64_t base;              /* of the window, see link_remote.c;
+    _Atomic uint64_t rate;               /* that leaves while it is busy */
+    _Atomic uint64_t rises;              /* of the pace, in a row */
+    _Atomic uint64_t paced;              /* 1: it holds something back */
+    _Atomic uint64_t left;               /* bytes, when it was judged last */
+    _Atomic uint64_t since_ns;           /* that was then */
+    _Atomic uint64_t judged_ns;          /* when it was looked at */
+    _Atomic uint64_t least;              /* seen in the queue since */
+    _Atomic uint64_t limit;              /* of the local queue */
+    _Atomic uint64_t limit_ns;           /* when it was moved */
+    _Atomic uint64_t base;        /* of the window, see link_delay_window.c;
                                            0: there is none */
-    _Atomic uint64_t base_ns;           /* when it was moved */
-    _Atomic uint64_t windowed;          /* 1: it is in the way */
-    _Atomic uint64_t windowed_ns;       /* when it was last found to be */
-    _Atomic uint64_t long_ns;           /* since when its queue is much too
+    _Atomic uint64_t base_ns;     /* when it was moved */
+    _Atomic uint64_t windowed;    /* 1: it is in the way */
+    _Atomic uint64_t windowed_ns; /* when it was last found to be */
+    _Atomic uint64_t long_ns;     /* since when its queue is much too
                                            long, or was found to be so for a
                                            while; 0: it is not */
     size_t worker_count;
@@ -119,13 +127,14 @@ void link_shared_fini(struct link_shared *shared);
 /* Inside each connection: what of it is in the kernel. */
 struct link_flow {
     struct list link;
-    int fd;
+    unsigned fd : 30;
+    unsigned is_bounded : 1; /* its unsent bytes are (LINK_UNSENT_MAX) */
+    unsigned is_fresh : 1;   /* it was handed something lately */
     uint32_t path;   /* whose client it is: a hash of the address; 0: one of
                         this machine */
     uint32_t queued; /* bytes in the local queue, as last known */
     uint32_t flight; /* not acknowledged, as last known */
     uint64_t key;    /* in the scheduler's order; 0: all handed over */
-    bool is_bounded; /* its unsent bytes are (LINK_UNSENT_MAX) */
 };
 
 struct link_counters {
@@ -147,15 +156,18 @@ struct link {
     struct link_line *line;
     struct link_counters counters;
     uint64_t base; /* where keys begin; the owner keeps it up to date */
-    bool is_local; /* the local queue is kept short */
-    /* private */
+    /* private, but for is_local */
     struct list flows;
-    uint64_t queued;      /* of all flows */
-    uint64_t flight;      /* of all flows */
-    uint64_t standing;    /* of flight, what is thought to stand in a queue */
-    uint64_t seen_ns;     /* when they were last looked at */
-    uint64_t looked_ns;   /* the same, by their acknowledgements */
-    uint64_t handed;      /* bytes on the wire since the start */
+    uint64_t queued;    /* of all flows */
+    uint64_t flight;    /* of all flows */
+    uint64_t standing;  /* of flight, what is thought to stand in a queue */
+    uint64_t seen_ns;   /* when they were last looked at */
+    uint64_t looked_ns; /* the same, by their acknowledgements */
+    uint64_t handed;    /* bytes on the wire since the start, */
+    uint64_t unsent;    /* and of these in sockets, when that was counted */
+    uint64_t counted_ns;
+    uint64_t due_ns;      /* the next tick; 0: none */
+    uint64_t late_ns;     /* that ticks have been lately */
     uint64_t unprobed;    /* bytes sent since the last probe */
     uint64_t probe_bytes; /* that are sent until the next */
     uint64_t probe_bytes_max;
@@ -164,6 +176,7 @@ struct link {
     int64_t trip_us;   /* a round trip, on average */
     uint32_t delay_us; /* of the last flow that was found delayed */
     uint32_t delayed;  /* in a row, much alike */
+    bool is_local;     /* the local queue is kept short */
     bool was_found;    /* a local queue, since it is kept short */
     bool was_held;     /* since the last tick, by the limit */
     bool was_paced;    /* the same, by the bucket */
@@ -180,24 +193,91 @@ void link_fini(struct link *link);
 void link_open(struct link *link, struct link_flow *flow, int fd,
                const struct address *peer);
 
+static inline uint64_t link_load(const _Atomic uint64_t *number)
+{
+    return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+/* Whether a window is up. */
+static inline bool link_is_windowed(const struct link *link)
+{
+    return link_load(&link->shared->base) > 0;
+}
+
+/* Whether it is looked at how much of what was handed over is on its way. */
+static inline bool link_tracks(const struct link *link)
+{
+    return link->is_local || link_is_windowed(link);
+}
+
+/* Whether bytes of flow may have to wait. */
+static inline bool link_holds_back(const struct link *link,
+                                   const struct link_flow *flow)
+{
+    return link->shared->mode == LINK_RATE ||
+           (link->shared->mode == LINK_AUTO && flow->path != 0 &&
+            link_tracks(link));
+}
+
+/* Whether link_allow() would have nothing to do, whatever the key. */
+static inline bool link_lets_all(const struct link *link,
+                                 const struct link_flow *flow)
+{
+    return !flow->is_bounded && !link_holds_back(link, flow);
+}
+
 /* How many bytes flow may hand over now: want, fewer, or 0: it is to wait and
  * be asked about again at the next tick. key is its place in the order. */
 uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want);
 
-/* Notes that flow handed bytes over, and has left what key says (0: all
- * gone). now_ms is the turn's. */
+/* What each sends when they go in turns: quantum, or less where bytes are held
+ * back, so that who comes does not wait for a large quantum of each. */
+uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
+                      uint64_t quantum);
+
+/* Whether link_handed() has to be told of flow. */
+static inline bool link_counts(const struct link *link,
+                               const struct link_flow *flow)
+{
+    return link->shared->mode == LINK_RATE ||
+           (link->shared->mode == LINK_AUTO && flow->path != 0);
+}
+
+/* Notes that flow handed bytes over, and has left what key says (0: all gone;
+ * it matters while link_tracks()). now_ms is the turn's. */
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms);
 
 /* Its client has received everything, or it is closed. */
 void link_drop(struct link *link, struct link_flow *flow);
 
+/* Something is held, and the next tick is due in LINK_TICK_NS. */
+void link_await(struct link *link);
+
 /* A tick: looks at the queue and adapts the limit. */
 void link_tick(struct link *link);
 
+/* Whether there are other workers, and they care. */
+static inline bool link_has_others(const struct link *link)
+{
+    return link->shared->worker_count > 1 && link->shared->mode != LINK_OFF;
+}
+
 /* Tells the others what waits here (UINT64_MAX: nothing). */
 void link_publish(struct link *link, uint64_t waiting_key);
+
+/* The same of the clients that wait here, and of the bytes of responses that
+ * were sent since ever. */
+void link_tell_clients(struct link *link, const struct client_share *clients,
+                       uint64_t sent);
+
+/* Has clients hear what the others have told of theirs: shares are of the link,
+ * and of what all send. Who waits here alone, and there alone, is one. */
+void link_hear_clients(const struct link *link, struct client_share *clients);
+
+/* Bytes of responses that the others have told of. */
+uint64_t link_sent_elsewhere(const struct link *link);
 
 /* How it is now, as far as this worker knows. */
 struct link_state {

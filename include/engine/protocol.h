@@ -38,6 +38,7 @@
 #include "base/address.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "engine/sched.h"
 #include "engine/sender.h"
 #include "handler/handler.h"
 #include "io/transport.h"
@@ -61,12 +62,14 @@ struct conn_limits {
     uint32_t requests_max;  /* per connection; 0: any number */
     uint64_t keepalive_ms;
     uint64_t header_ms;     /* for a whole head */
-    uint64_t body_ms;       /* for a whole body that is drained */
+    uint64_t body_ms;       /* for a whole body */
     uint64_t send_ms;       /* without progress while the socket is full */
     uint64_t send_rate_min; /* bytes a second, beyond send_ms; 0: any */
     uint64_t quantum;       /* bytes sent before others get their turn */
+    bool prior_knowledge;   /* HTTP/2 in clear text, for who begins with it */
 };
 
+struct input;
 struct session;
 
 /* Word from a session up to its connection, at any time. */
@@ -81,13 +84,25 @@ struct session_hooks {
      * has as many as it may. */
     bool (*on_introduced)(struct session *session,
                           const struct address *client);
+    /* It has something to send though nobody asked it, or its candidate is
+     * another one now. */
+    void (*on_ready)(struct session *session);
+    /* One of its many answers, of so many bytes, begins to wait: place is its
+     * own in the order of the scheduler. */
+    void (*on_arrive)(struct session *session, struct sched_item *place,
+                      uint64_t bytes, bool is_stream);
+    /* What the order goes by, as sched_key(). */
+    uint64_t (*key_of)(const struct session *session,
+                       const struct sched_item *place, uint64_t bytes);
 };
+
+struct h2_context;
 
 /* What the sessions of one worker share. */
 struct session_context {
     const struct now *now;
     struct conn_limits limits;
-    struct response_style style;
+    struct server_defaults defaults;
     struct handler handler; /* answers everything; may change between turns */
     struct access_log_buffer *access_log;
     struct stats *stats; /* the worker's */
@@ -96,6 +111,7 @@ struct session_context {
     struct pool inputs;
     struct pool exchanges;
     struct field *fields;      /* for the head that is parsed */
+    struct h2_context *h2;     /* what sessions of HTTP/2 share */
     bool is_draining;          /* nobody outlives the next answer */
     struct log_limit refusals; /* told of on standard error */
 };
@@ -120,14 +136,17 @@ struct session {
     uint8_t why;        /* enum conn_end: of SESSION_CLOSES */
     bool awaits_proxy;  /* a proxy says first for whom it connects */
     bool is_introduced; /* it has: peer is whom it named */
+    bool overlaps;      /* requests come while answers are still sent */
     uint32_t requests;
     uint32_t finished;   /* of these, those that are done with */
-    uint32_t position;   /* in the scheduler, as its candidate came; */
-    uint32_t waiting;    /* so many waited then, itself included: when timed */
+    uint16_t position;   /* in the scheduler, as its candidate came; */
+    uint16_t waiting;    /* so many waited then, itself included: when timed,
+                            as far as that goes */
+    uint32_t ticket;     /* of its peer, where connections are counted */
     uint64_t number;     /* of all connections of the server */
     uint64_t since_ms;   /* it waits for a request, without a byte more; 0: it
                             does not */
-    uint64_t blocked_ms; /* for what is being sent, before the last time */
+    uint32_t blocked_ms; /* for what is being sent, before the last time */
     struct address peer; /* or for whom it asks, by the PROXY protocol */
 };
 
@@ -147,6 +166,11 @@ struct candidate {
     uint64_t bytes; /* left of it; of a stream of unknown length those that it
                        has had since it waited last */
     bool is_stream;
+    bool has_others; /* more wait behind it, and leave with it where nothing is
+                        held back */
+    uint32_t beside; /* bytes that leave with it: what is around it */
+    const struct sched_item *place; /* of one answer among many, see on_arrive;
+                                       NULL: the connection's own */
 };
 
 /* For what a limit is asked. */
@@ -154,13 +178,19 @@ enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
     size_t session_bytes; /* of its struct, which begins with a session */
+    uint64_t crumb_bytes; /* what is left of a budget, and is no more than this,
+                             waits for the next */
     /* The rest of its struct; session is there. */
     void (*open)(struct session *session);
     /* Reads once. GOES_ON, READS when nothing had come, CLOSES; beside an
      * answer STAYS. */
     enum session_step (*receive)(struct session *session);
-    /* Makes exchanges of what has come, and has them answered. All but STAYS
-     * and GOES_ON. */
+    /* It goes on as this protocol behind another, which has read something
+     * already: input, of the context's pool, is its own now. NULL: no protocol
+     * hands over to it. */
+    void (*inherit)(struct session *session, struct input *input);
+    /* Makes exchanges of what has come, and has them answered. All but STAYS;
+     * GOES_ON as another protocol. */
     enum session_step (*advance)(struct session *session);
     /* After SENDS, until nothing is left. */
     struct candidate (*candidate)(const struct session *session);

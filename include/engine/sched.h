@@ -59,7 +59,7 @@
 #ifndef ENGINE_SCHED_H
 #define ENGINE_SCHED_H
 
-#include "engine/fair_share.h"
+#include "engine/client_share.h"
 
 enum sched_policy {
     SCHED_POLICY_SRPT,
@@ -75,27 +75,39 @@ struct sched {
     uint64_t clock;         /* counts arrivals and turns */
     uint64_t bytes_arrived; /* A */
     uint64_t bytes_waiting; /* of those that wait; streams count nothing */
+    uint64_t bytes_sent;    /* since ever */
     struct fair_share share;
+    struct client_share clients; /* of srpt */
 };
 
 struct sched_item {
     struct heap_node node; /* private */
     bool is_stream;        /* private: of unknown length */
+    bool is_due;           /* private: it was taken for its client's share */
     uint64_t arrival;      /* private: its number */
     uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
     uint64_t bytes;        /* private: while it waits, of bytes_waiting */
+    struct client_place place; /* private */
+    uint64_t excess;           /* private: in its key */
 };
 
-void sched_init(struct sched *sched, enum sched_policy policy, uint64_t bound);
+/* What keeps responses from starving under srpt. */
+struct sched_bounds {
+    uint64_t bytes;  /* K; 0: none */
+    uint64_t factor; /* of client_share.h; 0: none */
+};
+
+void sched_init(struct sched *sched, enum sched_policy policy,
+                struct sched_bounds bounds);
 void sched_fini(struct sched *sched);
 
 /* Makes room for items in all, so that sched_put() cannot fail. 0, -ENOMEM. */
 MUST_USE int sched_reserve(struct sched *sched, size_t items);
 
 /* A new response of so many bytes begins to wait; of a stream, so many as it
- * has to begin with. */
-void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t bytes,
-                  bool is_stream);
+ * has to begin with. client: from client_share_name(). */
+void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
+                  uint64_t bytes, bool is_stream);
 
 /* Whether item, which has arrived and is not queued, would be the very next:
  * then it may send at once and spare itself the queue. bytes as for
@@ -103,8 +115,9 @@ void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t bytes,
 bool sched_goes_first(const struct sched *sched, const struct sched_item *item,
                       uint64_t bytes);
 
-/* What the order goes by, smallest first. Of fair, which orders by turns
- * alone, always UINT64_MAX. bytes as for sched_put(). */
+/* What the order goes by, smallest first; 0 of what was taken because it is due.
+ * Of fair, which orders by turns alone, always UINT64_MAX. bytes as for
+ * sched_put(). */
 uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
                    uint64_t bytes);
 
@@ -112,17 +125,34 @@ uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
  * stream, sent so far. */
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes);
 
+/* Whether sched_take() would find something, or has something to settle. */
+static inline bool sched_has_work(const struct sched *sched)
+{
+    return sched->heap.count > 0 || sched->clients.taken;
+}
+
 /* Takes out the item that sends next; NULL when none waits. */
 struct sched_item *sched_take(struct sched *sched);
 
 /* Takes out an item that gives up; nothing happens when it is not queued. */
 void sched_drop(struct sched *sched, struct sched_item *item);
 
-/* So many bytes were sent, of whichever responses. */
-static inline void sched_sent(struct sched *sched, uint64_t bytes)
+/* Tells that so many bytes will not be sent any more. */
+static inline void sched_forget(struct sched *sched, uint64_t bytes)
 {
     if (sched->policy == SCHED_POLICY_FSP)
         fair_share_advance(&sched->share, bytes);
+}
+
+/* So many bytes of item were sent. */
+static inline void sched_sent(struct sched *sched, struct sched_item *item,
+                              uint64_t bytes)
+{
+    sched->bytes_sent += bytes;
+    if (client_share_is_used(&sched->clients))
+        client_share_charge(&sched->clients, &item->place, bytes);
+    else
+        sched_forget(sched, bytes);
 }
 
 /* How many of those that wait send before item, which does not wait. */
@@ -144,6 +174,8 @@ static inline uint64_t sched_next_key(const struct sched *sched)
 {
     const struct heap_item *first = heap_first(&sched->heap);
 
+    if (client_share_has_due(&sched->clients))
+        return 0;
     return first ? first->key : UINT64_MAX;
 }
 

@@ -1,11 +1,11 @@
 /*
- * sender - hands one slice of a row of responses to a socket.
+ * sender - hands the next step of a pipeline to a socket.
  *
  * Parts in memory, of as many responses as lie ahead, leave together in one
  * sendmsg(2): the replies to pipelined requests cost one system call. A part
  * of a file goes by sendfile(2), or by pread(2) and send(2); a head before it
  * is held back with MSG_MORE, so that both share segments. What a source
- * has in a pipe goes by splice(2).
+ * has in a pipe goes by splice(2). Over TLS the transport reads files itself.
  *
  * Before the last piece of a file, and after it, the origin is asked whether
  * the file still is what the head announced; if not the response is broken
@@ -22,8 +22,8 @@
 #include "io/transport.h"
 
 enum sender_result {
-    SENDER_DONE,  /* nothing of the row is left */
-    SENDER_SLICE, /* a step was made, more is left */
+    SENDER_DONE,  /* nothing of the pipeline is left */
+    SENDER_MORE,  /* a step was made, more is left */
     SENDER_FULL,  /* the socket takes no more for now */
     SENDER_LATER, /* nothing to send until the first response is woken */
     SENDER_FAILED /* client gone, file changed, or no memory: abort */
@@ -37,9 +37,9 @@ struct sender {
 void sender_init(struct sender *sender, size_t quantum);
 void sender_fini(struct sender *sender);
 
-/* Sends at most budget bytes (at least 1) of the exchanges in the row, in one
+/* Sends at most budget bytes (at least 1) of the exchanges in the pipeline, in one
  * step: all gathered memory, or one piece of a file or pipe. *sent_out says how
- * many went. Exchanges that are done stay in the row; the caller takes them out
+ * many went. Exchanges that are done stay in it; the caller takes them out
  * before the next step. */
 enum sender_result sender_step(struct sender *sender,
                                const struct transport *transport,

@@ -6,7 +6,7 @@
  * them, let the scheduler send, free what was closed.
  *
  * What it serves can be changed while it runs: what has begun ends as it began
- * (handler/sites.h), what begins after that is answered by the new.
+ * (handler/sites/sites.h), what begins after that is answered by the new.
  *
  * Thread: worker_create() to worker_join() the main thread's; worker_give(),
  *         worker_wake(), worker_closed() and worker_reading() the
@@ -17,15 +17,16 @@
 #ifndef ENGINE_WORKER_H
 #define ENGINE_WORKER_H
 
-#include "backend/kv_lmdb.h"
-#include "backend/kv_redis.h"
-#include "backend/upstream_probe.h"
 #include "engine/conn_set.h"
-#include "handler/kv.h"
-#include "handler/proxy.h"
-#include "handler/sites.h"
-#include "handler/status.h"
+#include "handler/cached/cached.h"
+#include "handler/kv/kv.h"
+#include "handler/proxy/proxy.h"
+#include "handler/sites/sites.h"
+#include "handler/status/status.h"
 #include "io/mailbox.h"
+#include "kv/kv_lmdb.h"
+#include "kv/kv_redis.h"
+#include "upstream/upstream_probe.h"
 
 enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };
 
@@ -33,8 +34,10 @@ enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };
 struct worker_proxy {
     const char *const *said_in;
     struct bytes prefix;
-    struct proxy_options options; /* the worker fills in style and pipes */
+    struct proxy_options options; /* the worker fills in defaults and pipes */
     struct upstream_probe_options probe; /* without a path: none */
+    /* Of its cache, if the worker has a store: the rest is filled in there. */
+    struct cached_options cached;
 };
 
 /* What may change while it runs. Clock and mounts are filled in by
@@ -47,16 +50,22 @@ struct worker_service {
     struct status_audience status_audience;  /* borrowed as what sites names */
     struct kv_access kv_access;              /* to all stores; borrowed, too */
     const struct stats_upstreams *upstreams; /* the same, for status */
-    const struct worker_proxy *proxied;      /* the same */
-    size_t proxied_count;                    /* WORKER_PROXIES_MAX at most */
-    const struct cidrs *proxies;             /* trusted; borrowed as well */
-    bool proxies_introduce;                  /* conn_set.h */
+    const struct stats_certificates *certificates; /* the same */
+    const struct worker_proxy *proxied;            /* the same */
+    size_t proxied_count;            /* WORKER_PROXIES_MAX at most */
+    struct tls_trust *proxied_trust; /* of these; borrowed until it is
+                                                prepared; NULL: none needs it */
+    const struct cidrs *proxies;     /* trusted; borrowed as well */
+    bool proxies_introduce;          /* conn_set.h */
+    struct tls_table *tls; /* borrowed until it is prepared; NULL: nothing comes
+                              over TLS */
     struct conn_limits limits; /* connections_max stays as it was at first */
 };
 
 /* A key-value store, of all workers, and where it is. */
 struct worker_store {
     struct bytes prefix;
+    bool codes_values;      /* they are compressed for who likes that */
     struct kv_lmdb *lmdb;   /* either this ... */
     struct kv_redis *redis; /* ... or this; the other is NULL */
 };
@@ -66,14 +75,17 @@ struct worker_options {
     const struct stats_shared *shared_stats; /* for status; borrowed */
     struct history *history;                 /* the same */
     enum sched_policy schedule;
-    uint64_t starvation_bound;         /* of srpt; see sched.h */
+    struct sched_bounds bounds;        /* of srpt */
     struct link_shared *link;          /* borrowed, of all workers */
     size_t number;                     /* of this worker, from 0 */
+    size_t streams_max;                /* compressed at a time */
     size_t pipes_max;                  /* open at a time, for proxies */
     struct address_count *addresses;   /* of all workers; NULL: not counted */
     const struct worker_store *stores; /* borrowed, as long as it lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
-    struct kv_options kv; /* of each; desk, stats, access, prefix, style
+    struct cache_store *cache; /* of what proxies answer, of all workers, for as
+                                  long as it lives; NULL: nothing is kept */
+    struct kv_options kv; /* of each; client, stats, access, prefix, defaults
                              and wake are ours */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */

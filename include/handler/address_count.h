@@ -39,10 +39,6 @@ MUST_USE uint32_t address_count_take(struct address_count *count,
 /* One less. *ticket becomes 0; one that is 0 already is nobody's. */
 void address_count_give(struct address_count *count, uint32_t *ticket);
 
-/* How many it has now. */
-uint32_t address_count_of(struct address_count *count,
-                          const struct address *address);
-
 /* Whether that of the ticket has more than its share; of 0: no. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 

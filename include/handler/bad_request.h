@@ -20,17 +20,17 @@ bool bad_request_wants_problem(const struct request *request);
 /* The same of a head that may not be one, as far as it has come. */
 bool bad_request_wants_problem_in(struct bytes head);
 
-/* In the place of whatever response was to be. A text can be replaced by an
- * error page, as other errors can. */
+/* Puts the answer in the place of whatever response there was to be. A text can
+ * be replaced by an error page, as other errors can. */
 void bad_request_write(struct response *response, enum reason reason,
-                       bool as_problem, const struct response_style *style);
+                       bool as_problem, const struct server_defaults *defaults);
 
 static inline void bad_request_answer(struct exchange *exchange,
                                       enum reason reason,
-                                      const struct response_style *style)
+                                      const struct server_defaults *defaults)
 {
     bad_request_write(&exchange->response, reason,
-                      bad_request_wants_problem(&exchange->request), style);
+                      bad_request_wants_problem(&exchange->request), defaults);
 }
 
 #endif

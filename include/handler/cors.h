@@ -61,7 +61,7 @@ MUST_USE const char *cors_finish(struct cors *cors);
 /* Answers a preflight. False: the request is none. */
 MUST_USE bool cors_answer_preflight(const struct cors *cors,
                                     struct exchange *exchange,
-                                    const struct response_style *style);
+                                    const struct server_defaults *defaults);
 
 /* For every other request, before it is answered: gives the response what its
  * head gets besides. Origin is borrowed from the request. */

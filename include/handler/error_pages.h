@@ -16,7 +16,7 @@
 #ifndef HANDLER_ERROR_PAGES_H
 #define HANDLER_ERROR_PAGES_H
 
-#include "backend/file_cache.h"
+#include "files/file_cache.h"
 #include "http/exchange.h"
 
 enum {
@@ -29,7 +29,8 @@ enum {
 struct error_pages {
     size_t count;
     struct bytes paths[ERROR_PAGES_MAX]; /* clean */
-    /* By status and by class: which of paths, from 1. */
+    /* For each status and each class, which of paths it has, counted from 1; 0:
+     * none. */
     uint8_t of_status[ERROR_PAGE_STATUS_COUNT];
     uint8_t of_class[ERROR_PAGE_STATUS_COUNT / 100];
 };

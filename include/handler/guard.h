@@ -2,9 +2,9 @@
  * guard - lets in those who have a password: HTTP Basic authentication (RFC
  * 7617), whose answer may take a while.
  *
- * What was right a moment ago is right at once. Else the exchange waits as a
- * stream that has nothing yet, not even a head; when the verdict is there, it
- * is answered as if it had just come.
+ * What was right a moment ago is right at once. Else the exchange is
+ * pending, without even a head; when the verdict is there, it is answered as if
+ * it had just come.
  *
  * Thread: one worker's.
  * Owns:   what waits, until its response is done with.
@@ -12,7 +12,7 @@
 #ifndef HANDLER_GUARD_H
 #define HANDLER_GUARD_H
 
-#include "backend/password_desk.h"
+#include "auth/password_client.h"
 #include "http/exchange.h"
 
 /* Answers exchange, now that its password has been judged. */
@@ -21,12 +21,12 @@ typedef void (*guard_fn)(void *context, struct exchange *exchange,
                          enum password_verdict verdict);
 
 struct guard {
-    struct password_desk *desk;
-    const struct response_style *style;
+    struct password_client *client;
+    const struct server_defaults *defaults;
     /* Answers an exchange that has waited for htpasswd: PASSWORD_RIGHT lets it
      * in, all else is for guard_refuse(). */
     guard_fn resume;
-    /* Whatever waits may have got its verdict: its stream is to be asked. */
+    /* Whatever waits may have got its verdict: it is to be looked at. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;

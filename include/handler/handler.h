@@ -1,9 +1,11 @@
 /*
  * handler - the contract: whoever turns a request into an answer.
  *
- * A handler makes exchange->response at once, or gives it a stream whose fill
- * says STREAM_LATER until there is something (http/response.h): then the
- * connection waits without work, and whatever made the wait end wakes it.
+ * A handler makes exchange->response at once, or sets exchange->pending, which
+ * says ANSWER_LATER until there is an answer (http/exchange.h). A body that is
+ * made while it is sent comes from a source, which says PIECE_LATER until there
+ * is more of it (http/body.h). Meanwhile the connection waits without work, and
+ * whatever made the wait end wakes it.
  *
  * A body comes first. Who wants it says so in begin: sets exchange->sink, which
  * has all of it when answer is called. What begin answers (413, 401) is answered

@@ -16,7 +16,7 @@
 #ifndef HANDLER_LISTING_H
 #define HANDLER_LISTING_H
 
-#include "backend/docroot.h"
+#include "files/docroot.h"
 #include "http/request.h"
 #include "http/response.h"
 

@@ -19,11 +19,15 @@ struct redirect_rules;
 
 struct location_options {
     /* What it answers with. */
-    const char *root;    /* what is below it is served by the whole path */
-    bool strip_prefix;   /* or by what is behind the location's */
-    const char *index;   /* of a directory */
-    struct texts proxy;  /* "PREFIX=SERVERS": server/proxy_rule.h */
-    bool status_page;    /* the statistics instead of files */
+    const char *root;   /* what is below it is served by the whole path */
+    bool strip_prefix;  /* or by what is behind the location's */
+    bool status_page;   /* the statistics instead of files */
+    const char *index;  /* of a directory */
+    struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
+    uint64_t cache;     /* whether what a proxy answers is kept */
+    uint64_t cache_default_ms;
+    struct texts cache_bypass; /* "cookie:NAME" and the like */
+    struct texts cache_key;
     const char *respond; /* this text instead of files; NULL: files */
     uint64_t respond_status;
     const char *respond_type;  /* NULL: plain text */
@@ -32,9 +36,10 @@ struct location_options {
     bool follow_symlinks;      /* also those that lead out of the root */
     const char *cache_control; /* field value; NULL: none */
 
-    /* As the configuration says it. */
+    /* Patterns and values as the configuration says them. */
     struct texts cache_control_for;
     struct texts type;
+    struct texts priority;
     struct texts try_list;
     struct texts error_page;
     struct texts redirect;
@@ -47,6 +52,27 @@ struct location_options {
     struct texts cors_expose;
     uint64_t cors_max_age_ms;
     bool cors_credentials;
+    bool https_redirect; /* who comes by http is sent to https */
+
+    /* What is compressed, as the configuration says it. */
+    bool compress_proxied;       /* also what other servers answer */
+    bool compress_private;       /* and what goes to one client alone */
+    struct texts compress;       /* codings, or off; none: all */
+    struct texts compress_types; /* none: what shrinks */
+    uint64_t compress_min;
+    uint64_t compress_max;
+    struct texts dictionary; /* of what clients have: dictionary_rules.h */
+
+    /* Over TLS. They are a site's: all of its locations have them. */
+    struct texts certificate;     /* files */
+    bool certificate_is_managed;  /* the first is: config/managed.h */
+    bool certificate_is_local;    /* some hosts get this machine's own */
+    uint64_t acme;                /* whether it may be */
+    struct texts certificate_key; /* of each; none: in the same files */
+    const char *client_ca;        /* NULL: clients are not asked */
+    uint64_t client_certificate;  /* enum tls_client */
+
+    const char *hsts; /* field value, over https; NULL: none */
 
     /* Who may come, and how often. */
     struct cidrs allow;    /* if there are any, nobody else */
@@ -60,11 +86,15 @@ struct location_options {
     /* Compiled of the above by location_compile(); NULL: nothing said. */
     const struct cache_rules *cache_rules;
     const struct type_rules *type_rules;
+    const struct priority_rules *priority_rules;
     const struct try_files *try_files;
+    const struct compress_rules *compress_rules;
+    const struct dictionary_rules *dictionary_rules;
     const struct head_edits *edits;
     const struct error_pages *error_pages;
     const struct redirect_rules *redirects;
     const struct cors *cors;
+    const struct bytes *hsts_line; /* the field, and CRLF */
 
     /* Opened for it. */
     struct htpasswd *htpasswd;

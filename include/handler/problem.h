@@ -29,8 +29,8 @@ struct problem {
     } members[PROBLEM_MEMBERS_MAX];
 };
 
-/* In the place of whatever response was to be. */
+/* Puts the answer in the place of whatever response there was to be. */
 void problem_answer(struct response *response, const struct problem *problem,
-                    const struct response_style *style);
+                    const struct server_defaults *defaults);
 
 #endif

@@ -32,7 +32,8 @@
 enum {
     REDIRECT_RULES_MAX = 64,
     REDIRECT_TARGET_MAX = 1000,
-    REDIRECT_STATUS_DEFAULT = 308
+    REDIRECT_STATUS_DEFAULT = 308,
+    REDIRECT_PORT_DEFAULT = 443
 };
 
 struct redirect_rules {
@@ -64,6 +65,13 @@ MUST_USE bool redirect_leads(const struct redirect_rules *rules,
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
                               const struct forwarded_trust *trust,
-                              const struct response_style *style);
+                              const struct server_defaults *defaults);
+
+/* Sends a client that has asked by http to the same path and query by https, on
+ * port. False: it has come by that. */
+MUST_USE bool redirect_to_https(struct exchange *exchange, struct bytes clean,
+                                unsigned port,
+                                const struct forwarded_trust *trust,
+                                const struct server_defaults *defaults);
 
 #endif

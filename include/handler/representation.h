@@ -55,7 +55,7 @@ static inline bool representation_is_plain(const struct request *request)
 
 enum representation_answer representation_answer(
     const struct representation *representation, struct exchange *exchange,
-    const struct response_style *style, struct boundary *boundary);
+    const struct server_defaults *defaults, struct boundary *boundary);
 
 /* Adds len bytes of the body from first on to the response. */
 void representation_add_body(const struct representation *representation,

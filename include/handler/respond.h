@@ -16,7 +16,7 @@ struct respond_options {
     unsigned status;
     struct bytes type; /* Content-Type; empty: plain text */
     struct bytes text; /* the body */
-    struct response_style style;
+    struct server_defaults defaults;
 };
 
 /* NULL, or what is wrong with status, type and text, as words to put behind

@@ -2,7 +2,8 @@
  * static_files - answers requests with files below a root.
  *
  * GET and HEAD, with conditions, ranges, precompressed siblings, directory
- * redirects, indexes and listings; OPTIONS; 405 for every other method.
+ * redirects, indexes and listings; OPTIONS; 405 for every other method. What
+ * has a name that begins with a dot is answered 404, unless show_hidden is set.
  *
  * Thread: one per worker and location; no locks.
  * Owns:   nothing but itself: the cache is its site's, and outlives it. What
@@ -12,9 +13,11 @@
 #ifndef HANDLER_STATIC_FILES_H
 #define HANDLER_STATIC_FILES_H
 
-#include "backend/file_cache.h"
+#include "files/file_cache.h"
+#include "handler/encode.h"
 #include "handler/handler.h"
 #include "handler/try_files.h"
+#include "http/forwarded.h"
 
 /*
  * Judges files that are sent in the place of what was asked for: the index of a
@@ -32,12 +35,14 @@ struct file_judge {
 };
 
 struct static_files_options {
-    struct file_cache *cache;           /* borrowed */
-    const struct response_style *style; /* borrowed */
+    struct file_cache *cache;               /* borrowed */
+    const struct server_defaults *defaults; /* borrowed */
     struct file_space space;
     enum send_method send_method;      /* the cache's */
     const struct try_files *try_files; /* borrowed; NULL: the path is all */
     struct file_judge judge;
+    struct encode encode;                /* of listings */
+    const struct forwarded_trust *trust; /* borrowed: who says https */
     bool strips_prefix; /* files go by what is behind the location's path */
     bool autoindex;     /* list directories that have no index.html */
     bool show_hidden;   /* serve names that begin with a dot */

@@ -25,7 +25,7 @@ struct stream_seats {
 };
 
 struct stream_seat {
-    struct list link;
+    struct list list_node;
     uint32_t ticket;
     bool gives_way; /* the stream is to end */
 };

@@ -20,9 +20,9 @@ struct accepted {
     unsigned weight; /* thousandths; 0: not liked, or not named */
 };
 
-/* What the value of one Accept says of type, "type/subtype". The most precise range decides,
- * whatever its parameters besides q; of two the one with the higher weight. A
- * malformed weight counts as 0. */
+/* What the value of one Accept says of type, "type/subtype". The most precise
+ * range decides, whatever its parameters besides q; of two the one with the
+ * higher weight. A malformed weight counts as 0. */
 struct accepted accept_find_in(struct bytes value, struct bytes type);
 
 /* The same of all Accept fields of a request. */

@@ -59,6 +59,7 @@ struct piece {
     enum piece_state state;
     bool joins;      /* the next piece leaves with this one: pull at once */
     bool is_framing; /* it is the protocol's, and no part of the body */
+    bool is_paused;  /* with PIECE_LATER: there is more, but not in this turn */
     struct part part;
     struct bytes trailer; /* with PIECE_END: field lines behind the body */
 };

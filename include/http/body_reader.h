@@ -50,7 +50,8 @@ enum body_event body_reader_next(struct body_reader *reader,
  * UINT64_MAX until the close, 0 of chunks, whose sizes stand between. */
 uint64_t body_reader_plain(const struct body_reader *reader);
 
-/* That many of those went past, not by body_reader_next(). */
+/* Tells that so many bytes of the body went past the reader, not through
+ * body_reader_next(). */
 void body_reader_pass(struct body_reader *reader, uint64_t bytes);
 
 /* The connection has ended: BODY_END if the body has too, else BODY_BAD. */

@@ -10,19 +10,62 @@
 #include "base/bytes.h"
 #include "http/request.h"
 
-/* In rising order of preference when a client likes several the same. */
+/* In rising order of preference among siblings when a client likes several the
+ * same. */
 enum coding {
     CODING_IDENTITY,
     CODING_GZIP,
     CODING_ZSTD,
     CODING_BR,
-    CODING_COUNT
+    CODING_COUNT,
+    /* By a dictionary that the client has (RFC 9842): never chosen among the
+     * others, and no sibling's. */
+    CODING_DCZ = CODING_COUNT
 };
 
 /* Its token in Content-Encoding ("gzip"), and the suffix of a precompressed
- * sibling (".gz"); both empty for CODING_IDENTITY. */
+ * sibling (".gz"); both empty for CODING_IDENTITY, the suffix for CODING_DCZ. */
 struct bytes coding_token(enum coding coding);
 struct bytes coding_suffix(enum coding coding);
+
+/* How much a client likes each coding: thousandths, at most 1000; 0: not at all,
+ * below 0: it has not said. */
+struct coding_taste {
+    int weights[CODING_DCZ + 1];
+};
+
+/* What the client says in Accept-Encoding. False: there is no such field. */
+bool coding_taste_read(struct coding_taste *taste,
+                       const struct request *request);
+
+enum { CODING_MEMO_BYTES = 64 };
+
+/* What was read last: clients of one kind say the same. Begins as all zero; one
+ * thread's. */
+struct coding_memo {
+    size_t len; /* of the field; 0: none has been read */
+    char text[CODING_MEMO_BYTES];
+    struct coding_taste taste;
+};
+
+/* The same as coding_taste_read(), at less cost when it is what was read last. */
+bool coding_taste_recall(struct coding_memo *memo,
+                         const struct request *request,
+                         struct coding_taste *taste);
+
+/* Which of several that a client likes the same it gets: the first. */
+struct coding_order {
+    size_t count;
+    enum coding codings[CODING_COUNT - 1]; /* without CODING_IDENTITY */
+};
+
+/* As coding_choose(), of one that has been read, by an order; what is not in the
+ * order is not available. */
+enum coding coding_pick(const struct coding_taste *taste, unsigned available,
+                        const struct coding_order *order);
+
+/* The order of the enum. */
+extern const struct coding_order coding_order_of_siblings;
 
 /* Chooses among the codings whose bit (1 << coding) is in available the one
  * with the highest weight; at equal weight the most preferred of the enum.

@@ -3,9 +3,9 @@
  * last byte sent.
  *
  * Thread: the worker of its connection.
- * Owns:   the response, the sink and what is pending. The request's views point into the connection's
- *         input buffer, which stays until the exchange is done; peer is the
- *         connection's, or client.
+ * Owns:   the response, the sink and what is pending. The request's views point
+ *         into the connection's input buffer, which stays until the exchange is
+ *         done; peer is the connection's, or client.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -16,6 +16,7 @@
 #include "base/address.h"
 #include "base/list.h"
 #include "http/path.h"
+#include "http/priority.h"
 #include "http/request.h"
 #include "http/response.h"
 
@@ -26,6 +27,8 @@ struct exchange_times {
     uint64_t first_ns; /* the kernel had the first byte of the answer */
     uint64_t last_ns;  /* and the last */
 };
+
+struct tls;
 
 enum answer_state {
     ANSWER_LATER,   /* not before the exchange is woken */
@@ -75,7 +78,7 @@ enum {
 
 /* The server that was asked last, of another's answer; nanoseconds as above. */
 struct exchange_upstream {
-    struct bytes name;  /* borrowed of what keeper keeps; empty: none was */
+    struct bytes name;  /* borrowed of what steward keeps; empty: none was */
     unsigned status;    /* of its reply; 0: there was none */
     uint64_t asked_ns;  /* a connection was looked for */
     uint64_t opened_ns; /* and had; 0: not */
@@ -85,22 +88,28 @@ struct exchange_upstream {
 };
 
 struct exchange {
-    struct list link; /* in its session's pipeline, in order of arrival */
+    struct list list_node; /* in its session's pipeline, in order of arrival */
     const struct address *peer; /* who asks; as far as trusted proxies say */
     const struct address *neighbour; /* who is connected */
     struct address client; /* for whom, when a proxy says so: see peer */
+    struct priority_said priority; /* of the answer, by the place: heeded
+                                      when the answer begins to wait */
     void (*on_wake)(struct exchange *exchange); /* private */
     void *session;                              /* which serves it; private */
+    const struct tls *tls; /* that it comes over (io/tls), for those who know
+                              what that is; NULL: it comes in clear text */
     /* --- from here on zero at first, up to sink */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
-    uint64_t body_bytes; /* of its body, decoded */
+    uint64_t body_bytes; /* of its body, decoded, as far as it has come */
     uint64_t body_max;   /* of a body beside its answer: more is 413; 0: any */
     /* Called last, when the exchange is done with: gives back whatever had to
      * outlive it. NULL: nothing had to. */
     void (*on_done)(void *object);
     void *on_done_object;
     bool has_begun; /* it was let in before its body came */
+    /* Its body is not wanted, and its answer says why: whatever the method. */
+    bool refuses_body;
     /* The PROXY protocol came first: neighbour is whom a proxy has named. */
     bool is_introduced;
     bool wants_id;       /* the log tells it: trace.h */
@@ -109,7 +118,7 @@ struct exchange {
     /* Set with the head of a 101, if response.persists: sink gets whatever the
      * client sends from now on, raw; end is called when that ends. */
     bool is_tunnel;
-    /* Its stream has nothing more, but the client may go on sending. */
+    /* Its source has nothing more, but the client may go on sending. */
     bool is_half_closed;
     struct sink *sink;       /* NULL: bodies are thrown away */
     struct pending *pending; /* NULL: the response is made, or about to be */
@@ -131,6 +140,7 @@ struct exchange_side {
     bool wants_head; /* the response's is kept: response.head_copy */
     void (*on_wake)(struct exchange *exchange);
     void *session;
+    const struct tls *tls;
 };
 
 /* A table for request.many; NULL: no memory. Freed by free(3). */
@@ -143,12 +153,14 @@ size_t exchange_bytes(const struct exchange *exchange);
 static inline void exchange_init(struct exchange *exchange,
                                  const struct exchange_side *side)
 {
-    list_init(&exchange->link);
+    list_init(&exchange->list_node);
     exchange->peer = exchange->neighbour = side->peer;
     exchange->on_wake = side->on_wake;
     exchange->session = side->session;
+    exchange->tls = side->tls;
     memset(&exchange->times, 0,
            offsetof(struct exchange, path) - offsetof(struct exchange, times));
+    exchange->priority = (struct priority_said){.has_urgency = false};
     exchange->is_introduced = side->is_introduced;
     exchange->wants_id = side->wants_id;
     exchange->wants_upstream = side->wants_upstream;
@@ -173,6 +185,19 @@ void exchange_drop_sink(struct exchange *exchange);
 static inline bool exchange_is_done(const struct exchange *exchange)
 {
     return !exchange->pending && response_is_done(&exchange->response);
+}
+
+static inline bool exchange_is_secure(const struct exchange *exchange)
+{
+    return exchange->tls;
+}
+
+/* Whether the kernel moves bytes to the client by itself, out of pipes and of
+ * mapped files. Else they are looked at before, and pages of a mapping that are
+ * lost meanwhile would be a SIGBUS. */
+static inline bool exchange_can_splice(const struct exchange *exchange)
+{
+    return !exchange->tls;
 }
 
 /* Empty: it has none. */

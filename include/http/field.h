@@ -58,6 +58,10 @@ struct field {
 /* Which one a name stands for, in any case. */
 enum field_id field_identify(struct bytes name);
 
+/* The only one of that name, in any case; NULL: there is none, or more than one. */
+const struct field *field_find_only(const struct field *fields, size_t count,
+                                    struct bytes name);
+
 /* Takes the next member off a comma-separated list (RFC 9110 5.6.1), whose
  * data is NULL behind the last; members may be empty. False: none is left. */
 bool field_next_member(struct bytes *list, struct bytes *member_out);

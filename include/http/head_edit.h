@@ -55,6 +55,10 @@ void head_edits_apply(const struct head_edits *edits, struct buf *head,
 /* Drops all lines of that name from a head as above. */
 void head_drop(struct buf *head, size_t from, struct bytes name);
 
+/* The value of the first field of that name in lines as above, from a place on;
+ * its data is NULL when there is none. */
+struct bytes head_find(struct bytes head, size_t from, struct bytes name);
+
 /* Whether text is a token, and whether it may be a field's value: RFC 9110
  * 5.6.2 and 5.5. */
 bool head_is_token(struct bytes text);

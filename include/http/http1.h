@@ -39,12 +39,13 @@ struct http1_progress {
     uint8_t lines;    /* complete lines, the request line among them */
 };
 
-/* Goes on checking the head at data, of which len bytes have come in. Each
- * call for one head passes the same data, or a moved copy, with a len that
- * never falls. On HTTP1_DONE request holds views into data, and *used_out
- * the length of the head with its empty line. On HTTP1_BAD *reason_out says
- * why, and request->line is what there is of the request line. progress is reset on both. What request->many points to is used for
- * the fields of a head with many, and before that set by the caller. */
+/* Goes on checking the head at data, of which len bytes have come in. Each call
+ * for one head passes the same data, or a moved copy, with a len that never
+ * falls. On HTTP1_DONE request holds views into data, and *used_out the length
+ * of the head with its empty line. On HTTP1_BAD *reason_out says why, and
+ * request->line is what there is of the request line. progress is reset on
+ * both. What request->many points to is used for the fields of a head with
+ * many, and before that set by the caller. */
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,

@@ -22,15 +22,15 @@
 struct path {
     struct bytes clean; /* begins with '/'; decoded; no NUL inside */
     bool is_hidden;     /* a segment of clean begins with '.', and is not
-                         * ".well-known" */
+                         * ".well-known": static_files refuses it */
     enum reason fault;  /* of one that is refused */
 };
 
 /* Cleans raw, which begins with '/'. The usual path (nothing to decode, no
  * empty or dotted segment) is found in one pass and path_out->clean borrows
  * raw; otherwise it is written to out, which has room for raw.len bytes and may
- * be where raw is. A final '/' stays (also where "." or ".." ended the path). False: refuse
- * it for path_out->fault. */
+ * be where raw is. A final '/' stays (also where "." or ".." ended the path).
+ * False: refuse it for path_out->fault. */
 MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
 
 /* How some servers read a path else; flags. */

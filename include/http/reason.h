@@ -36,6 +36,8 @@ enum reason {
     REASON_LENGTH_AND_CODING,
     REASON_CODING_UNKNOWN,
     REASON_EXPECTATION,
+    /* Whom its connection was made for. */
+    REASON_MISDIRECTED,
     /* The body. */
     REASON_CHUNK,
     REASON_BODY_TOO_LARGE,

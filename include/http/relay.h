@@ -46,12 +46,15 @@ struct relay {
     struct bytes strip;
     struct bytes replace;
     struct bytes host;      /* the upstream's: what Host says, unless ... */
+    bool is_https;          /* it is asked so */
     bool keeps_host;        /* ... the client's goes on, if it has one */
     struct bytes pseudonym; /* our name in Via, a token */
     struct bytes upgrade;   /* protocol that may be upgraded to, as
                                "websocket"; empty: none */
     const struct forwarded_trust *trust; /* NULL: nobody is */
     bool renames;                        /* places that a reply names */
+    bool tells_client; /* by which certificate it has shown who it is, in fields
+                          that nobody else can send */
     struct bytes request_id;  /* X-Request-Id, in the place of any other, both
                                  ways; empty: as it comes */
     struct bytes traceparent; /* instead of the client's; empty: as it comes */
@@ -60,9 +63,11 @@ struct relay {
 /* What the request itself does not say. */
 struct relay_from {
     const struct address *peer; /* who is connected: not the client it is for */
-    struct bytes scheme;        /* "http" */
+    struct bytes scheme;        /* "http" or "https" */
     bool expects_continue;      /* Expect: 100-continue goes on, if asked */
-    bool has_length;            /* the body lies here whole: length counts */
+    /* As relay.tells_client wants it; empty: it has shown none. */
+    struct bytes client_subject, client_fingerprint;
+    bool has_length; /* the body lies here whole: length counts */
     uint64_t length;
 };
 

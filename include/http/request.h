@@ -33,16 +33,25 @@ enum method {
 
 enum {
     REQUEST_FIELDS_MAX = 100,
-    REQUEST_FIELDS_FEW = 20 /* a browser's, mostly */
+    REQUEST_FIELDS_FEW = 20, /* a browser's, mostly */
+    REQUEST_HTTP2 = 2        /* in the place of a minor version of HTTP/1 */
+};
+
+/* The scheme that a target in absolute form names. */
+enum target_scheme {
+    TARGET_SCHEME_NONE, /* it is in another form */
+    TARGET_SCHEME_HTTP,
+    TARGET_SCHEME_HTTPS
 };
 
 struct request {
     enum method method;
-    unsigned minor;           /* HTTP/1.minor: 0 or 1 */
+    unsigned minor;           /* HTTP/1.minor: 0 or 1; REQUEST_HTTP2 */
     bool keep_alive;          /* the client wants to go on (RFC 9112 9.3) */
     bool is_chunked;          /* body framed by chunks */
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
     bool expects_other;       /* any other expectation: 417 */
+    uint8_t scheme;           /* enum target_scheme */
     uint64_t content_length;  /* 0 when there is none, or when chunked */
     struct bytes line;        /* the request line, for logs */
     struct bytes method_name; /* as sent */

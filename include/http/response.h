@@ -1,7 +1,7 @@
 /*
- * response - an answer: status, field lines, and a body, as a row of parts to be
- * sent in order. Nothing in it is of one version of HTTP: whoever sends it puts
- * around the fields what his protocol says there (http/http1_frame.h).
+ * response - an answer: status, field lines, and a body, as a row of parts to
+ * be sent in order. Nothing in it is of one version of HTTP: whoever sends it
+ * puts around the fields what his protocol says there (http/http1_frame.h).
  *
  *   parts:  [ head | body ]                       memory, one part when both
  *                                                 lie side by side in a cache
@@ -10,8 +10,9 @@
  *           [ head ] then source                  made while it is sent
  *
  * The fields are written into the response's own buffer (response_begin() ...
- * response_add_head()), or borrowed from a cache that wrote them earlier. Memory that may change or go while a part of it is still to
- * be sent must be reported by the owner's reference, or lie in the response.
+ * response_add_head()), or borrowed from a cache that wrote them earlier.
+ * Memory that may change or go while a part of it is still to be sent must be
+ * reported by the owner's reference, or lie in the response.
  *
  * Invariant: bytes_left is the sum over parts not yet sent.
  * Thread:    the worker whose connection it answers.
@@ -28,14 +29,14 @@
 #include "http/reason.h"
 
 enum {
-    RESPONSE_HEAD_INLINE = 752,
+    RESPONSE_HEAD_INLINE = 704,
     /* Around the fields in that buffer, for the protocol. */
     RESPONSE_HEADROOM = 128,
     RESPONSE_TAILROOM = 56,
     RESPONSE_PHRASE_MAX = 72,        /* a longer one is of no use to anybody */
     RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
-    RESPONSE_EXTRA_MAX = 4,
+    RESPONSE_EXTRA_MAX = 5,
     RESPONSE_TIMING_BYTES = 80 /* of a Server-Timing field, see below */
 };
 
@@ -48,6 +49,7 @@ struct origin {
 };
 
 struct response;
+struct encode; /* handler/encode.h */
 
 /* Who gives errors bodies of the operator's own. */
 struct error_source {
@@ -61,7 +63,22 @@ struct error_source {
 enum response_cache {
     RESPONSE_CACHE_UNASKED,
     RESPONSE_CACHE_HIT,
-    RESPONSE_CACHE_MISS
+    RESPONSE_CACHE_MISS,
+    /* Of what is proxied. */
+    RESPONSE_CACHE_STALE,       /* a hit that was too old, and allowed so */
+    RESPONSE_CACHE_REVALIDATED, /* asked about, and still good */
+    RESPONSE_CACHE_BYPASS,      /* it was none of the cache's */
+    RESPONSE_CACHE_USES
+};
+
+/* "hit", for logs; "" for what was not asked. */
+const char *response_cache_name(enum response_cache use);
+
+/* A head that a cache has made, as HTTP/2 says it: whoever sends it so for the
+ * first time puts it there. */
+struct coded_head {
+    char *data; /* from malloc; NULL: not yet */
+    size_t len;
 };
 
 struct response {
@@ -110,13 +127,18 @@ struct response {
     struct buf *head_copy; /* gets the head when that ends; NULL: nobody will
                               look at it later; borrowed */
     const struct error_source *errors; /* of the place; NULL: none; borrowed */
+    const struct encode *encode;       /* likewise, for who passes answers on */
+    /* With is_borrowed; NULL: it is nowhere. */
+    struct coded_head *coded_head;
+    struct bytes trailer; /* field lines behind a body that has_ended; borrowed
+                             of source */
     struct part parts_inline[RESPONSE_PARTS_INLINE];
     struct buf head;
     char head_inline[RESPONSE_HEAD_INLINE];
 };
 
 /* What every answer of a server says alike. */
-struct response_style {
+struct server_defaults {
     bool server_field;  /* Server: sprintd */
     bool server_timing; /* Server-Timing: where time goes */
     const struct now *now;
@@ -129,10 +151,11 @@ void response_fini(struct response *response);
 
 /* Begins an answer, with what each says alike: Server, nosniff. */
 void response_begin(struct response *response, unsigned status,
-                    const struct response_style *style);
+                    const struct server_defaults *defaults);
 
 /* These lines; into any buf. */
-void head_put_style(struct buf *head, const struct response_style *style);
+void head_put_server_defaults(struct buf *head,
+                              const struct server_defaults *defaults);
 void head_field(struct buf *head, struct bytes name, struct bytes value);
 void head_number(struct buf *head, struct bytes name, uint64_t value);
 
@@ -151,7 +174,7 @@ void response_put_extra(struct response *response, struct bytes piece);
 
 /* Whether the head of this answer is like no other, so that one that a cache
  * has made cannot be sent as it is. */
-static inline bool response_is_special(const struct response *response)
+static inline bool response_needs_own_head(const struct response *response)
 {
     return response->is_timed || response->own_edits ||
            response->extra_count > 0 || response->id_line.len > 0 ||
@@ -208,12 +231,13 @@ void response_add_source_of(struct response *response, struct source *source,
  * with CRLF, or empty) in its head. Takes the place of what was there. */
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
-                         const struct response_style *style);
+                         const struct server_defaults *defaults);
 
 /* An answer with a short body, which is copied; else the same. */
 void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
-                         struct bytes text, const struct response_style *style);
+                         struct bytes text,
+                         const struct server_defaults *defaults);
 
 /* Has an answer that is_error get the body that its place has for it. */
 static inline void response_put_error_body(struct response *response)
@@ -226,7 +250,7 @@ static inline void response_put_error_body(struct response *response)
 void response_make_error_text(struct response *response, unsigned status,
                               struct bytes extra_fields, struct bytes type,
                               struct bytes text,
-                              const struct response_style *style);
+                              const struct server_defaults *defaults);
 
 /* Gives an answer that is_error another body, of that type and length, which
  * the caller adds next: the head stays but for what describes the body. None

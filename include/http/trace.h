@@ -7,8 +7,9 @@
  *
  * Of what comes in, an id is believed of trusted proxies only, or anybody
  * could have two requests look like one; a traceparent is believed of all,
- * since whoever traces decides that for itself. Names are made of a secret and
- * a count: nobody foresees them, and no system call is made for one.
+ * since whoever traces decides that for itself. The first half of a name is the
+ * same for all that this struct makes, the second is made of a secret and a
+ * count: nobody foresees it, and no system call is made for one.
  *
  * Thread: one.
  * Owns:   nothing but itself.
@@ -25,6 +26,7 @@ enum { TRACE_ID_LEN = 32, TRACE_PARENT_LEN = 55 };
 struct trace {
     struct siphash_key key;
     uint64_t count;
+    char half[TRACE_ID_LEN / 2]; /* of a name, the first */
 };
 
 /* 0 or -errno. */

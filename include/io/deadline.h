@@ -25,7 +25,7 @@
 enum { DEADLINE_TICK_MS = 128, DEADLINE_SLOTS = 1024 };
 
 struct deadline {
-    struct list link;
+    struct list list_node;
     uint64_t at_ms;   /* when it expires */
     uint64_t slot_ms; /* when its slot comes by; at most at_ms */
 };
@@ -51,7 +51,7 @@ void deadline_wheel_fini(struct deadline_wheel *wheel);
 
 static inline void deadline_init(struct deadline *deadline)
 {
-    list_init(&deadline->link);
+    list_init(&deadline->list_node);
 }
 
 /* Private: puts deadline into the slot for its at_ms. */
@@ -62,7 +62,7 @@ static inline void deadline_set(struct deadline_wheel *wheel,
                                 struct deadline *deadline, uint64_t at_ms)
 {
     deadline->at_ms = at_ms;
-    if (list_is_empty(&deadline->link) || at_ms < deadline->slot_ms)
+    if (list_is_empty(&deadline->list_node) || at_ms < deadline->slot_ms)
         deadline_place(wheel, deadline);
 }
 

@@ -24,11 +24,15 @@ enum { LISTENER_TEXT_MAX = 160 };
 
 struct listener {
     int fd;
-    char text[LISTENER_TEXT_MAX]; /* "http://[::1]:80/" or "unix:/path" */
-    char path[108];               /* of a unix socket; else empty */
-    uint64_t device;              /* of its file, to know it again */
+    /* "http://[::1]:80/", "unix:/path"; "https://[::1]:443/" once that is
+     * marked. */
+    char text[LISTENER_TEXT_MAX];
+    char path[108];  /* of a unix socket; else empty */
+    uint64_t device; /* of its file, to know it again */
     uint64_t inode;
+    unsigned port; /* that is listened on; 0: a unix socket */
     bool is_tcp;
+    bool is_tls; /* what comes in speaks TLS: listener_mark_tls() */
 };
 
 /* Opens a TCP listener. address: numeric IPv4 or IPv6 (without brackets), or
@@ -58,6 +62,9 @@ MUST_USE int listener_adopt(struct listener *listener, int fd, bool owns_file);
 bool listener_is_at(const struct listener *listener, const char *address,
                     unsigned port);
 bool listener_is_at_path(const struct listener *listener, const char *path);
+
+/* Says so, and in its text. Nothing of the socket changes. */
+void listener_mark_tls(struct listener *listener, bool is_tls);
 
 void listener_close(struct listener *listener);
 

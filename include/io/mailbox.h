@@ -25,6 +25,7 @@
 struct mail {
     int fd;
     struct address peer;
+    bool is_tls;     /* what it speaks, by its listener */
     bool makes_room; /* there are as many as there may be: one of them goes */
 };
 

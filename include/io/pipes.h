@@ -36,7 +36,7 @@ struct pipes {
     size_t open_max;
 };
 
-/* At most open_max of them at a time, each of two descriptors. */
+/* Prepares for at most open_max pipes at a time; each has two descriptors. */
 void pipes_init(struct pipes *pipes, size_t open_max);
 void pipes_fini(struct pipes *pipes); /* all have been given back */
 

@@ -84,7 +84,7 @@ MUST_USE int resolver_name_open(struct resolver_name **name_out,
                                 uint16_t port, resolver_fn on_change,
                                 void *context);
 
-/* At any time; nothing is told any more. */
+/* May be called at any time; nothing is told of the name any more. */
 void resolver_name_close(struct resolver_name *name);
 
 enum resolver_state resolver_name_state(const struct resolver_name *name);

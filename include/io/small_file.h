@@ -27,7 +27,13 @@ struct small_file {
  * no file; -EFBIG: it is longer than the limit. */
 MUST_USE int small_file_read(struct small_file *file, const char *path);
 
-/* Of these three, what is wrong, for people; NULL: it is another. */
+/* The same of what is open, and of at most bytes_max; a NUL is put behind the
+ * text. */
+MUST_USE int small_file_read_open(struct small_file *file, int fd,
+                                  size_t bytes_max);
+
+/* What is wrong with the file, for people, when err is -EISDIR, -EINVAL or
+ * -EFBIG; NULL: it is another. */
 const char *small_file_fault(int err);
 
 /* Wipes the text, which may be secret, before it is given back. Zeroed is

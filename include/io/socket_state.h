@@ -30,6 +30,15 @@ MUST_USE bool socket_ask_path(int fd, struct socket_path *path_out);
 /* Bytes between socket and wire, with what the kernel adds; 0: not known. */
 uint32_t socket_count_queued(int fd);
 
+/* Bytes that the socket takes before it is full, roughly; 0: none, or not
+ * known. */
+uint32_t socket_count_room(int fd);
+
+/* Bytes that the socket takes until unsent_max of them wait for their first
+ * leave, by what the other end and congestion let go at once; 0: none, or not
+ * known. */
+uint32_t socket_count_passing(int fd, uint32_t unsent_max);
+
 /* Bytes that have not left yet for the first time. -1: it is no TCP socket. */
 int socket_count_unsent(int fd);
 

@@ -2,8 +2,8 @@
  * access_log - one line per exchange, or also per connection's begin and end,
  * to a file, standard output or syslog.
  *
- *   worker -- log_line --> its log_lane -----+
- *   worker -- log_line --> its log_lane -----+--> log_writer --> log_sink
+ *   worker -- log_line --> its log_ring -----+
+ *   worker -- log_line --> its log_ring -----+--> log_writer --> log_sink
  *
  * A worker formats into memory of its own and hands over what is full or a
  * second old; one thread writes. How lines look is log_format's; that none is
@@ -34,7 +34,7 @@ struct access_log {
 
 struct access_log_buffer {
     const struct log_format *format;
-    struct log_lane *lane;  /* NULL: no log */
+    struct log_ring *ring;  /* NULL: no log */
     struct log_needs needs; /* without a log none */
     const struct now *now;
     struct log_dates dates;
@@ -52,8 +52,8 @@ MUST_USE int access_log_start(struct access_log *log, size_t workers);
 /* Opens it anew under the same name: logrotate has moved the old one. */
 void access_log_reopen(struct access_log *log);
 
-/* A stop has begun; see log_writer_hurry(). */
-void access_log_hurry(struct access_log *log);
+/* A stop has begun; see log_writer_end_soon(). */
+void access_log_end_soon(struct access_log *log);
 
 /* Writes what the buffers, all of them gone, have left. */
 void access_log_close(struct access_log *log);
@@ -70,7 +70,7 @@ void access_log_buffer_fini(struct access_log_buffer *buffer); /* flushes */
 static inline bool access_log_tells(const struct access_log_buffer *buffer,
                                     enum log_event event)
 {
-    return buffer->lane && log_format_tells(buffer->format, event);
+    return buffer->ring && log_format_tells(buffer->format, event);
 }
 
 /* Only what access_log_tells(). */

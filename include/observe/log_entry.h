@@ -17,7 +17,8 @@ enum log_event {
     LOG_EVENT_COUNT
 };
 
-/* Of a server that was asked for the answer; LOG_NONE: it came to no such. */
+/* A server that was asked for the answer; LOG_NONE stands for what it did not
+ * come to. */
 #define LOG_NONE UINT64_MAX
 
 struct log_upstream {
@@ -26,6 +27,20 @@ struct log_upstream {
     uint64_t connect_ns; /* each from when it was asked */
     uint64_t first_ns;
     uint64_t total_ns;
+};
+
+/* Of a connection over TLS. */
+struct log_tls {
+    struct bytes version;
+    struct bytes cipher;
+    struct bytes group;
+    struct bytes sni;     /* the name that the client asked for */
+    struct bytes resumed; /* "true" or "false" */
+    struct bytes client;  /* whom its certificate names; empty: it has none */
+    struct bytes client_fingerprint;
+    /* Where these two may lie. */
+    char client_text[256];
+    char client_fingerprint_text[65];
 };
 
 /* A text that is not there is empty. */
@@ -49,7 +64,9 @@ struct log_entry {
     struct bytes referer;
     struct bytes user_agent;
     struct bytes request_id;
+    struct bytes cache_status;           /* empty: no cache was asked */
     const struct log_upstream *upstream; /* NULL: none was asked */
+    const struct log_tls *tls;           /* NULL: it came in clear text */
     /* The value of a field of the request, or of the response; for formats that
      * name one. */
     struct bytes (*find)(const void *context, bool is_response,

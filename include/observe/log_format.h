@@ -35,6 +35,7 @@ enum {
 enum log_kind {
     LOG_TEXT,          /* at offset in the entry, as the next three are */
     LOG_UPSTREAM_NAME, /* as all of upstream in struct log_upstream */
+    LOG_TLS,           /* at offset in struct log_tls */
     LOG_HEADER,
     LOG_RESPONSE_HEADER,
     LOG_LAST_TEXT = LOG_RESPONSE_HEADER,
@@ -57,7 +58,7 @@ enum log_kind {
 struct log_step {
     const char *literal;
     uint16_t literal_len;
-    uint16_t offset;  /* in struct log_entry, or log_upstream */
+    uint16_t offset;  /* in struct log_entry, log_upstream or log_tls */
     uint8_t kind;     /* enum log_kind */
     uint8_t name_len; /* of a header, ... */
     uint16_t name_at; /* ... from literal on */
@@ -67,7 +68,9 @@ struct log_step {
 struct log_needs {
     bool id;
     bool upstream;
-    bool head; /* of the response, after it was sent */
+    bool tls;
+    bool tls_client; /* tls as well */
+    bool head;       /* of the response, after it was sent */
 };
 
 struct log_template {

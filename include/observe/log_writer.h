@@ -1,7 +1,7 @@
 /*
- * log_writer - the one thread that writes down what the lanes carry to it.
+ * log_writer - the one thread that writes down what the rings carry to it.
  *
- * The blocks of all lanes leave one after the other, each in one piece: no
+ * The blocks of all rings leave one after the other, each in one piece: no
  * line is torn or mixed with another, also when the sink takes half of one
  * and goes on a minute later. A fault is told once, tried again with growing
  * pauses, and its end is told too. What is dropped meanwhile is counted and
@@ -10,14 +10,14 @@
  * Nothing here makes a worker wait but LOG_OVERFLOW_WAIT; and nothing holds
  * up a stop for longer than LOG_END_MS.
  *
- * Thread: create, hurry and destroy the main thread's; reopen and count any;
- *         each lane its worker's.
- * Owns:   the thread, the lanes, and the sink it was given.
+ * Thread: create, end_soon and destroy the main thread's; reopen and count any;
+ *         each ring its worker's.
+ * Owns:   the thread, the rings, and the sink it was given.
  */
 #ifndef OBSERVE_LOG_WRITER_H
 #define OBSERVE_LOG_WRITER_H
 
-#include "observe/log_lane.h"
+#include "observe/log_ring.h"
 #include "observe/log_sink.h"
 
 enum {
@@ -39,19 +39,19 @@ struct log_writer; /* opaque */
  * is borrowed. 0, or -errno: *sink stays the caller's. */
 MUST_USE int log_writer_create(struct log_writer **writer_out,
                                struct log_sink *sink, const char *name,
-                               enum log_overflow overflow, size_t lane_count);
+                               enum log_overflow overflow, size_t ring_count);
 
 /* Writes what has been flushed, ends the thread, says what was lost. Workers
  * must have flushed what they have. NULL is accepted. */
 void log_writer_destroy(struct log_writer *writer);
 
-struct log_lane *log_writer_lane(struct log_writer *writer, size_t number);
+struct log_ring *log_writer_ring(struct log_writer *writer, size_t number);
 
 /* The sink is opened anew, soon. */
 void log_writer_reopen(struct log_writer *writer);
 
 /* A stop has begun: workers wait LOG_END_MS from now at most, in all. */
-void log_writer_hurry(struct log_writer *writer);
+void log_writer_end_soon(struct log_writer *writer);
 
 struct log_counters log_writer_count(const struct log_writer *writer);
 

@@ -23,7 +23,7 @@ enum metrics_format { METRICS_PROMETHEUS, METRICS_OPENMETRICS };
 
 /* How long it can become, for the ceiling of out: 1,024 workers and 256
  * upstreams with no number or name short. */
-enum { METRICS_BYTES_MAX = 4 * 1024 * 1024 };
+enum { METRICS_BYTES_MAX = 6 * 1024 * 1024 };
 
 /* For Content-Type. */
 const char *metrics_media_type(enum metrics_format format);

@@ -2,19 +2,19 @@
  * slowest - the slowest requests of the last one to two minutes, of one
  * worker.
  *
- * There are two generations of SLOWEST_COUNT places: that of the minute under
+ * There are two generations of SLOWEST_COUNT slots: that of the minute under
  * way and that of the minute before. A request enters when it took longer
  * than slowest_threshold_ns(), the least in the full present generation: so
  * the hot path is one comparison, and of n requests alike only about
  * SLOWEST_COUNT * ln(n) enter. Both together hold the slowest SLOWEST_COUNT of
  * all since the earlier one began, exactly.
  *
- * Writing never waits. Each place is a sequence lock: odd while it is
+ * Writing never waits. Each slot is a sequence lock: odd while it is
  * written, and a reader that finds it odd or changed tries again. The contents
  * are atomic words, stored with release and loaded with acquire instead of
  * fences between (Boehm, "Can seqlocks get along with programming language
  * memory models?", MSPC 2012): a reader that gets a word of a later writing
- * also gets its odd number. A reader gives a place up after some tries, so
+ * also gets its odd number. A reader gives a slot up after some tries, so
  * that a writer that lost its processor does not hold it up either.
  *
  * Zeroed memory is empty.
@@ -51,7 +51,7 @@ enum { SLOWEST_WORDS = sizeof(struct slow_request) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct slow_request) % sizeof(uint64_t) == 0,
                "it is copied by words");
 
-struct slowest_place {
+struct slowest_slot {
     _Atomic uint64_t sequence;
     _Atomic uint64_t words[SLOWEST_WORDS];
 };
@@ -62,7 +62,7 @@ struct slowest {
     uint64_t total_ns[SLOWEST_COUNT]; /* of the present generation */
     uint64_t began_ms;
     unsigned present;
-    struct slowest_place places[2][SLOWEST_COUNT];
+    struct slowest_slot slots[2][SLOWEST_COUNT];
 };
 
 /* Only what took longer enters. */

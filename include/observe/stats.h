@@ -9,11 +9,14 @@
  *
  *   worker     stats_note_open()      takes over a connection
  *              stats_note_exchange()  an answer is handed over, or given up
- *              stats_note_drain()     the kernel has no unsent byte any more
+ *              stats_note_unsent()    the kernel has no unsent byte any more
  *              stats_note_overtake()  an answer is sent before one that has
  *                                     waited longer
  *              stats_set_queue()      the scheduler's queue has changed
  *              stats_note_close()     ends a connection
+ *              stats_tls_note()       a handshake is done, or has failed; see
+ *                                     stats_tls.h
+ *              stats_http2_note()     see stats_http2.h
  *              stats_tick()           once a second, and there also
  *              stats_set_cache(), stats_set_link(), stats_set_cpu()
  *   acceptor   stats_note_refused()   turns a connection away
@@ -28,7 +31,7 @@
  *
  *   first byte       request          first byte      last byte     no byte
  *   read             complete         sent            sent          unsent
- *    |----------------|----- wait -----|--- service ---|--- drain ---|
+ *    |----------------|----- wait -----|--- service ---|--- unsent --|
  *    |--------------------- total ---------------------|
  *
  * Thread: see above; struct stats_shared is made and unmade by the main
@@ -44,7 +47,10 @@
 #include "base/now.h"
 #include "observe/histogram.h"
 #include "observe/slowest.h"
+#include "observe/stats_http2.h"
 #include "observe/stats_store.h"
+#include "observe/stats_tls.h"
+#include "observe/stats_what_if.h"
 
 enum {
     STATS_METHODS_MAX = 16,
@@ -123,14 +129,57 @@ struct stats_log {
     struct counter errors;  /* of writing */
 };
 
-/* Of the worker's own cache, as it is now; the first three since the start. */
+/* What compressors beside the workers have done. */
+struct stats_compress {
+    uint64_t made;     /* variants; since the start, as the next six */
+    uint64_t hopeless; /* what did not get smaller */
+    uint64_t failed;
+    uint64_t refused; /* orders beyond the queue */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    uint64_t cpu_ns;
+    uint64_t queued; /* now */
+    uint64_t memory_bytes;
+    uint64_t memory_bytes_max; /* the most there ever were */
+};
+
+/* Of the worker's own cache, as it is now; the first five since the start. */
 struct stats_cache {
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
+    uint64_t coded;       /* answers with what was compressed here */
+    uint64_t saved_bytes; /* by these */
     uint64_t bytes;
     uint64_t entries;
 };
+
+/* Of the cache of what is proxied; the first five, of which each worker has its
+ * own, and what follows bytes on disk, since the start. */
+struct stats_kept {
+    uint64_t hits;
+    uint64_t stale;
+    uint64_t revalidated;
+    uint64_t misses;
+    uint64_t bypassed;
+    uint64_t entries;
+    uint64_t bytes;
+    uint64_t files; /* descriptors */
+    uint64_t evictions;
+    uint64_t written; /* to the disk */
+    uint64_t unwritten;
+    uint64_t damaged;
+};
+
+static inline bool stats_kept_is_used(const struct stats_kept *kept)
+{
+    const uint64_t *numbers = (const uint64_t *)kept; /* nothing else */
+
+    for (size_t i = 0; i < sizeof(*kept) / sizeof(*numbers); i++)
+        if (numbers[i] > 0)
+            return true;
+    return false;
+}
 
 /* Of the worker's link; from held to measured since the start. Of the others,
  * which all workers share, the greatest is reported. */
@@ -145,7 +194,9 @@ struct stats_link {
 };
 
 enum {
+    STATS_COMPRESS_NUMBERS = sizeof(struct stats_compress) / sizeof(uint64_t),
     STATS_CACHE_NUMBERS = sizeof(struct stats_cache) / sizeof(uint64_t),
+    STATS_KEPT_NUMBERS = sizeof(struct stats_kept) / sizeof(uint64_t),
     STATS_LINK_NUMBERS = sizeof(struct stats_link) / sizeof(uint64_t)
 };
 
@@ -163,14 +214,18 @@ struct stats {
     struct counter overtakes;
     struct counter cache[STATS_CACHE_NUMBERS]; /* by struct stats_cache */
     struct counter link[STATS_LINK_NUMBERS];   /* by struct stats_link */
+    struct counter kept[STATS_KEPT_NUMBERS];   /* by struct stats_kept */
     struct stats_log log;
     struct stats_profile profile;
     struct counter statuses[STATS_STATUS_COUNT];
     struct slowest slowest;
     struct stats_times sizes[STATS_SIZE_COUNT];
     struct histogram service;
-    struct histogram drain;
+    struct histogram unsent;
     struct stats_store stores[STATS_STORES_MAX];
+    struct stats_tls tls;
+    struct stats_http2 http2;
+    struct stats_what_if_times what_if;
 };
 
 struct stats_acceptor {
@@ -202,6 +257,9 @@ struct stats_shared {
     struct stats_acceptor acceptor;    /* the acceptor's */
     _Alignas(64) struct stats_log log; /* the main thread's, as are: */
     struct stats_store stores[STATS_STORES_MAX];
+    struct counter kept[STATS_KEPT_NUMBERS];
+    /* The compressor's, by struct stats_compress. */
+    struct counter compress[STATS_COMPRESS_NUMBERS];
     struct stats workers[]; /* each its worker's, by number */
 };
 
@@ -270,10 +328,20 @@ static inline void stats_note_exchange(struct stats *stats,
         stats_note_slow(stats, exchange);
 }
 
-/* From the last byte handed over until the kernel had sent them all. */
-static inline void stats_note_drain(struct stats *stats, uint64_t ns)
+_Static_assert((int)STATS_WHAT_IF_SIZES == (int)STATS_SIZE_COUNT, "the same");
+
+/* A reply of so many bytes in a sample, under an order. */
+static inline void stats_note_what_if(struct stats *stats,
+                                      enum stats_what_if order, uint64_t bytes,
+                                      uint64_t ns)
 {
-    histogram_record(&stats->drain, ns);
+    stats_what_if_note(&stats->what_if, order, stats_size(bytes), ns);
+}
+
+/* From the last byte handed over until the kernel had sent them all. */
+static inline void stats_note_unsent(struct stats *stats, uint64_t ns)
+{
+    histogram_record(&stats->unsent, ns);
 }
 
 /* --- Connections, queue --------------------------------------------------- */
@@ -313,6 +381,12 @@ static inline void stats_note_overtake(struct stats *stats)
 /* --- Now and then --------------------------------------------------------- */
 
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache);
+
+/* One thread at a time. */
+void stats_set_compress(struct counter compress[STATS_COMPRESS_NUMBERS],
+                        const struct stats_compress *numbers);
+void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
+                    const struct stats_kept *numbers);
 void stats_set_link(struct stats *stats, const struct stats_link *link);
 
 /* How much processor time the thread has used of how much that went by, both

@@ -25,17 +25,23 @@ enum stats_part {
     STATS_PART_STATUSES,
     STATS_PART_BYTES,
     STATS_PART_CONNECTIONS,
+    STATS_PART_TLS,
+    STATS_PART_HTTP2,
     STATS_PART_CACHE,
+    STATS_PART_COMPRESS,
+    STATS_PART_KEPT,
     STATS_PART_QUEUE,
     STATS_PART_LINK,
+    STATS_PART_WHAT_IF,
     STATS_PART_LOG,
     STATS_PART_CPU,
     STATS_PART_TIMES,
     /* Of these there are many. */
-    STATS_PART_SIZE,     /* struct stats_by_size */
-    STATS_PART_WORKER,   /* struct stats_worker */
-    STATS_PART_STORE,    /* uint64_t by enum stats_store_number */
-    STATS_PART_UPSTREAM, /* struct stats_upstream */
+    STATS_PART_SIZE,        /* struct stats_by_size */
+    STATS_PART_WORKER,      /* struct stats_worker */
+    STATS_PART_STORE,       /* uint64_t by enum stats_store_number */
+    STATS_PART_UPSTREAM,    /* struct stats_upstream */
+    STATS_PART_CERTIFICATE, /* struct stats_certificate */
     STATS_PART_COUNT,
     STATS_PART_POINT = STATS_PART_COUNT /* struct history_point, an array in the
                                            JSON; no snapshot has it */
@@ -57,7 +63,7 @@ enum stats_unit {
     STATS_UNIT_MS,     /* in the JSON seconds */
     STATS_UNIT_MOMENT, /* nanoseconds since the epoch; in the JSON seconds */
     STATS_UNIT_BOOL,
-    STATS_UNIT_TEXT,  /* a const char * */
+    STATS_UNIT_TEXT,  /* a const char *; a metric has it as a label */
     STATS_UNIT_SHARE, /* a double from 0 to 1; NAN: not known */
     STATS_UNIT_RATE   /* a double; NAN: not known */
 };
@@ -66,7 +72,8 @@ struct stats_row {
     enum stats_part part;
     enum stats_kind kind;
     enum stats_unit unit;
-    bool is_sparse; /* the report and the JSON leave out what is 0 */
+    bool is_sparse; /* the report and the JSON leave out what is 0; of gauges
+                       that are known of some objects only, all views do */
     size_t offset;  /* of its field in the object */
     size_t bytes;
     const char *name;   /* of the JSON's member; NULL: none */
@@ -79,7 +86,7 @@ struct stats_row {
                            else what tells rows of one metric apart, or NULL */
     struct {            /* in `sprintd top` */
         const char *text;
-        unsigned place; /* in the part's line, from 1; 0: it is not there */
+        unsigned position; /* in the part's line, from 1; 0: it is not there */
     } top;
 };
 
@@ -88,9 +95,14 @@ struct stats_row {
 const struct stats_row *stats_row_next(enum stats_part part,
                                        const struct stats_row *row);
 
-/* The field of the object at base; and its value, when it is a number. */
+/* The field of the object at base; and its value, when it is a number, or a
+ * text. */
 const void *stats_row_at(const struct stats_row *row, const void *base);
 uint64_t stats_row_number(const struct stats_row *row, const void *base);
+const char *stats_row_text(const struct stats_row *row, const void *base);
+
+/* Whether a sparse gauge has nothing to say of the object. */
+bool stats_row_is_left_out(const struct stats_row *row, const void *base);
 
 /* --- Objects --------------------------------------------------------------- */
 
@@ -105,10 +117,12 @@ struct stats_object {
     struct stats_label labels[2];            /* which one it is */
     const struct stats_store_options *store; /* NULL: it is none */
     struct stats_upstream upstream;          /* when it is one */
+    struct stats_certificate certificate;    /* the same */
     char number[16];                         /* private */
 };
 
-/* How many there are of a part; of one that there are not many of: 1. */
+/* How many objects a part has, such as workers or stores; 1 for a part that
+ * stands for the whole server. */
 size_t stats_object_count(const struct stats_snapshot *snapshot,
                           enum stats_part part);
 
@@ -147,7 +161,7 @@ extern const struct stats_quantile {
     double share;      /* of what is not above it; -1: it is the mean */
 } stats_quantiles[STATS_QUANTILE_COUNT];
 
-/* In nanoseconds. */
+/* The quantile's value in nanoseconds. */
 uint64_t stats_quantile_of(const struct stats_quantile *quantile,
                            const struct distribution *distribution);
 

@@ -13,6 +13,7 @@
 #define OBSERVE_STATS_SNAPSHOT_H
 
 #include "observe/stats.h"
+#include "observe/stats_certificates.h"
 #include "observe/stats_upstreams.h"
 
 /* Of one worker alone. */
@@ -24,9 +25,9 @@ struct stats_worker {
     uint64_t queue_bytes;
 };
 
-/* Of the time that workers had: idle, and in the phases the rest. They add up
- * to 1, or to idle alone when no samples were taken. Of processor time a
- * phase has phases[i] / (1 - idle). */
+/* Shares of the time that workers had: idle, and each phase of the rest. They
+ * add up to 1, or to idle alone when no samples were taken. The share of
+ * processor time that a phase had is phases[i] / (1 - idle). */
 struct stats_shares {
     double idle;
     double phases[STATS_PHASE_COUNT];
@@ -35,6 +36,8 @@ struct stats_shares {
 struct stats_by_size {
     struct distribution wait;
     struct distribution total;
+    uint64_t what_if_count;
+    uint64_t what_if_ns[STATS_WHAT_IF_COUNT]; /* mean */
 };
 
 struct stats_snapshot {
@@ -58,8 +61,12 @@ struct stats_snapshot {
     uint64_t closed[STATS_CLOSE_COUNT];
     uint64_t refused[STATS_REFUSAL_COUNT];
     uint64_t refused_in_all;
+    struct stats_tls_sums tls;
+    struct stats_http2_sums http2;
 
     struct stats_cache cache;
+    struct stats_compress compress;
+    struct stats_kept kept;
     double hit_ratio; /* of the cache; NAN: it was not asked */
     struct stats_link link;
     uint64_t queue_depth;
@@ -79,8 +86,10 @@ struct stats_snapshot {
     struct distribution wait;
     struct distribution service;
     struct distribution total;
-    struct distribution drain;
+    struct distribution unsent;
     struct stats_by_size sizes[STATS_SIZE_COUNT];
+    struct distribution what_if[STATS_WHAT_IF_COUNT];
+    uint64_t what_if_us[STATS_WHAT_IF_COUNT]; /* mean */
 
     uint64_t stores[STATS_STORES_MAX][STATS_STORE_NUMBERS];
 
@@ -90,11 +99,13 @@ struct stats_snapshot {
     /* Borrowed; read when they are reported. Whoever knows of them says so
      * after each stats_read(); NULL: there are none. */
     const struct stats_upstreams *upstreams;
+    const struct stats_certificates *certificates; /* the same */
 
     struct stats_worker workers[]; /* options.worker_count */
 };
 
-/* With room for the workers of shared; empty. NULL: no memory. */
+/* Makes an empty snapshot with room for the workers of shared. NULL: no memory.
+ */
 MUST_USE struct stats_snapshot *stats_snapshot_create(const struct stats_shared
                                                           *shared);
 void stats_snapshot_destroy(struct stats_snapshot *snapshot);

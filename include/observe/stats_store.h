@@ -3,9 +3,9 @@
  * the questions it asked, and what the store says of itself.
  *
  * How they are told says stats_rows.h. What an engine cannot tell (one on
- * another machine has no map) is not among its figures, and is shown nowhere.
+ * another machine has no map) is not among its numbers, and is shown nowhere.
  *
- * Thread: counters are the worker's whose they are; figures the main thread's,
+ * Thread: counters are the worker's whose they are; numbers the main thread's,
  *         once a second and before it reports.
  * Owns:   nothing.
  */
@@ -58,14 +58,14 @@ enum stats_store_number {
     STATS_STORE_NUMBERS
 };
 
-#define STATS_STORE_FIGURE(number) ((uint32_t)1 << (number))
-#define STATS_STORE_ALL_COUNTED (STATS_STORE_FIGURE(STATS_STORE_COUNTED) - 1)
+#define STATS_STORE_NUMBER(number) ((uint32_t)1 << (number))
+#define STATS_STORE_ALL_COUNTED (STATS_STORE_NUMBER(STATS_STORE_COUNTED) - 1)
 
 /* Which store it is. */
 struct stats_store_options {
     char prefix[STATS_STORE_PREFIX_MAX]; /* "/kv" */
     const char *engine;                  /* "lmdb" or "redis" */
-    uint32_t figures;                    /* that it has, a bit for each */
+    uint32_t numbers;                    /* that it has, a bit for each */
 };
 
 /* One block of each worker, and one of the main thread. */
@@ -90,8 +90,8 @@ static inline void stats_store_set(struct stats_store *store,
 static inline bool stats_store_has(const struct stats_store_options *options,
                                    unsigned number)
 {
-    return (options->figures | STATS_STORE_ALL_COUNTED) &
-           STATS_STORE_FIGURE(number);
+    return (options->numbers | STATS_STORE_ALL_COUNTED) &
+           STATS_STORE_NUMBER(number);
 }
 
 #endif

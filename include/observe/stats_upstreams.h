@@ -40,6 +40,9 @@ struct stats_upstream {
     uint64_t reuses;
     uint64_t bytes_in; /* from it */
     uint64_t bytes_out;
+    uint64_t handshakes; /* of TLS, that were done */
+    uint64_t resumed;    /* of these */
+    uint64_t handshakes_failed;
 };
 
 struct stats_upstreams {

@@ -17,7 +17,7 @@
 
 /* How long it can become, for the ceiling of out: 300 points, 1,024 workers and
  * 256 upstreams with no number or name short. */
-enum { STATUS_JSON_BYTES_MAX = 1024 * 1024 };
+enum { STATUS_JSON_BYTES_MAX = 2 * 1024 * 1024 };
 
 /* All of it. */
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,

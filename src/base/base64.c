@@ -83,3 +83,43 @@ bool base64_decode(struct bytes text, char *out, size_t *len_out)
     }
     return true;
 }
+
+/* --- For URLs ------------------------------------------------------------------ */
+
+void base64_put_url(struct buf *buf, struct bytes data)
+{
+    size_t from = buf->len;
+
+    base64_put(buf, data);
+    if (buf->failed)
+        return;
+    while (buf->len > from && buf->data[buf->len - 1] == '=')
+        buf->len--;
+    for (size_t i = from; i < buf->len; i++)
+        if (buf->data[i] == '+')
+            buf->data[i] = '-';
+        else if (buf->data[i] == '/')
+            buf->data[i] = '_';
+}
+
+bool base64_decode_url(struct bytes text, char *out, size_t *len_out)
+{
+    *len_out = 0;
+    for (size_t at = 0; at < text.len; at += GROUP) {
+        char group[GROUP] = {'=', '=', '=', '='};
+        size_t step = text.len - at < GROUP ? text.len - at : GROUP;
+
+        for (size_t i = 0; i < step; i++) {
+            char c = text.data[at + i];
+
+            if (c == '+' || c == '/' || c == '=')
+                return false;
+            group[i] = c == '-' ? '+' : c == '_' ? '/' : c;
+        }
+        step = decode_group(group, true, out + *len_out);
+        if (step == 0)
+            return false;
+        *len_out += step;
+    }
+    return true;
+}

@@ -25,15 +25,13 @@ void buf_fini(struct buf *buf)
     *buf = (struct buf){0};
 }
 
-char *buf_reserve(struct buf *buf, size_t more)
+char *buf_grow(struct buf *buf, size_t more)
 {
     size_t need = buf->len + more;
     size_t capacity = buf->capacity > CAPACITY_MIN ? buf->capacity
                                                    : CAPACITY_MIN;
     char *data;
 
-    if (more <= buf->capacity - buf->len)
-        return buf->data + buf->len;
     if (buf->failed || more > buf->max - buf->len) {
         buf->failed = true;
         return NULL;
@@ -136,6 +134,18 @@ void buf_put_html(struct buf *buf, struct bytes text)
     }
 }
 
+/* As JSON escapes it; of three bytes at most. */
+static void put_escaped(struct buf *buf, const unsigned char *text, size_t len)
+{
+    /* 0xxxxxxx, 110xxxxx or 1110xxxx */
+    unsigned code = text[0] & 0xFFU >> (len > 1 ? len + 1 : 0);
+
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | (text[i] & 0x3FU);
+    put_hex(buf, "\\u", (unsigned char)(code >> 8));
+    put_hex(buf, "", (unsigned char)code);
+}
+
 void buf_put_json(struct buf *buf, struct bytes text)
 {
     const unsigned char *at = (const unsigned char *)text.data;
@@ -150,8 +160,8 @@ void buf_put_json(struct buf *buf, struct bytes text)
         } else if (*at == '"' || *at == '\\') {
             buf_put_literal(buf, "\\");
             buf_put(buf, (struct bytes){(const char *)at, 1});
-        } else if (*at < 0x20 || *at == 0x7F) {
-            put_hex(buf, "\\u00", *at);
+        } else if (utf8_is_order(at, len)) {
+            put_escaped(buf, at, len);
         } else {
             buf_put(buf, (struct bytes){(const char *)at, len});
         }

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* Of the process, as rights are. */
+/* There is one for the process, as rights are the process's. */
 static struct file_broker current;
 
 void file_broker_set(const struct file_broker *broker)

@@ -10,7 +10,7 @@ struct way {
     uint16_t ends[GLOB_CAPTURES_MAX];
 };
 
-/* All ways that are open at one place of the text, the best first. Of two that
+/* All ways that are open at one position of the text, the best first. Of two that
  * have come to the same step only the better can matter. */
 struct front {
     unsigned count;
@@ -81,10 +81,10 @@ static void put(struct front *front, unsigned at, const struct way *way)
     to->at = (uint8_t)at;
 }
 
-/* The way has come to a step, at a place of the text. At a run it can go on
+/* The way has come to a step, at a position of the text. At a run it can go on
  * behind it, which is better, or stay. What stands behind a run is none. */
 static void arrive(const struct glob *glob, struct front *front, unsigned at,
-                   const struct way *way, size_t place, bool is_new)
+                   const struct way *way, size_t position, bool is_new)
 {
     struct way run;
     unsigned number;
@@ -96,15 +96,15 @@ static void arrive(const struct glob *glob, struct front *front, unsigned at,
     run = *way;
     number = (unsigned)glob->steps[at].byte;
     if (is_new)
-        run.begins[number] = (uint16_t)place;
-    run.ends[number] = (uint16_t)place;
+        run.begins[number] = (uint16_t)position;
+    run.ends[number] = (uint16_t)position;
     put(front, at + 1, &run);
     put(front, at, &run);
 }
 
-/* Takes every way past one byte; place is the one behind it. */
+/* Takes every way past one byte; position is the one behind it. */
 static void advance(const struct glob *glob, const struct front *from,
-                    struct front *to, char c, size_t place)
+                    struct front *to, char c, size_t position)
 {
     to->count = 0;
     memset(to->has, 0, sizeof(to->has));
@@ -117,15 +117,15 @@ static void advance(const struct glob *glob, const struct front *from,
         switch (step->kind) {
         case LITERAL:
             if (c == step->byte)
-                arrive(glob, to, way->at + 1u, way, place, true);
+                arrive(glob, to, way->at + 1u, way, position, true);
             break;
         case ANY_BYTE:
             if (c != '/')
-                arrive(glob, to, way->at + 1u, way, place, true);
+                arrive(glob, to, way->at + 1u, way, position, true);
             break;
         default:
             if (c != '/' || step->kind == DEEP_RUN)
-                arrive(glob, to, way->at, way, place, false);
+                arrive(glob, to, way->at, way, position, false);
         }
     }
 }

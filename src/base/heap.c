@@ -59,6 +59,8 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
+/* By doubling, and without touching what is not used: most that could wait never
+ * do at once. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {
     struct heap_item *items;
@@ -67,9 +69,14 @@ int heap_reserve(struct heap *heap, size_t capacity)
         return 0;
     if (capacity > UINT32_MAX / 2)
         return -ENOMEM;
-    items = realloc(heap->items, capacity * sizeof(*items));
+    if (capacity < 2 * (size_t)heap->capacity)
+        capacity = 2 * (size_t)heap->capacity;
+    items = malloc(capacity * sizeof(*items));
     if (!items)
         return -ENOMEM;
+    if (heap->count > 0)
+        memcpy(items, heap->items, heap->count * sizeof(*items));
+    free(heap->items);
     heap->items = items;
     heap->capacity = (uint32_t)capacity;
     return 0;

@@ -7,7 +7,7 @@
 enum { CAPACITY_MIN = 256 }; /* of values */
 
 struct reader {
-    struct json *json;
+    struct json_reader *json;
     const char *at;
     const char *end;
 };
@@ -186,8 +186,8 @@ static int take_number(struct reader *reader, double *number_out)
 
 /* --- Values ---------------------------------------------------------------- */
 
-/* Sets aside the next place of the row, which may move. 0 or -errno. */
-static int append(struct json *json, uint32_t *place_out)
+/* Sets aside the next index of the row, which may move. 0 or -errno. */
+static int append(struct json_reader *json, uint32_t *index_out)
 {
     if (json->count == json->count_max)
         return -E2BIG;
@@ -204,8 +204,8 @@ static int append(struct json *json, uint32_t *place_out)
         json->values = values;
         json->capacity = capacity;
     }
-    *place_out = json->count++;
-    json->values[*place_out] = (struct json_value){.size = 1};
+    *index_out = json->count++;
+    json->values[*index_out] = (struct json_value){.size = 1};
     return 0;
 }
 
@@ -241,12 +241,12 @@ static int take_members(struct reader *reader, bool has_names, int depth)
 static int take_value(struct reader *reader, struct bytes name, int depth)
 {
     struct json_value value = {.kind = JSON_NULL, .name = name};
-    uint32_t place;
+    uint32_t index;
     int err;
 
     if (depth > JSON_DEPTH_MAX)
         return -E2BIG;
-    if ((err = append(reader->json, &place)) != 0)
+    if ((err = append(reader->json, &index)) != 0)
         return err;
     skip_space(reader);
     if (take(reader, '{')) {
@@ -266,31 +266,32 @@ static int take_value(struct reader *reader, struct bytes name, int depth)
         value.kind = JSON_NUMBER;
         err = take_number(reader, &value.number);
     }
-    value.size = reader->json->count - place;
-    reader->json->values[place] = value;
+    value.size = reader->json->count - index;
+    reader->json->values[index] = value;
     return err;
 }
 
-int json_read_few(struct json *json, struct bytes text, uint32_t values_max)
+int json_read_few(struct json_reader *json, struct bytes text,
+                  uint32_t values_max)
 {
     struct reader reader = {json, text.data, text.data + text.len};
     int err;
 
-    *json = (struct json){.count_max = values_max};
+    *json = (struct json_reader){.count_max = values_max};
     err = take_value(&reader, (struct bytes){NULL, 0}, 1);
     skip_space(&reader);
     return err == 0 && reader.at < reader.end ? -EINVAL : err;
 }
 
-int json_read(struct json *json, struct bytes text)
+int json_read(struct json_reader *json, struct bytes text)
 {
     return json_read_few(json, text, JSON_VALUES_MAX);
 }
 
-void json_fini(struct json *json)
+void json_fini(struct json_reader *json)
 {
     free(json->values);
-    *json = (struct json){0};
+    *json = (struct json_reader){0};
 }
 
 /* --- Asking ---------------------------------------------------------------- */

@@ -49,13 +49,15 @@ bool utf8_is_valid(struct bytes text)
     return true;
 }
 
-/* U+0080 to U+009F; U+200E, U+200F; U+202A to U+202E; U+2066 to U+2069. */
-static bool is_order(const unsigned char *text, size_t len)
+/* U+0080 to U+009F; U+061C; U+200E, U+200F; U+202A to U+202E; U+2066 to U+2069:
+ * the last four are what Unicode calls Bidi_Control. */
+bool utf8_is_order(const unsigned char *text, size_t len)
 {
     if (len == 1)
         return *text < 0x20 || *text == 0x7F;
     if (len == 2)
-        return text[0] == 0xC2 && text[1] < 0xA0;
+        return (text[0] == 0xC2 && text[1] < 0xA0) ||
+               (text[0] == 0xD8 && text[1] == 0x9C);
     return len == 3 && text[0] == 0xE2 &&
            ((text[1] == 0x80 && (text[2] == 0x8E || text[2] == 0x8F ||
                                  (text[2] >= 0xAA && text[2] <= 0xAE))) ||
@@ -67,7 +69,7 @@ void utf8_disarm(char *text, size_t len, bool keeps_lines)
     for (size_t at = 0; at < len;) {
         const unsigned char *here = (const unsigned char *)text + at;
         size_t step = utf8_len(here, len - at);
-        bool stays = step > 0 && !is_order(here, step);
+        bool stays = step > 0 && !utf8_is_order(here, step);
 
         stays |= keeps_lines && (*here == '\n' || *here == '\t');
         if (step == 0)

@@ -16,12 +16,16 @@ enum {
 static void linger(struct conn *conn)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_READ);
-    struct conn_shared *shared = conn->shared;
+    struct conn_shared *shared = conn_shared_of(conn);
+    struct transport *transport = &conn->session.transport;
     size_t len;
-    enum io_result result = transport_receive(&conn->session.transport,
-                                              shared->discard,
-                                              sizeof(shared->discard), &len);
+    enum io_result result;
 
+    if (conn_is_secure(conn) && tls_has_kept(transport->tls) &&
+        transport_shut_down(transport) == IO_DONE)
+        conn_watch(conn, EV_READ);
+    result = transport_discard(transport, shared->discard,
+                               sizeof(shared->discard), &len);
     profile_leave(before);
     if (result == IO_AGAIN_READ || result == IO_AGAIN_WRITE)
         return;
@@ -40,10 +44,10 @@ static void linger(struct conn *conn)
 static void close_in_stages(struct conn *conn)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_OTHER);
-    bool is_shut = transport_shut_down(&conn->session.transport);
+    enum io_result result = transport_shut_down(&conn->session.transport);
 
     profile_leave(before);
-    if (!is_shut) { /* the client is gone already */
+    if (result == IO_FAILED) { /* the client is gone already */
         conn_close(conn, CONN_END_CLIENT);
         return;
     }
@@ -75,7 +79,7 @@ static void proceed(struct conn *conn, enum session_step step)
                 break;
             return;
         case SESSION_IS_OVER:
-            if (!link_watches(&conn->shared->link, &conn->flow)) {
+            if (!link_watches(&conn_shared_of(conn)->link, &conn->flow)) {
                 conn_close(conn, CONN_END_CLIENT);
                 return;
             }
@@ -159,6 +163,51 @@ static void look_for_reset(struct conn *conn)
     }
 }
 
+/* --- Handshakes ------------------------------------------------------------ */
+
+static void on_readable(struct conn *conn);
+
+static void begin_anew(struct conn *conn, const struct protocol *protocol)
+{
+    conn->session.protocol = protocol;
+    protocol->open(&conn->session);
+}
+
+void conn_shake(struct conn *conn)
+{
+    enum conn_end end = CONN_END_ERROR;
+
+    list_drop(conn_work(conn));
+    switch (conn_step_handshake(conn, &end)) {
+    case CONN_SHAKEN: /* the first request often comes with the last of it */
+        if (tls_speaks_http2(conn->session.transport.tls))
+            begin_anew(conn, conn_shared_of(conn)->http2);
+        conn_enter(conn, CONN_READING);
+        on_readable(conn);
+        break;
+    case CONN_SHAKES:
+        break;
+    case CONN_SHOUTS:
+        session_decide_end(&conn->session, CONN_END_ERROR);
+        close_in_stages(conn);
+        break;
+    case CONN_SHAKES_NOT:
+        conn_close(conn, end);
+        break;
+    }
+}
+
+void conn_feed_unread(struct conn_shared *shared)
+{
+    while (!list_is_empty(&shared->unread)) {
+        struct conn *conn = conn_of_work(shared->unread.next);
+
+        list_drop(shared->unread.next);
+        if (conn_reads(conn) && ev_is_active(&conn->io))
+            ev_feed_event(shared->loop, &conn->io, EV_READ);
+    }
+}
+
 /* --- Events ---------------------------------------------------------------- */
 
 static void on_readable(struct conn *conn)
@@ -166,9 +215,11 @@ static void on_readable(struct conn *conn)
     struct session *session = &conn->session;
     enum session_step step = session->protocol->receive(session);
 
-    if (step == SESSION_GOES_ON) { /* the client has had its answer */
-        link_drop(&conn->shared->link, &conn->flow);
-        drain_drop(&conn->shared->drain, session->transport.fd);
+    /* The client has had its answer, if it waits for one before it asks on. */
+    if (step == SESSION_GOES_ON && !session->overlaps) {
+        link_drop(&conn_shared_of(conn)->link, &conn->flow);
+        unsent_time_drop(&conn_shared_of(conn)->unsent_time,
+                         session->transport.fd);
     }
     proceed(conn, step);
 }
@@ -178,22 +229,32 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
     struct conn *conn = io->data;
 
     (void)loop;
-    if (conn->session.beside == SESSION_TAKES && conn->state != CONN_READING &&
+    if (conn->state == CONN_READING) { /* nearly always */
+        on_readable(conn);
+        return;
+    }
+    if (conn->session.beside == SESSION_TAKES &&
         conn->state != CONN_LINGERING && (events & EV_READ)) {
         on_readable(conn);
         if (!(events & EV_WRITE))
             return;
     }
     switch ((enum conn_state)conn->state) {
-    case CONN_READING:
-        on_readable(conn);
+    case CONN_HANDSHAKE:
+        conn_put_handshake(conn);
         break;
     case CONN_BLOCKED:
-        conn->session.blocked_ms += conn_now_ms(conn) - conn->mark_ms;
+        conn->session.blocked_ms += (uint32_t)(conn_now_ms(conn) -
+                                               conn->mark_ms);
         conn_queue(conn);
         break;
     case CONN_WAITING:
-        look_for_end(conn);
+        if (events & EV_WRITE) { /* what TLS has kept goes now */
+            (void)!tls_flush(conn->session.transport.tls);
+            conn_wake(conn);
+        } else {
+            look_for_end(conn);
+        }
         break;
     case CONN_LINGERING:
         linger(conn);
@@ -204,6 +265,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
             look_for_reset(conn);
         break;
+    case CONN_READING:
     case CONN_CLOSED:
         break;
     }
@@ -216,6 +278,11 @@ void conn_expire(struct conn *conn)
     switch ((enum conn_state)conn->state) {
     case CONN_READING:
         proceed(conn, session->protocol->expire(session));
+        break;
+    case CONN_HANDSHAKE:
+        if (conn_waits_for_handshake(conn))
+            break;
+        conn_close(conn, CONN_END_TIMEOUT);
         break;
     case CONN_BLOCKED:
     case CONN_LINGERING:
@@ -236,25 +303,30 @@ void conn_expire(struct conn *conn)
     }
 }
 
-void conn_start(struct conn *conn, int fd)
+void conn_start(struct conn *conn, int fd, bool is_tls)
 {
     struct session *session = &conn->session;
 
-    list_init(&conn->wait_node);
+    list_init(&conn->item.place.link);
     deadline_init(&conn->deadline);
     transport_open(&session->transport, fd);
     ev_io_init(&conn->io, on_event, fd, EV_READ);
     conn->io.data = conn;
     session->protocol->open(session);
-    link_open(&conn->shared->link, &conn->flow, fd, &session->peer);
+    link_open(&conn_shared_of(conn)->link, &conn->flow, fd, &session->peer);
     conn_log_open(session);
     session->since_ms = conn_now_ms(conn);
     conn_count_waiting(conn);
-    on_readable(conn);
+    if (!is_tls)
+        on_readable(conn);
+    else if (!conn_begin_handshake(conn))
+        conn_close(conn, CONN_END_ERROR);
 }
 
 bool conn_is_idle(const struct conn *conn)
 {
+    if (conn->state == CONN_HANDSHAKE)
+        return !tls_has_heard(conn->session.transport.tls);
     return conn->state == CONN_READING &&
            conn->session.protocol->is_idle(&conn->session);
 }
@@ -278,21 +350,58 @@ static void on_change(struct session *session, bool has_more)
 static void on_answered(struct session *session, uint64_t bytes,
                         uint64_t now_ns)
 {
-    drain_note_answer(&conn_of(session)->shared->drain, session->transport.fd,
-                      bytes, now_ns);
+    unsent_time_note_answer(&conn_shared_of(conn_of(session))->unsent_time,
+                            session->transport.fd, bytes, now_ns);
+}
+
+static void on_ready(struct session *session)
+{
+    struct conn *conn = conn_of(session);
+
+    switch ((enum conn_state)conn->state) {
+    case CONN_WAITING:
+        conn_wake(conn);
+        break;
+    case CONN_READING:
+    case CONN_QUEUED:
+        conn_requeue(conn);
+        break;
+    case CONN_HANDSHAKE:
+    case CONN_BLOCKED:
+    case CONN_LINGERING:
+    case CONN_CLOSED:
+        break;
+    }
+}
+
+static void on_arrive(struct session *session, struct sched_item *place,
+                      uint64_t bytes, bool is_stream)
+{
+    sched_arrive(&conn_shared_of(conn_of(session))->sched, place,
+                 client_share_name(&session->peer), bytes, is_stream);
+}
+
+static uint64_t key_of(const struct session *session,
+                       const struct sched_item *place, uint64_t bytes)
+{
+    const struct conn *conn = OWNER_OF(session, struct conn, session);
+
+    return sched_key(&conn_shared_of(conn)->sched, place, bytes);
 }
 
 static bool on_introduced(struct session *session, const struct address *client)
 {
     struct conn *conn = conn_of(session);
-    struct address_count *addresses = conn->shared->addresses;
+    struct address_count *addresses = conn_shared_of(conn)->addresses;
 
     session->peer = *client;
     return !addresses ||
-           (conn->ticket = address_count_take(addresses, client)) != 0;
+           (conn->session.ticket = address_count_take(addresses, client)) != 0;
 }
 
-const struct session_hooks conn_session_hooks = {
-    .on_change = on_change,
-    .on_answered = on_answered,
-    .on_introduced = on_introduced};
+const struct session_hooks conn_session_hooks = {.on_change = on_change,
+                                                 .on_answered = on_answered,
+                                                 .on_introduced = on_introduced,
+                                                 .on_ready = on_ready,
+                                                 .on_arrive = on_arrive,
+                                                 .key_of = key_of};

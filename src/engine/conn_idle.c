@@ -29,9 +29,9 @@ static void look_at_all(struct conn_idle *idle, const struct list *open,
     idle->count = idle->next = 0;
     if (idle->in_vain_ms != 0 && now_ms - idle->in_vain_ms < IN_VAIN_MS)
         return;
-    for (const struct list *link = open->next; link != open;
-         link = link->next) {
-        struct conn *conn = OWNER_OF(link, struct conn, link);
+    for (const struct list *list_node = open->next; list_node != open;
+         list_node = list_node->next) {
+        struct conn *conn = OWNER_OF(list_node, struct conn, list_node);
 
         if (conn->waits)
             note(idle, conn);

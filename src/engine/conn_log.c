@@ -28,10 +28,9 @@ static enum stats_close close_of(enum conn_end end)
     return (enum stats_close)reasons[end];
 }
 
-static void log_event(const struct session *session, enum log_event event)
+static void put_event(const struct session *session, enum log_event event)
 {
-    struct access_log_buffer *log = session->context->access_log;
-    struct log_entry entry = {
+    const struct log_entry entry = {
         .event = event,
         .peer = &session->peer,
         .connection = session->number,
@@ -39,9 +38,15 @@ static void log_event(const struct session *session, enum log_event event)
         .reason = bytes_of(name_of((enum conn_end)session->end))};
     enum stats_phase before = profile_enter(STATS_PHASE_LOG);
 
-    if (access_log_tells(log, event))
-        access_log_put(log, &entry);
+    access_log_put(session->context->access_log, &entry);
     profile_leave(before);
+}
+
+/* Most logs tell of requests only. */
+static void log_event(const struct session *session, enum log_event event)
+{
+    if (access_log_tells(session->context->access_log, event))
+        put_event(session, event);
 }
 
 void conn_log_open(const struct session *session)

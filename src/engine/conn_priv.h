@@ -3,6 +3,7 @@
  * it:
  *
  *   conn.c        events, and what a session says is to be done
+ *   conn_tls.c    the handshake, and what TLS holds back
  *   conn_send.c   the way through scheduler and link to the session's send
  *   conn_state.c  states, and what is watched and waited for in each
  */
@@ -13,12 +14,33 @@
 
 static inline uint64_t conn_now_ms(const struct conn *conn)
 {
-    return conn->shared->context.now->mono_ms;
+    return conn_shared_of(conn)->context.now->mono_ms;
 }
 
-static inline struct candidate conn_candidate(const struct conn *conn)
+static inline bool conn_is_secure(const struct conn *conn)
 {
-    return conn->session.protocol->candidate(&conn->session);
+    return transport_is_secure(&conn->session.transport);
+}
+
+/* Of one that comes over TLS: where it is in shared->unread or ->shaking. */
+static inline struct list *conn_work(const struct conn *conn)
+{
+    return &tls_work(conn->session.transport.tls)->list;
+}
+
+/* Its place in the order becomes the connection's. */
+static inline struct candidate conn_candidate(struct conn *conn)
+{
+    struct candidate candidate =
+        conn->session.protocol->candidate(&conn->session);
+
+    if (candidate.place) {
+        conn->item.arrival = candidate.place->arrival;
+        conn->item.stamp = candidate.place->stamp;
+        conn->item.is_stream = candidate.place->is_stream;
+        conn->item.place.client = candidate.place->place.client;
+    }
+    return candidate;
 }
 
 /* --- conn_state.c ---------------------------------------------------------- */
@@ -33,12 +55,46 @@ void conn_count_waiting(struct conn *conn);
 /* Sets watcher and deadline anew, to what the session does beside sending. */
 void conn_watch_beside(struct conn *conn);
 
+/* Whether what the client sends is read now. */
+static inline bool conn_reads(const struct conn *conn)
+{
+    return conn->state == CONN_READING ||
+           (conn->session.beside == SESSION_TAKES &&
+            conn->state > CONN_READING && conn->state < CONN_LINGERING);
+}
+
+/* What TLS has kept goes as soon as the socket takes it, and what it has read
+ * already makes no event. */
+void conn_heed_tls(struct conn *conn);
+
 /* Watches for these, EV_READ and EV_WRITE; 0: for nothing. Costs no system
  * call: libev applies what has changed by the end of the turn. */
 void conn_watch(struct conn *conn, int events);
 
 /* Sets the connection's one time limit; 0: none. */
 void conn_limit(struct conn *conn, uint64_t at_ms);
+
+/* --- conn_tls.c ------------------------------------------------------------ */
+
+enum conn_handshake {
+    CONN_SHAKEN,    /* done */
+    CONN_SHAKES,    /* it comes back by itself */
+    CONN_SHOUTS,    /* the client speaks plain HTTP, and has been told */
+    CONN_SHAKES_NOT /* to be closed */
+};
+
+/* False: no memory. */
+MUST_USE bool conn_begin_handshake(struct conn *conn);
+
+/* Has a step of it made at the end of the turn. */
+void conn_put_handshake(struct conn *conn);
+
+/* *end_out: why it is to be closed. */
+enum conn_handshake conn_step_handshake(struct conn *conn,
+                                        enum conn_end *end_out);
+
+/* Its deadline is over. True: that was none of the handshake's. */
+bool conn_waits_for_handshake(struct conn *conn);
 
 /* --- conn_send.c ----------------------------------------------------------- */
 
@@ -50,6 +106,9 @@ enum conn_progress {
 
 /* Lets the candidate wait for its turn. */
 void conn_queue(struct conn *conn);
+
+/* The same for one that is new, or another than that which is queued. */
+void conn_requeue(struct conn *conn);
 
 /* A candidate is new: sends it now if nothing in the queue goes before it, or
  * queues it. */

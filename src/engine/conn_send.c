@@ -1,55 +1,86 @@
+#include <assert.h>
+
 #include "engine/conn_priv.h"
 #include "observe/profile.h"
 
-void conn_queue(struct conn *conn)
+static void queue_bytes(struct conn *conn, uint64_t bytes)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
 
-    sched_put(&conn->shared->sched, &conn->item, conn_candidate(conn).bytes);
+    assert(list_is_empty(&conn->item.place.link)); /* it is not WAITING */
+    sched_put(&conn_shared_of(conn)->sched, &conn->item, bytes);
     conn_enter(conn, CONN_QUEUED);
     profile_leave(before);
 }
 
-/* How much of it the link lets through now; 0: it has to wait. */
-static uint64_t allow(struct conn *conn)
+void conn_queue(struct conn *conn)
 {
-    struct conn_shared *shared = conn->shared;
+    queue_bytes(conn, conn_candidate(conn).bytes);
+}
+
+/* How much of it the link lets through now, in bytes on the wire below TCP; 0:
+ * it has to wait. */
+static uint64_t allow(struct conn *conn, const struct candidate *candidate)
+{
+    struct conn_shared *shared = conn_shared_of(conn);
     uint64_t quantum = shared->context.limits.quantum;
-    struct candidate candidate;
+    uint64_t want;
 
     if (shared->link.shared->mode == LINK_OFF)
         return quantum;
-    candidate = conn_candidate(conn);
+    if (shared->sched.policy == SCHED_POLICY_FAIR)
+        quantum = link_quantum(&shared->link, &conn->flow, quantum);
+    want = candidate->bytes + candidate->beside;
+    if (conn_is_secure(conn))
+        want = tls_wire_bytes(conn->session.transport.tls, want);
+    if (candidate->is_stream || want > quantum)
+        want = quantum;
+    if (link_lets_all(&shared->link, &conn->flow))
+        return candidate->has_others ? quantum : want;
     shared->link.base = sched_base(&shared->sched);
     return link_allow(&shared->link, &conn->flow,
-                      sched_key(&shared->sched, &conn->item, candidate.bytes),
-                      candidate.is_stream || candidate.bytes > quantum
-                          ? quantum
-                          : candidate.bytes);
+                      sched_key(&shared->sched, &conn->item, candidate->bytes),
+                      want);
 }
 
-static void note_sent(struct conn *conn, uint64_t sent)
+/* Over TLS: how much of what is sent comes to that budget. Less than a record of
+ * one byte is nothing, unless that is all a quantum has. */
+static uint64_t payload_of(const struct conn *conn, uint64_t budget)
 {
-    struct conn_shared *shared = conn->shared;
-    uint64_t left;
+    const struct tls *tls = conn->session.transport.tls;
+    bool is_quantum = budget == conn_shared_of(conn)->context.limits.quantum;
+    uint64_t bytes = tls_payload_bytes(tls, budget);
 
-    sched_sent(&shared->sched, sent);
-    if (shared->link.shared->mode == LINK_OFF)
+    return bytes == 0 && is_quantum ? 1 : bytes;
+}
+
+static void note_sent(struct conn *conn, uint64_t sent, uint64_t wire_bytes)
+{
+    struct conn_shared *shared = conn_shared_of(conn);
+    uint64_t left = 0;
+
+    sched_sent(&shared->sched, &conn->item, sent);
+    if (!link_counts(&shared->link, &conn->flow))
         return;
-    left = conn_candidate(conn).bytes;
-    link_handed(&shared->link, &conn->flow, sent,
+    if (link_tracks(&shared->link))
+        left = conn_candidate(conn).bytes;
+    link_handed(&shared->link, &conn->flow, wire_bytes,
                 left > 0 ? sched_key(&shared->sched, &conn->item, left) : 0,
                 conn_now_ms(conn));
 }
 
-/* Sends up to a quantum; what is left waits. *sent_out counts the bytes. */
-enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
+static enum conn_progress send_candidate(struct conn *conn,
+                                         const struct candidate *candidate,
+                                         uint64_t *sent_out)
 {
     struct session *session = &conn->session;
-    uint64_t budget = allow(conn);
+    const struct tls *tls = session->transport.tls;
+    uint64_t budget = allow(conn, candidate);
 
+    if (__builtin_expect(tls != NULL, 0))
+        budget = payload_of(conn, budget);
     if (budget == 0) {
-        conn->shared->is_held = true;
+        conn_shared_of(conn)->is_held = true;
         conn_queue(conn);
         return CONN_WAITS;
     }
@@ -60,9 +91,14 @@ enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
 
         *sent_out += sent;
         budget -= sent;
-        note_sent(conn, sent);
+        note_sent(conn, sent,
+                  __builtin_expect(tls != NULL, 0) ? tls_wire_bytes(tls, sent)
+                                                   : sent);
         switch (result) {
         case SENDER_DONE:
+            if (__builtin_expect(conn_shared_of(conn)->what_if.is_noting, 0))
+                what_if_end(&conn_shared_of(conn)->what_if, &conn->mark,
+                            now_read_ns(), true);
             return CONN_SENT;
         case SENDER_FAILED:
             conn_close(conn, (enum conn_end)session->why);
@@ -73,14 +109,22 @@ enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
         case SENDER_LATER:
             conn_enter(conn, CONN_WAITING);
             return CONN_WAITS;
-        case SENDER_SLICE:
+        case SENDER_MORE:
             break;
         }
-        if (budget == 0 || sent == 0) {
+        if (budget <= session->protocol->crumb_bytes || sent == 0) {
             conn_queue(conn);
             return CONN_WAITS;
         }
     }
+}
+
+/* Sends up to a quantum; what is left waits. *sent_out counts the bytes. */
+enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
+{
+    struct candidate candidate = conn_candidate(conn);
+
+    return send_candidate(conn, &candidate, sent_out);
 }
 
 /* Notes that its candidate, which is new, has come to the scheduler. */
@@ -88,32 +132,44 @@ static struct candidate arrive(struct conn *conn)
 {
     struct candidate candidate = conn_candidate(conn);
 
-    sched_arrive(&conn->shared->sched, &conn->item, candidate.bytes,
+    if (candidate.place)
+        return candidate;
+    sched_arrive(&conn_shared_of(conn)->sched, &conn->item,
+                 client_share_name(&conn->session.peer), candidate.bytes,
                  candidate.is_stream);
+    if (__builtin_expect(conn_shared_of(conn)->what_if.is_noting, 0) &&
+        !candidate.is_stream)
+        what_if_note(&conn_shared_of(conn)->what_if, &conn->mark,
+                     candidate.bytes, now_read_ns(), true);
     return candidate;
+}
+
+static uint16_t clamp(size_t count)
+{
+    return count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
 }
 
 /* With --server-timing: what stands before it. */
 static void note_position(struct conn *conn, uint64_t bytes)
 {
-    const struct sched *sched = &conn->shared->sched;
+    const struct sched *sched = &conn_shared_of(conn)->sched;
 
     conn->session.position =
-        (uint32_t)sched_count_before(sched, &conn->item, bytes) + 1;
-    conn->session.waiting = sched->heap.count + 1;
+        clamp(sched_count_before(sched, &conn->item, bytes) + 1);
+    conn->session.waiting = clamp(sched->heap.count + 1);
 }
 
 /* Sends now if nothing in the queue goes before it, or queues it. */
 enum conn_progress conn_submit(struct conn *conn)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
-    const struct session_context *context = &conn->shared->context;
-    const struct sched *sched = &conn->shared->sched;
+    const struct session_context *context = &conn_shared_of(conn)->context;
+    const struct sched *sched = &conn_shared_of(conn)->sched;
     struct candidate candidate = arrive(conn);
     enum conn_progress progress = CONN_WAITS;
     uint64_t sent = 0;
 
-    if (context->style.server_timing)
+    if (context->defaults.server_timing)
         note_position(conn, candidate.bytes);
     /* What is not more than a quantum and comes before all that wait would be
      * taken next anyway. */
@@ -121,17 +177,22 @@ enum conn_progress conn_submit(struct conn *conn)
         sched_goes_first(sched, &conn->item, candidate.bytes)) {
         if (sched_overtakes(sched, &conn->item))
             stats_note_overtake(context->stats);
-        progress = conn_send(conn, &sent);
+        progress = send_candidate(conn, &candidate, &sent);
     } else {
-        conn_queue(conn);
+        queue_bytes(conn, candidate.bytes);
     }
     profile_leave(before);
     return progress;
 }
 
+void conn_requeue(struct conn *conn)
+{
+    sched_drop(&conn_shared_of(conn)->sched, &conn->item);
+    queue_bytes(conn, arrive(conn).bytes);
+}
+
 void conn_wake(struct conn *conn)
 {
-    list_drop(&conn->wait_node);
-    (void)arrive(conn);
-    conn_queue(conn);
+    list_drop(&conn->item.place.link);
+    conn_requeue(conn);
 }

@@ -6,6 +6,7 @@
 
 #include "base/cidr.h"
 #include "engine/h1.h"
+#include "engine/h2.h"
 #include "engine/refusal.h"
 #include "observe/profile.h"
 
@@ -16,12 +17,13 @@ enum {
      * a response gets its turn until then. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
+    TURN_SHAKES = 2, /* steps of handshakes, most of them of 0.5 ms */
     /* Connections of which one above its address's share is looked for. */
     LOOKED_AT_MAX = 1024
 };
 
 struct slab {
-    struct list link;
+    struct list list_node;
     _Alignas(CACHE_LINE) char conns[]; /* conn_bytes each */
 };
 
@@ -39,12 +41,12 @@ static bool add_slab(struct conn_set *set)
                          sizeof(*slab) + SLAB_CONNS * set->conn_bytes);
     if (!slab)
         return false;
-    list_put_last(&set->slabs, &slab->link);
+    list_put_last(&set->slabs, &slab->list_node);
     for (size_t i = 0; i < SLAB_CONNS; i++) {
         void *at = slab->conns + i * set->conn_bytes;
         struct conn *conn = at;
 
-        list_put_last(&set->free, &conn->link);
+        list_put_last(&set->free, &conn->list_node);
     }
     set->allocated = allocated;
     return true;
@@ -73,18 +75,18 @@ static struct conn *take_conn(struct conn_set *set, int fd)
         note_turned_away(set, STATS_CLOSE_ERROR);
         return NULL;
     }
-    conn = OWNER_OF(set->free.next, struct conn, link);
-    list_drop(&conn->link);
+    conn = OWNER_OF(set->free.next, struct conn, list_node);
+    list_drop(&conn->list_node);
     return conn;
 }
 
 static void reap(struct conn_set *set)
 {
     while (!list_is_empty(&set->closed)) {
-        struct list *link = set->closed.next;
+        struct list *list_node = set->closed.next;
 
-        list_drop(link);
-        list_put_first(&set->free, link);
+        list_drop(list_node);
+        list_put_first(&set->free, list_node);
     }
 }
 
@@ -96,20 +98,21 @@ static struct conn *find_above(struct conn_set *set)
     struct address_count *addresses = set->shared.addresses;
 
     for (size_t i = 0; i < LOOKED_AT_MAX && i < set->count; i++) {
-        struct list *link = set->open.next;
-        struct conn *conn = OWNER_OF(link, struct conn, link);
+        struct list *list_node = set->open.next;
+        struct conn *conn = OWNER_OF(list_node, struct conn, list_node);
 
-        if (address_count_is_above(addresses, conn->ticket))
+        if (address_count_is_above(addresses, conn->session.ticket))
             return conn;
-        list_drop(link);
-        list_put_last(&set->open, link);
+        list_drop(list_node);
+        list_put_last(&set->open, list_node);
     }
     return NULL;
 }
 
-/* For fd, of the ticket. False: there is no room, and it has been turned
+/* For a connection of that ticket. False: there is no room, and it has been turned
  * away. */
-static bool make_room(struct conn_set *set, int fd, uint32_t ticket)
+static bool make_room(struct conn_set *set, const struct mail *mail,
+                      uint32_t ticket)
 {
     struct address_count *addresses = set->shared.addresses;
     struct conn *conn = conn_idle_take(&set->idle, &set->open,
@@ -122,7 +125,10 @@ static bool make_room(struct conn_set *set, int fd, uint32_t ticket)
         reap(set); /* none is at work while another one comes */
         return true;
     }
-    refusal_send(fd);
+    if (mail->is_tls)
+        close(mail->fd); /* clear text would not be understood */
+    else
+        refusal_send(mail->fd);
     note_turned_away(set, STATS_CLOSE_LIMIT);
     return false;
 }
@@ -144,26 +150,26 @@ static void open_conn(struct conn_set *set, const struct mail *mail)
         note_turned_away(set, STATS_CLOSE_LIMIT);
         return;
     }
-    conn = mail->makes_room && !make_room(set, fd, ticket) ? NULL
-                                                           : take_conn(set, fd);
+    conn = mail->makes_room && !make_room(set, mail, ticket)
+               ? NULL
+               : take_conn(set, fd);
     if (!conn) {
         if (ticket != 0)
             address_count_give(addresses, &ticket);
         return;
     }
-    *conn = (struct conn){.shared = &set->shared,
-                          .state = CONN_READING,
-                          .ticket = ticket,
+    *conn = (struct conn){.state = mail->is_tls ? CONN_HANDSHAKE : CONN_READING,
                           .session = {.protocol = set->protocol,
                                       .context = &set->shared.context,
                                       .peer = *peer,
+                                      .ticket = ticket,
                                       .awaits_proxy = set->proxies_introduce &&
                                                       is_proxy,
                                       .number = set->next_number}};
     set->next_number += set->number_step;
-    list_put_last(&set->open, &conn->link);
+    list_put_last(&set->open, &conn->list_node);
     set->count++;
-    conn_start(conn, fd);
+    conn_start(conn, fd, mail->is_tls);
 }
 
 void conn_set_open(struct conn_set *set, const struct mail *mail)
@@ -180,8 +186,8 @@ static void on_closed(struct conn_shared *shared, struct conn *conn)
 {
     struct conn_set *set = OWNER_OF(shared, struct conn_set, shared);
 
-    list_drop(&conn->link);
-    list_put_last(&set->closed, &conn->link);
+    list_drop(&conn->list_node);
+    list_put_last(&set->closed, &conn->list_node);
     set->count--;
     atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
 }
@@ -199,12 +205,36 @@ size_t conn_set_reading(const struct conn_set *set)
 
 /* --- Turns ----------------------------------------------------------------- */
 
-static void tell_queue(const struct conn_set *set)
+static inline void tell_queue(const struct conn_set *set)
 {
     const struct sched *sched = &set->shared.sched;
 
     stats_set_queue(set->shared.context.stats, sched->heap.count,
                     sched->bytes_waiting);
+}
+
+/* Other workers hear of what waits here. */
+static void tell_others(struct conn_shared *shared)
+{
+    const struct sched *sched = &shared->sched;
+
+    shared->link.base = sched_base(sched);
+    link_publish(&shared->link, sched_next_key(sched));
+    link_tell_clients(&shared->link, &sched->clients, sched->bytes_sent);
+}
+
+/* What is ready has been sent, and what has come is looked at before the next
+ * handshakes. */
+static __attribute__((noinline)) void work_for_tls(struct conn_set *set)
+{
+    struct conn_shared *shared = &set->shared;
+    struct list *shaking = &shared->shaking;
+
+    for (int i = 0; i < TURN_SHAKES && !list_is_empty(shaking); i++)
+        conn_shake(conn_of_work(shaking->next));
+    shared->has_work = !list_is_empty(&shared->unread) ||
+                       !list_is_empty(shaking);
+    conn_feed_unread(shared);
 }
 
 void conn_set_turn(struct conn_set *set)
@@ -216,20 +246,24 @@ void conn_set_turn(struct conn_set *set)
     uint64_t sent = 0;
 
     shared->is_held = false;
-    if (!sched_is_empty(sched))
+    if (!sched_is_empty(sched)) {
         tell_queue(set); /* as long as it is in this turn */
-    while (sent < TURN_BYTES && !shared->is_held &&
+        if (link_has_others(&shared->link))
+            link_hear_clients(&shared->link, &sched->clients);
+    }
+    while (sent < TURN_BYTES && !shared->is_held && sched_has_work(sched) &&
            (item = sched_take(sched))) {
         if (sched_overtakes(sched, item))
             stats_note_overtake(shared->context.stats);
         sent += TURN_BYTES / TURN_RUNS +
                 conn_run(OWNER_OF(item, struct conn, item));
     }
-    shared->link.base = sched_base(sched);
     tell_queue(set);
-    if (shared->link.shared->mode != LINK_OFF)
-        link_publish(&shared->link, sched_next_key(sched));
+    if (link_has_others(&shared->link))
+        tell_others(shared);
     profile_leave(before);
+    if (__builtin_expect(shared->has_work, 0))
+        work_for_tls(set);
     reap(set);
 }
 
@@ -244,12 +278,12 @@ static bool may_close(const struct conn *conn)
 
 static void close_where(struct conn_set *set, bool only_idle)
 {
-    struct list *link = set->open.next;
+    struct list *list_node = set->open.next;
 
-    while (link != &set->open) {
-        struct conn *conn = OWNER_OF(link, struct conn, link);
+    while (list_node != &set->open) {
+        struct conn *conn = OWNER_OF(list_node, struct conn, list_node);
 
-        link = link->next;
+        list_node = list_node->next;
         if (!only_idle || may_close(conn))
             conn_close(conn, CONN_END_DRAIN);
     }
@@ -260,15 +294,16 @@ void conn_set_wake(struct conn_set *set)
     struct list *waiting = &set->shared.waiting;
 
     while (!list_is_empty(waiting))
-        conn_wake(OWNER_OF(waiting->next, struct conn, wait_node));
+        conn_wake(OWNER_OF(waiting->next, struct conn, item.place.link));
 }
 
 void conn_set_leave(struct conn_set *set)
 {
     set->shared.context.is_draining = true;
-    for (struct list *link = set->open.next; link != &set->open;
-         link = link->next) {
-        struct session *session = &OWNER_OF(link, struct conn, link)->session;
+    for (struct list *list_node = set->open.next; list_node != &set->open;
+         list_node = list_node->next) {
+        struct session *session =
+            &OWNER_OF(list_node, struct conn, list_node)->session;
 
         session->protocol->leave(session);
     }
@@ -296,18 +331,22 @@ static void on_expired(void *context, struct deadline *deadline)
     conn_expire(OWNER_OF(deadline, struct conn, deadline));
 }
 
-/* A session lies at the end of its connection. */
+/* A session lies at the end of its connection, and may go on as HTTP/2. */
 static size_t count_conn_bytes(const struct protocol *protocol)
 {
-    size_t bytes = offsetof(struct conn, session) + protocol->session_bytes;
+    size_t session_bytes = protocol->session_bytes;
+    size_t bytes;
 
+    if (session_bytes < h2_protocol.session_bytes)
+        session_bytes = h2_protocol.session_bytes;
+    bytes = offsetof(struct conn, session) + session_bytes;
     if (bytes < sizeof(struct conn))
         bytes = sizeof(struct conn);
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 static int init_shared(struct conn_shared *shared, enum sched_policy policy,
-                       uint64_t starvation_bound,
+                       struct sched_bounds bounds,
                        struct link_shared *link_shared, size_t worker)
 {
     struct session_context *context = &shared->context;
@@ -315,27 +354,34 @@ static int init_shared(struct conn_shared *shared, enum sched_policy policy,
     int err;
 
     list_init(&shared->waiting);
+    list_init(&shared->unread);
+    list_init(&shared->shaking);
+    shared->tls_buffers = NULL;
     shared->is_held = false;
+    shared->has_work = false;
     atomic_init(&shared->reading_count, 0);
     shared->on_closed = on_closed;
     context->is_draining = false;
     context->hooks = &conn_session_hooks;
-    has_pools = h1_context_init(context);
+    shared->http2 = &h2_protocol;
+    context->h2 = h2_context_create();
+    has_pools = h1_context_init(context) && context->h2;
     sender_init(&context->sender, (size_t)context->limits.quantum);
-    sched_init(&shared->sched, policy, starvation_bound);
-    drain_init(&shared->drain, shared->loop, context->stats);
+    sched_init(&shared->sched, policy, bounds);
+    unsent_time_init(&shared->unsent_time, shared->loop, context->stats);
     deadline_wheel_init(&shared->deadlines, shared->loop, context->now,
                         on_expired, NULL);
     err = link_init(&shared->link, link_shared, worker);
+    if (err == 0 && link_shared->mode != LINK_OFF)
+        err = what_if_init(&shared->what_if);
     return err == 0 && !has_pools ? -ENOMEM : err;
 }
 
 int conn_set_init(struct conn_set *set, enum sched_policy policy,
-                  uint64_t starvation_bound, struct link_shared *link_shared,
+                  struct sched_bounds bounds, struct link_shared *link_shared,
                   size_t worker)
 {
-    int err = init_shared(&set->shared, policy, starvation_bound, link_shared,
-                          worker);
+    int err = init_shared(&set->shared, policy, bounds, link_shared, worker);
 
     list_init(&set->open);
     list_init(&set->closed);
@@ -358,14 +404,17 @@ void conn_set_fini(struct conn_set *set)
 
     conn_set_close_all(set);
     deadline_wheel_fini(&shared->deadlines);
-    drain_fini(&shared->drain);
+    unsent_time_fini(&shared->unsent_time);
     while (!list_is_empty(&set->slabs)) {
-        struct slab *slab = OWNER_OF(set->slabs.next, struct slab, link);
+        struct slab *slab = OWNER_OF(set->slabs.next, struct slab, list_node);
 
-        list_drop(&slab->link);
+        list_drop(&slab->list_node);
         free(slab);
     }
+    tls_buffers_destroy(shared->tls_buffers);
     h1_context_fini(&shared->context);
+    h2_context_destroy(shared->context.h2);
+    what_if_fini(&shared->what_if);
     link_fini(&shared->link);
     sched_fini(&shared->sched);
     sender_fini(&shared->context.sender);

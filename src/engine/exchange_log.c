@@ -1,6 +1,12 @@
 #include "engine/exchange_log.h"
 
 #include "base/now.h"
+#include "io/tls.h"
+
+_Static_assert(sizeof(((struct log_tls *)0)->client_text) == TLS_SUBJECT_MAX &&
+                   sizeof(((struct log_tls *)0)->client_fingerprint_text) ==
+                       TLS_FINGERPRINT_MAX + 1,
+               "what is told has room");
 
 /* --- Headers --------------------------------------------------------------- */
 
@@ -75,10 +81,39 @@ void exchange_log_describe(const struct exchange *exchange,
                            struct log_upstream *upstream)
 {
     entry->request_id = exchange_request_id(exchange);
+    entry->cache_status = bytes_of(
+        response_cache_name((enum response_cache)exchange->response.cache_use));
     entry->find = find_header;
     entry->context = exchange;
     if (exchange->upstream.name.len == 0)
         return;
     describe_upstream(&exchange->upstream, upstream);
     entry->upstream = upstream;
+}
+
+void exchange_log_describe_tls(const struct exchange *exchange,
+                               struct log_entry *entry, struct log_tls *tls)
+{
+    struct tls_facts facts;
+
+    if (!exchange->tls)
+        return;
+    tls_tell(exchange->tls, &facts);
+    tls->version = bytes_of(facts.version);
+    tls->cipher = bytes_of(facts.cipher);
+    tls->group = bytes_of(facts.group);
+    tls->sni = facts.name;
+    tls->resumed = facts.is_resumed ? BYTES("true") : BYTES("false");
+    tls->client = tls->client_fingerprint = BYTES("");
+    entry->tls = tls;
+}
+
+void exchange_log_describe_client(const struct exchange *exchange,
+                                  struct log_tls *tls)
+{
+    if (!exchange->tls || !tls_tell_client(exchange->tls, tls->client_text,
+                                           tls->client_fingerprint_text))
+        return;
+    tls->client = bytes_of(tls->client_text);
+    tls->client_fingerprint = bytes_of(tls->client_fingerprint_text);
 }

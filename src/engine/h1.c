@@ -60,22 +60,21 @@ static bool is_over(const struct h1 *h1)
 {
     return h1->is_closing ||
            (h1_context(h1)->is_draining && h1->session.requests > 0 &&
-            !h1->current && h1_is_drained(h1));
+            !h1->current && h1_is_input_empty(h1));
 }
 
 static enum session_step end_sending(struct h1 *h1)
 {
-    bool is_silent = h1->client_closes && h1_is_drained(h1);
+    bool is_silent = h1->client_closes && h1_is_input_empty(h1);
 
     session_decide_end(&h1->session, CONN_END_DRAIN);
     give_input(h1);
     return is_silent ? SESSION_IS_OVER : SESSION_ENDS;
 }
 
-static enum session_step advance(struct session *session)
+/* What is under way, or has come, goes on. */
+static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
 {
-    struct h1 *h1 = h1_of(session);
-
     for (;;) {
         enum stats_phase before;
         enum h1_ahead result;
@@ -87,6 +86,8 @@ static enum session_step advance(struct session *session)
         profile_leave(before);
         if (result == H1_AHEAD_CLOSED)
             return SESSION_CLOSES;
+        if (result == H1_AHEAD_TURNED)
+            return SESSION_GOES_ON;
         if (!list_is_empty(&h1->exchanges)) {
             h1_set_beside(h1);
             return SESSION_SENDS;
@@ -96,6 +97,24 @@ static enum session_step advance(struct session *session)
             return SESSION_READS;
         }
     }
+}
+
+/* Half of all calls are behind an answer that has just been sent whole, when
+ * there is nothing more to do. */
+static bool is_at_rest(const struct h1 *h1)
+{
+    return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&
+           !h1->current && !h1->is_closing && !h1_context(h1)->is_draining;
+}
+
+static enum session_step advance(struct session *session)
+{
+    struct h1 *h1 = h1_of(session);
+
+    if (!is_at_rest(h1))
+        return go_on(h1);
+    settle(h1);
+    return SESSION_READS;
 }
 
 static enum io_result fill_input(struct h1 *h1)
@@ -215,7 +234,7 @@ static enum session_step expire(struct session *session)
 
     if (!list_is_empty(&h1->exchanges))
         return h1_expire_upload(h1);
-    if (!h1->has_body && h1_is_drained(h1))
+    if (!h1->has_body && h1_is_input_empty(h1))
         return session_close(session, CONN_END_IDLE);
     return h1_refuse(h1,
                      h1->has_body ? REASON_BODY_TIMEOUT : REASON_HEAD_TIMEOUT,
@@ -248,9 +267,10 @@ static void leave(struct session *session)
 
     if (h1->current && h1->current->response.status == 0)
         h1->current->response.persists = false;
-    for (struct list *link = h1->exchanges.next; link != &h1->exchanges;
-         link = link->next) {
-        struct exchange *exchange = OWNER_OF(link, struct exchange, link);
+    for (struct list *list_node = h1->exchanges.next;
+         list_node != &h1->exchanges; list_node = list_node->next) {
+        struct exchange *exchange = OWNER_OF(list_node, struct exchange,
+                                             list_node);
 
         if (exchange->response.status == 0)
             exchange->response.persists = false;
@@ -268,7 +288,7 @@ static bool end(struct session *session)
     while (!list_is_empty(&h1->exchanges))
         h1_finish_exchange(h1, h1_first(h1));
     if (h1->current) {
-        h1_count_exchange(h1, h1->current);
+        session_count_exchange(session, h1->current);
         exchange_fini(h1->current);
         h1_give_exchange(h1, h1->current);
         h1->current = NULL;

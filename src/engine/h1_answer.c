@@ -99,10 +99,11 @@ void h1_begin_exchange(struct h1 *h1, struct exchange *exchange)
         .wants_upstream = needs->upstream,
         .wants_head = needs->head,
         .on_wake = on_wake,
-        .session = &h1->session};
+        .session = &h1->session,
+        .tls = h1->session.transport.tls};
 
     exchange_init(exchange, &side);
-    exchange->response.is_timed = h1_context(h1)->style.server_timing;
+    exchange->response.is_timed = h1_context(h1)->defaults.server_timing;
     note_arrival(h1, exchange);
     h1->session.requests++;
 }
@@ -131,7 +132,7 @@ void h1_put(struct h1 *h1, struct exchange *exchange)
 {
     if (list_is_empty(&h1->exchanges))
         h1->session.blocked_ms = 0;
-    list_put_last(&h1->exchanges, &exchange->link);
+    list_put_last(&h1->exchanges, &exchange->list_node);
     h1_frame(h1, exchange);
     h1_heed(h1, exchange);
 }
@@ -142,7 +143,7 @@ static void answer_refusal(struct h1 *h1, struct exchange *exchange,
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
 
     bad_request_write(&exchange->response, reason, as_problem,
-                      &h1_context(h1)->style);
+                      &h1_context(h1)->defaults);
     h1_put(h1, exchange);
     profile_leave(before);
 }
@@ -221,13 +222,13 @@ bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line)
 
 void h1_finish_exchange(struct h1 *h1, struct exchange *exchange)
 {
-    list_drop(&exchange->link);
+    list_drop(&exchange->list_node);
     h1->session.finished++;
     if (access_log_tells(h1_context(h1)->access_log, LOG_EVENT_REQUEST))
-        h1_log_exchange(h1, exchange);
+        session_log_exchange(&h1->session, exchange);
     if (exchange->response.reason != REASON_NONE)
-        h1_tell_refusal(h1, exchange);
-    h1_count_exchange(h1, exchange);
+        session_tell_refusal(&h1->session, exchange);
+    session_count_exchange(&h1->session, exchange);
     exchange_fini(exchange);
     h1_give_exchange(h1, exchange);
 }

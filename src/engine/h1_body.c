@@ -10,15 +10,12 @@ static bool takes_no_body(const struct request *request)
 /* False: the socket, which is empty, did not take it. */
 static bool send_continue(const struct h1 *h1)
 {
-    static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    struct iovec part = {go_on, sizeof(go_on) - 1};
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
-    size_t sent;
-    enum io_result result = transport_send(&h1->session.transport, &part, 1,
-                                           false, &sent);
+    bool is_sent = transport_say(&h1->session.transport,
+                                 BYTES("HTTP/1.1 100 Continue\r\n\r\n"));
 
     profile_leave(before);
-    return result == IO_DONE && sent == part.iov_len;
+    return is_sent;
 }
 
 /* Nothing more is read of the current body, whose response is made: it ends
@@ -89,7 +86,7 @@ static enum h1_body begin_upload(struct h1 *h1)
 /* The client may wait for a word before it sends the body. */
 static enum h1_body go_on(struct h1 *h1)
 {
-    if (h1->current->request.expects_continue && h1_is_drained(h1) &&
+    if (h1->current->request.expects_continue && h1_is_input_empty(h1) &&
         !send_continue(h1)) {
         (void)session_close(&h1->session, CONN_END_ERROR);
         return H1_BODY_CLOSED;
@@ -102,6 +99,7 @@ static enum h1_body begin_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
     const struct request *request = &exchange->request;
+    bool takes_none;
 
     h1_begin_reading(h1, request->is_chunked ? BODY_CHUNKED : BODY_LENGTH);
     if (!request->expects_other)
@@ -112,12 +110,13 @@ static enum h1_body begin_body(struct h1 *h1)
         return begin_upload(h1);
     if (exchange->sink)
         return go_on(h1);
+    takes_none = takes_no_body(request) || exchange->refuses_body;
     if (request->content_length > H1_DRAINED_BODY_BYTES_MAX ||
-        (request->expects_continue && takes_no_body(request))) {
+        (request->expects_continue && takes_none)) {
         h1->current = NULL;
         h1->client_closes = false;
         h1_expect_last(h1, exchange, CONN_END_ERROR);
-        if (takes_no_body(request))
+        if (takes_none)
             h1_answer(h1, exchange);
         else
             h1_answer_refusal(h1, exchange, REASON_BODY_UNWANTED);

@@ -1,5 +1,6 @@
 #include "engine/h1_priv.h"
-#include "http/proxy_protocol.h"
+#include "engine/h2.h"
+#include "engine/proxy_preamble.h"
 
 enum {
     /* Answers are made ahead up to so many bytes before they are sent together;
@@ -68,6 +69,27 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
         h1_answer(h1, exchange);
 }
 
+/* A client that knows beforehand what is spoken here begins so (RFC 9113
+ * 3.3). */
+static bool speaks_http2(const struct h1 *h1, struct bytes line)
+{
+    return h1_context(h1)->limits.prior_knowledge &&
+           h1->session.requests == 0 && h2_is_preface(line) &&
+           line.data == h1->input->data + h1->input->begin;
+}
+
+/* What has been read is read again, by that protocol. */
+static enum h1_ahead turn_to_http2(struct h1 *h1)
+{
+    struct session *session = &h1->session;
+    struct input *input = h1->input;
+
+    session->protocol = &h2_protocol;
+    session->protocol->open(session);
+    session->protocol->inherit(session, input);
+    return H1_AHEAD_TURNED;
+}
+
 static enum h1_ahead parse_request(struct h1 *h1)
 {
     struct input *input = h1->input;
@@ -87,6 +109,8 @@ static enum h1_ahead parse_request(struct h1 *h1)
     case HTTP1_BAD:
         line = exchange->request.line;
         h1_give_exchange(h1, exchange);
+        if (reason == REASON_VERSION && speaks_http2(h1, line))
+            return turn_to_http2(h1);
         return refuse(h1, reason, line);
     case HTTP1_DONE:
         break;
@@ -100,7 +124,7 @@ static enum h1_ahead parse_request(struct h1 *h1)
 }
 
 /* What a trusted proxy says of its client comes once, before all requests. */
-static enum h1_ahead take_introduction(struct h1 *h1)
+static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 {
     struct session *session = &h1->session;
     struct input *input = h1->input;
@@ -116,14 +140,8 @@ static enum h1_ahead take_introduction(struct h1 *h1)
     case PROXY_PROTOCOL_DONE:
         break;
     }
-    session->awaits_proxy = false;
-    session->is_introduced = true;
     input->begin += proxy.used;
-    /* The loopback of the proxy's machine is another one than ours. */
-    if (address_is_local(&proxy.source) && !address_is_local(&session->peer))
-        proxy.source = (struct address){.family = ADDRESS_UNKNOWN};
-    if (!proxy.is_local &&
-        !session->context->hooks->on_introduced(session, &proxy.source))
+    if (!proxy_preamble_apply(session, &proxy))
         return close_for(h1, CONN_END_LIMIT);
     return input->begin == input->end ? H1_AHEAD_READ : H1_AHEAD_GO;
 }
@@ -155,10 +173,10 @@ static enum h1_ahead take_next(struct h1 *h1)
         return H1_AHEAD_SEND;
     if (h1->current)
         return go_on_with_body(h1);
-    if (h1_is_drained(h1))
+    if (h1_is_input_empty(h1))
         return H1_AHEAD_READ;
     if (h1->session.awaits_proxy) {
-        enum h1_ahead result = take_introduction(h1);
+        enum h1_ahead result = take_proxy_preamble(h1);
 
         if (result != H1_AHEAD_GO)
             return result;
@@ -181,12 +199,12 @@ enum h1_ahead h1_answer_ahead(struct h1 *h1)
             return result;
         if (h1->current)
             continue;
-        last = OWNER_OF(h1->exchanges.prev, struct exchange, link);
+        last = OWNER_OF(h1->exchanges.prev, struct exchange, list_node);
         bytes += last->response.bytes_left;
         held += exchange_bytes(last);
         if (held > AHEAD_HELD_MAX - EXCHANGE_BYTES_MAX ||
             bytes > AHEAD_BYTES_MAX || response_has_more(&last->response) ||
-            last->pending || h1_is_drained(h1))
+            last->pending || h1_is_input_empty(h1))
             return H1_AHEAD_SEND;
     }
 }

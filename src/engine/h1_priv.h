@@ -8,34 +8,16 @@
  *   h1_upload.c  bodies beside their answer, tunnels
  *   h1_take.c    the bytes of a body
  *   h1_answer.c  exchanges from their head to the pipeline, and their end
- *   h1_log.c     what is logged and counted of them
  */
 #ifndef ENGINE_H1_PRIV_H
 #define ENGINE_H1_PRIV_H
 
 #include "engine/h1.h"
-#include "http/body_reader.h"
+#include "engine/input_priv.h"
+#include "engine/session_log.h"
 #include "http/exchange.h"
 #include "http/http1.h"
 #include "http/http1_frame.h"
-
-enum {
-    /* A whole head behind some empty lines, and always room for a body. */
-    INPUT_BYTES = HTTP1_HEAD_BYTES_MAX + 4096
-};
-
-/* What has been read and is not done with. */
-struct input {
-    size_t begin;      /* of what is not parsed yet */
-    size_t end;        /* of what has been read */
-    uint64_t first_ns; /* when the byte at begin was read */
-    uint64_t last_ns;  /* when the last was */
-    /* Of the body that is being read, which keeps the buffer: */
-    struct body_reader body;
-    uint64_t body_since_ms;
-    size_t body_at; /* where in the buffer it comes in */
-    char data[INPUT_BYTES];
-};
 
 struct h1 {
     struct session session;
@@ -44,12 +26,12 @@ struct h1 {
     struct exchange *current; /* its body is being read; is_uploading: it is
                                  the first of exchanges at the same time */
     struct http1_progress progress;
-    bool is_closing;    /* parse no more; close when all is sent */
-    bool client_closes; /* and it is the client who asked for it */
-    bool head_timed;    /* the limit is that of a head */
-    bool has_body;      /* the body of current is being read */
-    bool is_uploading;  /* beside its answer */
-    uint64_t until_ms;  /* what is being read has to be there */
+    bool is_closing;       /* parse no more; close when all is sent */
+    bool client_closes;    /* and it is the client who asked for it */
+    bool head_timed;       /* the limit is that of a head */
+    bool has_body : 1;     /* the body of current is being read */
+    bool is_uploading : 1; /* beside its answer */
+    uint64_t until_ms;     /* what is being read has to be there */
 };
 
 static inline struct h1 *h1_of(struct session *session)
@@ -74,7 +56,7 @@ static inline uint64_t h1_now_ms(const struct h1 *h1)
 
 static inline struct exchange *h1_first(const struct h1 *h1)
 {
-    return OWNER_OF(h1->exchanges.next, struct exchange, link);
+    return OWNER_OF(h1->exchanges.next, struct exchange, list_node);
 }
 
 /* Of what was no request nothing is known. */
@@ -93,22 +75,10 @@ static inline void h1_frame(const struct h1 *h1, struct exchange *exchange)
 }
 
 /* All that came has been taken. */
-static inline bool h1_is_drained(const struct h1 *h1)
+static inline bool h1_is_input_empty(const struct h1 *h1)
 {
     return !h1->input || h1->input->begin == h1->input->end;
 }
-
-/* --- h1_log.c -------------------------------------------------------------- */
-
-/* Logs and counts an exchange that has come to its end, sent whole or not. */
-void h1_log_exchange(const struct h1 *h1, const struct exchange *exchange);
-void h1_count_exchange(const struct h1 *h1, const struct exchange *exchange);
-
-/* Tells the operator why a request was refused, who wants to know it. */
-void h1_tell_refusal(const struct h1 *h1, const struct exchange *exchange);
-
-/* Writes Server-Timing of all in the pipeline that has not begun. */
-void h1_time_sending(const struct h1 *h1);
 
 /* --- h1_answer.c ----------------------------------------------------------- */
 
@@ -218,10 +188,11 @@ enum h1_body h1_advance_body(struct h1 *h1);
 /* --- h1_head.c ------------------------------------------------------------- */
 
 enum h1_ahead {
-    H1_AHEAD_GO,    /* look for another request */
-    H1_AHEAD_SEND,  /* send what is in the pipeline first */
-    H1_AHEAD_READ,  /* nothing more to be had from the buffer */
-    H1_AHEAD_CLOSED /* because of session->why */
+    H1_AHEAD_GO,     /* look for another request */
+    H1_AHEAD_SEND,   /* send what is in the pipeline first */
+    H1_AHEAD_READ,   /* nothing more to be had from the buffer */
+    H1_AHEAD_CLOSED, /* because of session->why */
+    H1_AHEAD_TURNED  /* it goes on as another protocol, h1 is no more */
 };
 
 /* Answers requests from the buffer until it is time to send: all but GO. */

@@ -7,9 +7,10 @@ struct candidate h1_candidate(const struct session *session)
     const struct h1 *h1 = h1_of_const(session);
     struct candidate candidate = {0};
 
-    for (const struct list *link = h1->exchanges.next; link != &h1->exchanges;
-         link = link->next) {
-        const struct exchange *exchange = OWNER_OF(link, struct exchange, link);
+    for (const struct list *list_node = h1->exchanges.next;
+         list_node != &h1->exchanges; list_node = list_node->next) {
+        const struct exchange *exchange = OWNER_OF(list_node, struct exchange,
+                                                   list_node);
         const struct response *response = &exchange->response;
         bool has_more = response_has_more(response);
 
@@ -22,6 +23,22 @@ struct candidate h1_candidate(const struct session *session)
         }
     }
     return candidate;
+}
+
+/* Writes Server-Timing of all that has not begun: it leaves now, or later as one
+ * of it. */
+static void time_sending(const struct h1 *h1)
+{
+    uint64_t now_ns = now_read_ns();
+
+    for (const struct list *list_node = h1->exchanges.next;
+         list_node != &h1->exchanges; list_node = list_node->next) {
+        struct exchange *exchange = OWNER_OF(list_node, struct exchange,
+                                             list_node);
+
+        if (exchange->response.bytes_sent == 0)
+            session_time_exchange(&h1->session, exchange, now_ns);
+    }
 }
 
 /* Something of the pipeline has just been handed over. */
@@ -101,7 +118,7 @@ static enum sender_result look_for_answer(struct h1 *h1,
         frame_late(h1, exchange);
         break;
     }
-    return SENDER_SLICE; /* its size decides when */
+    return SENDER_MORE; /* its size decides when */
 }
 
 static enum sender_result send_step(struct h1 *h1, uint64_t budget,
@@ -124,8 +141,8 @@ enum sender_result h1_send(struct session *session, uint64_t budget,
     struct h1 *h1 = h1_of(session);
     enum sender_result result;
 
-    if (session->context->style.server_timing)
-        h1_time_sending(h1);
+    if (session->context->defaults.server_timing)
+        time_sending(h1);
     session->why = CONN_END_ERROR;
     result = send_step(h1, budget, sent_out);
     if (result == SENDER_FAILED)
@@ -139,6 +156,6 @@ enum sender_result h1_send(struct session *session, uint64_t budget,
     h1_set_beside(h1);
     /* A client that is gone is noticed on reading. */
     if (result == SENDER_LATER && h1_first(h1)->is_half_closed)
-        transport_shut_down(&session->transport);
-    return result == SENDER_DONE ? SENDER_SLICE : result;
+        (void)!transport_shut_down(&session->transport);
+    return result == SENDER_DONE ? SENDER_MORE : result;
 }

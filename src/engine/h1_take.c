@@ -18,6 +18,7 @@ static bool deliver(struct h1 *h1, struct bytes data)
     struct sink *sink = h1->current->sink;
     bool persists = response->persists;
 
+    h1->current->body_bytes = h1->input->body.bytes;
     if (!sink)
         return h1->input->body.bytes <= H1_DRAINED_BODY_BYTES_MAX;
     if (sink->end && h1_has_too_much(h1))
@@ -50,7 +51,6 @@ enum h1_taken h1_take_body(struct h1 *h1)
         case BODY_END:
             exchange->bytes_in += input->end - input->begin - fresh.len;
             input->begin = input->end - fresh.len;
-            exchange->body_bytes = h1->input->body.bytes;
             return H1_TAKEN_ALL;
         case BODY_BAD:
             return H1_TAKEN_BAD;

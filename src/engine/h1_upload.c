@@ -15,12 +15,13 @@ void h1_end_upload(struct h1 *h1)
 }
 
 /* Heads before it, which have been sent, are nothing of the answer. */
-static bool has_begun(const struct exchange *exchange)
+static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
 {
     const struct response *response = &exchange->response;
 
-    return response->bytes_sent > 0 &&
-           (!exchange->pending || response->bytes_left > 0);
+    return transport_has_owed(&h1->session.transport) ||
+           (response->bytes_sent > 0 &&
+            (!exchange->pending || response->bytes_left > 0));
 }
 
 /* What comes is no body, or comes too slowly: while nothing of the answer has
@@ -31,13 +32,13 @@ static enum session_step fail(struct h1 *h1, enum reason reason,
     struct exchange *exchange = h1->current;
     struct session *session = &h1->session;
 
-    if (has_begun(exchange))
+    if (has_begun(h1, exchange))
         return session_close(session, end);
     h1_end_upload(h1);
     h1_expect_last(h1, exchange, end);
     exchange_drop_pending(exchange);
     exchange_drop_sink(exchange);
-    bad_request_answer(exchange, reason, &session->context->style);
+    bad_request_answer(exchange, reason, &session->context->defaults);
     h1_frame(h1, exchange);
     session->context->hooks->on_change(session, true);
     return SESSION_STAYS;
@@ -92,6 +93,8 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 {
     if (!h1->current->is_tunnel)
         return session_close(&h1->session, CONN_END_CLIENT);
+    if (transport_was_cut(&h1->session.transport)) /* what is missing? */
+        return session_close(&h1->session, CONN_END_ERROR);
     h1->current->body_bytes = h1->input->body.bytes;
     finish(h1);
     return SESSION_STAYS;

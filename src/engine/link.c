@@ -3,8 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "engine/link_priv.h"
 #include "io/socket_state.h"
+
+enum {
+    FD_MAX = (1 << 30) - 1,
+    LATE_UP = 8, /* shares of what a tick was later or less late than others */
+    LATE_DOWN = 64
+};
 
 int link_init(struct link *link, struct link_shared *shared, size_t worker)
 {
@@ -52,16 +59,16 @@ static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
     if (link->probe) {
         if (now_ms - link->probe_ms < LINK_PROBE_MS)
             return;
-        if (link_local_measure(link, link->probe) > 0)
-            link_local_engage(link);
+        if (link_queue_limit_measure(link, link->probe) > 0)
+            link_queue_limit_engage(link);
         link->probe = NULL;
     } else if (link->unprobed >= link->probe_bytes) {
         link->unprobed = 0;
         if (link->probe_bytes < link->probe_bytes_max)
             link->probe_bytes *= 2;
-        if (link_remote_probe(link, flow, now_read_ns()))
+        if (link_delay_window_probe(link, flow, now_read_ns()))
             link->probe_bytes = LINK_PROBE_BYTES;
-        if (!link->is_local && link_local_measure(link, flow) > 0) {
+        if (!link->is_local && link_queue_limit_measure(link, flow) > 0) {
             link->probe = flow;
             link->probe_ms = now_ms;
         }
@@ -75,10 +82,11 @@ void link_open(struct link *link, struct link_flow *flow, int fd,
 {
     struct link_shared *shared = link->shared;
 
-    *flow = (struct link_flow){.fd = fd, .path = hash_path(peer)};
+    *flow = (struct link_flow){.fd = (unsigned)fd & FD_MAX,
+                               .path = hash_path(peer)};
     list_init(&flow->link);
     if (shared->mode == LINK_RATE || (link->is_local && flow->path != 0))
-        link_pace_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
+        link_pacer_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
 }
 
 /* A socket that waits for its own client takes no more than a little ahead. */
@@ -93,27 +101,44 @@ static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
     uint64_t room = want;
 
     if (link_is_windowed(link)) {
-        link_remote_adapt(link, now_read_ns());
-        room = link_remote_allow(link, key, room);
+        link_delay_window_adapt(link, now_read_ns());
+        room = link_delay_window_allow(link, key, room);
     }
     if (room > 0 && link->is_local)
-        room = link_pace_allow(link, key, room);
-    return room > 0 && link->is_local ? link_local_allow(link, key, room)
+        room = link_pacer_allow(link, key, room);
+    return room > 0 && link->is_local ? link_queue_limit_allow(link, key, room)
                                       : room;
+}
+
+uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
+                      uint64_t quantum)
+{
+    uint64_t rate = link_load(&link->shared->pacer);
+    uint64_t bytes;
+
+    if (!link_holds_back(link, flow))
+        return quantum;
+    if (link_is_windowed(link) && link->trip_us > 0)
+        rate = link_load(&link->shared->base) * US_PER_S /
+               (uint64_t)link->trip_us;
+    bytes = rate / (NS_PER_S / LINK_TURN_NS);
+    if (bytes < LINK_SEGMENT_BYTES)
+        bytes = LINK_SEGMENT_BYTES;
+    return bytes < quantum ? bytes : quantum;
 }
 
 uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want)
 {
     bool is_rated = link->shared->mode == LINK_RATE;
-    bool is_held = is_rated || (flow->path != 0 && link_tracks(link));
+    bool is_held = link_holds_back(link, flow);
     uint64_t room = want;
 
     if (flow->is_bounded != is_held)
         bound_unsent(flow, is_held);
     if (!flow->is_bounded)
         return want;
-    room = is_rated ? link_pace_allow(link, key, want)
+    room = is_rated ? link_pacer_allow(link, key, want)
                     : allow_auto(link, key, want);
     if (room == 0) {
         link->counters.held++;
@@ -126,10 +151,10 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms)
 {
     if (link->shared->mode == LINK_RATE) {
-        link_pace_pay(link, link_wire_bytes(bytes));
+        link_pacer_pay(link, link_wire_bytes(bytes));
         return;
     }
-    if (link->shared->mode == LINK_OFF || flow->path == 0 || bytes == 0)
+    if (!link_counts(link, flow) || bytes == 0)
         return;
     if (!link_is_windowed(link))
         probe(link, flow, bytes, now_ms);
@@ -139,8 +164,9 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
     if (list_is_empty(&flow->link))
         list_put_last(&link->flows, &flow->link);
     if (link->is_local) {
-        link_pace_pay(link, link_wire_bytes(bytes));
+        link_pacer_pay(link, link_wire_bytes(bytes));
         flow->queued += (uint32_t)bytes;
+        flow->is_fresh = true;
         link->queued += bytes;
     }
     if (link_is_windowed(link)) {
@@ -149,16 +175,39 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
     }
 }
 
+void link_await(struct link *link)
+{
+    link->due_ns = now_read_ns() + LINK_TICK_NS;
+}
+
+/* Who is often late counts on it; one that was late once does not. */
+static void note_late(struct link *link, uint64_t now_ns)
+{
+    uint64_t late_ns = 0;
+
+    if (link->due_ns == 0)
+        return;
+    if (now_ns > link->due_ns)
+        late_ns = now_ns - link->due_ns;
+    if (late_ns > LINK_LATE_NS)
+        late_ns = LINK_LATE_NS;
+    if (late_ns > link->late_ns)
+        link->late_ns += (late_ns - link->late_ns) / LATE_UP;
+    else
+        link->late_ns -= (link->late_ns - late_ns) / LATE_DOWN;
+    link->due_ns = 0;
+}
+
 void link_tick(struct link *link)
 {
-    uint64_t now_ns;
+    uint64_t now_ns = now_read_ns();
 
+    note_late(link, now_ns);
     if (link->shared->mode != LINK_AUTO)
         return; /* a known rate stays what it is */
-    now_ns = now_read_ns();
     if (link->was_windowed)
-        link_remote_adapt(link, now_ns);
+        link_delay_window_adapt(link, now_ns);
     if (link->is_local && (link->was_held || link->was_paced))
-        link_local_adapt(link, now_ns);
+        link_queue_limit_adapt(link, now_ns);
     link->was_held = link->was_paced = link->was_windowed = false;
 }

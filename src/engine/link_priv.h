@@ -3,9 +3,9 @@
  *
  *   link.c            all modes; whether the link is fast
  *   link_state.c      what is told of it
- *   link_local.c      the queue on this machine
- *   link_remote.c     a queue that only acknowledgements tell of
- *   link_pace.c       the bucket
+ *   link_queue_limit.c      the queue on this machine
+ *   link_delay_window.c     a queue that only acknowledgements tell of
+ *   link_pacer.c       the bucket
  *   link_shared.c     what workers tell one another; a worker's flows
  */
 #ifndef ENGINE_LINK_PRIV_H
@@ -20,11 +20,6 @@ enum {
     LINK_FRESH_NS = 2 * LINK_TICK_NS,
     LINK_FLIGHT_FRESH_NS = 200 * LINK_TICK_NS
 };
-
-static inline uint64_t link_load(const _Atomic uint64_t *number)
-{
-    return atomic_load_explicit(number, memory_order_relaxed);
-}
 
 /* Leaves the line shared when nothing is new. */
 static inline void link_store(_Atomic uint64_t *number, uint64_t value)
@@ -70,21 +65,7 @@ void link_forget(struct link *link);
 bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns);
 
-/* --- What they all ask ---------------------------------------------------- */
-
-/* Whether a window is up. */
-static inline bool link_is_windowed(const struct link *link)
-{
-    return link_load(&link->shared->base) > 0;
-}
-
-/* Whether bytes that were handed over are counted. */
-static inline bool link_tracks(const struct link *link)
-{
-    return link->is_local || link_is_windowed(link);
-}
-
-/* --- link_pace.c ---------------------------------------------------------- */
+/* --- link_pacer.c ---------------------------------------------------------- */
 
 static inline uint64_t link_wire_bytes(uint64_t bytes)
 {
@@ -92,41 +73,44 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
                        LINK_HEADER_BYTES;
 }
 
-/* What may leave ahead of the pace. */
-uint64_t link_pace_burst(uint64_t pace);
+/* What may leave ahead of the pace: enough for two ticks, or for one as late as
+ * they have come lately. */
+uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 
-uint64_t link_pace_allow(struct link *link, uint64_t key, uint64_t want);
-void link_pace_pay(struct link *link, uint64_t wire_bytes);
+uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
+void link_pacer_pay(struct link *link, uint64_t wire_bytes);
 
 /* So many bytes were found in the local queue while some are held back. */
-void link_pace_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
+void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
-/* --- link_local.c --------------------------------------------------------- */
+/* --- link_queue_limit.c --------------------------------------------------------- */
 
 /* What flow has in the queue. */
-uint32_t link_local_measure(struct link *link, const struct link_flow *flow);
+uint32_t link_queue_limit_measure(struct link *link,
+                                  const struct link_flow *flow);
 
 /* Of bytes in the queue. */
-uint64_t link_local_limit(const struct link_shared *shared);
+uint64_t link_queue_limit_limit(const struct link *link);
 
-uint64_t link_local_allow(struct link *link, uint64_t key, uint64_t want);
+uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);
 
 /* Looks, and moves the limit. */
-void link_local_adapt(struct link *link, uint64_t now_ns);
+void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
 
 /* A queue was found where none was expected. */
-void link_local_engage(struct link *link);
+void link_queue_limit_engage(struct link *link);
 
-/* --- link_remote.c -------------------------------------------------------- */
+/* --- link_delay_window.c -------------------------------------------------------- */
 
-uint64_t link_remote_allow(struct link *link, uint64_t key, uint64_t want);
+uint64_t link_delay_window_allow(struct link *link, uint64_t key,
+                                 uint64_t want);
 
 /* Looks, if it is time, and moves the window. */
-void link_remote_adapt(struct link *link, uint64_t now_ns);
+void link_delay_window_adapt(struct link *link, uint64_t now_ns);
 
 /* One flow of a link that is not held back: is it delayed? When several in a
  * row are, the window is put up. */
-bool link_remote_probe(struct link *link, const struct link_flow *flow,
-                       uint64_t now_ns);
+bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
+                             uint64_t now_ns);
 
 #endif

@@ -10,7 +10,7 @@ int link_shared_init(struct link_shared *shared, enum link_mode mode,
 {
     *shared = (struct link_shared){.mode = mode, .worker_count = worker_count};
     if (mode == LINK_RATE)
-        atomic_init(&shared->pace, rate / 100 * LINK_RATE_PERCENT);
+        atomic_init(&shared->pacer, rate / 100 * LINK_RATE_PERCENT);
     atomic_init(&shared->limit, LINK_LIMIT_START);
     atomic_init(&shared->least, UINT64_MAX);
     shared->lines = aligned_alloc(_Alignof(struct link_line),
@@ -86,8 +86,45 @@ void link_publish(struct link *link, uint64_t waiting_key)
     link_store(&link->line->flight, link->flight);
     link_store(&link->line->standing, link->standing);
     link_store(&link->line->looked_ns, link->looked_ns);
-    link_store(&link->line->handed, link->handed);
+    link_store(&link->line->handed, link->handed - link->unsent);
     link_store(&link->line->waiting_rank, rank_of(link, waiting_key));
+}
+
+void link_tell_clients(struct link *link, const struct client_share *clients,
+                       uint64_t sent)
+{
+    link_store(&link->line->sent, sent);
+    link_store(&link->line->clients, client_share_waiting(clients));
+    link_store(&link->line->only_client, client_share_only(clients));
+}
+
+void link_hear_clients(const struct link *link, struct client_share *clients)
+{
+    const struct link_shared *shared = link->shared;
+    uint64_t only = client_share_only(clients);
+    struct client_others others = {0};
+
+    for (size_t i = 0; i < shared->worker_count; i++) {
+        const struct link_line *line = &shared->lines[i];
+        uint64_t count = link_load(&line->clients);
+
+        if (line == link->line)
+            continue;
+        others.sent += link_load(&line->sent);
+        if (count != 1 || only == 0 || link_load(&line->only_client) != only)
+            others.count += (uint32_t)count;
+    }
+    client_share_hear(clients, &others);
+}
+
+uint64_t link_sent_elsewhere(const struct link *link)
+{
+    uint64_t sent = 0;
+
+    for (size_t i = 0; i < link->shared->worker_count; i++)
+        if (&link->shared->lines[i] != link->line)
+            sent += link_load(&link->shared->lines[i].sent);
+    return sent;
 }
 
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want)

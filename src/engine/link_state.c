@@ -2,14 +2,13 @@
 #include "base/units.h"
 #include "engine/link_priv.h"
 
-static void look_at_bucket(const struct link_shared *shared,
-                           struct link_state *state)
+static void look_at_bucket(const struct link *link, struct link_state *state)
 {
-    uint64_t busy_ns = link_load(&shared->busy_ns);
+    uint64_t busy_ns = link_load(&link->shared->busy_ns);
     uint64_t now_ns = now_read_ns();
 
     state->is_engaged = true;
-    state->limit_bytes = link_pace_burst(state->rate);
+    state->limit_bytes = link_pacer_burst(link, state->rate);
     if (busy_ns > now_ns)
         state->delay_us = (busy_ns - now_ns) / NS_PER_US;
 }
@@ -20,7 +19,7 @@ static void look_at_queue(const struct link *link, struct link_state *state)
     uint64_t queued = link->queued + link_ask_others(link, 0, now_ns).queued;
 
     state->is_engaged = true;
-    state->limit_bytes = link_local_limit(link->shared);
+    state->limit_bytes = link_queue_limit_limit(link);
     if (state->rate > 0)
         state->delay_us = queued * US_PER_S / state->rate;
 }
@@ -38,9 +37,9 @@ static void look_at_window(const struct link *link, struct link_state *state)
 
 void link_look(const struct link *link, struct link_state *state_out)
 {
-    *state_out = (struct link_state){.rate = link_load(&link->shared->pace)};
+    *state_out = (struct link_state){.rate = link_load(&link->shared->pacer)};
     if (link->shared->mode == LINK_RATE)
-        look_at_bucket(link->shared, state_out);
+        look_at_bucket(link, state_out);
     else if (link_is_windowed(link))
         look_at_window(link, state_out);
     else if (link->is_local)

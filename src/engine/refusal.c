@@ -6,11 +6,6 @@
  * connection before the answer is seen. */
 void refusal_send(int fd)
 {
-    static char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                         "Retry-After: 1\r\n"
-                         "Content-Length: 0\r\n"
-                         "Connection: close\r\n\r\n";
-    struct iovec part = {busy, sizeof(busy) - 1};
     struct transport client;
     char discard[16384];
     size_t len;
@@ -19,7 +14,11 @@ void refusal_send(int fd)
     transport_open(&client, fd);
     received = transport_receive(&client, discard, sizeof(discard), &len);
     if (received != IO_FAILED)
-        (void)!transport_send(&client, &part, 1, false, &len);
-    transport_shut_down(&client);
+        (void)!transport_say(&client,
+                             BYTES("HTTP/1.1 503 Service Unavailable\r\n"
+                                   "Retry-After: 1\r\n"
+                                   "Content-Length: 0\r\n"
+                                   "Connection: close\r\n\r\n"));
+    (void)!transport_shut_down(&client);
     transport_close(&client, false);
 }

@@ -7,24 +7,33 @@
 enum {
     /* Simulated responses per real one: those that are done here long before
      * they would be under fair sharing. */
-    SIMULATED_PER_ITEM = 8
+    SIMULATED_PER_ITEM = 8,
+    /* What was put when its client was less far ahead of his share is put anew
+     * when its turn comes, if the difference is worth it. */
+    EXCESS_STEP = 65536,
+    RENEWALS_MAX = 16 /* in a row */
 };
 
-void sched_init(struct sched *sched, enum sched_policy policy, uint64_t bound)
+void sched_init(struct sched *sched, enum sched_policy policy,
+                struct sched_bounds bounds)
 {
     heap_init(&sched->heap);
     sched->policy = policy;
-    sched->bound = bound;
+    sched->bound = bounds.bytes;
     sched->clock = 0;
     sched->bytes_arrived = 0;
     sched->bytes_waiting = 0;
+    sched->bytes_sent = 0;
     fair_share_init(&sched->share);
+    client_share_init(&sched->clients,
+                      policy == SCHED_POLICY_SRPT ? bounds.factor : 0);
 }
 
 void sched_fini(struct sched *sched)
 {
     heap_fini(&sched->heap);
     fair_share_fini(&sched->share);
+    client_share_fini(&sched->clients);
 }
 
 int sched_reserve(struct sched *sched, size_t items)
@@ -32,13 +41,18 @@ int sched_reserve(struct sched *sched, size_t items)
     if (sched->policy == SCHED_POLICY_FSP &&
         fair_share_reserve(&sched->share, items * SIMULATED_PER_ITEM) != 0)
         return -ENOMEM;
+    if (client_share_reserve(&sched->clients, items) != 0)
+        return -ENOMEM;
     return heap_reserve(&sched->heap, items);
 }
 
-void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t bytes,
-                  bool is_stream)
+void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
+                  uint64_t bytes, bool is_stream)
 {
     item->arrival = ++sched->clock;
+    item->place.client = client;
+    item->place.due = 0;
+    item->is_due = false;
     item->is_stream = is_stream;
     if (sched->policy == SCHED_POLICY_FSP) {
         item->stamp = is_stream ? sched->share.now
@@ -54,6 +68,12 @@ static uint64_t srpt_key(const struct sched *sched,
 {
     uint64_t key;
 
+    if (client_share_is_used(&sched->clients) &&
+        __builtin_add_overflow(bytes,
+                               client_share_excess(&sched->clients,
+                                                   &item->place),
+                               &bytes))
+        return UINT64_MAX;
     if (sched->bound == 0)
         return bytes;
     if (__builtin_mul_overflow(bytes, sched->bound, &key) ||
@@ -75,9 +95,13 @@ static uint64_t fsp_key(const struct sched_item *item, uint64_t bytes)
 uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
                    uint64_t bytes)
 {
+    if (item->is_due)
+        return 0;
+    if (sched->policy == SCHED_POLICY_SRPT) /* nearly always */
+        return srpt_key(sched, item, bytes);
     switch (sched->policy) {
     case SCHED_POLICY_SRPT:
-        return srpt_key(sched, item, bytes);
+        break;
     case SCHED_POLICY_FSP:
         return fsp_key(item, bytes);
     case SCHED_POLICY_FIFO:
@@ -92,10 +116,14 @@ bool sched_goes_first(const struct sched *sched, const struct sched_item *item,
                       uint64_t bytes)
 {
     const struct heap_item *first = heap_first(&sched->heap);
+    uint64_t key;
 
-    uint64_t key = sched_key(sched, item, bytes);
-
-    return !first || key < first->key ||
+    if (!first)
+        return true;
+    if (client_share_has_due(&sched->clients))
+        return false;
+    key = sched_key(sched, item, bytes);
+    return key < first->key ||
            (key == first->key && item->arrival < first->tie);
 }
 
@@ -106,26 +134,94 @@ size_t sched_count_before(const struct sched *sched,
                              item->arrival);
 }
 
+static bool has_clients(const struct sched *sched)
+{
+    return sched->clients.factor > 0;
+}
+
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
 {
-    uint64_t key = sched->policy == SCHED_POLICY_FAIR
-                       ? ++sched->clock /* behind all that wait */
-                       : sched_key(sched, item, bytes);
+    uint64_t key;
 
+    item->is_due = false;
+    key = sched->policy == SCHED_POLICY_FAIR
+              ? ++sched->clock /* behind all that wait */
+              : sched_key(sched, item, bytes);
     item->bytes = item->is_stream ? 0 : bytes;
     sched->bytes_waiting += item->bytes;
     heap_put(&sched->heap, &item->node, key, item->arrival);
+    if (!has_clients(sched))
+        return;
+    item->excess = client_share_excess(&sched->clients, &item->place);
+    client_share_put(&sched->clients, &item->place,
+                     item->is_stream ? CLIENT_SHARE_STREAM : bytes);
+}
+
+static struct sched_item *item_of(struct heap_node *node)
+{
+    return OWNER_OF(node, struct sched_item, node);
+}
+
+/* Whether its client has come to be further ahead since it was put: then it is
+ * put to where it belongs by now. */
+static bool renew(struct sched *sched, const struct heap_item *first)
+{
+    struct sched_item *item = item_of(first->node);
+    uint64_t excess = client_share_excess(&sched->clients, &item->place);
+    uint64_t key = first->key;
+    uint64_t more;
+
+    if (excess < item->excess + EXCESS_STEP)
+        return false;
+    more = excess - item->excess;
+    if (__builtin_mul_overflow(more, sched->bound > 0 ? sched->bound : 1,
+                               &more) ||
+        __builtin_add_overflow(key, more, &key))
+        key = UINT64_MAX;
+    item->excess = excess;
+    heap_drop(&sched->heap, &item->node);
+    heap_put(&sched->heap, &item->node, key, item->arrival);
+    return true;
+}
+
+/* The next by the order of clients. */
+static struct sched_item *take_of_clients(struct sched *sched)
+{
+    struct client_place *place = client_share_first_due(&sched->clients);
+    const struct heap_item *first;
+    struct sched_item *item;
+
+    if (place && client_share_waiting(&sched->clients) > 1) {
+        item = OWNER_OF(place, struct sched_item, place);
+        heap_drop(&sched->heap, &item->node);
+    } else {
+        for (int i = 0; i < RENEWALS_MAX; i++) {
+            first = heap_first(&sched->heap);
+            if (!first || !renew(sched, first))
+                break;
+        }
+        if (sched->heap.count == 0)
+            return NULL;
+        item = item_of(heap_take(&sched->heap));
+    }
+    item->is_due = place != NULL;
+    client_share_take(&sched->clients, &item->place);
+    return item;
 }
 
 struct sched_item *sched_take(struct sched *sched)
 {
-    struct heap_node *node = heap_take(&sched->heap);
+    struct heap_node *node;
     struct sched_item *item;
 
-    if (!node)
-        return NULL;
-    item = OWNER_OF(node, struct sched_item, node);
-    sched->bytes_waiting -= item->bytes;
+    if (has_clients(sched)) {
+        item = take_of_clients(sched);
+    } else {
+        node = heap_take(&sched->heap);
+        item = node ? item_of(node) : NULL;
+    }
+    if (item)
+        sched->bytes_waiting -= item->bytes;
     return item;
 }
 
@@ -135,4 +231,6 @@ void sched_drop(struct sched *sched, struct sched_item *item)
         return;
     sched->bytes_waiting -= item->bytes;
     heap_drop(&sched->heap, &item->node);
+    if (has_clients(sched))
+        client_share_drop(&sched->clients, &item->place);
 }

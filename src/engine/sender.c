@@ -16,16 +16,16 @@ struct gather {
     struct iovec parts[GATHER_PARTS_MAX];
     size_t count;
     uint64_t bytes;
-    bool more;         /* something of the row follows what was gathered */
+    bool more;         /* something of the pipeline follows what was gathered */
     bool file_follows; /* and it is a part of a file, within the budget */
 };
 
-static struct exchange *exchange_of(struct list *link)
+static struct exchange *exchange_of(struct list *list_node)
 {
-    return OWNER_OF(link, struct exchange, link);
+    return OWNER_OF(list_node, struct exchange, list_node);
 }
 
-/* Collects memory parts from the head of the row on, up to the first part
+/* Collects memory parts from the head of the pipeline on, up to the first part
  * that is no memory or the budget. */
 static void gather_parts(struct gather *gather, const struct list *exchanges,
                          uint64_t budget)
@@ -34,9 +34,9 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
     gather->bytes = 0;
     gather->more = true;
     gather->file_follows = false;
-    for (struct list *link = exchanges->next; link != exchanges;
-         link = link->next) {
-        const struct exchange *exchange = exchange_of(link);
+    for (struct list *list_node = exchanges->next; list_node != exchanges;
+         list_node = list_node->next) {
+        const struct exchange *exchange = exchange_of(list_node);
         const struct response *response = &exchange->response;
 
         for (unsigned i = response->part_at; i < response->part_count; i++) {
@@ -97,19 +97,19 @@ static bool detach_head(struct response *response)
 /* False: no memory. */
 static bool advance_row(struct list *exchanges, uint64_t sent)
 {
-    struct list *link = exchanges->next;
+    struct list *list_node = exchanges->next;
     struct response *response;
 
     for (;;) {
         uint64_t step;
 
-        response = &exchange_of(link)->response;
+        response = &exchange_of(list_node)->response;
         step = sent < response->bytes_left ? sent : response->bytes_left;
         response_advance(response, step);
         sent -= step;
         if (sent == 0)
             break;
-        link = link->next;
+        list_node = list_node->next;
     }
     return response->bytes_left == 0 || detach_head(response);
 }
@@ -118,7 +118,7 @@ static enum sender_result result_of(enum io_result result)
 {
     switch (result) {
     case IO_DONE:
-        return SENDER_SLICE;
+        return SENDER_MORE;
     case IO_AGAIN_READ:
     case IO_AGAIN_WRITE:
         return SENDER_FULL;
@@ -146,7 +146,7 @@ static enum sender_result send_gathered(const struct transport *transport,
         return SENDER_FAILED;
     if (sent < gather->bytes)
         return SENDER_FULL;
-    return gather->more ? SENDER_SLICE : SENDER_DONE;
+    return gather->more ? SENDER_MORE : SENDER_DONE;
 }
 
 /* What the socket does not take is read again. So after a piece of which it
@@ -204,7 +204,7 @@ static enum io_result send_file(struct sender *sender,
     if (part->kind == PART_PIPE)
         return transport_splice(transport, part->fd, *len, *len < part->len,
                                 sent_out);
-    if (part->kind == PART_SENDFILE)
+    if (part->kind == PART_SENDFILE || !transport_can_sendfile(transport))
         return transport_send_file(transport, part->fd, part->at.offset, *len,
                                    sent_out);
     return send_read(sender, transport, response, part, len, sent_out);
@@ -229,7 +229,7 @@ static enum sender_result send_file_part(struct sender *sender,
         return SENDER_DONE;
     /* Less than there was means a full socket, nearly always; when it was not,
      * the next wait ends at once. */
-    return sent < len ? SENDER_FULL : SENDER_SLICE;
+    return sent < len ? SENDER_FULL : SENDER_MORE;
 }
 
 static bool is_intact(const struct response *response)
@@ -243,9 +243,9 @@ static bool is_intact(const struct response *response)
 /* Whether the responses that are done now were true to the end. */
 static bool done_are_intact(const struct list *exchanges)
 {
-    for (struct list *link = exchanges->next; link != exchanges;
-         link = link->next) {
-        const struct exchange *exchange = exchange_of(link);
+    for (struct list *list_node = exchanges->next; list_node != exchanges;
+         list_node = list_node->next) {
+        const struct exchange *exchange = exchange_of(list_node);
 
         if (!exchange_is_done(exchange))
             break;
@@ -289,11 +289,11 @@ enum sender_result sender_step(struct sender *sender,
         if (first->bytes_left == 0 && first->is_waiting)
             return SENDER_LATER;
         if (first->bytes_left == 0 && !first->has_ended)
-            return SENDER_SLICE; /* nothing yet: let others go on */
+            return SENDER_MORE; /* nothing yet: let others go on */
     }
     /* The empty end of a body, or no memory was found even for a head. */
     if (response_is_done(first))
-        return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_SLICE;
+        return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_MORE;
     if (nears_its_end(first, budget) && !is_intact(first))
         return SENDER_FAILED;
     gather_parts(&gather, exchanges, budget);

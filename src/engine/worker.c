@@ -28,6 +28,7 @@ static void on_woken(struct ev_loop *loop, ev_check *check, int events)
     (void)loop;
     (void)events;
     now_refresh(&worker->now);
+    encoder_turn(&worker->encoder);
     if (worker->status)
         status_turn(worker->status);
 }
@@ -38,12 +39,14 @@ static void tell_cache(const struct worker *worker)
 {
     const struct file_cache_counts *earlier = &worker->earlier;
     struct file_cache_counts counts = sites_count_files(worker->sites);
-    struct stats_cache cache = {.hits = earlier->hits + counts.hits,
-                                .misses = earlier->misses + counts.misses,
-                                .evictions = earlier->evictions +
-                                             counts.evictions,
-                                .bytes = counts.bytes,
-                                .entries = counts.entries};
+    struct stats_cache cache = {
+        .hits = earlier->hits + counts.hits,
+        .misses = earlier->misses + counts.misses,
+        .evictions = earlier->evictions + counts.evictions,
+        .coded = earlier->coded + counts.coded,
+        .saved_bytes = earlier->saved_bytes + counts.saved_bytes,
+        .bytes = counts.bytes,
+        .entries = counts.entries};
 
     stats_set_cache(worker->options.stats, &cache);
 }
@@ -96,6 +99,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
     (void)events;
     access_log_tick(&worker->access_log);
     tell(worker);
+    worker_tick_what_if(worker);
     profile_leave(before);
     if (worker->status && status_tick(worker->status))
         conn_set_wake(&worker->conns);
@@ -125,9 +129,11 @@ static void start_link_timer(struct worker *worker)
 {
     struct itimerspec soon = {.it_value = {.tv_nsec = LINK_TICK_NS}};
 
-    if (!worker->link_timer_runs)
-        worker->link_timer_runs = timerfd_settime(worker->link_timer.fd, 0,
-                                                  &soon, NULL) == 0;
+    if (worker->link_timer_runs)
+        return;
+    worker->link_timer_runs = timerfd_settime(worker->link_timer.fd, 0, &soon,
+                                              NULL) == 0;
+    link_await(&worker->conns.shared.link);
 }
 
 static void on_mail(void *context, const struct mail *mail)
@@ -199,9 +205,11 @@ static void *run(void *context)
     if (worker->options.is_profiled)
         start_profile(worker);
     while (!worker->is_stopping &&
-           !(conns->shared.context.is_draining && conns->count == 0)) {
-        bool waits = sched_is_empty(&conns->shared.sched) ||
-                     conns->shared.is_held;
+           !(conns->shared.context.is_draining && conns->count == 0 &&
+             !worker_proxies_are_needed(worker))) {
+        bool waits = (sched_is_empty(&conns->shared.sched) ||
+                      conns->shared.is_held) &&
+                     !conns->shared.has_work;
 
         ev_run(worker->loop, waits ? EVRUN_ONCE : EVRUN_NOWAIT);
         conn_set_turn(conns);
@@ -234,6 +242,7 @@ static int set_up_loop(struct worker *worker)
     worker->mailbox = mailbox_create(worker->loop, MAILBOX_CAPACITY, receiver);
     if (!worker->mailbox)
         return -ENOMEM;
+    cache_port_init(&worker->cache_port, worker->mailbox);
     ev_timer_init(&worker->tick, on_tick, TICK_S, TICK_S);
     worker->tick.data = worker;
     access_log_buffer_init(&worker->access_log, worker->options.access_log,
@@ -267,16 +276,17 @@ static int set_up_conns(struct worker *worker)
     conns->shared.context.stats = worker->options.stats;
     conns->shared.addresses = worker->options.addresses;
     return conn_set_init(conns, worker->options.schedule,
-                         worker->options.starvation_bound, worker->options.link,
+                         worker->options.bounds, worker->options.link,
                          worker->options.number);
 }
 
-static struct kv_desk *create_desk(struct worker *worker,
-                                   const struct worker_store *store)
+static struct kv_client *create_client(struct worker *worker,
+                                       const struct worker_store *store)
 {
-    return store->lmdb
-               ? kv_lmdb_desk_create(store->lmdb, worker->mailbox, &worker->now)
-               : kv_redis_desk_create(store->redis, worker->loop, &worker->now);
+    return store->lmdb ? kv_lmdb_client_create(store->lmdb, worker->mailbox,
+                                               &worker->now)
+                       : kv_redis_client_create(store->redis, worker->loop,
+                                                &worker->now);
 }
 
 static bool set_up_stores(struct worker *worker)
@@ -284,17 +294,18 @@ static bool set_up_stores(struct worker *worker)
     const struct worker_options *options = &worker->options;
     struct kv_options kv = options->kv;
 
-    worker->kv_style = options->service.sites.cache.style;
-    worker->kv_style.now = &worker->now;
-    kv.style = &worker->kv_style;
+    worker->kv_defaults = options->service.sites.cache.defaults;
+    worker->kv_defaults.now = &worker->now;
+    kv.defaults = &worker->kv_defaults;
     for (size_t i = 0; i < options->store_count; i++) {
         struct worker_kv *mine = &worker->kvs[i];
 
-        mine->desk = create_desk(worker, &options->stores[i]);
-        kv.desk = mine->desk;
+        mine->client = create_client(worker, &options->stores[i]);
+        kv.client = mine->client;
         kv.stats = &options->stats->stores[i];
         kv.prefix = options->stores[i].prefix;
-        if (mine->desk)
+        kv.codes_values = options->stores[i].codes_values;
+        if (mine->client)
             mine->kv = kv_create(&kv);
         if (!mine->kv)
             return false;
@@ -306,8 +317,16 @@ static void tear_down_stores(struct worker *worker)
 {
     for (size_t i = 0; i < worker->options.store_count; i++) {
         kv_destroy(worker->kvs[i].kv);
-        kv_desk_destroy(worker->kvs[i].desk);
+        kv_client_destroy(worker->kvs[i].client);
     }
+}
+
+/* What the encoder has left over is gone on with at once. */
+static void turn_again(void *context)
+{
+    struct worker *worker = context;
+
+    mailbox_wake(worker->mailbox);
 }
 
 struct worker *worker_create(const struct worker_options *options)
@@ -320,6 +339,7 @@ struct worker *worker_create(const struct worker_options *options)
     now_refresh(&worker->now);
     worker->link_timer.fd = -1;
     pipes_init(&worker->pipes, options->pipes_max);
+    encoder_init(&worker->encoder, options->streams_max, turn_again, worker);
     if (set_up_loop(worker) == 0 && set_up_link_timer(worker) == 0 &&
         set_up_conns(worker) == 0 && set_up_stores(worker))
         atomic_store(&worker->change,
@@ -336,15 +356,20 @@ void worker_destroy(struct worker *worker)
         return;
     if (worker->conns.shared.loop)
         conn_set_fini(&worker->conns);
+    tls_context_destroy(worker->conns.shared.tls);
     worker_discard(atomic_exchange(&worker->change, NULL));
     sites_release(&worker->sites);
+    worker_proxies_end_leaving(worker);
     pipes_fini(&worker->pipes);
     if (worker->resolver)
         resolver_destroy(worker->resolver);
+    tls_buffers_destroy(worker->upstream_tls);
     status_destroy(worker->made);
     tear_down_stores(worker);
     access_log_buffer_fini(&worker->access_log);
-    password_desk_destroy(worker->desk);
+    password_client_destroy(worker->client);
+    if (worker->mailbox)
+        cache_port_fini(&worker->cache_port);
     mailbox_destroy(worker->mailbox);
     if (worker->link_timer.fd >= 0)
         close(worker->link_timer.fd);

@@ -9,6 +9,7 @@ struct worker_change {
     struct sites *sites;
     struct worker_proxies *proxies; /* of sites; NULL: there are none */
     struct status *status;
+    struct tls_context *tls; /* of this worker alone; NULL: nobody needs it */
     uint64_t number; /* of those applied to its worker; 0: what it began with */
 };
 
@@ -19,6 +20,7 @@ void worker_discard(struct worker_change *change)
     if (!change->sites)
         worker_proxies_destroy(change->proxies);
     sites_release(&change->sites); /* which ends them, too */
+    tls_context_destroy(change->tls);
     free(change);
 }
 
@@ -46,16 +48,17 @@ static void add_mounts(const struct worker *worker,
 
 /* Makes what the worker keeps from then on, whatever it serves. False: no
  * memory. */
-static bool furnish(struct worker *worker, const struct worker_service *service)
+static bool init_handlers(struct worker *worker,
+                          const struct worker_service *service)
 {
     struct status_options status = {.audience = service->status_audience,
                                     .stats = worker->options.shared_stats,
-                                    .style = service->sites.cache.style,
+                                    .defaults = service->sites.cache.defaults,
                                     .history = worker->options.history};
 
-    if (service->password_check && !worker->desk &&
-        password_desk_create(&worker->desk, service->password_check,
-                             worker->mailbox) != 0)
+    if (service->password_check && !worker->client &&
+        password_client_create(&worker->client, service->password_check,
+                               worker->mailbox) != 0)
         return false;
     if (service->has_status && !worker->made)
         worker->made = status_create(&status);
@@ -69,6 +72,20 @@ static void wake_conns(void *context)
     conn_set_wake(&worker->conns);
 }
 
+/* Certificates and keys as this worker shows them. False: it says why. */
+static bool make_tls(struct worker_change *change)
+{
+    struct tls_table *table = change->service.tls;
+    char fault[TLS_FAULT_MAX];
+
+    if (!table)
+        return true;
+    change->tls = tls_context_create(table, fault);
+    if (!change->tls)
+        log_error("TLS: %s", fault);
+    return change->tls;
+}
+
 struct worker_change *worker_prepare(struct worker *worker,
                                      const struct worker_service *service)
 {
@@ -79,11 +96,12 @@ struct worker_change *worker_prepare(struct worker *worker,
         return NULL;
     change->service = *service;
     sites = &change->service.sites;
-    sites->cache.style.now = &worker->now;
+    sites->cache.defaults.now = &worker->now;
     sites->wake = wake_conns;
     sites->wake_context = worker;
-    if (furnish(worker, &change->service)) {
-        sites->desk = worker->desk;
+    sites->encoder = &worker->encoder;
+    if (make_tls(change) && init_handlers(worker, &change->service)) {
+        sites->client = worker->client;
         change->status = worker->made;
         if (worker->made)
             sites->status = status_handler(worker->made);
@@ -109,6 +127,8 @@ static void add_counts(struct worker *worker)
     worker->earlier.hits += counts.hits;
     worker->earlier.misses += counts.misses;
     worker->earlier.evictions += counts.evictions;
+    worker->earlier.coded += counts.coded;
+    worker->earlier.saved_bytes += counts.saved_bytes;
 }
 
 /* The sites, and the proxies with them. */
@@ -149,6 +169,26 @@ bool worker_has_changed(const struct worker *worker)
     return atomic_load(&worker->taken) == worker->applied;
 }
 
+/* What is told at the top goes for what every site has. */
+static struct encode encode_of(struct worker *worker,
+                               const struct worker_service *service)
+{
+    const struct location_options *top = service->sites.location;
+
+    return (struct encode){.encoder = &worker->encoder,
+                           .rules = top->compress_rules,
+                           .codes_private = top->compress_private};
+}
+
+static void admit_to_store(struct worker *worker,
+                           const struct worker_service *service, size_t number)
+{
+    struct encode encode = encode_of(worker, service);
+
+    kv_admit(worker->kvs[number].kv, &service->kv_access);
+    kv_encode(worker->kvs[number].kv, &encode);
+}
+
 /* 0, or -errno: nothing has changed. */
 static int take(struct worker *worker, struct worker_change *change)
 {
@@ -163,18 +203,26 @@ static int take(struct worker *worker, struct worker_change *change)
         return refuse(worker, change, err);
     service = &change->service;
     for (size_t i = 0; i < worker->options.store_count; i++)
-        kv_admit(worker->kvs[i].kv, &service->kv_access);
+        admit_to_store(worker, service, i);
     take_sites(worker, change);
-    conns->shared.context.style = service->sites.cache.style;
+    conns->shared.context.defaults = service->sites.cache.defaults;
     /* Room is set aside for as many as there might be from the start. */
     conns->shared.context.limits = service->limits;
     conns->shared.context.limits.connections_max = connections_max;
     conns->proxies = service->proxies;
     conns->proxies_introduce = service->proxies_introduce;
+    tls_context_destroy(conns->shared
+                            .tls); /* connections keep what they need */
+    conns->shared.tls = change->tls;
+    change->tls = NULL;
     worker->status = change->status;
-    if (worker->status)
+    if (worker->status) {
+        struct encode encode = encode_of(worker, service);
+
         status_show(worker->status, &service->status_audience,
-                    service->upstreams);
+                    service->upstreams, service->certificates);
+        status_encode(worker->status, &encode);
+    }
     worker_discard(change);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * worker_priv - what the files of a worker share: worker.c, which runs it,
- * worker_change.c, which says what it serves, and worker_proxies.c, which has
- * the proxies of that.
+ * worker_change.c, which says what it serves, worker_proxies.c, which has the
+ * proxies of that, and worker_what_if.c, which has other orders tried.
  */
 #ifndef ENGINE_WORKER_PRIV_H
 #define ENGINE_WORKER_PRIV_H
@@ -13,22 +13,36 @@
 
 /* A store as this worker asks it. */
 struct worker_kv {
-    struct kv_desk *desk;
+    struct kv_client *client;
     struct kv *kv;
 };
 
 /* The proxies of one service. */
 struct worker_proxies {
-    struct response_style style;
+    struct server_defaults defaults;
     size_t count;
     struct proxy *items[WORKER_PROXIES_MAX];
+    struct cached *cached[WORKER_PROXIES_MAX]; /* NULL: nothing is kept of it */
     struct proxied proxied[WORKER_PROXIES_MAX]; /* for the sites */
     /* Of the first worker only, until another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
+    struct tls_connector *tls; /* NULL: no server is asked over TLS */
+    /* Its sites are gone, and other workers still read what it fetches: it is
+     * among those that leave. */
+    bool is_leaving;
+    struct worker_proxies *next_leaving;
+    struct worker *worker;
     /* The service's own, when its sites are gone. */
     void (*on_gone)(void *context);
     void *context;
+};
+
+/* How things were when a sample of what_if began. */
+struct worker_sample {
+    uint64_t held;
+    uint64_t sent;
+    uint64_t sent_elsewhere;
 };
 
 struct worker {
@@ -42,24 +56,32 @@ struct worker {
     bool link_timer_runs;
     struct mailbox *mailbox;
     struct sites *sites;
+    struct encoder encoder;           /* of all that is compressed on its way */
     struct file_cache_counts earlier; /* of the caches of earlier sites */
     struct status *status;            /* NULL: it is not asked for */
     struct worker_kv kvs[WORKER_STORES_MAX];
-    struct response_style kv_style;
-    struct password_desk *desk;     /* NULL: nobody needed it so far */
+    struct server_defaults kv_defaults;
+    struct cache_port cache_port;
+    struct password_client *client; /* NULL: nobody needed it so far */
     struct status *made;            /* the same, as the main thread knows it */
     struct resolver *resolver;      /* NULL: no proxy needed it so far */
-    struct pipes pipes;             /* of all proxies there ever are */
-    struct proxy_held held;         /* likewise */
-    struct worker_proxies *proxies; /* of sites, which end them, or NULL */
+    struct tls_buffers *upstream_tls; /* the same */
+    struct pipes pipes;               /* of all proxies there ever are */
+    struct proxy_held held;           /* likewise */
+    struct worker_proxies *proxies;   /* of sites, which end them, or NULL */
+    struct worker_proxies *leaving;   /* of sites that are gone */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
     uint64_t applied;    /* how many changes were: the main thread's */
     atomic_ullong taken; /* the latest of them that was, refused ones too */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;
+    struct worker_sample sample;
     bool is_stopping;
 };
+
+/* Each second: samples and what they tell. */
+void worker_tick_what_if(struct worker *worker);
 
 /* Serves what was applied last, from now on: the worker's. What was begun keeps
  * the earlier sites. 0; -errno: nothing has changed. */
@@ -76,6 +98,12 @@ MUST_USE int worker_proxies_start(struct worker *worker,
 
 /* Ends what only those in force do. NULL is accepted, and below. */
 void worker_proxies_retire(struct worker_proxies *proxies);
+
+/* Whether any of them, or of those that leave, fetches what others want. */
+bool worker_proxies_are_needed(const struct worker *worker);
+
+/* Ends those that leave, whatever they fetch. */
+void worker_proxies_end_leaving(struct worker *worker);
 
 /* Those that sites have never had. */
 void worker_proxies_destroy(struct worker_proxies *proxies);

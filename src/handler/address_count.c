@@ -7,12 +7,13 @@
 
 #include "base/address_key.h"
 
-/* Entries are chained through their numbers, which are their places + 1: in
+/* Entries are chained through their numbers, which are their indices + 1: in
  * the chain that their hash names, or in that of the free. */
-struct entry {
+struct counted_address {
     uint64_t key;
-    uint32_t open; /* connections; 0: it is free */
-    uint32_t next; /* 0: the last */
+    uint32_t open;  /* connections; 0: it is free */
+    uint32_t next;  /* 0: the last */
+    uint32_t chain; /* which one: the hash is made once */
 };
 
 struct address_count {
@@ -25,21 +26,21 @@ struct address_count {
     uint32_t entry_count;
     uint32_t used;
     uint32_t above; /* of these, those that have more than most */
-    uint64_t chain_mask;
+    uint32_t chain_mask;
     uint32_t *chains;
-    struct entry entries[];
+    struct counted_address entries[];
 };
 
-static uint32_t *find_chain(struct address_count *count, uint64_t key)
+static uint32_t choose_chain(const struct address_count *count, uint64_t key)
 {
-    return &count->chains[address_key_hash(key, &count->secret) &
-                          count->chain_mask];
+    return (uint32_t)address_key_hash(key, &count->secret) & count->chain_mask;
 }
 
-/* What leads to the entry of key; to 0 when there is none. */
-static uint32_t *find_link(struct address_count *count, uint64_t key)
+/* What leads to the entry of key in its chain; to 0 when there is none. */
+static uint32_t *find_link(struct address_count *count, uint32_t chain,
+                           uint64_t key)
 {
-    uint32_t *link = find_chain(count, key);
+    uint32_t *link = &count->chains[chain];
 
     while (*link != 0 && count->entries[*link - 1].key != key)
         link = &count->entries[*link - 1].next;
@@ -47,11 +48,11 @@ static uint32_t *find_link(struct address_count *count, uint64_t key)
 }
 
 /* The mutex is held. Returns 0 when no entry is free. */
-static uint32_t add_entry(struct address_count *count, uint64_t key,
-                          uint32_t *link)
+static uint32_t add_entry(struct address_count *count, uint32_t chain,
+                          uint64_t key, uint32_t *link)
 {
     uint32_t number = count->free;
-    struct entry *entry;
+    struct counted_address *entry;
 
     if (number == 0 && count->touched == count->entry_count)
         return 0;
@@ -60,7 +61,7 @@ static uint32_t add_entry(struct address_count *count, uint64_t key,
     entry = &count->entries[number - 1];
     count->free = entry->next;
     count->used++;
-    *entry = (struct entry){.key = key};
+    *entry = (struct counted_address){.key = key, .chain = chain};
     *link = number;
     return number;
 }
@@ -69,14 +70,15 @@ uint32_t address_count_take(struct address_count *count,
                             const struct address *address)
 {
     uint64_t key = address_key_of(address);
+    uint32_t chain = choose_chain(count, key);
     uint32_t *link;
     uint32_t number;
 
     pthread_mutex_lock(&count->mutex);
-    link = find_link(count, key);
-    number = *link != 0 ? *link : add_entry(count, key, link);
+    link = find_link(count, chain, key);
+    number = *link != 0 ? *link : add_entry(count, chain, key, link);
     if (number != 0) {
-        struct entry *entry = &count->entries[number - 1];
+        struct counted_address *entry = &count->entries[number - 1];
 
         if (entry->open < count->most || (count->yields && count->used == 1))
             count->above += ++entry->open == count->most + 1;
@@ -90,7 +92,7 @@ uint32_t address_count_take(struct address_count *count,
 void address_count_give(struct address_count *count, uint32_t *ticket)
 {
     uint32_t number = *ticket;
-    struct entry *entry;
+    struct counted_address *entry;
 
     *ticket = 0;
     if (number == 0)
@@ -100,7 +102,7 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
     assert(entry->open > 0);
     count->above -= entry->open == count->most + 1;
     if (--entry->open == 0) {
-        *find_link(count, entry->key) = entry->next;
+        *find_link(count, entry->chain, entry->key) = entry->next;
         entry->next = count->free;
         count->free = number;
         count->used--;
@@ -111,21 +113,9 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
 /* The mutex is held. */
 static uint32_t count_open(struct address_count *count, uint64_t key)
 {
-    uint32_t number = *find_link(count, key);
+    uint32_t number = *find_link(count, choose_chain(count, key), key);
 
     return number != 0 ? count->entries[number - 1].open : 0;
-}
-
-uint32_t address_count_of(struct address_count *count,
-                          const struct address *address)
-{
-    uint64_t key = address_key_of(address);
-    uint32_t open;
-
-    pthread_mutex_lock(&count->mutex);
-    open = count_open(count, key);
-    pthread_mutex_unlock(&count->mutex);
-    return open;
 }
 
 bool address_count_is_above(struct address_count *count, uint32_t ticket)
@@ -163,7 +153,8 @@ int address_count_create(struct address_count **count_out, uint32_t most,
     assert(entries >= 1 && entries <= ADDRESS_COUNT_ENTRIES_MAX);
     while (chain_count < entries)
         chain_count *= 2;
-    count = calloc(1, sizeof(*count) + entries * sizeof(struct entry));
+    count = calloc(1,
+                   sizeof(*count) + entries * sizeof(struct counted_address));
     if (!count)
         return -ENOMEM;
     count->chains = calloc(chain_count, sizeof(*count->chains));
@@ -174,7 +165,7 @@ int address_count_create(struct address_count **count_out, uint32_t most,
         goto free_chains;
     count->most = most;
     count->yields = yields;
-    count->chain_mask = chain_count - 1;
+    count->chain_mask = (uint32_t)(chain_count - 1);
     count->entry_count = (uint32_t)entries;
     pthread_mutex_init(&count->mutex, NULL);
     *count_out = count;

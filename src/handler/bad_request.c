@@ -35,25 +35,12 @@ bool bad_request_wants_problem(const struct request *request)
                            accept_find(request, BYTES("text/plain")));
 }
 
-/* Takes a line, as far as it has come, off the front of text. */
-static struct bytes take_line(struct bytes *text)
-{
-    const char *end = text->data + text->len;
-    const char *lf = memchr(text->data, '\n', text->len);
-    struct bytes line = bytes_between(text->data, lf ? lf : end);
-
-    *text = bytes_between(lf ? lf + 1 : end, end);
-    if (line.len > 0 && line.data[line.len - 1] == '\r')
-        line.len--;
-    return line;
-}
-
 bool bad_request_wants_problem_in(struct bytes head)
 {
     static const struct bytes name = {"Accept:", 7};
 
     while (head.len > 0) {
-        struct bytes line = take_line(&head);
+        struct bytes line = bytes_take_line(&head);
         struct bytes value = {line.data + name.len, line.len - name.len};
 
         if (line.len > name.len &&
@@ -91,7 +78,7 @@ static void put_text(struct buf *body, enum reason reason)
 }
 
 void bad_request_write(struct response *response, enum reason reason,
-                       bool as_problem, const struct response_style *style)
+                       bool as_problem, const struct server_defaults *defaults)
 {
     char storage[BODY_BYTES_MAX];
     struct buf body;
@@ -104,7 +91,7 @@ void bad_request_write(struct response *response, enum reason reason,
     response_make_error_text(response, reason_status(reason), BYTES(""),
                              as_problem ? BYTES("application/problem+json")
                                         : BYTES("text/plain; charset=utf-8"),
-                             buf_bytes(&body), style);
+                             buf_bytes(&body), defaults);
     response->reason = (uint8_t)reason;
     if (as_problem) /* no page is better */
         response->is_error = false;

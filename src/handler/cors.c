@@ -242,7 +242,7 @@ static bool is_preflight(const struct request *request)
 }
 
 bool cors_answer_preflight(const struct cors *cors, struct exchange *exchange,
-                           const struct response_style *style)
+                           const struct server_defaults *defaults)
 {
     static const struct cors_names usual = {
         3, {{"GET", 3}, {"HEAD", 4}, {"POST", 4}}};
@@ -253,7 +253,7 @@ bool cors_answer_preflight(const struct cors *cors, struct exchange *exchange,
     if (!is_preflight(&exchange->request))
         return false;
     origin = allowed_origin(cors, &exchange->request);
-    response_begin(response, 204, style);
+    response_begin(response, 204, defaults);
     buf_put_literal(head, VARY_PREFLIGHT);
     if (origin.len > 0) {
         head_field(head, BYTES("Access-Control-Allow-Origin"), origin);

@@ -4,21 +4,9 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-static struct bytes take_word(struct bytes *rest)
-{
-    struct bytes word = {rest->data, 0};
-
-    while (word.len < rest->len && word.data[word.len] != ' ' &&
-           word.data[word.len] != '\t')
-        word.len++;
-    *rest = bytes_trim((struct bytes){rest->data + word.len,
-                                      rest->len - word.len});
-    return word;
-}
-
 /* Where it is kept which page a status ("404") or class ("5xx") has; NULL: it
  * is neither. */
-static uint8_t *find_place(struct error_pages *pages, struct bytes word)
+static uint8_t *find_number(struct error_pages *pages, struct bytes word)
 {
     unsigned class;
 
@@ -47,22 +35,22 @@ const char *error_pages_add(struct error_pages *pages, struct bytes text)
 {
     struct error_pages made = *pages; /* a faulty text changes nothing */
     struct bytes rest = bytes_trim(text);
-    struct bytes word = take_word(&rest);
+    struct bytes word = bytes_take_word(&rest);
 
     if (pages->count == ERROR_PAGES_MAX)
         return "is one page too many, 32 are allowed";
     if (word.len == 0 || rest.len == 0)
         return "is not statuses and a path";
     made.count++;
-    for (; rest.len > 0; word = take_word(&rest)) {
-        uint8_t *place = find_place(&made, word);
+    for (; rest.len > 0; word = bytes_take_word(&rest)) {
+        uint8_t *number = find_number(&made, word);
 
-        if (!place)
+        if (!number)
             return "has something other than 400 to 599, 4xx or 5xx before "
                    "its path";
-        if (*place != 0)
+        if (*number != 0)
             return "names a status that has a page already";
-        *place = (uint8_t)made.count;
+        *number = (uint8_t)made.count;
     }
     if (!is_file_path(word))
         return "does not end in the path of a file: '/' first, not last, no "

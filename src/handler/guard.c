@@ -37,7 +37,7 @@ static void destroy(struct pending *pending)
     struct visitor *visitor = (struct visitor *)pending;
 
     if (visitor->verdict == PASSWORD_LATER)
-        password_desk_cancel(visitor->guard->desk, &visitor->wait);
+        password_client_cancel(visitor->guard->client, &visitor->wait);
     free(visitor);
 }
 
@@ -71,16 +71,17 @@ static bool check(const struct guard *guard, struct exchange *exchange,
                   struct htpasswd *htpasswd, struct bytes realm,
                   const struct basic_auth *auth)
 {
-    struct password_question question = {.htpasswd = htpasswd,
-                                         .user = auth->user,
-                                         .password = auth->password,
-                                         .asker = exchange->peer,
-                                         .now_ms = guard->style->now->mono_ms};
+    struct password_question question = {
+        .htpasswd = htpasswd,
+        .user = auth->user,
+        .password = auth->password,
+        .asker = exchange->peer,
+        .now_ms = guard->defaults->now->mono_ms};
     struct visitor *visitor = make_wait(guard, exchange, htpasswd);
     enum password_verdict verdict = PASSWORD_BUSY;
 
     if (visitor)
-        verdict = password_desk_ask(guard->desk, &question, &visitor->wait);
+        verdict = password_client_ask(guard->client, &question, &visitor->wait);
     if (verdict == PASSWORD_LATER) {
         exchange->pending = &visitor->pending;
         return false;
@@ -99,14 +100,14 @@ void guard_refuse(const struct guard *guard, struct exchange *exchange,
 
     if (verdict == PASSWORD_BUSY) {
         response_make_error(&exchange->response, 503, BYTES(BUSY_LINE),
-                            guard->style);
+                            guard->defaults);
         return;
     }
     buf_init(&fields, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX / 2);
     basic_auth_put_challenge(&fields, realm);
     response_make_error(&exchange->response, fields.failed ? 500 : 401,
                         fields.failed ? BYTES("") : buf_bytes(&fields),
-                        guard->style);
+                        guard->defaults);
     buf_fini(&fields);
 }
 

@@ -4,14 +4,6 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-static int compare(struct bytes a, struct bytes b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* The first that is not before name. */
 static size_t place_of(const struct hosts *hosts, struct bytes name)
 {
@@ -21,7 +13,7 @@ static size_t place_of(const struct hosts *hosts, struct bytes name)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (compare(hosts->items[middle].name, name) < 0)
+        if (bytes_order(hosts->items[middle].name, name) < 0)
             low = middle + 1;
         else
             high = middle;

@@ -32,7 +32,7 @@ enum {
 _Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= BODY_PIECE_BYTES,
                "any entry must fit one fill");
 
-struct entry {
+struct listed_name {
     int64_t modified;
     uint64_t bytes;
     uint32_t name_at; /* in names */
@@ -47,7 +47,7 @@ struct listing {
     bool show_hidden;
     bool reads_ahead;
     DIR *directory; /* NULL when all has been read */
-    struct entry *entries;
+    struct listed_name *entries;
     size_t count;    /* in use, of entries */
     size_t capacity; /* of entries */
     size_t at;       /* the next to write */
@@ -108,8 +108,8 @@ static bool add_entry(struct listing *listing, struct bytes name,
     if (listing->count == listing->capacity) {
         size_t capacity = listing->capacity > 0 ? 2 * listing->capacity
                                                 : BATCH_NAMES_MAX;
-        struct entry *entries = realloc(listing->entries,
-                                        capacity * sizeof(*entries));
+        struct listed_name *entries = realloc(listing->entries,
+                                              capacity * sizeof(*entries));
 
         if (!entries)
             return false;
@@ -119,7 +119,7 @@ static bool add_entry(struct listing *listing, struct bytes name,
     buf_put(&listing->names, name);
     if (listing->names.failed)
         return false;
-    listing->entries[listing->count++] = (struct entry){
+    listing->entries[listing->count++] = (struct listed_name){
         .modified = st->st_mtime,
         .bytes = is_file ? (uint64_t)st->st_size : 0,
         .name_at = (uint32_t)name_at,
@@ -161,8 +161,8 @@ static bool read_batch(struct listing *listing)
  * by bytes. */
 static int compare_entries(const void *left, const void *right, void *names)
 {
-    const struct entry *a = left;
-    const struct entry *b = right;
+    const struct listed_name *a = left;
+    const struct listed_name *b = right;
     const char *a_name = (const char *)names + a->name_at;
     const char *b_name = (const char *)names + b->name_at;
     size_t len = a->name_len < b->name_len ? a->name_len : b->name_len;
@@ -235,7 +235,7 @@ static bool write_entries(struct listing *listing, struct buf *out, size_t room)
     size_t end = out->len + room;
 
     for (; listing->at < listing->count; listing->at++) {
-        const struct entry *entry = &listing->entries[listing->at];
+        const struct listed_name *entry = &listing->entries[listing->at];
 
         if (end - out->len < listing_entry_bytes_max(entry->name_len))
             return false;

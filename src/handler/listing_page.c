@@ -17,7 +17,7 @@ enum { GROUP_ROWS = 100 };
 
 /* A row is 2.4 rem high, a group 240. On a phone a row becomes a paragraph,
  * and all of it is its link. Icons are clipped boxes: nothing is fetched. */
-static const char style[] =
+static const char defaults[] =
     "\n"
     ":root{color-scheme:light dark;--paper:#fbfaf7;--ink:#1d2327;\n"
     "--soft:#566068;--line:#dcd9d0;--link:#00605c;--large:#c98a1b}\n"
@@ -180,7 +180,7 @@ static void put_page_intro(struct buf *out, struct bytes path)
              "<title>Index of ");
     buf_put_html(out, path);
     buf_put_literal(out, "</title>\n<style>");
-    buf_put(out, BYTES(style));
+    buf_put(out, BYTES(defaults));
     buf_put_literal(out, "</style>\n");
     put_crumbs(out, path);
     buf_put_literal(out, "<table>\n<thead><tr><th scope=\"col\">Name"

@@ -10,8 +10,7 @@
 #include "base/buf.h"
 #include "handler/listing.h"
 
-/* What the writer may append at a time; both lie well below
- * RESPONSE_STREAM_BYTES.
+/* What the writer may append at a time; both lie below BODY_PIECE_BYTES.
  *
  * An entry: a link of at most 3 bytes a byte of the name and a text of at
  * most 6 ("&quot;", "\u0001"), and markup, size and time around them. */

@@ -37,7 +37,7 @@ static void put_member(struct buf *body, const struct problem_member *member)
 }
 
 void problem_answer(struct response *response, const struct problem *problem,
-                    const struct response_style *style)
+                    const struct server_defaults *defaults)
 {
     char storage[1024];
     struct buf body;
@@ -54,10 +54,11 @@ void problem_answer(struct response *response, const struct problem *problem,
         put_member(&body, &problem->members[i]);
     buf_put_literal(&body, "}\n");
     if (body.failed)
-        response_make_error(response, problem->status, problem->fields, style);
+        response_make_error(response, problem->status, problem->fields,
+                            defaults);
     else
         response_make_short(response, problem->status, problem->fields,
                             BYTES("application/problem+json"), buf_bytes(&body),
-                            style);
+                            defaults);
     buf_fini(&body);
 }

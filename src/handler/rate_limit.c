@@ -25,13 +25,13 @@ enum {
  * Time is in units of 1/count ms, so that a token takes period_ms of them
  * exactly; 2^43 ms, 278 years, of 2^20 units fit.
  */
-struct bucket {
+struct token_bucket {
     uint64_t key;
     uint64_t full_at; /* in the past: a full one, or nobody's */
 };
 
 struct set {
-    _Alignas(CACHE_LINE) struct bucket buckets[WAYS];
+    _Alignas(CACHE_LINE) struct token_bucket buckets[WAYS];
 };
 
 struct shard {
@@ -48,7 +48,8 @@ struct rate_limit {
     struct set *sets; /* set i belongs to shard i % SHARDS */
 };
 
-_Static_assert(sizeof(struct bucket) == RATE_LIMIT_ENTRY_BYTES, "as told");
+_Static_assert(sizeof(struct token_bucket) == RATE_LIMIT_ENTRY_BYTES,
+               "as told");
 
 /* --- Rates ---------------------------------------------------------------- */
 
@@ -83,25 +84,25 @@ bool rate_parse(struct rate *rate, struct bytes text)
 /* --- Buckets -------------------------------------------------------------- */
 
 /* The bucket of key; what is in it otherwise has been the fullest there. */
-static struct bucket *find_bucket(struct set *set, uint64_t key)
+static struct token_bucket *find_bucket(struct set *set, uint64_t key)
 {
-    struct bucket *fullest = &set->buckets[0];
+    struct token_bucket *fullest = &set->buckets[0];
 
     for (size_t i = 0; i < WAYS; i++) {
-        struct bucket *bucket = &set->buckets[i];
+        struct token_bucket *bucket = &set->buckets[i];
 
         if (bucket->key == key)
             return bucket;
         if (bucket->full_at < fullest->full_at)
             fullest = bucket;
     }
-    *fullest = (struct bucket){.key = key};
+    *fullest = (struct token_bucket){.key = key};
     return fullest;
 }
 
 /* Returns how many units of time are missing; 0: a token has been taken. */
 static uint64_t take_token(const struct rate_limit *limit,
-                           struct bucket *bucket, uint64_t now)
+                           struct token_bucket *bucket, uint64_t now)
 {
     uint64_t full_at = bucket->full_at > now ? bucket->full_at : now;
 

@@ -1,6 +1,8 @@
 #include "handler/bad_request.h"
 #include "handler/redirect_priv.h"
 
+#include <stdio.h>
+
 enum {
     LOCATION_INLINE = 1024,
     /* A head must have room for it, and for all else that belongs there. */
@@ -222,7 +224,7 @@ static struct bytes find_name(struct bytes host)
 static void send_elsewhere(const struct redirect_rule *rule,
                            struct exchange *exchange,
                            const struct redirect_filling *filling,
-                           const struct response_style *style)
+                           const struct server_defaults *defaults)
 {
     char storage[LOCATION_INLINE];
     struct buf fields;
@@ -232,12 +234,12 @@ static void send_elsewhere(const struct redirect_rule *rule,
     redirect_put_target(&fields, rule, filling);
     buf_put_literal(&fields, "\r\n");
     if (fields.failed)
-        bad_request_answer(exchange, REASON_TARGET_TOO_LONG, style);
+        bad_request_answer(exchange, REASON_TARGET_TOO_LONG, defaults);
     else if (filling->host.len == 0 && says(rule->to, VARIABLE_HOST))
-        bad_request_answer(exchange, REASON_HOST_MISSING, style);
+        bad_request_answer(exchange, REASON_HOST_MISSING, defaults);
     else
         response_make_error(&exchange->response, rule->status,
-                            buf_bytes(&fields), style);
+                            buf_bytes(&fields), defaults);
     buf_fini(&fields);
 }
 
@@ -252,10 +254,11 @@ bool redirect_leads(const struct redirect_rules *rules, struct bytes clean)
 bool redirect_answer(const struct redirect_rules *rules,
                      struct exchange *exchange, struct bytes clean,
                      const struct forwarded_trust *trust,
-                     const struct response_style *style)
+                     const struct server_defaults *defaults)
 {
     const struct request *request = &exchange->request;
-    struct redirect_filling filling = {.path = clean, .query = request->query};
+    struct redirect_filling filling = {
+        .path = clean, .query = request->query, .port = BYTES("")};
 
     for (size_t i = 0; i < rules->count; i++) {
         const struct redirect_rule *rule = &rules->rules[i];
@@ -263,12 +266,38 @@ bool redirect_answer(const struct redirect_rules *rules,
         if (!glob_matches(&rule->from, clean, filling.captures))
             continue;
         filling.host = find_name(request->host);
-        filling.scheme = scheme_of(request, exchange->neighbour, trust);
+        filling.scheme = scheme_of(request, exchange_is_secure(exchange),
+                                   exchange->neighbour, trust);
         if (rule->from_other.len > 0 &&
             bytes_ieq(rule->from_other, filling.scheme))
             continue; /* it would lead to where it is */
-        send_elsewhere(rule, exchange, &filling, style);
+        send_elsewhere(rule, exchange, &filling, defaults);
         return true;
     }
     return false;
+}
+
+bool redirect_to_https(struct exchange *exchange, struct bytes clean,
+                       unsigned port, const struct forwarded_trust *trust,
+                       const struct server_defaults *defaults)
+{
+    static const struct redirect_rule rule = {
+        .to = {"https://$host$path", 18}, .status = REDIRECT_STATUS_DEFAULT};
+    const struct request *request = &exchange->request;
+    struct redirect_filling filling = {.path = clean,
+                                       .query = request->query,
+                                       .host = find_name(request->host),
+                                       .port = BYTES("")};
+    char text[sizeof(":65535")];
+
+    if (bytes_eq(scheme_of(request, exchange_is_secure(exchange),
+                           exchange->neighbour, trust),
+                 BYTES("https")))
+        return false;
+    if (port != REDIRECT_PORT_DEFAULT)
+        filling.port = (struct bytes){
+            text, (size_t)snprintf(text, sizeof(text), ":%u",
+                                   port % (UINT16_MAX + 1u))};
+    send_elsewhere(&rule, exchange, &filling, defaults);
+    return true;
 }

@@ -13,6 +13,7 @@ struct redirect_filling {
     struct bytes path;
     struct bytes query;
     struct bytes host; /* empty: there is none */
+    struct bytes port; /* behind it, with its colon; empty: the scheme's */
     struct bytes scheme;
 };
 

@@ -44,17 +44,19 @@ static void put_encoded(struct buf *out, struct bytes text, bool in_path)
 static void put_variable(struct buf *out, enum redirect_variable variable,
                          const struct redirect_filling *filling, bool in_path)
 {
-    if (variable == VARIABLE_HOST)
+    if (variable == VARIABLE_HOST) {
         buf_put(out, filling->host); /* of harmless bytes */
-    else if (variable == VARIABLE_SCHEME)
+        buf_put(out, filling->port);
+    } else if (variable == VARIABLE_SCHEME) {
         buf_put(out, filling->scheme);
-    else if (variable == VARIABLE_QUERY)
+    } else if (variable == VARIABLE_QUERY) {
         path_put_query(filling->query, out);
-    else if (variable == VARIABLE_PATH)
+    } else if (variable == VARIABLE_PATH) {
         put_encoded(out, filling->path, in_path);
-    else
+    } else {
         put_encoded(out, filling->captures[variable - VARIABLE_CAPTURE],
                     in_path);
+    }
 }
 
 /* Writes text, which was checked, with what its variables stand for. */

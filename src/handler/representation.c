@@ -17,9 +17,9 @@ void representation_add_body(const struct representation *representation,
 
 static void send_not_modified(const struct representation *representation,
                               struct response *response,
-                              const struct response_style *style)
+                              const struct server_defaults *defaults)
 {
-    response_begin(response, 304, style);
+    response_begin(response, 304, defaults);
     buf_put(&response->head, representation->fields);
     response_add_head(response);
 }
@@ -54,10 +54,10 @@ static void put_representation(struct buf *head,
 
 static void send_range(const struct representation *representation,
                        struct response *response, const struct range *range,
-                       const struct response_style *style)
+                       const struct server_defaults *defaults)
 {
     response->body_bytes = range_bytes(range);
-    response_begin(response, 206, style);
+    response_begin(response, 206, defaults);
     head_field(&response->head, BYTES("Content-Type"), representation->type);
     head_number(&response->head, BYTES("Content-Length"), response->body_bytes);
     put_content_range(&response->head, range, representation->length);
@@ -101,7 +101,7 @@ static void put_part_heads(struct buf *heads, size_t *begins,
  * are laid over it at the end. False: no memory. */
 static bool send_ranges(const struct representation *representation,
                         struct response *response, const struct range *ranges,
-                        size_t count, const struct response_style *style,
+                        size_t count, const struct server_defaults *defaults,
                         const struct boundary *boundary)
 {
     struct buf *head = &response->head;
@@ -117,7 +117,7 @@ static bool send_ranges(const struct representation *representation,
     for (size_t i = 0; i < count; i++)
         response->body_bytes += range_bytes(&ranges[i]);
 
-    response_begin(response, 206, style);
+    response_begin(response, 206, defaults);
     buf_put_literal(head, "Content-Type: multipart/byteranges; boundary=");
     put_boundary(head, boundary);
     buf_put_literal(head, "\r\n");
@@ -145,7 +145,7 @@ static bool send_ranges(const struct representation *representation,
 
 static void refuse_range(const struct representation *representation,
                          struct response *response,
-                         const struct response_style *style)
+                         const struct server_defaults *defaults)
 {
     char storage[128];
     struct buf fields;
@@ -154,12 +154,12 @@ static void refuse_range(const struct representation *representation,
     buf_put_literal(&fields, "Content-Range: bytes */");
     buf_put_number(&fields, representation->length);
     buf_put_literal(&fields, "\r\n");
-    response_make_error(response, 416, buf_bytes(&fields), style);
+    response_make_error(response, 416, buf_bytes(&fields), defaults);
 }
 
 static enum representation_answer answer_range(
     const struct representation *representation, struct exchange *exchange,
-    const struct response_style *style, struct boundary *boundary)
+    const struct server_defaults *defaults, struct boundary *boundary)
 {
     struct response *response = &exchange->response;
     const struct field *field = request_single(&exchange->request, FIELD_RANGE);
@@ -170,23 +170,23 @@ static enum representation_answer answer_range(
     if (exchange->request.method != METHOD_GET || !field ||
         !condition_range_applies(&exchange->request,
                                  &representation->validators,
-                                 style->now->wall_s))
+                                 defaults->now->wall_s))
         return REPRESENTATION_WHOLE;
     switch (range_parse(field->value, representation->length, ranges, &count)) {
     case RANGE_IGNORE:
         return REPRESENTATION_WHOLE;
     case RANGE_UNSATISFIABLE:
-        refuse_range(representation, response, style);
+        refuse_range(representation, response, defaults);
         return REPRESENTATION_NO_BODY;
     case RANGE_PARTIAL:
         break;
     }
     boundary->count++;
     if (count == 1) {
-        send_range(representation, response, &ranges[0], style);
-    } else if (!send_ranges(representation, response, ranges, count, style,
+        send_range(representation, response, &ranges[0], defaults);
+    } else if (!send_ranges(representation, response, ranges, count, defaults,
                             boundary)) {
-        response_make_error(response, 500, BYTES(""), style);
+        response_make_error(response, 500, BYTES(""), defaults);
         return REPRESENTATION_NO_BODY;
     }
     return REPRESENTATION_BODY;
@@ -194,18 +194,18 @@ static enum representation_answer answer_range(
 
 enum representation_answer representation_answer(
     const struct representation *representation, struct exchange *exchange,
-    const struct response_style *style, struct boundary *boundary)
+    const struct server_defaults *defaults, struct boundary *boundary)
 {
     switch (condition_evaluate(&exchange->request, &representation->validators,
-                               style->now->wall_s)) {
+                               defaults->now->wall_s)) {
     case CONDITION_FAILED:
-        response_make_error(&exchange->response, 412, BYTES(""), style);
+        response_make_error(&exchange->response, 412, BYTES(""), defaults);
         return REPRESENTATION_NO_BODY;
     case CONDITION_NOT_MODIFIED:
-        send_not_modified(representation, &exchange->response, style);
+        send_not_modified(representation, &exchange->response, defaults);
         return REPRESENTATION_NO_BODY;
     case CONDITION_PROCEED:
         break;
     }
-    return answer_range(representation, exchange, style, boundary);
+    return answer_range(representation, exchange, defaults, boundary);
 }

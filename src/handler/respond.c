@@ -46,7 +46,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     struct response *response = &exchange->response;
 
     (void)rest;
-    response_begin(response, options->status, &options->style);
+    response_begin(response, options->status, &options->defaults);
     if (has_body(options->status)) {
         head_field(&response->head, BYTES("Content-Type"), options->type);
         head_number(&response->head, BYTES("Content-Length"),

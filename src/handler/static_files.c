@@ -14,7 +14,7 @@
 static void fail(const struct static_files *files, struct response *response,
                  unsigned status)
 {
-    response_make_error(response, status, BYTES(""), files->options.style);
+    response_make_error(response, status, BYTES(""), files->options.defaults);
     if (status == 414) /* with what try-files put around it */
         response->reason = REASON_TARGET_TOO_LONG;
 }
@@ -35,72 +35,118 @@ static void release_entry(void *entry)
 static void set_origin(struct response *response, struct file_entry *entry)
 {
     response->origin = (struct origin){
-        .is_intact = entry->is_snapshot ? NULL : entry_is_intact,
+        .is_intact = file_entry_is_resident(entry) ? NULL : entry_is_intact,
         .release = release_entry,
         .object = entry};
 }
 
+/* Pages of a mapping can be lost: they are for the kernel's eyes only. */
 static struct representation represent(const struct static_files *files,
+                                       const struct exchange *exchange,
                                        const struct file_entry *entry)
 {
+    const char *map = exchange_can_splice(exchange) ? entry->map : NULL;
+
     return (struct representation){
         .validators = {.etag = entry->etag, .modified = entry->modified_s},
         .length = entry->stamp.bytes,
         .type = entry->type,
         .encoding = coding_token(entry->coding),
         .fields = file_entry_fields(entry),
-        .memory = entry->is_snapshot ? file_entry_body(entry).data : entry->map,
+        .memory = file_entry_is_resident(entry) ? file_entry_body(entry).data
+                                                : map,
         .fd = entry->fd,
         .file_kind = files->options.send_method == SEND_READ ? PART_READ
                                                              : PART_SENDFILE};
 }
 
 static void add_whole_body(const struct static_files *files,
-                           struct response *response,
+                           struct exchange *exchange,
                            const struct file_entry *entry)
 {
     struct representation representation;
 
-    if (response->is_head)
+    if (exchange->response.is_head)
         return;
-    representation = represent(files, entry);
-    representation_add_body(&representation, response, 0, entry->stamp.bytes);
+    representation = represent(files, exchange, entry);
+    representation_add_body(&representation, &exchange->response, 0,
+                            entry->stamp.bytes);
 }
 
 /* With a head of its own, since that one is like no other. */
 static void send_special(const struct static_files *files,
-                         struct response *response,
-                         const struct file_entry *entry, struct bytes head)
+                         struct exchange *exchange,
+                         const struct file_entry *entry, struct bytes head,
+                         bool tells_dictionary)
 {
+    struct response *response = &exchange->response;
+
     head.data += HTTP1_CACHED_FIELDS_AT;
     head.len -= HTTP1_CACHED_FIELDS_AT;
     response_begin_edited(response, 200, head);
+    if (tells_dictionary)
+        static_files_put_dictionary(&response->head, entry);
     response_add_head(response);
-    add_whole_body(files, response, entry);
+    add_whole_body(files, exchange, entry);
 }
 
 static void send_whole(const struct static_files *files,
-                       struct response *response, struct file_entry *entry)
+                       struct exchange *exchange, struct file_entry *entry)
 {
-    struct bytes head = file_entry_head(entry, files->options.style->now);
+    struct response *response = &exchange->response;
+    struct bytes head = file_entry_head(entry, files->options.defaults->now);
+    bool tells_dictionary = (entry->dictionary_made ||
+                             entry->dictionary_used) &&
+                            static_files_is_trustworthy(files, exchange);
 
     if (!response->is_head)
         response->body_bytes = entry->stamp.bytes;
-    if (response_is_special(response)) {
-        send_special(files, response, entry, head);
+    if (entry->plain_bytes > 0 && !response->is_head)
+        file_cache_note_saved(files->options.cache, entry);
+    if (tells_dictionary || response_needs_own_head(response)) {
+        send_special(files, exchange, entry, head, tells_dictionary);
     } else {
         struct bytes block = {head.data, head.len + 2};
 
         response->status = 200;
+        response->coded_head = &entry->coded_head;
         if (entry->is_snapshot) { /* head and body lie side by side */
             block.len += response->body_bytes;
             response_borrow_head(response, block, head.len);
         } else {
             response_borrow_head(response, block, head.len);
-            add_whole_body(files, response, entry);
+            add_whole_body(files, exchange, entry);
         }
     }
     set_origin(response, entry);
+}
+
+/* Tells who names a delta of this version, which is a plain entry's, that there
+ * is nothing new. */
+static bool answer_named_delta(const struct static_files *files,
+                               struct exchange *exchange,
+                               const struct file_entry *entry)
+{
+    struct bytes named = static_files_named_delta(&exchange->request, entry);
+    struct bytes fields = file_entry_fields(entry);
+    const char *etag = named.len > 0 ? memmem(fields.data, fields.len,
+                                              entry->etag.data, entry->etag.len)
+                                     : NULL;
+    const char *end = fields.data + fields.len;
+    struct response *response = &exchange->response;
+
+    if (!etag || condition_evaluate(&exchange->request,
+                                    &(struct validators){.etag = named,
+                                                         .modified = INT64_MIN},
+                                    files->options.defaults->now->wall_s) !=
+                     CONDITION_NOT_MODIFIED)
+        return false;
+    response_begin(response, 304, files->options.defaults);
+    buf_put(&response->head, bytes_between(fields.data, etag));
+    buf_put(&response->head, named);
+    buf_put(&response->head, bytes_between(etag + entry->etag.len, end));
+    response_add_head(response);
+    return true;
 }
 
 /* Answers with a file; takes over the reference to entry. */
@@ -110,9 +156,14 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
     struct representation representation;
 
     if (!representation_is_plain(&exchange->request)) {
-        representation = represent(files, entry);
+        if (answer_named_delta(files, exchange, entry)) {
+            file_entry_release(entry);
+            return;
+        }
+        representation = represent(files, exchange, entry);
         switch (representation_answer(&representation, exchange,
-                                      files->options.style, &files->boundary)) {
+                                      files->options.defaults,
+                                      &files->boundary)) {
         case REPRESENTATION_BODY:
             set_origin(&exchange->response, entry);
             return;
@@ -123,7 +174,7 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
             break;
         }
     }
-    send_whole(files, &exchange->response, entry);
+    send_whole(files, exchange, entry);
 }
 
 /* --- Directories --------------------------------------------------------- */
@@ -153,7 +204,7 @@ static void redirect_to_slash(const struct static_files *files,
         fail(files, &exchange->response, 500);
     else
         response_make_error(&exchange->response, 301, buf_bytes(&fields),
-                            files->options.style);
+                            files->options.defaults);
     buf_fini(&fields);
 }
 
@@ -179,9 +230,10 @@ static void answer_directory(const struct static_files *files,
         fail(files, response, 500);
         return;
     }
-    response_begin(response, 200, files->options.style);
+    response_begin(response, 200, files->options.defaults);
     listing_describe(format, &response->head);
-    response_add_source(response, listing);
+    encode_add_source(&files->options.encode, exchange, listing,
+                      ENCODE_UNSIZED);
 }
 
 /* --- Which entry --------------------------------------------------------- */
@@ -194,9 +246,13 @@ static void answer_entry(struct static_files *files, struct exchange *exchange,
 {
     switch (entry->kind) {
     case FILE_REGULAR:
-        if (!static_files_admit(files, exchange, asked, name))
+        if (files->options.judge.admits &&
+            !static_files_admit(files, exchange, asked, name))
             break;
-        if (entry->siblings != 0)
+        if (entry->dictionary_made)
+            file_cache_note_dictionary(files->options.cache, entry);
+        if ((entry->siblings | entry->codable) != 0 &&
+            request_find(&exchange->request, FIELD_ACCEPT_ENCODING))
             entry = static_files_prefer(files, exchange, asked, name, entry);
         answer_file(files, exchange, entry);
         return;
@@ -288,7 +344,7 @@ static void answer_get(struct static_files *files, struct exchange *exchange,
 static void answer_options(const struct static_files *files,
                            struct response *response)
 {
-    response_begin(response, 204, files->options.style);
+    response_begin(response, 204, files->options.defaults);
     buf_put_literal(&response->head, ALLOW_LINE);
     response_add_head(response);
 }
@@ -336,7 +392,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         break;
     }
     response_make_error(&exchange->response, 405, BYTES(ALLOW_LINE),
-                        files->options.style);
+                        files->options.defaults);
 }
 
 struct handler static_files_handler(struct static_files *files)

@@ -89,27 +89,94 @@ static bool is_free(const struct static_files *files,
                                                       name, coding, storage));
 }
 
+/* The sibling that the client likes best; NULL: none that it may have. */
+static struct file_entry *find_sibling(struct static_files *files,
+                                       const struct exchange *exchange,
+                                       struct bytes asked, struct bytes name,
+                                       unsigned siblings,
+                                       const struct coding_taste *taste)
+{
+    for (;;) {
+        enum coding coding = coding_pick(taste, siblings,
+                                         &coding_order_of_siblings);
+        struct file_entry *sibling;
+
+        if (coding == CODING_IDENTITY)
+            return NULL;
+        siblings &= ~(1u << coding);
+        if (!is_free(files, exchange, asked, name, coding))
+            continue;
+        sibling = acquire_intact(files, name, coding);
+        if (sibling && sibling->kind == FILE_REGULAR)
+            return sibling;
+        file_entry_release(sibling);
+        return NULL;
+    }
+}
+
+/* Who names the ETag of the file itself has that, or a part of it, and is told
+ * of that, whatever he takes besides. */
+static bool has_plain(const struct request *request,
+                      const struct file_entry *entry)
+{
+    static const enum field_id fields[] = {FIELD_IF_MATCH, FIELD_IF_NONE_MATCH,
+                                           FIELD_IF_RANGE};
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        for (const struct field *field = request_find(request, fields[i]);
+             field; field = request_next(request, field))
+            if (memmem(field->value.data, field->value.len, entry->etag.data,
+                       entry->etag.len))
+                return true;
+    return false;
+}
+
+/* The variant that the client likes best, or while that is being made the best
+ * that is there; NULL: none yet. */
+static struct file_entry *find_variant(struct static_files *files,
+                                       struct file_entry *entry,
+                                       const struct coding_taste *taste)
+{
+    const struct coding_order *order = &files->options.space.compress->order;
+    enum coding best = coding_pick(taste, entry->codable, order);
+    struct file_entry *variant;
+
+    if (best == CODING_IDENTITY)
+        return NULL;
+    variant = file_cache_variant(files->options.cache, entry, best);
+    if (variant)
+        return variant;
+    best = coding_pick(taste, file_entry_variants(entry), order);
+    return best == CODING_IDENTITY
+               ? NULL
+               : file_cache_variant(files->options.cache, entry, best);
+}
+
 struct file_entry *static_files_prefer(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,
                                        struct file_entry *entry)
 {
-    unsigned siblings = entry->siblings;
-    enum coding coding = coding_choose(&exchange->request, siblings);
-    struct file_entry *sibling;
+    const struct request *request = &exchange->request;
+    unsigned codable = entry->codable;
+    struct coding_taste taste;
+    struct file_entry *coded = NULL;
 
-    while (coding != CODING_IDENTITY &&
-           !is_free(files, exchange, asked, name, coding)) {
-        siblings &= ~(1u << coding);
-        coding = coding_choose(&exchange->request, siblings);
-    }
-    if (coding == CODING_IDENTITY)
+    if (!coding_taste_recall(&files->memo, request, &taste) ||
+        static_files_named_delta(request, entry).len > 0)
         return entry;
-    sibling = acquire_intact(files, name, coding);
-    if (sibling && sibling->kind == FILE_REGULAR) {
-        file_entry_release(entry);
-        return sibling;
-    }
-    file_entry_release(sibling);
-    return entry;
+    if (codable != 0 && !representation_is_plain(request) &&
+        has_plain(request, entry))
+        codable = 0;
+    if (codable & 1u << CODING_DCZ)
+        coded = static_files_find_delta(files, exchange, entry, &taste);
+    if (!coded && entry->siblings != 0)
+        coded = find_sibling(files, exchange, asked, name, entry->siblings,
+                             &taste);
+    if (!coded && (codable & ~(1u << CODING_DCZ)) != 0)
+        coded = find_variant(files, entry, &taste);
+    if (!coded)
+        return entry;
+    file_entry_release(entry);
+    return coded;
 }

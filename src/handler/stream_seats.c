@@ -25,12 +25,12 @@ void stream_seats_fini(struct stream_seats *seats)
     seats->addresses = NULL;
 }
 
-/* Of who has more than a share, the last that came. */
+/* The last seat that was given to whoever has more than a share. */
 static struct stream_seat *find_loan(struct stream_seats *seats)
 {
     for (struct list *at = seats->taken.prev; at != &seats->taken;
          at = at->prev) {
-        struct stream_seat *seat = OWNER_OF(at, struct stream_seat, link);
+        struct stream_seat *seat = OWNER_OF(at, struct stream_seat, list_node);
 
         if (address_count_is_above(seats->addresses, seat->ticket))
             return seat;
@@ -49,7 +49,7 @@ static struct stream_seat *make_room(struct stream_seats *seats,
         leaver = find_loan(seats);
     if (!leaver)
         return NULL;
-    list_drop(&leaver->link);
+    list_drop(&leaver->list_node);
     address_count_give(seats->addresses, &leaver->ticket);
     leaver->gives_way = true;
     seats->count--;
@@ -71,7 +71,7 @@ bool stream_seats_take(struct stream_seats *seats, struct stream_seat *seat,
     seat->ticket = address_count_take(seats->addresses, address);
     if (seat->ticket == 0)
         return false;
-    list_put_last(&seats->taken, &seat->link);
+    list_put_last(&seats->taken, &seat->list_node);
     seats->count++;
     return true;
 }
@@ -82,7 +82,7 @@ void stream_seats_leave(struct stream_seats *seats, struct stream_seat *seat)
         seats->leaving--;
         return;
     }
-    list_drop(&seat->link);
+    list_drop(&seat->list_node);
     address_count_give(seats->addresses, &seat->ticket);
     seats->count--;
 }

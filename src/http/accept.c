@@ -23,11 +23,11 @@ static struct bytes take_until(struct bytes *rest, char separator)
     return bytes_trim(piece);
 }
 
-/* In thousandths; what is no weight counts as 0. */
+/* Reads a weight, in thousandths; what is no weight counts as 0. */
 static unsigned parse_weight(struct bytes text)
 {
     unsigned weight = 0;
-    unsigned place = 1000;
+    unsigned unit = 1000;
 
     if (text.len == 0 || text.len > 5 || text.data[0] > '1' ||
         (text.len > 1 && text.data[1] != '.'))
@@ -37,13 +37,13 @@ static unsigned parse_weight(struct bytes text)
             continue;
         if (!byte_is_digit(text.data[i]))
             return 0;
-        weight += place * (unsigned)(text.data[i] - '0');
-        place /= 10;
+        weight += unit * (unsigned)(text.data[i] - '0');
+        unit /= 10;
     }
     return weight <= 1000 ? weight : 0;
 }
 
-/* Of the parameters behind a range. */
+/* The weight among the parameters behind a media range. */
 static unsigned weight_of(struct bytes parameters)
 {
     unsigned weight = 1000;

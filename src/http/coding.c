@@ -6,11 +6,12 @@ enum { UNLISTED = -1 };
 static const struct {
     struct bytes token;
     struct bytes suffix;
-} codings[CODING_COUNT] = {
+} codings[] = {
     [CODING_IDENTITY] = {{"", 0}, {"", 0}},
     [CODING_GZIP] = {{"gzip", 4}, {".gz", 3}},
     [CODING_ZSTD] = {{"zstd", 4}, {".zst", 4}},
     [CODING_BR] = {{"br", 2}, {".br", 3}},
+    [CODING_DCZ] = {{"dcz", 3}, {"", 0}},
 };
 
 struct bytes coding_token(enum coding coding)
@@ -42,7 +43,7 @@ static int read_weight(struct bytes text)
 }
 
 /* Where the weight of a coding of that name goes; NULL: not one of ours. */
-static int *find_slot(struct bytes name, int weights[CODING_COUNT], int *any)
+static int *find_slot(struct bytes name, int weights[CODING_DCZ + 1], int *any)
 {
     if (bytes_eq(name, BYTES("*")))
         return any;
@@ -50,14 +51,14 @@ static int *find_slot(struct bytes name, int weights[CODING_COUNT], int *any)
         return &weights[CODING_IDENTITY];
     if (bytes_ieq(name, BYTES("x-gzip")))
         return &weights[CODING_GZIP];
-    for (int i = CODING_IDENTITY + 1; i < CODING_COUNT; i++)
+    for (int i = CODING_IDENTITY + 1; i <= CODING_DCZ; i++)
         if (bytes_ieq(name, codings[i].token))
             return &weights[i];
     return NULL;
 }
 
 /* name [ OWS ";" OWS weight ] */
-static void read_member(struct bytes member, int weights[CODING_COUNT],
+static void read_member(struct bytes member, int weights[CODING_DCZ + 1],
                         int *any)
 {
     const char *end = member.data + member.len;
@@ -71,37 +72,90 @@ static void read_member(struct bytes member, int weights[CODING_COUNT],
                     : 1000;
 }
 
-enum coding coding_choose(const struct request *request, unsigned available)
+static void read_value(struct bytes value, int weights[CODING_DCZ + 1],
+                       int *any)
+{
+    const char *at = value.data;
+    const char *end = at + value.len;
+    const char *comma;
+
+    while ((comma = memchr(at, ',', (size_t)(end - at)))) {
+        read_member(bytes_between(at, comma), weights, any);
+        at = comma + 1;
+    }
+    read_member(bytes_between(at, end), weights, any);
+}
+
+bool coding_taste_read(struct coding_taste *taste,
+                       const struct request *request)
 {
     const struct field *field = request_find(request, FIELD_ACCEPT_ENCODING);
-    int weights[CODING_COUNT] = {UNLISTED, UNLISTED, UNLISTED, UNLISTED};
-    int any = UNLISTED, best_weight = 0;
-    enum coding best = CODING_IDENTITY;
+    int any = UNLISTED;
 
-    _Static_assert(CODING_COUNT == 4, "every weight begins as UNLISTED");
-    if (!field || available <= 1u << CODING_IDENTITY)
-        return CODING_IDENTITY;
-    for (; field; field = request_next(request, field)) {
-        const char *at = field->value.data;
-        const char *end = at + field->value.len;
-        const char *comma;
+    *taste = (struct coding_taste){
+        {UNLISTED, UNLISTED, UNLISTED, UNLISTED, UNLISTED}};
+    _Static_assert(CODING_DCZ == 4, "every weight begins as UNLISTED");
+    if (!field)
+        return false;
+    for (; field; field = request_next(request, field))
+        read_value(field->value, taste->weights, &any);
+    /* "*" is no word for what takes a dictionary. */
+    for (int i = 0; i < CODING_COUNT; i++)
+        if (taste->weights[i] == UNLISTED)
+            taste->weights[i] = any;
+    return true;
+}
 
-        while ((comma = memchr(at, ',', (size_t)(end - at)))) {
-            read_member(bytes_between(at, comma), weights, &any);
-            at = comma + 1;
-        }
-        read_member(bytes_between(at, end), weights, &any);
+bool coding_taste_recall(struct coding_memo *memo,
+                         const struct request *request,
+                         struct coding_taste *taste)
+{
+    const struct field *field = request_find(request, FIELD_ACCEPT_ENCODING);
+    struct bytes value;
+
+    if (!field || field->value.len == 0 ||
+        field->value.len > sizeof(memo->text) || request_next(request, field))
+        return coding_taste_read(taste, request);
+    value = field->value;
+    if (!bytes_eq(value, (struct bytes){memo->text, memo->len})) {
+        if (!coding_taste_read(&memo->taste, request))
+            return false;
+        memcpy(memo->text, value.data, value.len);
+        memo->len = value.len;
     }
-    available |= 1u << CODING_IDENTITY;
-    for (int i = 0; i < CODING_COUNT; i++) {
-        int weight = weights[i] != UNLISTED ? weights[i] : any;
+    *taste = memo->taste;
+    return true;
+}
 
-        /* Unlisted identity stays below every weight, and is the answer when
-         * none is above 0. */
-        if (available & (1u << i) && weight > 0 && weight >= best_weight) {
-            best = (enum coding)i;
+/* Unlisted identity stays below every weight, and is the answer when none is
+ * above 0. */
+enum coding coding_pick(const struct coding_taste *taste, unsigned available,
+                        const struct coding_order *order)
+{
+    enum coding best = CODING_IDENTITY;
+    int best_weight = taste->weights[CODING_IDENTITY];
+
+    for (size_t i = order->count; i-- > 0;) {
+        enum coding coding = order->codings[i];
+        int weight = taste->weights[coding];
+
+        if (available & (1u << coding) && weight > 0 && weight >= best_weight) {
+            best = coding;
             best_weight = weight;
         }
     }
     return best;
+}
+
+const struct coding_order coding_order_of_siblings = {
+    3, {CODING_BR, CODING_ZSTD, CODING_GZIP}};
+
+enum coding coding_choose(const struct request *request, unsigned available)
+{
+    struct coding_taste taste;
+
+    if (available <= 1u << CODING_IDENTITY ||
+        !coding_taste_read(&taste, request))
+        return CODING_IDENTITY;
+    return coding_pick(&taste, available, &coding_order_of_siblings);
 }

@@ -43,23 +43,44 @@ static const struct known_field {
     {{"proxy-authentication-info", 25}, FIELD_HOP_BY_HOP},
 };
 
-enum { KNOWN_FIELDS = sizeof(known_fields) / sizeof(*known_fields) };
+enum {
+    KNOWN_FIELDS = sizeof(known_fields) / sizeof(*known_fields),
+    NAME_BYTES_MAX = 25,
+    CASE = 0x20 /* the bit by which cases of letters differ */
+};
 
-/* Where the names of each length begin: most fields differ by that alone. */
-static const uint8_t first_of_length[] = {0,  0,  0,  1,  2,  4,  6,  9,  12,
-                                          14, 16, 19, 19, 20, 22, 24, 26, 28,
-                                          31, 32, 34, 34, 34, 34, 34, 34};
+/* Where the names of each length begin, and those behind the longest would: most
+ * fields differ by that alone. */
+static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
+    0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
+    22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};
 
+/* All known names begin with a letter. */
 enum field_id field_identify(struct bytes name)
 {
-    if (name.len >= sizeof(first_of_length))
+    if (name.len > NAME_BYTES_MAX)
         return FIELD_OTHER;
     for (size_t i = first_of_length[name.len];
-         i < KNOWN_FIELDS && known_fields[i].name.len == name.len; i++)
-        if (byte_lower(*name.data) == *known_fields[i].name.data &&
-            bytes_ieq(known_fields[i].name, name))
+         i < first_of_length[name.len + 1]; i++)
+        if ((*name.data | CASE) == *known_fields[i].name.data &&
+            bytes_are_ieq(known_fields[i].name.data, name.data, name.len))
             return known_fields[i].id;
     return FIELD_OTHER;
+}
+
+const struct field *field_find_only(const struct field *fields, size_t count,
+                                    struct bytes name)
+{
+    const struct field *found = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!bytes_ieq(fields[i].name, name))
+            continue;
+        if (found)
+            return NULL;
+        found = &fields[i];
+    }
+    return found;
 }
 
 bool field_next_member(struct bytes *list, struct bytes *member_out)

@@ -123,15 +123,6 @@ static bool read_node(struct bytes text, struct address *address)
     return true;
 }
 
-static bool take_char(struct bytes *text, char c)
-{
-    if (text->len == 0 || *text->data != c)
-        return false;
-    text->data++;
-    text->len--;
-    return true;
-}
-
 static bool take_token(struct bytes *text, struct bytes *token_out)
 {
     const char *begin = text->data;
@@ -157,7 +148,7 @@ static bool take_quoted(struct bytes *text, struct bytes *inside_out)
         }
     }
     *inside_out = bytes_between(begin, text->data);
-    return take_char(text, '"');
+    return bytes_take(text, BYTES("\""));
 }
 
 /* forwarded-element = [ pair ] *( ";" [ pair ] ), with one pair "for=node". */
@@ -168,12 +159,12 @@ static bool read_element(struct bytes text, struct address *address)
     while (text.len > 0) {
         struct bytes name, value;
 
-        if (take_char(&text, ';'))
+        if (bytes_take(&text, BYTES(";")))
             continue;
-        if (!take_token(&text, &name) || !take_char(&text, '='))
+        if (!take_token(&text, &name) || !bytes_take(&text, BYTES("=")))
             return false;
-        if (!(take_char(&text, '"') ? take_quoted(&text, &value)
-                                    : take_token(&text, &value)))
+        if (!(bytes_take(&text, BYTES("\"")) ? take_quoted(&text, &value)
+                                             : take_token(&text, &value)))
             return false;
         if (text.len > 0 && *text.data != ';')
             return false;

@@ -1,5 +1,7 @@
 #include "http/head_edit.h"
 
+#include <assert.h>
+
 /* --- Reading ------------------------------------------------------------- */
 
 bool head_is_token(struct bytes text)
@@ -102,12 +104,28 @@ static bool is_field(struct bytes line, struct bytes name)
 }
 
 /* The line of head at a place, with its CRLF. */
-static struct bytes line_at(const struct buf *head, size_t at)
+static struct bytes line_at(struct bytes head, size_t at)
 {
-    const char *begin = head->data + at;
-    const char *feed = memchr(begin, '\n', head->len - at);
+    const char *begin = head.data + at;
+    const char *feed;
 
-    return bytes_between(begin, feed ? feed + 1 : head->data + head->len);
+    assert(head.data);
+    feed = memchr(begin, '\n', head.len - at);
+
+    return bytes_between(begin, feed ? feed + 1 : head.data + head.len);
+}
+
+struct bytes head_find(struct bytes head, size_t from, struct bytes name)
+{
+    for (size_t at = from; at < head.len;) {
+        struct bytes line = line_at(head, at);
+
+        if (is_field(line, name))
+            return bytes_trim(bytes_between(line.data + name.len + 1,
+                                            line.data + line.len - 2));
+        at += line.len;
+    }
+    return (struct bytes){0};
 }
 
 void head_drop(struct buf *head, size_t from, struct bytes name)
@@ -115,7 +133,7 @@ void head_drop(struct buf *head, size_t from, struct bytes name)
     size_t kept = from;
 
     for (size_t at = from; at < head->len;) {
-        struct bytes line = line_at(head, at);
+        struct bytes line = line_at(buf_bytes(head), at);
 
         at += line.len;
         if (is_field(line, name))
@@ -143,7 +161,7 @@ static bool has_free_type(const struct buf *head, size_t from)
     bool has_type = false;
 
     for (size_t at = from; at < head->len;) {
-        struct bytes line = line_at(head, at);
+        struct bytes line = line_at(buf_bytes(head), at);
 
         at += line.len;
         has_type |= is_field(line, BYTES("Content-Type"));

@@ -119,6 +119,20 @@ static enum method method_from(unsigned number)
     }
 }
 
+bool http1_find_method(struct bytes name, enum method *method_out)
+{
+    *method_out = METHOD_GET;
+    if (bytes_eq(name, BYTES("GET")))
+        return true;
+    for (unsigned i = 0; i <= HTTP_SOURCE; i++) {
+        if (!bytes_eq(name, bytes_of(http_method_str((enum http_method)i))))
+            continue;
+        *method_out = method_from(i);
+        return true;
+    }
+    return false;
+}
+
 /* What is left for http-parser to find fault with. */
 static enum reason reason_of(enum http_errno error,
                              const struct request *request)
@@ -151,8 +165,8 @@ static enum reason take_apart(struct request *request, struct bytes head)
         return reason_of(error, request);
     request->method = method_from(parser.method);
     request->minor = parser.http_minor > 0;
-    request->method_name = (struct bytes){
-        head.data, strlen(http_method_str((enum http_method)parser.method))};
+    /* One space stands between them. */
+    request->method_name = bytes_between(head.data, request->target.data - 1);
     return REASON_NONE;
 }
 

@@ -72,6 +72,7 @@ static void end_cached_head(struct response *response, struct bytes end)
 
     if (end.len == 2)
         return;
+    assert(response->part_count < RESPONSE_PARTS_INLINE);
     rest.at.memory += response->head_bytes;
     rest.len -= response->head_bytes;
     head->len = response->head_bytes - 2;
@@ -82,7 +83,8 @@ static void end_cached_head(struct response *response, struct bytes end)
     response->part_count++;
     if (rest.len == 0)
         return;
-    head[2] = rest; /* it was all there was */
+    assert(response->part_count == 2); /* the head's block was all there was */
+    head[2] = rest;
     response->part_count++;
 }
 

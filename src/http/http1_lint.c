@@ -4,7 +4,7 @@
 const uint8_t http1_byte_sets[256] = {
      0,  0,  0,  0,  0,  0,  0,  0,  0,  2,  0,  0,  0,  0,  0,  0,
      0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
-     2, 15,  6,  3, 15, 15, 15, 15, 14, 14, 15, 15, 14, 15, 15,  6,
+     2, 15,  6,  3, 15, 31, 15, 15, 14, 14, 15, 15, 14, 15, 15,  6,
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6, 14,  6, 14,  6,  6,
      6, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6,  6,  6,  7, 15,
@@ -20,6 +20,46 @@ const uint8_t http1_byte_sets[256] = {
      2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
 };
 /* clang-format on */
+
+/* The high bits of bytes that may be control bytes, HTAB among them. Only above
+ * one that is can it be wrong (a borrow), so it is none just when there is none.
+ */
+static uint64_t find_controls(uint64_t word)
+{
+    uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
+
+    return (((word - BYTE_EIGHTFOLD(' ')) & ~word) |
+            ((without_del - BYTE_EIGHTFOLD(1)) & ~without_del)) &
+           BYTE_EIGHTFOLD(0x80);
+}
+
+/* Few values have a tab. */
+__attribute__((noinline)) static bool is_tabbed_word(const char *at)
+{
+    return http1_all_in((struct bytes){at, sizeof(uint64_t)}, IN_VALUE);
+}
+
+static bool is_value_word(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return find_controls(word) == 0 || is_tabbed_word(at);
+}
+
+/* The last eight bytes may be looked at twice: that is less than one by one. */
+bool http1_is_value(struct bytes text)
+{
+    const char *end = text.data + text.len;
+
+    if (text.len < sizeof(uint64_t))
+        return http1_all_in(text, IN_VALUE);
+    for (; (size_t)(end - text.data) > sizeof(uint64_t);
+         text.data += sizeof(uint64_t))
+        if (!is_value_word(text.data))
+            return false;
+    return is_value_word(end - sizeof(uint64_t));
+}
 
 static bool is_hex(char c)
 {
@@ -53,7 +93,7 @@ enum reason http1_check_version(struct bytes version)
  * is behind '?' concerns nobody but the application, and browsers send there
  * what people type: a '%' that begins no escape, '#', UTF-8 as it is. All of it
  * passes but what could end the target. */
-static bool is_target(struct bytes target)
+bool http1_is_target(struct bytes target)
 {
     const char *end = target.data + target.len;
     const char *mark;
@@ -67,8 +107,7 @@ static bool is_target(struct bytes target)
     query = bytes_between(mark + 1, end);
     target = bytes_between(target.data, mark);
     return http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target) &&
-           http1_all_in(query, IN_VALUE) &&
-           !memchr(query.data, '\t', query.len);
+           http1_is_value(query) && !memchr(query.data, '\t', query.len);
 }
 
 enum reason http1_check_request_line(struct bytes line)
@@ -85,21 +124,22 @@ enum reason http1_check_request_line(struct bytes line)
     at = memchr(at, ' ', (size_t)(end - at));
     if (!at || at == target)
         return REASON_REQUEST_LINE;
-    if (!is_target(bytes_between(target, at)))
+    if (!http1_is_target(bytes_between(target, at)))
         return REASON_TARGET_BYTES;
     return http1_check_version(bytes_between(at + 1, end));
 }
 
-/* name ":" value; no white space before the colon, none at the beginning. */
+/* name ":" value; no white space before the colon, none at the beginning. Behind
+ * the line stands its CR, which no name goes beyond. */
 static enum reason check_field_line(struct bytes line)
 {
     const char *end = line.data + line.len;
     const char *at = line.data;
 
-    while (at < end && http1_is_in(*at, IN_TOKEN))
+    while (http1_is_in(*at, IN_TOKEN))
         at++;
-    if (at == line.data || at == end || *at != ':' ||
-        !http1_all_in(bytes_between(at + 1, end), IN_VALUE))
+    if (at == line.data || *at != ':' ||
+        !http1_is_value(bytes_between(at + 1, end)))
         return REASON_FIELD_LINE;
     return REASON_NONE;
 }
@@ -114,7 +154,7 @@ static enum reason check_partial(const struct http1_rules *rules,
 
     if (len > progress->checked && end[-1] == '\r')
         end--; /* of the line's end, not of the line */
-    if (!http1_all_in(bytes_between(data + progress->checked, end), IN_VALUE))
+    if (!http1_is_value(bytes_between(data + progress->checked, end)))
         return REASON_CONTROL_BYTE;
     if (progress->lines == 0 &&
         end - (data + progress->line) > rules->first_bytes_max)
@@ -140,7 +180,7 @@ static enum reason check_line(const struct http1_rules *rules,
  * have been before the line was complete. */
 static enum reason fault_in(struct bytes line, enum reason reason)
 {
-    return http1_all_in(line, IN_VALUE) ? reason : REASON_CONTROL_BYTE;
+    return http1_is_value(line) ? reason : REASON_CONTROL_BYTE;
 }
 
 enum http1_verdict http1_find_end(const struct http1_rules *rules,

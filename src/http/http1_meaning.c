@@ -22,9 +22,15 @@ static bool is_authority(struct bytes text)
             return false;
         at++;
     } else {
-        while (at < text.len && http1_is_in(text.data[at], IN_HOST))
-            at++;
-        if (at == 0 || !http1_escapes_are_valid((struct bytes){text.data, at}))
+        unsigned seen = 0;
+        unsigned set;
+
+        for (; at < text.len && (set = http1_sets_of(text.data[at])) & IN_HOST;
+             at++)
+            seen |= set;
+        if (at == 0 ||
+            (seen & IS_PERCENT &&
+             !http1_escapes_are_valid((struct bytes){text.data, at})))
             return false;
     }
     if (at < text.len && text.data[at++] != ':')
@@ -66,19 +72,37 @@ static void split_query(struct request *request, struct bytes path)
     request->query = bytes_between(mark + 1, path.data + path.len);
 }
 
-/* http://authority[/path][?query]; the authority replaces Host (9112 3.2.2).
- * Other schemes are not ours to serve. */
+/* Takes "http://" or "https://". */
+static enum target_scheme take_scheme(struct bytes *text)
+{
+    static const struct bytes schemes[] = {
+        [TARGET_SCHEME_HTTP] = {"http://", 7},
+        [TARGET_SCHEME_HTTPS] = {"https://", 8}};
+
+    for (enum target_scheme scheme = TARGET_SCHEME_HTTP;
+         scheme <= TARGET_SCHEME_HTTPS; scheme++) {
+        size_t len = schemes[scheme].len;
+
+        if (text->len < len ||
+            !bytes_ieq((struct bytes){text->data, len}, schemes[scheme]))
+            continue;
+        text->data += len;
+        text->len -= len;
+        return scheme;
+    }
+    return TARGET_SCHEME_NONE;
+}
+
+/* SCHEME://authority[/path][?query]; the authority replaces Host (9112 3.2.2).
+ * Other schemes than these two are not ours to serve. */
 static enum reason read_absolute_target(struct request *request)
 {
-    static const struct bytes scheme = {"http://", 7};
     struct bytes rest = request->target;
     size_t len = 0;
 
-    if (rest.len < scheme.len ||
-        !bytes_ieq((struct bytes){rest.data, scheme.len}, scheme))
+    request->scheme = (uint8_t)take_scheme(&rest);
+    if (request->scheme == TARGET_SCHEME_NONE)
         return REASON_TARGET_FORM;
-    rest.data += scheme.len;
-    rest.len -= scheme.len;
     while (len < rest.len && rest.data[len] != '/' && rest.data[len] != '?')
         len++;
     if (!is_authority((struct bytes){rest.data, len}))
@@ -97,6 +121,7 @@ static enum reason read_target(struct request *request)
 {
     struct bytes target = request->target;
 
+    request->scheme = TARGET_SCHEME_NONE;
     if (request->method == METHOD_CONNECT) {
         split_query(request, BYTES("/"));
         /* The port must be there, and not be empty (RFC 9110 9.3.6). */

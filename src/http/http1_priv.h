@@ -16,13 +16,24 @@
  * clients do send '|' and '"' and there is no other way to read them; what its
  * query takes besides is in http1_lint.c.
  */
-enum { IN_TOKEN = 1, IN_VALUE = 2, IN_TARGET = 4, IN_HOST = 8 };
+enum {
+    IN_TOKEN = 1,
+    IN_VALUE = 2,
+    IN_TARGET = 4,
+    IN_HOST = 8,
+    IS_PERCENT = 16 /* which begins an escape */
+};
 
 extern const uint8_t http1_byte_sets[256];
 
+static inline unsigned http1_sets_of(char c)
+{
+    return http1_byte_sets[(unsigned char)c];
+}
+
 static inline bool http1_is_in(char c, unsigned set)
 {
-    return http1_byte_sets[(unsigned char)c] & set;
+    return http1_sets_of(c) & set;
 }
 
 static inline bool http1_all_in(struct bytes text, unsigned set)
@@ -33,6 +44,10 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
         every &= http1_byte_sets[(unsigned char)text.data[i]];
     return every == set;
 }
+
+/* The same of IN_VALUE, eight bytes at a time: all of a head's lines are read so.
+ */
+bool http1_is_value(struct bytes text);
 
 /* What only a reply can be refused for: its status is none. */
 #define REASON_REPLY_STATUS REASON_COUNT
@@ -55,6 +70,12 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
 
 /* method SP target SP version. */
 enum reason http1_check_request_line(struct bytes line);
+
+/* The target of a request: strict in the path, lenient in the query. */
+bool http1_is_target(struct bytes target);
+
+/* The method of that name. False: nobody has registered it. */
+MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
 
 /* Whether a version's eight bytes are one: "HTTP/" DIGIT "." DIGIT, and then
  * whether it is 1.0 or 1.1: REASON_NONE, _REQUEST_LINE or _VERSION. */

@@ -29,7 +29,7 @@ static enum reason check_status_line(struct bytes line)
         return REASON_REPLY_STATUS;
     if (line.len >= REASON_AT &&
         (line.data[REASON_AT - 1] != ' ' ||
-         !http1_all_in(bytes_between(line.data + REASON_AT, end), IN_VALUE)))
+         !http1_is_value(bytes_between(line.data + REASON_AT, end))))
         return REASON_REQUEST_LINE;
     return REASON_NONE;
 }

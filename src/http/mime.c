@@ -109,7 +109,7 @@ static const char built_in[] =
     "model/stl stl\n"
     "model/obj obj\n";
 
-struct entry {
+struct mime_entry {
     struct bytes extension; /* lower case */
     struct bytes type;
 };
@@ -117,7 +117,7 @@ struct entry {
 /* While it is filled, text has room for all that is still to come, and the
  * entries stand in the order they came; afterwards they are sorted. */
 struct mime {
-    struct entry *entries;
+    struct mime_entry *entries;
     size_t count;
     size_t capacity;
     char *text;
@@ -210,8 +210,8 @@ static bool add_entry(struct mime *mime, struct bytes extension,
 
     if (mime->count == mime->capacity) {
         size_t capacity = mime->capacity ? 2 * mime->capacity : ENTRIES_MIN;
-        struct entry *entries = realloc(mime->entries,
-                                        capacity * sizeof(*entries));
+        struct mime_entry *entries = realloc(mime->entries,
+                                             capacity * sizeof(*entries));
 
         if (!entries)
             return false;
@@ -221,7 +221,7 @@ static bool add_entry(struct mime *mime, struct bytes extension,
     extension = add_text(mime, extension);
     for (size_t i = 0; i < extension.len; i++)
         text[i] = byte_lower(text[i]);
-    mime->entries[mime->count++] = (struct entry){extension, type};
+    mime->entries[mime->count++] = (struct mime_entry){extension, type};
     return true;
 }
 
@@ -284,7 +284,7 @@ static int compare(struct bytes a, struct bytes b)
 /* Equal ones by age: later text lies behind earlier text. */
 static int compare_entries(const void *a, const void *b)
 {
-    const struct entry *left = a, *right = b;
+    const struct mime_entry *left = a, *right = b;
     int order = compare(left->extension, right->extension);
 
     return order != 0 ? order
@@ -295,13 +295,13 @@ static int compare_entries(const void *a, const void *b)
 static int compare_key(const void *key, const void *entry)
 {
     return compare(*(const struct bytes *)key,
-                   ((const struct entry *)entry)->extension);
+                   ((const struct mime_entry *)entry)->extension);
 }
 
 /* The last of those with the same extension stays. */
 static void sort(struct mime *mime)
 {
-    struct entry *entries = mime->entries;
+    struct mime_entry *entries = mime->entries;
     size_t kept = 0;
 
     assert(entries); /* at least those of built_in */
@@ -359,7 +359,7 @@ void mime_destroy(struct mime *mime)
 
 struct bytes mime_find(const struct mime *mime, struct bytes path)
 {
-    const struct entry *entry = NULL;
+    const struct mime_entry *entry = NULL;
     const char *end = path.data + path.len;
     const char *at = end;
 

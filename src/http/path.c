@@ -140,11 +140,18 @@ static char take_byte(const char **at, const char *end)
     return c;
 }
 
+/* What may be, or stand for, a ';' or a '\\'. */
+static const bool may_be_ambiguous[256] = {
+    ['%'] = true, [';'] = true, ['\\'] = true};
+
 bool path_is_ambiguous(struct bytes raw)
 {
     const char *end = raw.data + raw.len;
+    bool may_be = false;
 
-    for (const char *at = raw.data; at < end;) {
+    for (size_t i = 0; i < raw.len; i++)
+        may_be |= may_be_ambiguous[(unsigned char)raw.data[i]];
+    for (const char *at = raw.data; may_be && at < end;) {
         char c = take_byte(&at, end);
 
         if (c == ';' || c == '\\')

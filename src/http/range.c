@@ -7,23 +7,6 @@ struct spec {
     uint64_t last; /* UINT64_MAX: to the end */
 };
 
-static void skip_blanks(struct bytes *text)
-{
-    while (text->len > 0 && (*text->data == ' ' || *text->data == '\t')) {
-        text->data++;
-        text->len--;
-    }
-}
-
-static bool take_char(struct bytes *text, char c)
-{
-    if (text->len == 0 || *text->data != c)
-        return false;
-    text->data++;
-    text->len--;
-    return true;
-}
-
 /* 1*DIGIT. False when there is none; what is too large becomes UINT64_MAX,
  * with *too_large set. */
 static bool take_number(struct bytes *text, uint64_t *number_out,
@@ -50,12 +33,12 @@ static bool take_spec(struct bytes *text, struct spec *spec)
     bool too_large;
 
     *spec = (struct spec){.last = UINT64_MAX};
-    if (take_char(text, '-')) {
+    if (bytes_take(text, BYTES("-"))) {
         spec->is_suffix = true;
         return take_number(text, &spec->last, &too_large);
     }
     if (!take_number(text, &spec->first, &too_large) || too_large ||
-        !take_char(text, '-'))
+        !bytes_take(text, BYTES("-")))
         return false;
     if (text->len > 0 && byte_is_digit(*text->data))
         take_number(text, &spec->last, &too_large);
@@ -133,12 +116,12 @@ enum range_verdict range_parse(struct bytes value, uint64_t length,
             else if (resolve(&spec, length, &range))
                 count = add_range(out, count, range);
         }
-        skip_blanks(&value);
+        bytes_skip_blanks(&value);
         if (value.len == 0)
             break;
-        if (!take_char(&value, ','))
+        if (!bytes_take(&value, BYTES(",")))
             return RANGE_IGNORE;
-        skip_blanks(&value);
+        bytes_skip_blanks(&value);
     }
     if (specs == 0 || wants_nothing)
         return RANGE_IGNORE;

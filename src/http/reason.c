@@ -69,6 +69,10 @@ static const struct {
             "Transfer-Encoding has a coding besides chunked."),
     [REASON_EXPECTATION] = ROW("expectation", 417,
                                "Expect is not 100-continue."),
+    [REASON_MISDIRECTED] =
+        ROW("misdirected", 421,
+            "The connection was made for another name, and this one wants one "
+            "of its own; or the target names another scheme than it has."),
     [REASON_CHUNK] = ROW("chunk", 400,
                          "The body has a malformed chunk or trailer."),
     [REASON_BODY_TOO_LARGE] = ROW("body-too-large", 413,

@@ -86,7 +86,7 @@ bool relay_read_nominated(struct nominated *nominated,
     return true;
 }
 
-bool relay_is_nominated(const struct nominated *nominated, struct bytes name)
+bool relay_is_among(const struct nominated *nominated, struct bytes name)
 {
     for (unsigned i = 0; i < nominated->count; i++)
         if (bytes_ieq(nominated->names[i], name))
@@ -96,7 +96,9 @@ bool relay_is_nominated(const struct nominated *nominated, struct bytes name)
 
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out)
 {
-    buf_put(out, minor == 0 ? BYTES("Via: 1.0 ") : BYTES("Via: 1.1 "));
+    buf_put(out, minor == 0               ? BYTES("Via: 1.0 ")
+                 : minor == REQUEST_HTTP2 ? BYTES("Via: 2.0 ")
+                                          : BYTES("Via: 1.1 "));
     buf_put(out, relay->pseudonym);
     buf_put_literal(out, "\r\n");
 }

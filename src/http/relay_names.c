@@ -12,26 +12,12 @@
 
 /* --- Texts ------------------------------------------------------------------ */
 
-static bool take_prefix(struct bytes *text, struct bytes prefix)
-{
-    if (!relay_has_prefix(*text, prefix))
-        return false;
-    *text = bytes_between(text->data + prefix.len, text->data + text->len);
-    return true;
-}
-
-static void skip_blanks(struct bytes *text)
-{
-    while (text->len > 0 && (*text->data == ' ' || *text->data == '\t'))
-        *text = bytes_between(text->data + 1, text->data + text->len);
-}
-
 static bool begins_with_slash(struct bytes text)
 {
     return text.len > 0 && *text.data == '/';
 }
 
-/* To the byte before the first of these, or all. */
+/* Takes what stands before the first of these bytes, or all. */
 static struct bytes take_until(struct bytes *text, const char *ends)
 {
     const char *begin = text->data;
@@ -50,7 +36,8 @@ static bool ends_segment(char c)
     return c == '/' || c == '?' || c == '#';
 }
 
-/* In whole segments; a query or a fragment may stand behind. */
+/* Whether path is base or lies below it, in whole segments; a query or a
+ * fragment may stand behind. */
 static bool is_below(struct bytes path, struct bytes base)
 {
     return path.len >= base.len &&
@@ -81,6 +68,7 @@ struct uri {
     struct bytes front; /* scheme and authority, as they stand there */
     struct bytes authority;
     struct bytes path; /* and what follows it */
+    bool has_scheme;   /* else it is that by which it was asked for */
     bool is_https;
 };
 
@@ -88,17 +76,16 @@ struct uri {
 static bool read_uri(struct uri *uri, struct bytes text)
 {
     struct bytes rest = text;
-    bool has_scheme = true;
 
-    *uri = (struct uri){.front = {text.data, 0}};
-    if (take_prefix(&rest, BYTES("https:")))
+    *uri = (struct uri){.front = {text.data, 0}, .has_scheme = true};
+    if (bytes_take_ieq(&rest, BYTES("https:")))
         uri->is_https = true;
-    else if (!take_prefix(&rest, BYTES("http:")))
-        has_scheme = false;
-    if (take_prefix(&rest, BYTES("//"))) {
+    else if (!bytes_take_ieq(&rest, BYTES("http:")))
+        uri->has_scheme = false;
+    if (bytes_take_ieq(&rest, BYTES("//"))) {
         uri->authority = take_until(&rest, "/\\?#");
         uri->front = bytes_between(text.data, rest.data);
-    } else if (has_scheme || !begins_with_slash(rest)) {
+    } else if (uri->has_scheme || !begins_with_slash(rest)) {
         return false;
     }
     uri->path = rest;
@@ -161,8 +148,10 @@ static bool rename_uri(const struct relay *relay, const struct request *request,
         buf_put(out, uri->path);
         return true;
     }
+    if (!uri->has_scheme)
+        uri->is_https = relay->is_https;
     if (uri->front.len > 0 &&
-        (uri->is_https || !is_authority(uri, relay->host)))
+        (uri->is_https != relay->is_https || !is_authority(uri, relay->host)))
         return false;
     put_path(relay, uri->path, out);
     return out->failed ||
@@ -192,11 +181,11 @@ static void put_refresh(const struct relay *relay,
     (void)take_until(&rest, ";,");
     if (rest.len > 0)
         rest = bytes_between(rest.data + 1, rest.data + rest.len);
-    skip_blanks(&rest);
-    if (take_prefix(&rest, BYTES("url"))) {
-        skip_blanks(&rest);
-        if (take_prefix(&rest, BYTES("=")))
-            skip_blanks(&rest);
+    bytes_skip_blanks(&rest);
+    if (bytes_take_ieq(&rest, BYTES("url"))) {
+        bytes_skip_blanks(&rest);
+        if (bytes_take_ieq(&rest, BYTES("=")))
+            bytes_skip_blanks(&rest);
     }
     if (rest.len > 0 && (*rest.data == '"' || *rest.data == '\''))
         rest = bytes_between(rest.data + 1, rest.data + rest.len);
@@ -225,7 +214,7 @@ static struct bytes without_port(struct bytes authority)
 static bool is_own_domain(const struct relay *relay,
                           const struct request *request, struct bytes domain)
 {
-    (void)take_prefix(&domain, BYTES("."));
+    (void)bytes_take_ieq(&domain, BYTES("."));
     return bytes_ieq(domain, without_port(relay->host)) &&
            !bytes_ieq(domain, without_port(request->host));
 }
@@ -239,7 +228,7 @@ static void put_attribute(const struct relay *relay,
     struct bytes name = bytes_trim(take_until(&value, "="));
     struct bytes before;
 
-    (void)take_prefix(&value, BYTES("="));
+    (void)bytes_take_ieq(&value, BYTES("="));
     value = bytes_trim(value);
     if (bytes_ieq(name, BYTES("Domain")) &&
         is_own_domain(relay, request, value))
@@ -266,7 +255,7 @@ static void put_cookie(const struct relay *relay, const struct request *request,
     bool keeps_path = relay_has_prefix(text, BYTES("__Host-"));
 
     buf_put(out, take_until(&text, ";"));
-    while (take_prefix(&text, BYTES(";")))
+    while (bytes_take_ieq(&text, BYTES(";")))
         put_attribute(relay, request, take_until(&text, ";"), keeps_path, out);
 }
 

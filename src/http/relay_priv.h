@@ -19,7 +19,14 @@ struct nominated {
 MUST_USE bool relay_read_nominated(struct nominated *nominated,
                                    const struct field *fields, unsigned count);
 
-bool relay_is_nominated(const struct nominated *nominated, struct bytes name);
+bool relay_is_among(const struct nominated *nominated, struct bytes name);
+
+/* The same; mostly there are none. */
+static inline bool relay_is_nominated(const struct nominated *nominated,
+                                      struct bytes name)
+{
+    return nominated->count > 0 && relay_is_among(nominated, name);
+}
 
 /* Whether a field whose id is FIELD_OTHER says who asked: X-Forwarded-*. */
 bool relay_tells_asker(struct bytes name);

@@ -29,6 +29,15 @@ static bool goes_on(const struct relay *relay, const struct field *field,
     }
 }
 
+/* What most replies say of their connection is nothing. */
+static bool read_nominated(struct nominated *nominated,
+                           const struct reply *reply)
+{
+    nominated->count = 0;
+    return !(reply->seen & (1u << FIELD_CONNECTION)) ||
+           relay_read_nominated(nominated, reply->fields, reply->field_count);
+}
+
 /* End-to-end fields, Via. */
 static bool put_fields(const struct relay *relay, const struct request *request,
                        const struct reply *reply, bool sends_trailer,
@@ -37,7 +46,7 @@ static bool put_fields(const struct relay *relay, const struct request *request,
     const struct field *end = reply->fields + reply->field_count;
     struct nominated nominated;
 
-    if (!relay_read_nominated(&nominated, reply->fields, reply->field_count))
+    if (!read_nominated(&nominated, reply))
         return false;
     for (const struct field *field = reply->fields; field < end; field++)
         if (goes_on(relay, field, &nominated, sends_trailer))
@@ -103,7 +112,7 @@ enum relay_verdict relay_error(const struct relay *relay,
     const struct field *end = reply->fields + reply->field_count;
     struct nominated nominated;
 
-    if (!relay_read_nominated(&nominated, reply->fields, reply->field_count))
+    if (!read_nominated(&nominated, reply))
         return RELAY_BAD_CONNECTION;
     for (const struct field *field = reply->fields; field < end; field++)
         if (goes_on(relay, field, &nominated, false) &&

@@ -23,7 +23,7 @@ static bool has_member(const struct request *request, enum field_id id,
 
 bool relay_upgrades(const struct relay *relay, const struct request *request)
 {
-    return relay->upgrade.len > 0 && request->minor == 1 &&
+    return relay->upgrade.len > 0 && request->minor >= 1 &&
            request->method == METHOD_GET && !request->is_chunked &&
            request->content_length == 0 &&
            has_member(request, FIELD_CONNECTION, BYTES("upgrade")) &&
@@ -32,7 +32,7 @@ bool relay_upgrades(const struct relay *relay, const struct request *request)
 
 bool relay_takes_trailers(const struct request *request)
 {
-    return request->minor == 1 &&
+    return request->minor >= 1 &&
            has_member(request, FIELD_TE, BYTES("trailers"));
 }
 
@@ -43,20 +43,6 @@ enum body_framing relay_framing(const struct request *request,
         return from->has_length ? BODY_LENGTH : BODY_CHUNKED;
     return request_find(request, FIELD_CONTENT_LENGTH) ? BODY_LENGTH
                                                        : BODY_NONE;
-}
-
-/* Takes a word, and the white space before it, off the front of text. */
-static struct bytes take_word(struct bytes *text)
-{
-    struct bytes word = bytes_trim(*text);
-    const char *end = text->data + text->len;
-    size_t len = 0;
-
-    while (len < word.len && word.data[len] != ' ' && word.data[len] != '\t')
-        len++;
-    word.len = len;
-    *text = bytes_between(word.data + len, end);
-    return word;
 }
 
 /* How often our own name stands in Via: "1.1 name" or "HTTP/1.1 name (...)",
@@ -72,8 +58,8 @@ static unsigned count_rounds(const struct relay *relay,
         struct bytes member;
 
         while (field_next_member(&list, &member)) {
-            (void)take_word(&member); /* the protocol */
-            rounds += bytes_ieq(take_word(&member), relay->pseudonym);
+            (void)bytes_take_word(&member); /* the protocol */
+            rounds += bytes_ieq(bytes_take_word(&member), relay->pseudonym);
         }
     }
     return rounds;
@@ -295,7 +281,9 @@ enum relay_verdict relay_request(const struct relay *relay,
     struct nominated nominated;
     enum relay_verdict verdict;
 
-    if (!relay_read_nominated(&nominated, request->fields,
+    nominated.count = 0;
+    if (request_find(request, FIELD_CONNECTION) &&
+        !relay_read_nominated(&nominated, request->fields,
                               request->field_count))
         return RELAY_BAD_CONNECTION;
     if (count_rounds(relay, request) >= RELAY_ROUNDS_MAX)

@@ -6,6 +6,19 @@
 #include "http/error_page.h"
 #include "http/status.h"
 
+const char *response_cache_name(enum response_cache use)
+{
+    static const char *const names[RESPONSE_CACHE_USES] = {
+        [RESPONSE_CACHE_UNASKED] = "",
+        [RESPONSE_CACHE_HIT] = "hit",
+        [RESPONSE_CACHE_MISS] = "miss",
+        [RESPONSE_CACHE_STALE] = "stale",
+        [RESPONSE_CACHE_REVALIDATED] = "revalidated",
+        [RESPONSE_CACHE_BYPASS] = "bypass"};
+
+    return names[use];
+}
+
 enum { PARTS_MAX = 255 }; /* what part_count can say */
 
 void response_init(struct response *response)
@@ -43,8 +56,11 @@ void response_init(struct response *response)
     response->edits = NULL;
     response->own_edits = NULL;
     response->errors = NULL;
+    response->encode = NULL;
     response->id_line.len = 0;
     response->head_copy = NULL;
+    response->coded_head = NULL;
+    response->trailer.len = 0;
     buf_init(&response->head, response->head_inline,
              sizeof(response->head_inline), RESPONSE_HEAD_BYTES_MAX);
     response->head.len = RESPONSE_HEADROOM;
@@ -71,18 +87,19 @@ void response_fini(struct response *response)
 
 /* --- Writing fields ------------------------------------------------------ */
 
-void head_put_style(struct buf *head, const struct response_style *style)
+void head_put_server_defaults(struct buf *head,
+                              const struct server_defaults *defaults)
 {
-    if (style->server_field)
+    if (defaults->server_field)
         buf_put_literal(head, "Server: sprintd\r\n");
     buf_put_literal(head, "X-Content-Type-Options: nosniff\r\n");
 }
 
 void response_begin(struct response *response, unsigned status,
-                    const struct response_style *style)
+                    const struct server_defaults *defaults)
 {
     response->status = (uint16_t)status;
-    head_put_style(&response->head, style);
+    head_put_server_defaults(&response->head, defaults);
 }
 
 void response_begin_relayed(struct response *response, unsigned status,
@@ -111,12 +128,23 @@ void response_begin_edited(struct response *response, unsigned status,
     response->is_edited = true;
 }
 
+/* Room is asked for once: most of a relayed head is written here. */
 void head_field(struct buf *head, struct bytes name, struct bytes value)
 {
-    buf_put(head, name);
-    buf_put_literal(head, ": ");
-    buf_put(head, value);
-    buf_put_literal(head, "\r\n");
+    char *to = buf_reserve(head, name.len + value.len + 4);
+
+    if (!to)
+        return;
+    memcpy(to, name.data, name.len);
+    to += name.len;
+    *to++ = ':';
+    *to++ = ' ';
+    if (value.len > 0) /* else data may be NULL */
+        memcpy(to, value.data, value.len);
+    to += value.len;
+    *to++ = '\r';
+    *to++ = '\n';
+    head->len = (size_t)(to - head->data);
 }
 
 void head_number(struct buf *head, struct bytes name, uint64_t value)
@@ -336,13 +364,13 @@ static bool write_short(struct response *response, struct bytes extra_fields,
 
 static void make_short(struct response *response, unsigned status,
                        struct bytes extra_fields, const struct short_body *body,
-                       const struct response_style *style)
+                       const struct server_defaults *defaults)
 {
     struct bytes text;
 
     restart(response);
     response->is_error = body->is_error;
-    response_begin(response, status, style);
+    response_begin(response, status, defaults);
     if (!write_short(response, extra_fields, body, &text)) { /* just close */
         restart(response);
         response->status = (uint16_t)status;
@@ -358,7 +386,7 @@ static void make_short(struct response *response, unsigned status,
 
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
-                         const struct response_style *style)
+                         const struct server_defaults *defaults)
 {
     char page[ERROR_PAGE_BYTES_MAX];
     struct short_body body = {.type = BYTES("text/html; charset=utf-8"),
@@ -370,26 +398,27 @@ void response_make_error(struct response *response, unsigned status,
         body.text = error_page_write(page, status);
         body.is_static = false;
     }
-    make_short(response, status, extra_fields, &body, style);
+    make_short(response, status, extra_fields, &body, defaults);
 }
 
 void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
-                         struct bytes text, const struct response_style *style)
+                         struct bytes text,
+                         const struct server_defaults *defaults)
 {
     struct short_body body = {.type = type, .text = text};
 
-    make_short(response, status, extra_fields, &body, style);
+    make_short(response, status, extra_fields, &body, defaults);
 }
 
 void response_make_error_text(struct response *response, unsigned status,
                               struct bytes extra_fields, struct bytes type,
                               struct bytes text,
-                              const struct response_style *style)
+                              const struct server_defaults *defaults)
 {
     struct short_body body = {.type = type, .text = text, .is_error = true};
 
-    make_short(response, status, extra_fields, &body, style);
+    make_short(response, status, extra_fields, &body, defaults);
 }
 
 /* The head is ended anew; what it got when it first ended is in it. */

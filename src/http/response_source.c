@@ -52,11 +52,14 @@ bool response_pull(struct response *response, uint64_t at_most)
             return false;
         if (!piece.is_framing)
             response->body_bytes += piece.part.len;
+        assert(response->part_count < RESPONSE_PARTS_INLINE);
         response_add_part(response, piece.part);
     } while (piece.joins);
     response->has_ended = piece.state == PIECE_END;
+    if (response->has_ended)
+        response->trailer = piece.trailer;
     response->is_waiting = piece.state == PIECE_LATER;
-    if (response->is_waiting)
+    if (response->is_waiting && !piece.is_paused)
         response->bytes_before = response->bytes_sent;
     return true;
 }

@@ -6,18 +6,9 @@
 
 _Static_assert(sizeof(ID_NAME) - 1 == EXCHANGE_ID_AT, "it stands before");
 
-int trace_init(struct trace *trace)
+static uint64_t draw(struct trace *trace)
 {
-    trace->count = 0;
-    return siphash_make_key(&trace->key);
-}
-
-static struct siphash draw(struct trace *trace)
-{
-    uint64_t count = trace->count++;
-
-    return siphash_of(&trace->key,
-                      (struct bytes){(const char *)&count, sizeof(count)});
+    return siphash_of_word(&trace->key, trace->count++);
 }
 
 /* Eight digits at a time, as eight bytes of one word: each request that is
@@ -41,12 +32,19 @@ static void put_hex(char out[16], uint64_t word)
     put_digits(out + 8, word & UINT32_MAX);
 }
 
+int trace_init(struct trace *trace)
+{
+    int err = siphash_make_key(&trace->key);
+
+    trace->count = 0;
+    put_hex(trace->half, draw(trace));
+    return err;
+}
+
 static void make_id(struct trace *trace, char out[TRACE_ID_LEN])
 {
-    struct siphash drawn = draw(trace);
-
-    put_hex(out, drawn.words[0]);
-    put_hex(out + 16, drawn.words[1]);
+    memcpy(out, trace->half, sizeof(trace->half));
+    put_hex(out + sizeof(trace->half), draw(trace));
 }
 
 /* --- X-Request-Id ----------------------------------------------------------- */
@@ -65,23 +63,6 @@ static bool is_id(struct bytes text)
     return text.len > 0 && text.len <= EXCHANGE_ID_MAX;
 }
 
-/* The only field of that name; NULL: there is none, or more than one. */
-static const struct field *find_only(const struct request *request,
-                                     struct bytes name)
-{
-    const struct field *end = request->fields + request->field_count;
-    const struct field *found = NULL;
-
-    for (const struct field *field = request->fields; field < end; field++) {
-        if (field->id != FIELD_OTHER || !bytes_ieq(field->name, name))
-            continue;
-        if (found)
-            return NULL;
-        found = field;
-    }
-    return found;
-}
-
 /* What a trusted neighbour calls it; empty: nothing, or nothing that is one. */
 static struct bytes find_id(const struct forwarded_trust *trust,
                             const struct exchange *exchange)
@@ -90,30 +71,36 @@ static struct bytes find_id(const struct forwarded_trust *trust,
 
     if (!trust || !forwarded_is_trusted(trust, exchange->neighbour))
         return BYTES("");
-    field = find_only(&exchange->request, BYTES("X-Request-Id"));
+    field = field_find_only(exchange->request.fields,
+                            exchange->request.field_count,
+                            BYTES("X-Request-Id"));
     return field && is_id(field->value) ? field->value : BYTES("");
+}
+
+static void name_exchange(struct trace *trace,
+                          const struct forwarded_trust *trust,
+                          struct exchange *exchange)
+{
+    struct bytes id = find_id(trust, exchange);
+    char *at = exchange->id_line + EXCHANGE_ID_AT;
+
+    memcpy(exchange->id_line, ID_NAME, EXCHANGE_ID_AT);
+    if (id.len == 0) {
+        make_id(trace, at);
+        id.len = TRACE_ID_LEN;
+    } else {
+        memcpy(at, id.data, id.len); /* at most EXCHANGE_ID_MAX */
+    }
+    at[id.len] = '\r';
+    at[id.len + 1] = '\n';
+    exchange->id_len = (uint8_t)id.len;
 }
 
 void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
                     struct exchange *exchange)
 {
-    char made[TRACE_ID_LEN];
-    struct bytes id;
-    struct buf line;
-
-    if (exchange->id_len == 0) {
-        id = find_id(trust, exchange);
-        if (id.len == 0) {
-            make_id(trace, made);
-            id = (struct bytes){made, sizeof(made)};
-        }
-        buf_init(&line, exchange->id_line, sizeof(exchange->id_line),
-                 sizeof(exchange->id_line));
-        buf_put_literal(&line, ID_NAME);
-        buf_put(&line, id);
-        buf_put_literal(&line, "\r\n");
-        exchange->id_len = (uint8_t)id.len;
-    }
+    if (exchange->id_len == 0)
+        name_exchange(trace, trust, exchange);
     exchange->response.id_line = (struct bytes){
         exchange->id_line, EXCHANGE_ID_AT + exchange->id_len + 2};
 }
@@ -158,7 +145,9 @@ static bool is_parent(struct bytes text)
 
 bool trace_has_parent(const struct request *request)
 {
-    const struct field *field = find_only(request, BYTES("traceparent"));
+    const struct field *field = field_find_only(request->fields,
+                                                request->field_count,
+                                                BYTES("traceparent"));
 
     return field && is_parent(field->value);
 }
@@ -169,7 +158,7 @@ void trace_make_parent(struct trace *trace, struct bytes request_id,
     char id[TRACE_ID_LEN], span[16];
     struct buf text;
 
-    put_hex(span, draw(trace).words[0] | 1); /* never all zero */
+    put_hex(span, draw(trace) | 1); /* never all zero */
     if (request_id.len != TRACE_ID_LEN || !is_hex(request_id) ||
         is_zero(request_id)) {
         make_id(trace, id);

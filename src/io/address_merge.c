@@ -52,7 +52,7 @@ void address_merge_put(struct address_merge *merge,
         put_once(merge->ipv4, &merge->ipv4_count, address);
 }
 
-/* Those of one family, old before new. */
+/* Lines up the addresses of one family, old before new. */
 static size_t line_up(const struct address_merge *merge,
                       enum address_family family,
                       const struct address *row[ADDRESS_MERGE_MAX])

@@ -15,11 +15,11 @@ void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline)
 {
     uint64_t tick;
 
-    if (list_is_empty(&deadline->link)) {
+    if (list_is_empty(&deadline->list_node)) {
         if (wheel->count++ == 0)
             start(wheel);
     } else {
-        list_drop(&deadline->link);
+        list_drop(&deadline->list_node);
     }
     /* Rounded up, and never into a slot already handled; what is further
      * than once around is looked at again in between. */
@@ -29,14 +29,14 @@ void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline)
     else if (tick > wheel->tick + DEADLINE_SLOTS - 1)
         tick = wheel->tick + DEADLINE_SLOTS - 1;
     deadline->slot_ms = tick * DEADLINE_TICK_MS;
-    list_put_last(slot_of(wheel, tick), &deadline->link);
+    list_put_last(slot_of(wheel, tick), &deadline->list_node);
 }
 
 void deadline_drop(struct deadline_wheel *wheel, struct deadline *deadline)
 {
-    if (list_is_empty(&deadline->link))
+    if (list_is_empty(&deadline->list_node))
         return;
-    list_drop(&deadline->link);
+    list_drop(&deadline->list_node);
     if (--wheel->count == 0)
         ev_timer_stop(wheel->loop, &wheel->timer);
 }
@@ -53,7 +53,8 @@ static void run_slot(struct deadline_wheel *wheel, uint64_t tick)
         list_drop(slot);
     }
     while (!list_is_empty(&due)) {
-        struct deadline *deadline = OWNER_OF(due.next, struct deadline, link);
+        struct deadline *deadline = OWNER_OF(due.next, struct deadline,
+                                             list_node);
 
         if (deadline->at_ms > wheel->now->mono_ms) {
             deadline_place(wheel, deadline);

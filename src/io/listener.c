@@ -49,19 +49,18 @@ static int describe_tcp(struct listener *listener, const char *address)
 {
     union any_address bound = {0};
     socklen_t len = sizeof(bound);
-    unsigned port;
 
     if (getsockname(listener->fd, &bound.any, &len) == -1)
         return -errno;
-    port = ntohs(bound.any.sa_family == AF_INET6 ? bound.in6.sin6_port
-                                                 : bound.in.sin_port);
+    listener->port = ntohs(bound.any.sa_family == AF_INET6 ? bound.in6.sin6_port
+                                                           : bound.in.sin_port);
     if (!address)
         snprintf(listener->text, sizeof(listener->text), "http://localhost:%u/",
-                 port);
+                 listener->port);
     else
         snprintf(listener->text, sizeof(listener->text),
                  strchr(address, ':') ? "http://[%s]:%u/" : "http://%s:%u/",
-                 address, port);
+                 address, listener->port);
     return 0;
 }
 
@@ -351,6 +350,21 @@ static void remove_file(struct listener *listener)
         file_broker_ask(FILE_REMOVE, listener->path, -errno) < 0)
         (void)0; /* nobody accepts there: it is replaced at the next start */
     listener->path[0] = '\0';
+}
+
+/* A TCP listener's text is where people find it; a unix socket's is its name. */
+void listener_mark_tls(struct listener *listener, bool is_tls)
+{
+    const char *scheme = is_tls ? "https" : "http";
+    const char *colon = strstr(listener->text, "://");
+    char rest[LISTENER_TEXT_MAX];
+
+    listener->is_tls = is_tls;
+    if (!colon)
+        return;
+    snprintf(rest, sizeof(rest), "%s", colon);
+    snprintf(listener->text, sizeof(listener->text), "%s%.*s", scheme,
+             LISTENER_TEXT_MAX - 6, rest);
 }
 
 void listener_close(struct listener *listener)

@@ -188,7 +188,7 @@ void resolver_destroy(struct resolver *resolver)
     assert(!resolver->is_telling);
     while (!list_is_empty(&resolver->names))
         resolver_name_close(OWNER_OF(resolver->names.next, struct resolver_name,
-                                     link));
+                                     list_node));
     resolver_ares_close(resolver);
     ev_timer_stop(resolver->loop, &resolver->timer);
     heap_fini(&resolver->due);
@@ -217,7 +217,7 @@ int resolver_name_open(struct resolver_name **name_out,
     name->context = context;
     name->port = port;
     list_init(&name->news_link);
-    list_put_last(&resolver->names, &name->link);
+    list_put_last(&resolver->names, &name->list_node);
     resolver->name_count++;
     if (is_literal) {
         literal.port = port;
@@ -239,7 +239,7 @@ void resolver_name_close(struct resolver_name *name)
 {
     if (!name)
         return;
-    list_drop(&name->link);
+    list_drop(&name->list_node);
     list_drop(&name->news_link);
     heap_drop(&name->resolver->due, &name->due_node);
     name->resolver->name_count--;

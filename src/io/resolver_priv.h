@@ -40,7 +40,7 @@ struct resolver {
 
 struct resolver_name {
     struct resolver *resolver;
-    struct list link;
+    struct list list_node;
     struct list news_link;
     struct heap_node due_node;
     resolver_fn on_change;

@@ -7,40 +7,41 @@
 
 #include "base/file_broker.h"
 
-/* Room for a byte too many, which tells that there is one. */
-enum { ROOM = SMALL_FILE_BYTES_MAX + 1 };
-
-static int read_all(struct small_file *file, int fd)
+/* Room for a byte too many tells that there is one; else it is the NUL's. */
+static int read_all(struct small_file *file, int fd, size_t room)
 {
-    while (file->len < ROOM) {
-        ssize_t n = read(fd, file->text + file->len, ROOM - file->len);
+    while (file->len < room) {
+        ssize_t n = read(fd, file->text + file->len, room - file->len);
 
         if (n == -1 && errno == EINTR)
             continue;
         if (n == -1)
             return -errno;
-        if (n == 0)
+        if (n == 0) {
+            file->text[file->len] = '\0';
             return 0;
+        }
         file->len += (size_t)n;
     }
     return -EFBIG;
 }
 
-static int read_text(struct small_file *file, int fd)
+int small_file_read_open(struct small_file *file, int fd, size_t bytes_max)
 {
     char *shorter;
     int err;
 
+    *file = (struct small_file){0};
     if (fstat(fd, &file->seen) == -1)
         return -errno;
     if (!S_ISREG(file->seen.st_mode))
         return S_ISDIR(file->seen.st_mode) ? -EISDIR : -EINVAL;
-    if (file->seen.st_size > SMALL_FILE_BYTES_MAX)
+    if ((uint64_t)file->seen.st_size > bytes_max)
         return -EFBIG;
-    file->text = malloc(ROOM);
+    file->text = malloc(bytes_max + 1);
     if (!file->text)
         return -ENOMEM;
-    err = read_all(file, fd);
+    err = read_all(file, fd, bytes_max + 1);
     if (err != 0) {
         small_file_fini(file);
         return err;
@@ -62,7 +63,7 @@ int small_file_read(struct small_file *file, const char *path)
         fd = file_broker_ask(FILE_READ, path, -errno);
     if (fd < 0)
         return fd;
-    err = read_text(file, fd);
+    err = small_file_read_open(file, fd, SMALL_FILE_BYTES_MAX);
     close(fd);
     return err;
 }

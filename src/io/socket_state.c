@@ -38,6 +38,43 @@ uint32_t socket_count_queued(int fd)
     return memory[SK_MEMINFO_WMEM_ALLOC];
 }
 
+uint32_t socket_count_room(int fd)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    socklen_t len = sizeof(memory);
+    uint32_t queued;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &len) == -1)
+        return 0;
+    queued = memory[SK_MEMINFO_WMEM_QUEUED] > memory[SK_MEMINFO_WMEM_ALLOC]
+                 ? memory[SK_MEMINFO_WMEM_QUEUED]
+                 : memory[SK_MEMINFO_WMEM_ALLOC];
+    return queued < memory[SK_MEMINFO_SNDBUF]
+               ? memory[SK_MEMINFO_SNDBUF] - queued
+               : 0;
+}
+
+uint32_t socket_count_passing(int fd, uint32_t unsent_max)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+    uint64_t window, under_way;
+    uint64_t passing = unsent_max;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == -1)
+        return 0;
+    window = (uint64_t)info.tcpi_snd_cwnd * info.tcpi_snd_mss;
+    if (info.tcpi_snd_wnd < window)
+        window = info.tcpi_snd_wnd;
+    under_way = (uint64_t)info.tcpi_unacked * info.tcpi_snd_mss;
+    if (window > under_way)
+        passing += window - under_way;
+    if (passing <= info.tcpi_notsent_bytes)
+        return 0;
+    passing -= info.tcpi_notsent_bytes;
+    return passing < UINT32_MAX ? (uint32_t)passing : UINT32_MAX;
+}
+
 int socket_count_unsent(int fd)
 {
     int unsent;

@@ -1,11 +1,14 @@
 #include "io/transport.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "io/socket_state.h"
 
 /* The kernel is short of memory for buffers now and then, and says so: worth
  * another try, like a full socket. */
@@ -22,11 +25,8 @@ static enum io_result result_of_sending(ssize_t sent, size_t *len_out)
                : IO_FAILED;
 }
 
-enum io_result transport_receive(const struct transport *transport, char *data,
-                                 size_t len, size_t *len_out)
+static enum io_result result_of_receiving(ssize_t received, size_t *len_out)
 {
-    ssize_t received = recv(transport->fd, data, len, 0);
-
     *len_out = received > 0 ? (size_t)received : 0;
     if (received > 0)
         return IO_DONE;
@@ -35,9 +35,22 @@ enum io_result transport_receive(const struct transport *transport, char *data,
     return errno == EAGAIN || errno == EINTR ? IO_AGAIN_READ : IO_FAILED;
 }
 
-enum io_result transport_send(const struct transport *transport,
-                              struct iovec *parts, size_t count, bool more,
-                              size_t *len_out)
+enum io_result transport_receive_bare(const struct transport *transport,
+                                      char *data, size_t len, size_t *len_out)
+{
+    return result_of_receiving(recv(transport->fd, data, len, 0), len_out);
+}
+
+enum io_result transport_peek(const struct transport *transport, char *data,
+                              size_t len, size_t *len_out)
+{
+    return result_of_receiving(recv(transport->fd, data, len, MSG_PEEK),
+                               len_out);
+}
+
+enum io_result transport_send_bare(const struct transport *transport,
+                                   struct iovec *parts, size_t count, bool more,
+                                   size_t *len_out)
 {
     int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
     struct msghdr message;
@@ -50,8 +63,9 @@ enum io_result transport_send(const struct transport *transport,
     return result_of_sending(sendmsg(transport->fd, &message, flags), len_out);
 }
 
-enum io_result transport_send_file(const struct transport *transport, int file,
-                                   uint64_t offset, size_t len, size_t *len_out)
+enum io_result transport_send_file_bare(const struct transport *transport,
+                                        int file, uint64_t offset, size_t len,
+                                        size_t *len_out)
 {
     off_t at = (off_t)offset;
 
@@ -64,18 +78,71 @@ enum io_result transport_splice(const struct transport *transport, int pipe,
     unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK |
                      (more ? SPLICE_F_MORE : 0);
 
+    assert(transport_can_splice(transport));
     return result_of_sending(splice(pipe, NULL, transport->fd, NULL, len,
                                     flags),
                              len_out);
 }
 
-bool transport_shut_down(const struct transport *transport)
+bool transport_say(const struct transport *transport, struct bytes text)
 {
-    return shutdown(transport->fd, SHUT_WR) == 0;
+    struct iovec part = {(void *)(uintptr_t)text.data, text.len};
+    size_t sent;
+
+    return transport_send(transport, &part, 1, false, &sent) == IO_DONE &&
+           sent == text.len;
 }
 
+bool transport_secure(struct transport *transport, struct tls_buffers *buffers,
+                      struct tls_context *context)
+{
+    transport->tls = tls_accept(buffers, context, transport->fd);
+    return transport->tls;
+}
+
+bool transport_secure_to(struct transport *transport,
+                         struct tls_buffers *buffers, struct tls_target *target)
+{
+    transport->tls = tls_connect(buffers, target, transport->fd);
+    return transport->tls;
+}
+
+void transport_bare(struct transport *transport)
+{
+    tls_destroy(transport->tls);
+    transport->tls = NULL;
+}
+
+enum io_result transport_shut_down(const struct transport *transport)
+{
+    enum io_result result = transport->tls ? tls_shut_down(transport->tls)
+                                           : IO_DONE;
+
+    if (result == IO_DONE && shutdown(transport->fd, SHUT_WR) == -1)
+        return IO_FAILED;
+    return result;
+}
+
+void transport_limit_unsent(const struct transport *transport, uint32_t bytes)
+{
+    socket_limit_unsent(transport->fd, (int)bytes);
+    if (transport->tls)
+        tls_limit_unsent(transport->tls, bytes);
+}
+
+enum io_result transport_discard(const struct transport *transport, char *data,
+                                 size_t len, size_t *len_out)
+{
+    return transport_receive_bare(transport, data, len, len_out);
+}
+
+/* A client that has not been told before is told by the way: it may well take a
+ * plain end for an attack. */
 void transport_close(struct transport *transport, bool resets)
 {
+    if (transport->tls && !resets)
+        (void)!tls_shut_down(transport->tls);
+    transport_bare(transport);
     if (resets) {
         struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
@@ -104,5 +171,7 @@ bool transport_has_bytes(const struct transport *transport)
 {
     char byte;
 
+    if (transport->tls && tls_has_unread(transport->tls))
+        return true;
     return recv(transport->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }

@@ -30,10 +30,10 @@ void access_log_reopen(struct access_log *log)
         log_writer_reopen(log->writer);
 }
 
-void access_log_hurry(struct access_log *log)
+void access_log_end_soon(struct access_log *log)
 {
     if (log->writer)
-        log_writer_hurry(log->writer);
+        log_writer_end_soon(log->writer);
 }
 
 void access_log_close(struct access_log *log)
@@ -58,7 +58,7 @@ void access_log_buffer_init(struct access_log_buffer *buffer,
     *buffer = (struct access_log_buffer){
         .format = &log->format, .now = now, .worker = worker};
     if (log->writer) {
-        buffer->lane = log_writer_lane(log->writer, worker);
+        buffer->ring = log_writer_ring(log->writer, worker);
         buffer->needs = log->format.needs;
     }
     log_dates_init(&buffer->dates);
@@ -66,9 +66,9 @@ void access_log_buffer_init(struct access_log_buffer *buffer,
 
 void access_log_buffer_fini(struct access_log_buffer *buffer)
 {
-    if (buffer->lane)
-        log_lane_flush(buffer->lane);
-    buffer->lane = NULL;
+    if (buffer->ring)
+        log_ring_flush(buffer->ring);
+    buffer->ring = NULL;
 }
 
 /* Whether the line fits. */
@@ -78,30 +78,30 @@ static bool put_line(struct access_log_buffer *buffer, struct buf *lines,
     if (!log_line_put(lines, buffer->format, &buffer->dates, buffer->worker,
                       entry))
         return false;
-    log_lane_end(buffer->lane);
+    log_ring_end(buffer->ring);
     return true;
 }
 
 void access_log_put(struct access_log_buffer *buffer,
                     const struct log_entry *entry)
 {
-    struct buf *lines = log_lane_begin(buffer->lane);
+    struct buf *lines = log_ring_begin(buffer->ring);
     bool fits;
 
     log_dates_refresh(&buffer->dates, buffer->now);
     if (!lines || put_line(buffer, lines, entry))
         return;
-    log_lane_flush(buffer->lane);
-    lines = log_lane_begin(buffer->lane);
+    log_ring_flush(buffer->ring);
+    lines = log_ring_begin(buffer->ring);
     if (!lines)
         return;
     fits = put_line(buffer, lines, entry);
-    assert(fits); /* as every line into an empty block */
+    assert(fits); /* every line fits an empty block */
     (void)fits;
 }
 
 void access_log_tick(struct access_log_buffer *buffer)
 {
-    if (buffer->lane)
-        log_lane_flush(buffer->lane);
+    if (buffer->ring)
+        log_ring_flush(buffer->ring);
 }

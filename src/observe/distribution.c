@@ -21,7 +21,8 @@ uint64_t distribution_bucket_high(unsigned bucket)
                : distribution_bucket_low(bucket + 1) - 1;
 }
 
-/* Of the last one, as if it ended where the next would begin. */
+/* The middle of a bucket; the last one counts as if it ended where the next
+ * would begin. */
 static uint64_t midpoint(unsigned bucket)
 {
     unsigned shift = bucket < 2 * DISTRIBUTION_STEPS

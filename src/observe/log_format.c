@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define AT(member) offsetof(struct log_entry, member)
+#define OF_TLS(member) offsetof(struct log_tls, member)
 #define OF_UPSTREAM(member) offsetof(struct log_upstream, member)
 
 /* In the order in which they are listed. */
@@ -36,11 +37,19 @@ static const struct field {
     {"total_us", LOG_TIME_US, AT(total_ns)},
     {"queue_us", LOG_TIME_US, AT(queue_ns)},
     {"service_us", LOG_TIME_US, AT(service_ns)},
+    {"cache_status", LOG_TEXT, AT(cache_status)},
     {"upstream", LOG_UPSTREAM_NAME, OF_UPSTREAM(name)},
     {"upstream_status", LOG_UPSTREAM_NUMBER, OF_UPSTREAM(status)},
     {"upstream_connect_us", LOG_UPSTREAM_US, OF_UPSTREAM(connect_ns)},
     {"upstream_first_us", LOG_UPSTREAM_US, OF_UPSTREAM(first_ns)},
     {"upstream_total_us", LOG_UPSTREAM_US, OF_UPSTREAM(total_ns)},
+    {"tls_version", LOG_TLS, OF_TLS(version)},
+    {"tls_cipher", LOG_TLS, OF_TLS(cipher)},
+    {"tls_group", LOG_TLS, OF_TLS(group)},
+    {"tls_sni", LOG_TLS, OF_TLS(sni)},
+    {"tls_resumed", LOG_TLS, OF_TLS(resumed)},
+    {"tls_client", LOG_TLS, OF_TLS(client)},
+    {"tls_client_fingerprint", LOG_TLS, OF_TLS(client_fingerprint)},
     {"connection", LOG_NUMBER, AT(connection)},
     {"requests", LOG_NUMBER, AT(requests)},
     {"worker", LOG_WORKER, 0},
@@ -189,6 +198,10 @@ static bool set_field(const struct compiler *compiler, struct log_step *step,
     step->offset = field->offset;
     compiler->needs->id |= field->kind == LOG_TEXT &&
                            field->offset == AT(request_id);
+    compiler->needs->tls |= field->kind == LOG_TLS;
+    compiler->needs->tls_client |=
+        field->kind == LOG_TLS && (field->offset == OF_TLS(client) ||
+                                   field->offset == OF_TLS(client_fingerprint));
     compiler->needs->upstream |= field->kind == LOG_UPSTREAM_NAME ||
                                  field->kind == LOG_UPSTREAM_NUMBER ||
                                  field->kind == LOG_UPSTREAM_US;

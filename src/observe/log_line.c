@@ -204,6 +204,12 @@ static struct bytes find_text(const struct log_entry *entry,
         return *(const struct bytes *)find(entry, step);
     if (step->kind == LOG_UPSTREAM_NAME)
         return entry->upstream ? entry->upstream->name : BYTES("");
+    if (step->kind == LOG_TLS)
+        return entry->tls
+                   ? *(const struct bytes *)(const void *)((const char *)
+                                                               entry->tls +
+                                                           step->offset)
+                   : BYTES("");
     return entry->find ? entry->find(entry->context,
                                      step->kind == LOG_RESPONSE_HEADER, name)
                        : BYTES("");
@@ -223,6 +229,7 @@ static char *put_step(char *at, const struct log_step *step,
     switch ((enum log_kind)step->kind) {
     case LOG_TEXT: /* the caller's, as the other texts are */
     case LOG_UPSTREAM_NAME:
+    case LOG_TLS:
     case LOG_HEADER:
     case LOG_RESPONSE_HEADER:
     case LOG_NOTHING:

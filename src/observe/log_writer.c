@@ -19,8 +19,8 @@ struct log_writer {
     struct log_shared shared;
     struct log_sink sink;
     const char *name;
-    struct log_lane *lanes;
-    size_t lane_count;
+    struct log_ring *rings;
+    size_t ring_count;
     pthread_t thread;
     atomic_bool wants_reopen;
     _Atomic uint64_t ends_ms; /* 0: not yet */
@@ -29,10 +29,10 @@ struct log_writer {
     bool has_ended;              /* guarded by shared.mutex */
     /* The thread's own. */
     struct now now;
-    struct log_lane *lane; /* whose block is being written; NULL: none */
+    struct log_ring *ring; /* whose block is being written; NULL: none */
     struct log_block block;
     size_t at; /* how much of it has been */
-    size_t next_lane;
+    size_t next_ring;
     bool is_failing;
     bool told_failing;
     uint64_t failing_since_ms;
@@ -93,9 +93,9 @@ struct log_counters log_writer_count(const struct log_writer *writer)
                                         memory_order_relaxed),
         .errors = atomic_load_explicit(&writer->errors, memory_order_relaxed)};
 
-    for (size_t i = 0; i < writer->lane_count; i++) {
-        counters.lines += log_lane_put_lines(&writer->lanes[i]);
-        counters.dropped += log_lane_dropped_lines(&writer->lanes[i]);
+    for (size_t i = 0; i < writer->ring_count; i++) {
+        counters.lines += log_ring_put_lines(&writer->rings[i]);
+        counters.dropped += log_ring_dropped_lines(&writer->rings[i]);
     }
     return counters;
 }
@@ -134,7 +134,7 @@ static size_t count_torn(const struct log_writer *writer)
 {
     const char *newline;
 
-    if (!writer->lane || writer->at == 0)
+    if (!writer->ring || writer->at == 0)
         return 0;
     newline = memrchr(writer->block.data, '\n', writer->at);
     return newline ? (size_t)(writer->block.data + writer->at - newline - 1)
@@ -158,25 +158,25 @@ static void reopen(struct log_writer *writer)
     log_info("access log '%s': reopened", writer->name);
 }
 
-/* Each lane has its turn. False: all have been written. */
+/* Each ring has its turn. False: all have been written. */
 static bool choose_block(struct log_writer *writer)
 {
-    for (size_t i = 0; i < writer->lane_count && !writer->lane; i++) {
-        size_t number = (writer->next_lane + i) % writer->lane_count;
+    for (size_t i = 0; i < writer->ring_count && !writer->ring; i++) {
+        size_t number = (writer->next_ring + i) % writer->ring_count;
 
-        if (log_lane_peek(&writer->lanes[number], &writer->block)) {
-            writer->lane = &writer->lanes[number];
+        if (log_ring_peek(&writer->rings[number], &writer->block)) {
+            writer->ring = &writer->rings[number];
             writer->at = 0;
-            writer->next_lane = number + 1;
+            writer->next_ring = number + 1;
         }
     }
-    return writer->lane != NULL;
+    return writer->ring != NULL;
 }
 
 static void finish_block(struct log_writer *writer)
 {
-    log_lane_give_back(writer->lane);
-    writer->lane = NULL;
+    log_ring_give_back(writer->ring);
+    writer->ring = NULL;
 }
 
 static enum log_sink_result write_block(struct log_writer *writer)
@@ -296,30 +296,30 @@ static void *run(void *context)
 
 /* --- Coming and going ------------------------------------------------------ */
 
-static void free_lanes(struct log_writer *writer)
+static void free_rings(struct log_writer *writer)
 {
-    for (size_t i = 0; i < writer->lane_count; i++)
-        log_lane_fini(&writer->lanes[i]);
-    free(writer->lanes);
+    for (size_t i = 0; i < writer->ring_count; i++)
+        log_ring_fini(&writer->rings[i]);
+    free(writer->rings);
 }
 
-static int make_lanes(struct log_writer *writer, size_t lane_count)
+static int make_rings(struct log_writer *writer, size_t ring_count)
 {
     int err = 0;
 
-    writer->lanes = aligned_alloc(_Alignof(struct log_lane),
-                                  lane_count * sizeof(*writer->lanes));
-    if (!writer->lanes)
+    writer->rings = aligned_alloc(_Alignof(struct log_ring),
+                                  ring_count * sizeof(*writer->rings));
+    if (!writer->rings)
         return -ENOMEM;
-    for (; err == 0 && writer->lane_count < lane_count; writer->lane_count++)
-        err = log_lane_init(&writer->lanes[writer->lane_count],
+    for (; err == 0 && writer->ring_count < ring_count; writer->ring_count++)
+        err = log_ring_init(&writer->rings[writer->ring_count],
                             &writer->shared);
     return err;
 }
 
 int log_writer_create(struct log_writer **writer_out, struct log_sink *sink,
                       const char *name, enum log_overflow overflow,
-                      size_t lane_count)
+                      size_t ring_count)
 {
     struct log_writer *writer = calloc(1, sizeof(*writer));
     int err;
@@ -331,7 +331,7 @@ int log_writer_create(struct log_writer **writer_out, struct log_sink *sink,
     err = log_shared_init(&writer->shared, overflow);
     if (err != 0)
         goto free_writer;
-    err = make_lanes(writer, lane_count);
+    err = make_rings(writer, ring_count);
     if (err == 0)
         err = -pthread_create(&writer->thread, NULL, run, writer);
     if (err != 0)
@@ -341,7 +341,7 @@ int log_writer_create(struct log_writer **writer_out, struct log_sink *sink,
     return 0;
 
 free_all:
-    free_lanes(writer);
+    free_rings(writer);
     log_shared_fini(&writer->shared);
 free_writer:
     free(writer);
@@ -383,14 +383,14 @@ void log_writer_destroy(struct log_writer *writer)
     }
     pthread_join(writer->thread, NULL);
     tell_total(writer);
-    free_lanes(writer);
+    free_rings(writer);
     log_shared_fini(&writer->shared);
     free(writer);
 }
 
-struct log_lane *log_writer_lane(struct log_writer *writer, size_t number)
+struct log_ring *log_writer_ring(struct log_writer *writer, size_t number)
 {
-    return &writer->lanes[number];
+    return &writer->rings[number];
 }
 
 void log_writer_reopen(struct log_writer *writer)
@@ -399,7 +399,7 @@ void log_writer_reopen(struct log_writer *writer)
     log_shared_wake(&writer->shared);
 }
 
-void log_writer_hurry(struct log_writer *writer)
+void log_writer_end_soon(struct log_writer *writer)
 {
-    log_shared_hurry(&writer->shared, mono_ms() + LOG_END_MS);
+    log_shared_end_soon(&writer->shared, mono_ms() + LOG_END_MS);
 }

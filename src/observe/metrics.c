@@ -158,11 +158,13 @@ static void enter(struct metrics *metrics, const struct stats_row *row)
         [STATS_KIND_DISTRIBUTION] = METRIC_HISTOGRAM};
 
     if (strcmp(metrics->name, row->metric) != 0)
-        begin(metrics, types[row->kind], row->metric, row->unit, row->help);
+        begin(metrics,
+              row->unit == STATS_UNIT_TEXT ? METRIC_INFO : types[row->kind],
+              row->metric, row->unit, row->help);
 }
 
-/* Of all the statuses, only those there were, and 200 so that the family is
- * never without a line. */
+/* Puts the counts of those statuses only that there were, and of 200, so that
+ * the family is never without a line. */
 static void put_vector(struct metrics *metrics, const struct stats_row *row)
 {
     struct stats_item item = {0};
@@ -192,8 +194,15 @@ static void put_row(struct metrics *metrics, const struct stats_row *row,
     if (row->key)
         second = (struct stats_label){"result", row->key};
     if (row->kind == STATS_KIND_DISTRIBUTION)
-        put_histogram(metrics, object->labels[0],
+        put_histogram(metrics,
+                      row->key ? (struct stats_label){"policy", row->key}
+                               : object->labels[0],
                       stats_row_at(row, object->base));
+    else if (row->unit == STATS_UNIT_TEXT)
+        put_sample(metrics, metrics->suffix, object->labels[0],
+                   (struct stats_label){row->name,
+                                        stats_row_text(row, object->base)},
+                   1, 0);
     else
         put_sample(metrics, metrics->suffix, object->labels[0], second,
                    stats_row_number(row, object->base),
@@ -210,7 +219,8 @@ static void put_part(struct metrics *metrics, enum stats_part part)
     while ((row = stats_row_next(part, row))) {
         for (size_t i = 0; row->metric && i < count; i++) {
             stats_object_get(metrics->snapshot, part, i, &object);
-            if (stats_object_has(&object, row))
+            if (stats_object_has(&object, row) &&
+                !stats_row_is_left_out(row, object.base))
                 put_row(metrics, row, &object);
         }
     }

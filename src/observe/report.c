@@ -61,7 +61,8 @@ static void put_request_time(struct buf *out, const struct distribution *total)
     put_ms(out, "max", (double)total->max);
 }
 
-/* In seven characters, whatever it is, so that columns stay apart. */
+/* Puts a time in seven characters, whatever it is, so that columns stay apart.
+ */
 static void put_cell(struct buf *out, double ns)
 {
     double ms = ns / NS_PER_MS;
@@ -106,6 +107,8 @@ static void put_times_by_size(struct buf *out,
     const struct stats_row *row = NULL;
 
     while ((row = stats_row_next(STATS_PART_SIZE, row))) {
+        if (row->kind != STATS_KIND_DISTRIBUTION)
+            continue;
         put_times_head(out, row->label);
         for (unsigned i = 0; i < STATS_SIZE_COUNT; i++) {
             const struct distribution *times =
@@ -181,7 +184,7 @@ static void put_stores(struct buf *out, const struct stats_snapshot *snapshot)
     }
 }
 
-/* In ten characters, whatever it is. */
+/* Puts a count in ten characters, whatever it is. */
 static void put_count(struct buf *out, uint64_t count)
 {
     if (count < 1000000000)
@@ -226,6 +229,15 @@ static void put_profile(struct buf *out, const struct stats_snapshot *snapshot)
     put_percent(out, "idle", snapshot->shares.idle);
 }
 
+/* Whether a part of numbers tells of anything. */
+static bool has_any(enum stats_part part, const struct stats_snapshot *snapshot)
+{
+    for (const struct stats_row *row = NULL; (row = stats_row_next(part, row));)
+        if (stats_row_number(row, snapshot) > 0)
+            return true;
+    return false;
+}
+
 void report_put(struct buf *out, const struct stats_snapshot *snapshot)
 {
     const struct stats_options *options = &snapshot->options;
@@ -243,11 +255,31 @@ void report_put(struct buf *out, const struct stats_snapshot *snapshot)
     put_times_head(out, "Times in ms");
     put_rows(out, STATS_PART_TIMES, &all);
     put_times_by_size(out, snapshot);
+    if (snapshot->what_if[STATS_WHAT_IF_DID].count > 0) {
+        put_times_head(out, "What if, ms");
+        put_rows(out, STATS_PART_WHAT_IF, &all);
+    }
     buf_put_literal(out, "\nConnections\n");
     put_rows(out, STATS_PART_CONNECTIONS, &all);
+    if (stats_http2_is_used(&snapshot->http2)) {
+        buf_put_literal(out, "\nHTTP/2\n");
+        put_rows(out, STATS_PART_HTTP2, &all);
+    }
+    if (stats_tls_is_used(&snapshot->tls)) {
+        buf_put_literal(out, "\nTLS\n");
+        put_rows(out, STATS_PART_TLS, &all);
+    }
     if (!isnan(snapshot->hit_ratio)) {
         buf_printf(out, "\nCache, policy %s\n", options->cache_policy);
         put_rows(out, STATS_PART_CACHE, &all);
+    }
+    if (stats_kept_is_used(&snapshot->kept)) {
+        buf_put_literal(out, "\nCache of what is proxied\n");
+        put_rows(out, STATS_PART_KEPT, &all);
+    }
+    if (has_any(STATS_PART_COMPRESS, snapshot)) {
+        buf_put_literal(out, "\nCompression\n");
+        put_rows(out, STATS_PART_COMPRESS, &all);
     }
     buf_put_literal(out, "\nQueue\n");
     put_rows(out, STATS_PART_QUEUE, &all);

@@ -2,39 +2,38 @@
 
 enum { TRIES_MAX = 64 };
 
-/* NULL empties the place. */
-static void write_place(struct slowest_place *place,
-                        const struct slow_request *request)
+/* NULL empties the slot. */
+static void write_slot(struct slowest_slot *slot,
+                       const struct slow_request *request)
 {
     uint64_t words[SLOWEST_WORDS] = {0};
-    uint64_t sequence = atomic_load_explicit(&place->sequence,
+    uint64_t sequence = atomic_load_explicit(&slot->sequence,
                                              memory_order_relaxed);
 
     if (request)
         memcpy(words, request, sizeof(words));
-    atomic_store_explicit(&place->sequence, sequence + 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->sequence, sequence + 1, memory_order_relaxed);
     for (unsigned i = 0; i < SLOWEST_WORDS; i++)
-        atomic_store_explicit(&place->words[i], words[i], memory_order_release);
-    atomic_store_explicit(&place->sequence, sequence + 2, memory_order_release);
+        atomic_store_explicit(&slot->words[i], words[i], memory_order_release);
+    atomic_store_explicit(&slot->sequence, sequence + 2, memory_order_release);
 }
 
 /* False when it is empty, or written too often to be read. */
-static bool read_place(const struct slowest_place *place,
-                       struct slow_request *out)
+static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
 {
     uint64_t words[SLOWEST_WORDS];
 
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-        uint64_t sequence = atomic_load_explicit(&place->sequence,
+        uint64_t sequence = atomic_load_explicit(&slot->sequence,
                                                  memory_order_acquire);
 
         if (sequence == 0)
             return false; /* never written */
         for (unsigned i = 0; i < SLOWEST_WORDS; i++)
-            words[i] = atomic_load_explicit(&place->words[i],
+            words[i] = atomic_load_explicit(&slot->words[i],
                                             memory_order_acquire);
         if (sequence % 2 == 1 ||
-            atomic_load_explicit(&place->sequence, memory_order_relaxed) !=
+            atomic_load_explicit(&slot->sequence, memory_order_relaxed) !=
                 sequence)
             continue;
         memcpy(out, words, sizeof(words));
@@ -43,7 +42,7 @@ static bool read_place(const struct slowest_place *place,
     return false;
 }
 
-/* An empty place counts as 0. */
+/* An empty slot counts as 0. */
 static unsigned find_least(const struct slowest *slowest)
 {
     unsigned least = 0;
@@ -56,10 +55,10 @@ static unsigned find_least(const struct slowest *slowest)
 
 void slowest_put(struct slowest *slowest, const struct slow_request *request)
 {
-    unsigned place = find_least(slowest);
+    unsigned slot = find_least(slowest);
 
-    write_place(&slowest->places[slowest->present][place], request);
-    slowest->total_ns[place] = request->total_ns;
+    write_slot(&slowest->slots[slowest->present][slot], request);
+    slowest->total_ns[slot] = request->total_ns;
     slowest->threshold_ns = slowest->total_ns[find_least(slowest)];
 }
 
@@ -70,11 +69,11 @@ void slowest_tick(struct slowest *slowest, uint64_t mono_ms)
     slowest->began_ms = mono_ms;
     slowest->present ^= 1;
     for (unsigned i = 0; i < SLOWEST_COUNT; i++) {
-        struct slowest_place *place = &slowest->places[slowest->present][i];
+        struct slowest_slot *slot = &slowest->slots[slowest->present][i];
 
-        /* Places never written stay untouched memory. */
-        if (atomic_load_explicit(&place->sequence, memory_order_relaxed) > 0)
-            write_place(place, NULL);
+        /* Slots never written stay untouched memory. */
+        if (atomic_load_explicit(&slot->sequence, memory_order_relaxed) > 0)
+            write_slot(slot, NULL);
         slowest->total_ns[i] = 0;
     }
     slowest->threshold_ns = 0;
@@ -87,6 +86,6 @@ unsigned slowest_read(const struct slowest *slowest,
 
     for (unsigned generation = 0; generation < 2; generation++)
         for (unsigned i = 0; i < SLOWEST_COUNT; i++)
-            count += read_place(&slowest->places[generation][i], &out[count]);
+            count += read_slot(&slowest->slots[generation][i], &out[count]);
     return count;
 }

@@ -105,6 +105,18 @@ static void set_all(struct counter *counters, const void *numbers, size_t count)
         counter_set(&counters[i], ((const uint64_t *)numbers)[i]);
 }
 
+void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
+                    const struct stats_kept *numbers)
+{
+    set_all(kept, numbers, STATS_KEPT_NUMBERS);
+}
+
+void stats_set_compress(struct counter compress[STATS_COMPRESS_NUMBERS],
+                        const struct stats_compress *numbers)
+{
+    set_all(compress, numbers, STATS_COMPRESS_NUMBERS);
+}
+
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache)
 {
     set_all(stats->cache, cache, STATS_CACHE_NUMBERS);

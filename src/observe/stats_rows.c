@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/units.h"
 #include "observe/history.h"
 
-_Static_assert(STATS_STORE_NUMBERS <= 32, "figures has a bit for each");
+_Static_assert(STATS_STORE_NUMBERS <= 32, "numbers has a bit for each");
 
 /* --- The table ------------------------------------------------------------- */
 
@@ -22,13 +23,16 @@ _Static_assert(STATS_STORE_NUMBERS <= 32, "figures has a bit for each");
 #define SIZE(...) ROW_OF(struct stats_by_size, SIZE, __VA_ARGS__)
 #define WORKER(...) ROW_OF(struct stats_worker, WORKER, __VA_ARGS__)
 #define UPSTREAM(...) ROW_OF(struct stats_upstream, UPSTREAM, __VA_ARGS__)
+#define CERTIFICATE(...) \
+    ROW_OF(struct stats_certificate, CERTIFICATE, __VA_ARGS__)
 #define POINT(...) ROW_OF(struct history_point, POINT, __VA_ARGS__)
 #define STORE(kind, unit, number, ...)                                 \
     ROW_AT(STORE, kind, unit, STATS_STORE_##number * sizeof(uint64_t), \
            sizeof(uint64_t), __VA_ARGS__)
 
 /* The texts are the JSON's name, the report's label, the metric and its help;
- * what is left out is NULL. Each part is in the order of the JSON, which others rely on. */
+ * what is left out is NULL. Each part is in the order of the JSON, which others
+ * rely on. */
 static const struct stats_row rows[] = {
     ROW(SERVER, COUNTER, TEXT, options.version, "version"),
     ROW(SERVER, GAUGE, MOMENT, began_wall_ns, NULL, NULL, "start_time_seconds",
@@ -71,6 +75,28 @@ static const struct stats_row rows[] = {
         "refused: ", "connections_refused",
         "Connections turned away, by reason.", .key = "reason"),
 
+    ROW(TLS, VECTOR, NUMBER, tls.handshakes, "handshakes",
+        "handshakes: ", "tls_handshakes", "Handshakes of TLS that were done.",
+        .key = "kind", .top = {"", 1}),
+    ROW(TLS, VECTOR, NUMBER, tls.failed, "failed",
+        "failed: ", "tls_handshakes_failed",
+        "Handshakes of TLS that were not done, by reason.", .key = "reason",
+        .is_sparse = true, .top = {"failed", 2}),
+    ROW(TLS, VECTOR, NUMBER, tls.versions, "versions", "", "tls_versions",
+        "Handshakes of TLS, by version.", .key = "version", .is_sparse = true),
+    ROW(TLS, VECTOR, NUMBER, tls.groups, "groups", "group: ", "tls_groups",
+        "Handshakes of TLS, by group of the key exchange.", .key = "group",
+        .is_sparse = true),
+
+    ROW(HTTP2, VECTOR, NUMBER, http2.events, "events", "", "http2_events",
+        "What came over HTTP/2.", .key = "kind", .is_sparse = true,
+        .top = {"", 1}),
+    ROW(HTTP2, VECTOR, NUMBER, http2.abuses, "abuses",
+        "abuse: ", "http2_abuses",
+        "Connections and streams of HTTP/2 that were ended because of too "
+        "much, by kind.",
+        .key = "kind", .is_sparse = true, .top = {"abuses", 2}),
+
     ROW(CACHE, COUNTER, TEXT, options.cache_policy, "policy", NULL, NULL, NULL,
         .top = {"", 1}),
     ROW(CACHE, COUNTER, NUMBER, cache.hits, "hits", "hits", "cache_hits",
@@ -85,6 +111,67 @@ static const struct stats_row rows[] = {
         "Memory that cached files take.", .top = {"holds", 2}),
     ROW(CACHE, GAUGE, NUMBER, cache.entries, "entries", "entries",
         "cache_entries", "Files in the cache.", .top = {"in", 3}),
+
+    ROW(KEPT, COUNTER, NUMBER, kept.hits, "hits", "hits", "proxy_cache",
+        "Requests for what is proxied, by what the cache of that had.",
+        .key = "hit", .top = {"hits", 3}),
+    ROW(KEPT, COUNTER, NUMBER, kept.stale, "stale", "stale hits", "proxy_cache",
+        NULL, .key = "stale"),
+    ROW(KEPT, COUNTER, NUMBER, kept.revalidated, "revalidated", "revalidated",
+        "proxy_cache", NULL, .key = "revalidated"),
+    ROW(KEPT, COUNTER, NUMBER, kept.misses, "misses", "misses", "proxy_cache",
+        NULL, .key = "miss", .top = {"misses", 4}),
+    ROW(KEPT, COUNTER, NUMBER, kept.bypassed, "bypassed", "passed by",
+        "proxy_cache", NULL, .key = "bypass"),
+    ROW(KEPT, GAUGE, BYTES, kept.bytes, "bytes", "bytes", "proxy_cache_bytes",
+        "Bytes that the cache of what is proxied keeps.", .top = {"holds", 1}),
+    ROW(KEPT, GAUGE, NUMBER, kept.entries, "entries", "entries",
+        "proxy_cache_entries", "Answers that it keeps.", .top = {"in", 2}),
+    ROW(KEPT, GAUGE, NUMBER, kept.files, "files", "files open",
+        "proxy_cache_files", "Descriptors of their bodies."),
+    ROW(KEPT, COUNTER, NUMBER, kept.evictions, "evictions", "evictions",
+        "proxy_cache_evictions", "Answers that gave way to others.",
+        .top = {"evictions", 5}),
+    ROW(KEPT, COUNTER, NUMBER, kept.written, "written", "written to disk",
+        "proxy_cache_written", "Answers that were written to the disk."),
+    ROW(KEPT, COUNTER, NUMBER, kept.unwritten, "unwritten",
+        "kept in memory only", "proxy_cache_unwritten",
+        "Answers that were not: the disk was full, failed or did not keep up."),
+    ROW(KEPT, COUNTER, NUMBER, kept.damaged, "damaged", "damaged",
+        "proxy_cache_damaged", "Files that were found damaged."),
+
+    ROW(COMPRESS, COUNTER, NUMBER, cache.coded, "sent", "sent", "compress_sent",
+        "Answers with a file that was compressed here.", .top = {"sent", 1}),
+    ROW(COMPRESS, COUNTER, BYTES, cache.saved_bytes, "saved_bytes",
+        "bytes saved", "compress_saved_bytes",
+        "Bytes that these answers have fewer than their files.",
+        .top = {"saved", 2}),
+    ROW(COMPRESS, COUNTER, NUMBER, compress.made, "made", "made",
+        "compress_made", "Variants of files that were made.",
+        .top = {"made", 3}),
+    ROW(COMPRESS, COUNTER, NUMBER, compress.hopeless, "hopeless", "not smaller",
+        "compress_hopeless", "Files that did not get smaller by a twentieth.",
+        .top = {"not smaller", 4}),
+    ROW(COMPRESS, COUNTER, NUMBER, compress.failed, "failed", "failed",
+        "compress_failed",
+        "Orders that failed: no memory, or the file changed meanwhile."),
+    ROW(COMPRESS, COUNTER, NUMBER, compress.refused, "refused", "refused",
+        "compress_refused", "Orders that found the queue full."),
+    ROW(COMPRESS, COUNTER, BYTES, compress.bytes_in, "bytes_in", "bytes in",
+        "compress_read_bytes", "Bytes that were made variants of."),
+    ROW(COMPRESS, COUNTER, BYTES, compress.bytes_out, "bytes_out", "bytes out",
+        "compress_written_bytes", "Bytes of these variants."),
+    ROW(COMPRESS, COUNTER, NS, compress.cpu_ns, NULL, NULL,
+        "compress_cpu_seconds", "Processor time of the compressing threads."),
+    ROW(COMPRESS, GAUGE, NUMBER, compress.queued, "queued", "queued",
+        "compress_queued", "Orders that wait or are being done.",
+        .top = {"queued", 5}),
+    ROW(COMPRESS, GAUGE, BYTES, compress.memory_bytes, "memory_bytes",
+        "memory, bytes", "compress_memory_bytes",
+        "Memory of the compressing threads, with results not fetched yet."),
+    ROW(COMPRESS, GAUGE, BYTES, compress.memory_bytes_max, "memory_bytes_max",
+        "at most", "compress_memory_max_bytes",
+        "The most memory that they have had at a time."),
 
     ROW(QUEUE, GAUGE, NUMBER, queue_depth, "depth", "depth now"),
     ROW(QUEUE, GAUGE, NUMBER, queue_depth_max, "depth_max", "depth at most",
@@ -115,6 +202,27 @@ static const struct stats_row rows[] = {
         "link_delay_seconds", "Estimated time in the local queue.",
         .top = {"delay", 4}),
 
+    ROW(WHAT_IF, GAUGE, US, what_if_us[STATS_WHAT_IF_DID], "did_us", NULL, NULL,
+        NULL, .top = {"took", 1}),
+    ROW(WHAT_IF, GAUGE, US, what_if_us[STATS_WHAT_IF_FIFO], "fifo_us", NULL,
+        NULL, NULL, .top = {"fifo", 2}),
+    ROW(WHAT_IF, GAUGE, US, what_if_us[STATS_WHAT_IF_FAIR], "fair_us", NULL,
+        NULL, NULL, .top = {"fair", 3}),
+    ROW(WHAT_IF, GAUGE, US, what_if_us[STATS_WHAT_IF_SRPT], "srpt_us", NULL,
+        NULL, NULL, .top = {"srpt", 4}),
+    ROW(WHAT_IF, DISTRIBUTION, NS, what_if[STATS_WHAT_IF_DID], "did",
+        "as it was", "whatif_seconds",
+        "Of replies in samples of time: how long they took over the link "
+        "(did), "
+        "and would have taken in another order.",
+        .key = "did"),
+    ROW(WHAT_IF, DISTRIBUTION, NS, what_if[STATS_WHAT_IF_FIFO], "fifo", "fifo",
+        "whatif_seconds", NULL, .key = "fifo"),
+    ROW(WHAT_IF, DISTRIBUTION, NS, what_if[STATS_WHAT_IF_FAIR], "fair", "fair",
+        "whatif_seconds", NULL, .key = "fair"),
+    ROW(WHAT_IF, DISTRIBUTION, NS, what_if[STATS_WHAT_IF_SRPT], "srpt", "srpt",
+        "whatif_seconds", NULL, .key = "srpt"),
+
     ROW(LOG, COUNTER, NUMBER, log_lines, "lines", "lines", "log_lines",
         "Lines handed to the access log.", .top = {"lines", 1}),
     ROW(LOG, COUNTER, NUMBER, log_dropped, "dropped", "dropped",
@@ -135,8 +243,8 @@ static const struct stats_row rows[] = {
         "response_service_seconds",
         "From the first to the last byte handed to the kernel."),
     ROW(TIMES, DISTRIBUTION, NS, total, "total", "total"),
-    ROW(TIMES, DISTRIBUTION, NS, drain, "drain", "drain",
-        "response_drain_seconds",
+    ROW(TIMES, DISTRIBUTION, NS, unsent, "unsent", "unsent",
+        "response_unsent_seconds",
         "From the last byte handed over until the kernel had none unsent.",
         .is_sparse = true),
     SIZE(DISTRIBUTION, NS, wait, "wait", "Wait by size", "request_wait_seconds",
@@ -146,6 +254,14 @@ static const struct stats_row rows[] = {
          "request_duration_seconds",
          "From the first byte read to the last byte handed to the kernel, by "
          "size of the body."),
+    SIZE(GAUGE, NS, what_if_ns[STATS_WHAT_IF_DID], "what_if_did",
+         .is_sparse = true),
+    SIZE(GAUGE, NS, what_if_ns[STATS_WHAT_IF_FIFO], "what_if_fifo",
+         .is_sparse = true),
+    SIZE(GAUGE, NS, what_if_ns[STATS_WHAT_IF_FAIR], "what_if_fair",
+         .is_sparse = true),
+    SIZE(GAUGE, NS, what_if_ns[STATS_WHAT_IF_SRPT], "what_if_srpt",
+         .is_sparse = true),
 
     WORKER(GAUGE, NUMBER, queue_depth, "depth", NULL, "queue_depth",
            "Responses that wait for their turn, by worker.",
@@ -180,6 +296,34 @@ static const struct stats_row rows[] = {
              "upstream_received_bytes", "Bytes from it."),
     UPSTREAM(COUNTER, BYTES, bytes_out, "bytes_out", NULL,
              "upstream_sent_bytes", "Bytes to it."),
+    UPSTREAM(COUNTER, NUMBER, handshakes, "handshakes", NULL,
+             "upstream_tls_handshakes",
+             "Handshakes of TLS with it that were done."),
+    UPSTREAM(COUNTER, NUMBER, resumed, "resumed", NULL, "upstream_tls_resumed",
+             "Of these, those that resumed a session."),
+    UPSTREAM(COUNTER, NUMBER, handshakes_failed, "handshakes_failed", NULL,
+             "upstream_tls_handshakes_failed",
+             "Handshakes of TLS with it that were not done."),
+
+    CERTIFICATE(GAUGE, MS, left_ms, "expiry_s", NULL,
+                "certificate_expiry_seconds",
+                "For how long the certificate of a site is still good; 0: it "
+                "has expired."),
+    CERTIFICATE(GAUGE, TEXT, names, "names", NULL, "certificate_names",
+                "The names of the certificate of a site.", .is_sparse = true),
+    CERTIFICATE(GAUGE, TEXT, issuer, "issuer", NULL, "certificate_issuer",
+                "Who has signed the certificate of a site.", .is_sparse = true),
+    CERTIFICATE(GAUGE, MOMENT, next_ns, "next_try", NULL,
+                "certificate_next_try_time_seconds",
+                "When an authority is asked for another certificate of a site, "
+                "since the epoch.",
+                .is_sparse = true),
+    CERTIFICATE(GAUGE, NUMBER, failures, "failures", NULL,
+                "certificate_failures",
+                "How often in a row authorities have not given a site its "
+                "certificate."),
+    CERTIFICATE(GAUGE, TEXT, error, "error", NULL, "certificate_error",
+                "Why they have not, the last time.", .is_sparse = true),
 
     STORE(COUNTER, NUMBER, FOUND, "found", "gets: found", "kv_gets",
           "Values asked for.", .key = "found"),
@@ -284,6 +428,19 @@ uint64_t stats_row_number(const struct stats_row *row, const void *base)
                                           : *(const size_t *)at;
 }
 
+bool stats_row_is_left_out(const struct stats_row *row, const void *base)
+{
+    if (row->kind != STATS_KIND_GAUGE || !row->is_sparse)
+        return false;
+    return row->unit == STATS_UNIT_TEXT ? *stats_row_text(row, base) == '\0'
+                                        : stats_row_number(row, base) == 0;
+}
+
+const char *stats_row_text(const struct stats_row *row, const void *base)
+{
+    return *(const char *const *)stats_row_at(row, base);
+}
+
 /* --- Objects --------------------------------------------------------------- */
 
 size_t stats_object_count(const struct stats_snapshot *snapshot,
@@ -296,6 +453,8 @@ size_t stats_object_count(const struct stats_snapshot *snapshot,
         return snapshot->options.worker_count;
     case STATS_PART_STORE:
         return snapshot->options.store_count;
+    case STATS_PART_CERTIFICATE:
+        return snapshot->certificates ? snapshot->certificates->count : 0;
     case STATS_PART_UPSTREAM:
         return snapshot->upstreams ? snapshot->upstreams->count : 0;
     default:
@@ -332,6 +491,12 @@ void stats_object_get(const struct stats_snapshot *snapshot,
         object_out->base = snapshot->stores[number];
         object_out->store = &snapshot->options.stores[number];
         labels[0] = (struct stats_label){"store", object_out->store->prefix};
+        break;
+    case STATS_PART_CERTIFICATE:
+        object_out->base = &object_out->certificate;
+        stats_certificates_get(snapshot->certificates, number,
+                               snapshot->wall_ns, &object_out->certificate);
+        labels[0] = (struct stats_label){"site", object_out->certificate.site};
         break;
     case STATS_PART_UPSTREAM:
         object_out->base = upstream;
@@ -373,6 +538,18 @@ static const char *name_item(const struct stats_row *row,
         return number < STATS_CLOSE_COUNT ? stats_close_name(number) : NULL;
     case offsetof(struct stats_snapshot, refused):
         return number < STATS_REFUSAL_COUNT ? stats_refusal_name(number) : NULL;
+    case offsetof(struct stats_snapshot, http2.events):
+        return stats_http2_event_name(number);
+    case offsetof(struct stats_snapshot, http2.abuses):
+        return stats_http2_abuse_name(number);
+    case offsetof(struct stats_snapshot, tls.handshakes):
+        return stats_tls_handshake_name(number);
+    case offsetof(struct stats_snapshot, tls.failed):
+        return stats_tls_failure_name(number);
+    case offsetof(struct stats_snapshot, tls.versions):
+        return stats_tls_version_name(number);
+    case offsetof(struct stats_snapshot, tls.groups):
+        return stats_tls_group_name(number);
     default: /* samples */
         return number < STATS_PHASE_COUNT && options->is_profiled
                    ? stats_phase_name(number)

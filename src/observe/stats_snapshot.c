@@ -69,12 +69,21 @@ static uint64_t add_exchanges(struct stats_snapshot *snapshot,
     add(&snapshot->bytes_in, &stats->bytes_in);
     add(&snapshot->bytes_out, &stats->bytes_out);
     histogram_add_to(&stats->service, &snapshot->service);
-    histogram_add_to(&stats->drain, &snapshot->drain);
+    histogram_add_to(&stats->unsent, &snapshot->unsent);
     for (unsigned i = 0; i < STATS_SIZE_COUNT; i++) {
         histogram_add_to(&stats->sizes[i].wait, &snapshot->sizes[i].wait);
         histogram_add_to(&stats->sizes[i].total, &snapshot->sizes[i].total);
     }
     return requests;
+}
+
+static void add_kept(struct stats_snapshot *snapshot,
+                     const struct counter *kept)
+{
+    uint64_t *numbers = (uint64_t *)&snapshot->kept; /* nothing else */
+
+    for (unsigned i = 0; i < STATS_KEPT_NUMBERS; i++)
+        add(&numbers[i], &kept[i]);
 }
 
 static void add_parts(struct stats_snapshot *snapshot,
@@ -92,9 +101,37 @@ static void add_parts(struct stats_snapshot *snapshot,
         else
             raise_to(&link[i], &stats->link[i]);
     }
+    add_kept(snapshot, stats->kept);
     add(&snapshot->overtakes, &stats->overtakes);
     add(&snapshot->workers_cpu_ns, &stats->profile.cpu_ns);
     add(&snapshot->workers_wall_ns, &stats->profile.wall_ns);
+}
+
+static void add_what_if(struct stats_snapshot *snapshot,
+                        const struct stats_what_if_times *times)
+{
+    for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
+        histogram_add_to(&times->all[i], &snapshot->what_if[i]);
+        for (unsigned size = 0; size < STATS_SIZE_COUNT; size++)
+            add(&snapshot->sizes[size].what_if_ns[i], &times->sums[size][i]);
+    }
+    for (unsigned size = 0; size < STATS_SIZE_COUNT; size++)
+        add(&snapshot->sizes[size].what_if_count, &times->counts[size]);
+}
+
+/* Sums become means. */
+static void share_what_if(struct stats_snapshot *snapshot)
+{
+    for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
+        snapshot->what_if_us[i] =
+            (uint64_t)distribution_mean(&snapshot->what_if[i]) / NS_PER_US;
+        for (unsigned size = 0; size < STATS_SIZE_COUNT; size++) {
+            struct stats_by_size *by_size = &snapshot->sizes[size];
+
+            if (by_size->what_if_count > 0)
+                by_size->what_if_ns[i] /= by_size->what_if_count;
+        }
+    }
 }
 
 static void add_stores(struct stats_snapshot *snapshot,
@@ -103,6 +140,15 @@ static void add_stores(struct stats_snapshot *snapshot,
     for (size_t i = 0; i < snapshot->options.store_count; i++)
         for (unsigned k = 0; k < STATS_STORE_NUMBERS; k++)
             add(&snapshot->stores[i][k], &stores[i].numbers[k]);
+}
+
+static void add_compress(struct stats_snapshot *snapshot,
+                         const struct counter *compress)
+{
+    uint64_t *numbers = (uint64_t *)&snapshot->compress; /* nothing else */
+
+    for (unsigned i = 0; i < STATS_COMPRESS_NUMBERS; i++)
+        add(&numbers[i], &compress[i]);
 }
 
 static void add_log(struct stats_snapshot *snapshot,
@@ -157,6 +203,9 @@ static void add_worker(struct stats_snapshot *snapshot,
     snapshot->queue_bytes += worker->queue_bytes;
     add_parts(snapshot, stats);
     add_stores(snapshot, stats->stores);
+    stats_tls_add(&snapshot->tls, &stats->tls);
+    stats_http2_add(&snapshot->http2, &stats->http2);
+    add_what_if(snapshot, &stats->what_if);
     add_log(snapshot, &stats->log);
     add_samples(snapshot, &stats->profile);
     add_slowest(snapshot, &stats->slowest);
@@ -197,6 +246,7 @@ static void derive(struct stats_snapshot *snapshot)
     for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++)
         snapshot->refused_in_all += snapshot->refused[i];
     share_time(snapshot);
+    share_what_if(snapshot);
 }
 
 void stats_read(const struct stats_shared *shared, const struct now *now,
@@ -219,6 +269,8 @@ void stats_read(const struct stats_shared *shared, const struct now *now,
     for (unsigned i = 0; i < STATS_REFUSAL_COUNT; i++)
         add(&snapshot->refused[i], &shared->acceptor.refused[i]);
     add_stores(snapshot, shared->stores);
+    add_kept(snapshot, shared->kept);
+    add_compress(snapshot, shared->compress);
     add_log(snapshot, &shared->log);
     add_samples(snapshot, &shared->acceptor.profile);
     derive(snapshot);

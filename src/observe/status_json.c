@@ -11,13 +11,13 @@ enum { US_PLACES = 3, MS_PLACES = 3 };
 
 /* --- JSON, member by member ----------------------------------------------- */
 
-struct json {
+struct json_writer {
     struct buf *out;
     bool needs_comma;
 };
 
 /* What comes before a value; without a name in an array. */
-static void begin(struct json *json, const char *name)
+static void begin(struct json_writer *json, const char *name)
 {
     if (json->needs_comma)
         buf_put_literal(json->out, ",");
@@ -29,57 +29,61 @@ static void begin(struct json *json, const char *name)
     buf_put_literal(json->out, "\":");
 }
 
-static void put_open(struct json *json, const char *name, const char *bracket)
+static void put_open(struct json_writer *json, const char *name,
+                     const char *bracket)
 {
     begin(json, name);
     buf_put(json->out, bytes_of(bracket));
     json->needs_comma = false;
 }
 
-static void put_close(struct json *json, const char *bracket)
+static void put_close(struct json_writer *json, const char *bracket)
 {
     buf_put(json->out, bytes_of(bracket));
     json->needs_comma = true;
 }
 
-static void put_number(struct json *json, const char *name, uint64_t number)
+static void put_number(struct json_writer *json, const char *name,
+                       uint64_t number)
 {
     begin(json, name);
     buf_put_number(json->out, number);
 }
 
-/* Of what has no bound, or has not happened. */
-static void put_null(struct json *json, const char *name)
+/* Puts null, for what has no bound or has not happened. */
+static void put_null(struct json_writer *json, const char *name)
 {
     begin(json, name);
     buf_put_literal(json->out, "null");
 }
 
-static void put_us(struct json *json, const char *name, uint64_t ns)
+static void put_us(struct json_writer *json, const char *name, uint64_t ns)
 {
     begin(json, name);
     decimal_put(json->out, ns, US_PLACES);
 }
 
-static void put_moment(struct json *json, const char *name, int64_t wall_ns)
+static void put_moment(struct json_writer *json, const char *name,
+                       int64_t wall_ns)
 {
     begin(json, name);
     decimal_put(json->out, (uint64_t)wall_ns / NS_PER_MS, MS_PLACES);
 }
 
-static void put_share(struct json *json, const char *name, double share)
+static void put_share(struct json_writer *json, const char *name, double share)
 {
     begin(json, name);
     decimal_put_share(json->out, share);
 }
 
-static void put_bool(struct json *json, const char *name, bool value)
+static void put_bool(struct json_writer *json, const char *name, bool value)
 {
     begin(json, name);
     buf_put(json->out, bytes_of(value ? "true" : "false"));
 }
 
-static void put_text(struct json *json, const char *name, struct bytes text)
+static void put_text(struct json_writer *json, const char *name,
+                     struct bytes text)
 {
     begin(json, name);
     buf_put_literal(json->out, "\"");
@@ -89,7 +93,7 @@ static void put_text(struct json *json, const char *name, struct bytes text)
 
 /* --- What the table has ---------------------------------------------------- */
 
-static void put_distribution(struct json *json, const char *name,
+static void put_distribution(struct json_writer *json, const char *name,
                              const struct distribution *distribution)
 {
     put_open(json, name, "{");
@@ -100,7 +104,7 @@ static void put_distribution(struct json *json, const char *name,
     put_close(json, "}");
 }
 
-static void put_vector(struct json *json, const struct stats_row *row,
+static void put_vector(struct json_writer *json, const struct stats_row *row,
                        const struct stats_snapshot *snapshot)
 {
     struct stats_item item = {0};
@@ -113,7 +117,7 @@ static void put_vector(struct json *json, const struct stats_row *row,
 }
 
 /* 0 and NAN stand for what is not known: it did not happen. */
-static void put_value(struct json *json, const char *name,
+static void put_value(struct json_writer *json, const char *name,
                       const struct stats_row *row, const void *base)
 {
     const void *at = stats_row_at(row, base);
@@ -142,7 +146,7 @@ static void put_value(struct json *json, const char *name,
         put_bool(json, name, stats_row_number(row, base));
         break;
     case STATS_UNIT_TEXT:
-        put_text(json, name, bytes_of(*(const char *const *)at));
+        put_text(json, name, bytes_of(stats_row_text(row, base)));
         break;
     case STATS_UNIT_SHARE:
     case STATS_UNIT_RATE:
@@ -155,13 +159,15 @@ static void put_value(struct json *json, const char *name,
 }
 
 /* The members that a part gives an object. */
-static void put_rows(struct json *json, enum stats_part part,
+static void put_rows(struct json_writer *json, enum stats_part part,
                      const struct stats_object *object)
 {
     const struct stats_row *row = NULL;
 
     while ((row = stats_row_next(part, row))) {
         if (!row->name || !stats_object_has(object, row))
+            continue;
+        if (stats_row_is_left_out(row, object->base))
             continue;
         if (row->kind == STATS_KIND_VECTOR)
             put_vector(json, row, object->base);
@@ -173,8 +179,8 @@ static void put_rows(struct json *json, enum stats_part part,
 }
 
 /* An object of that name of which a part gives all members. */
-static void put_part(struct json *json, const char *name, enum stats_part part,
-                     const struct stats_object *all)
+static void put_part(struct json_writer *json, const char *name,
+                     enum stats_part part, const struct stats_object *all)
 {
     put_open(json, name, "{");
     put_rows(json, part, all);
@@ -182,8 +188,8 @@ static void put_part(struct json *json, const char *name, enum stats_part part,
 }
 
 /* Which of many an object is. */
-static void put_identity(struct json *json, enum stats_part part, size_t number,
-                         const struct stats_object *object)
+static void put_identity(struct json_writer *json, enum stats_part part,
+                         size_t number, const struct stats_object *object)
 {
     const struct stats_upstream *upstream = &object->upstream;
     const struct stats_by_size *size = object->base;
@@ -203,6 +209,9 @@ static void put_identity(struct json *json, enum stats_part part, size_t number,
         put_text(json, "prefix", bytes_of(object->store->prefix));
         put_text(json, "engine", bytes_of(object->store->engine));
         break;
+    case STATS_PART_CERTIFICATE:
+        put_text(json, "site", bytes_of(object->certificate.site));
+        break;
     case STATS_PART_UPSTREAM:
         put_text(json, "proxy", bytes_of(upstream->proxy));
         put_text(json, "server", bytes_of(upstream->server));
@@ -212,7 +221,8 @@ static void put_identity(struct json *json, enum stats_part part, size_t number,
     }
 }
 
-static void put_list(struct json *json, const char *name, enum stats_part part,
+static void put_list(struct json_writer *json, const char *name,
+                     enum stats_part part,
                      const struct stats_snapshot *snapshot)
 {
     size_t count = stats_object_count(snapshot, part);
@@ -231,7 +241,7 @@ static void put_list(struct json *json, const char *name, enum stats_part part,
 
 /* --- Its parts ------------------------------------------------------------ */
 
-static void put_profile(struct json *json,
+static void put_profile(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {
     put_open(json, "profile", "{");
@@ -244,7 +254,7 @@ static void put_profile(struct json *json,
     put_close(json, "}");
 }
 
-static void put_point(struct json *json, const char *name,
+static void put_point(struct json_writer *json, const char *name,
                       const struct history_point *point)
 {
     const struct stats_row *row = NULL;
@@ -255,7 +265,7 @@ static void put_point(struct json *json, const char *name,
     put_close(json, "]");
 }
 
-static void put_slowest(struct json *json,
+static void put_slowest(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {
     char peer[ADDRESS_TEXT_MAX];
@@ -282,7 +292,7 @@ static void put_slowest(struct json *json,
 }
 
 /* All up to the history. */
-static void put_present(struct json *json,
+static void put_present(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {
     const struct stats_object all = {.base = snapshot};
@@ -297,12 +307,23 @@ static void put_present(struct json *json,
     put_close(json, "}");
     put_part(json, "bytes", STATS_PART_BYTES, &all);
     put_part(json, "connections", STATS_PART_CONNECTIONS, &all);
+    if (stats_http2_is_used(&snapshot->http2))
+        put_part(json, "http2", STATS_PART_HTTP2, &all);
+    if (stats_tls_is_used(&snapshot->tls))
+        put_part(json, "tls", STATS_PART_TLS, &all);
+    if (stats_object_count(snapshot, STATS_PART_CERTIFICATE) > 0)
+        put_list(json, "certificates", STATS_PART_CERTIFICATE, snapshot);
     put_part(json, "cache", STATS_PART_CACHE, &all);
+    put_part(json, "compress", STATS_PART_COMPRESS, &all);
+    if (stats_kept_is_used(&snapshot->kept))
+        put_part(json, "proxy_cache", STATS_PART_KEPT, &all);
     put_open(json, "queue", "{");
     put_rows(json, STATS_PART_QUEUE, &all);
     put_list(json, "by_worker", STATS_PART_WORKER, snapshot);
     put_close(json, "}");
     put_part(json, "link", STATS_PART_LINK, &all);
+    if (snapshot->what_if[STATS_WHAT_IF_DID].count > 0)
+        put_part(json, "what_if", STATS_PART_WHAT_IF, &all);
     put_part(json, "log", STATS_PART_LOG, &all);
     put_list(json, "stores", STATS_PART_STORE, snapshot);
     put_list(json, "upstreams", STATS_PART_UPSTREAM, snapshot);
@@ -316,7 +337,7 @@ void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,
 {
     struct history_point points[HISTORY_POINTS_MAX]; /* 24 KB */
     size_t count = history_read(history, points, HISTORY_POINTS_MAX);
-    struct json json = {.out = out};
+    struct json_writer json = {.out = out};
 
     put_present(&json, snapshot);
     put_open(&json, "history", "{");
@@ -335,7 +356,7 @@ void status_json_put_tick(struct buf *out,
                           struct history *history)
 {
     struct history_point point;
-    struct json json = {.out = out};
+    struct json_writer json = {.out = out};
 
     put_present(&json, snapshot);
     if (history_read(history, &point, 1) == 1) {

@@ -1,19 +1,20 @@
 #include "client.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include "secure.h"
 
 enum { PATIENCE_MS = 10000, ROOM_BYTES = 4096 };
 
 struct client {
     struct client *next;
-    int fd; /* -1: closed */
+    int fd;                /* -1: closed */
+    struct secure *secure; /* NULL: it goes in clear text */
     bool has_ended;
     bool was_reset;
     char *data;
@@ -37,6 +38,14 @@ struct client *client_adopt(int fd)
     client->next = clients;
     client->fd = fd;
     return clients = client;
+}
+
+struct client *client_adopt_secure(int fd, struct secure *secure)
+{
+    struct client *client = client_adopt(fd);
+
+    client->secure = secure;
+    return client;
 }
 
 /* from: an IPv4 address to come from; NULL: the kernel's choice. */
@@ -94,14 +103,42 @@ static struct client *open_ipv4(const struct server *server, int bytes,
     return client;
 }
 
+bool client_secure(struct client *client)
+{
+    client->secure = secure_begin(client->fd);
+    return client->secure;
+}
+
+struct secure *client_secured(const struct client *client)
+{
+    return client->secure;
+}
+
+/* As the server wants it. A handshake that does not come about is the end of the
+ * connection, which the test will see. */
+static struct client *open_as_served(const struct server *server, int bytes,
+                                     const char *from)
+{
+    struct client *client = open_ipv4(server, bytes, from);
+
+    if (server->is_tls && !client_secure(client))
+        client->has_ended = true;
+    return client;
+}
+
+struct client *client_open_clear(const struct server *server)
+{
+    return open_ipv4(server, 0, NULL);
+}
+
 struct client *client_open_narrow(const struct server *server, int bytes)
 {
-    return open_ipv4(server, bytes, NULL);
+    return open_as_served(server, bytes, NULL);
 }
 
 struct client *client_open_from(const struct server *server, const char *from)
 {
-    return open_ipv4(server, 0, from);
+    return open_as_served(server, 0, from);
 }
 
 struct client *client_open(const struct server *server)
@@ -124,6 +161,8 @@ int client_socket(const struct client *client)
 
 void client_close(struct client *client)
 {
+    secure_end(client->secure);
+    client->secure = NULL;
     if (client->fd != -1)
         close(client->fd);
     client->fd = -1;
@@ -137,8 +176,16 @@ void client_reset(struct client *client)
     client_close(client);
 }
 
+void client_cut(struct client *client)
+{
+    shutdown(client->fd, SHUT_WR);
+    client_close(client);
+}
+
 void client_half_close(struct client *client)
 {
+    if (client->secure)
+        secure_shut_down(client->secure);
     shutdown(client->fd, SHUT_WR);
 }
 
@@ -173,6 +220,12 @@ static void make_room(struct client *client)
     }
 }
 
+static ssize_t receive(const struct client *client, void *data, size_t len)
+{
+    return client->secure ? secure_receive(client->secure, data, len)
+                          : recv(client->fd, data, len, 0);
+}
+
 /* Takes in what is there. False: nothing was, for now. */
 static bool take_in(struct client *client)
 {
@@ -181,8 +234,8 @@ static bool take_in(struct client *client)
     if (client->has_ended)
         return false;
     make_room(client);
-    n = recv(client->fd, client->data + client->len,
-             client->cap - client->len - 1, 0);
+    n = receive(client, client->data + client->len,
+                client->cap - client->len - 1);
     if (n == -1 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n <= 0)
@@ -194,19 +247,44 @@ static bool take_in(struct client *client)
     return true;
 }
 
+/* Of what TLS has read already the socket knows nothing. */
+static bool has_more(const struct client *client)
+{
+    return client->secure && secure_has_more(client->secure);
+}
+
 bool client_hears(struct client *client, uint64_t ms)
 {
     struct pollfd ready = {.fd = client->fd, .events = POLLIN};
+    uint64_t until_ms = now_ms() + ms;
 
-    return client->begin + client->used < client->len || client->has_ended ||
-           poll(&ready, 1, (int)ms) == 1;
+    while (client->begin + client->used == client->len && !client->has_ended) {
+        uint64_t now = now_ms();
+
+        if (!has_more(client) &&
+            poll(&ready, 1, now < until_ms ? (int)(until_ms - now) : 0) != 1)
+            return false;
+        if (!client->secure)
+            return true;
+        (void)take_in(client); /* it may be a ticket */
+    }
+    return true;
 }
 
 static bool wait_for_more(struct client *client)
 {
     struct pollfd ready = {.fd = client->fd, .events = POLLIN};
+    uint64_t until_ms = now_ms() + patience(PATIENCE_MS);
 
-    return poll(&ready, 1, (int)patience(PATIENCE_MS)) == 1 && take_in(client);
+    /* A part of a record makes the socket ready, and nothing to be taken in. */
+    while (now_ms() < until_ms &&
+           (has_more(client) ||
+            poll(&ready, 1, (int)patience(PATIENCE_MS)) == 1))
+        if (take_in(client))
+            return true;
+        else if (!client->secure)
+            break;
+    return false;
 }
 
 static void skip_last(struct client *client)
@@ -292,7 +370,8 @@ bool client_send(struct client *client, const void *data, size_t len)
 
     while (len > 0) {
         struct pollfd ready = {.fd = client->fd, .events = POLLIN | POLLOUT};
-        ssize_t n = send(client->fd, at, len, MSG_NOSIGNAL);
+        ssize_t n = client->secure ? secure_send(client->secure, at, len)
+                                   : send(client->fd, at, len, MSG_NOSIGNAL);
 
         if (n >= 0) {
             at += n;
@@ -337,12 +416,24 @@ bool client_say(struct client *client, const char *format, ...)
 
 /* --- Asking -------------------------------------------------------------- */
 
+struct reply *client_ask_host(struct client *client, const char *method,
+                              const char *host, const char *target,
+                              const char *fields)
+{
+    static const char scheme[] = "http://";
+    size_t len = sizeof(scheme) - 1;
+    bool goes_over = client->secure && strncmp(target, scheme, len) == 0;
+
+    client_say(client, "%s %s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n", method,
+               goes_over ? "https://" : "", target + (goes_over ? len : 0),
+               host, fields ? fields : "");
+    return reply_or_flunk(client, strcmp(method, "HEAD") == 0);
+}
+
 struct reply *client_ask(struct client *client, const char *method,
                          const char *target, const char *fields)
 {
-    client_say(client, "%s %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", method,
-               target, fields ? fields : "");
-    return reply_or_flunk(client, strcmp(method, "HEAD") == 0);
+    return client_ask_host(client, method, "localhost", target, fields);
 }
 
 struct reply *ask(const struct server *server, const char *method,
@@ -353,6 +444,19 @@ struct reply *ask(const struct server *server, const char *method,
 
     client_close(client);
     return reply;
+}
+
+void client_say_each(const struct server *server, const char *const *requests,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct client *client = client_open(server);
+
+        going_on("%s", requests[i]);
+        client_say(client, "%s", requests[i]);
+        client_reply(client);
+        client_close(client);
+    }
 }
 
 struct reply *get(const struct server *server, const char *target)
@@ -410,4 +514,14 @@ void client_expect_usable(struct client *client)
 
     expect_status(reply, 200);
     expect_body(reply, "canary\n");
+}
+
+unsigned client_status_unix(const char *path, const char *target,
+                            const char *fields)
+{
+    struct client *client = client_open_unix(path);
+    unsigned status = client_ask(client, "GET", target, fields)->status;
+
+    client_close(client);
+    return status;
 }

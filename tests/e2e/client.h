@@ -11,14 +11,12 @@
 #ifndef E2E_CLIENT_H
 #define E2E_CLIENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "harness.h"
 #include "reply.h"
 
 struct sockaddr;
 struct client;
+struct secure;
 
 enum client_event {
     CLIENT_REPLY,  /* a whole one */
@@ -36,15 +34,29 @@ struct client *client_open_from(const struct server *server, const char *from);
 /* Anywhere; NULL when nobody listens. */
 struct client *client_open_to(const struct sockaddr *address, size_t len);
 struct client *client_open_unix(const char *path);
+/* The status of a GET by a connection of its own there. */
+unsigned client_status_unix(const char *path, const char *target,
+                            const char *fields);
+
+/* Goes over to TLS, as connections to a server that speaks it do by themselves.
+ * False: the handshake failed, see secure.h. */
+bool client_secure(struct client *client);
+struct secure *client_secured(const struct client *client); /* or NULL */
+
+/* In clear text, whatever the server speaks. */
+struct client *client_open_clear(const struct server *server);
 
 /* A connection, non-blocking, that is there: also one that was accepted. */
 struct client *client_adopt(int fd);
+/* The same over TLS, whose end it takes over. */
+struct client *client_adopt_secure(int fd, struct secure *secure);
 
 /* Only for what tests of the connection itself do. */
 int client_socket(const struct client *client);
 
 void client_close(struct client *client);
 void client_reset(struct client *client);      /* with RST */
+void client_cut(struct client *client);        /* TLS hears no word of it */
 void client_half_close(struct client *client); /* sends no more */
 void clients_close(void);
 
@@ -71,13 +83,20 @@ const char *client_raw(const struct client *client);
 void client_skip(struct client *client, size_t len);
 
 /* Sends "METHOD target HTTP/1.1", Host and the fields (lines with CRLF) and
- * reads the reply. */
+ * reads the reply. Over TLS "http://" is "https://". */
+struct reply *client_ask_host(struct client *client, const char *method,
+                              const char *host, const char *target,
+                              const char *fields);
 struct reply *client_ask(struct client *client, const char *method,
                          const char *target, const char *fields);
 /* The same on a connection of its own, which is then closed. */
 struct reply *ask(const struct server *server, const char *method,
                   const char *target, const char *fields);
 struct reply *get(const struct server *server, const char *target);
+
+/* Sends each of these texts on a connection of its own, and reads one reply. */
+void client_say_each(const struct server *server, const char *const *requests,
+                     size_t count);
 
 /* Fails unless the connection ends with no byte more. */
 void client_expect_end(struct client *client);

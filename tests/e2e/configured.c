@@ -27,12 +27,7 @@ struct reply *ask_host(const struct server *server, const char *method,
                        const char *host, const char *target, const char *fields)
 {
     struct client *client = client_open(server);
-    struct reply *reply;
-
-    client_say(client, "%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", method, target,
-               host, fields ? fields : "");
-    reply = strcmp(method, "HEAD") == 0 ? client_reply_to_head(client)
-                                        : client_reply(client);
+    struct reply *reply = client_ask_host(client, method, host, target, fields);
     client_close(client);
     return reply;
 }

@@ -1,6 +1,5 @@
 #include "crowd.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { INPUT_MAX = 65536, REQUEST_MAX = 256, TURN_MS = 20, SILENCE_MS = 15000 };
 

@@ -1,9 +1,10 @@
 #include "download.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#include "secure.h"
 
 enum {
     PATIENCE_MS = 10000,
@@ -24,6 +25,12 @@ static uint64_t now_us(void)
 void download_file(size_t size)
 {
     site_seeded(printed("%zu", size), SEED, size);
+}
+
+void download_files(const size_t *sizes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        download_file(sizes[i]);
 }
 
 void download_again(struct download *download, size_t size)
@@ -62,13 +69,22 @@ static size_t skip_head(struct download *download, const char *data, size_t len)
     return at;
 }
 
+/* What is thrown away is not copied either, where nobody has to decrypt it. */
+static ssize_t receive(const struct download *download, char *data, size_t len)
+{
+    bool is_thrown_away = download->is_unchecked && download->head_left == 0;
+    struct secure *secure = client_secured(download->client);
+
+    return secure ? secure_receive(secure, data, len)
+                  : recv(client_socket(download->client), data, len,
+                         is_thrown_away ? MSG_TRUNC : 0);
+}
+
 /* How much came of its body; 0: nothing more for now. */
 static size_t take_in(struct download *download)
 {
     static char data[READ_BYTES];
-    bool is_thrown_away = download->is_unchecked && download->head_left == 0;
-    ssize_t n = recv(client_socket(download->client), data, sizeof(data),
-                     is_thrown_away ? MSG_TRUNC : 0);
+    ssize_t n = receive(download, data, sizeof(data));
     size_t head;
     size_t len;
 
@@ -89,6 +105,22 @@ static size_t take_in(struct download *download)
     return len;
 }
 
+/* Bytes that have left the socket, and were not asked for. */
+static bool is_unread(const struct download *download)
+{
+    const struct secure *secure = client_secured(download->client);
+
+    return !download_has_ended(download) && secure && secure_has_more(secure);
+}
+
+static bool has_unread(const struct download *downloads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_unread(&downloads[i]))
+            return true;
+    return false;
+}
+
 size_t downloads_turn(struct download *downloads, size_t count)
 {
     struct pollfd ready[DOWNLOADS_MAX];
@@ -101,10 +133,13 @@ size_t downloads_turn(struct download *downloads, size_t count)
                           : client_socket(downloads[i].client);
         ready[i].events = POLLIN;
     }
-    if (poll(ready, count, (int)patience(PATIENCE_MS)) < 1)
+    if (poll(ready, count,
+             has_unread(downloads, count) ? 0 : (int)patience(PATIENCE_MS)) <
+            1 &&
+        !has_unread(downloads, count))
         flunk("nothing comes");
     for (size_t i = 0; i < count; i++)
-        if (ready[i].fd != -1 && ready[i].revents)
+        if (ready[i].fd != -1 && (ready[i].revents || is_unread(&downloads[i])))
             bytes += take_in(&downloads[i]);
     return bytes;
 }

@@ -23,6 +23,7 @@ struct download {
 };
 
 void download_file(size_t size);
+void download_files(const size_t *sizes, size_t count);
 
 /* On a connection on which nothing has been asked for. */
 void download_begin(struct download *download, struct client *client,

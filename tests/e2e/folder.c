@@ -1,10 +1,7 @@
 #include "harness.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { BLOCK_BYTES = 65536 };
 

@@ -1,12 +1,9 @@
 #include "harness.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "server_priv.h"
@@ -234,6 +231,22 @@ void harness_keep(void)
 {
     servers_keep();
     here.context[0] = '\0';
+}
+
+int harness_begin_with(void **state, void (*make)(void))
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    site_text("canary", "canary\n");
+    if (make)
+        make();
+    harness_keep();
+    return 0;
+}
+
+int harness_begin_site(void **state)
+{
+    return harness_begin_with(state, NULL);
 }
 
 int harness_after_test(void **state)

@@ -1,15 +1,15 @@
 /*
  * harness - a folder to serve, and the real server serving it.
  *
- * A test program's main() gives harness_begin() or a function of its own that
- * calls it as group set-up, harness_end as group tear-down, and lists its
- * tests with e2e_test(). Whatever a test opened or started is closed and
+ * A test program says E2E_SUITE(harness_begin), or names what it begins with
+ * in an E2E_BEGIN(). Whatever a test opened or started is closed and
  * stopped after it, also when it failed; what the group's set-up started
  * stays when it calls harness_keep(). A server that does not end with status
  * 0 on SIGTERM fails the test that used it.
  *
  * The server is the program that SPRINTD names, and gets the argument that
- * SPRINTD_ARGS is, if any (make e2e-strict). TEST_SLOW=N makes all
+ * SPRINTD_ARGS is, if any (make e2e-strict). With SPRINTD_TLS set it listens by
+ * TLS, unless the test says where it listens (make e2e-tls). TEST_SLOW=N makes all
  * patience N times longer; it is 1, or 5 with a sanitizer.
  *
  * Thread: one; there are no others in test programs.
@@ -18,24 +18,29 @@
 #ifndef E2E_HARNESS_H
 #define E2E_HARNESS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
-#define e2e_test(function) \
-    cmocka_unit_test_teardown(function, harness_after_test)
+#define E2E_SUITE(start) \
+    SUITE(.begin = (start), .end = harness_end, .each_end = harness_after_test)
 
 /* The text of a literal and how long it is, NULs inside included. */
 #define RAW(literal) (literal), sizeof(literal) - 1
+
+/* Begins a suite with what its braces make: files of the site, which has
+ * "canary" already, and servers, which stay for all tests. */
+#define E2E_BEGIN(start)                               \
+    static void e2e_##start(void);                     \
+    static int start(void **state)                     \
+    {                                                  \
+        return harness_begin_with(state, e2e_##start); \
+    }                                                  \
+    static void e2e_##start(void)
+int harness_begin_with(void **state, void (*make)(void));
+/* The same with nothing but the canary. */
+int harness_begin_site(void **state);
 
 int harness_begin(void **state);
 int harness_begin_in_memory(void **state); /* for very many files */
@@ -106,6 +111,7 @@ struct server {
     int out;       /* what it prints */
     unsigned port; /* of the first listener; 0: a unix socket */
     bool kept;
+    bool is_tls;         /* the first listener speaks it, and so do clients */
     const char *address; /* where clients find it, numeric */
     char banner[512];    /* the first line it printed */
     char errors[96];     /* the file its standard error goes to */
@@ -114,12 +120,14 @@ struct server {
 struct launch {
     const char *root;    /* NULL: the site; "": none is named */
     const char *folder;  /* it starts there; NULL: in folder() */
+    bool is_tls;         /* it listens by TLS, with a certificate of ours */
     bool is_bare;        /* the arguments say all; no --bind, no --port */
     bool as_nobody;      /* when the tests run as root */
     rlim_t descriptors;  /* 0: as many as we may have */
     const char *address; /* it listens there; NULL: 127.0.0.1 */
     int netns;           /* it runs there; 0: where the tests do */
     int listener;        /* a socket it gets as from systemd; 0: none */
+    const char *listener_name; /* that systemd gives it; NULL: http */
 };
 
 /* Another program is the server from now on. 0 or -1. */
@@ -150,7 +158,7 @@ size_t server_descriptors(const struct server *server);
 /* Runs it as a command that ends by itself. */
 struct outcome {
     int status;
-    char out[16384];
+    char out[32768];
     char err[4096];
 };
 void server_run(const struct launch *launch, const char *const arguments[],

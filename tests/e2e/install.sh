@@ -47,7 +47,7 @@ the_installed_program_serves_the_installed_page()
 the_manual_is_there_and_sound()
 {
     at "$place/man" install
-    for page in man8/sprintd.8 man5/sprintd.conf.5; do
+    for page in man8/sprintd.8 man8/sprintd-acme.8 man5/sprintd.conf.5; do
         page=$place/man/opt/s/share/man/$page
         grep -q '^\.SH SEE ALSO' "$page"
         if command -v man; then
@@ -116,7 +116,7 @@ the_archive_has_all_that_is_needed_and_nothing_built()
 {
     sh packaging/dist.sh "$place/all"
     tar -t -f "$place"/all/sprintd-*.tar.gz | sed 's|^[^/]*/||' >"$place/names"
-    for name in Makefile LICENSE README.md src/server/main.c .ci/run \
+    for name in Makefile LICENSE README.md src/main.c .ci/run \
         packaging/debian/control packaging/debian/rules tests/run.sh; do
         grep -qxF "$name" "$place/names"
     done

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Fails the test at the first byte that is wrong; strings must be UTF-8. */
+/* Strings must be UTF-8. */
 void expect_json(const char *text, size_t len);
 
 #endif

@@ -1,9 +1,6 @@
 #include "netns.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 static struct {
     int server;  /* -1: there is no link */
@@ -81,14 +78,20 @@ static bool move(int netns)
     return setns(netns, CLONE_NEWNET) == 0 || fails("setns");
 }
 
+const char *netns_client(unsigned number)
+{
+    return printed("10.99.1.%u", 2 + number);
+}
+
 /* What a connection has learnt of the link would help the next: no metrics. */
 static bool join(void)
 {
     return run("ip link add eth0 type veth peer name eth0 "
                "netns /proc/%d/fd/%d && "
-               "ip address add 10.99.1.2/24 dev eth0 && "
+               "for i in $(seq 2 %d); do "
+               "ip address add 10.99.1.$i/24 dev eth0 || exit 1; done && "
                "ip link set eth0 up && ip link set lo up",
-               (int)getpid(), net.server) &&
+               (int)getpid(), net.server, 1 + NETNS_CLIENTS) &&
            move(net.server) &&
            run("ip address add " NETNS_SERVER "/24 dev eth0 && "
                "ip link set eth0 up && "
@@ -112,6 +115,12 @@ void netns_end(void)
     if (net.clients != -1)
         close(net.clients);
     net.server = net.clients = -1;
+}
+
+int netns_suite_end(void **state)
+{
+    netns_end();
+    return harness_end(state);
 }
 
 static bool set_rate(unsigned mbit)

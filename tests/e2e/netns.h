@@ -2,6 +2,7 @@
  * netns - a slow link between the server and its clients.
  *
  *   server  10.99.1.1 eth0 ==HTB==> eth0 10.99.1.2  this program, its clients
+ *                                       10.99.1.3 ... more of them
  *
  * Each end lies in a network namespace of its own. Neither has a name: they
  * are gone with the last process and descriptor in them, so also when a test
@@ -17,10 +18,17 @@
 
 #define NETNS_SERVER "10.99.1.1"
 
+enum { NETNS_CLIENTS = 16 };
+
+/* The address of one of NETNS_CLIENTS; the first is used when none is named. */
+const char *netns_client(unsigned number);
+
 /* Makes both. Needs root or user namespaces, a kernel with veth and HTB, and
  * the tools of iproute2. */
 void netns_begin(void);
 void netns_end(void);
+/* The same and the harness's, as a suite's end. */
+int netns_suite_end(void **state);
 
 /* From now on the link carries so many Mbit/s. Skips the test, and says why,
  * when there is none. */

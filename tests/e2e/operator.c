@@ -1,13 +1,11 @@
 #include "operator.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { END_MS = 10000, HEAR_MS = 10000 };
 
@@ -127,4 +125,9 @@ void manager_close(int manager)
     close(manager);
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
+}
+
+int operator_begin(void **state)
+{
+    return harness_begin_with(state, operator_adopt);
 }

@@ -16,6 +16,8 @@ const char *pid_path(void);
  * outlives it: to be called by the group's set-up; and after each test. */
 void operator_adopt(void);
 int operator_after_test(void **state);
+/* A suite's begin: the harness, that, and a canary. */
+int operator_begin(void **state);
 
 /* Runs `sprintd ctl --control control_path() command`; its status. */
 int ctl(const char *command, struct outcome *outcome);

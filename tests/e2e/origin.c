@@ -1,6 +1,5 @@
 #include "origin.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -9,9 +8,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "origin_priv.h"
+#include "secure.h"
 #include "upstream.h"
 
 enum { ORIGINS_MAX = 8, GUESTS_MAX = 1200, TURN_MS = 10 };
@@ -97,6 +96,7 @@ static void part(size_t i)
     struct guest *guest = here.guests[i];
 
     atomic_fetch_sub(&here.origin->counts->open, 1);
+    secure_end(guest->secure);
     close(guest->fd);
     free(guest);
     here.guests[i] = here.guests[--here.count];
@@ -109,8 +109,10 @@ static bool send_out(struct guest *guest)
 
     if (guest->out_at == guest->out_len)
         return true;
-    n = send(guest->fd, guest->out + guest->out_at,
-             guest->out_len - guest->out_at, MSG_NOSIGNAL);
+    n = guest->secure ? secure_send(guest->secure, guest->out + guest->out_at,
+                                    guest->out_len - guest->out_at)
+                      : send(guest->fd, guest->out + guest->out_at,
+                             guest->out_len - guest->out_at, MSG_NOSIGNAL);
     if (n == -1)
         return errno == EAGAIN;
     guest->out_at += (size_t)n;
@@ -125,7 +127,10 @@ static bool hear(struct guest *guest)
 
     if (guest->in_len == IN_BYTES)
         return true;
-    n = recv(guest->fd, guest->in + guest->in_len, IN_BYTES - guest->in_len, 0);
+    n = guest->secure ? secure_receive(guest->secure, guest->in + guest->in_len,
+                                       IN_BYTES - guest->in_len)
+                      : recv(guest->fd, guest->in + guest->in_len,
+                             IN_BYTES - guest->in_len, 0);
     if (n == -1)
         return errno == EAGAIN;
     guest->in_len += (size_t)n;
@@ -135,7 +140,9 @@ static bool hear(struct guest *guest)
 /* False: its connection is over. */
 static bool serve(struct guest *guest, short events)
 {
-    if (events & (POLLIN | POLLHUP | POLLERR) && !hear(guest))
+    if ((events & (POLLIN | POLLHUP | POLLERR) ||
+         (guest->secure && secure_has_more(guest->secure))) &&
+        !hear(guest))
         return false;
     while (advance(guest))
         continue;
@@ -167,6 +174,8 @@ static void meet(int listener)
     }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     guest->fd = fd;
+    if (here.origin->secure)
+        guest->secure = secure_adopt(here.origin->secure, fd);
     here.guests[here.count++] = guest;
     atomic_fetch_add(&here.origin->counts->connected, 1);
     atomic_fetch_add(&here.origin->counts->open, 1);
@@ -227,19 +236,28 @@ void origin_again(struct origin *origin)
 
 struct origin *origin_start(const char *name)
 {
+    static struct secure_server *usual;
+
+    if (!usual && secure_is_wanted_upstream())
+        usual = secure_serve(&(struct secure_identity){0});
+    return origin_start_as(name, usual);
+}
+
+struct origin *origin_start_as(const char *name, struct secure_server *server)
+{
     struct origin *origin = &all.origins[all.count];
 
     if (all.count == ORIGINS_MAX)
         flunk("too many origins");
-    *origin = (struct origin){.name = name, .listener = -1};
+    *origin = (struct origin){.name = name, .secure = server, .listener = -1};
     origin->holder = hold_port(&origin->port);
     origin->counts = mmap(NULL, sizeof(*origin->counts), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (origin->counts == MAP_FAILED)
         flunk("mmap: %s", strerror(errno));
     all.count++;
-    snprintf(origin->at, sizeof(origin->at), "http://127.0.0.1:%u",
-             origin->port);
+    snprintf(origin->at, sizeof(origin->at), "http%s://127.0.0.1:%u",
+             server ? "s" : "", origin->port);
     origin_again(origin);
     return origin;
 }

@@ -25,6 +25,8 @@
 
 enum { ORIGIN_WHY_MAX = 512 };
 
+struct secure_server;
+
 struct origin_counts {
     atomic_ulong requests; /* that were whole; but for /health */
     atomic_ulong probes;   /* for /health */
@@ -37,7 +39,8 @@ struct origin_counts {
 
 struct origin {
     const char *name;
-    char at[32]; /* as --proxy wants it */
+    char at[40];                  /* as --proxy wants it */
+    struct secure_server *secure; /* NULL: it speaks in clear text */
     unsigned port;
     int holder;   /* keeps the port while nobody listens */
     int listener; /* -1: nobody does */
@@ -45,8 +48,11 @@ struct origin {
     struct origin_counts *counts;
 };
 
-/* name: what it says of itself at /name. */
+/* name: what it says of itself at /name. It speaks TLS where
+ * secure_is_wanted_upstream(). */
 struct origin *origin_start(const char *name);
+/* The same, and it does so in any case, unless server is NULL. */
+struct origin *origin_start_as(const char *name, struct secure_server *server);
 /* All its connections end, and who comes is refused. */
 void origin_kill(struct origin *origin);
 /* The same, but who comes waits until it is there again. */

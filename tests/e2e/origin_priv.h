@@ -18,6 +18,7 @@ enum guest_framing { BY_LENGTH, BY_CHUNKS, BY_CLOSE };
 
 struct guest {
     int fd;
+    struct secure *secure; /* NULL: it speaks in clear text */
     struct origin_request request;
     bool is_answering;
     bool is_echo;

@@ -28,6 +28,8 @@ Environment: SPRINTD, the program. The status is 1 on a finding, 77 when
 commands cannot be run on this machine.
 """
 
+import base64
+import functools
 import os
 import re
 import shlex
@@ -45,7 +47,7 @@ SHOWN = ("apache", "c", "caddy", "ini", "json", "lighttpd", "nginx", "text",
 SECONDS_MAX = 120
 README_LINES_MAX = 120
 # Options of other programs that pages name by themselves.
-FOREIGN_OPTIONS = {"--cap-drop", "--format", "--path-as-is", "--read-only"}
+FOREIGN_OPTIONS = {"--cap-drop", "--deploy-hook", "--format", "--path-as-is", "--read-only"}
 FENCE = re.compile(r"^( *)```+ *([^`\n]*)$")
 HIDDEN = re.compile(r"^<!-- run: (.*) -->$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -236,6 +238,19 @@ def cell_faults(path):
     return faults
 
 
+@functools.cache
+def certificate():
+    """A certificate and its key, in PEM."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=page",
+             "-days", "90", "-keyout", "key", "-out", "certificate"],
+            cwd=folder, check=True, capture_output=True)
+        return (read(os.path.join(folder, "certificate")) +
+                read(os.path.join(folder, "key")))
+
+
 def make_place(name):
     """A file where the name is one's, else a folder."""
     base = os.path.basename(name)
@@ -250,6 +265,13 @@ def make_place(name):
         os.makedirs(os.path.dirname(name), exist_ok=True)
         if base.endswith(".conf"):
             open(name, "x", encoding="utf-8").close()
+        elif base.endswith(".pem"):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(certificate())
+        elif base.endswith(".keys"):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(base64.b64encode(os.urandom(80)).decode() + "\n")
+            os.chmod(name, 0o640)
     else:
         os.makedirs(name, exist_ok=True)
 

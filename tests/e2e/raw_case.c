@@ -16,14 +16,10 @@ void raw_case_site(void)
 
 /* --- Before an origin ---------------------------------------------------- */
 
+struct server *raw_server;
 static bool is_passed_on;
 static struct origin *origin;
 static unsigned long relayed; /* answers of the origin's that came back */
-
-void raw_case_pass_on(bool passes_on)
-{
-    is_passed_on = passes_on;
-}
 
 struct server *raw_case_start(void)
 {
@@ -34,13 +30,35 @@ struct server *raw_case_start(void)
     return START(printed("--proxy=/=%s", origin->at), "--max-body=1M");
 }
 
-int raw_case_end(void **state)
+static int end(void **state)
 {
     int result = harness_end(state);
 
     origins_end();
     origin = NULL;
     return result;
+}
+
+int raw_case_begin(void **state)
+{
+    if (harness_begin(state) != 0)
+        return -1;
+    raw_case_site();
+    raw_server = raw_case_start();
+    harness_keep();
+    return 0;
+}
+
+int raw_case_run(const struct CMUnitTest *tests, size_t count)
+{
+    int failed;
+
+    is_passed_on = false;
+    failed = _cmocka_run_group_tests("of files", tests, count, suite.begin,
+                                     end);
+    is_passed_on = true;
+    return failed +
+           _cmocka_run_group_tests("passed on", tests, count, suite.begin, end);
 }
 
 void raw_case_check_origin(void)

@@ -61,23 +61,16 @@ struct raw_case {
 /* The files that cases and canary ask for. */
 void raw_case_site(void);
 
-/* Starts the server: on these files, or before an origin (origin.h), which then
+/* Starts a server: on these files, or before an origin (origin.h), which then
  * has to get well-formed requests only, and as many as were answered. */
 struct server *raw_case_start(void);
 
-/* Runs the tests twice, in each way; begin is the group's set-up. */
-#define raw_case_run(tests, begin)                                      \
-    __extension__({                                                     \
-        int failed;                                                     \
-        raw_case_pass_on(false);                                        \
-        failed = cmocka_run_group_tests_name("of files", tests, begin,  \
-                                             raw_case_end);             \
-        raw_case_pass_on(true);                                         \
-        failed + cmocka_run_group_tests_name("passed on", tests, begin, \
-                                             raw_case_end);             \
-    })
-void raw_case_pass_on(bool passes_on);
-int raw_case_end(void **state);
+/* A suite's begin: the server of all its tests. */
+int raw_case_begin(void **state);
+extern struct server *raw_server;
+
+/* Runs the tests twice, in each way; a suite's run. */
+int raw_case_run(const struct CMUnitTest *tests, size_t count);
 /* Fails when the origin, if there is one, has got something malformed. */
 void raw_case_check_origin(void);
 
@@ -88,9 +81,9 @@ void raw_cases_split(const struct server *server, const struct raw_case *cases,
 void raw_cases_whole(const struct server *server, const struct raw_case *cases,
                      size_t count);
 
-#define CASES_SPLIT(server, cases) \
-    raw_cases_split(server, cases, sizeof(cases) / sizeof(*(cases)))
-#define CASES_WHOLE(server, cases) \
-    raw_cases_whole(server, cases, sizeof(cases) / sizeof(*(cases)))
+#define CASES_SPLIT(cases) \
+    raw_cases_split(raw_server, cases, sizeof(cases) / sizeof(*(cases)))
+#define CASES_WHOLE(cases) \
+    raw_cases_whole(raw_server, cases, sizeof(cases) / sizeof(*(cases)))
 
 #endif

@@ -1,14 +1,11 @@
 #include "redis.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define SERVER "/usr/bin/redis-server"
 #define CLI "/usr/bin/redis-cli"
@@ -60,7 +57,7 @@ static int bind_to(unsigned port, unsigned *port_out)
 }
 
 /* Free, as is the one for a cluster's bus. */
-static unsigned find_port(void)
+unsigned redis_find_port(void)
 {
     for (int i = 0; i < PORT_TRIES; i++) {
         unsigned port = 0, bus_port;
@@ -194,7 +191,7 @@ struct redis *redis_make(const char *password)
     while (redis->port != 0)
         if (++redis == instances + INSTANCES_MAX)
             flunk("too many redis-servers");
-    *redis = (struct redis){.port = find_port()};
+    *redis = (struct redis){.port = redis_find_port()};
     snprintf(redis->password, sizeof(redis->password), "%s",
              password ? password : "");
     snprintf(redis->folder, sizeof(redis->folder), "%s/redis.%u", folder(),
@@ -209,8 +206,24 @@ static const char *log_of(const struct redis *redis)
     return printed("%s/log", redis->folder);
 }
 
+static size_t put_tls(const struct redis *redis, const char *port,
+                      const char *argv[ARGUMENTS_MAX], size_t count)
+{
+    argv[count++] = "--tls-port";
+    argv[count++] = port;
+    argv[count++] = "--tls-cert-file";
+    argv[count++] = redis->certificate;
+    argv[count++] = "--tls-key-file";
+    argv[count++] = redis->certificate;
+    argv[count++] = "--tls-ca-cert-file";
+    argv[count++] = redis->client_ca ? redis->client_ca : redis->certificate;
+    argv[count++] = "--tls-auth-clients";
+    argv[count++] = redis->client_ca ? "yes" : "no";
+    return count;
+}
+
 static void become(const struct redis *redis, const char *port,
-                   const char *silence)
+                   const char *tls_port, const char *silence)
 {
     const char *argv[ARGUMENTS_MAX] = {"redis-server",
                                        "--port",
@@ -236,6 +249,8 @@ static void become(const struct redis *redis, const char *port,
         argv[count++] = "--requirepass";
         argv[count++] = redis->password;
     }
+    if (redis->tls_port != 0)
+        count = put_tls(redis, tls_port, argv, count);
     if (log == -1 || dup2(log, STDOUT_FILENO) == -1 ||
         dup2(log, STDERR_FILENO) == -1)
         _exit(126);
@@ -247,6 +262,7 @@ static void become(const struct redis *redis, const char *port,
 static void spawn(struct redis *redis)
 {
     const char *port = printed("%u", redis->port);
+    const char *tls_port = printed("%u", redis->tls_port);
     const char *silence =
         printed("%llu", (unsigned long long)patience(NODE_SILENCE_MS));
 
@@ -254,7 +270,7 @@ static void spawn(struct redis *redis)
     if (redis->pid == 0) {
         if (chdir(redis->folder) == -1)
             _exit(126);
-        become(redis, port, silence);
+        become(redis, port, tls_port, silence);
     }
     if (redis->pid == -1) {
         redis->pid = 0;

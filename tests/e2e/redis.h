@@ -29,7 +29,14 @@ struct redis {
     bool is_node; /* of a cluster */
     char password[32];
     char folder[128];
+    /* Beside the port in clear text; to be set before it starts. 0: none. */
+    unsigned tls_port;
+    const char *certificate; /* a file with its key */
+    const char *client_ca;   /* a file: clients show who they are; NULL: none */
 };
+
+/* A port that is free, for tls_port. */
+unsigned redis_find_port(void);
 
 /* Whether it is installed; says so when it is not. */
 bool redis_is_there(void);

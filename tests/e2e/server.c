@@ -1,8 +1,6 @@
 #include "harness.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <sched.h>
@@ -10,8 +8,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "secure.h"
 #include "server_priv.h"
 
 enum {
@@ -53,14 +51,14 @@ void servers_keep(void)
 /* --- Starting ------------------------------------------------------------ */
 
 /* As systemd does; closes what else is there by that number. */
-static void hand_over(int listener)
+static void hand_over(int listener, const char *name)
 {
     char pid[16];
 
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv("LISTEN_PID", pid, 1);
     setenv("LISTEN_FDS", "1", 1);
-    setenv("LISTEN_FDNAMES", "http", 1);
+    setenv("LISTEN_FDNAMES", name ? name : "http", 1);
     if (listener == 3)
         fcntl(listener, F_SETFD, 0);
     else
@@ -83,7 +81,7 @@ static void become(const struct launch *launch, int out, int err)
          setuid(NOBODY) == -1))
         _exit(126);
     if (launch->listener)
-        hand_over(launch->listener);
+        hand_over(launch->listener, launch->listener_name);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever becomes of the test */
 }
 
@@ -107,6 +105,11 @@ static const char *extra_argument(const char *const arguments[])
     return extra;
 }
 
+static bool is_by_tls(const struct launch *launch)
+{
+    return launch->is_tls || (!launch->is_bare && secure_is_wanted());
+}
+
 static void list_arguments(const struct launch *launch,
                            const char *const arguments[],
                            const char *argv[ARGUMENTS_MAX])
@@ -116,11 +119,19 @@ static void list_arguments(const struct launch *launch,
     argv[count++] = all.program;
     if (extra_argument(arguments))
         argv[count++] = extra_argument(arguments);
-    if (!launch->is_bare) {
+    if (is_by_tls(launch)) {
+        argv[count++] = "--listen";
+        argv[count++] = printed("https://%s:0", address_of(launch));
+        argv[count++] = "--certificate";
+        argv[count++] = secure_certificate();
+    } else if (!launch->is_bare) {
         argv[count++] = "--bind";
         argv[count++] = address_of(launch);
         argv[count++] = "--port=0";
     }
+    if (!launch->is_bare && secure_is_wanted_upstream() && arguments[0] &&
+        arguments[0][0] == '-')
+        argv[count++] = printed("--proxy-tls-ca=%s", secure_certificate());
     while (*arguments && count < ARGUMENTS_MAX - 2)
         argv[count++] = *arguments++;
     if (!launch->root || launch->root[0])
@@ -197,8 +208,8 @@ bool server_line(const struct server *server, char *line, size_t size)
 /* The digits between the last ':' and the '/' of its URL. */
 static unsigned port_of(const char *banner)
 {
-    const char *url = strstr(banner, "http://");
-    const char *end = url ? strchr(url + 7, '/') : NULL;
+    const char *url = strstr(banner, "://");
+    const char *end = url ? strchr(url + 3, '/') : NULL;
     const char *colon = end ? memrchr(url, ':', (size_t)(end - url)) : NULL;
 
     return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
@@ -213,6 +224,7 @@ struct server *server_start(const struct launch *launch,
         flunk("it did not start: '%s' %s", server->banner,
               read_text(server->errors, NULL));
     server->port = port_of(server->banner);
+    server->is_tls = strstr(server->banner, "https://");
     if (server->port == 0 && !strstr(server->banner, "unix:"))
         flunk("no address in '%s'", server->banner);
     return server;

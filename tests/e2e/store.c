@@ -3,9 +3,9 @@
 #include "json.h"
 #include "redis.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+enum { READY_MS = 20000 }; /* a cluster has to agree first */
 
 static struct {
     enum store_engines engine;
@@ -50,7 +50,7 @@ const char *store_place(void)
 }
 
 int store_run(const struct CMUnitTest tests[], size_t count,
-              int (*start)(void **state), unsigned engines)
+              CMFixtureFunction start, unsigned engines)
 {
     static const char *const names[] = {[STORE_IN_FOLDER] = "in a folder",
                                         [STORE_IN_REDIS] = "in redis",
@@ -71,6 +71,11 @@ int store_run(const struct CMUnitTest tests[], size_t count,
         at_work.is_running = false;
     }
     return failed;
+}
+
+int store_run_anywhere(const struct CMUnitTest *tests, size_t count)
+{
+    return store_run(tests, count, suite.begin, STORE_ANYWHERE);
 }
 
 /* --- Asking -------------------------------------------------------------- */
@@ -94,6 +99,13 @@ struct reply *store_ask(struct client *client, const char *method,
     store_say(client, method, key, fields, body);
     return strcmp(method, "HEAD") == 0 ? client_reply_to_head(client)
                                        : client_reply(client);
+}
+
+void store_await(const struct server *server)
+{
+    assert_true(eventually(store_ask_alone(server, "GET", "none", NULL, NULL)
+                                   ->status == 404,
+                           READY_MS));
 }
 
 struct reply *store_ask_alone(const struct server *server, const char *method,

@@ -2,7 +2,7 @@
  * store - a server with a key-value store at /kv, and what is asked of it.
  *
  * What the interface promises it promises of every engine: such tests ask for a
- * store_place(), and main() has them run in each engine by STORE_RUN().
+ * store_place(), and their SUITE() has store_run_anywhere() run them in each engine.
  *
  * Thread: the test's.
  * Owns:   the engine that is at work; folders of stores lie in folder().
@@ -21,10 +21,10 @@ enum store_engines {
 
 /* Runs the tests once in each of the engines, as a group whose set-up is start;
  * those of an engine that is not installed are skipped. How many failed. */
-#define STORE_RUN(tests, start, engines) \
-    store_run(tests, sizeof(tests) / sizeof(*(tests)), start, engines)
 int store_run(const struct CMUnitTest tests[], size_t count,
-              int (*start)(void **state), unsigned engines);
+              CMFixtureFunction start, unsigned engines);
+/* The same in all of them, with what the suite begins with. */
+int store_run_anywhere(const struct CMUnitTest *tests, size_t count);
 
 /* Of a store that is not there yet, in the engine at work: what --kv names
  * behind the prefix. */
@@ -34,6 +34,9 @@ const char *store_folder(void);
 
 #define START_STORE(path, ...) \
     START("--kv", printed("/kv=%s", path), __VA_ARGS__)
+
+/* Until the store answers. */
+void store_await(const struct server *server);
 
 /* Sends METHOD /kv/KEY with the fields and the body, NULL for none; key is as
  * it stands in a path, and may have a query behind it. */

@@ -12,7 +12,6 @@
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n"
 #define POST "POST / HTTP/1.1\r\nHost: a\r\n"
 #define CHUNKED "Transfer-Encoding: chunked\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 /* What is NULL is the usual thing. */
 struct talk {

@@ -16,19 +16,16 @@ static const char access_conf[] =
     "    location /small/any { max-body = 0 }\n"
     "}\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
     static const char *const places[] = {"only",         "but",
                                          "both",         "seldom",
                                          "seldom/often", "seldom/more",
                                          "small",        "small/any"};
 
-    if (harness_begin(state) != 0)
-        return -1;
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
         site_text(printed("../www/%s/f", places[i]), "in");
     site_text("../www/canary", "canary\n");
-    return 0;
 }
 
 /* With a line more in the configuration. */
@@ -49,11 +46,10 @@ static unsigned status_from(const struct server *server, const char *address,
 
 /* --- Addresses ------------------------------------------------------------ */
 
-static void allowed_ones_come_and_denied_ones_do_not(void **state)
+TEST(allowed_ones_come_and_denied_ones_do_not)
 {
     struct server *one = start_with("");
 
-    (void)state;
     assert_int_equal(status_from(one, "127.0.0.1", "/only/f", NULL), 403);
     assert_int_equal(status_from(one, "127.0.0.2", "/only/f", NULL), 200);
     assert_int_equal(status_from(one, "127.0.0.1", "/but/f", NULL), 200);
@@ -65,7 +61,7 @@ static void allowed_ones_come_and_denied_ones_do_not(void **state)
 }
 
 /* As nginx has it: allow some, deny all. */
-static void all_are_whoever_is_not_named(void **state)
+TEST(all_are_whoever_is_not_named)
 {
     static const struct {
         const char *target;
@@ -77,7 +73,6 @@ static void all_are_whoever_is_not_named(void **state)
                  {"/open/empty/f", 200, 200}};
     struct server *one;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         site_text(printed("../www%s", cases[i].target), "in");
     one = start_configured(
@@ -95,13 +90,12 @@ static void all_are_whoever_is_not_named(void **state)
     }
 }
 
-static void nobody_who_is_not_trusted_is_believed(void **state)
+TEST(nobody_who_is_not_trusted_is_believed)
 {
     static const char fields[] = "X-Forwarded-For: 203.0.113.1\r\n"
                                  "Forwarded: for=203.0.113.1\r\n";
     struct server *one = start_with("");
 
-    (void)state;
     assert_int_equal(status_from(one, "127.0.0.1", "/only/f", fields), 403);
     assert_int_equal(status_from(one, "127.0.0.1", "/but/f", fields), 200);
     server_stop(one);
@@ -114,19 +108,8 @@ static void nobody_who_is_not_trusted_is_believed(void **state)
     assert_int_equal(status_from(one, "127.0.0.3", "/only/f", fields), 403);
 }
 
-static unsigned status_at(const char *path, const char *target,
-                          const char *fields)
-{
-    struct client *client = client_open_unix(path);
-    unsigned status = client_ask(client, "GET", target, fields)->status;
-
-    client_close(client);
-    return status;
-}
-
 /* Who connects there has been let in by the file system. */
-static void whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is(void *
-                                                                        *state)
+TEST(whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is)
 {
     static const char fields[] = "X-Forwarded-For: 203.0.113.1\r\n";
     const char *path = printed("%s/socket", folder());
@@ -134,24 +117,25 @@ static void whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is(void *
     const char *conf = printed("trusted-proxies = 127.0.0.3\n%s", access_conf);
     struct server *one = start_configured_at(NULL, conf, listen);
 
-    (void)state;
-    assert_int_equal(status_at(path, "/only/f", fields), 200);
-    assert_int_equal(status_at(path, "/but/f", fields), 403);
-    assert_int_equal(status_at(path, "/only/f",
-                               "X-Forwarded-For: 203.0.113.1, 192.0.2.1\r\n"),
-                     403);
-    assert_int_equal(status_at(path, "/only/f",
-                               "X-Forwarded-For: 203.0.113.1, 127.0.0.3\r\n"),
-                     200);
-    assert_int_equal(status_at(path, "/only/f", NULL), 403);
-    assert_int_equal(status_at(path, "/but/f", NULL), 403);
+    assert_int_equal(client_status_unix(path, "/only/f", fields), 200);
+    assert_int_equal(client_status_unix(path, "/but/f", fields), 403);
+    assert_int_equal(
+        client_status_unix(path, "/only/f",
+                           "X-Forwarded-For: 203.0.113.1, 192.0.2.1\r\n"),
+        403);
+    assert_int_equal(
+        client_status_unix(path, "/only/f",
+                           "X-Forwarded-For: 203.0.113.1, 127.0.0.3\r\n"),
+        200);
+    assert_int_equal(client_status_unix(path, "/only/f", NULL), 403);
+    assert_int_equal(client_status_unix(path, "/but/f", NULL), 403);
     server_stop(one);
     start_configured_at(NULL, access_conf, listen);
-    assert_int_equal(status_at(path, "/only/f", fields), 403);
-    assert_int_equal(status_at(path, "/but/f", fields), 200);
+    assert_int_equal(client_status_unix(path, "/only/f", fields), 403);
+    assert_int_equal(client_status_unix(path, "/but/f", fields), 200);
 }
 
-static void the_last_one_that_is_not_trusted_is_the_client(void **state)
+TEST(the_last_one_that_is_not_trusted_is_the_client)
 {
     static const struct {
         const char *fields;
@@ -176,7 +160,6 @@ static void the_last_one_that_is_not_trusted_is_the_client(void **state)
         start_with("trusted-proxies = {127.0.0.1, \"10.0.0.0/8\"}\n");
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i].fields);
         expect_status(client_ask(client, "GET", "/both/f", cases[i].fields),
@@ -184,7 +167,7 @@ static void the_last_one_that_is_not_trusted_is_the_client(void **state)
     }
 }
 
-static void forwarded_is_read_when_it_is_chosen(void **state)
+TEST(forwarded_is_read_when_it_is_chosen)
 {
     static const struct {
         const char *fields;
@@ -205,7 +188,6 @@ static void forwarded_is_read_when_it_is_chosen(void **state)
                    "client-address = forwarded\n");
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i].fields);
         expect_status(client_ask(client, "GET", "/only/f", cases[i].fields),
@@ -215,14 +197,13 @@ static void forwarded_is_read_when_it_is_chosen(void **state)
 
 /* --- Rates ---------------------------------------------------------------- */
 
-static void who_asks_too_often_is_told_when_to_come_back(void **state)
+TEST(who_asks_too_often_is_told_when_to_come_back)
 {
     struct server *one = start_with("");
     struct client *client = client_open(one);
     struct reply *reply;
     long wait;
 
-    (void)state;
     expect_status(client_ask(client, "GET", "/seldom/f", NULL), 200);
     expect_status(client_ask(client, "GET", "/seldom/lost", NULL), 404);
     reply = client_ask(client, "GET", "/seldom/f", NULL);
@@ -240,7 +221,7 @@ static void who_asks_too_often_is_told_when_to_come_back(void **state)
     assert_int_equal(status_from(one, "127.0.0.2", "/seldom/f", NULL), 429);
 }
 
-static void places_may_have_another_limit_or_none(void **state)
+TEST(places_may_have_another_limit_or_none)
 {
     struct server *one =
         start_configured("root = www\n"
@@ -252,7 +233,6 @@ static void places_may_have_another_limit_or_none(void **state)
                          "    location /but { }\n"
                          "}\n");
 
-    (void)state;
     for (int i = 0; i < 10; i++)
         expect_status(get(one, "/seldom/often/f"), 200);
     for (int i = 0; i < 5; i++)
@@ -264,12 +244,11 @@ static void places_may_have_another_limit_or_none(void **state)
     expect_status(get(one, "/but/f"), 429);
 }
 
-static void the_limit_is_that_of_the_client_behind_the_proxy(void **state)
+TEST(the_limit_is_that_of_the_client_behind_the_proxy)
 {
     struct server *one = start_with("trusted-proxies = 127.0.0.1\n");
     struct client *client = client_open(one);
 
-    (void)state;
     for (unsigned i = 0; i < 10; i++) {
         const char *fields = printed("X-Forwarded-For: 198.51.100.%u\r\n", i);
 
@@ -290,7 +269,7 @@ static void the_limit_is_that_of_the_client_behind_the_proxy(void **state)
 
 /* --- Bodies --------------------------------------------------------------- */
 
-static void bodies_over_the_limit_are_refused(void **state)
+TEST(bodies_over_the_limit_are_refused)
 {
     static const struct {
         const char *target;
@@ -314,7 +293,6 @@ static void bodies_over_the_limit_are_refused(void **state)
     struct server *one = start_with("");
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s %s", cases[i].target, cases[i].body);
         client_say(client, "POST %s HTTP/1.1\r\nHost: a\r\n%s", cases[i].target,
@@ -341,7 +319,7 @@ static void expect_lines(const char *path, const char *expected)
     assert_string_equal(read_text(path, NULL), expected);
 }
 
-static void the_log_has_the_address_of_the_client(void **state)
+TEST(the_log_has_the_address_of_the_client)
 {
     const char *path = printed("%s/access.log", folder());
     struct server *one =
@@ -351,7 +329,6 @@ static void the_log_has_the_address_of_the_client(void **state)
                            path));
     struct client *client = client_open_from(one, "127.0.0.3");
 
-    (void)state;
     client_ask(client, "GET", "/canary", "X-Forwarded-For: 203.0.113.1\r\n");
     client_ask(client, "GET", "/canary", NULL);
     client_ask(client, "GET", "/only/f", "X-Forwarded-For: 192.0.2.1\r\n");
@@ -367,13 +344,12 @@ static void the_log_has_the_address_of_the_client(void **state)
                        "2001:db8::5 200\n127.0.0.3 400\n127.0.0.2 200\n");
 }
 
-static void statistics_have_the_address_of_the_client(void **state)
+TEST(statistics_have_the_address_of_the_client)
 {
     struct server *one = start_with("workers = 1\nstatus = /_s\n"
                                     "trusted-proxies = 127.0.0.3\n");
     struct reply *reply;
 
-    (void)state;
     status_from(one, "127.0.0.3", "/canary",
                 "X-Forwarded-For: 203.0.113.77\r\n");
     /* The status itself is for this machine, whoever carried the question. */
@@ -386,22 +362,4 @@ static void statistics_have_the_address_of_the_client(void **state)
     assert_null(memmem(reply->body, reply->body_len, "127.0.0.3", 9));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(allowed_ones_come_and_denied_ones_do_not),
-        e2e_test(all_are_whoever_is_not_named),
-        e2e_test(nobody_who_is_not_trusted_is_believed),
-        e2e_test(whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is),
-        e2e_test(the_last_one_that_is_not_trusted_is_the_client),
-        e2e_test(forwarded_is_read_when_it_is_chosen),
-        e2e_test(who_asks_too_often_is_told_when_to_come_back),
-        e2e_test(places_may_have_another_limit_or_none),
-        e2e_test(the_limit_is_that_of_the_client_behind_the_proxy),
-        e2e_test(bodies_over_the_limit_are_refused),
-        e2e_test(the_log_has_the_address_of_the_client),
-        e2e_test(statistics_have_the_address_of_the_client),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -2,9 +2,7 @@
  * The access log: one line per exchange in the Combined Log Format, which no
  * client can forge, to a file that is appended to or to standard output.
  */
-#include <fcntl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "client.h"
 
@@ -12,13 +10,9 @@ enum { LINES_MAX = 4096, SOON_MS = 2500 };
 
 static char *log_path;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("large", 1, 5000000);
-    return 0;
 }
 
 struct line {
@@ -118,13 +112,12 @@ static struct server *start_logging(void)
     return START(printed("--access-log=%s", log_path), "--workers=1");
 }
 
-static void each_exchange_has_its_line(void **state)
+TEST(each_exchange_has_its_line)
 {
     struct server *one = start_logging();
     struct line *lines = scratch(LINES_MAX * sizeof(*lines));
     struct client *client = client_open(one);
 
-    (void)state;
     client_ask(client, "GET", "/canary?a=b",
                "User-Agent: tester/1.0 (x)\r\nReferer: http://test/from\r\n");
     client_ask(client, "HEAD", "/large", "User-Agent: tester\r\n");
@@ -154,7 +147,7 @@ static void each_exchange_has_its_line(void **state)
     assert_string_equal(lines[5].request, "GET /canary HTTP/1.0");
 }
 
-static void no_client_can_forge_a_line(void **state)
+TEST(no_client_can_forge_a_line)
 {
     static const char forged[] = "1.2.3.4 - - [01/Jan/2000:00:00:00 +0000]";
     static const char *const requests[] = {
@@ -173,15 +166,7 @@ static void no_client_can_forge_a_line(void **state)
     struct line *lines = scratch(LINES_MAX * sizeof(*lines));
     size_t count = sizeof(requests) / sizeof(*requests);
 
-    (void)state;
-    for (size_t i = 0; i < count; i++) {
-        struct client *client = client_open(one);
-
-        going_on("%s", requests[i]);
-        client_say(client, "%s", requests[i]);
-        client_reply(client);
-        client_close(client);
-    }
+    client_say_each(one, requests, count);
     server_stop(one);
     assert_int_equal(read_lines(log_path, lines), count);
     for (size_t i = 0; i < count; i++)
@@ -190,13 +175,12 @@ static void no_client_can_forge_a_line(void **state)
     assert_null(strstr(read_text(log_path, NULL), printed("\n%s", forged)));
 }
 
-static void no_client_can_keep_itself_out_of_the_log(void **state)
+TEST(no_client_can_keep_itself_out_of_the_log)
 {
     struct server *one = start_logging();
     char *long_value = scratch(7001);
     const char *log;
 
-    (void)state;
     memset(long_value, 0xff, 7000); /* four characters each when escaped */
     long_value[7000] = '\0';
     get(one, printed("/canary?%07000d", 0));
@@ -211,13 +195,12 @@ static void no_client_can_keep_itself_out_of_the_log(void **state)
     assert_int_equal(log[strlen(log) - 1], '\n');
 }
 
-static void what_is_broken_off_counts_what_was_sent(void **state)
+TEST(what_is_broken_off_counts_what_was_sent)
 {
     struct server *one = start_logging();
     struct line *lines = scratch(LINES_MAX * sizeof(*lines));
     struct client *client = client_open_narrow(one, 4096);
 
-    (void)state;
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 1000);
     client_reset(client);
@@ -229,11 +212,10 @@ static void what_is_broken_off_counts_what_was_sent(void **state)
             assert_in_range(lines[i].bytes, 1, 4999999);
 }
 
-static void the_file_is_appended_to(void **state)
+TEST(the_file_is_appended_to)
 {
     struct line *lines = scratch(LINES_MAX * sizeof(*lines));
 
-    (void)state;
     for (size_t i = 1; i <= 3; i++) {
         struct server *one = i == 1
                                  ? start_logging()
@@ -245,7 +227,7 @@ static void the_file_is_appended_to(void **state)
     }
 }
 
-static void lines_are_there_soon_and_whole_from_all_workers(void **state)
+TEST(lines_are_there_soon_and_whole_from_all_workers)
 {
     enum { ROUNDS = 2000 };
     const char *path = printed("%s/log.all", folder());
@@ -253,7 +235,6 @@ static void lines_are_there_soon_and_whole_from_all_workers(void **state)
     struct line *lines = scratch(LINES_MAX * sizeof(*lines));
     struct client *clients[8];
 
-    (void)state;
     for (size_t i = 0; i < 8; i++)
         clients[i] = client_open(one);
     for (size_t i = 0; i < ROUNDS / 8; i++) {
@@ -269,13 +250,12 @@ static void lines_are_there_soon_and_whole_from_all_workers(void **state)
     assert_int_equal(read_lines(path, lines), ROUNDS);
 }
 
-static void a_dash_means_standard_output(void **state)
+TEST(a_dash_means_standard_output)
 {
     struct server *one = START("--access-log=-", "--workers=1");
     struct line line;
     char text[1024];
 
-    (void)state;
     get(one, "/canary?first");
     get(one, "/canary?second");
     assert_true(server_line(one, text, sizeof(text)));
@@ -286,7 +266,7 @@ static void a_dash_means_standard_output(void **state)
     assert_string_equal(line.request, "GET /canary?second HTTP/1.1");
 }
 
-static void peers_of_every_family_are_named(void **state)
+TEST(peers_of_every_family_are_named)
 {
     const char *path = printed("%s/log.unix", folder());
     const char *at = printed("%s/log.socket", folder());
@@ -294,7 +274,6 @@ static void peers_of_every_family_are_named(void **state)
                                printed("--listen=unix:%s", at));
     struct line *lines = scratch(LINES_MAX * sizeof(*lines));
 
-    (void)state;
     client_expect_usable(client_open_unix(at));
     server_stop(one);
     assert_int_equal(read_lines(path, lines), 1);
@@ -310,18 +289,4 @@ static void peers_of_every_family_are_named(void **state)
     assert_string_equal(lines[0].peer, "127.0.0.1");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(each_exchange_has_its_line),
-        e2e_test(no_client_can_forge_a_line),
-        e2e_test(no_client_can_keep_itself_out_of_the_log),
-        e2e_test(what_is_broken_off_counts_what_was_sent),
-        e2e_test(the_file_is_appended_to),
-        e2e_test(lines_are_there_soon_and_whole_from_all_workers),
-        e2e_test(a_dash_means_standard_output),
-        e2e_test(peers_of_every_family_are_named),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

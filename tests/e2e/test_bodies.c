@@ -12,18 +12,13 @@ enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("f", "file f\n");
     for (size_t i = 0; i < SIZES; i++)
         site_seeded(printed("sizes/%zu", sizes[i]), SEED, sizes[i]);
     site_seeded("large", SEED, LARGE);
     server = START(NULL);
-    harness_keep();
-    return 0;
 }
 
 /* --- From the server ----------------------------------------------------- */
@@ -53,7 +48,7 @@ static void expect_all_sizes(const struct server *from)
     client_expect_usable(large);
 }
 
-static void bodies_arrive_whole_however_they_are_sent(void **state)
+TEST(bodies_arrive_whole_however_they_are_sent)
 {
     static const char *const methods[] = {"--send-method=auto",
                                           "--send-method=mmap",
@@ -62,7 +57,6 @@ static void bodies_arrive_whole_however_they_are_sent(void **state)
     static const char *const schedules[] = {
         "--schedule=srpt", "--schedule=fifo", "--schedule=fair"};
 
-    (void)state;
     for (size_t m = 0; m < 4; m++)
         for (size_t s = 0; s < 3; s++) {
             struct server *other = START("--workers=1", methods[m],
@@ -75,7 +69,7 @@ static void bodies_arrive_whole_however_they_are_sent(void **state)
         }
 }
 
-static void the_same_in_small_pieces_and_without_a_cache(void **state)
+TEST(the_same_in_small_pieces_and_without_a_cache)
 {
     static const char *const options[][2] = {
         {"--chunk-size=4K", "--send-method=auto"},
@@ -88,7 +82,6 @@ static void the_same_in_small_pieces_and_without_a_cache(void **state)
         {"--cache-entries=2", "--cache-policy=sieve"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
         struct server *other = START(options[i][0], options[i][1]);
 
@@ -99,11 +92,10 @@ static void the_same_in_small_pieces_and_without_a_cache(void **state)
     }
 }
 
-static void a_client_that_ended_its_side_still_gets_all(void **state)
+TEST(a_client_that_ended_its_side_still_gets_all)
 {
     struct client *client = client_open_narrow(server, 65536);
 
-    (void)state;
     client_say(client, "GET /f HTTP/1.1\r\nHost: a\r\n\r\n"
                        "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
                        "GET /f HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -116,13 +108,12 @@ static void a_client_that_ended_its_side_still_gets_all(void **state)
 
 /* --- To the server ------------------------------------------------------- */
 
-static void bodies_of_get_are_read_and_dropped(void **state)
+TEST(bodies_of_get_are_read_and_dropped)
 {
     static const size_t lengths[] = {1, 100, 5000, 20000, 30000, 60000};
     struct client *client = client_open(server);
     char *body = scratch(65536);
 
-    (void)state;
     memset(body, 'G', 65536);
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
         for (unsigned piece = 0; piece < 3; piece++) {
@@ -152,7 +143,7 @@ static void bodies_of_get_are_read_and_dropped(void **state)
     client_expect_usable(client);
 }
 
-static void a_body_too_large_is_refused_so_that_it_is_seen(void **state)
+TEST(a_body_too_large_is_refused_so_that_it_is_seen)
 {
     static const char *const heads[] = {
         "GET /f HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n",
@@ -163,7 +154,6 @@ static void a_body_too_large_is_refused_so_that_it_is_seen(void **state)
         "800000\r\n"};
     char *body = scratch(8388608);
 
-    (void)state;
     memset(body, 'G', 8388608);
     for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
         struct client *client = client_open(server);
@@ -182,12 +172,11 @@ static void a_body_too_large_is_refused_so_that_it_is_seen(void **state)
     }
 }
 
-static void bodies_that_never_come_end_with_the_connection(void **state)
+TEST(bodies_that_never_come_end_with_the_connection)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client,
                "GET /f HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
                "hell");
@@ -200,13 +189,12 @@ static void bodies_that_never_come_end_with_the_connection(void **state)
 
 /* --- Expect -------------------------------------------------------------- */
 
-static void who_expects_to_continue_is_told_to(void **state)
+TEST(who_expects_to_continue_is_told_to)
 {
     static const char *const expects[] = {"100-continue", "100-Continue",
                                           "  100-continue  "};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct reply *reply;
 
@@ -233,12 +221,11 @@ static void who_expects_to_continue_is_told_to(void **state)
     client_expect_usable(client);
 }
 
-static void who_does_not_wait_need_not_be_told(void **state)
+TEST(who_does_not_wait_need_not_be_told)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client, "GET /f HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
                        "Content-Length: 5\r\n\r\nhello");
     reply = client_reply(client);
@@ -253,7 +240,7 @@ static void who_does_not_wait_need_not_be_told(void **state)
     client_expect_usable(client);
 }
 
-static void the_answer_comes_instead_where_no_body_is_wanted(void **state)
+TEST(the_answer_comes_instead_where_no_body_is_wanted)
 {
     static const char *const heads[] = {
         "POST /f HTTP/1.1\r\nContent-Length: 5\r\n",
@@ -261,7 +248,6 @@ static void the_answer_comes_instead_where_no_body_is_wanted(void **state)
         "GET /f HTTP/1.1\r\nContent-Length: 1000000000\r\n"};
     static const unsigned statuses[] = {405, 405, 413};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct client *client = client_open(server);
         struct reply *reply;
@@ -279,11 +265,10 @@ static void the_answer_comes_instead_where_no_body_is_wanted(void **state)
     }
 }
 
-static void http_1_0_expects_nothing(void **state)
+TEST(http_1_0_expects_nothing)
 {
     struct client *client = client_open(server);
 
-    (void)state;
     client_say(client, "GET /f HTTP/1.0\r\nExpect: 100-continue\r\n"
                        "Content-Length: 5\r\n\r\n");
     assert_false(client_hears(client, 50)); /* no 100, which it cannot read */
@@ -292,33 +277,15 @@ static void http_1_0_expects_nothing(void **state)
     client_expect_end(client);
 }
 
-static void other_expectations_fail(void **state)
+TEST(other_expectations_fail)
 {
     struct client *client = client_open(server);
     unsigned status =
         client_ask(client, "GET", "/f", "Expect: a-miracle\r\n")->status;
 
-    (void)state;
     /* RFC 9110 10.1.1: MAY. */
     assert_true(status == 417 || status == 200);
     client_expect_usable(client);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(bodies_arrive_whole_however_they_are_sent),
-        e2e_test(the_same_in_small_pieces_and_without_a_cache),
-        e2e_test(a_client_that_ended_its_side_still_gets_all),
-        e2e_test(bodies_of_get_are_read_and_dropped),
-        e2e_test(a_body_too_large_is_refused_so_that_it_is_seen),
-        e2e_test(bodies_that_never_come_end_with_the_connection),
-        e2e_test(who_expects_to_continue_is_told_to),
-        e2e_test(who_does_not_wait_need_not_be_told),
-        e2e_test(the_answer_comes_instead_where_no_body_is_wanted),
-        e2e_test(http_1_0_expects_nothing),
-        e2e_test(other_expectations_fail),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

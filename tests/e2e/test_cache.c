@@ -12,14 +12,10 @@ static size_t size_of(unsigned file)
     return file % 5 == 0 ? 17000 + file : file * 10;
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     for (unsigned i = 0; i < FILES; i++)
         site_seeded(printed("files/%u", i), i, size_of(i));
-    return 0;
 }
 
 /* Mostly the same few, sometimes any, sometimes one that is not there. */
@@ -44,20 +40,18 @@ static void expect_file(struct client *client, unsigned file)
         expect_seeded(reply, file, 0, size_of(file));
 }
 
-static void every_policy_answers_right_under_pressure(void **state)
+TEST(every_policy_answers_right_under_pressure)
 {
     static const char *const options[][3] = {
         {"--cache-policy=lru", "--cache-size=100K", "--send-method=auto"},
         {"--cache-policy=gdsf", "--cache-size=100K", "--send-method=auto"},
         {"--cache-policy=sieve", "--cache-size=100K", "--send-method=auto"},
-        {"--cache-policy=s3fifo", "--cache-size=100K", "--send-method=auto"},
         {"--cache-policy=lru", "--cache-entries=5", "--send-method=mmap"},
         {"--cache-policy=gdsf", "--cache-entries=5", "--send-method=sendfile"},
         {"--cache-policy=sieve", "--cache-entries=1", "--send-method=read"},
-        {"--cache-policy=s3fifo", "--cache-entries=20", "--send-method=mmap"},
+        {"--cache-policy=sieve", "--cache-entries=20", "--send-method=mmap"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
         struct server *one = START("--workers=1", options[i][0], options[i][1],
                                    options[i][2]);
@@ -70,14 +64,13 @@ static void every_policy_answers_right_under_pressure(void **state)
     }
 }
 
-static void more_files_than_descriptors_are_all_served(void **state)
+TEST(more_files_than_descriptors_are_all_served)
 {
     static const char *const methods[] = {"--send-method=auto",
                                           "--send-method=mmap",
                                           "--send-method=sendfile",
                                           "--send-method=read"};
 
-    (void)state;
     for (size_t m = 0; m < 4; m++) {
         struct server *one = server_start(&(struct launch){.descriptors = 100},
                                           (const char *const[]){
@@ -96,7 +89,7 @@ static void more_files_than_descriptors_are_all_served(void **state)
     }
 }
 
-static void asking_for_what_is_not_there_does_not_fill_memory(void **state)
+TEST(asking_for_what_is_not_there_does_not_fill_memory)
 {
     enum { MIB = 1048576 };
     struct server *one = START("--workers=1", "--cache-size=4M");
@@ -104,7 +97,6 @@ static void asking_for_what_is_not_there_does_not_fill_memory(void **state)
     uint64_t before;
     char name[3600];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(name); i++)
         name[i] = i % 200 == 0 ? '/' : 'x';
     client_expect_usable(client);
@@ -120,13 +112,4 @@ static void asking_for_what_is_not_there_does_not_fill_memory(void **state)
         assert_in_range(server_memory(one), 0, before + 8 * MIB);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(every_policy_answers_right_under_pressure),
-        e2e_test(more_files_than_descriptors_are_all_served),
-        e2e_test(asking_for_what_is_not_there_does_not_fill_memory),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -3,8 +3,6 @@
  * change is seen within a second; no reply mixes two versions; a reply that
  * cannot be finished as announced ends with the connection.
  */
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "client.h"
 
@@ -15,14 +13,6 @@ static const char *const methods[] = {"--send-method=auto",
                                       "--send-method=sendfile",
                                       "--send-method=read"};
 enum { METHODS = 4 };
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 /* Version v of a file is seed v, as many bytes as version_len() says; no two
  * versions have the same length. */
@@ -91,14 +81,13 @@ static bool all_are(struct client *client, const size_t *bases, size_t count,
     return true;
 }
 
-static void a_change_is_seen_within_a_second(void **state)
+TEST(a_change_is_seen_within_a_second)
 {
     static const size_t bases[] = {SMALL, 100000, 1048576};
     enum { COUNT = 3 };
     struct server *one = START("--workers=2");
     struct client *client = client_open(one);
 
-    (void)state;
     assert_true(all_are(client, bases, COUNT, 0));
     /* Absence is forgotten as quickly as presence. */
     for (size_t i = 0; i < COUNT; i++)
@@ -116,14 +105,13 @@ static void a_change_is_seen_within_a_second(void **state)
     assert_true(eventually(all_are(client, bases, COUNT, 0), SEEN_MS));
 }
 
-static void a_change_that_shows_in_nothing_but_the_bytes_is_seen(void **state)
+TEST(a_change_that_shows_in_nothing_but_the_bytes_is_seen)
 {
     struct server *one = START("--workers=1");
     struct client *client = client_open(one);
     struct reply *reply;
     char *tag;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         site_text("same", "version 1\n");
         expect_status(client_ask(client, "GET", "/same", NULL), 200);
@@ -152,12 +140,11 @@ static void a_change_that_shows_in_nothing_but_the_bytes_is_seen(void **state)
     assert_non_null(tag);
 }
 
-static void without_a_cache_a_change_is_seen_at_once(void **state)
+TEST(without_a_cache_a_change_is_seen_at_once)
 {
     static const char *const options[] = {"--cache-size=0",
                                           "--cache-entries=0"};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct server *other = START(options[i]);
         struct client *client = client_open(other);
@@ -173,11 +160,10 @@ static void without_a_cache_a_change_is_seen_at_once(void **state)
     }
 }
 
-static void header_and_body_are_always_of_one_version(void **state)
+TEST(header_and_body_are_always_of_one_version)
 {
     static const size_t bases[] = {SMALL, 300000};
 
-    (void)state;
     for (size_t m = 0; m < METHODS; m++) {
         struct server *one = START("--workers=2", methods[m]);
         struct client *clients[4];
@@ -254,12 +240,11 @@ static void start_each(void)
         each[m] = START("--workers=1", methods[m]);
 }
 
-static void a_file_cut_while_it_is_sent_ends_the_connection(void **state)
+TEST(a_file_cut_while_it_is_sent_ends_the_connection)
 {
     static const size_t cuts[] = {0, 1, 1048576, LARGE - 1};
     struct client *clients[METHODS];
 
-    (void)state;
     start_each();
     for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
         const char *name = printed("cut%zu", cuts[i]);
@@ -278,12 +263,11 @@ static void a_file_cut_while_it_is_sent_ends_the_connection(void **state)
     }
 }
 
-static void a_file_replaced_or_removed_is_finished_as_it_was(void **state)
+TEST(a_file_replaced_or_removed_is_finished_as_it_was)
 {
     struct client *replaced[METHODS];
     struct client *removed[METHODS];
 
-    (void)state;
     start_each();
     site_seeded("replaced", 1, LARGE);
     site_seeded("removed", 1, LARGE);
@@ -304,11 +288,10 @@ static void a_file_replaced_or_removed_is_finished_as_it_was(void **state)
     }
 }
 
-static void a_file_that_grows_while_it_is_sent_keeps_its_length(void **state)
+TEST(a_file_that_grows_while_it_is_sent_keeps_its_length)
 {
     struct client *clients[METHODS];
 
-    (void)state;
     start_each();
     site_seeded("grows", 1, LARGE);
     for (size_t m = 0; m < METHODS; m++)
@@ -323,12 +306,10 @@ static void a_file_that_grows_while_it_is_sent_keeps_its_length(void **state)
     }
 }
 
-static void a_file_overwritten_while_it_is_sent_ends_the_connection(void *
-                                                                        *state)
+TEST(a_file_overwritten_while_it_is_sent_ends_the_connection)
 {
     struct client *clients[METHODS];
 
-    (void)state;
     start_each();
     site_seeded("over", 1, LARGE);
     for (size_t m = 0; m < METHODS; m++)
@@ -340,11 +321,10 @@ static void a_file_overwritten_while_it_is_sent_ends_the_connection(void *
     }
 }
 
-static void files_and_directories_take_each_others_places(void **state)
+TEST(files_and_directories_take_each_others_places)
 {
     struct server *one = START("--workers=1");
 
-    (void)state;
     site_text("place", "a file\n");
     expect_status(get(one, "/place"), 200);
     site_remove("place");
@@ -358,19 +338,4 @@ static void files_and_directories_take_each_others_places(void **state)
     assert_true(eventually(get(one, "/place/")->status == 404, SEEN_MS));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_change_is_seen_within_a_second),
-        e2e_test(a_change_that_shows_in_nothing_but_the_bytes_is_seen),
-        e2e_test(without_a_cache_a_change_is_seen_at_once),
-        e2e_test(header_and_body_are_always_of_one_version),
-        e2e_test(a_file_cut_while_it_is_sent_ends_the_connection),
-        e2e_test(a_file_replaced_or_removed_is_finished_as_it_was),
-        e2e_test(a_file_that_grows_while_it_is_sent_keeps_its_length),
-        e2e_test(a_file_overwritten_while_it_is_sent_ends_the_connection),
-        e2e_test(files_and_directories_take_each_others_places),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(harness_begin_site);

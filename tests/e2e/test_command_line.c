@@ -1,29 +1,23 @@
 /*
  * The command itself: what it prints, what it exits with, where it listens.
  */
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "client.h"
 
 /* The statuses of sysexits(3). */
 enum { USAGE = 64, NO_INPUT = 66, UNAVAILABLE = 69, NO_PERMISSION = 77 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("../www/canary", "canary\n");
     site_text("../file", "no directory\n");
-    return 0;
 }
 
-static void help_is_asked_for_and_goes_to_stdout(void **state)
+TEST(help_is_asked_for_and_goes_to_stdout)
 {
     static const char *const names[] = {"--port",
                                         "--bind",
@@ -57,7 +51,6 @@ static void help_is_asked_for_and_goes_to_stdout(void **state)
                                         "30s"};
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--help");
     assert_int_equal(outcome.status, 0);
     assert_string_equal(outcome.err, "");
@@ -68,12 +61,11 @@ static void help_is_asked_for_and_goes_to_stdout(void **state)
     assert_true(outcome.status == 0 || outcome.status == USAGE);
 }
 
-static void version_names_the_libraries(void **state)
+TEST(version_names_the_libraries)
 {
     struct outcome one;
     struct outcome two;
 
-    (void)state;
     RUN(&one, "-V");
     RUN(&two, "--version");
     assert_int_equal(one.status, 0);
@@ -101,7 +93,7 @@ static void expect_complaint(const struct outcome *outcome, int status,
         flunk("no word of '%s': '%s'", word, outcome->err);
 }
 
-static void bad_options_are_named(void **state)
+TEST(bad_options_are_named)
 {
     static const struct {
         const char *argument;
@@ -152,7 +144,6 @@ static void bad_options_are_named(void **state)
         {"--autoindex=perhaps", "--autoindex"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct outcome outcome;
 
@@ -162,12 +153,11 @@ static void bad_options_are_named(void **state)
     }
 }
 
-static void there_is_one_root(void **state)
+TEST(there_is_one_root)
 {
     struct outcome outcome;
     struct server *one;
 
-    (void)state;
     RUN(&outcome, "--port=0", "one", "two");
     expect_complaint(&outcome, USAGE, "two");
     RUN(&outcome, "--port=0", "nowhere");
@@ -186,11 +176,10 @@ static void there_is_one_root(void **state)
         expect_complaint(&outcome, NO_INPUT, "www");
 }
 
-static void a_root_that_must_not_be_read_is_77(void **state)
+TEST(a_root_that_must_not_be_read_is_77)
 {
     struct outcome outcome;
 
-    (void)state;
     site_folder("../closed");
     site_folder("../locked/inside");
     site_mode("../closed", 0);
@@ -206,12 +195,11 @@ static void a_root_that_must_not_be_read_is_77(void **state)
     site_mode("../locked", 0755);
 }
 
-static void an_address_that_cannot_be_had_is_69(void **state)
+TEST(an_address_that_cannot_be_had_is_69)
 {
     struct server *one = START(NULL);
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--bind=127.0.0.1", printed("--port=%u", one->port), site());
     expect_complaint(&outcome, UNAVAILABLE, "--port");
     if (!strstr(outcome.err, printed("%u", one->port)))
@@ -223,21 +211,19 @@ static void an_address_that_cannot_be_had_is_69(void **state)
     client_expect_usable(client_open(one));
 }
 
-static void an_access_log_that_cannot_be_written_is_said(void **state)
+TEST(an_access_log_that_cannot_be_written_is_said)
 {
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--port=0", "--access-log=nowhere/log", site());
     assert_int_not_equal(outcome.status, 0);
     expect_complaint(&outcome, outcome.status, "--access-log");
 }
 
-static void it_says_where_it_serves_what(void **state)
+TEST(it_says_where_it_serves_what)
 {
     struct server *one = START("--workers=3", "--schedule=fair");
 
-    (void)state;
     assert_string_equal(
         one->banner,
         printed("sprintd: serving %s at http://127.0.0.1:%u/ (3 workers, "
@@ -269,12 +255,11 @@ static bool has_ipv6(void)
     return has;
 }
 
-static void by_default_it_listens_on_all_addresses(void **state)
+TEST(by_default_it_listens_on_all_addresses)
 {
     struct server *one = server_start(&(struct launch){.is_bare = true},
                                       (const char *const[]){"--port=0", NULL});
 
-    (void)state;
     client_expect_usable(client_open(one));
     if (has_ipv6()) {
         struct client *client = open_ipv6(one->port);
@@ -284,7 +269,7 @@ static void by_default_it_listens_on_all_addresses(void **state)
     }
 }
 
-static void it_listens_on_several_addresses(void **state)
+TEST(it_listens_on_several_addresses)
 {
     const char *path = printed("%s/several", folder());
     struct server *one = START("--listen=127.0.0.1:0", "--listen=127.0.0.2:0",
@@ -294,7 +279,6 @@ static void it_listens_on_several_addresses(void **state)
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(0x7f000002)};
 
-    (void)state;
     assert_true(server_line(one, line, sizeof(line)));
     port = strstr(line, "http://127.0.0.2:");
     assert_non_null(port);
@@ -313,7 +297,7 @@ static void it_listens_on_several_addresses(void **state)
     }
 }
 
-static void a_stale_socket_is_replaced_and_a_live_one_is_not(void **state)
+TEST(a_stale_socket_is_replaced_and_a_live_one_is_not)
 {
     const char *path = printed("%s/live", folder());
     const char *listen = printed("--listen=unix:%s", path);
@@ -323,7 +307,6 @@ static void a_stale_socket_is_replaced_and_a_live_one_is_not(void **state)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int stale;
 
-    (void)state;
     RUN(&outcome, listen, site());
     expect_complaint(&outcome, UNAVAILABLE, path);
     client_expect_usable(client_open_unix(path));
@@ -343,11 +326,10 @@ static void a_stale_socket_is_replaced_and_a_live_one_is_not(void **state)
     client_expect_usable(client_open_unix(address.sun_path));
 }
 
-static void a_file_is_not_taken_for_a_stale_socket(void **state)
+TEST(a_file_is_not_taken_for_a_stale_socket)
 {
     struct outcome outcome;
 
-    (void)state;
     site_text("../precious", "precious\n");
     site_link("../precious-link", "precious");
     RUN(&outcome, "--listen=unix:precious", site());
@@ -361,22 +343,4 @@ static void a_file_is_not_taken_for_a_stale_socket(void **state)
     expect_complaint(&outcome, outcome.status, "--listen");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(help_is_asked_for_and_goes_to_stdout),
-        e2e_test(version_names_the_libraries),
-        e2e_test(bad_options_are_named),
-        e2e_test(there_is_one_root),
-        e2e_test(a_root_that_must_not_be_read_is_77),
-        e2e_test(an_address_that_cannot_be_had_is_69),
-        e2e_test(an_access_log_that_cannot_be_written_is_said),
-        e2e_test(it_says_where_it_serves_what),
-        e2e_test(by_default_it_listens_on_all_addresses),
-        e2e_test(it_listens_on_several_addresses),
-        e2e_test(a_stale_socket_is_replaced_and_a_live_one_is_not),
-        e2e_test(a_file_is_not_taken_for_a_stale_socket),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

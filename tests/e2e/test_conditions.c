@@ -13,17 +13,12 @@ enum { MODIFIED = 1000000000 }; /* 2001-09-09 01:46:40 UTC, a Sunday */
 static struct server *server;
 static char tag[128]; /* of /f */
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("f", "some text\n");
     site_date("f", MODIFIED, 500);
     server = START("--workers=2");
     snprintf(tag, sizeof(tag), "%s", reply_field(get(server, "/f"), "ETag"));
-    harness_keep();
-    return 0;
 }
 
 /* '$' in the fields stands for the tag without its quotes. */
@@ -68,7 +63,7 @@ static void check(const struct condition_case *cases, size_t count)
 
 #define CHECK(cases) check(cases, sizeof(cases) / sizeof(*(cases)))
 
-static void if_none_match_compares_weakly(void **state)
+TEST(if_none_match_compares_weakly)
 {
     static const struct condition_case cases[] = {
         {"If-None-Match: \"$\"\r\n", 304},
@@ -93,11 +88,10 @@ static void if_none_match_compares_weakly(void **state)
         {"if-none-match: \"$\"\r\n", 304},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void if_match_compares_strongly(void **state)
+TEST(if_match_compares_strongly)
 {
     static const struct condition_case cases[] = {
         {"If-Match: \"$\"\r\n", 200},
@@ -111,11 +105,10 @@ static void if_match_compares_strongly(void **state)
         {"If-Match: $\r\n", 412},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void dates_compare_in_all_three_formats(void **state)
+TEST(dates_compare_in_all_three_formats)
 {
     static const struct condition_case cases[] = {
         {"If-Modified-Since: " SAME "\r\n", 304},
@@ -134,11 +127,10 @@ static void dates_compare_in_all_three_formats(void **state)
         {"If-Unmodified-Since: Sun Sep  9 01:46:40 2001\r\n", 200},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void what_is_no_date_is_ignored(void **state)
+TEST(what_is_no_date_is_ignored)
 {
     static const struct condition_case cases[] = {
         {"If-Modified-Since: yesterday\r\n", 200},
@@ -155,11 +147,10 @@ static void what_is_no_date_is_ignored(void **state)
         {"If-Unmodified-Since:\r\n", 200},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void conditions_have_an_order(void **state)
+TEST(conditions_have_an_order)
 {
     /* RFC 9110 13.2.2. */
     static const struct condition_case cases[] = {
@@ -187,16 +178,14 @@ static void conditions_have_an_order(void **state)
         {"Range: bytes=99-\r\nIf-None-Match: \"$\"\r\n", 304},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void conditions_count_only_where_all_else_would_succeed(void **state)
+TEST(conditions_count_only_where_all_else_would_succeed)
 {
     struct client *client = client_open(server);
     char fields[256];
 
-    (void)state;
     /* RFC 9110 13.2.1 */
     expect_status(client_ask(client, "GET", "/none", "If-Match: *\r\n"), 404);
     expect_status(client_ask(client, "GET", "/none", "If-None-Match: *\r\n"),
@@ -207,12 +196,11 @@ static void conditions_count_only_where_all_else_would_succeed(void **state)
     client_expect_usable(client);
 }
 
-static void the_etag_is_the_same_everywhere_and_after_a_restart(void **state)
+TEST(the_etag_is_the_same_everywhere_and_after_a_restart)
 {
     struct server *again = START("--workers=1", "--send-method=sendfile",
                                  "--cache-size=0");
 
-    (void)state;
     for (size_t i = 0; i < 20; i++) /* by either worker */
         expect_field(get(server, "/f"), "ETag", tag);
     expect_field(get(again, "/f"), "ETag", tag);
@@ -220,11 +208,10 @@ static void the_etag_is_the_same_everywhere_and_after_a_restart(void **state)
     expect_field(get(START("--workers=4"), "/f"), "ETag", tag);
 }
 
-static void the_etag_changes_with_a_nanosecond(void **state)
+TEST(the_etag_changes_with_a_nanosecond)
 {
     char other[128];
 
-    (void)state;
     site_text("g", "some text\n");
     site_date("g", MODIFIED, 501);
     snprintf(other, sizeof(other), "%s",
@@ -236,18 +223,4 @@ static void the_etag_changes_with_a_nanosecond(void **state)
                            1500));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(if_none_match_compares_weakly),
-        e2e_test(if_match_compares_strongly),
-        e2e_test(dates_compare_in_all_three_formats),
-        e2e_test(what_is_no_date_is_ignored),
-        e2e_test(conditions_have_an_order),
-        e2e_test(conditions_count_only_where_all_else_would_succeed),
-        e2e_test(the_etag_is_the_same_everywhere_and_after_a_restart),
-        e2e_test(the_etag_changes_with_a_nanosecond),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -3,19 +3,14 @@
  * force; and that what is shipped works.
  */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "configured.h"
 
 enum { USAGE = 64, CONFIG = 78 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("sub/hello", "hello\n");
-    return 0;
 }
 
 static void expect(const struct outcome *outcome, int status, const char *out,
@@ -29,7 +24,7 @@ static void expect(const struct outcome *outcome, int status, const char *out,
 
 /* --- Faults --------------------------------------------------------------- */
 
-static void all_faults_are_told_with_their_lines(void **state)
+TEST(all_faults_are_told_with_their_lines)
 {
     const char *path = configuration("rooot = /x\n"
                                      "port = 80;\n"
@@ -54,7 +49,6 @@ static void all_faults_are_told_with_their_lines(void **state)
     struct outcome outcome;
     char *root;
 
-    (void)state;
     RUN(&outcome, "--config", path);
     expect(&outcome, CONFIG, "", expected);
     RUN(&outcome, "-T", "-c", path);
@@ -68,14 +62,13 @@ static void all_faults_are_told_with_their_lines(void **state)
 }
 
 /* What one file leaves open hides no fault of it, or of another. */
-static void all_faults_of_included_files_are_told(void **state)
+TEST(all_faults_of_included_files_are_told)
 {
     const char *path = configuration("include \"more\"\n"
                                      "wrokers = 2\n");
     const char *more = printed("%s/more", folder());
     struct outcome outcome;
 
-    (void)state;
     site_text("../more", "site \"x\" { root = /\n    prt = 1\n");
     RUN(&outcome, "-T", "-c", path);
     expect(
@@ -88,7 +81,7 @@ static void all_faults_of_included_files_are_told(void **state)
                 path, more, more));
 }
 
-static void variables_make_only_so_much(void **state)
+TEST(variables_make_only_so_much)
 {
     char *value = scratch(100 * 1000 + 1);
     char *text = scratch(2000);
@@ -96,7 +89,6 @@ static void variables_make_only_so_much(void **state)
     const char *path;
     char *to = text;
 
-    (void)state;
     memset(value, 'x', 100 * 1000);
     value[100 * 1000] = '\0';
     setenv("SPRINTD_TEST", value, 1);
@@ -116,12 +108,11 @@ static void variables_make_only_so_much(void **state)
     unsetenv("SPRINTD_TEST");
 }
 
-static void what_is_no_file_is_refused(void **state)
+TEST(what_is_no_file_is_refused)
 {
     struct outcome outcome;
     const char *fifo = printed("%s/fifo", folder());
 
-    (void)state;
     RUN(&outcome, "-c", folder());
     expect(&outcome, CONFIG, "",
            printed("%s: cannot be read: Is a directory\n", folder()));
@@ -132,18 +123,17 @@ static void what_is_no_file_is_refused(void **state)
     assert_int_equal(outcome.status, CONFIG);
 }
 
-static void a_wrong_command_line_is_another_fault(void **state)
+TEST(a_wrong_command_line_is_another_fault)
 {
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "-c", configuration("nonsense"), "--port=many");
     assert_int_equal(outcome.status, USAGE);
     assert_null(strstr(outcome.err, "test.conf"));
 }
 
 /* It would keep nobody out. */
-static void a_location_that_would_not_count_is_refused(void **state)
+TEST(a_location_that_would_not_count_is_refused)
 {
     static const char *const tests[] = {NULL, "-t"};
     const char *path = configuration("root = www\n"
@@ -167,7 +157,6 @@ static void a_location_that_would_not_count_is_refused(void **state)
                    {9, "/_s/x", "status serves below '/_s'"},
                    {10, "= /kv", "kv serves below '/kv'"}};
 
-    (void)state;
     site_text("../www/canary", "canary\n");
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
         faults = printed("%s%s:%u: site \"one\": location \"%s\": lies in what "
@@ -186,7 +175,54 @@ static void a_location_that_would_not_count_is_refused(void **state)
 
 /* --- Tests ---------------------------------------------------------------- */
 
-static void a_sound_file_is_called_well_formed(void **state)
+/* One of two would never be asked. */
+TEST(stores_are_apart_from_each_other)
+{
+    static const struct {
+        const char *lines, *fault;
+    } cases[] = {
+        {"kv = {\"/a=one\", \"/b=two\", \"/a=three\"}",
+         "kv '/a' has the prefix of another store"},
+        {"kv = {\"/a=one\", \"/b/=one\"}",
+         "kv '/b/' has the folder of another store"},
+        {"kv = {\"/a=redis://127.0.0.1:1\", \"/a/=redis://:x@127.0.0.1:1\"}",
+         "kv '/a/' has the prefix of another store"},
+        {"status = /a\nkv = {\"/a=one\"}", "kv '/a' has the prefix of status"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *path = configuration(cases[i].lines);
+        struct outcome outcome;
+
+        RUN(&outcome, "--config", path);
+        if (outcome.status != CONFIG || !strstr(outcome.err, cases[i].fault))
+            flunk("status %d, '%s'", outcome.status, outcome.err);
+    }
+}
+
+TEST(words_of_other_servers_are_answered_with_ours)
+{
+    const char *path = configuration("root = www\n"
+                                     "site a {\n"
+                                     "    server_name example.org\n"
+                                     "    ssl_certificate full.pem\n"
+                                     "}\n"
+                                     "<VirtualHost a>\n");
+    struct outcome outcome;
+
+    RUN(&outcome, "--test", "--config", path);
+    expect(&outcome, CONFIG, "",
+           printed("%s:3: site \"a\": 'server_name' is hosts = {example.org} "
+                   "in a site; see docs/migrate.md\n"
+                   "%s:4: site \"a\": 'ssl_certificate' is certificate = "
+                   "full.pem; none is needed where hosts are reached by listen "
+                   "= \"https://:443\"; see docs/migrate.md\n"
+                   "%s:6: '<VirtualHost' is site \"name\" { ... }; see "
+                   "docs/migrate.md\n",
+                   path, path, path));
+}
+
+TEST(a_sound_file_is_called_well_formed)
 {
     const char *path =
         configuration("root = www\n"
@@ -194,19 +230,17 @@ static void a_sound_file_is_called_well_formed(void **state)
                       "site b { }\n");
     struct outcome outcome;
 
-    (void)state;
     site_text("../www/canary", "canary\n");
     RUN(&outcome, "--test", "--config", path);
     expect(&outcome, 0,
            printed("%s: well-formed, 2 sites, 2 locations\n", path), "");
 }
 
-static void a_command_line_is_tested_too(void **state)
+TEST(a_command_line_is_tested_too)
 {
     struct outcome outcome;
     struct server *one = START(NULL);
 
-    (void)state;
     /* The port is taken, and is not tried. */
     RUN(&outcome, "-t", printed("--listen=127.0.0.1:%u", one->port), site());
     expect(&outcome, 0, "sprintd: well-formed, 0 sites, 0 locations\n", "");
@@ -218,11 +252,10 @@ static void a_command_line_is_tested_too(void **state)
            "sprintd: bind '192.0.2.1': is no address of this machine\n");
 }
 
-static void nobody_may_test(void **state)
+TEST(nobody_may_test)
 {
     struct outcome outcome;
 
-    (void)state;
     server_run(&(struct launch){.root = "", .as_nobody = true, .is_bare = true},
                (const char *const[]){"-t", "--listen=127.0.0.1:80", "/", NULL},
                &outcome);
@@ -242,13 +275,12 @@ static void expect_line(const char *text, const char *begin, const char *origin)
         flunk("no '%s' from '%s' in: %s", begin, origin, text);
 }
 
-static void the_command_line_wins_and_the_dump_says_so(void **state)
+TEST(the_command_line_wins_and_the_dump_says_so)
 {
     const char *path = configuration("port = 1\nworkers = 3\nroot = www\n"
                                      "site x {\n    autoindex = yes\n}\n");
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "-T", "-p", "82", "--config", path, "--access-log=-");
     assert_int_equal(outcome.status, 0);
     expect_line(outcome.out, "port = 82", "command line");
@@ -280,7 +312,7 @@ static char *without_origins(char *text)
     return text;
 }
 
-static void a_dump_is_a_file_that_says_the_same(void **state)
+TEST(a_dump_is_a_file_that_says_the_same)
 {
     const char *path = configuration(
         "root = www\nlisten = {\"127.0.0.1:0\", '[::1]:0'}\n"
@@ -298,7 +330,6 @@ static void a_dump_is_a_file_that_says_the_same(void **state)
     struct outcome first;
     struct outcome second;
 
-    (void)state;
     RUN(&first, "-T", "-c", path);
     assert_string_equal(first.err, "");
     assert_int_equal(first.status, 0);
@@ -334,14 +365,13 @@ static void a_dump_is_a_file_that_says_the_same(void **state)
 
 /* --- Serving -------------------------------------------------------------- */
 
-static void what_a_file_says_is_served(void **state)
+TEST(what_a_file_says_is_served)
 {
     const char *path = configuration("root = www/sub\nserver-timing = yes\n"
                                      "cache-control = no-store\nworkers = 2\n");
     struct server *one;
     struct reply *reply;
 
-    (void)state;
     site_text("../www/sub/hello", "hello\n");
     one = server_start(&(struct launch){.root = ""},
                        (const char *const[]){"-c", path, NULL});
@@ -352,13 +382,12 @@ static void what_a_file_says_is_served(void **state)
     assert_non_null(strstr(one->banner, "2 workers"));
 }
 
-static void a_file_without_a_root_is_named_instead(void **state)
+TEST(a_file_without_a_root_is_named_instead)
 {
     const char *path = configuration("site x { respond = here }\n");
     struct server *one = server_start(&(struct launch){.root = ""},
                                       (const char *const[]){"-c", path, NULL});
 
-    (void)state;
     assert_non_null(strstr(one->banner,
                            printed("serving %s at http://", path)));
     expect_body(get(one, "/"), "here");
@@ -393,7 +422,7 @@ static const char *settle(const char *text)
     return settled;
 }
 
-static void what_is_shipped_is_well_formed(void **state)
+TEST(what_is_shipped_is_well_formed)
 {
     static const struct {
         const char *path;
@@ -408,7 +437,6 @@ static void what_is_shipped_is_well_formed(void **state)
         {"packaging/examples/reverse-proxy.conf", "2 sites, 3 locations"}};
     struct outcome outcome;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *path =
             configuration(settle(read_text(cases[i].path, NULL)));
@@ -463,7 +491,7 @@ static void expect_shipped(const struct shipped *cases, size_t count)
     }
 }
 
-static void what_is_shipped_serves(void **state)
+TEST(what_is_shipped_serves)
 {
     static const char plain[] = "packaging/sprintd.conf";
     static const char app[] = "packaging/examples/single-page-app.conf";
@@ -512,7 +540,6 @@ static void what_is_shipped_serves(void **state)
          NULL},
     };
 
-    (void)state;
     site_text("index.html", "page");
     site_text("about.html", "about");
     site_text("assets/a.js", "js");
@@ -521,25 +548,4 @@ static void what_is_shipped_serves(void **state)
     expect_shipped(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(all_faults_are_told_with_their_lines),
-        e2e_test(all_faults_of_included_files_are_told),
-        e2e_test(variables_make_only_so_much),
-        e2e_test(what_is_no_file_is_refused),
-        e2e_test(a_wrong_command_line_is_another_fault),
-        e2e_test(a_location_that_would_not_count_is_refused),
-        e2e_test(a_sound_file_is_called_well_formed),
-        e2e_test(a_command_line_is_tested_too),
-        e2e_test(nobody_may_test),
-        e2e_test(the_command_line_wins_and_the_dump_says_so),
-        e2e_test(a_dump_is_a_file_that_says_the_same),
-        e2e_test(what_a_file_says_is_served),
-        e2e_test(a_file_without_a_root_is_named_instead),
-        e2e_test(what_is_shipped_is_well_formed),
-        e2e_test(what_is_shipped_serves),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

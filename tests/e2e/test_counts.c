@@ -18,14 +18,10 @@ enum {
 
 static char *log_path;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("middle", SEED, MIDDLE);
     site_seeded("large", SEED, LARGE);
-    return 0;
 }
 
 /* --- The client's own account ------------------------------------------------ */
@@ -372,14 +368,13 @@ static void broken_off(const struct server *server)
     tally.ended_by_error++;
 }
 
-static void counts_are_those_of_the_clients(void **state)
+TEST(counts_are_those_of_the_clients)
 {
     struct server *one;
     struct client *client;
     const char *difference;
     struct logged logged;
 
-    (void)state;
     tally = (struct tally){0};
     log_path = printed("%s/log", folder());
     one = START("--workers=2", "--report=always", "--status=/_s",
@@ -410,11 +405,4 @@ static void counts_are_those_of_the_clients(void **state)
     assert_int_equal(logged.broken_off, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(counts_are_those_of_the_clients),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -21,11 +21,8 @@ enum { ODD = sizeof(odd_names) / sizeof(*odd_names) };
 static struct server *server; /* with --autoindex */
 static struct server *plain;  /* without */
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("index.html", "root index\n");
     site_text("indexed/index.html", "an index\n");
     site_text("bare/file.txt", "file\n");
@@ -39,11 +36,9 @@ static int start(void **state)
         site_text(printed("odd/%s", odd_names[i]), odd_names[i]);
     server = START("--autoindex");
     plain = START(NULL);
-    harness_keep();
-    return 0;
 }
 
-static void a_directory_without_slash_is_redirected(void **state)
+TEST(a_directory_without_slash_is_redirected)
 {
     static const struct {
         const char *target;
@@ -66,7 +61,6 @@ static void a_directory_without_slash_is_redirected(void **state)
         {"/x%0d%0aSet-Cookie:%20a=b", "/x%0D%0ASet-Cookie"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = get(plain, cases[i].target);
         const char *location = reply_field(reply, "Location");
@@ -86,9 +80,8 @@ static void a_directory_without_slash_is_redirected(void **state)
     }
 }
 
-static void an_index_stands_for_its_directory(void **state)
+TEST(an_index_stands_for_its_directory)
 {
-    (void)state;
     expect_body(get(server, "/indexed/"), "an index\n");
     expect_body(get(plain, "/indexed/"), "an index\n");
     expect_body(get(plain, "/"), "root index\n");
@@ -97,9 +90,8 @@ static void an_index_stands_for_its_directory(void **state)
     assert_int_equal(ask(plain, "HEAD", "/indexed/", NULL)->length, 9);
 }
 
-static void without_index_and_listing_it_is_forbidden(void **state)
+TEST(without_index_and_listing_it_is_forbidden)
 {
-    (void)state;
     expect_status(get(plain, "/bare/"), 403);
     expect_status(get(plain, "/empty/"), 403);
     expect_status(get(plain, "/bare/none/"), 404);
@@ -109,11 +101,10 @@ static void without_index_and_listing_it_is_forbidden(void **state)
     expect_status(get(plain, "/bare/file.txt/x"), 404);
 }
 
-static void listings_name_what_is_there_and_not_what_is_hidden(void **state)
+TEST(listings_name_what_is_there_and_not_what_is_hidden)
 {
     struct reply *reply = get(server, "/bare/");
 
-    (void)state;
     expect_status(reply, 200);
     expect_field(reply, "Content-Type", "text/html; charset=utf-8");
     assert_int_equal(reply->framing, REPLY_BY_CHUNKS);
@@ -152,7 +143,7 @@ static char *unescape(const char *at, const char *end)
     return out;
 }
 
-static void every_link_leads_to_its_file(void **state)
+TEST(every_link_leads_to_its_file)
 {
     struct client *client = client_open(server);
     struct reply *reply = client_ask(client, "GET", "/odd/", NULL);
@@ -160,7 +151,6 @@ static void every_link_leads_to_its_file(void **state)
     bool seen[ODD] = {false};
     size_t count = 0;
 
-    (void)state;
     assert_null(strstr(page, "<script>alert"));
     for (char *at = page; (at = strstr(at, "href=\""));) {
         char *end = strchr(at + 6, '"');
@@ -191,7 +181,7 @@ static void every_link_leads_to_its_file(void **state)
     assert_int_equal(count, ODD - 1); /* "..." is hidden like all dot-files */
 }
 
-static void json_is_for_who_asks_for_it(void **state)
+TEST(json_is_for_who_asks_for_it)
 {
     static const struct {
         const char *accept;
@@ -208,7 +198,6 @@ static void json_is_for_who_asks_for_it(void **state)
     };
     struct reply *reply;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         reply = ask(server, "GET", "/odd/", cases[i].accept);
         going_on("%s", cases[i].accept);
@@ -226,12 +215,11 @@ static void json_is_for_who_asks_for_it(void **state)
     expect_json(reply->body, reply->body_len);
 }
 
-static void http_1_0_gets_no_chunks_and_head_no_body(void **state)
+TEST(http_1_0_gets_no_chunks_and_head_no_body)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client, "GET /bare/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     reply = client_reply(client);
     expect_status(reply, 200);
@@ -249,11 +237,10 @@ static void http_1_0_gets_no_chunks_and_head_no_body(void **state)
     client_expect_usable(client);
 }
 
-static void an_index_may_come_later(void **state)
+TEST(an_index_may_come_later)
 {
     struct server *one = START("--workers=1", "--autoindex");
 
-    (void)state;
     site_text("late/file", "file\n");
     expect_status(get(one, "/late/"), 200);
     site_text("late/index.html", "an index\n");
@@ -262,18 +249,4 @@ static void an_index_may_come_later(void **state)
     assert_true(eventually(get(one, "/late/")->body_len != 9, 1500));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_directory_without_slash_is_redirected),
-        e2e_test(an_index_stands_for_its_directory),
-        e2e_test(without_index_and_listing_it_is_forbidden),
-        e2e_test(listings_name_what_is_there_and_not_what_is_hidden),
-        e2e_test(every_link_leads_to_its_file),
-        e2e_test(json_is_for_who_asks_for_it),
-        e2e_test(http_1_0_gets_no_chunks_and_head_no_body),
-        e2e_test(an_index_may_come_later),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -7,12 +7,9 @@
 
 static struct upstream *upstream;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/f", "f\n");
-    return 0;
 }
 
 /* A server whose configuration is text, with the upstream's place for each
@@ -64,11 +61,10 @@ static void expect_refused(const struct server *one, const char *target,
 
 /* --- Tests ---------------------------------------------------------------- */
 
-static void where_all_goes_to_one_server_it_passes(void **state)
+TEST(where_all_goes_to_one_server_it_passes)
 {
     struct server *one = start_before("proxy = {\"/=@\"}\n");
 
-    (void)state;
     expect_passed(one, "/@scope%2fname");
     expect_passed(one, "/api/v4/projects/a%2Fb%2Fc?x=%2F");
     expect_passed(one, "/api/queues/%2F/name");
@@ -81,7 +77,7 @@ static void where_all_goes_to_one_server_it_passes(void **state)
 }
 
 /* Both readings have to lead to the same place. */
-static void no_rule_is_gone_around(void **state)
+TEST(no_rule_is_gone_around)
 {
     struct server *one =
         start_before("proxy = {\"/=@\", \"/other=http://127.0.0.1:1\"}\n"
@@ -95,7 +91,6 @@ static void no_rule_is_gone_around(void **state)
                      "    location /said { respond = said }\n"
                      "}\n");
 
-    (void)state;
     expect_passed(one, "/a%2fb");
     expect_passed(one, "/open/a%2fb");
     expect_refused(one, "/admin%2fusers", "encoded-slash");
@@ -115,27 +110,25 @@ static void no_rule_is_gone_around(void **state)
     expect_status(get(one, "/admin/a%2fb"), 403);
 }
 
-static void keys_are_not_reached_by_it(void **state)
+TEST(keys_are_not_reached_by_it)
 {
     struct server *one = start_before("proxy = {\"/=@\"}\n"
                                       "kv = {\"/kv=store\"}\n");
 
-    (void)state;
     expect_refused(one, "/kv%2fa", "encoded-slash");
     expect_refused(one, "/%2Fkv/a", "encoded-slash");
     expect_status(get(one, "/kv/a%2Fb"), 404); /* no such key */
 }
 
-static void where_a_prefix_is_replaced_it_does_not_pass(void **state)
+TEST(where_a_prefix_is_replaced_it_does_not_pass)
 {
     struct server *one = start_before("proxy = {\"/app=@/v1\", \"/raw=@\"}\n");
 
-    (void)state;
     expect_refused(one, "/app/a%2Fb", "encoded-slash");
     expect_passed(one, "/raw/a%2Fb");
 }
 
-static void the_operator_may_know_better(void **state)
+TEST(the_operator_may_know_better)
 {
     struct server *one =
         start_before("proxy-encoded-slash = pass\n"
@@ -143,7 +136,6 @@ static void the_operator_may_know_better(void **state)
                      "site all { location /admin { deny = \"0.0.0.0/0\" }\n"
                      "    location /open { max-body = 9 } }\n");
 
-    (void)state;
     expect_passed(one, "/a%2fb");
     expect_passed(one, "/open%2fa");
     expect_passed_as(one, "/app/a%2Fb", "/v1/a%2Fb");
@@ -153,15 +145,4 @@ static void the_operator_may_know_better(void **state)
     expect_refused(one, "/app%2Fa", "path-unclear");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(where_all_goes_to_one_server_it_passes),
-        e2e_test(no_rule_is_gone_around),
-        e2e_test(keys_are_not_reached_by_it),
-        e2e_test(where_a_prefix_is_replaced_it_does_not_pass),
-        e2e_test(the_operator_may_know_better),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -10,11 +10,8 @@ enum { LONG_AGO = 1000000000 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     /* What lies in them is of no concern to the server. */
     site_text("all.txt", "identity identity identity\n");
     site_text("all.txt.gz", "gzip gzip gzip\n");
@@ -28,14 +25,11 @@ static int start(void **state)
     site_folder("odd.txt.gz");
     site_text("odd.txt", "identity\n");
     site_text("piped.txt", "identity\n");
-    if (mkfifoat(site_open(), "piped.txt.gz", 0644) == -1)
-        return -1;
+    assert_int_equal(mkfifoat(site_open(), "piped.txt.gz", 0644), 0);
     site_text("only.txt.gz", "gzip\n");
     site_date("all.txt", LONG_AGO, 0);
     site_date("all.txt.gz", LONG_AGO, 0);
     server = START(NULL);
-    harness_keep();
-    return 0;
 }
 
 static const char *coding_of(const struct reply *reply)
@@ -45,7 +39,7 @@ static const char *coding_of(const struct reply *reply)
     return coding ? coding : "identity";
 }
 
-static void the_best_weight_wins(void **state)
+TEST(the_best_weight_wins)
 {
     /* Of equal ones, and of what "*" allows, the server may choose. */
     static const struct {
@@ -87,7 +81,6 @@ static void the_best_weight_wins(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = client_ask(client, "GET", "/all.txt",
                                          cases[i].accept);
@@ -105,13 +98,12 @@ static void the_best_weight_wins(void **state)
     }
 }
 
-static void what_is_not_there_is_not_sent(void **state)
+TEST(what_is_not_there_is_not_sent)
 {
     static const char all[] = "Accept-Encoding: br, zstd, gzip\r\n";
     struct client *client = client_open(server);
     struct reply *reply = client_ask(client, "GET", "/one.css", all);
 
-    (void)state;
     expect_field(reply, "Content-Encoding", "gzip");
     expect_field(reply, "Content-Type", "text/css; charset=utf-8");
     reply = client_ask(client, "GET", "/one.css", "Accept-Encoding: br\r\n");
@@ -153,13 +145,12 @@ static struct reply *ask_coded(struct client *client, const char *coding,
                       printed("Accept-Encoding: %s\r\n%s", coding, fields));
 }
 
-static void each_coding_has_its_own_etag(void **state)
+TEST(each_coding_has_its_own_etag)
 {
     static const char *const codings[] = {"identity", "gzip", "zstd", "br"};
     struct client *client = client_open(server);
     char *tags[4];
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         const char *other = i > 0 ? tags[i - 1] : "\"none\"";
         struct reply *reply = ask_coded(client, codings[i], "");
@@ -188,14 +179,13 @@ static void each_coding_has_its_own_etag(void **state)
     }
 }
 
-static void ranges_are_of_the_encoded_bytes(void **state)
+TEST(ranges_are_of_the_encoded_bytes)
 {
     struct client *client = client_open(server);
     struct reply *reply = client_ask(client, "GET", "/all.txt",
                                      "Accept-Encoding: gzip\r\n"
                                      "Range: bytes=5-8\r\n");
 
-    (void)state;
     expect_status(reply, 206);
     expect_field(reply, "Content-Encoding", "gzip");
     expect_field(reply, "Content-Range", "bytes 5-8/15");
@@ -217,13 +207,12 @@ static void ranges_are_of_the_encoded_bytes(void **state)
     client_expect_usable(client);
 }
 
-static void siblings_come_and_go(void **state)
+TEST(siblings_come_and_go)
 {
     static const char gzip[] = "Accept-Encoding: gzip\r\n";
     struct server *other = START("--workers=1");
     struct client *client = client_open(other);
 
-    (void)state;
     site_text("late.txt", "identity\n");
     expect_no_field(client_ask(client, "GET", "/late.txt", gzip),
                     "Content-Encoding");
@@ -243,12 +232,11 @@ static void siblings_come_and_go(void **state)
     expect_body(client_ask(client, "GET", "/late.txt", gzip), "identity\n");
 }
 
-static void a_sibling_outside_the_root_is_none(void **state)
+TEST(a_sibling_outside_the_root_is_none)
 {
     char path[128];
     FILE *outside;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/outside.gz", folder());
     outside = fopen(path, "we");
     assert_non_null(outside);
@@ -260,16 +248,4 @@ static void a_sibling_outside_the_root_is_none(void **state)
                 "identity\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(the_best_weight_wins),
-        e2e_test(what_is_not_there_is_not_sent),
-        e2e_test(each_coding_has_its_own_etag),
-        e2e_test(ranges_are_of_the_encoded_bytes),
-        e2e_test(siblings_come_and_go),
-        e2e_test(a_sibling_outside_the_root_is_none),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -7,13 +7,9 @@
 
 enum { MIDDLE = 100000, SOON_MS = 5000 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("middle", 1, MIDDLE);
-    return 0;
 }
 
 static const char ask_events[] =
@@ -133,7 +129,7 @@ static const char *await_history(struct client *client)
 
 /* A worker and the history have clocks of their own: an event may have the
  * same point as the one before, or miss one. */
-static void points_of_the_events_are_what_was_sent(void **state)
+TEST(points_of_the_events_are_what_was_sent)
 {
     enum { GETS = 100 };
     struct server *one = START("--workers=1", "--status=/_s");
@@ -143,7 +139,6 @@ static void points_of_the_events_are_what_was_sent(void **state)
     struct point sum;
     unsigned busy = 0;
 
-    (void)state;
     heard = 0;
     client_say(watcher, "%s", ask_events);
     await(watcher, "\"point\":[");
@@ -178,14 +173,13 @@ static void points_of_the_events_are_what_was_sent(void **state)
     assert_true(sum_points(history).hit_ratio > 0.98); /* one was a miss */
 }
 
-static void watchers_that_leave_are_not_incomplete(void **state)
+TEST(watchers_that_leave_are_not_incomplete)
 {
     struct server *one = START("--workers=1", "--status=/_s",
                                "--report=always");
     struct client *watchers[3];
     const char *report;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         watchers[i] = client_open(one);
         client_say(watchers[i], "%s", ask_events);
@@ -204,12 +198,4 @@ static void watchers_that_leave_are_not_incomplete(void **state)
     assert_int_equal(report_number(report, "Times in ms", "total"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(points_of_the_events_are_what_was_sent),
-        e2e_test(watchers_that_leave_are_not_incomplete),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -4,19 +4,7 @@
  */
 #include "raw_case.h"
 
-static struct server *server;
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    raw_case_site();
-    server = raw_case_start();
-    harness_keep();
-    return 0;
-}
-
-static void unusual_heads_are_understood(void **state)
+TEST(unusual_heads_are_understood)
 {
     static const struct raw_case cases[] = {
         ACCEPTED("a later minor version (9110 2.5)",
@@ -50,13 +38,12 @@ static void unusual_heads_are_understood(void **state)
                  "GET /f HTTP/1.0\r\nConnection: x, keep-alive\r\n\r\n"),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 #define HOST(value) "GET /f HTTP/1.1\r\nHost:" value "\r\n\r\n"
 
-static void every_valid_host_and_target_is_understood(void **state)
+TEST(every_valid_host_and_target_is_understood)
 {
     static const struct raw_case cases[] = {
         ACCEPTED("name", HOST(" example.com")),
@@ -96,8 +83,7 @@ static void every_valid_host_and_target_is_understood(void **state)
                  GET_LINE("GET /f?a[]=b&c=~!$'()*+,;:@ HTTP/1.1")),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 #define CHUNKED \
@@ -107,7 +93,7 @@ static void every_valid_host_and_target_is_understood(void **state)
     GET_WITH("Transfer-Encoding:" value "\r\n") "5\r\nhello\r\n0\r\n\r\n"
 #define LENGTH(value) GET_WITH("Content-Length:" value "\r\n") "hello"
 
-static void bodies_are_read_to_their_end(void **state)
+TEST(bodies_are_read_to_their_end)
 {
     static const struct raw_case cases[] = {
         ACCEPTED("length", LENGTH(" 5")),
@@ -148,11 +134,10 @@ static void bodies_are_read_to_their_end(void **state)
                  CHUNKED "5\r\nhello\r\n0\r\nX:y\r\nZ: \r\nX: \xe9\t\r\n\r\n"),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void refusals_with_sound_framing_may_go_on(void **state)
+TEST(refusals_with_sound_framing_may_go_on)
 {
     static const struct raw_case cases[] = {
         EITHER("none such", GET_LINE("GET /none HTTP/1.1"), 404),
@@ -178,18 +163,8 @@ static void refusals_with_sound_framing_may_go_on(void **state)
         EITHER("expectation", GET_WITH("Expect: the-unexpected\r\n"), 417, 200),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(unusual_heads_are_understood),
-        e2e_test(every_valid_host_and_target_is_understood),
-        e2e_test(bodies_are_read_to_their_end),
-        e2e_test(refusals_with_sound_framing_may_go_on),
-    };
-
-    return raw_case_run(tests, start);
-}
+SUITE(.begin = raw_case_begin, .each_end = harness_after_test,
+      .run = raw_case_run);

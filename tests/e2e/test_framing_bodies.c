@@ -4,24 +4,12 @@
  */
 #include "raw_case.h"
 
-static struct server *server;
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    raw_case_site();
-    server = raw_case_start();
-    harness_keep();
-    return 0;
-}
-
 #define CHUNKED \
     "GET /f HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define END "\r\nhello\r\n0\r\n\r\n"
 #define SIZE(size) CHUNKED size END
 
-static void a_chunk_size_is_hex_digits(void **state)
+TEST(a_chunk_size_is_hex_digits)
 {
     static const struct raw_case cases[] = {
         REFUSED("plus", SIZE("+5")),
@@ -55,11 +43,10 @@ static void a_chunk_size_is_hex_digits(void **state)
                      400, 413),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void chunks_end_where_they_say(void **state)
+TEST(chunks_end_where_they_say)
 {
     static const struct raw_case cases[] = {
         REFUSED("LF after the size", CHUNKED "5\nhello\r\n0\r\n\r\n"),
@@ -90,11 +77,10 @@ static void chunks_end_where_they_say(void **state)
         REFUSED("a request instead", CHUNKED "GET /f HTTP/1.1\r\n\r\n"),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void extensions_are_well_formed(void **state)
+TEST(extensions_are_well_formed)
 {
     static const struct raw_case cases[] = {
         REFUSED("no name", SIZE("5;")),
@@ -126,13 +112,12 @@ static void extensions_are_well_formed(void **state)
         REFUSED("obs-text in a name", SIZE("5;\xe9")),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 #define TRAILER(lines) CHUNKED "5\r\nhello\r\n0\r\n" lines "\r\n"
 
-static void trailers_are_fields(void **state)
+TEST(trailers_are_fields)
 {
     static const struct raw_case cases[] = {
         REFUSED("no colon", TRAILER("X\r\n")),
@@ -154,8 +139,7 @@ static void trailers_are_fields(void **state)
         EITHER("close", TRAILER("Connection: close\r\n"), 200, 400),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 static char *repeat(const char *head, const char *piece, size_t count,
@@ -173,7 +157,7 @@ static char *repeat(const char *head, const char *piece, size_t count,
     return text;
 }
 
-static void floods_of_extensions_and_trailers_are_refused(void **state)
+TEST(floods_of_extensions_and_trailers_are_refused)
 {
     static const struct {
         const char *name;
@@ -197,37 +181,24 @@ static void floods_of_extensions_and_trailers_are_refused(void **state)
     };
     struct raw_case cases[sizeof(floods) / sizeof(*floods)];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(floods) / sizeof(*floods); i++) {
         cases[i] = (struct raw_case){.name = floods[i].name,
                                      .statuses = {400, 413, 431}};
         cases[i].bytes = repeat(floods[i].head, floods[i].piece,
                                 floods[i].count, floods[i].tail, &cases[i].len);
     }
-    CASES_WHOLE(server, cases);
+    CASES_WHOLE(cases);
 }
 
-static void a_body_of_many_tiny_chunks_is_one_body(void **state)
+TEST(a_body_of_many_tiny_chunks_is_one_body)
 {
     struct raw_case cases[1] = {
         {.name = "tiny chunks", .then = THEN_GOES_ON, .statuses = {200}}};
 
-    (void)state;
     cases[0].bytes = repeat(CHUNKED, "1\r\nx\r\n", 20000, "0\r\n\r\n",
                             &cases[0].len);
-    CASES_WHOLE(server, cases);
+    CASES_WHOLE(cases);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_chunk_size_is_hex_digits),
-        e2e_test(chunks_end_where_they_say),
-        e2e_test(extensions_are_well_formed),
-        e2e_test(trailers_are_fields),
-        e2e_test(floods_of_extensions_and_trailers_are_refused),
-        e2e_test(a_body_of_many_tiny_chunks_is_one_body),
-    };
-
-    return raw_case_run(tests, start);
-}
+SUITE(.begin = raw_case_begin, .each_end = harness_after_test,
+      .run = raw_case_run);

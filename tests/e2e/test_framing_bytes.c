@@ -6,18 +6,6 @@
 
 #include "client.h"
 
-static struct server *server;
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    raw_case_site();
-    server = raw_case_start();
-    harness_keep();
-    return 0;
-}
-
 static bool is_tchar(unsigned char byte)
 {
     return byte && strchr("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
@@ -111,18 +99,17 @@ static struct raw_case make_case(const struct place *place, unsigned char byte)
                      is_allowed ? 0 : place->other_status}};
 }
 
-static void every_byte_is_allowed_or_refused_by_its_place(void **state)
+TEST(every_byte_is_allowed_or_refused_by_its_place)
 {
     enum { PLACES = sizeof(places) / sizeof(*places) };
     struct raw_case *cases = scratch(PLACES * 256 * sizeof(*cases));
     size_t count = 0;
 
-    (void)state;
     for (size_t i = 0; i < PLACES; i++)
         for (unsigned byte = 0; byte < 256; byte++)
             if (byte == 0 || !strchr(places[i].except, (int)byte))
                 cases[count++] = make_case(&places[i], (unsigned char)byte);
-    raw_cases_whole(server, cases, count);
+    raw_cases_whole(raw_server, cases, count);
 }
 
 /* --- Sizes --------------------------------------------------------------- */
@@ -161,14 +148,13 @@ static char *with_fields(size_t count)
     return text;
 }
 
-static void heads_within_reason_are_read_and_larger_ones_refused(void **state)
+TEST(heads_within_reason_are_read_and_larger_ones_refused)
 {
     static const char line_end[] = " HTTP/1.1\r\nHost: a\r\n\r\n";
     static const char fields[] = "GET /f HTTP/1.1\r\nHost: a\r\n";
     struct raw_case cases[16];
     size_t n = 0;
 
-    (void)state;
     /* RFC 9112 3: at least 8,000 octets. "GET /f?" and " HTTP/1.1" are 16. */
     add(&cases[n++], "a line of 8,000", padded("GET /f?", 7984, 'x', line_end),
         THEN_GOES_ON, 200, 0);
@@ -203,19 +189,18 @@ static void heads_within_reason_are_read_and_larger_ones_refused(void **state)
     add(&cases[n++], "100 fields", with_fields(100), THEN_GOES_ON, 200, 0);
     add(&cases[n++], "101 fields", with_fields(101), THEN_CLOSES, 431, 0);
     add(&cases[n++], "5,000 fields", with_fields(5000), THEN_CLOSES, 431, 0);
-    raw_cases_whole(server, cases, n);
+    raw_cases_whole(raw_server, cases, n);
 }
 
-static void a_line_just_over_the_limit_is_414_however_it_comes(void **state)
+TEST(a_line_just_over_the_limit_is_414_however_it_comes)
 {
     static const char line_end[] = " HTTP/1.1\r\nHost: a\r\n\r\n";
     size_t limit = 0;
 
-    (void)state;
     /* Wherever the limit is: one more byte must make the difference, to 414
      * at once, however much of it has come in. */
     for (size_t step = 1u << 15; step > 0; step /= 2) {
-        struct client *client = client_open(server);
+        struct client *client = client_open(raw_server);
 
         client_say(client, "GET /f?");
         client_send(client, padded("", limit + step, 'x', line_end),
@@ -226,7 +211,7 @@ static void a_line_just_over_the_limit_is_414_however_it_comes(void **state)
     }
     assert_in_range(limit, 7984, 65000);
     for (size_t i = 1; i < 40; i++) {
-        struct client *client = client_open(server);
+        struct client *client = client_open(raw_server);
         char *line = padded("GET /f?", limit + i, 'x', line_end);
 
         client_send(client, line, limit - 20);
@@ -236,12 +221,11 @@ static void a_line_just_over_the_limit_is_414_however_it_comes(void **state)
     }
 }
 
-static void many_empty_lines_are_no_way_to_stay(void **state)
+TEST(many_empty_lines_are_no_way_to_stay)
 {
-    struct client *client = client_open(server);
+    struct client *client = client_open(raw_server);
     struct reply *reply;
 
-    (void)state;
     for (size_t i = 0; i < 20000; i++)
         if (!client_send(client, "\r\n\r\n\r\n", 6))
             break;
@@ -252,14 +236,5 @@ static void many_empty_lines_are_no_way_to_stay(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(every_byte_is_allowed_or_refused_by_its_place),
-        e2e_test(heads_within_reason_are_read_and_larger_ones_refused),
-        e2e_test(a_line_just_over_the_limit_is_414_however_it_comes),
-        e2e_test(many_empty_lines_are_no_way_to_stay),
-    };
-
-    return raw_case_run(tests, start);
-}
+SUITE(.begin = raw_case_begin, .each_end = harness_after_test,
+      .run = raw_case_run);

@@ -4,19 +4,7 @@
  */
 #include "raw_case.h"
 
-static struct server *server;
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    raw_case_site();
-    server = raw_case_start();
-    harness_keep();
-    return 0;
-}
-
-static void names_are_tokens_followed_by_a_colon(void **state)
+TEST(names_are_tokens_followed_by_a_colon)
 {
     static const struct raw_case cases[] = {
         REFUSED("space before the colon", GET_WITH("X : a\r\n")),
@@ -45,11 +33,10 @@ static void names_are_tokens_followed_by_a_colon(void **state)
         REFUSED("DEL in a value", GET_WITH("X: a\x7f\r\n")),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void lines_are_not_folded(void **state)
+TEST(lines_are_not_folded)
 {
     static const struct raw_case cases[] = {
         REFUSED("space", GET_WITH("X: a\r\n b\r\n")),
@@ -72,15 +59,14 @@ static void lines_are_not_folded(void **state)
                 "GET /f HTTP/1.1\r\n \r\nHost: a\r\n\r\n"),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 #define LENGTH(value) GET_WITH("Content-Length:" value "\r\n") "hello"
 #define POST_LENGTH(value) \
     "POST /f HTTP/1.1\r\nHost: a\r\nContent-Length:" value "\r\n\r\nhello"
 
-static void a_length_is_digits_once(void **state)
+TEST(a_length_is_digits_once)
 {
     static const struct raw_case cases[] = {
         REFUSED("plus", LENGTH(" +5")),
@@ -124,14 +110,13 @@ static void a_length_is_digits_once(void **state)
                200),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 #define CODING(value) \
     GET_WITH("Transfer-Encoding:" value "\r\n") "5\r\nhello\r\n0\r\n\r\n"
 
-static void a_coding_is_chunked_once_and_alone(void **state)
+TEST(a_coding_is_chunked_once_and_alone)
 {
     static const struct raw_case cases[] = {
         REFUSED("length, then coding",
@@ -199,11 +184,10 @@ static void a_coding_is_chunked_once_and_alone(void **state)
         EITHER("empty members", CODING(" , chunked,"), 200, 400, 501),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void what_only_looks_like_a_length_or_coding_is_none(void **state)
+TEST(what_only_looks_like_a_length_or_coding_is_none)
 {
     /* Fields of other names: no body, and the next request follows. */
     static const struct raw_case cases[] = {
@@ -230,11 +214,10 @@ static void what_only_looks_like_a_length_or_coding_is_none(void **state)
                 "Connection: content-length\r\nContent-Length: 5\r\n") "hello"),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void nothing_follows_connection_close(void **state)
+TEST(nothing_follows_connection_close)
 {
     static const struct raw_case cases[] = {
         REFUSED_WITH("close", GET_WITH("Connection: close\r\n"), 200),
@@ -260,20 +243,8 @@ static void nothing_follows_connection_close(void **state)
                      405),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(names_are_tokens_followed_by_a_colon),
-        e2e_test(lines_are_not_folded),
-        e2e_test(a_length_is_digits_once),
-        e2e_test(a_coding_is_chunked_once_and_alone),
-        e2e_test(what_only_looks_like_a_length_or_coding_is_none),
-        e2e_test(nothing_follows_connection_close),
-    };
-
-    return raw_case_run(tests, start);
-}
+SUITE(.begin = raw_case_begin, .each_end = harness_after_test,
+      .run = raw_case_run);

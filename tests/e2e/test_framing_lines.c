@@ -4,19 +4,7 @@
  */
 #include "raw_case.h"
 
-static struct server *server;
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    raw_case_site();
-    server = raw_case_start();
-    harness_keep();
-    return 0;
-}
-
-static void lines_end_in_crlf_and_nothing_else(void **state)
+TEST(lines_end_in_crlf_and_nothing_else)
 {
     static const struct raw_case cases[] = {
         REFUSED("LF after the request line",
@@ -44,11 +32,10 @@ static void lines_end_in_crlf_and_nothing_else(void **state)
         REFUSED("lines of CR alone", "GET /f HTTP/1.1\rHost: a\r\r\r\n\r\n"),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void the_request_line_has_three_words_and_two_spaces(void **state)
+TEST(the_request_line_has_three_words_and_two_spaces)
 {
     static const struct raw_case cases[] = {
         REFUSED("two spaces first", GET_LINE("GET  /f HTTP/1.1")),
@@ -75,11 +62,10 @@ static void the_request_line_has_three_words_and_two_spaces(void **state)
                      "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03", 0, 400),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void only_http_1_x_is_spoken(void **state)
+TEST(only_http_1_x_is_spoken)
 {
     static const struct raw_case cases[] = {
         REFUSED_WITH("2.0", GET_LINE("GET /f HTTP/2.0"), 505),
@@ -110,11 +96,10 @@ static void only_http_1_x_is_spoken(void **state)
         REFUSED_WITH("0.9 and an empty line", "GET /f\r\n\r\n", 0, 400, 505),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-static void each_method_has_its_forms_of_target(void **state)
+TEST(each_method_has_its_forms_of_target)
 {
     static const struct raw_case cases[] = {
         REFUSED("GET *", GET_LINE("GET * HTTP/1.1")),
@@ -166,13 +151,12 @@ static void each_method_has_its_forms_of_target(void **state)
         REFUSED("DEL", GET_LINE("GET /f\x7f HTTP/1.1")),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
 #define HOST(value) "GET /f HTTP/1.1\r\nHost:" value "\r\n\r\n"
 
-static void there_is_exactly_one_valid_host(void **state)
+TEST(there_is_exactly_one_valid_host)
 {
     static const struct raw_case cases[] = {
         REFUSED("none", "GET /f HTTP/1.1\r\n\r\n"),
@@ -220,19 +204,8 @@ static void there_is_exactly_one_valid_host(void **state)
         REFUSED("brackets too long", HOST(" [1:2:3:4:5:6:7:8:9]")),
     };
 
-    (void)state;
-    CASES_SPLIT(server, cases);
+    CASES_SPLIT(cases);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(lines_end_in_crlf_and_nothing_else),
-        e2e_test(the_request_line_has_three_words_and_two_spaces),
-        e2e_test(only_http_1_x_is_spoken),
-        e2e_test(each_method_has_its_forms_of_target),
-        e2e_test(there_is_exactly_one_valid_host),
-    };
-
-    return raw_case_run(tests, start);
-}
+SUITE(.begin = raw_case_begin, .each_end = harness_after_test,
+      .run = raw_case_run);

@@ -108,23 +108,18 @@ static void judge(const struct shot *shot, char *data, size_t len,
     assert_in_range(count, 0, 16); /* of four pieces, some with 100 before */
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("f", "file f\n");
     site_text("f.gz", "gz\n");
     site_text("d/index.html", "index\n");
-    return 0;
 }
 
-static void random_faults_are_answered_in_form(void **state)
+TEST(random_faults_are_answered_in_form)
 {
     struct server *server = raw_case_start();
     struct shot *shots = scratch(SHOTS * sizeof(*shots));
 
-    (void)state;
     for (size_t i = 0; i < SHOTS; i++)
         shots[i] = make_shot();
     volley_fire(server, shots, SHOTS, judge);
@@ -132,11 +127,4 @@ static void random_faults_are_answered_in_form(void **state)
     raw_case_check_origin();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(random_faults_are_answered_in_form),
-    };
-
-    return raw_case_run(tests, start);
-}
+SUITE(.begin = start, .each_end = harness_after_test, .run = raw_case_run);

@@ -9,7 +9,6 @@
 #include "upstream.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 enum {
     LARGE = 20 * 1048576,
@@ -17,13 +16,9 @@ enum {
     STILL_MS = 1500 /* and would have been by then */
 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("large", 1, LARGE);
-    return 0;
 }
 
 /* With FIN or RST, behind a byte that is not read. */
@@ -46,7 +41,7 @@ static void expect_end_soon(struct client *peer)
 }
 
 /* Also the one place that there is at the upstream. */
-static void an_upstream_is_free_again(void **state)
+TEST(an_upstream_is_free_again)
 {
     static const char *const answers[] = {
         "", "HTTP/1.1 20", OK "Content-Length: 100\r\n\r\nhi",
@@ -56,15 +51,12 @@ static void an_upstream_is_free_again(void **state)
     struct server *server =
         START("--workers=1", printed("--proxy=/=%s;max-conns=1", upstream->at));
 
-    (void)state;
     for (int i = 0; i < 2 * COUNT; i++) {
         struct client *client = client_open(server);
         struct client *peer;
 
         going_on("%d: %s", i, answers[i / 2]);
-        client_say(client, GET);
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, GET);
         client_say(peer, "%s", answers[i / 2]);
         go(client, i % 2);
         expect_end_soon(peer);
@@ -73,19 +65,16 @@ static void an_upstream_is_free_again(void **state)
 }
 
 /* Its next request is here, too, and has been read with the first. */
-static void a_pipeline_makes_no_difference(void **state)
+TEST(a_pipeline_makes_no_difference)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
 
-    (void)state;
     for (int how = 0; how < 2; how++) {
         struct client *client = client_open(server);
         struct client *peer;
 
-        client_say(client, GET GET GET);
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, GET GET GET);
         go(client, how);
         expect_end_soon(peer);
         client_close(peer);
@@ -93,7 +82,7 @@ static void a_pipeline_makes_no_difference(void **state)
 }
 
 /* Of a client that is there nothing is lost. */
-static void who_sends_ahead_and_stays_is_answered(void **state)
+TEST(who_sends_ahead_and_stays_is_answered)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
@@ -101,17 +90,13 @@ static void who_sends_ahead_and_stays_is_answered(void **state)
     struct client *peer;
     uint64_t cpu_ms;
 
-    (void)state;
-    client_say(client, GET);
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, GET);
     client_say(client, GET);
     cpu_ms = server_cpu_ms(server);
     pause_ms(STILL_MS);
     assert_in_range(server_cpu_ms(server) - cpu_ms, 0, 100);
     for (int i = 0; i < 2; i++) {
-        client_say(peer, HI);
-        expect_body(client_reply(client), "hi");
+        expect_hi(peer, client);
         if (i == 0)
             hear_head(peer);
     }
@@ -148,13 +133,12 @@ static void make_way(struct client *client, struct client *peer)
 }
 
 /* Neither the client, whose body waits, nor the upstream goes on. */
-static void an_upload_that_waits_ends_with_its_client(void **state)
+TEST(an_upload_that_waits_ends_with_its_client)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     size_t descriptors = server_descriptors(server);
 
-    (void)state;
     for (int how = 0; how < 2; how++) {
         struct client *client = client_open(server);
         struct client *peer;
@@ -175,7 +159,7 @@ static void an_upload_that_waits_ends_with_its_client(void **state)
 }
 
 /* A reset only: who has closed one half may wait for a file. */
-static void a_file_in_the_queue_is_given_up(void **state)
+TEST(a_file_in_the_queue_is_given_up)
 {
     enum { GONE = 20 };
     struct server *server = START("--workers=1", "--link-rate=100K");
@@ -183,7 +167,6 @@ static void a_file_in_the_queue_is_given_up(void **state)
     struct client *clients[GONE];
     size_t descriptors;
 
-    (void)state;
     client_say(first, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(first, 1000);
     descriptors = server_descriptors(server);
@@ -227,21 +210,20 @@ static struct tunnel tunnel_open_full(const struct server *server,
     return tunnel;
 }
 
-static void a_full_tunnel_ends_with_a_reset(void **state)
+TEST(a_full_tunnel_ends_with_a_reset)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct tunnel tunnel = tunnel_open_full(server, upstream);
     size_t descriptors = server_descriptors(server);
 
-    (void)state;
     client_reset(tunnel.client);
     assert_true(eventually(server_descriptors(server) <= descriptors - 2,
                            SOON_MS));
 }
 
 /* As one that is not full. */
-static void a_full_tunnel_that_is_half_closed_is_idle(void **state)
+TEST(a_full_tunnel_that_is_half_closed_is_idle)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-idle-timeout=500ms");
@@ -249,7 +231,6 @@ static void a_full_tunnel_that_is_half_closed_is_idle(void **state)
     struct tunnel tunnel = tunnel_open_full(server, upstream);
     size_t descriptors = server_descriptors(server);
 
-    (void)state;
     make_way(tunnel.client, tunnel.peer);
     client_half_close(tunnel.client);
     assert_true(eventually(server_descriptors(server) <= descriptors - 2,
@@ -258,17 +239,4 @@ static void a_full_tunnel_that_is_half_closed_is_idle(void **state)
     expect_hears(there.client, "still here");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(an_upstream_is_free_again),
-        e2e_test(a_pipeline_makes_no_difference),
-        e2e_test(who_sends_ahead_and_stays_is_answered),
-        e2e_test(an_upload_that_waits_ends_with_its_client),
-        e2e_test(a_file_in_the_queue_is_given_up),
-        e2e_test(a_full_tunnel_ends_with_a_reset),
-        e2e_test(a_full_tunnel_that_is_half_closed_is_idle),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -10,27 +10,21 @@ enum { KEY_MAX = 511 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("x", "a file\n");
     server = START_STORE(store_place(), NULL);
-    harness_keep();
-    return 0;
 }
 
 /* --- One value ----------------------------------------------------------- */
 
-static void a_value_comes_as_it_was_put(void **state)
+TEST(a_value_comes_as_it_was_put)
 {
     struct client *client = client_open(server);
     struct reply *reply = store_ask(client, "PUT", "color",
                                     "Content-Type: text/plain\r\n", "blue");
     uint64_t revision;
 
-    (void)state;
     expect_status(reply, 201);
     assert_int_equal(reply->body_len, 0);
     revision = reply_revision(reply);
@@ -50,13 +44,12 @@ static void a_value_comes_as_it_was_put(void **state)
     assert_true(reply_revision(reply) == revision);
 }
 
-static void replacing_says_204_and_a_larger_revision(void **state)
+TEST(replacing_says_204_and_a_larger_revision)
 {
     struct client *client = client_open(server);
     uint64_t first = store_put(client, "replaced", "one");
     struct reply *reply = store_ask(client, "POST", "replaced", NULL, "two");
 
-    (void)state;
     expect_status(reply, 204);
     assert_true(reply_revision(reply) > first);
     reply = store_ask(client, "GET", "replaced", NULL, NULL);
@@ -64,11 +57,10 @@ static void replacing_says_204_and_a_larger_revision(void **state)
     expect_field(reply, "Content-Type", "application/octet-stream");
 }
 
-static void what_is_deleted_is_missing(void **state)
+TEST(what_is_deleted_is_missing)
 {
     struct client *client = client_open(server);
 
-    (void)state;
     store_put(client, "gone", "here");
     expect_status(store_ask(client, "DELETE", "gone", NULL, NULL), 204);
     expect_problem(store_ask(client, "GET", "gone", NULL, NULL), 404,
@@ -79,12 +71,11 @@ static void what_is_deleted_is_missing(void **state)
     expect_status(store_ask(client, "PUT", "gone", NULL, "again"), 201);
 }
 
-static void an_empty_value_is_a_value(void **state)
+TEST(an_empty_value_is_a_value)
 {
     struct client *client = client_open(server);
     struct reply *reply = store_ask(client, "PUT", "empty", NULL, "");
 
-    (void)state;
     expect_status(reply, 201);
     reply = store_ask(client, "GET", "empty", NULL, NULL);
     expect_status(reply, 200);
@@ -93,11 +84,10 @@ static void an_empty_value_is_a_value(void **state)
     store_holds(client, "no-length", "");
 }
 
-static void a_chunked_body_is_joined(void **state)
+TEST(a_chunked_body_is_joined)
 {
     struct client *client = client_open(server);
 
-    (void)state;
     store_say(client, "PUT", "chunks", "Transfer-Encoding: chunked\r\n", NULL);
     client_say(client, "3\r\nabc\r\n");
     client_say(client, "5\r\ndefgh\r\n0\r\n\r\n");
@@ -105,14 +95,13 @@ static void a_chunked_body_is_joined(void **state)
     store_holds(client, "chunks", "abcdefgh");
 }
 
-static void a_large_value_comes_whole(void **state)
+TEST(a_large_value_comes_whole)
 {
     enum { BYTES = 1 << 20, SEED = 3 };
     struct client *client = client_open(server);
     char *text = scratch(BYTES);
     struct reply *reply;
 
-    (void)state;
     seeded_fill(SEED, 0, text, BYTES);
     client_say(client,
                "PUT /kv/large HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
@@ -129,13 +118,12 @@ static void a_large_value_comes_whole(void **state)
     expect_seeded(reply, SEED, 1048000, 100);
 }
 
-static void values_of_any_bytes_keep_them(void **state)
+TEST(values_of_any_bytes_keep_them)
 {
     struct client *client = client_open(server);
     struct reply *reply;
     char all[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(all); i++)
         all[i] = (char)i;
     client_say(client, "PUT /kv/bytes HTTP/1.1\r\nHost: localhost\r\n"
@@ -150,7 +138,7 @@ static void values_of_any_bytes_keep_them(void **state)
 /* --- Keys ---------------------------------------------------------------- */
 
 /* What is one key in several spellings stands in one row. */
-static void keys_are_any_bytes_but_nul(void **state)
+TEST(keys_are_any_bytes_but_nul)
 {
     static const char *const keys[][2] = {{"a", "%61"},
                                           {"a//b", "a/%2Fb"},
@@ -174,7 +162,6 @@ static void keys_are_any_bytes_but_nul(void **state)
     enum { COUNT = sizeof(keys) / sizeof(*keys) };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         going_on("%s", keys[i][0]);
         expect_status(store_ask(client, "PUT", keys[i][0], NULL, keys[i][0]),
@@ -191,12 +178,11 @@ static void keys_are_any_bytes_but_nul(void **state)
     expect_body(client_ask(client, "GET", "/x", NULL), "a file\n");
 }
 
-static void keys_have_511_bytes_at_most(void **state)
+TEST(keys_have_511_bytes_at_most)
 {
     struct client *client = client_open(server);
     char plain[KEY_MAX + 2], encoded[3 * KEY_MAX + 1];
 
-    (void)state;
     memset(plain, 'k', sizeof(plain));
     plain[KEY_MAX] = '\0';
     for (size_t i = 0; i < KEY_MAX; i++)
@@ -211,31 +197,28 @@ static void keys_have_511_bytes_at_most(void **state)
     expect_problem(store_ask(client, "GET", plain, NULL, NULL), 400, "511");
 }
 
-static void what_is_no_key_is_refused(void **state)
+TEST(what_is_no_key_is_refused)
 {
     static const char *const keys[] = {"%00", "a%00b"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < 2; i++)
         expect_problem(store_ask(client, "GET", keys[i], NULL, NULL), 400,
                        "NUL");
     client_expect_usable(client);
 }
 
-static void a_broken_escape_is_refused(void **state)
+TEST(a_broken_escape_is_refused)
 {
-    (void)state;
     expect_status(get(server, "/kv/%zz"), 400);
     expect_status(get(server, "/kv/%4"), 400);
 }
 
-static void other_spellings_of_the_prefix_lead_to_no_key(void **state)
+TEST(other_spellings_of_the_prefix_lead_to_no_key)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     store_put(client, "spelled", "secret");
     reply = client_ask(client, "GET", "/%6bv/spelled", NULL);
     assert_true(reply->status >= 400);
@@ -246,12 +229,11 @@ static void other_spellings_of_the_prefix_lead_to_no_key(void **state)
 
 /* --- Methods ------------------------------------------------------------- */
 
-static void a_key_can_be_named_by_the_server(void **state)
+TEST(a_key_can_be_named_by_the_server)
 {
     struct client *client = client_open(server);
     char *places[3];
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct reply *reply = store_ask(client, "POST", "?prefix=log/%C3%BC-",
                                         NULL, printed("line %d", i));
@@ -270,7 +252,7 @@ static void a_key_can_be_named_by_the_server(void **state)
                     printed("line %d", i));
 }
 
-static void other_methods_are_told_which_there_are(void **state)
+TEST(other_methods_are_told_which_there_are)
 {
     static const struct {
         const char *key;
@@ -283,7 +265,6 @@ static void other_methods_are_told_which_there_are(void **state)
                  {"-/batch", "PUT", "POST, OPTIONS"},
                  {"-/batch", "DELETE", "POST, OPTIONS"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct client *client = client_open(server);
         struct reply *reply;
@@ -298,11 +279,10 @@ static void other_methods_are_told_which_there_are(void **state)
     }
 }
 
-static void queries_nobody_knows_are_refused(void **state)
+TEST(queries_nobody_knows_are_refused)
 {
     struct client *client = client_open(server);
 
-    (void)state;
     store_put(client, "queried", "x");
     expect_problem(store_ask(client, "GET", "queried?a=b", NULL, NULL), 400,
                    "\"a\"");
@@ -316,12 +296,11 @@ static void queries_nobody_knows_are_refused(void **state)
     store_holds(client, "queried", "x");
 }
 
-static void pipelined_requests_are_done_in_their_order(void **state)
+TEST(pipelined_requests_are_done_in_their_order)
 {
     enum { TURNS = 40 };
     struct client *client = client_open(server);
 
-    (void)state;
     for (int i = 0; i < TURNS; i++) {
         store_say(client, "PUT", "ordered", NULL, printed("turn %d", i));
         store_say(client, "GET", "ordered", NULL, NULL);
@@ -339,13 +318,12 @@ static void pipelined_requests_are_done_in_their_order(void **state)
 
 /* --- Time ---------------------------------------------------------------- */
 
-static void a_value_is_gone_after_its_time(void **state)
+TEST(a_value_is_gone_after_its_time)
 {
     struct client *client = client_open(server);
     struct reply *reply;
     int64_t expires_s;
 
-    (void)state;
     reply = store_ask(client, "PUT", "brief?ttl=2", NULL, "x");
     expect_status(reply, 201);
     expires_s = http_date(reply_field(reply, "X-KV-Expires"));
@@ -361,27 +339,5 @@ static void a_value_is_gone_after_its_time(void **state)
     expect_no_field(reply, "X-KV-Expires");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_value_comes_as_it_was_put),
-        e2e_test(replacing_says_204_and_a_larger_revision),
-        e2e_test(what_is_deleted_is_missing),
-        e2e_test(an_empty_value_is_a_value),
-        e2e_test(a_chunked_body_is_joined),
-        e2e_test(a_large_value_comes_whole),
-        e2e_test(values_of_any_bytes_keep_them),
-        e2e_test(keys_are_any_bytes_but_nul),
-        e2e_test(keys_have_511_bytes_at_most),
-        e2e_test(what_is_no_key_is_refused),
-        e2e_test(a_broken_escape_is_refused),
-        e2e_test(other_spellings_of_the_prefix_lead_to_no_key),
-        e2e_test(a_key_can_be_named_by_the_server),
-        e2e_test(other_methods_are_told_which_there_are),
-        e2e_test(queries_nobody_knows_are_refused),
-        e2e_test(pipelined_requests_are_done_in_their_order),
-        e2e_test(a_value_is_gone_after_its_time),
-    };
-
-    return STORE_RUN(tests, start, STORE_ANYWHERE);
-}
+SUITE(.begin = start, .each_end = harness_after_test,
+      .run = store_run_anywhere);

@@ -9,18 +9,10 @@ enum { CLIENTS = 100, ROUNDS = 5, SOON_MS = 20000 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     server = START_STORE(store_place(), "--workers=2", "--kv-require-match");
-    if (!eventually(store_ask_alone(server, "GET", "none", NULL, NULL)
-                            ->status == 404,
-                    SOON_MS))
-        return -1;
-    harness_keep();
-    return 0;
+    store_await(server);
 }
 
 static struct reply *add(struct client *client, const char *key,
@@ -50,13 +42,12 @@ static void put(struct client *client, const char *key, const char *fields,
 
 /* --- Alone --------------------------------------------------------------- */
 
-static void an_add_says_what_it_comes_to(void **state)
+TEST(an_add_says_what_it_comes_to)
 {
     struct client *client = client_open(server);
     struct reply *reply = add(client, "n?op=add&by=41", NULL);
     uint64_t revision;
 
-    (void)state;
     expect_sum(reply, 201, "41");
     revision = reply_revision(reply);
     expect_sum(add(client, "n?op=add", NULL), 200, "42");
@@ -73,7 +64,7 @@ static void an_add_says_what_it_comes_to(void **state)
 
 /* Whatever stands before and behind the tenth digit, where an engine's numbers
  * may have a seam. */
-static void sums_are_exact_to_the_last_of_64_bits(void **state)
+TEST(sums_are_exact_to_the_last_of_64_bits)
 {
     static const struct {
         const char *value;
@@ -102,7 +93,6 @@ static void sums_are_exact_to_the_last_of_64_bits(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const char *key = printed("exact/%zu", i);
         const char *question = printed("%s?op=add&by=%s", key, cases[i].by);
@@ -120,7 +110,7 @@ static void sums_are_exact_to_the_last_of_64_bits(void **state)
     going_on("%s", "");
 }
 
-static void what_is_no_number_is_left_as_it_is(void **state)
+TEST(what_is_no_number_is_left_as_it_is)
 {
     static const char *const values[] = {"one",
                                          "",
@@ -135,7 +125,6 @@ static void what_is_no_number_is_left_as_it_is(void **state)
                                          "99999999999999999999"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
         const char *key = printed("word/%zu", i);
         struct reply *reply;
@@ -152,7 +141,7 @@ static void what_is_no_number_is_left_as_it_is(void **state)
     going_on("%s", "");
 }
 
-static void a_question_that_makes_no_sense_is_refused(void **state)
+TEST(a_question_that_makes_no_sense_is_refused)
 {
     static const char *const questions[] = {
         "bad?op=sub",        "bad?op=",
@@ -162,7 +151,6 @@ static void a_question_that_makes_no_sense_is_refused(void **state)
         "bad?op=add&ttl=0",  "bad?op=add&op=add"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
         going_on("%s", questions[i]);
         expect_problem(add(client, questions[i], NULL), 400, "parameter");
@@ -179,12 +167,11 @@ static void a_question_that_makes_no_sense_is_refused(void **state)
     expect_status(store_ask(client, "GET", "bad", NULL, NULL), 404);
 }
 
-static void conditions_hold_for_an_add_too(void **state)
+TEST(conditions_hold_for_an_add_too)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     expect_problem(add(client, "if?op=add", "If-Match: *\r\n"), 412, "");
     expect_sum(add(client, "if?op=add", "If-None-Match: *\r\n"), 201, "1");
     expect_problem(add(client, "if?op=add", "If-None-Match: *\r\n"), 412, "");
@@ -199,13 +186,12 @@ static void conditions_hold_for_an_add_too(void **state)
 }
 
 /* A window that is counted in ends when it was to end when it began. */
-static void a_value_keeps_its_end_and_its_type(void **state)
+TEST(a_value_keeps_its_end_and_its_type)
 {
     struct client *client = client_open(server);
     struct reply *reply;
     char *ends;
 
-    (void)state;
     reply = add(client, "end?op=add&ttl=100", NULL);
     expect_status(reply, 201);
     assert_non_null(reply_field(reply, "X-KV-Expires"));
@@ -234,13 +220,12 @@ static struct reply *batch(struct client *client, const char *lines)
     return store_ask(client, "POST", "-/batch", NDJSON, lines);
 }
 
-static void a_batch_adds_with_all_the_rest_or_not_at_all(void **state)
+TEST(a_batch_adds_with_all_the_rest_or_not_at_all)
 {
     struct client *client = client_open(server);
     struct reply *reply;
     char *text;
 
-    (void)state;
     reply = batch(client,
                   "{\"op\":\"add\",\"key\":\"{b}n\",\"by\":40}\n"
                   "{\"op\":\"add\",\"key\":\"{b}n\"}\n"
@@ -270,7 +255,7 @@ static void a_batch_adds_with_all_the_rest_or_not_at_all(void **state)
     store_holds(client, "{b}word", "word");
 }
 
-static void lines_that_make_no_sense_are_refused(void **state)
+TEST(lines_that_make_no_sense_are_refused)
 {
     static const char *const lines[] = {
         "{\"op\":\"add\",\"key\":\"a\",\"by\":1.5}",
@@ -283,7 +268,6 @@ static void lines_that_make_no_sense_are_refused(void **state)
         "{\"op\":\"delete\",\"key\":\"a\",\"by\":1,\"if\":\"*\"}"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
         going_on("%s", lines[i]);
         expect_problem(batch(client, lines[i]), 400, "member");
@@ -294,12 +278,11 @@ static void lines_that_make_no_sense_are_refused(void **state)
 /* --- With others --------------------------------------------------------- */
 
 /* Each number from 1 on is somebody's answer, and nobody else's. */
-static void a_hundred_clients_lose_nothing(void **state)
+TEST(a_hundred_clients_lose_nothing)
 {
     struct client *clients[CLIENTS];
     static bool seen[CLIENTS * ROUNDS + 1];
 
-    (void)state;
     memset(seen, 0, sizeof(seen));
     for (unsigned i = 0; i < CLIENTS; i++)
         clients[i] = client_open(server);
@@ -321,19 +304,5 @@ static void a_hundred_clients_lose_nothing(void **state)
     store_holds(clients[0], "crowd", printed("%d", CLIENTS * ROUNDS));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(an_add_says_what_it_comes_to),
-        e2e_test(sums_are_exact_to_the_last_of_64_bits),
-        e2e_test(what_is_no_number_is_left_as_it_is),
-        e2e_test(a_question_that_makes_no_sense_is_refused),
-        e2e_test(conditions_hold_for_an_add_too),
-        e2e_test(a_value_keeps_its_end_and_its_type),
-        e2e_test(a_batch_adds_with_all_the_rest_or_not_at_all),
-        e2e_test(lines_that_make_no_sense_are_refused),
-        e2e_test(a_hundred_clients_lose_nothing),
-    };
-
-    return STORE_RUN(tests, start, STORE_ANYWHERE);
-}
+SUITE(.begin = start, .each_end = harness_after_test,
+      .run = store_run_anywhere);

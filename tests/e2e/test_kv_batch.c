@@ -11,14 +11,9 @@
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     server = START_STORE(store_place(), NULL);
-    harness_keep();
-    return 0;
 }
 
 static struct reply *batch(const char *lines)
@@ -43,13 +38,12 @@ static unsigned count_of(const char *text, const char *part)
 
 /* --- Batches ------------------------------------------------------------- */
 
-static void a_batch_tells_what_came_of_each_line(void **state)
+TEST(a_batch_tells_what_came_of_each_line)
 {
     struct client *client = client_open(server);
     struct reply *reply;
     const char *text;
 
-    (void)state;
     store_put(client, "%7Bb%7D/old", "old");
     reply =
         batch("{\"op\":\"put\",\"key\":\"{b}/a\",\"value\":\"\\u00fc\","
@@ -76,13 +70,12 @@ static void a_batch_tells_what_came_of_each_line(void **state)
     expect_status(store_ask(client, "GET", "%7Bb%7D/old", NULL, NULL), 404);
 }
 
-static void a_batch_is_done_whole_or_not_at_all(void **state)
+TEST(a_batch_is_done_whole_or_not_at_all)
 {
     struct client *client = client_open(server);
     uint64_t revision = store_put(client, "%7Bw%7D/x", "x");
     struct reply *reply;
 
-    (void)state;
     reply = batch("{\"op\":\"put\",\"key\":\"{w}/a\",\"value\":\"a\"}\n"
                   "{\"op\":\"delete\",\"key\":\"{w}/x\"}\n"
                   "{\"op\":\"check\",\"key\":\"{w}/y\",\"if\":\"*\"}\n");
@@ -92,7 +85,7 @@ static void a_batch_is_done_whole_or_not_at_all(void **state)
     assert_true(reply_revision(reply) == revision);
 }
 
-static void what_is_no_batch_does_nothing(void **state)
+TEST(what_is_no_batch_does_nothing)
 {
     static const struct {
         const char *line;
@@ -106,7 +99,6 @@ static void what_is_no_batch_does_nothing(void **state)
                  {"\xff\n", "\"line\":2"},
                  {"{\"op\":\"check\",\"key\":\"no/a\",\"sum\":1}\n", "sum"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i].line);
         expect_problem(batch(printed("{\"op\":\"put\",\"key\":\"no/b\","
@@ -150,12 +142,11 @@ static const char *cursor_of(const char *page)
                       : NULL;
 }
 
-static void a_list_says_what_is_known_of_keys(void **state)
+TEST(a_list_says_what_is_known_of_keys)
 {
     struct client *client = client_open(server);
     const char *page;
 
-    (void)state;
     expect_status(store_ask(client, "PUT", "said/a%22b?ttl=100",
                             "Content-Type: text/plain\r\n", "12345"),
                   201);
@@ -170,12 +161,11 @@ static void a_list_says_what_is_known_of_keys(void **state)
     assert_int_equal(count_of(page, "\"key"), 3);
 }
 
-static void common_prefixes_are_told_once(void **state)
+TEST(common_prefixes_are_told_once)
 {
     struct client *client = client_open(server);
     const char *page;
 
-    (void)state;
     fill(client, "tree/one/", 3);
     fill(client, "tree/two/", 3);
     store_put(client, "tree/leaf", "x");
@@ -186,7 +176,7 @@ static void common_prefixes_are_told_once(void **state)
     assert_non_null(strstr(page, "{\"prefix\":\"tree/two/\"}"));
 }
 
-static void every_key_is_listed_once_while_others_come_and_go(void **state)
+TEST(every_key_is_listed_once_while_others_come_and_go)
 {
     enum { KEYS = 2500, STEP = 100, PAGES_MAX = 100 };
     struct client *client = client_open(server);
@@ -194,7 +184,6 @@ static void every_key_is_listed_once_while_others_come_and_go(void **state)
     const char *cursor = NULL;
     unsigned pages = 0;
 
-    (void)state;
     memset(seen, 0, KEYS);
     fill(client, "many/", KEYS);
     do {
@@ -222,13 +211,12 @@ static void every_key_is_listed_once_while_others_come_and_go(void **state)
     assert_null(memchr(seen, 0, KEYS));
 }
 
-static void a_list_can_be_lines(void **state)
+TEST(a_list_can_be_lines)
 {
     struct client *client = client_open(server);
     struct reply *reply;
     const char *text;
 
-    (void)state;
     fill(client, "lines/", 5);
     reply = store_ask(client, "GET", "?prefix=lines/&limit=3",
                       "Accept: application/x-ndjson\r\n", NULL);
@@ -240,12 +228,11 @@ static void a_list_can_be_lines(void **state)
     assert_non_null(strstr(text, "\n{\"cursor\":\""));
 }
 
-static void a_page_has_1000_keys_at_most(void **state)
+TEST(a_page_has_1000_keys_at_most)
 {
     struct client *client = client_open(server);
     const char *page;
 
-    (void)state;
     fill(client, "thousand/", 1001);
     page = list(client, "?prefix=thousand/&limit=1000");
     assert_int_equal(count_of(page, "\"key\""), 1000);
@@ -260,30 +247,15 @@ static void a_page_has_1000_keys_at_most(void **state)
                    "sort");
 }
 
-static void an_empty_list_is_a_list(void **state)
+TEST(an_empty_list_is_a_list)
 {
     struct client *client = client_open(server);
     const char *page = list(client, "?prefix=nobody/");
 
-    (void)state;
     assert_int_equal(count_of(page, "\"key\""), 0);
     assert_null(cursor_of(page));
     expect_status(store_ask(client, "HEAD", "", NULL, NULL), 200);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_batch_tells_what_came_of_each_line),
-        e2e_test(a_batch_is_done_whole_or_not_at_all),
-        e2e_test(what_is_no_batch_does_nothing),
-        e2e_test(a_list_says_what_is_known_of_keys),
-        e2e_test(common_prefixes_are_told_once),
-        e2e_test(every_key_is_listed_once_while_others_come_and_go),
-        e2e_test(a_list_can_be_lines),
-        e2e_test(a_page_has_1000_keys_at_most),
-        e2e_test(an_empty_list_is_a_list),
-    };
-
-    return STORE_RUN(tests, start, STORE_ANYWHERE);
-}
+SUITE(.begin = start, .each_end = harness_after_test,
+      .run = store_run_anywhere);

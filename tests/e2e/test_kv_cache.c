@@ -13,8 +13,7 @@ static const char *const ways[][3] = {
     {"--kv-cache-size=64K", "--kv-cache-policy=lru", "--kv-lock-groups=1"},
     {"--kv-cache-size=64K", "--kv-cache-policy=gdsf", "--kv-lock-groups=3"},
     {"--kv-cache-size=100K", "--kv-cache-policy=sieve", "--kv-lock-groups=1"},
-    {"--kv-cache-size=4M", "--kv-cache-policy=s3fifo",
-     "--kv-lock-groups=1024"}};
+    {"--kv-cache-size=4M", "--kv-cache-policy=sieve", "--kv-lock-groups=1024"}};
 
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
@@ -24,17 +23,8 @@ static struct server *start_way(unsigned way)
                        ways[way][0], ways[way][1], ways[way][2]);
 }
 
-static int start(void **state)
+TEST(a_write_is_seen_by_all_workers_at_once)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
-
-static void a_write_is_seen_by_all_workers_at_once(void **state)
-{
-    (void)state;
     for (unsigned way = 0; way < WAYS; way++) {
         struct server *one = start_way(way);
         struct client *clients[CLIENTS];
@@ -59,9 +49,8 @@ static void a_write_is_seen_by_all_workers_at_once(void **state)
 }
 
 /* Nobody waits for anybody: writes and reads are all under way. */
-static void no_connection_sees_revisions_fall(void **state)
+TEST(no_connection_sees_revisions_fall)
 {
-    (void)state;
     for (unsigned way = 0; way < WAYS; way++) {
         struct server *one = start_way(way);
         struct client *writer = client_open(one);
@@ -93,11 +82,10 @@ static void no_connection_sees_revisions_fall(void **state)
     }
 }
 
-static void values_are_whole_under_pressure(void **state)
+TEST(values_are_whole_under_pressure)
 {
     char *text = scratch(KEYS * 200);
 
-    (void)state;
     for (unsigned way = 0; way < WAYS; way++) {
         struct server *one = start_way(way);
         struct client *client = client_open(one);
@@ -118,7 +106,7 @@ static void values_are_whole_under_pressure(void **state)
 }
 
 /* The second time it comes from memory. */
-static void what_is_kept_is_answered_in_every_form(void **state)
+TEST(what_is_kept_is_answered_in_every_form)
 {
     struct server *one = start_way(2);
     struct client *client = client_open(one);
@@ -128,7 +116,6 @@ static void what_is_kept_is_answered_in_every_form(void **state)
     const char *match = printed("If-None-Match: \"%llu\"\r\n",
                                 (unsigned long long)revision);
 
-    (void)state;
     expect_status(reply, 201);
     for (unsigned i = 0; i < 3; i++) {
         reply = store_ask(client, "GET", "key", NULL, NULL);
@@ -146,7 +133,7 @@ static void what_is_kept_is_answered_in_every_form(void **state)
     }
 }
 
-static void options_are_checked(void **state)
+TEST(options_are_checked)
 {
     static const char *const wrong[][2] = {
         {"--kv-cache-size=-1", "--kv-cache-size"},
@@ -157,7 +144,6 @@ static void options_are_checked(void **state)
     const char *store = printed("/kv=%s", store_folder());
     struct outcome outcome;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         going_on("%s", wrong[i][0]);
         RUN(&outcome, "-t", "--kv", store, wrong[i][0], site());
@@ -169,14 +155,4 @@ static void options_are_checked(void **state)
     assert_int_equal(outcome.status, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_write_is_seen_by_all_workers_at_once),
-        e2e_test(no_connection_sees_revisions_fall),
-        e2e_test(values_are_whole_under_pressure),
-        e2e_test(what_is_kept_is_answered_in_every_form),
-        e2e_test(options_are_checked)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(harness_begin_site);

@@ -44,14 +44,13 @@ static struct redis *master_of(const char *key)
 
 /* --- Spread -------------------------------------------------------------- */
 
-static void keys_are_spread_over_all_machines(void **state)
+TEST(keys_are_spread_over_all_machines)
 {
     enum { KEYS = 100 };
     struct client *client = begin();
     struct reply *reply;
     const char *page, *at;
 
-    (void)state;
     for (int i = 0; i < KEYS; i++)
         store_put(client, printed("spread/%03d", i), printed("value %d", i));
     for (int i = 0; i < REDIS_MASTERS; i++)
@@ -69,13 +68,12 @@ static void keys_are_spread_over_all_machines(void **state)
     }
 }
 
-static void a_batch_keeps_to_one_machine(void **state)
+TEST(a_batch_keeps_to_one_machine)
 {
     struct client *client = begin();
     const char *lines = "";
     struct reply *reply;
 
-    (void)state;
     for (int i = 0; i < 20; i++)
         lines =
             printed("%s{\"op\":\"put\",\"key\":\"apart/%d\",\"value\":\"x\"}\n",
@@ -237,7 +235,7 @@ static bool check_key(struct client *client, unsigned k)
     return number < key->acked;
 }
 
-static void a_machine_that_dies_is_replaced(void **state)
+TEST(a_machine_that_dies_is_replaced)
 {
     enum { TURNS = 40 };
     struct client *client = begin(), *clients[WRITERS];
@@ -245,7 +243,6 @@ static void a_machine_that_dies_is_replaced(void **state)
     unsigned lost = 0, orphans = 0, fates[UNKNOWN + 1] = {0};
     uint64_t until;
 
-    (void)state;
     memset(keys, 0, sizeof(keys));
     for (unsigned i = 0; i < WRITERS; i++)
         clients[i] = client_open(server);
@@ -364,14 +361,13 @@ static bool has_said(const char *error)
     return false;
 }
 
-static void a_part_of_the_store_moves_unnoticed(void **state)
+TEST(a_part_of_the_store_moves_unnoticed)
 {
     struct writer writer = {.client = begin()};
     struct client *client = client_open(server);
     const struct crowd_counts *counts;
     const char *slot;
 
-    (void)state;
     for (int i = 0; i < MOVED_KEYS; i++)
         store_put(client, printed("%%7Bm%%7D/%03d", i), printed("value %d", i));
     counts = crowd_begin(server,
@@ -401,14 +397,4 @@ static void a_part_of_the_store_moves_unnoticed(void **state)
     assert_true(has_said("MOVED"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        redis_test(keys_are_spread_over_all_machines),
-        redis_test(a_batch_keeps_to_one_machine),
-        redis_test(a_machine_that_dies_is_replaced),
-        redis_test(a_part_of_the_store_moves_unnoticed),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, redis_end);
-}
+SUITE(.begin = harness_begin, .end = redis_end, .each_end = redis_after_test);

@@ -11,19 +11,14 @@
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     server = START_STORE(store_place(), NULL);
-    harness_keep();
-    return 0;
 }
 
 /* --- Reading ------------------------------------------------------------- */
 
-static void readers_who_have_it_are_told_so(void **state)
+TEST(readers_who_have_it_are_told_so)
 {
     struct client *client = client_open(server);
     uint64_t revision = store_put(client, "read", "0123456789");
@@ -33,7 +28,6 @@ static void readers_who_have_it_are_told_so(void **state)
                                 (unsigned long long)revision + 1);
     struct reply *reply = store_ask(client, "GET", "read", same, NULL);
 
-    (void)state;
     expect_status(reply, 304);
     assert_true(reply_revision(reply) == revision);
     expect_problem(store_ask(client, "GET", "read", other, NULL), 412, "412");
@@ -41,14 +35,13 @@ static void readers_who_have_it_are_told_so(void **state)
     expect_status(store_ask(client, "GET", "read", same, NULL), 200);
 }
 
-static void parts_of_a_value_can_be_had(void **state)
+TEST(parts_of_a_value_can_be_had)
 {
     struct client *client = client_open(server);
     uint64_t revision = store_put(client, "parts", "0123456789");
     struct reply *reply = store_ask(client, "GET", "parts",
                                     "Range: bytes=2-4\r\n", NULL);
 
-    (void)state;
     expect_status(reply, 206);
     expect_body(reply, "234");
     expect_field(reply, "Content-Range", "bytes 2-4/10");
@@ -73,14 +66,13 @@ static void parts_of_a_value_can_be_had(void **state)
 
 /* --- Writing ------------------------------------------------------------- */
 
-static void a_key_can_be_created_once(void **state)
+TEST(a_key_can_be_created_once)
 {
     static const char once[] = "If-None-Match: *\r\n";
     struct client *client = client_open(server);
     struct reply *reply = store_ask(client, "PUT", "once", once, "first");
     uint64_t revision = reply_revision(reply);
 
-    (void)state;
     expect_status(reply, 201);
     reply = store_ask(client, "PUT", "once", once, "second");
     expect_problem(reply, 412, "condition");
@@ -88,7 +80,7 @@ static void a_key_can_be_created_once(void **state)
     store_holds(client, "once", "first");
 }
 
-static void only_the_revision_that_was_read_is_replaced(void **state)
+TEST(only_the_revision_that_was_read_is_replaced)
 {
     struct client *client = client_open(server);
     uint64_t old = store_put(client, "swap", "one");
@@ -99,7 +91,6 @@ static void only_the_revision_that_was_read_is_replaced(void **state)
                                 (unsigned long long)now);
     struct reply *reply = store_ask(client, "PUT", "swap", stale, "three");
 
-    (void)state;
     expect_problem(reply, 412, "condition");
     assert_true(reply_revision(reply) == now);
     expect_status(store_ask(client, "DELETE", "swap", stale, NULL), 412);
@@ -116,14 +107,13 @@ static void only_the_revision_that_was_read_is_replaced(void **state)
     expect_status(store_ask(client, "GET", "swap", NULL, NULL), 404);
 }
 
-static void conditions_that_cannot_be_kept_are_refused(void **state)
+TEST(conditions_that_cannot_be_kept_are_refused)
 {
     static const char *const fields[] = {
         "If-None-Match: \"1\"\r\n", "If-Match: \"1\", \"2\"\r\n",
         "If-Match: *\r\nIf-None-Match: *\r\n", "If-Match: 1\r\n",
         "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
         going_on("%s", fields[i]);
         expect_problem(store_ask_alone(server, "PUT", "cannot", fields[i], "x"),
@@ -132,12 +122,11 @@ static void conditions_that_cannot_be_kept_are_refused(void **state)
     expect_status(get(server, "/kv/cannot"), 404);
 }
 
-static void blind_writes_can_be_forbidden(void **state)
+TEST(blind_writes_can_be_forbidden)
 {
     struct server *one = START_STORE(store_place(), "--kv-require-match");
     struct client *client = client_open(one);
 
-    (void)state;
     expect_problem(store_ask_alone(one, "PUT", "a", NULL, "x"), 428,
                    "If-Match");
     expect_problem(store_ask_alone(one, "DELETE", "a", NULL, NULL), 428,
@@ -148,9 +137,8 @@ static void blind_writes_can_be_forbidden(void **state)
     store_holds(client, "a", "x");
 }
 
-static void coded_and_partial_values_are_refused(void **state)
+TEST(coded_and_partial_values_are_refused)
 {
-    (void)state;
     expect_problem(store_ask_alone(server, "PUT", "coded",
                                    "Content-Encoding: gzip\r\n", "x"),
                    415, "coding");
@@ -162,13 +150,12 @@ static void coded_and_partial_values_are_refused(void **state)
 
 /* --- Sizes --------------------------------------------------------------- */
 
-static void a_value_too_large_is_refused_before_it_comes(void **state)
+TEST(a_value_too_large_is_refused_before_it_comes)
 {
     struct server *one = START_STORE(store_place(), "--kv-max-value=1000");
     struct client *client = client_open(one);
     char text[1001];
 
-    (void)state;
     client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: localhost\r\n"
                        "Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
     expect_problem(client_reply(client), 413, "1000");
@@ -200,12 +187,11 @@ static const char *tokens(void)
     return printed("%s/tokens", folder());
 }
 
-static void tokens_say_who_may_write_what(void **state)
+TEST(tokens_say_who_may_write_what)
 {
     struct server *one = START_STORE(store_place(), "--kv-token", tokens());
     struct reply *reply;
 
-    (void)state;
     reply = store_ask_alone(one, "PUT", "a", STRANGER, "x");
     expect_problem(reply, 401, "token");
     assert_non_null(strstr(reply_field(reply, "WWW-Authenticate"), "Bearer"));
@@ -230,14 +216,13 @@ static void tokens_say_who_may_write_what(void **state)
     expect_status(store_ask_alone(one, "DELETE", "a", NULL, NULL), 204);
 }
 
-static void without_tokens_only_this_machine_writes(void **state)
+TEST(without_tokens_only_this_machine_writes)
 {
     static const char from_afar[] = "X-Forwarded-For: 203.0.113.7\r\n";
     struct server *one = START_STORE(store_place(),
                                      "--trusted-proxies=127.0.0.1/32",
                                      "--client-address=x-forwarded-for");
 
-    (void)state;
     expect_problem(store_ask_alone(one, "PUT", "a", STRANGER, "x"), 403,
                    "not allowed");
     expect_problem(store_ask_alone(one, "PUT", "a", from_afar, "x"), 403,
@@ -255,12 +240,11 @@ static void without_tokens_only_this_machine_writes(void **state)
     expect_status(store_ask_alone(one, "GET", "a", from_afar, NULL), 404);
 }
 
-static void this_machine_is_asked_by_its_own_names(void **state)
+TEST(this_machine_is_asked_by_its_own_names)
 {
     struct server *one = START_STORE(store_place(), "--status-host=kv.example");
     struct client *client = client_open(one);
 
-    (void)state;
     expect_status(store_ask_alone(one, "PUT", "a", "", "x"), 201);
     expect_problem(store_ask_alone(one, "PUT", "a", "Via: 1.1 p\r\n", "x"), 403,
                    "not allowed");
@@ -279,20 +263,18 @@ static void this_machine_is_asked_by_its_own_names(void **state)
     expect_problem(client_reply(client), 403, "that Host");
 }
 
-static void writes_can_be_open_to_all(void **state)
+TEST(writes_can_be_open_to_all)
 {
     struct server *one = START_STORE(store_place(), "--kv-open-writes");
 
-    (void)state;
     expect_status(store_ask_alone(one, "PUT", "a", STRANGER, "x"), 201);
 }
 
-static void writes_can_be_forbidden_to_all(void **state)
+TEST(writes_can_be_forbidden_to_all)
 {
     const char *path = store_place();
     struct server *one = START_STORE(path, NULL);
 
-    (void)state;
     store_put(client_open(one), "a", "x");
     clients_close();
     server_stop(one);
@@ -308,23 +290,5 @@ static void writes_can_be_forbidden_to_all(void **state)
     store_holds(client_open(one), "a", "x");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(readers_who_have_it_are_told_so),
-        e2e_test(parts_of_a_value_can_be_had),
-        e2e_test(a_key_can_be_created_once),
-        e2e_test(only_the_revision_that_was_read_is_replaced),
-        e2e_test(conditions_that_cannot_be_kept_are_refused),
-        e2e_test(blind_writes_can_be_forbidden),
-        e2e_test(coded_and_partial_values_are_refused),
-        e2e_test(a_value_too_large_is_refused_before_it_comes),
-        e2e_test(tokens_say_who_may_write_what),
-        e2e_test(without_tokens_only_this_machine_writes),
-        e2e_test(this_machine_is_asked_by_its_own_names),
-        e2e_test(writes_can_be_open_to_all),
-        e2e_test(writes_can_be_forbidden_to_all),
-    };
-
-    return STORE_RUN(tests, start, STORE_ANYWHERE);
-}
+SUITE(.begin = start, .each_end = harness_after_test,
+      .run = store_run_anywhere);

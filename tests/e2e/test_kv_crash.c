@@ -7,11 +7,11 @@
  * was acknowledged and the last that was sent. One client writes pairs, each in
  * a batch.
  */
+#include "beside.h"
 #include "store.h"
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum {
     CLIENTS = 6,
@@ -206,19 +206,6 @@ static void check_all(struct client *client)
 
 /* --- Killing ------------------------------------------------------------- */
 
-static pid_t kill_after_us(pid_t pid, unsigned us)
-{
-    pid_t killer = fork();
-
-    if (killer == 0) {
-        usleep(us);
-        kill(pid, SIGKILL);
-        _exit(0);
-    }
-    assert_true(killer > 0);
-    return killer;
-}
-
 static void live_and_die(const char *path)
 {
     struct server *one = START_STORE(path, "--workers=2");
@@ -238,13 +225,12 @@ static void live_and_die(const char *path)
     clients_close();
 }
 
-static void what_was_acknowledged_outlives_any_kill(void **state)
+TEST(what_was_acknowledged_outlives_any_kill)
 {
     const char *path = store_folder();
     unsigned kills = is_sanitized() ? KILLS_SANITIZED : KILLS;
     struct server *last;
 
-    (void)state;
     for (unsigned i = 0; i < kills; i++)
         live_and_die(path);
     last = START_STORE(path, NULL);
@@ -253,11 +239,4 @@ static void what_was_acknowledged_outlives_any_kill(void **state)
     print_message("%u kills, %lu acknowledged writes\n", kills, acked_in_all);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(what_was_acknowledged_outlives_any_kill),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

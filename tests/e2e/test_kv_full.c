@@ -5,11 +5,9 @@
  */
 #include "store.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { FULL_TRIES = 400, VALUE_BYTES = 20000 };
 enum {
@@ -202,19 +200,17 @@ static void leave_small_disk(struct server *one, const char *place)
     assert_int_equal(rmdir(place), 0);
 }
 
-static void a_store_that_is_full_says_so(void **state)
+TEST(a_store_that_is_full_says_so)
 {
-    (void)state;
     expect_full_but_sound(START_STORE(store_folder(), "--kv-max-size=1M"));
 }
 
-static void a_disk_that_is_full_is_no_disaster(void **state)
+TEST(a_disk_that_is_full_is_no_disaster)
 {
     const char *place = small_disk();
     const char *data = printed("%s/data", place);
     struct server *one = START_STORE(data, NULL);
 
-    (void)state;
     expect_full_but_sound(one);
     clients_close();
     server_stop(one);
@@ -223,20 +219,18 @@ static void a_disk_that_is_full_is_no_disaster(void **state)
     leave_small_disk(one, place);
 }
 
-static void a_full_store_keeps_its_word_under_load(void **state)
+TEST(a_full_store_keeps_its_word_under_load)
 {
-    (void)state;
     expect_full_but_sound_under_load(START_STORE(store_folder(),
                                                  "--kv-max-size=1M"));
 }
 
-static void a_full_disk_keeps_its_word_under_load(void **state)
+TEST(a_full_disk_keeps_its_word_under_load)
 {
     const char *place = small_disk();
     const char *data = printed("%s/data", place);
     struct server *one = START_STORE(data, NULL);
 
-    (void)state;
     expect_full_but_sound_under_load(one);
     clients_close();
     server_stop(one);
@@ -245,14 +239,4 @@ static void a_full_disk_keeps_its_word_under_load(void **state)
     leave_small_disk(one, place);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_store_that_is_full_says_so),
-        e2e_test(a_disk_that_is_full_is_no_disaster),
-        e2e_test(a_full_store_keeps_its_word_under_load),
-        e2e_test(a_full_disk_keeps_its_word_under_load),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

@@ -6,22 +6,11 @@
 #include "report.h"
 #include "store.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 enum { KEYS = 200 };
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    operator_adopt();
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 static void fill(struct client *client)
 {
@@ -47,12 +36,11 @@ static void expect_filled(const struct server *server)
 
 /* --- Restarts and copies ------------------------------------------------- */
 
-static void a_restart_keeps_all(void **state)
+TEST(a_restart_keeps_all)
 {
     const char *path = store_folder();
     uint64_t revision = 0;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct server *one = START_STORE(path, NULL);
         struct client *client = client_open(one);
@@ -69,13 +57,12 @@ static void a_restart_keeps_all(void **state)
     }
 }
 
-static void a_store_goes_through_lines(void **state)
+TEST(a_store_goes_through_lines)
 {
     const char *from = store_folder(), *to = store_folder();
     const char *lines = printed("%s/lines", folder());
     struct server *one = START_STORE(from, NULL);
 
-    (void)state;
     fill(client_open(one));
     assert_int_equal(STORE_COMMAND(NULL, lines, "export", from), 0);
     assert_non_null(strstr(read_text(lines, NULL), "\"key64\":\"/w==\""));
@@ -87,13 +74,12 @@ static void a_store_goes_through_lines(void **state)
                      EX_DATAERR);
 }
 
-static void a_store_is_copied_while_it_is_in_use(void **state)
+TEST(a_store_is_copied_while_it_is_in_use)
 {
     const char *from = store_folder(), *to = store_folder();
     struct server *one = START_STORE(from, NULL);
     struct client *client = client_open(one);
 
-    (void)state;
     fill(client);
     for (int i = 0; i < 50; i++)
         store_say(client, "PUT", "busy", NULL, printed("%d", i));
@@ -104,14 +90,13 @@ static void a_store_is_copied_while_it_is_in_use(void **state)
     assert_int_not_equal(STORE_COMMAND(NULL, NULL, "backup", from, to), 0);
 }
 
-static void tools_of_lmdb_read_it(void **state)
+TEST(tools_of_lmdb_read_it)
 {
     const char *path = store_folder();
     struct server *one;
     int status = 0;
     pid_t pid;
 
-    (void)state;
     if (access("/usr/bin/mdb_stat", X_OK) == -1)
         skip();
     one = START_STORE(path, NULL);
@@ -129,13 +114,12 @@ static void tools_of_lmdb_read_it(void **state)
 
 /* --- Others that want it ------------------------------------------------- */
 
-static void a_second_process_is_refused(void **state)
+TEST(a_second_process_is_refused)
 {
     const char *path = store_folder();
     struct server *one = START_STORE(path, NULL);
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--port=0", "--bind=127.0.0.1", "--kv",
         printed("/kv=%s", path), site());
     assert_int_equal(outcome.status, EX_CANTCREAT);
@@ -143,13 +127,12 @@ static void a_second_process_is_refused(void **state)
     store_put(client_open(one), "a", "still");
 }
 
-static void two_stores_are_two(void **state)
+TEST(two_stores_are_two)
 {
     struct server *one = START_STORE(store_folder(), "--kv",
                                      printed("/other=%s", store_folder()));
     struct client *client = client_open(one);
 
-    (void)state;
     store_put(client, "a", "here");
     expect_status(client_ask(client, "GET", "/other/a", NULL), 404);
     client_say(client, "PUT /other/a HTTP/1.1\r\nHost: localhost\r\n"
@@ -159,11 +142,10 @@ static void two_stores_are_two(void **state)
     store_holds(client, "a", "here");
 }
 
-static void a_strict_sandbox_lets_it_work(void **state)
+TEST(a_strict_sandbox_lets_it_work)
 {
     struct server *one;
 
-    (void)state;
     site_text("../tokens", "0123456789abcdef\n");
     one = START_STORE(store_folder(), "--sandbox=strict", "--kv-token",
                       printed("%s/tokens", folder()), "--kv-sync=interval:10");
@@ -184,14 +166,13 @@ static unsigned put_with(const struct server *one, const char *token)
     return store_ask_alone(one, "PUT", "a", fields, "x")->status;
 }
 
-static void a_token_file_may_be_roots_alone(void **state)
+TEST(a_token_file_may_be_roots_alone)
 {
     const char *path = printed("%s/private", folder());
     struct launch launch = {0};
     struct outcome outcome;
     struct server *one;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     site_text("../private", "0123456789abcdef\n");
@@ -212,12 +193,11 @@ static void a_token_file_may_be_roots_alone(void **state)
     assert_true(server_has_said(one, "its tokens stay as they were"));
 }
 
-static void tokens_are_read_again(void **state)
+TEST(tokens_are_read_again)
 {
     struct server *one;
     struct outcome outcome;
 
-    (void)state;
     site_text("../again", FIRST_TOKEN "\n");
     one = START_STORE(store_folder(), "--sandbox=strict", "--control",
                       control_path(), "--kv-token",
@@ -237,12 +217,11 @@ static void tokens_are_read_again(void **state)
 }
 
 /* What a reload has answered holds for whoever comes next, of any worker. */
-static void a_token_that_went_writes_nothing_after_a_reload(void **state)
+TEST(a_token_that_went_writes_nothing_after_a_reload)
 {
     static const char *const tokens[] = {FIRST_TOKEN, SECOND_TOKEN};
     struct server *one;
 
-    (void)state;
     site_text("../taken", FIRST_TOKEN "\n");
     one = START_STORE(store_folder(), "--workers=4", "--control",
                       control_path(), "--kv-token",
@@ -255,12 +234,11 @@ static void a_token_that_went_writes_nothing_after_a_reload(void **state)
     }
 }
 
-static void a_refused_write_keeps_its_connection(void **state)
+TEST(a_refused_write_keeps_its_connection)
 {
     struct server *one;
     struct client *client;
 
-    (void)state;
     site_text("../some", FIRST_TOKEN "\n");
     one = START_STORE(store_folder(), "--kv-max-value=10", "--kv-token",
                       printed("%s/some", folder()));
@@ -276,12 +254,11 @@ static void a_refused_write_keeps_its_connection(void **state)
     store_holds(client, "a", "ten or few");
 }
 
-static void a_faulty_token_file_is_told_of(void **state)
+TEST(a_faulty_token_file_is_told_of)
 {
     const char *path = printed("%s/faulty", folder());
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--port=0", "--kv", printed("/kv=%s", store_folder()),
         "--kv-token", path, site());
     assert_int_equal(outcome.status, EX_NOINPUT);
@@ -379,13 +356,12 @@ static void expect_store_in(const char *report)
     assert_true(of_store(report, "bytes of the file") > 0);
 }
 
-static void the_report_agrees_with_its_clients(void **state)
+TEST(the_report_agrees_with_its_clients)
 {
     static const unsigned statuses[] = {200, 201, 204, 404};
     struct server *one = START_STORE(store_folder(), "--report=always");
     const char *report;
 
-    (void)state;
     work_a_day(one);
     server_stop(one);
     report = report_last(one);
@@ -413,23 +389,4 @@ static void the_report_agrees_with_its_clients(void **state)
                 tally.got_bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_restart_keeps_all),
-        e2e_test(a_store_goes_through_lines),
-        e2e_test(a_store_is_copied_while_it_is_in_use),
-        e2e_test(tools_of_lmdb_read_it),
-        e2e_test(a_second_process_is_refused),
-        e2e_test(two_stores_are_two),
-        e2e_test(a_strict_sandbox_lets_it_work),
-        e2e_test(a_token_file_may_be_roots_alone),
-        e2e_test(tokens_are_read_again),
-        e2e_test(a_token_that_went_writes_nothing_after_a_reload),
-        e2e_test(a_faulty_token_file_is_told_of),
-        e2e_test(a_refused_write_keeps_its_connection),
-        e2e_test(the_report_agrees_with_its_clients),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(operator_begin);

@@ -147,9 +147,8 @@ static const struct {
      0},
 };
 
-static void the_judge_knows_what_cannot_be(void **state)
+TEST(the_judge_knows_what_cannot_be)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(histories) / sizeof(*histories); i++) {
         size_t count = histories[i].count;
         size_t fault = linear_fault(histories[i].ops, count);
@@ -323,33 +322,26 @@ static void expect_one_order(const char *option)
                 statuses[404] > 0 && statuses[412] > 0);
 }
 
-static void many_clients_see_one_order(void **state)
+TEST(many_clients_see_one_order)
 {
-    (void)state;
     expect_one_order(NULL);
 }
 
 /* Small, so that values go all the time. */
-static void values_in_memory_change_nothing_of_that(void **state)
+TEST(values_in_memory_change_nothing_of_that)
 {
-    (void)state;
     expect_one_order("--kv-cache-size=64K");
 }
 
-int main(void)
+/* Of the tests in their order, each its group. */
+static int run_engines(const struct CMUnitTest *tests, size_t count)
 {
-    const struct CMUnitTest judge[] = {
-        e2e_test(the_judge_knows_what_cannot_be),
-    };
-    const struct CMUnitTest orders[] = {
-        e2e_test(many_clients_see_one_order),
-    };
-    const struct CMUnitTest cached[] = {
-        e2e_test(values_in_memory_change_nothing_of_that),
-    };
-
-    return cmocka_run_group_tests(judge, harness_begin, harness_end) +
-           STORE_RUN(orders, harness_begin_in_memory,
+    assert_int_equal(count, 3);
+    return _cmocka_run_group_tests("the judge", tests, 1, harness_begin,
+                                   harness_end) +
+           store_run(tests + 1, 1, harness_begin_in_memory,
                      STORE_IN_FOLDER | STORE_IN_REDIS) +
-           STORE_RUN(cached, harness_begin_in_memory, STORE_IN_FOLDER);
+           store_run(tests + 2, 1, harness_begin_in_memory, STORE_IN_FOLDER);
 }
+
+SUITE(.each_end = harness_after_test, .run = run_engines);

@@ -7,22 +7,14 @@
 
 #define NDJSON "Accept: application/x-ndjson\r\n"
 
-enum { LONGEST = 64 << 10, SOON_MS = 20000 };
+enum { LONGEST = 64 << 10 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     server = START_STORE(store_place(), "--workers=2");
-    if (!eventually(store_ask_alone(server, "GET", "none", NULL, NULL)
-                            ->status == 404,
-                    SOON_MS))
-        return -1;
-    harness_keep();
-    return 0;
+    store_await(server);
 }
 
 static char *list(struct client *client, const char *query, const char *fields)
@@ -35,12 +27,11 @@ static char *list(struct client *client, const char *query, const char *fields)
     return printed("%.*s", (int)reply->body_len, reply->body);
 }
 
-static void values_stand_beside_their_keys(void **state)
+TEST(values_stand_beside_their_keys)
 {
     struct client *client = client_open(server);
     char *text;
 
-    (void)state;
     store_put(client, "mixed/a", "one \"\n");
     store_put(client, "mixed/b", "\xFF\x01\xFE");
     store_put(client, "mixed/c", "");
@@ -60,13 +51,12 @@ static void values_stand_beside_their_keys(void **state)
 }
 
 /* Characters of two bytes: they stay whole, wherever a piece of it ends. */
-static void a_value_is_there_up_to_its_limit(void **state)
+TEST(a_value_is_there_up_to_its_limit)
 {
     struct client *client = client_open(server);
     char *text = scratch(LONGEST + 2);
     char *got;
 
-    (void)state;
     for (int i = 0; i < LONGEST; i += 2)
         memcpy(text + i, "\xC3\xA9", 2);
     text[LONGEST] = '\0';
@@ -89,7 +79,7 @@ static void a_value_is_there_up_to_its_limit(void **state)
     assert_null(strstr(got, "cursor"));
 }
 
-static void pages_end_by_what_they_hold_and_can_be_resumed(void **state)
+TEST(pages_end_by_what_they_hold_and_can_be_resumed)
 {
     enum { KEYS = 100, BYTES_EACH = 60000, PAGE_MAX = 6 << 20 };
     struct client *client = client_open(server);
@@ -97,7 +87,6 @@ static void pages_end_by_what_they_hold_and_can_be_resumed(void **state)
     const char *cursor = "";
     unsigned seen = 0, pages = 0;
 
-    (void)state;
     for (int i = 0; i < KEYS; i++) {
         memset(value, 'a' + i % 26, BYTES_EACH);
         value[BYTES_EACH] = '\0';
@@ -132,13 +121,5 @@ static void pages_end_by_what_they_hold_and_can_be_resumed(void **state)
     assert_int_equal(pages, 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(values_stand_beside_their_keys),
-        e2e_test(a_value_is_there_up_to_its_limit),
-        e2e_test(pages_end_by_what_they_hold_and_can_be_resumed),
-    };
-
-    return STORE_RUN(tests, start, STORE_ANYWHERE);
-}
+SUITE(.begin = start, .each_end = harness_after_test,
+      .run = store_run_anywhere);

@@ -6,14 +6,6 @@
 
 enum { VALUE_BYTES = 8 << 20, READERS = 8, NARROW = 4096, HEAD_BYTES = 12 };
 
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
-
 static void put_large(struct client *client)
 {
     char *text = scratch(VALUE_BYTES);
@@ -29,14 +21,13 @@ static void put_large(struct client *client)
 
 /* Those who are there when memory is used up are served to the end; then there
  * is room again. */
-static void all_workers_share_what_values_may_have(void **state)
+TEST(all_workers_share_what_values_may_have)
 {
     struct server *one = START_STORE(store_place(), "--workers=4",
                                      "--kv-max-value=8M", "--kv-memory=16M");
     struct client *readers[READERS];
     unsigned served = 0, refused = 0;
 
-    (void)state;
     put_large(client_open(one));
     for (unsigned i = 0; i < READERS; i++) {
         readers[i] = client_open_narrow(one, NARROW);
@@ -59,26 +50,17 @@ static void all_workers_share_what_values_may_have(void **state)
 }
 
 /* The longest value and batch find room however little is allowed. */
-static void a_value_always_finds_room(void **state)
+TEST(a_value_always_finds_room)
 {
     struct server *one = START_STORE(store_place(), "--kv-max-value=8M",
                                      "--kv-memory=1");
     struct client *client = client_open(one);
     struct reply *reply;
 
-    (void)state;
     put_large(client);
     reply = store_ask(client, "GET", "large", NULL, NULL);
     expect_status(reply, 200);
     expect_seeded(reply, 1, 0, VALUE_BYTES);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(all_workers_share_what_values_may_have),
-        e2e_test(a_value_always_finds_room),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(harness_begin_site);

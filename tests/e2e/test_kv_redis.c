@@ -8,14 +8,6 @@
 
 enum { SOON_MS = 15000, CLIENTS = 8 };
 
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
-
 static const char *url_of(const struct redis *redis)
 {
     return printed("redis://127.0.0.1:%u", redis->port);
@@ -39,13 +31,12 @@ static bool is_put(struct client *client, const char *key, const char *value)
 
 /* --- Not there ----------------------------------------------------------- */
 
-static void an_engine_that_is_not_there_is_waited_for(void **state)
+TEST(an_engine_that_is_not_there_is_waited_for)
 {
     struct redis *redis = redis_make(NULL);
     struct server *one = START_STORE(url_of(redis), NULL);
     struct client *client = client_open(one);
 
-    (void)state;
     expect_unreachable(store_ask(client, "GET", "a", NULL, NULL));
     expect_unreachable(store_ask(client, "PUT", "a", NULL, "x"));
     expect_unreachable(store_ask(client, "DELETE", "a", NULL, NULL));
@@ -93,14 +84,13 @@ static unsigned load_turn(struct client *const clients[CLIENTS],
     return done;
 }
 
-static void a_killed_engine_is_told_of_and_found_again(void **state)
+TEST(a_killed_engine_is_told_of_and_found_again)
 {
     enum { TURNS = 20, KILLS = 3 };
     struct redis *redis = redis_make(NULL);
     struct client *clients[CLIENTS];
     struct server *one;
 
-    (void)state;
     redis_start(redis);
     one = START_STORE(url_of(redis), "--workers=2");
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -120,14 +110,13 @@ static void a_killed_engine_is_told_of_and_found_again(void **state)
 
 /* --- Silent -------------------------------------------------------------- */
 
-static void an_engine_that_is_silent_costs_time_only(void **state)
+TEST(an_engine_that_is_silent_costs_time_only)
 {
     struct redis *redis = redis_make(NULL);
     struct server *one;
     struct client *client, *other;
     struct reply *reply;
 
-    (void)state;
     redis_start(redis);
     one = START_STORE(url_of(redis), NULL);
     client = client_open(one);
@@ -154,7 +143,7 @@ static void an_engine_that_is_silent_costs_time_only(void **state)
 }
 
 /* A list asks a lot at once: more of it than a worker may have under way. */
-static void too_much_under_way_is_refused(void **state)
+TEST(too_much_under_way_is_refused)
 {
     enum { READERS = 400 };
     struct redis *redis = redis_make(NULL);
@@ -162,7 +151,6 @@ static void too_much_under_way_is_refused(void **state)
     unsigned refused = 0, late = 0;
     struct server *one;
 
-    (void)state;
     redis_start(redis);
     one = START_STORE(url_of(redis), "--workers=1");
     for (unsigned i = 0; i < READERS; i++)
@@ -192,12 +180,11 @@ static void too_much_under_way_is_refused(void **state)
 
 /* --- Who may, and who else ----------------------------------------------- */
 
-static void a_password_is_used_and_never_told(void **state)
+TEST(a_password_is_used_and_never_told)
 {
     struct redis *redis = redis_make("open-sesame");
     struct server *one, *wrong;
 
-    (void)state;
     redis_start(redis);
     one = START_STORE(printed("redis://:open-sesame@127.0.0.1:%u", redis->port),
                       NULL);
@@ -210,13 +197,12 @@ static void a_password_is_used_and_never_told(void **state)
     assert_null(strstr(read_text(wrong->errors, NULL), "barley"));
 }
 
-static void servers_share_what_is_there(void **state)
+TEST(servers_share_what_is_there)
 {
     struct redis *redis = redis_make(NULL);
     struct client *one, *other, *apart;
     uint64_t revision;
 
-    (void)state;
     redis_start(redis);
     one = client_open(START_STORE(url_of(redis), NULL));
     other = client_open(START_STORE(url_of(redis), NULL));
@@ -242,14 +228,13 @@ static void servers_share_what_is_there(void **state)
     expect_status(store_ask(one, "GET", "c", NULL, NULL), 404);
 }
 
-static void one_of_many_creators_wins(void **state)
+TEST(one_of_many_creators_wins)
 {
     enum { RACES = 100 };
     struct redis *redis = redis_make(NULL);
     struct client *clients[CLIENTS];
     struct server *servers[2];
 
-    (void)state;
     redis_start(redis);
     for (unsigned i = 0; i < 2; i++)
         servers[i] = START_STORE(url_of(redis), "--workers=2");
@@ -280,13 +265,12 @@ static void one_of_many_creators_wins(void **state)
 
 /* --- Meddled with -------------------------------------------------------- */
 
-static void an_engine_that_has_lost_all_gives_no_revision_again(void **state)
+TEST(an_engine_that_has_lost_all_gives_no_revision_again)
 {
     struct redis *redis = redis_make(NULL);
     struct client *client;
     uint64_t revision;
 
-    (void)state;
     redis_start(redis);
     client = client_open(START_STORE(url_of(redis), NULL));
     assert_true(eventually(is_put(client, "a", "old"), SOON_MS));
@@ -303,13 +287,12 @@ static void an_engine_that_has_lost_all_gives_no_revision_again(void **state)
 }
 
 /* {tag}, so that both keys have the same index. */
-static void what_others_left_in_its_place_stops_a_write_as_a_whole(void **state)
+TEST(what_others_left_in_its_place_stops_a_write_as_a_whole)
 {
     static const char *const places[] = {"r", "i", "e"};
     struct redis *redis = redis_make(NULL);
     struct client *client;
 
-    (void)state;
     redis_start(redis);
     client = client_open(START_STORE(url_of(redis), NULL));
     assert_true(eventually(is_put(client, "{tag}", "here"), SOON_MS));
@@ -334,19 +317,5 @@ static void what_others_left_in_its_place_stops_a_write_as_a_whole(void **state)
     store_holds(client, "{tag}/new", "x");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        redis_test(an_engine_that_is_not_there_is_waited_for),
-        redis_test(a_killed_engine_is_told_of_and_found_again),
-        redis_test(an_engine_that_is_silent_costs_time_only),
-        redis_test(too_much_under_way_is_refused),
-        redis_test(a_password_is_used_and_never_told),
-        redis_test(servers_share_what_is_there),
-        redis_test(one_of_many_creators_wins),
-        redis_test(an_engine_that_has_lost_all_gives_no_revision_again),
-        redis_test(what_others_left_in_its_place_stops_a_write_as_a_whole),
-    };
-
-    return cmocka_run_group_tests(tests, start, redis_end);
-}
+SUITE(.begin = harness_begin_site, .end = redis_end,
+      .each_end = redis_after_test);

@@ -6,7 +6,6 @@
 #include "store.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { UPGRADES = 8, CLIENTS = 8, KEYS = 40, QUICK_MS = 5000, MORE = 20 };
 
@@ -18,15 +17,6 @@ struct written {
 static struct written keys[CLIENTS][KEYS];
 static struct client *clients[CLIENTS];
 static unsigned long acked, refused;
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    operator_adopt();
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 /* What runs there after an upgrade is another process. */
 static const struct server *place_of(const struct server *server)
@@ -133,7 +123,7 @@ static bool has_ended(pid_t pid)
 
 /* --- Tests ------------------------------------------------------------------ */
 
-static void nothing_is_lost_under_upgrades(void **state)
+TEST(nothing_is_lost_under_upgrades)
 {
     struct server *one = START_STORE(store_folder(), "--control",
                                      control_path(), "--pid-file", pid_path());
@@ -142,7 +132,6 @@ static void nothing_is_lost_under_upgrades(void **state)
     unsigned round = 0;
     pid_t pid;
 
-    (void)state;
     memset(keys, 0, sizeof(keys));
     memset(clients, 0, sizeof(clients));
     acked = refused = 0;
@@ -184,7 +173,7 @@ static uint64_t put_at_last(const struct server *place, const char *body)
     return revision;
 }
 
-static void revisions_rise_from_one_process_to_the_next(void **state)
+TEST(revisions_rise_from_one_process_to_the_next)
 {
     struct server *one = START_STORE(store_folder(), "--control",
                                      control_path(), "--pid-file", pid_path());
@@ -192,7 +181,6 @@ static void revisions_rise_from_one_process_to_the_next(void **state)
     uint64_t last = 0;
     pid_t pid;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         uint64_t revision = put_at_last(place, "x");
 
@@ -208,7 +196,7 @@ static void revisions_rise_from_one_process_to_the_next(void **state)
 }
 
 /* The old process has it until its last answer, and does not write. */
-static void the_old_process_refuses_to_write_and_reads_what_is_new(void **state)
+TEST(the_old_process_refuses_to_write_and_reads_what_is_new)
 {
     struct server *one = START_STORE(store_folder(), "--control",
                                      control_path(), "--pid-file", pid_path());
@@ -217,7 +205,6 @@ static void the_old_process_refuses_to_write_and_reads_what_is_new(void **state)
     struct reply *reply;
     pid_t pid;
 
-    (void)state;
     store_put(writer, "a", "old");
     store_holds(reader, "a", "old");
     ctl_ok("upgrade");
@@ -238,7 +225,7 @@ static void write_config(const char *text)
     site_text("../sprintd.conf", text);
 }
 
-static void after_an_upgrade_that_failed_it_writes_again(void **state)
+TEST(after_an_upgrade_that_failed_it_writes_again)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *const arguments[] = {"--config",
@@ -251,7 +238,6 @@ static void after_an_upgrade_that_failed_it_writes_again(void **state)
     struct client *client;
     struct server *one;
 
-    (void)state;
     write_config(good);
     one = server_start(&launch, arguments);
     client = client_open(one);
@@ -267,14 +253,5 @@ static void after_an_upgrade_that_failed_it_writes_again(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(nothing_is_lost_under_upgrades),
-        TEST(revisions_rise_from_one_process_to_the_next),
-        TEST(the_old_process_refuses_to_write_and_reads_what_is_new),
-        TEST(after_an_upgrade_that_failed_it_writes_again)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = operator_begin, .end = harness_end,
+      .each_end = operator_after_test);

@@ -12,15 +12,6 @@
 
 enum { SOON_MS = 20000 };
 
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    operator_adopt();
-    site_text("canary", "canary\n");
-    return 0;
-}
-
 static unsigned long long revision_of_list(struct client *client)
 {
     struct reply *reply = store_ask(client, "HEAD", "", NULL, NULL);
@@ -46,7 +37,7 @@ static void put_many(struct client *client, const char *prefix, unsigned count)
 
 /* --- What is told -------------------------------------------------------- */
 
-static void changes_are_told_in_their_order(void **state)
+TEST(changes_are_told_in_their_order)
 {
     struct server *one = START_STORE(store_folder(), "--workers=2");
     struct client *watcher = client_open(one);
@@ -55,7 +46,6 @@ static void changes_are_told_in_their_order(void **state)
     unsigned long long first;
     const char *begin;
 
-    (void)state;
     sse_open(watcher, "/kv/?watch=1&prefix=w%2F", NULL);
     assert_int_equal(sse_expect(watcher, "reset", "{}"), 0);
     first = store_put(client, "w/a", "one");
@@ -98,14 +88,13 @@ static void changes_are_told_in_their_order(void **state)
     sse_expect(watcher, "put", "{\"key\":\"w/end\"");
 }
 
-static void what_expires_is_told_of(void **state)
+TEST(what_expires_is_told_of)
 {
     struct server *one = START_STORE(store_folder(), NULL);
     struct client *watcher = client_open(one);
     struct client *client = client_open(one);
     unsigned long long put;
 
-    (void)state;
     sse_open(watcher, "/kv/?watch=1", NULL);
     sse_expect(watcher, "reset", "{");
     store_put(client, "short?ttl=1", "x");
@@ -114,7 +103,7 @@ static void what_expires_is_told_of(void **state)
     expect_status(store_ask(client, "GET", "short", NULL, NULL), 404);
 }
 
-static void a_question_that_makes_no_sense_is_refused(void **state)
+TEST(a_question_that_makes_no_sense_is_refused)
 {
     static const char *const questions[] = {"?watch=2",
                                             "?watch=yes",
@@ -131,7 +120,6 @@ static void a_question_that_makes_no_sense_is_refused(void **state)
     struct server *one = START_STORE(store_folder(), NULL);
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
         going_on("%s", questions[i]);
         expect_problem(store_ask(client, "GET", questions[i], NULL, NULL), 400,
@@ -145,7 +133,7 @@ static void a_question_that_makes_no_sense_is_refused(void **state)
 
 /* --- From where ---------------------------------------------------------- */
 
-static void a_watch_goes_on_where_it_was(void **state)
+TEST(a_watch_goes_on_where_it_was)
 {
     const char *place = store_folder();
     struct server *one = START_STORE(place, "--workers=2");
@@ -153,7 +141,6 @@ static void a_watch_goes_on_where_it_was(void **state)
     struct client *watcher = client_open(one);
     unsigned long long first, second;
 
-    (void)state;
     first = store_put(client, "a", "1");
     second = store_put(client, "b", "2");
     store_put(client, "c", "3");
@@ -188,14 +175,13 @@ static void a_watch_goes_on_where_it_was(void **state)
 
 /* Lists and watches begin in the midst of writing: what a list has not, and no
  * event tells, would be missing. */
-static void nothing_is_lost_between_a_list_and_a_watch(void **state)
+TEST(nothing_is_lost_between_a_list_and_a_watch)
 {
     enum { WRITERS = 8, ROUNDS = 40 };
     struct server *one = START_STORE(store_folder(), "--workers=2",
                                      "--kv-sync=off");
     struct client *writers[WRITERS];
 
-    (void)state;
     for (unsigned i = 0; i < WRITERS; i++)
         writers[i] = client_open(one);
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -232,7 +218,7 @@ static void expect_end(struct client *quick, unsigned long long end)
     assert_int_equal(event.id, end);
 }
 
-static void who_falls_behind_is_told_and_costs_no_memory(void **state)
+TEST(who_falls_behind_is_told_and_costs_no_memory)
 {
     enum { BATCHES = 40, OPS = 2000, GROWTH_MAX = 24 << 20 };
     struct server *one = START_STORE(store_folder(), "--kv-sync=off");
@@ -244,7 +230,6 @@ static void who_falls_behind_is_told_and_costs_no_memory(void **state)
     unsigned long long end, last = 0;
     unsigned resets = 0;
 
-    (void)state;
     memset(prefix, 'p', 400);
     prefix[400] = '\0';
     sse_open(slow, "/kv/?watch=1", NULL);
@@ -271,7 +256,7 @@ static void who_falls_behind_is_told_and_costs_no_memory(void **state)
     sse_expect(slow, "put", "{\"key\":\"end\"");
 }
 
-static void so_many_watch_at_a_time(void **state)
+TEST(so_many_watch_at_a_time)
 {
     struct server *one = START_STORE(store_folder(), "--workers=1",
                                      "--kv-watchers=2");
@@ -280,7 +265,6 @@ static void so_many_watch_at_a_time(void **state)
     struct client *client = client_open(one);
     struct reply *reply;
 
-    (void)state;
     sse_open(first, "/kv/?watch=1", NULL);
     sse_open(second, "/kv/?watch=1", NULL);
     reply = store_ask(client, "GET", "?watch=1", NULL, NULL);
@@ -296,7 +280,7 @@ static void so_many_watch_at_a_time(void **state)
                    "changes");
 }
 
-static void an_address_has_more_than_a_share_on_loan(void **state)
+TEST(an_address_has_more_than_a_share_on_loan)
 {
     struct server *one = START_STORE(store_folder(), "--workers=1",
                                      "--kv-watchers=4");
@@ -304,7 +288,6 @@ static void an_address_has_more_than_a_share_on_loan(void **state)
     struct client *newcomer = client_open_from(one, "127.0.0.2");
     struct client *writer = client_open(one);
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         clients[i] = client_open(one);
         sse_open(clients[i], "/kv/?watch=1", NULL);
@@ -323,13 +306,12 @@ static void an_address_has_more_than_a_share_on_loan(void **state)
 
 /* --- What happens to the server ------------------------------------------ */
 
-static void a_reload_changes_nothing_and_a_stop_ends_it(void **state)
+TEST(a_reload_changes_nothing_and_a_stop_ends_it)
 {
     struct server *one = START_STORE(store_folder(), "--workers=2");
     struct client *watcher = client_open(one);
     struct client *client = client_open(one);
 
-    (void)state;
     sse_open(watcher, "/kv/?watch=1", NULL);
     sse_expect(watcher, "reset", "{");
     server_signal(one, SIGHUP);
@@ -344,7 +326,7 @@ static void a_reload_changes_nothing_and_a_stop_ends_it(void **state)
 
 /* The successor knows what the last change of its predecessor was, so that who
  * has seen that goes on as if nothing had been. */
-static void a_watch_outlives_an_upgrade_by_coming_back(void **state)
+TEST_WITH(a_watch_outlives_an_upgrade_by_coming_back, NULL, operator_after_test)
 {
     struct server *one = START_STORE(store_folder(), "--workers=2",
                                      "--pid-file", pid_path(), "--control",
@@ -355,7 +337,6 @@ static void a_watch_outlives_an_upgrade_by_coming_back(void **state)
     unsigned long long last;
     pid_t pid;
 
-    (void)state;
     sse_open(watcher, "/kv/?watch=1", NULL);
     sse_expect(watcher, "reset", "{");
     store_put(client, "a", "1");
@@ -375,21 +356,4 @@ static void a_watch_outlives_an_upgrade_by_coming_back(void **state)
     assert_true(process_ends(pid));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(changes_are_told_in_their_order),
-        e2e_test(what_expires_is_told_of),
-        e2e_test(a_question_that_makes_no_sense_is_refused),
-        e2e_test(a_watch_goes_on_where_it_was),
-        e2e_test(nothing_is_lost_between_a_list_and_a_watch),
-        e2e_test(who_falls_behind_is_told_and_costs_no_memory),
-        e2e_test(so_many_watch_at_a_time),
-        e2e_test(an_address_has_more_than_a_share_on_loan),
-        e2e_test(a_reload_changes_nothing_and_a_stop_ends_it),
-        cmocka_unit_test_teardown(a_watch_outlives_an_upgrade_by_coming_back,
-                                  operator_after_test),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(operator_begin);

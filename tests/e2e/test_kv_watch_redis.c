@@ -8,14 +8,6 @@
 
 enum { SOON_MS = 20000 };
 
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
-
 static void allow_notices(const struct redis *redis, const char *flags)
 {
     assert_string_equal(redis_ask(redis, "CONFIG SET notify-keyspace-events %s",
@@ -36,14 +28,13 @@ static struct server *serve(const struct redis *redis)
     return one;
 }
 
-static void an_engine_that_tells_nothing_gives_501(void **state)
+TEST(an_engine_that_tells_nothing_gives_501)
 {
     static const char *const flags[] = {"\"\"", "KEA", "K$lshzxe",
                                         "gxhe", "KA",  "Kghxe"};
     struct redis *redis = redis_make(NULL);
     struct server *one;
 
-    (void)state;
     redis_start(redis);
     one = serve(redis);
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
@@ -67,14 +58,13 @@ static void an_engine_that_tells_nothing_gives_501(void **state)
 }
 
 /* Without ids: nobody could go on from one. */
-static void changes_are_told_whoever_makes_them(void **state)
+TEST(changes_are_told_whoever_makes_them)
 {
     struct redis *redis = redis_make(NULL);
     struct server *one, *other;
     struct client *watcher, *client;
     struct sse_event event;
 
-    (void)state;
     redis_start(redis);
     allow_notices(redis, "Kghxe");
     one = serve(redis);
@@ -99,13 +89,12 @@ static void changes_are_told_whoever_makes_them(void **state)
     sse_expect(watcher, "expire", "{\"key\":\"w/short\"}");
 }
 
-static void who_may_have_missed_something_is_reset(void **state)
+TEST(who_may_have_missed_something_is_reset)
 {
     struct redis *redis = redis_make(NULL);
     struct client *watcher, *late;
     struct server *one;
 
-    (void)state;
     redis_start(redis);
     allow_notices(redis, "KA");
     one = serve(redis);
@@ -135,7 +124,7 @@ static void who_may_have_missed_something_is_reset(void **state)
 }
 
 /* Many at once come in the order of each key, and the last is the truth. */
-static void all_machines_of_a_cluster_are_heard(void **state)
+TEST(all_machines_of_a_cluster_are_heard)
 {
     enum { KEYS = 60 };
     struct redis *nodes[REDIS_NODES];
@@ -143,7 +132,6 @@ static void all_machines_of_a_cluster_are_heard(void **state)
     struct client *watcher, *client;
     struct server *one;
 
-    (void)state;
     redis_make_cluster(nodes);
     for (size_t i = 0; i < REDIS_NODES; i++)
         allow_notices(nodes[i], "KA");
@@ -169,14 +157,5 @@ static void all_machines_of_a_cluster_are_heard(void **state)
         assert_true(seen[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        redis_test(an_engine_that_tells_nothing_gives_501),
-        redis_test(changes_are_told_whoever_makes_them),
-        redis_test(who_may_have_missed_something_is_reset),
-        redis_test(all_machines_of_a_cluster_are_heard),
-    };
-
-    return cmocka_run_group_tests(tests, start, redis_end);
-}
+SUITE(.begin = harness_begin_site, .end = redis_end,
+      .each_end = redis_after_test);

@@ -2,9 +2,7 @@
  * A directory of 100,000 entries: listed whole, while others get their
  * answers.
  */
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "json.h"
@@ -58,12 +56,11 @@ static void expect_all(const struct reply *reply)
     assert_int_equal(count, MANY);
 }
 
-static void all_of_100000_entries_are_listed(void **state)
+TEST(all_of_100000_entries_are_listed)
 {
     struct client *client = client_open(server);
     struct reply *reply = client_ask(client, "GET", "/many/", NULL);
 
-    (void)state;
     expect_status(reply, 200);
     expect_all(reply);
     reply = client_ask(client, "GET", "/many/", "Accept: application/json\r\n");
@@ -73,7 +70,7 @@ static void all_of_100000_entries_are_listed(void **state)
     client_expect_usable(client);
 }
 
-static void others_do_not_wait_for_a_listing(void **state)
+TEST(others_do_not_wait_for_a_listing)
 {
     struct client *lister = client_open(server);
     struct client *other = client_open(server);
@@ -81,7 +78,6 @@ static void others_do_not_wait_for_a_listing(void **state)
     uint64_t longest = 0;
     unsigned asked = 0;
 
-    (void)state;
     client_expect_usable(other);
     client_say(lister, "GET /many/ HTTP/1.1\r\nHost: a\r\n\r\n");
     for (size_t len = 0, before = 1; len != before; asked++) {
@@ -101,11 +97,10 @@ static void others_do_not_wait_for_a_listing(void **state)
     assert_true(longest <= 50 || longest < (now_ms() - first) / 3);
 }
 
-static void who_does_not_read_a_listing_costs_little(void **state)
+TEST(who_does_not_read_a_listing_costs_little)
 {
     uint64_t before = server_memory(server);
 
-    (void)state;
     for (size_t i = 0; i < 50; i++)
         client_say(client_open_narrow(server, 4096),
                    "GET /many/ HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -116,13 +111,4 @@ static void who_does_not_read_a_listing_costs_little(void **state)
         assert_in_range(server_memory(server) - before, 0, 50 * 524288);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(all_of_100000_entries_are_listed),
-        e2e_test(others_do_not_wait_for_a_listing),
-        e2e_test(who_does_not_read_a_listing_costs_little),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

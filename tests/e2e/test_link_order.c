@@ -16,23 +16,13 @@ enum { MBIT = 40, KB = 1024, ROUNDS = 5, HOLDING = 2 };
 static const char *const holding[HOLDING] = {"--link-rate=auto",
                                              "--link-rate=40M"};
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
     static const size_t sizes[] = {1 * KB,   16 * KB,  64 * KB,
                                    256 * KB, 512 * KB, 1024 * KB};
 
-    if (harness_begin(state) != 0)
-        return -1;
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        download_file(sizes[i]);
+    download_files(sizes, sizeof(sizes) / sizeof(*sizes));
     netns_begin();
-    return 0;
-}
-
-static int end(void **state)
-{
-    netns_end();
-    return harness_end(state);
 }
 
 /* --- Order ----------------------------------------------------------------- */
@@ -118,9 +108,8 @@ static bool is_by_size(const size_t at[COURSE])
            at[2] <= (64 + 256 + 512) * KB + SLACK;
 }
 
-static void the_shortest_is_complete_first(void **state)
+TEST(the_shortest_is_complete_first)
 {
-    (void)state;
     netns_need(MBIT);
     expect_course("--schedule=srpt", mixed, is_by_size);
 }
@@ -131,9 +120,8 @@ static bool is_by_arrival(const size_t at[COURSE])
            at[0] <= 1024 * KB + SLACK && at[1] <= (1024 + 256) * KB + SLACK;
 }
 
-static void fifo_completes_them_as_they_came(void **state)
+TEST(fifo_completes_them_as_they_came)
 {
-    (void)state;
     netns_need(MBIT);
     expect_course("--schedule=fifo", mixed, is_by_arrival);
 }
@@ -147,11 +135,25 @@ static bool is_together(const size_t at[COURSE])
     return true;
 }
 
-static void fair_completes_equal_ones_together(void **state)
+TEST(fair_completes_equal_ones_together)
 {
-    (void)state;
     netns_need(MBIT);
     expect_course("--schedule=fair", equal, is_together);
+}
+
+static const struct course late = {
+    .sizes = {1024 * KB, 1024 * KB, 1024 * KB, 64 * KB}};
+
+/* The late one gets a quarter of what leaves until it is complete. */
+static bool is_shared(const size_t at[COURSE])
+{
+    return at[3] <= LATE_AFTER + COURSE * 64 * KB + SLACK;
+}
+
+TEST(fair_lets_nobody_wait_for_a_large_quantum_of_others)
+{
+    netns_need(MBIT);
+    expect_course("--schedule=fair", late, is_shared);
 }
 
 /* Under fair sharing each of three has 85 KB when the late one comes at 256.
@@ -164,9 +166,8 @@ static bool is_never_later(const size_t at[COURSE])
            at[2] <= 1344 * KB + SLACK;
 }
 
-static void fsp_completes_none_later_than_fair_sharing(void **state)
+TEST(fsp_completes_none_later_than_fair_sharing)
 {
-    (void)state;
     netns_need(MBIT);
     expect_course("--schedule=fsp", mixed, is_never_later);
 }
@@ -243,18 +244,16 @@ static void expect_passing(const char *schedule, const char *bound, size_t most)
     }
 }
 
-static void srpt_lets_a_flood_pass_no_more_than_the_bound(void **state)
+TEST(srpt_lets_a_flood_pass_no_more_than_the_bound)
 {
-    (void)state;
     netns_need(MBIT);
     /* (K + 1) times what it has itself */
     expect_passing("--schedule=srpt", "--starvation-bound=4",
                    EARLIER + 5 * MEDIUM);
 }
 
-static void without_a_bound_a_flood_passes_for_ever(void **state)
+TEST(without_a_bound_a_flood_passes_for_ever)
 {
-    (void)state;
     netns_need(MBIT);
     for (size_t i = 0; i < HOLDING; i++) {
         struct server *server = NETNS_START(holding[i], "--workers=1",
@@ -271,9 +270,8 @@ static void without_a_bound_a_flood_passes_for_ever(void **state)
     }
 }
 
-static void fsp_lets_a_flood_pass_no_more_than_fair_sharing_does(void **state)
+TEST(fsp_lets_a_flood_pass_no_more_than_fair_sharing_does)
 {
-    (void)state;
     netns_need(MBIT);
     /* All others would get as much as it has itself; and since they would have
      * half of theirs on average when the next ones come, there would be twice
@@ -282,17 +280,4 @@ static void fsp_lets_a_flood_pass_no_more_than_fair_sharing_does(void **state)
                    EARLIER + 2 * FLOOD * MEDIUM);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(the_shortest_is_complete_first),
-        e2e_test(fifo_completes_them_as_they_came),
-        e2e_test(fair_completes_equal_ones_together),
-        e2e_test(fsp_completes_none_later_than_fair_sharing),
-        e2e_test(srpt_lets_a_flood_pass_no_more_than_the_bound),
-        e2e_test(without_a_bound_a_flood_passes_for_ever),
-        e2e_test(fsp_lets_a_flood_pass_no_more_than_fair_sharing_does),
-    };
-
-    return cmocka_run_group_tests(tests, start, end);
-}
+SUITE(.begin = start, .end = netns_suite_end, .each_end = harness_after_test);

@@ -20,17 +20,13 @@ static const char conf[] = "status = /_s\n"
                            "        rate-burst = 2 }\n"
                            "}\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
     static const char *const places[] = {"only", "but", "seldom"};
 
-    if (harness_begin(state) != 0)
-        return -1;
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
         site_text(printed("../www/%s/f", places[i]), "in");
     site_text("../www/canary", "canary\n");
-    site_text("canary", "canary\n");
-    return 0;
 }
 
 /* --- Clients of whom nothing is known --------------------------------------- */
@@ -46,7 +42,7 @@ static const char *const nobodies[] = {
     "Forwarded: for=203.0.113.1\r\n", /* the other field */
 };
 
-static void an_unknown_client_is_allowed_by_nothing(void **state)
+TEST(an_unknown_client_is_allowed_by_nothing)
 {
     struct server *one = start_configured(
         printed("trusted-proxies = {127.0.0.1, \"10.0.0.0/8\"}\n"
@@ -54,7 +50,6 @@ static void an_unknown_client_is_allowed_by_nothing(void **state)
                 folder(), conf));
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(nobodies) / sizeof(*nobodies); i++) {
         const char *fields = nobodies[i];
 
@@ -71,13 +66,12 @@ static void an_unknown_client_is_allowed_by_nothing(void **state)
                   200);
 }
 
-static void unknown_clients_have_one_rate_together(void **state)
+TEST(unknown_clients_have_one_rate_together)
 {
     struct server *one =
         start_configured(printed("trusted-proxies = 127.0.0.1\n%s", conf));
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(nobodies) / sizeof(*nobodies); i++)
         expect_status(client_ask(client, "GET", "/seldom/f", nobodies[i]),
                       i < 2 ? 200 : 429);
@@ -86,43 +80,31 @@ static void unknown_clients_have_one_rate_together(void **state)
                   200);
 }
 
-static unsigned status_at(const char *path, const char *target,
-                          const char *fields)
-{
-    struct client *client = client_open_unix(path);
-    unsigned status = client_ask(client, "GET", target, fields)->status;
-
-    client_close(client);
-    return status;
-}
-
 /* One in front that listens on a socket has nobody to name. */
-static void a_chain_does_not_make_somebody_of_nobody(void **state)
+TEST(a_chain_does_not_make_somebody_of_nobody)
 {
     const char *path = printed("%s/front", folder());
     struct server *behind =
         start_configured(printed("trusted-proxies = 127.0.0.1\n%s", conf));
 
-    (void)state;
     START("--listen", printed("unix:%s", path), "--proxy",
           printed("/=http://127.0.0.1:%u", behind->port));
-    assert_int_equal(status_at(path, "/canary", NULL), 200);
-    assert_int_equal(status_at(path, "/_s/status.json", NULL), 403);
-    assert_int_equal(status_at(path, "/_s/status.json",
-                               "X-Forwarded-For: 127.0.0.1\r\n"),
+    assert_int_equal(client_status_unix(path, "/canary", NULL), 200);
+    assert_int_equal(client_status_unix(path, "/_s/status.json", NULL), 403);
+    assert_int_equal(client_status_unix(path, "/_s/status.json",
+                                        "X-Forwarded-For: 127.0.0.1\r\n"),
                      403);
-    assert_int_equal(status_at(path, "/but/f", NULL), 403);
+    assert_int_equal(client_status_unix(path, "/but/f", NULL), 403);
 }
 
 /* It introduces its client by the PROXY protocol. */
-static void who_is_introduced_is_not_of_this_machine(void **state)
+TEST(who_is_introduced_is_not_of_this_machine)
 {
     static const char *const lines[] = {
         "PROXY UNKNOWN\r\n", "PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n"};
     struct server *one = START("--status=/_s", "--trusted-proxies=127.0.0.1",
                                "--client-address=proxy-protocol");
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
         struct client *client = client_open(one);
 
@@ -135,7 +117,7 @@ static void who_is_introduced_is_not_of_this_machine(void **state)
 
 /* --- What a proxy here passes on --------------------------------------------- */
 
-static void what_a_proxy_here_passes_on_is_not_of_here(void **state)
+TEST(what_a_proxy_here_passes_on_is_not_of_here)
 {
     static const char *const cases[] = {
         "Via: 1.1 p\r\n",
@@ -148,7 +130,6 @@ static void what_a_proxy_here_passes_on_is_not_of_here(void **state)
                                printed("/kv=%s/store", folder()));
     struct client *client = client_open(one);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i]);
         expect_status(client_ask(client, "GET", "/_s/metrics", cases[i]), 403);
@@ -160,7 +141,7 @@ static void what_a_proxy_here_passes_on_is_not_of_here(void **state)
 }
 
 /* A page whose name leads here may have its browser add such fields. */
-static void the_marks_of_proxies_let_no_page_read_keys(void **state)
+TEST(the_marks_of_proxies_let_no_page_read_keys)
 {
     static const char *const fields[] = {"", "X-Forwarded-Foo: 1\r\n",
                                          "X-Forwarded-For: 192.0.2.1\r\n",
@@ -169,7 +150,6 @@ static void the_marks_of_proxies_let_no_page_read_keys(void **state)
     const char *store = printed("/kv=%s/store", folder());
     struct server *one = START("--kv", store);
 
-    (void)state;
     expect_status(store_ask_alone(one, "PUT", "a", NULL, "x"), 201);
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
         for (size_t j = 0; j < sizeof(targets) / sizeof(*targets); j++) {
@@ -188,7 +168,7 @@ static void the_marks_of_proxies_let_no_page_read_keys(void **state)
 
 /* --- By which name ------------------------------------------------------------- */
 
-static void statistics_are_told_by_names_of_this_machine_only(void **state)
+TEST(statistics_are_told_by_names_of_this_machine_only)
 {
     static const char *const targets[] = {"/_s/", "/_s/status.json",
                                           "/_s/metrics", "/_s/health"};
@@ -209,7 +189,6 @@ static void statistics_are_told_by_names_of_this_machine_only(void **state)
     struct server *one = start_configured(
         printed("status-host = {Extra.example, \"*.more.example\"}\n%s", conf));
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (size_t j = 0; j < sizeof(targets) / sizeof(*targets); j++) {
             going_on("%s of %s", targets[j], cases[i].host);
@@ -219,11 +198,10 @@ static void statistics_are_told_by_names_of_this_machine_only(void **state)
     expect_status(get_host(one, "evil.example", "/canary"), 200);
 }
 
-static void names_follow_a_reload(void **state)
+TEST(names_follow_a_reload)
 {
     struct server *one = start_configured(conf);
 
-    (void)state;
     expect_status(get_host(one, "extra.example", "/_s/health"), 403);
     configuration(printed("status-host = extra.example\n%s", conf));
     assert_int_equal(kill(one->pid, SIGHUP), 0);
@@ -233,13 +211,12 @@ static void names_follow_a_reload(void **state)
 
 /* --- What is told ---------------------------------------------------------------- */
 
-static void the_slowest_are_told_without_their_queries(void **state)
+TEST(the_slowest_are_told_without_their_queries)
 {
     struct server *one = START("--status=/_s", "--workers=1");
     struct client *client = client_open(one);
     struct reply *reply;
 
-    (void)state;
     expect_status(client_ask(client, "GET", "/canary?token=secret", NULL), 200);
     reply = client_ask(client, "GET", "/_s/status.json", NULL);
     expect_status(reply, 200);
@@ -248,19 +225,4 @@ static void the_slowest_are_told_without_their_queries(void **state)
     assert_null(memmem(reply->body, reply->body_len, "secret", 6));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(an_unknown_client_is_allowed_by_nothing),
-        e2e_test(unknown_clients_have_one_rate_together),
-        e2e_test(a_chain_does_not_make_somebody_of_nobody),
-        e2e_test(who_is_introduced_is_not_of_this_machine),
-        e2e_test(what_a_proxy_here_passes_on_is_not_of_here),
-        e2e_test(the_marks_of_proxies_let_no_page_read_keys),
-        e2e_test(statistics_are_told_by_names_of_this_machine_only),
-        e2e_test(names_follow_a_reload),
-        e2e_test(the_slowest_are_told_without_their_queries),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

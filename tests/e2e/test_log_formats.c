@@ -2,9 +2,7 @@
  * The formats of the access log: what each tells, that JSON stays JSON, how a
  * connection's story reads, and where the time of a request went.
  */
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "json.h"
@@ -13,13 +11,9 @@ enum { LARGE = 20000000, SOON_MS = 3000, USAGE = 64 };
 
 static char *log_path;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("large", 1, LARGE);
-    return 0;
 }
 
 static struct server *start_as(const char *format, const char *option)
@@ -76,13 +70,12 @@ static unsigned long long number_of(const char *line, const char *key)
 
 /* --- Named formats ----------------------------------------------------------- */
 
-static void common_has_neither_referer_nor_agent(void **state)
+TEST(common_has_neither_referer_nor_agent)
 {
     struct server *one = start_as("common", NULL);
     char **lines;
     size_t count;
 
-    (void)state;
     ask(one, "GET", "/canary?a", "User-Agent: u\r\nReferer: r\r\n");
     server_stop(one);
     lines = read_lines(&count);
@@ -93,7 +86,7 @@ static void common_has_neither_referer_nor_agent(void **state)
 }
 
 /* What clients may send, and what JSON has to make of it. */
-static void json_is_json_whatever_was_sent(void **state)
+TEST(json_is_json_whatever_was_sent)
 {
     static const char *const requests[] = {
         "GET /canary HTTP/1.1\r\nHost: a\r\nUser-Agent: \"\\\x01\r\n\r\n",
@@ -111,15 +104,7 @@ static void json_is_json_whatever_was_sent(void **state)
     char **lines;
     size_t count;
 
-    (void)state;
-    for (size_t i = 0; i < sent; i++) {
-        struct client *client = client_open(one);
-
-        going_on("%s", requests[i]);
-        client_say(client, "%s", requests[i]);
-        client_reply(client);
-        client_close(client);
-    }
+    client_say_each(one, requests, sent);
     server_stop(one);
     lines = read_lines(&count);
     assert_int_equal(count, sent);
@@ -133,7 +118,7 @@ static void json_is_json_whatever_was_sent(void **state)
     expect_has(lines[1], "\"referer\":\"\xc3\xa9\\ufffd\\ufffd\"");
 }
 
-static void json_tells_what_was_sent(void **state)
+TEST(json_tells_what_was_sent)
 {
     struct server *one = start_as("json", NULL);
     struct client *client = client_open(one);
@@ -144,7 +129,6 @@ static void json_tells_what_was_sent(void **state)
     char **lines;
     size_t count;
 
-    (void)state;
     client_say(client, "%s", request);
     reply = client_reply(client);
     bytes = reply->head_len + reply->body_len;
@@ -180,14 +164,13 @@ static const char *find_close(char **lines, unsigned long connection)
     flunk("connection %lu was not closed", connection);
 }
 
-static void a_connection_has_a_story(void **state)
+TEST(a_connection_has_a_story)
 {
     struct server *one = start_as("events", "--max-requests-per-connection=3");
     struct client *client = client_open(one);
     char **lines;
     size_t count;
 
-    (void)state;
     client_ask(client, "GET", "/canary", NULL);
     client_ask(client, "GET", "/none", NULL);
     client_ask(client, "HEAD", "/canary", NULL);
@@ -223,7 +206,7 @@ static void a_connection_has_a_story(void **state)
     expect_has(find_close(lines, 5), " reason=drain requests=1");
 }
 
-static void silence_and_slowness_are_told_apart(void **state)
+TEST(silence_and_slowness_are_told_apart)
 {
     struct server *one = start_as("events", "--header-timeout=300ms");
     struct client *silent = client_open(one);
@@ -233,7 +216,6 @@ static void silence_and_slowness_are_told_apart(void **state)
     char **lines;
     size_t count;
 
-    (void)state;
     client_say(slow, "GET /can");
     assert_int_equal(client_reply(slow)->status, 408);
     client_expect_end(slow);
@@ -253,7 +235,7 @@ static void silence_and_slowness_are_told_apart(void **state)
     assert_true(is_idle && is_timeout);
 }
 
-static void numbers_of_connections_are_unique(void **state)
+TEST(numbers_of_connections_are_unique)
 {
     enum { CLIENTS = 40 };
     struct server *one;
@@ -262,7 +244,6 @@ static void numbers_of_connections_are_unique(void **state)
     size_t count;
     size_t accepts = 0;
 
-    (void)state;
     log_path = printed("%s/log.unique", folder());
     one = START(printed("--access-log=%s", log_path), "--log-format=events",
                 "--workers=4");
@@ -287,7 +268,7 @@ static void numbers_of_connections_are_unique(void **state)
 
 /* --- Templates and time ------------------------------------------------------- */
 
-static void a_template_tells_where_the_time_went(void **state)
+TEST(a_template_tells_where_the_time_went)
 {
     enum { PAUSE_MS = 300 };
     struct server *one = start_as("%{status} total=%{total_us} "
@@ -298,7 +279,6 @@ static void a_template_tells_where_the_time_went(void **state)
     char **lines;
     size_t count;
 
-    (void)state;
     client_ask(client, "GET", "/canary", NULL);
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 1000);
@@ -332,7 +312,7 @@ static void a_template_tells_where_the_time_went(void **state)
 }
 
 /* Also of bodies that nobody wants, and of heads that are none. */
-static void a_template_tells_how_much_was_read(void **state)
+TEST(a_template_tells_how_much_was_read)
 {
     static const char *const requests[] = {
         "GET /canary HTTP/1.1\r\nHost: a\r\nUser-Agent: u\r\n\r\n",
@@ -348,7 +328,6 @@ static void a_template_tells_how_much_was_read(void **state)
     char **lines;
     size_t count;
 
-    (void)state;
     for (size_t i = 0; i < REQUESTS; i++)
         client_say(client, "%s", requests[i]); /* pipelined */
     for (size_t i = 0; i < REQUESTS; i++)
@@ -363,14 +342,13 @@ static void a_template_tells_how_much_was_read(void **state)
     }
 }
 
-static void what_is_broken_off_is_not_complete(void **state)
+TEST(what_is_broken_off_is_not_complete)
 {
     struct server *one = start_as("%{complete} %{bytes} %{total_us}", NULL);
     struct client *client = client_open_narrow(one, 4096);
     char **lines;
     size_t count;
 
-    (void)state;
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 1000);
     client_reset(client);
@@ -384,7 +362,7 @@ static void what_is_broken_off_is_not_complete(void **state)
     assert_true(has(lines[0], "false") || has(lines[1], "false"));
 }
 
-static void a_template_that_is_wrong_is_refused_at_start(void **state)
+TEST(a_template_that_is_wrong_is_refused_at_start)
 {
     static const struct {
         const char *format;
@@ -396,7 +374,6 @@ static void a_template_that_is_wrong_is_refused_at_start(void **state)
         {"jason", "common, combined, json, events"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct outcome outcome;
 
@@ -410,20 +387,4 @@ static void a_template_that_is_wrong_is_refused_at_start(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(common_has_neither_referer_nor_agent),
-        e2e_test(json_is_json_whatever_was_sent),
-        e2e_test(json_tells_what_was_sent),
-        e2e_test(a_connection_has_a_story),
-        e2e_test(silence_and_slowness_are_told_apart),
-        e2e_test(numbers_of_connections_are_unique),
-        e2e_test(a_template_tells_where_the_time_went),
-        e2e_test(a_template_tells_how_much_was_read),
-        e2e_test(what_is_broken_off_is_not_complete),
-        e2e_test(a_template_that_is_wrong_is_refused_at_start),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -3,31 +3,20 @@
  * disk is full, or a syslog daemon comes and goes: no line is torn or there
  * twice, and what is lost is said.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "log_load.h"
 
 enum { SOON_MS = 5000, CANNOT_CREATE = 73 };
 
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
-
 /* --- Files that are moved ---------------------------------------------------------- */
 
-static void no_line_is_lost_by_rotation(void **state)
+TEST(no_line_is_lost_by_rotation)
 {
     enum { TIMES = 20 };
     char *log_path = log_new_path();
@@ -36,7 +25,6 @@ static void no_line_is_lost_by_rotation(void **state)
     struct load *load = load_open(one);
     unsigned count = 0;
 
-    (void)state;
     for (int i = 1; i <= TIMES; i++) {
         load_send(load);
         if (rename(log_path, printed("%s-%d", log_path, i)) == -1)
@@ -56,7 +44,7 @@ static void no_line_is_lost_by_rotation(void **state)
     assert_string_equal(read_text(one->errors, NULL), "");
 }
 
-static void a_log_that_cannot_be_reopened_goes_on(void **state)
+TEST(a_log_that_cannot_be_reopened_goes_on)
 {
     char *log_path = log_new_path();
     struct server *one = START(printed("--access-log=%s", log_path),
@@ -64,7 +52,6 @@ static void a_log_that_cannot_be_reopened_goes_on(void **state)
     struct load *load = load_open(one);
     const char *moved = printed("%s-moved", log_path);
 
-    (void)state;
     load_turn(load);
     assert_int_equal(rename(log_path, moved), 0);
     assert_int_equal(mkdir(log_path, 0700), 0);
@@ -81,11 +68,10 @@ static void a_log_that_cannot_be_reopened_goes_on(void **state)
                      load->sent);
 }
 
-static void without_a_log_the_signal_changes_nothing(void **state)
+TEST(without_a_log_the_signal_changes_nothing)
 {
     struct server *one = START(NULL);
 
-    (void)state;
     server_signal(one, SIGUSR1);
     client_expect_usable(client_open(one));
     server_signal(one, SIGUSR1);
@@ -124,7 +110,7 @@ static void use_up(struct load *load, const struct server *server)
     assert_true(server_cpu_ms(server) - cpu_ms < 250); /* it does not spin */
 }
 
-static void a_full_disk_is_said_once_and_lines_flow_again(void **state)
+TEST(a_full_disk_is_said_once_and_lines_flow_again)
 {
     const char *disk = printed("%s/disk", folder());
     const char *ballast = printed("%s/ballast", disk);
@@ -133,7 +119,6 @@ static void a_full_disk_is_said_once_and_lines_flow_again(void **state)
     struct server *one;
     struct load *load;
 
-    (void)state;
     if (!mount_small(disk)) {
         print_message("no tmpfs without root: skipped\n");
         skip();
@@ -155,12 +140,11 @@ static void a_full_disk_is_said_once_and_lines_flow_again(void **state)
     assert_int_equal(umount2(disk, MNT_DETACH), 0);
 }
 
-static void a_disk_that_stays_full_stops_nobody(void **state)
+TEST(a_disk_that_stays_full_stops_nobody)
 {
     struct server *one = START("--access-log=/dev/full");
     struct load *load = load_open(one);
 
-    (void)state;
     load_turn(load);
     assert_true(eventually(server_says(one, "No space left on device"),
                            SOON_MS));
@@ -170,14 +154,13 @@ static void a_disk_that_stays_full_stops_nobody(void **state)
     assert_int_equal(log_lost(one), load->sent);
 }
 
-static void a_limit_on_the_size_of_files_ends_nobody(void **state)
+TEST(a_limit_on_the_size_of_files_ends_nobody)
 {
     const char *log_path = log_new_path();
     struct server *one = START(printed("--access-log=%s", log_path));
     struct rlimit whole, little = {.rlim_cur = 6000};
     struct load *load = load_open(one);
 
-    (void)state;
     assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, NULL, &whole), 0);
     little.rlim_max = whole.rlim_max;
     assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, &little, NULL), 0);
@@ -226,7 +209,7 @@ static const char *receive_line(int daemon, const struct server *server)
     return line + strlen(tag);
 }
 
-static void a_daemon_is_told_line_by_line(void **state)
+TEST(a_daemon_is_told_line_by_line)
 {
     const char *path = printed("%s/daemon", folder());
     int daemon = open_daemon(path);
@@ -234,7 +217,6 @@ static void a_daemon_is_told_line_by_line(void **state)
                                "--log-format=%{status} %{request}",
                                "--workers=1");
 
-    (void)state;
     get(one, "/canary?1");
     get(one, "/none");
     assert_string_equal(receive_line(daemon, one),
@@ -257,29 +239,14 @@ static void a_daemon_is_told_line_by_line(void **state)
     close(daemon);
 }
 
-static void no_daemon_is_a_complaint_at_start(void **state)
+TEST(no_daemon_is_a_complaint_at_start)
 {
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--port=0", "--access-log=syslog:/nowhere/log", site());
     assert_int_equal(outcome.status, CANNOT_CREATE);
     assert_non_null(strstr(outcome.err, "--access-log 'syslog:/nowhere/log': "
                                         "No such file or directory"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(no_line_is_lost_by_rotation),
-        e2e_test(a_log_that_cannot_be_reopened_goes_on),
-        e2e_test(without_a_log_the_signal_changes_nothing),
-        e2e_test(a_full_disk_is_said_once_and_lines_flow_again),
-        e2e_test(a_disk_that_stays_full_stops_nobody),
-        e2e_test(a_limit_on_the_size_of_files_ends_nobody),
-        e2e_test(a_daemon_is_told_line_by_line),
-        e2e_test(no_daemon_is_a_complaint_at_start),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(harness_begin_site);

@@ -3,23 +3,12 @@
  * they were told to, and a stop comes to its end; whoever was answered is in
  * the log.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "log_load.h"
 
 enum { SOON_MS = 5000 };
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 /* --- Readers that are stuck ----------------------------------------------------------- */
 
@@ -45,7 +34,7 @@ static void read_some(int reader, char *text, size_t size)
         text[len += (size_t)n] = '\0';
 }
 
-static void a_stuck_reader_stalls_no_worker(void **state)
+TEST(a_stuck_reader_stalls_no_worker)
 {
     enum { TEXT_BYTES = 1 << 18 };
     char *text = scratch(TEXT_BYTES);
@@ -55,7 +44,6 @@ static void a_stuck_reader_stalls_no_worker(void **state)
                                "--workers=1");
     struct load *load = load_open(one);
 
-    (void)state;
     while (load->sent < 2000)
         load_turn(load);
     assert_true(eventually(server_says(one, "lines dropped"), SOON_MS));
@@ -69,19 +57,18 @@ static void a_stuck_reader_stalls_no_worker(void **state)
     assert_int_equal(load_count(load, text) + log_lost(one), load->sent);
 }
 
-static void an_unread_standard_output_stalls_none_either(void **state)
+TEST(an_unread_standard_output_stalls_none_either)
 {
     struct server *one = START("--access-log=-", "--workers=1");
     struct load *load = load_open(one);
 
-    (void)state;
     while (load->sent < 2000)
         load_turn(load);
     server_stop(one);
     assert_in_range(log_lost(one), 1, load->sent);
 }
 
-static void who_waits_loses_nothing(void **state)
+TEST(who_waits_loses_nothing)
 {
     enum { TEXT_BYTES = 4 << 20 };
     char *text = scratch(TEXT_BYTES);
@@ -91,7 +78,6 @@ static void who_waits_loses_nothing(void **state)
                                "--log-overflow=wait", "--workers=1");
     struct load *load = load_open(one);
 
-    (void)state;
     text[0] = '\0';
     while (load->sent < 2500) {
         load_send(load);
@@ -135,16 +121,15 @@ static void stop_while_waiting(const char *drain)
     close(reader);
 }
 
-static void waiting_for_a_stuck_reader_ends_with_a_stop(void **state)
+TEST(waiting_for_a_stuck_reader_ends_with_a_stop)
 {
-    (void)state;
     stop_while_waiting("--drain-timeout=30");
     stop_while_waiting("--drain-timeout=0");
 }
 
 /* --- Stopping ---------------------------------------------------------------------------- */
 
-static void whoever_was_answered_is_in_the_log(void **state)
+TEST(whoever_was_answered_is_in_the_log)
 {
     for (int round = 0; round < 5; round++) {
         char *log_path = log_new_path();
@@ -169,18 +154,6 @@ static void whoever_was_answered_is_in_the_log(void **state)
         assert_in_range(count, load->answered + answered, load->sent);
         clients_close();
     }
-    (void)state;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_stuck_reader_stalls_no_worker),
-        e2e_test(an_unread_standard_output_stalls_none_either),
-        e2e_test(who_waits_loses_nothing),
-        e2e_test(waiting_for_a_stuck_reader_ends_with_a_stop),
-        e2e_test(whoever_was_answered_is_in_the_log),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(harness_begin_site);

@@ -2,7 +2,6 @@
  * As many connections as there may be: those that wait for a request make room
  * for others, the longest waiting first; no address keeps the place of all.
  */
-#include <errno.h>
 #include <sys/socket.h>
 
 #include "client.h"
@@ -11,14 +10,10 @@ enum { LARGE = 20 * 1048576, PAGE = 3000 };
 
 #define CANARY "GET /canary HTTP/1.1\r\nHost: a\r\n\r\n"
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("large", 1, LARGE);
     site_seeded("page", 2, PAGE);
-    return 0;
 }
 
 static bool is_served(struct client *client)
@@ -39,13 +34,12 @@ static struct client *open_busy(const struct server *server)
     return client;
 }
 
-static void the_longest_idle_goes_first(void **state)
+TEST(the_longest_idle_goes_first)
 {
     enum { MAX = 10 };
     struct server *one = START("--max-connections=10", "--workers=1");
     struct client *clients[MAX];
 
-    (void)state;
     for (size_t i = 0; i < MAX; i++) {
         clients[i] = client_open(one);
         client_expect_usable(clients[i]);
@@ -64,12 +58,11 @@ static void the_longest_idle_goes_first(void **state)
 }
 
 /* Whoever says nothing, or not all, is no better than who is idle. */
-static void who_has_not_asked_goes_too(void **state)
+TEST(who_has_not_asked_goes_too)
 {
     enum { MAX = 20 };
     struct server *one = START("--max-connections=20", "--workers=4");
 
-    (void)state;
     for (size_t i = 0; i < MAX; i++) {
         struct client *client = client_open(one);
 
@@ -82,13 +75,12 @@ static void who_has_not_asked_goes_too(void **state)
 }
 
 /* And gets its place back only from somebody who waits. */
-static void a_request_that_is_answered_stays(void **state)
+TEST(a_request_that_is_answered_stays)
 {
     enum { MAX = 6 };
     struct server *one = START("--max-connections=6", "--workers=2");
     struct client *busy[MAX];
 
-    (void)state;
     for (size_t i = 0; i < MAX - 1; i++)
         busy[i] = open_busy(one);
     for (size_t i = 0; i < 5; i++)
@@ -100,12 +92,11 @@ static void a_request_that_is_answered_stays(void **state)
     assert_true(is_served(client_open(one)));
 }
 
-static void the_number_of_descriptors_stays(void **state)
+TEST(the_number_of_descriptors_stays)
 {
     struct server *one = START("--max-connections=50", "--workers=2");
     size_t descriptors;
 
-    (void)state;
     for (size_t i = 0; i < 50; i++)
         client_expect_usable(client_open(one));
     descriptors = server_descriptors(one);
@@ -116,13 +107,12 @@ static void the_number_of_descriptors_stays(void **state)
 
 /* --- By address ------------------------------------------------------------- */
 
-static void an_address_has_a_quarter_unless_it_is_alone(void **state)
+TEST(an_address_has_a_quarter_unless_it_is_alone)
 {
     struct server *one = START("--max-connections=20", "--workers=2");
     struct client *crowd[8];
     struct client *other;
 
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         crowd[i] = client_open_from(one, "127.0.0.2");
         assert_true(is_served(crowd[i]));
@@ -142,13 +132,12 @@ static void an_address_has_a_quarter_unless_it_is_alone(void **state)
                            5000));
 }
 
-static void who_has_enough_pushes_nobody_out(void **state)
+TEST(who_has_enough_pushes_nobody_out)
 {
     struct server *one = START("--max-connections=8", "--workers=1",
                                "--max-connections-per-address=4");
     struct client *clients[8];
 
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         clients[i] = client_open_from(one, i < 4 ? "127.0.0.2" : "127.0.0.3");
         client_expect_usable(clients[i]);
@@ -160,13 +149,12 @@ static void who_has_enough_pushes_nobody_out(void **state)
     assert_true(is_served(client_open_from(one, "127.0.0.4")));
 }
 
-static void one_of_each_address_shuts_nobody_out(void **state)
+TEST(one_of_each_address_shuts_nobody_out)
 {
     enum { MAX = 20 };
     struct server *one = START("--max-connections=20", "--workers=4");
     char from[sizeof("127.0.0.255")];
 
-    (void)state;
     for (unsigned i = 0; i < MAX; i++) {
         snprintf(from, sizeof(from), "127.0.0.%u", 2 + i);
         client_expect_usable(client_open_from(one, from));
@@ -187,12 +175,11 @@ static struct client *open_body(const struct server *server, const char *from)
     return client;
 }
 
-static void who_has_all_with_bodies_gives_way_to_others(void **state)
+TEST(who_has_all_with_bodies_gives_way_to_others)
 {
     enum { MAX = 20 };
     struct server *one = START("--max-connections=20", "--workers=2");
 
-    (void)state;
     for (size_t i = 0; i < MAX; i++)
         open_body(one, "127.0.0.2");
     pause_ms(100);
@@ -217,7 +204,7 @@ static bool is_kept(const struct client *client)
 }
 
 /* Whatever it does with them, but not below its share. */
-static void who_is_above_its_share_gives_back_down_to_that(void **state)
+TEST(who_is_above_its_share_gives_back_down_to_that)
 {
     enum { MAX = 20, SHARE = 5 };
     static const char *const others[] = {"127.0.0.2", "127.0.0.3", "127.0.0.4"};
@@ -225,7 +212,6 @@ static void who_is_above_its_share_gives_back_down_to_that(void **state)
     struct client *busy[MAX];
     struct client *bodies[MAX - SHARE];
 
-    (void)state;
     for (size_t i = 0; i < MAX; i++)
         busy[i] = open_busy(one);
     assert_false(is_served(client_open(one))); /* not to itself */
@@ -260,11 +246,10 @@ static void send_much_and_read_nothing(struct client *client, size_t fields)
     }
 }
 
-static void a_pipeline_that_is_not_read_holds_64_kib(void **state)
+TEST(a_pipeline_that_is_not_read_holds_64_kib)
 {
     enum { COUNT = 100, HELD_MAX = 64 * 1024 };
 
-    (void)state;
     if (is_sanitized())
         skip();
     for (size_t fields = 0; fields < 60; fields += 50) {
@@ -285,20 +270,4 @@ static void a_pipeline_that_is_not_read_holds_64_kib(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(the_longest_idle_goes_first),
-        e2e_test(who_has_not_asked_goes_too),
-        e2e_test(a_request_that_is_answered_stays),
-        e2e_test(the_number_of_descriptors_stays),
-        e2e_test(an_address_has_a_quarter_unless_it_is_alone),
-        e2e_test(who_has_enough_pushes_nobody_out),
-        e2e_test(one_of_each_address_shuts_nobody_out),
-        e2e_test(who_has_all_with_bodies_gives_way_to_others),
-        e2e_test(who_is_above_its_share_gives_back_down_to_that),
-        e2e_test(a_pipeline_that_is_not_read_holds_64_kib),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -5,35 +5,23 @@
 #include "client.h"
 #include "operator.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum { QUICK_MS = 2000 };
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    operator_adopt();
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 static struct server *start_controlled(void)
 {
     return START("--control", control_path());
 }
 
-static void the_manager_hears_how_it_is(void **state)
+TEST(the_manager_hears_how_it_is)
 {
     int manager = manager_open();
     struct server *one = start_controlled();
     char message[512];
 
-    (void)state;
     assert_true(manager_hears(manager, "READY=1", message, sizeof(message)));
     assert_non_null(strstr(message, printed("MAINPID=%d", one->pid)));
     ctl_ok("reload");
@@ -47,12 +35,11 @@ static void the_manager_hears_how_it_is(void **state)
     manager_close(manager);
 }
 
-static void the_watchdog_is_fed(void **state)
+TEST(the_watchdog_is_fed)
 {
     int manager = manager_open();
     char message[512];
 
-    (void)state;
     setenv("WATCHDOG_USEC", "4000000", 1);
     START(NULL);
     for (int i = 0; i < 3; i++)
@@ -76,7 +63,7 @@ static int listen_somewhere(unsigned *port_out)
     return fd;
 }
 
-static void sockets_of_the_manager_are_served(void **state)
+TEST(sockets_of_the_manager_are_served)
 {
     unsigned port;
     int fd = listen_somewhere(&port);
@@ -84,7 +71,6 @@ static void sockets_of_the_manager_are_served(void **state)
     const char *const arguments[] = {"--control", control_path(), NULL};
     struct server *one = server_start(&launch, arguments);
 
-    (void)state;
     assert_int_equal(one->port, port);
     expect_status(get(one, "/canary"), 200);
     ctl_ok("reload"); /* which leaves them alone */
@@ -92,14 +78,13 @@ static void sockets_of_the_manager_are_served(void **state)
     close(fd);
 }
 
-static void a_connection_starts_it(void **state)
+TEST(a_connection_starts_it)
 {
     static const char tool[] = "/usr/bin/systemd-socket-activate";
     struct server fake = {.address = "127.0.0.1"};
     const char *program = getenv("SPRINTD");
     pid_t pid;
 
-    (void)state;
     if (access(tool, X_OK) == -1)
         skip();
     close(listen_somewhere(&fake.port));
@@ -134,12 +119,5 @@ static void a_connection_starts_it(void **state)
     assert_true(process_ends(pid));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(the_manager_hears_how_it_is), TEST(the_watchdog_is_fed),
-        TEST(sockets_of_the_manager_are_served), TEST(a_connection_starts_it)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = operator_begin, .end = harness_end,
+      .each_end = operator_after_test);

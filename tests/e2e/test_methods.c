@@ -11,11 +11,8 @@ enum { LONG_AGO = 1000000000 }; /* 2001-09-09 01:46:40 UTC */
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("index.html", "<p>index</p>\n");
     site_text("page.html", "<p>page</p>\n");
     site_text("style.css", "p {}\n");
@@ -30,16 +27,13 @@ static int start(void **state)
     site_date("page.html", LONG_AGO, 123456789);
     site_date("future", (int64_t)time(NULL) + 100000, 0);
     server = START(NULL);
-    harness_keep();
-    return 0;
 }
 
-static void get_sends_the_file_and_says_what_it_is(void **state)
+TEST(get_sends_the_file_and_says_what_it_is)
 {
     struct reply *reply = get(server, "/page.html");
     const char *tag = reply_field(reply, "ETag");
 
-    (void)state;
     expect_status(reply, 200);
     expect_body(reply, "<p>page</p>\n");
     assert_int_equal(reply->framing, REPLY_BY_LENGTH);
@@ -55,21 +49,19 @@ static void get_sends_the_file_and_says_what_it_is(void **state)
     expect_no_field(reply, "Content-Encoding");
 }
 
-static void the_root_has_an_index(void **state)
+TEST(the_root_has_an_index)
 {
-    (void)state;
     expect_body(get(server, "/"), "<p>index</p>\n");
     expect_body(get(server, "/index.html"), "<p>index</p>\n");
     expect_body(get(server, "/?x=y"), "<p>index</p>\n");
 }
 
-static void the_date_is_now(void **state)
+TEST(the_date_is_now)
 {
     int64_t before = (int64_t)time(NULL);
     int64_t date = http_date(reply_field(get(server, "/page.html"), "Date"));
     int64_t none = http_date(reply_field(get(server, "/none"), "Date"));
 
-    (void)state;
     assert_in_range(date, before - 1,
                     before + 1 + (int64_t)patience(1000) / 1000);
     assert_in_range(none, before - 1,
@@ -80,12 +72,11 @@ static void the_date_is_now(void **state)
                            5000));
 }
 
-static void what_is_of_tomorrow_is_not_said_to_be(void **state)
+TEST(what_is_of_tomorrow_is_not_said_to_be)
 {
     struct reply *reply = get(server, "/future");
     const char *modified = reply_field(reply, "Last-Modified");
 
-    (void)state;
     expect_status(reply, 200);
     /* RFC 9110 8.8.2.1: not later than Date; left out or replaced. */
     if (modified)
@@ -93,7 +84,7 @@ static void what_is_of_tomorrow_is_not_said_to_be(void **state)
                     http_date(reply_field(reply, "Date")));
 }
 
-static void types_follow_the_extension(void **state)
+TEST(types_follow_the_extension)
 {
     static const struct {
         const char *target;
@@ -111,7 +102,6 @@ static void types_follow_the_extension(void **state)
         {"/unknown.qqqzzz", "application/octet-stream", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = get(server, cases[i].target);
         const char *type = reply_field(reply, "Content-Type");
@@ -134,13 +124,12 @@ static void expect_same_fields(const struct reply *one, const struct reply *two)
             expect_field(two, one->fields[i].name, one->fields[i].value);
 }
 
-static void head_says_the_same_without_the_body(void **state)
+TEST(head_says_the_same_without_the_body)
 {
     static const char *const targets[] = {"/page.html", "/empty.txt", "/",
                                           "/none",      "/%00",       "/.git"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct reply *head = client_ask(client, "HEAD", targets[i], NULL);
 
@@ -150,7 +139,7 @@ static void head_says_the_same_without_the_body(void **state)
     }
 }
 
-static void errors_have_no_body_for_head_either(void **state)
+TEST(errors_have_no_body_for_head_either)
 {
     static const char *const requests[] = {
         "HEAD / HTTP/1.1\r\n\r\n",
@@ -162,7 +151,6 @@ static void errors_have_no_body_for_head_either(void **state)
         "HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
         struct client *client = client_open(server);
 
@@ -173,13 +161,12 @@ static void errors_have_no_body_for_head_either(void **state)
     }
 }
 
-static void options_tells_what_is_allowed(void **state)
+TEST(options_tells_what_is_allowed)
 {
     static const char *const targets[] = {"/page.html", "*", "/", "http://test",
                                           "http://test/page.html"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct reply *reply = client_ask(client, "OPTIONS", targets[i], NULL);
 
@@ -192,7 +179,7 @@ static void options_tells_what_is_allowed(void **state)
     client_expect_usable(client);
 }
 
-static void other_methods_are_405_and_unknown_ones_501(void **state)
+TEST(other_methods_are_405_and_unknown_ones_501)
 {
     static const struct {
         const char *method;
@@ -206,7 +193,6 @@ static void other_methods_are_405_and_unknown_ones_501(void **state)
                  {"Get", 501, 400},    {"GETT", 501, 501},
                  {"GE", 501, 501},     {"QUERY", 501, 405}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = ask(server, cases[i].method, "/page.html",
                                   "Secret: 4711\r\n");
@@ -224,23 +210,21 @@ static void other_methods_are_405_and_unknown_ones_501(void **state)
     }
 }
 
-static void connect_makes_no_tunnel(void **state)
+TEST(connect_makes_no_tunnel)
 {
     struct client *client = client_open(server);
     unsigned status;
 
-    (void)state;
     client_say(client, "CONNECT test:80 HTTP/1.1\r\nHost: test:80\r\n\r\n");
     status = client_reply(client)->status;
     assert_true(status == 400 || status == 405 || status == 501);
 }
 
-static void http_1_1_persists_until_told_otherwise(void **state)
+TEST(http_1_1_persists_until_told_otherwise)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     for (size_t i = 0; i < 10; i++) {
         reply = client_ask(client, "GET", i % 2 ? "/none" : "/canary", NULL);
         assert_false(reply_lists(reply, "Connection", "close"));
@@ -251,12 +235,11 @@ static void http_1_1_persists_until_told_otherwise(void **state)
     client_expect_end(client);
 }
 
-static void http_1_0_ends_unless_told_otherwise(void **state)
+TEST(http_1_0_ends_unless_told_otherwise)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     for (size_t i = 0; i < 10; i++) {
         client_say(client, "GET /canary HTTP/1.0\r\n"
                            "Connection: keep-alive\r\n\r\n");
@@ -275,13 +258,12 @@ static void http_1_0_ends_unless_told_otherwise(void **state)
     client_expect_end(client);
 }
 
-static void a_connection_has_as_many_requests_as_told(void **state)
+TEST(a_connection_has_as_many_requests_as_told)
 {
     struct server *three = START("--max-requests-per-connection=3");
     struct client *client = client_open(three);
     struct reply *reply;
 
-    (void)state;
     for (size_t i = 1; i <= 3; i++) {
         reply = client_ask(client, "GET", "/canary", NULL);
         expect_body(reply, "canary\n");
@@ -290,14 +272,13 @@ static void a_connection_has_as_many_requests_as_told(void **state)
     client_expect_end(client);
 }
 
-static void options_of_the_command_change_the_fields(void **state)
+TEST(options_of_the_command_change_the_fields)
 {
     struct server *other = START("--no-server-header", "--cache-control",
                                  "public, max-age=60");
     struct reply *reply = get(other, "/page.html");
     char fields[256];
 
-    (void)state;
     expect_no_field(reply, "Server");
     expect_field(reply, "Cache-Control", "public, max-age=60");
     snprintf(fields, sizeof(fields), "If-None-Match: %s\r\n",
@@ -314,24 +295,4 @@ static void options_of_the_command_change_the_fields(void **state)
     expect_no_field(get(server, "/page.html"), "Cache-Control");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(get_sends_the_file_and_says_what_it_is),
-        e2e_test(the_root_has_an_index),
-        e2e_test(the_date_is_now),
-        e2e_test(what_is_of_tomorrow_is_not_said_to_be),
-        e2e_test(types_follow_the_extension),
-        e2e_test(head_says_the_same_without_the_body),
-        e2e_test(errors_have_no_body_for_head_either),
-        e2e_test(options_tells_what_is_allowed),
-        e2e_test(other_methods_are_405_and_unknown_ones_501),
-        e2e_test(connect_makes_no_tunnel),
-        e2e_test(http_1_1_persists_until_told_otherwise),
-        e2e_test(http_1_0_ends_unless_told_otherwise),
-        e2e_test(a_connection_has_as_many_requests_as_told),
-        e2e_test(options_of_the_command_change_the_fields),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

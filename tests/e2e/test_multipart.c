@@ -8,16 +8,11 @@ enum { SEED = 7, SMALL = 1000, LARGE = 3 * 1048576 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("small", SEED, SMALL);
     site_seeded("large", SEED, LARGE);
     server = START(NULL);
-    harness_keep();
-    return 0;
 }
 
 enum { PARTS_MAX = 64 };
@@ -117,12 +112,11 @@ static void expect_parts(const struct server *from)
     client_expect_usable(client);
 }
 
-static void several_ranges_come_as_parts_in_the_order_asked(void **state)
+TEST(several_ranges_come_as_parts_in_the_order_asked)
 {
     static const char *const methods[] = {
         "--send-method=mmap", "--send-method=sendfile", "--send-method=read"};
 
-    (void)state;
     expect_parts(server);
     for (size_t m = 0; m < 3; m++) {
         going_on("%s", methods[m]);
@@ -130,7 +124,7 @@ static void several_ranges_come_as_parts_in_the_order_asked(void **state)
     }
 }
 
-static void overlapping_ranges_are_joined(void **state)
+TEST(overlapping_ranges_are_joined)
 {
     static const char *const ranges[] = {
         "0-99,50-149",       "50-149,0-99",     "0-149,10-20",
@@ -138,7 +132,6 @@ static void overlapping_ranges_are_joined(void **state)
         "0-149,0-149,0-149", "-1000,0-149,-851"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
         size_t last = i == 7 ? 999 : 149;
         struct part parts[PARTS_MAX];
@@ -161,12 +154,11 @@ static void overlapping_ranges_are_joined(void **state)
     }
 }
 
-static void many_ranges_cannot_make_much_of_little(void **state)
+TEST(many_ranges_cannot_make_much_of_little)
 {
     static const char *const pieces[] = {"0-,", "-999,", "0-0,", "5-99,"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
         char fields[8000] = "Range: bytes=";
         size_t len = strlen(fields);
@@ -185,13 +177,4 @@ static void many_ranges_cannot_make_much_of_little(void **state)
     client_expect_usable(client);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(several_ranges_come_as_parts_in_the_order_asked),
-        e2e_test(overlapping_ranges_are_joined),
-        e2e_test(many_ranges_cannot_make_much_of_little),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

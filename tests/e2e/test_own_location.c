@@ -7,10 +7,8 @@
 
 #define NOBODY "{\"0.0.0.0/0\", \"::/0\"}"
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/index.html", "index");
     site_text("../www/sub/index.html", "sub");
     site_text("../www/page.html", "page");
@@ -26,7 +24,6 @@ static int start(void **state)
     site_text("../others",
               printed("%s%s", password_line("ann", "pepper", "$5$", 0),
                       password_line("slow", "patience", "$2y$", 10)));
-    return 0;
 }
 
 static struct server *start_site(const char *text)
@@ -36,13 +33,12 @@ static struct server *start_site(const char *text)
 
 /* --- Indexes ------------------------------------------------------------------ */
 
-static void an_index_is_judged_by_its_own_location(void **state)
+TEST(an_index_is_judged_by_its_own_location)
 {
     struct server *one =
         start_site("location \"= /index.html\" { deny = " NOBODY " }\n"
                    "location \"= /sub/index.html\" { deny = 192.0.2.1 }\n");
 
-    (void)state;
     expect_status(get(one, "/index.html"), 403);
     expect_status(get(one, "/"), 403);
     expect_status(ask(one, "HEAD", "/", NULL), 403);
@@ -51,7 +47,7 @@ static void an_index_is_judged_by_its_own_location(void **state)
     expect_status(get(one, "/canary"), 200);
 }
 
-static void a_location_that_only_says_no_says_it_for_its_file(void **state)
+TEST(a_location_that_only_says_no_says_it_for_its_file)
 {
     struct server *one = start_site("location \"= /index.html\" {\n"
                                     "    respond = \"\"\n"
@@ -61,13 +57,12 @@ static void a_location_that_only_says_no_says_it_for_its_file(void **state)
                                     "    redirect = \"/sub/index.html /sub/\"\n"
                                     "}\n");
 
-    (void)state;
     expect_status(get(one, "/"), 410);
     expect_status(get(one, "/sub/index.html"), 308);
     expect_status(get(one, "/sub/"), 200);
 }
 
-static void below_a_prefix_that_is_stripped_too(void **state)
+TEST(below_a_prefix_that_is_stripped_too)
 {
     struct server *one =
         start_site("location /in { strip-prefix = yes\n"
@@ -77,7 +72,6 @@ static void below_a_prefix_that_is_stripped_too(void **state)
                    "location \"= /in/page.html\" { deny = " NOBODY " }\n"
                    "location \"= /in/404.html\" { deny = " NOBODY " }\n");
 
-    (void)state;
     expect_status(get(one, "/in/"), 403);
     expect_status(get(one, "/in/canary"), 200);
     expect_status(ask(one, "GET", "/in/none", "Accept: text/html\r\n"), 403);
@@ -85,14 +79,13 @@ static void below_a_prefix_that_is_stripped_too(void **state)
     expect_status(get(one, "/"), 200);
 }
 
-static void its_rate_counts_as_well(void **state)
+TEST(its_rate_counts_as_well)
 {
     struct server *one = start_site("location \"= /index.html\" {\n"
                                     "    rate-limit = 2/m rate-burst = 2\n"
                                     "}\n");
     struct client *client = client_open(one);
 
-    (void)state;
     expect_status(client_ask(client, "GET", "/", NULL), 200);
     expect_status(client_ask(client, "GET", "/index.html", NULL), 200);
     expect_status(client_ask(client, "GET", "/", NULL), 429);
@@ -101,7 +94,7 @@ static void its_rate_counts_as_well(void **state)
 
 /* --- try-files ------------------------------------------------------------------ */
 
-static void what_is_tried_is_judged_by_its_own_location(void **state)
+TEST(what_is_tried_is_judged_by_its_own_location)
 {
     static const char html[] = "Accept: text/html\r\n";
     struct server *one =
@@ -109,7 +102,6 @@ static void what_is_tried_is_judged_by_its_own_location(void **state)
                    "location \"= /page.html\" { deny = " NOBODY " }\n"
                    "location \"= /about.html\" { deny = " NOBODY " }\n");
 
-    (void)state;
     expect_status(ask(one, "GET", "/any/where", html), 403);
     expect_status(ask(one, "GET", "/about", html), 403);
     expect_status(ask(one, "GET", "/canary", html), 200);
@@ -118,13 +110,12 @@ static void what_is_tried_is_judged_by_its_own_location(void **state)
 
 /* --- Siblings ------------------------------------------------------------------- */
 
-static void a_sibling_that_may_not_be_had_is_not_there(void **state)
+TEST(a_sibling_that_may_not_be_had_is_not_there)
 {
     static const char takes[] = "Accept-Encoding: br, gzip;q=0.5\r\n";
     struct server *one = start_site("location \"= /app.js.br\" { deny = " NOBODY
                                     " }\n");
 
-    (void)state;
     expect_status(get(one, "/app.js.br"), 403);
     expect_body(ask(one, "GET", "/app.js", takes), "gzip");
     server_stop(one);
@@ -138,7 +129,7 @@ static void a_sibling_that_may_not_be_had_is_not_there(void **state)
 
 /* --- Pages for errors -------------------------------------------------------------- */
 
-static void a_page_that_may_not_be_had_is_not_shown(void **state)
+TEST(a_page_that_may_not_be_had_is_not_shown)
 {
     struct server *one =
         start_site("error-page = {\"404 /404.html\", \"403 /sub/index.html\"}\n"
@@ -146,7 +137,6 @@ static void a_page_that_may_not_be_had_is_not_shown(void **state)
                    "location /no { deny = " NOBODY " }\n");
     struct reply *reply = get(one, "/none");
 
-    (void)state;
     expect_status(reply, 404);
     assert_null(strstr(reply->body, "lost"));
     /* One that may be had is shown to those who may have nothing else. */
@@ -155,13 +145,12 @@ static void a_page_that_may_not_be_had_is_not_shown(void **state)
     expect_body(reply, "sub");
 }
 
-static void who_is_denied_is_shown_no_page_of_there(void **state)
+TEST(who_is_denied_is_shown_no_page_of_there)
 {
     struct server *one = start_site("error-page = \"403 /sub/index.html\"\n"
                                     "location /sub { deny = " NOBODY " }\n"
                                     "location /no { deny = " NOBODY " }\n");
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct reply *reply = get(one, i ? "/no/" : "/sub/");
 
@@ -182,7 +171,7 @@ static void who_is_denied_is_shown_no_page_of_there(void **state)
 
 /* --- Passwords --------------------------------------------------------------------- */
 
-static void an_index_may_ask_for_a_password(void **state)
+TEST(an_index_may_ask_for_a_password)
 {
     struct server *one = start_site("location \"= /index.html\" {\n"
                                     "    auth-file = users\n"
@@ -190,7 +179,6 @@ static void an_index_may_ask_for_a_password(void **state)
                                     "}\n");
     const char *slow = credentials("slow", "patience");
 
-    (void)state;
     expect_field(get(one, "/"), "WWW-Authenticate",
                  "Basic realm=\"index\", charset=\"UTF-8\"");
     expect_status(ask(one, "GET", "/", credentials("joe", "wrong")), 401);
@@ -203,14 +191,13 @@ static void an_index_may_ask_for_a_password(void **state)
 }
 
 /* Both have to be right: the directory's and the index's. */
-static void two_passwords_are_two_questions(void **state)
+TEST(two_passwords_are_two_questions)
 {
     struct server *one =
         start_site("location / { auth-file = users }\n"
                    "location \"= /index.html\" { auth-file = others }\n"
                    "location \"= /sub/index.html\" { auth-file = users }\n");
 
-    (void)state;
     expect_status(ask(one, "GET", "/", credentials("joe", "sesame")), 401);
     expect_status(ask(one, "GET", "/", credentials("ann", "pepper")), 401);
     expect_status(ask(one, "GET", "/index.html", credentials("ann", "pepper")),
@@ -221,20 +208,4 @@ static void two_passwords_are_two_questions(void **state)
                 "sub");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(an_index_is_judged_by_its_own_location),
-        e2e_test(a_location_that_only_says_no_says_it_for_its_file),
-        e2e_test(below_a_prefix_that_is_stripped_too),
-        e2e_test(its_rate_counts_as_well),
-        e2e_test(what_is_tried_is_judged_by_its_own_location),
-        e2e_test(a_sibling_that_may_not_be_had_is_not_there),
-        e2e_test(a_page_that_may_not_be_had_is_not_shown),
-        e2e_test(who_is_denied_is_shown_no_page_of_there),
-        e2e_test(an_index_may_ask_for_a_password),
-        e2e_test(two_passwords_are_two_questions),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

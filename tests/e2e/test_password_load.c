@@ -12,13 +12,10 @@ static const char load_conf[] =
     "root = www\n"
     "site all { location /private { auth-file = users } }\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/canary", "canary\n");
     site_text("../www/private/f", "secret");
-    return 0;
 }
 
 static void write_users(const char *password)
@@ -53,14 +50,13 @@ static uint64_t time_files(const struct server *server)
     return worst;
 }
 
-static void guessers_hold_up_nobody_but_each_other(void **state)
+TEST(guessers_hold_up_nobody_but_each_other)
 {
     struct client *clients[GUESSERS];
     unsigned refused = 0;
     unsigned busy = 0;
     struct server *one;
 
-    (void)state;
     write_users("open sesame");
     one = start_configured(load_conf);
     for (unsigned i = 0; i < GUESSERS; i++) {
@@ -92,28 +88,51 @@ static void guessers_hold_up_nobody_but_each_other(void **state)
     assert_in_range(busy, 1, GUESSERS);
 }
 
-/* Eight addresses have all there is; a ninth asks once, and is right. */
-static void many_guessers_make_room_for_a_newcomer(void **state)
+/* Each of count clients guesses once; so many share an address. */
+static void guess_from_many(struct server *one, struct client **clients,
+                            unsigned count, unsigned each)
 {
-    struct client *clients[64];
-    struct client *newcomer;
-    unsigned busy = 0;
-    struct server *one;
+    unsigned addresses = count / each;
 
-    (void)state;
-    write_users("open sesame");
-    one = start_configured(load_conf);
-    for (unsigned i = 0; i < 64; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const char *text = guess(i);
 
-        clients[i] = client_open_from(one, printed("127.0.0.%u", 10 + i / 8));
+        clients[i] = client_open_from(one, printed("127.0.0.%u",
+                                                   10 + i % addresses));
         client_send(clients[i], text, strlen(text));
     }
     pause_ms(50); /* all of them have been read */
-    newcomer = client_open_from(one, "127.0.0.2");
+}
+
+static void let_newcomer_in(struct server *one)
+{
+    struct client *newcomer = client_open_from(one, "127.0.0.2");
+
     expect_body(client_ask(newcomer, "GET", "/private/f",
                            credentials("joe", "open sesame")),
                 "secret");
+}
+
+/* So many guesses from so many addresses are under way when a newcomer asks, who
+ * is right and gets in. */
+static void guess_before_newcomer(struct client **clients, unsigned count,
+                                  unsigned addresses)
+{
+    struct server *one;
+
+    write_users("open sesame");
+    one = start_configured(load_conf);
+    guess_from_many(one, clients, count, addresses);
+    let_newcomer_in(one);
+}
+
+/* Eight addresses have all there is; a ninth asks once, and is right. */
+TEST(many_guessers_make_room_for_a_newcomer)
+{
+    struct client *clients[64];
+    unsigned busy = 0;
+
+    guess_before_newcomer(clients, 64, 8);
     for (unsigned i = 0; i < 64; i++) {
         unsigned status = client_reply(clients[i])->status;
 
@@ -125,27 +144,12 @@ static void many_guessers_make_room_for_a_newcomer(void **state)
 
 /* When the newcomer has had an answer, most of what the others have put before
  * still waits. */
-static void a_newcomer_waits_for_one_of_each_and_not_for_all(void **state)
+TEST(a_newcomer_waits_for_one_of_each_and_not_for_all)
 {
     struct client *clients[64];
-    struct client *newcomer;
     uint64_t begin = now_ms(), newcomer_ms, all_ms;
-    struct server *one;
 
-    (void)state;
-    write_users("open sesame");
-    one = start_configured(load_conf);
-    for (unsigned i = 0; i < 64; i++) {
-        const char *text = guess(i);
-
-        clients[i] = client_open_from(one, printed("127.0.0.%u", 10 + i / 8));
-        client_send(clients[i], text, strlen(text));
-    }
-    pause_ms(50); /* all of them have been read */
-    newcomer = client_open_from(one, "127.0.0.2");
-    expect_body(client_ask(newcomer, "GET", "/private/f",
-                           credentials("joe", "open sesame")),
-                "secret");
+    guess_before_newcomer(clients, 64, 8);
     newcomer_ms = now_ms() - begin;
     for (unsigned i = 0; i < 64; i++)
         client_reply(clients[i]);
@@ -157,39 +161,23 @@ static void a_newcomer_waits_for_one_of_each_and_not_for_all(void **state)
 
 /* So many addresses that each has one question or two there: to come first
  * gives nobody a right to stay. */
-static void a_newcomer_gets_in_where_all_are_equals(void **state)
+TEST(a_newcomer_gets_in_where_all_are_equals)
 {
     struct client *clients[140];
-    struct client *newcomer;
     unsigned busy = 0;
-    struct server *one;
 
-    (void)state;
-    write_users("open sesame");
-    one = start_configured(load_conf);
-    for (unsigned i = 0; i < 140; i++) {
-        const char *text = guess(i);
-
-        clients[i] = client_open_from(one, printed("127.0.0.%u", 10 + i % 70));
-        client_send(clients[i], text, strlen(text));
-    }
-    pause_ms(50); /* all of them have been read */
-    newcomer = client_open_from(one, "127.0.0.2");
-    expect_body(client_ask(newcomer, "GET", "/private/f",
-                           credentials("joe", "open sesame")),
-                "secret");
+    guess_before_newcomer(clients, 140, 2);
     for (unsigned i = 0; i < 140; i++)
         busy += client_reply(clients[i])->status == 503;
     assert_in_range(busy, 30, 139);
 }
 
-static void what_was_right_is_right_in_a_flood(void **state)
+TEST(what_was_right_is_right_in_a_flood)
 {
     const char *right = credentials("joe", "open sesame");
     struct client *client;
     struct server *one;
 
-    (void)state;
     write_users("open sesame");
     one = start_configured(load_conf);
     client = client_open(one);
@@ -203,12 +191,11 @@ static void what_was_right_is_right_in_a_flood(void **state)
         expect_body(client_ask(client, "GET", "/private/f", right), "secret");
 }
 
-static void the_same_guess_is_checked_once_for_all(void **state)
+TEST(the_same_guess_is_checked_once_for_all)
 {
     struct client *clients[GUESSERS];
     struct server *one;
 
-    (void)state;
     write_users("open sesame");
     one = start_configured(load_conf);
     for (unsigned i = 0; i < GUESSERS; i++) {
@@ -234,11 +221,10 @@ static bool has_said(const struct server *server, const char *words)
     return strstr(read_text(server->errors, NULL), words) != NULL;
 }
 
-static void a_changed_file_counts_within_moments(void **state)
+TEST(a_changed_file_counts_within_moments)
 {
     struct server *one;
 
-    (void)state;
     write_users("first");
     one = start_configured(load_conf);
     assert_int_equal(status_with(one, "first"), 200);
@@ -247,12 +233,11 @@ static void a_changed_file_counts_within_moments(void **state)
     assert_int_equal(status_with(one, "second"), 200);
 }
 
-static void a_faulty_file_changes_nothing(void **state)
+TEST(a_faulty_file_changes_nothing)
 {
     static const char plain[] = "joe:plain text\n";
     struct server *one;
 
-    (void)state;
     write_users("first");
     one = start_configured(load_conf);
     assert_int_equal(status_with(one, "first"), 200);
@@ -268,13 +253,12 @@ static void a_faulty_file_changes_nothing(void **state)
     assert_int_equal(status_with(one, "first"), 401);
 }
 
-static void a_faulty_file_is_told_at_start_and_by_a_test(void **state)
+TEST(a_faulty_file_is_told_at_start_and_by_a_test)
 {
     static const char faulty[] = "# fine\njoe:plain text\n";
     const char *path = configuration(load_conf);
     struct outcome outcome;
 
-    (void)state;
     site_replace("../users", faulty, strlen(faulty));
     RUN(&outcome, "-c", path);
     assert_int_equal(outcome.status, 78);
@@ -290,19 +274,4 @@ static void a_faulty_file_is_told_at_start_and_by_a_test(void **state)
     assert_non_null(strstr(outcome.err, "No such file or directory"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(guessers_hold_up_nobody_but_each_other),
-        e2e_test(many_guessers_make_room_for_a_newcomer),
-        e2e_test(a_newcomer_waits_for_one_of_each_and_not_for_all),
-        e2e_test(a_newcomer_gets_in_where_all_are_equals),
-        e2e_test(what_was_right_is_right_in_a_flood),
-        e2e_test(the_same_guess_is_checked_once_for_all),
-        e2e_test(a_changed_file_counts_within_moments),
-        e2e_test(a_faulty_file_changes_nothing),
-        e2e_test(a_faulty_file_is_told_at_start_and_by_a_test),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

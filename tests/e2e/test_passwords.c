@@ -30,10 +30,8 @@ static const char passwords_conf[] =
     "    location /private/open { }\n"
     "}\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/canary", "canary\n");
     site_text("../www/a", "a");
     site_text("../www/b", "b");
@@ -49,8 +47,6 @@ static int start(void **state)
                       password_line("sha", "two five six", "$5$", 0),
                       password_line("sha512", "p\xC3\xA4ss:word", "$6$", 0)));
     server = start_configured(passwords_conf);
-    harness_keep();
-    return 0;
 }
 
 static struct reply *ask_secret(const char *user, const char *password)
@@ -68,14 +64,13 @@ static void expect_refused(const struct reply *reply)
 
 /* --- Right and wrong ------------------------------------------------------ */
 
-static void the_right_password_opens(void **state)
+TEST(the_right_password_opens)
 {
     static const char *const users[][2] = {{"joe", "open sesame"},
                                            {"slow", "patience"},
                                            {"sha", "two five six"},
                                            {"sha512", "p\xC3\xA4ss:word"}};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         for (int again = 0; again < 2; again++) {
             struct reply *reply = ask_secret(users[i][0], users[i][1]);
@@ -92,7 +87,7 @@ static void the_right_password_opens(void **state)
                 "secret");
 }
 
-static void all_else_is_refused(void **state)
+TEST(all_else_is_refused)
 {
     static const char *const fields[] = {
         NULL,
@@ -118,7 +113,6 @@ static void all_else_is_refused(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
         going_on("%s", fields[i] ? fields[i] : "nothing");
         expect_refused(client_ask(client, "GET", "/private/f", fields[i]));
@@ -126,7 +120,7 @@ static void all_else_is_refused(void **state)
     }
 }
 
-static void a_wrong_user_or_password_is_refused(void **state)
+TEST(a_wrong_user_or_password_is_refused)
 {
     static const char *const users[][2] = {
         {"joe", "open sesam"},   {"joe", "open sesame "},
@@ -137,7 +131,6 @@ static void a_wrong_user_or_password_is_refused(void **state)
     };
     const char *lots = printed("%0300d", 1);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
         going_on("%s:%s", users[i][0], users[i][1]);
         expect_refused(ask_secret(users[i][0], users[i][1]));
@@ -146,11 +139,10 @@ static void a_wrong_user_or_password_is_refused(void **state)
     expect_refused(ask_secret(lots, "open sesame"));
 }
 
-static void what_is_open_inside_asks_nobody(void **state)
+TEST(what_is_open_inside_asks_nobody)
 {
     struct reply *reply;
 
-    (void)state;
     expect_body(get(server, "/private/open/f"), "open");
     expect_refused(get(server, "/private/open/../f"));
     expect_refused(get(server, "/private/lost"));
@@ -165,7 +157,7 @@ static void what_is_open_inside_asks_nobody(void **state)
     expect_refused(ask(server, "OPTIONS", "/private/f", NULL));
 }
 
-static void a_place_of_a_site_behind_a_password_can_be_open(void **state)
+TEST(a_place_of_a_site_behind_a_password_can_be_open)
 {
     struct server *one =
         start_configured("root = www\n"
@@ -176,7 +168,6 @@ static void a_place_of_a_site_behind_a_password_can_be_open(void **state)
                          "}\n");
     struct reply *reply;
 
-    (void)state;
     expect_body(get(one, "/private/open/f"), "open");
     reply = get(one, "/a");
     expect_status(reply, 401);
@@ -191,7 +182,7 @@ static void a_place_of_a_site_behind_a_password_can_be_open(void **state)
 /* --- Every kind of answer, after waiting ---------------------------------- */
 
 /* Each under a password that has not been asked yet: the server starts anew. */
-static void all_that_can_be_answered_can_be_answered_late(void **state)
+TEST(all_that_can_be_answered_can_be_answered_late)
 {
     static const struct {
         const char *method;
@@ -216,7 +207,6 @@ static void all_that_can_be_answered_can_be_answered_late(void **state)
         {"OPTIONS", "/private/f", "", 204},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct server *one = start_configured_at(NULL, passwords_conf,
                                                  "--server-timing");
@@ -238,14 +228,13 @@ static void all_that_can_be_answered_can_be_answered_late(void **state)
     }
 }
 
-static void bodies_come_with_passwords_too(void **state)
+TEST(bodies_come_with_passwords_too)
 {
     struct server *one = start_configured(passwords_conf);
     struct client *client = client_open(one);
     const char *slow = credentials("slow", "patience");
     const char *other = credentials("other", "as well");
 
-    (void)state;
     client_say(client,
                "POST /private/f HTTP/1.1\r\nHost: a\r\n%s"
                "Content-Length: 5\r\n\r\nGET /"
@@ -267,11 +256,10 @@ static void bodies_come_with_passwords_too(void **state)
     expect_body(client_reply(client), "a");
 }
 
-static void a_body_too_long_to_be_read_ends_the_connection(void **state)
+TEST(a_body_too_long_to_be_read_ends_the_connection)
 {
     struct client *client = client_open(server);
 
-    (void)state;
     client_say(client,
                "POST /private/f HTTP/1.1\r\nHost: a\r\n%s"
                "Content-Length: 100000\r\n\r\n",
@@ -280,12 +268,11 @@ static void a_body_too_long_to_be_read_ends_the_connection(void **state)
     client_expect_end(client);
 }
 
-static void http_1_0_gets_its_answer_and_the_end(void **state)
+TEST(http_1_0_gets_its_answer_and_the_end)
 {
     static const char *const users[][2] = {{"slow", "patience"},
                                            {"slow", "nonsense"}};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct server *one = start_configured(passwords_conf);
         struct client *client = client_open(one);
@@ -305,7 +292,7 @@ static void http_1_0_gets_its_answer_and_the_end(void **state)
 
 /* --- Order ---------------------------------------------------------------- */
 
-static void answers_keep_their_order(void **state)
+TEST(answers_keep_their_order)
 {
     const char *slow = credentials("slow", "patience");
     const char *other = credentials("other", "as well");
@@ -321,7 +308,6 @@ static void answers_keep_their_order(void **state)
                 "GET /canary HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
                 slow, wrong, other, wrong);
 
-    (void)state;
     for (int way = 0; way < 3; way++) {
         struct server *one = start_configured(passwords_conf);
         struct client *client = client_open(one);
@@ -349,12 +335,11 @@ static void answers_keep_their_order(void **state)
     }
 }
 
-static void many_may_wait_on_one_connection(void **state)
+TEST(many_may_wait_on_one_connection)
 {
     struct client *client = client_open(server);
     enum { COUNT = 40 };
 
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++)
         client_say(client,
                    "GET /private/f HTTP/1.1\r\nHost: a\r\n%s\r\n"
@@ -369,11 +354,10 @@ static void many_may_wait_on_one_connection(void **state)
 
 /* --- Going away, stopping ------------------------------------------------- */
 
-static void a_client_may_go_while_its_password_is_checked(void **state)
+TEST(a_client_may_go_while_its_password_is_checked)
 {
     size_t before = server_descriptors(server);
 
-    (void)state;
     for (unsigned i = 0; i < 30; i++) {
         struct client *client = client_open(server);
 
@@ -396,12 +380,11 @@ static void a_client_may_go_while_its_password_is_checked(void **state)
     expect_body(ask_secret("slow", "patience"), "secret");
 }
 
-static void who_is_being_checked_is_answered_before_the_end(void **state)
+TEST(who_is_being_checked_is_answered_before_the_end)
 {
     struct server *one;
     struct client *client;
 
-    (void)state;
     site_text("../users",
               password_line("late", "at last", "$2y$", VERY_SLOW_COST));
     one = start_configured(passwords_conf);
@@ -417,23 +400,4 @@ static void who_is_being_checked_is_answered_before_the_end(void **state)
     assert_int_equal(server_wait(one, patience(10000)), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(the_right_password_opens),
-        e2e_test(all_else_is_refused),
-        e2e_test(a_wrong_user_or_password_is_refused),
-        e2e_test(what_is_open_inside_asks_nobody),
-        e2e_test(a_place_of_a_site_behind_a_password_can_be_open),
-        e2e_test(all_that_can_be_answered_can_be_answered_late),
-        e2e_test(bodies_come_with_passwords_too),
-        e2e_test(a_body_too_long_to_be_read_ends_the_connection),
-        e2e_test(http_1_0_gets_its_answer_and_the_end),
-        e2e_test(answers_keep_their_order),
-        e2e_test(many_may_wait_on_one_connection),
-        e2e_test(a_client_may_go_while_its_password_is_checked),
-        e2e_test(who_is_being_checked_is_answered_before_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

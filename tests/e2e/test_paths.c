@@ -2,11 +2,9 @@
  * From target to file: decoding, and everything that must not lead out of the
  * root, to what is hidden, or to what is no file.
  */
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "client.h"
 
@@ -32,11 +30,8 @@ static void make_socket(const char *name)
     close(fd);
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("index.html", "index\n");
     site_text("f", "file f\n");
     site_text("dir/f", "file dir/f\n");
@@ -71,11 +66,9 @@ static int start(void **state)
     make_fifo("fifo");
     make_socket("socket");
     server = START("--workers=1");
-    harness_keep();
-    return 0;
 }
 
-static void paths_are_decoded_once(void **state)
+TEST(paths_are_decoded_once)
 {
     static const struct {
         const char *target;
@@ -113,7 +106,6 @@ static void paths_are_decoded_once(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = client_ask(client, "GET", cases[i].target, NULL);
 
@@ -136,7 +128,7 @@ static void expect_refused(const struct server *from, const char *target)
         flunk("the secret is out");
 }
 
-static void nothing_outside_the_root_is_reached(void **state)
+TEST(nothing_outside_the_root_is_reached)
 {
     static const char *const targets[] = {
         "/../secret",
@@ -191,12 +183,11 @@ static void nothing_outside_the_root_is_reached(void **state)
         "/broken",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
         expect_refused(server, targets[i]);
 }
 
-static void what_begins_with_a_dot_is_hidden(void **state)
+TEST(what_begins_with_a_dot_is_hidden)
 {
     static const char *const targets[] = {
         "/.hidden",  "/%2ehidden", "/.git/config",
@@ -205,7 +196,6 @@ static void what_begins_with_a_dot_is_hidden(void **state)
         "/...",      "/.none",     "/.well-known/.secret"};
     struct server *open = START("--show-hidden");
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
         expect_refused(server, targets[i]);
     /* Nothing tells whether it is there. */
@@ -218,20 +208,18 @@ static void what_begins_with_a_dot_is_hidden(void **state)
     expect_refused(open, "/.none");
 }
 
-static void links_within_the_root_are_followed(void **state)
+TEST(links_within_the_root_are_followed)
 {
-    (void)state;
     expect_body(get(server, "/in"), "file f\n");
     expect_body(get(server, "/dir/in"), "file f\n");
     expect_body(get(server, "/dirlink/f"), "file dir/f\n");
     expect_body(get(server, "/dirlink/"), "dir index\n");
 }
 
-static void links_out_of_the_root_only_if_told(void **state)
+TEST(links_out_of_the_root_only_if_told)
 {
     struct server *follows = START("--follow-symlinks");
 
-    (void)state;
     expect_body(get(follows, "/out"), SECRET);
     expect_body(get(follows, "/outdir/f"), SECRET);
     expect_body(get(follows, "/absolute"), SECRET);
@@ -243,7 +231,7 @@ static void links_out_of_the_root_only_if_told(void **state)
     expect_refused(follows, "/fifo");
 }
 
-static void what_is_no_file_is_refused_at_once(void **state)
+TEST(what_is_no_file_is_refused_at_once)
 {
     static const char *const targets[] = {"/fifo", "/socket"};
     static const char *const methods[] = {"--send-method=auto",
@@ -251,7 +239,6 @@ static void what_is_no_file_is_refused_at_once(void **state)
                                           "--send-method=sendfile",
                                           "--send-method=read"};
 
-    (void)state;
     for (size_t m = 0; m < 4; m++) {
         struct server *one = START("--workers=1", methods[m]);
 
@@ -266,11 +253,10 @@ static void what_is_no_file_is_refused_at_once(void **state)
     }
 }
 
-static void what_cannot_be_read_is_forbidden(void **state)
+TEST(what_cannot_be_read_is_forbidden)
 {
     struct server *nobody;
 
-    (void)state;
     site_text("private", SECRET);
     site_text("locked/f", SECRET);
     site_mode("private", 0);
@@ -289,13 +275,12 @@ static void what_cannot_be_read_is_forbidden(void **state)
     assert_true(eventually(get(nobody, "/private")->status == 200, 1500));
 }
 
-static void long_names_lead_nowhere(void **state)
+TEST(long_names_lead_nowhere)
 {
     char name[8000];
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     memset(name, 'x', sizeof(name));
     for (size_t len = 254; len <= 7900; len = len * 3 / 2) {
         reply = client_ask(client, "GET", printed("/%.*s", (int)len, name),
@@ -324,7 +309,7 @@ static void long_names_lead_nowhere(void **state)
     client_expect_usable(client);
 }
 
-static void error_pages_repeat_nothing_unescaped(void **state)
+TEST(error_pages_repeat_nothing_unescaped)
 {
     static const char *const targets[] = {"/<script>alert(1)</script>",
                                           "/%3Cscript%3Ealert(1)%3C/script%3E",
@@ -332,7 +317,6 @@ static void error_pages_repeat_nothing_unescaped(void **state)
                                           "/.<script>alert(1)</script>",
                                           "/none/%0d%0aSet-Cookie:%20a=b"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct reply *reply = get(server, targets[i]);
 
@@ -343,19 +327,4 @@ static void error_pages_repeat_nothing_unescaped(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(paths_are_decoded_once),
-        e2e_test(nothing_outside_the_root_is_reached),
-        e2e_test(what_begins_with_a_dot_is_hidden),
-        e2e_test(links_within_the_root_are_followed),
-        e2e_test(links_out_of_the_root_only_if_told),
-        e2e_test(what_is_no_file_is_refused_at_once),
-        e2e_test(what_cannot_be_read_is_forbidden),
-        e2e_test(long_names_lead_nowhere),
-        e2e_test(error_pages_repeat_nothing_unescaped),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

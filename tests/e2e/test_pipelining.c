@@ -10,18 +10,13 @@ enum { FILES = 100, REQUESTS = 1000, LARGE = 5 * 1048576 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     for (unsigned i = 0; i < FILES; i++)
         site_text(printed("n/%u", i), printed("this is file %u\n", i));
     site_seeded("large", 3, LARGE);
     site_seeded("medium", 4, 100000);
     server = START(NULL);
-    harness_keep();
-    return 0;
 }
 
 struct script {
@@ -74,33 +69,29 @@ static void expect_many_replies(struct client *client)
     client_expect_usable(client);
 }
 
-static void a_thousand_requests_in_one_write_are_answered_in_order(void **state)
+TEST(a_thousand_requests_in_one_write_are_answered_in_order)
 {
     struct script script = many_requests();
     struct client *client = client_open(server);
 
-    (void)state;
     assert_true(client_send(client, script.data, script.len));
     expect_many_replies(client);
 }
 
-static void a_thousand_requests_byte_by_byte_are_answered_in_order(void **state)
+TEST(a_thousand_requests_byte_by_byte_are_answered_in_order)
 {
     struct script script = many_requests();
     struct client *client = client_open(server);
 
-    (void)state;
     assert_true(client_drip(client, script.data, script.len));
     expect_many_replies(client);
 }
 
-static void a_thousand_requests_in_odd_pieces_are_answered_in_order(void *
-                                                                        *state)
+TEST(a_thousand_requests_in_odd_pieces_are_answered_in_order)
 {
     static const size_t sizes[] = {7, 37, 39, 41, 1447, 16384, 20000};
     struct script script = many_requests();
 
-    (void)state;
     for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
         struct client *client = client_open(server);
 
@@ -114,16 +105,15 @@ static void a_thousand_requests_in_odd_pieces_are_answered_in_order(void *
     }
 }
 
-static void the_same_under_every_method_schedule_and_cache(void **state)
+TEST(the_same_under_every_method_schedule_and_cache)
 {
     static const char *const options[] = {
-        "--send-method=mmap",   "--send-method=sendfile", "--send-method=read",
-        "--schedule=fifo",      "--schedule=fair",        "--cache-size=0",
-        "--cache-entries=0",    "--cache-entries=3",      "--chunk-size=100",
-        "--cache-policy=s3fifo"};
+        "--send-method=mmap", "--send-method=sendfile", "--send-method=read",
+        "--schedule=fifo",    "--schedule=fair",        "--cache-size=0",
+        "--cache-entries=0",  "--cache-entries=3",      "--chunk-size=100",
+        "--cache-policy=gdsf"};
     struct script script = many_requests();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
         struct server *other = START(options[i]);
         struct client *client = client_open(other);
@@ -135,13 +125,12 @@ static void the_same_under_every_method_schedule_and_cache(void **state)
     }
 }
 
-static void answers_of_all_kinds_keep_their_order(void **state)
+TEST(answers_of_all_kinds_keep_their_order)
 {
     struct client *client = client_open(server);
     struct script script = {0};
     struct reply *reply;
 
-    (void)state;
     for (unsigned i = 0; i < 40; i++) {
         add(&script, "GET /n/%u HTTP/1.1\r\nHost: a\r\n\r\n", i);
         add(&script, "HEAD /large HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -180,12 +169,11 @@ static void answers_of_all_kinds_keep_their_order(void **state)
     client_expect_usable(client);
 }
 
-static void large_answers_do_not_overtake_or_get_lost(void **state)
+TEST(large_answers_do_not_overtake_or_get_lost)
 {
     struct client *client = client_open_narrow(server, 65536);
     struct script script = {0};
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         add(&script, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
         add(&script, "GET /n/%u HTTP/1.1\r\nHost: a\r\n\r\n", i);
@@ -198,7 +186,7 @@ static void large_answers_do_not_overtake_or_get_lost(void **state)
     client_expect_usable(client);
 }
 
-static void nothing_behind_an_error_or_close_is_answered(void **state)
+TEST(nothing_behind_an_error_or_close_is_answered)
 {
     static const struct {
         const char *request;
@@ -210,7 +198,6 @@ static void nothing_behind_an_error_or_close_is_answered(void **state)
                 {"nonsense\r\n\r\n", 400},
                 {"GET /n/1 HTTP/3.0\r\nHost: a\r\n\r\n", 505}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++) {
         struct client *client = client_open(server);
         struct script script = {0};
@@ -229,12 +216,11 @@ static void nothing_behind_an_error_or_close_is_answered(void **state)
     }
 }
 
-static void a_request_cut_in_two_waits_for_its_rest(void **state)
+TEST(a_request_cut_in_two_waits_for_its_rest)
 {
     struct client *client = client_open(server);
     struct script script = many_requests();
 
-    (void)state;
     client_send(client, script.data, script.len);
     client_say(client, "GET /n/8 HT");
     for (unsigned i = 0; i < REQUESTS; i++)
@@ -245,7 +231,7 @@ static void a_request_cut_in_two_waits_for_its_rest(void **state)
     expect_body(client_reply(client), "this is file 8\n");
 }
 
-static void who_asks_without_reading_is_not_read_from(void **state)
+TEST(who_asks_without_reading_is_not_read_from)
 {
     struct server *one = START("--workers=1");
     struct client *client = client_open_narrow(one, 4096);
@@ -253,7 +239,6 @@ static void who_asks_without_reading_is_not_read_from(void **state)
     uint64_t before;
     size_t sent = 0;
 
-    (void)state;
     client_expect_usable(client_open(one));
     before = server_memory(one);
     for (unsigned i = 0; i < 500; i++)
@@ -275,19 +260,4 @@ static void who_asks_without_reading_is_not_read_from(void **state)
         assert_in_range(server_memory(one), 0, before + 16 * 1048576);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_thousand_requests_in_one_write_are_answered_in_order),
-        e2e_test(a_thousand_requests_byte_by_byte_are_answered_in_order),
-        e2e_test(a_thousand_requests_in_odd_pieces_are_answered_in_order),
-        e2e_test(the_same_under_every_method_schedule_and_cache),
-        e2e_test(answers_of_all_kinds_keep_their_order),
-        e2e_test(large_answers_do_not_overtake_or_get_lost),
-        e2e_test(nothing_behind_an_error_or_close_is_answered),
-        e2e_test(a_request_cut_in_two_waits_for_its_rest),
-        e2e_test(who_asks_without_reading_is_not_read_from),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -1,81 +1,17 @@
 /*
  * Started as root, for another user: what that user can lead astray is opened
  * with that user's rights, and nothing of root's becomes theirs, neither at the
- * start nor by an upgrade, which that user may order, nor when root works on a
- * store of theirs. Run by root only.
+ * start nor by an upgrade, which that user may order. Run by root only.
  */
 #include "client.h"
-#include "operator.h"
-#include "store.h"
+#include "privileged.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
-#include <unistd.h>
-
-enum { NOBODY = 65534, SOON_MS = 10000 };
-
-static const char secret_text[] = "only root knows\n";
-
-static const char *at(const char *name)
-{
-    return printed("%s/%s", folder(), name);
-}
-
-static void make(const char *name, uid_t owner)
-{
-    assert_int_equal(mkdir(at(name), 0755), 0);
-    assert_int_equal(chown(at(name), owner, owner), 0);
-}
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    operator_adopt();
-    if (geteuid() != 0)
-        return 0;
-    site_text("canary", "canary\n");
-    if (chmod(folder(), 0755) != 0)
-        return -1;
-    make("roots", 0);
-    make("private", 0);
-    make("private/www", 0);
-    make("theirs", NOBODY);
-    site_text("../private/www/index.html", secret_text);
-    return chmod(at("private"), 0700);
-}
-
-/* What the user would like to have. */
-static const char *make_secret(void)
-{
-    site_text("../roots/secret", secret_text);
-    assert_int_equal(chmod(at("roots/secret"), 0600), 0);
-    return at("roots/secret");
-}
-
-static void expect_secret(void)
-{
-    struct stat st;
-
-    assert_string_equal(read_text(at("roots/secret"), NULL), secret_text);
-    assert_int_equal(stat(at("roots/secret"), &st), 0);
-    assert_int_equal(st.st_uid, 0);
-    assert_int_equal(st.st_mode & 0777, 0600);
-}
-
-/* A link of the user's, in the place of what was there. */
-static void lead(const char *name, const char *target)
-{
-    unlink(at(name));
-    assert_int_equal(symlink(target, at(name)), 0);
-    assert_int_equal(lchown(at(name), NOBODY, NOBODY), 0);
-}
 
 static const char *configure(const char *text)
 {
@@ -100,9 +36,8 @@ static void expect_refused(const char *argument, const char *why)
     assert_int_equal(access(at("roots/new"), F_OK), -1);
 }
 
-static void no_option_leads_root_through_the_users_links(void **state)
+TEST(no_option_leads_root_through_the_users_links)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     make_secret();
@@ -123,11 +58,65 @@ static void no_option_leads_root_through_the_users_links(void **state)
     assert_int_equal(unlink(at("theirs/hard")), 0);
 }
 
-static void a_root_is_looked_for_as_the_user(void **state)
+/* Whose files are served could choose what root writes there. */
+TEST(root_keeps_dictionaries_where_nobody_else_leads)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+    struct outcome outcome;
+
+    if (geteuid() != 0)
+        skip();
+    lead("theirs/dictionaries", at("roots"));
+    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
+        at("theirs"), site());
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_non_null(strstr(outcome.err, "lead root elsewhere"));
+    lead("theirs/way", at("roots"));
+    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
+        at("theirs/way/made/deep"), site());
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_int_equal(access(at("roots/made"), F_OK), -1);
+    unlink(at("theirs/dictionaries"));
+    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
+        at("theirs"), site());
+    assert_int_equal(outcome.status, EX_NOPERM);
+    (void)rmdir(at("theirs/dictionaries"));
+    server_stop(server_start(&launch, (const char *const[]){
+                                          "--port=0", "--dictionary=/app.*.js",
+                                          "--state-directory", at("roots"),
+                                          site(), NULL}));
+    assert_int_equal(rmdir(at("roots/dictionaries")), 0);
+}
+
+TEST(root_keeps_a_cache_where_nobody_else_leads)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+    struct outcome outcome;
+
+    if (geteuid() != 0)
+        skip();
+    lead("theirs/cache", at("roots"));
+    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
+        at("theirs/cache"));
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_non_null(strstr(outcome.err, "on the way"));
+    unlink(at("theirs/cache"));
+    lead("theirs/way", at("roots"));
+    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
+        at("theirs/way/made"));
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_int_equal(access(at("roots/made"), F_OK), -1);
+    server_stop(server_start(&launch,
+                             (const char *const[]){
+                                 "--port=0", "--proxy=/=http://127.0.0.1:9",
+                                 "--proxy-cache", at("roots/cache"), NULL}));
+    assert_int_equal(rmdir(at("roots/cache")), 0);
+}
+
+TEST(a_root_is_looked_for_as_the_user)
 {
     struct outcome outcome;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     lead("theirs/www", at("private/www"));
@@ -136,12 +125,11 @@ static void a_root_is_looked_for_as_the_user(void **state)
     assert_non_null(strstr(outcome.err, "Permission denied"));
 }
 
-static void places_of_roots_work_as_ever(void **state)
+TEST(places_of_roots_work_as_ever)
 {
     struct stat st;
     struct server *one;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     one = START("--user=nobody",
@@ -162,12 +150,11 @@ static void places_of_roots_work_as_ever(void **state)
     server_stop(one);
 }
 
-static void a_log_of_roots_is_written_and_stays_roots(void **state)
+TEST(a_log_of_roots_is_written_and_stays_roots)
 {
     struct stat st;
     struct server *one;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     site_text("../roots/old.log", "");
@@ -192,18 +179,13 @@ static unsigned count_open(pid_t pid, const char *path, bool *writes_out)
         char target[PATH_MAX];
         ssize_t len = readlink(printed("/proc/%d/fd/%d", (int)pid, fd), target,
                                sizeof(target) - 1);
-        const char *flags;
 
         if (len == -1)
             continue;
         target[len] = '\0';
         if (strcmp(target, path) != 0)
             continue;
-        flags = strstr(read_text(printed("/proc/%d/fdinfo/%d", (int)pid, fd),
-                                 NULL),
-                       "flags:");
-        assert_non_null(flags);
-        *writes_out |= (strtoul(flags + 6, NULL, 8) & O_ACCMODE) != O_RDONLY;
+        *writes_out |= access_of(pid, fd) != O_RDONLY;
         count++;
     }
     return count;
@@ -216,12 +198,11 @@ static pid_t number_in(const char *path)
 
 /* Whoever takes the server over could name another process, which a script of
  * root's kills then. */
-static void nobody_writes_roots_pid_file_but_its_broker(void **state)
+TEST(nobody_writes_roots_pid_file_but_its_broker)
 {
     static const char *const sandboxes[] = {"--sandbox=on", "--sandbox=off"};
     bool writes;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (size_t i = 0; i < sizeof(sandboxes) / sizeof(*sandboxes); i++) {
@@ -242,6 +223,54 @@ static void nobody_writes_roots_pid_file_but_its_broker(void **state)
     }
 }
 
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 0777;
+}
+
+/* Older versions made it so that everybody could read it, and so lock it. The
+ * user cannot change the mode of what is root's. */
+TEST(a_pid_file_left_for_all_to_read_is_closed_to_them)
+{
+    static const char *const left[] = {"", "2147483647\n"};
+    const char *path = at("roots/pid");
+
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+        struct server *one;
+
+        site_text("../roots/pid", left[i]);
+        assert_int_equal(chmod(path, 0644), 0);
+        one = START("--user=nobody", "--pid-file", path);
+        assert_int_equal(number_in(path), one->pid);
+        assert_int_equal(mode_of(path), 0600);
+        server_stop(one);
+        assert_int_equal(mode_of(path), 0600);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+TEST(what_is_no_pid_file_of_roots_keeps_its_mode)
+{
+    struct outcome outcome;
+    const char *path = at("roots/pid");
+
+    if (geteuid() != 0)
+        skip();
+    site_text("../roots/pid", "root:x:0:0\n");
+    assert_int_equal(chmod(path, 0644), 0);
+    RUN(&outcome, "--port=0", "--user=nobody", "--pid-file", path, site());
+    assert_int_not_equal(outcome.status, 0);
+    assert_non_null(strstr(outcome.err, "no pid file"));
+    assert_string_equal(read_text(path, NULL), "root:x:0:0\n");
+    assert_int_equal(mode_of(path), 0644);
+    assert_int_equal(unlink(path), 0);
+}
+
 /* --- By an upgrade -------------------------------------------------------------- */
 
 static void order(const struct server *server, int number)
@@ -259,7 +288,7 @@ static void order(const struct server *server, int number)
     assert_int_equal(status, 0);
 }
 
-static void an_upgrade_opens_no_log_through_a_new_link(void **state)
+TEST(an_upgrade_opens_no_log_through_a_new_link)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *const arguments[] = {
@@ -268,7 +297,6 @@ static void an_upgrade_opens_no_log_through_a_new_link(void **state)
         NULL};
     struct server *one;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     make_secret();
@@ -288,7 +316,7 @@ static void an_upgrade_opens_no_log_through_a_new_link(void **state)
 
 /* The launcher starts this program with these arguments, and the successor is
  * who this server is: nothing else comes of an order. */
-static void an_upgrade_is_the_same_program_as_the_same_user(void **state)
+TEST(an_upgrade_is_the_same_program_as_the_same_user)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *const arguments[] = {"--config",   configure(""),
@@ -301,7 +329,6 @@ static void an_upgrade_is_the_same_program_as_the_same_user(void **state)
     pid_t next = 0;
     FILE *file;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     one = server_start(&launch, arguments);
@@ -322,138 +349,7 @@ static void an_upgrade_is_the_same_program_as_the_same_user(void **state)
     assert_true(process_ends(next));
 }
 
-/* --- In a store ------------------------------------------------------------------ */
-
-static const char lines[] = "{\"key\":\"a\",\"value\":\"1\"}\n";
-
-static uid_t owner_of(const char *name)
-{
-    struct stat st;
-
-    assert_int_equal(lstat(at(name), &st), 0);
-    return st.st_uid;
-}
-
-/* A store of the user's, which root has filled. */
-static void make_store(void)
-{
-    site_text("../roots/lines", lines);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("theirs/store")),
-                     0);
-}
-
-static void drop_folder(const char *name)
-{
-    static const char *const names[] = {"lock.mdb", "data.mdb", "sprintd.lock"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        unlink(at(printed("%s/%s", name, names[i])));
-    assert_int_equal(rmdir(at(name)), 0);
-}
-
-static void root_works_on_a_store_as_its_owner(void **state)
-{
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    make_store();
-    assert_int_equal(owner_of("theirs/store"), NOBODY);
-    assert_int_equal(owner_of("theirs/store/data.mdb"), NOBODY);
-    assert_int_equal(unlink(at("theirs/store/lock.mdb")), 0);
-    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
-                                   at("theirs/store")),
-                     0);
-    assert_int_equal(owner_of("theirs/store/lock.mdb"), NOBODY);
-    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
-    /* What is written is root's, wherever its owner could not write. */
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("private/copy")),
-                     0);
-    assert_int_equal(owner_of("private/copy/data.mdb"), 0);
-    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
-                                   at("private/copy")),
-                     0);
-    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
-    drop_folder("private/copy");
-    drop_folder("theirs/store");
-}
-
-static void a_store_that_only_root_can_walk_to_is_its_owners(void **state)
-{
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    make_store();
-    assert_int_equal(rename(at("theirs/store"), at("private/store")), 0);
-    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
-                                   at("private/store")),
-                     0);
-    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
-    drop_folder("private/store");
-}
-
-static void links_in_a_store_lead_root_nowhere(void **state)
-{
-    static const char *const names[] = {"lock.mdb", "data.mdb", "sprintd.lock"};
-
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const char *const targets[] = {make_secret(), at("roots/new")};
-        const char *link = printed("theirs/store/%s", names[i]);
-
-        for (size_t k = 0; k < sizeof(targets) / sizeof(*targets); k++) {
-            make_store();
-            lead(link, targets[k]);
-            STORE_COMMAND(NULL, NULL, "export", at("theirs/store"));
-            STORE_COMMAND(at("roots/lines"), NULL, "import",
-                          at("theirs/store"));
-            STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                          at("private/copy"));
-            expect_secret();
-            assert_int_equal(access(at("roots/new"), F_OK), -1);
-            if (access(at("private/copy"), F_OK) == 0)
-                drop_folder("private/copy");
-            drop_folder("theirs/store");
-        }
-    }
-}
-
-static void roots_own_store_is_not_one_that_others_write_in(void **state)
-{
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    site_text("../roots/lines", lines);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("roots/store")),
-                     0);
-    assert_int_equal(owner_of("roots/store/data.mdb"), 0);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")), 0);
-    /* By a way that the user can change at any time. */
-    lead("theirs/way", at("roots"));
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export",
-                                   at("theirs/way/store")),
-                     EX_NOPERM);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("theirs/way/new")),
-                     EX_NOPERM);
-    assert_int_equal(access(at("roots/new"), F_OK), -1);
-    assert_int_equal(chmod(at("roots/store"), 0770), 0);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
-                     EX_NOPERM);
-    drop_folder("roots/store");
-    assert_int_equal(chmod(at("roots"), 0775), 0);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("roots/store")),
-                     EX_NOPERM);
-    assert_int_equal(chmod(at("roots"), 0755), 0);
-    assert_int_equal(access(at("roots/store"), F_OK), -1);
-}
-
-static void the_number_in_roots_pid_file_is_of_who_serves(void **state)
+TEST(the_number_in_roots_pid_file_is_of_who_serves)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *path = at("roots/pid");
@@ -465,7 +361,6 @@ static void the_number_in_roots_pid_file_is_of_who_serves(void **state)
     bool writes;
     pid_t next;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     unlink(at("theirs/pid.log"));
@@ -490,22 +385,5 @@ static void the_number_in_roots_pid_file_is_of_who_serves(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(no_option_leads_root_through_the_users_links),
-        TEST(a_root_is_looked_for_as_the_user),
-        TEST(places_of_roots_work_as_ever),
-        TEST(a_log_of_roots_is_written_and_stays_roots),
-        TEST(an_upgrade_opens_no_log_through_a_new_link),
-        TEST(an_upgrade_is_the_same_program_as_the_same_user),
-        TEST(nobody_writes_roots_pid_file_but_its_broker),
-        TEST(the_number_in_roots_pid_file_is_of_who_serves),
-        TEST(root_works_on_a_store_as_its_owner),
-        TEST(a_store_that_only_root_can_walk_to_is_its_owners),
-        TEST(links_in_a_store_lead_root_nowhere),
-        TEST(roots_own_store_is_not_one_that_others_write_in)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = privileged_begin, .end = harness_end,
+      .each_end = operator_after_test);

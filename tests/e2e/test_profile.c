@@ -8,13 +8,9 @@
 
 enum { CLIENTS = 4, VOLLEY = 16, MIDDLE = 200000, LONG_MS = 15000 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("middle", 1, MIDDLE);
-    return 0;
 }
 
 /* --- Load, and what is told of it ----------------------------------------- */
@@ -84,7 +80,7 @@ static bool is_told(const struct server *server)
 
 /* --- Tests ---------------------------------------------------------------- */
 
-static void shares_of_all_time_are_told(void **state)
+TEST(shares_of_all_time_are_told)
 {
     struct server *server = START("--profile", "--status=/_s", "--workers=2",
                                   "--report=always");
@@ -92,7 +88,6 @@ static void shares_of_all_time_are_told(void **state)
     const char *report;
     double sum;
 
-    (void)state;
     if (!eventually((load(server), is_told(server)), LONG_MS))
         flunk("%s", profile_of(server));
     profile = profile_of(server);
@@ -112,14 +107,13 @@ static void shares_of_all_time_are_told(void **state)
     assert_non_null(strstr(report, "\n  idle "));
 }
 
-static void samples_are_metrics(void **state)
+TEST(samples_are_metrics)
 {
     static const char family[] = "# TYPE sprintd_profile_samples_total counter";
     static const char name[] = "sprintd_profile_samples_total{phase=\"send\"} ";
     struct server *server = START("--profile", "--status=/_s", "--workers=1");
     const char *text;
 
-    (void)state;
     if (!eventually((load(server), is_told(server)), LONG_MS))
         flunk("%s", profile_of(server));
     text = printed("%s", get(server, "/_s/metrics")->body);
@@ -128,12 +122,11 @@ static void samples_are_metrics(void **state)
     assert_true(strtoull(strstr(text, name) + strlen(name), NULL, 10) > 0);
 }
 
-static void without_the_option_there_are_no_samples(void **state)
+TEST(without_the_option_there_are_no_samples)
 {
     struct server *server = START("--status=/_s", "--report=always");
     const char *profile;
 
-    (void)state;
     for (size_t i = 0; i < 20; i++)
         load(server);
     profile = profile_of(server);
@@ -146,13 +139,12 @@ static void without_the_option_there_are_no_samples(void **state)
     assert_null(strstr(read_text(server->errors, NULL), "time went"));
 }
 
-static void a_limit_on_timers_is_said_and_survived(void **state)
+TEST(a_limit_on_timers_is_said_and_survived)
 {
     struct server *server;
     struct rlimit old;
     struct rlimit none;
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_SIGPENDING, &old), 0);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_SIGPENDING, &none), 0);
@@ -164,14 +156,4 @@ static void a_limit_on_timers_is_said_and_survived(void **state)
                            LONG_MS));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(shares_of_all_time_are_told),
-        e2e_test(samples_are_metrics),
-        e2e_test(without_the_option_there_are_no_samples),
-        e2e_test(a_limit_on_timers_is_said_and_survived),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

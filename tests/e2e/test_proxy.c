@@ -6,28 +6,22 @@
 #include "operator.h"
 #include "store.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { SEED = 11, LARGE = 3 * 1048576, HIDDEN = 262144 };
 
 static pid_t python; /* 0: none runs */
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     operator_adopt();
-    site_text("canary", "canary\n");
     site_text("deep/er/page", "deep\n");
     site_seeded("large", SEED, LARGE);
     site_text("../other/canary", "other\n");
     site_text("../other/v1/page", "page of v1\n");
-    return 0;
 }
 
 static int after_test(void **state)
@@ -102,7 +96,7 @@ static unsigned start_python(void)
     return (unsigned)strtoul(port + 5, NULL, 10);
 }
 
-static void what_python_serves_comes_through_whole(void **state)
+TEST(what_python_serves_comes_through_whole)
 {
     unsigned port = start_python();
     struct server *front = START("--workers=2", "--proxy",
@@ -111,7 +105,6 @@ static void what_python_serves_comes_through_whole(void **state)
                                  "X-Content-Type-Options: nosniff");
     struct client *client = client_open(front);
 
-    (void)state;
     expect_body(client_ask(client, "GET", "/canary", NULL), "canary\n");
     expect_seeded(client_ask(client, "GET", "/large", NULL), SEED, 0, LARGE);
     expect_status(client_ask(client, "GET", "/none", NULL), 404);
@@ -125,7 +118,7 @@ static void what_python_serves_comes_through_whole(void **state)
 
 /* --- Which server, which path ----------------------------------------------------- */
 
-static void the_longest_prefix_answers(void **state)
+TEST(the_longest_prefix_answers)
 {
     struct server *one = start_behind("site");
     struct server *two = start_behind("other");
@@ -133,7 +126,6 @@ static void the_longest_prefix_answers(void **state)
                                  to("/two", two, "/"), "--status=/two/_s",
                                  "--proxy", to("/two/v1/x", one, "/deep/"));
 
-    (void)state;
     expect_body(get(front, "/canary"), "canary\n");
     expect_body(get(front, "/two/canary"), "other\n");
     expect_status(get(front, "/x/../two/canary"), 400);
@@ -143,14 +135,13 @@ static void the_longest_prefix_answers(void **state)
     expect_status(get(front, "/two/_s/health"), 200);
 }
 
-static void a_path_of_the_server_replaces_the_prefix(void **state)
+TEST(a_path_of_the_server_replaces_the_prefix)
 {
     struct server *behind = start_behind("other");
     struct server *front = START("--proxy", to("/app", behind, "/v1"),
                                  "--proxy", to("/keep", behind, ""), "--proxy",
                                  to("/all", behind, "/"));
 
-    (void)state;
     expect_body(get(front, "/app/page"), "page of v1\n");
     expect_status(get(front, "/app/../app/page"), 400);
     expect_status(get(front, "/%61pp/page"), 400); /* is it below, or not? */
@@ -160,14 +151,13 @@ static void a_path_of_the_server_replaces_the_prefix(void **state)
     expect_body(get(front, "/canary"), "canary\n"); /* our own */
 }
 
-static void a_socket_or_a_name_is_as_good(void **state)
+TEST(a_socket_or_a_name_is_as_good)
 {
     const char *path = printed("%s/behind", folder());
     struct launch launch = {.is_bare = true};
     struct server *two = start_behind("other");
     struct server *front;
 
-    (void)state;
     (void)server_start(&launch,
                        (const char *const[]){"--listen",
                                              printed("unix:%s", path), NULL});
@@ -177,14 +167,13 @@ static void a_socket_or_a_name_is_as_good(void **state)
     expect_body(get(front, "/name/canary"), "other\n");
 }
 
-static void bodies_go_there_too(void **state)
+TEST(bodies_go_there_too)
 {
     struct server *behind = START("--kv", printed("/kv=%s", store_folder()),
                                   "--kv-open-writes");
     struct server *front = START("--proxy", to("/kv", behind, ""));
     struct client *client = client_open(front);
 
-    (void)state;
     expect_status(store_ask(client, "PUT", "a", "", "some"), 201);
     store_holds(client, "a", "some");
     client_say(client, "PUT /kv/b HTTP/1.1\r\nHost: localhost\r\n"
@@ -196,7 +185,7 @@ static void bodies_go_there_too(void **state)
 
 /* --- Who does not answer ----------------------------------------------------------- */
 
-static void where_nobody_listens_is_502_and_says_so(void **state)
+TEST(where_nobody_listens_is_502_and_says_so)
 {
     int fd;
     unsigned port = dead_port(&fd);
@@ -204,14 +193,13 @@ static void where_nobody_listens_is_502_and_says_so(void **state)
                                  printed("/=http://127.0.0.1:%u", port));
     struct client *client = client_open(front);
 
-    (void)state;
     expect_status(client_ask(client, "GET", "/canary", NULL), 502);
     expect_status(client_ask(client, "GET", "/canary", NULL), 502);
     assert_true(eventually(server_has_said(front, printed("%u", port)), 5000));
     close(fd);
 }
 
-static void another_server_is_tried_for_what_may_be_repeated(void **state)
+TEST(another_server_is_tried_for_what_may_be_repeated)
 {
     int fd;
     unsigned port = dead_port(&fd);
@@ -221,7 +209,6 @@ static void another_server_is_tried_for_what_may_be_repeated(void **state)
                                          "http://127.0.0.1:%u",
                                          port, behind->port));
 
-    (void)state;
     for (unsigned i = 0; i < 8; i++)
         expect_body(get(front, "/canary"), "canary\n");
     close(fd);
@@ -239,7 +226,7 @@ static bool is_state(const struct server *front, const char *wanted)
     return strncmp(state, wanted, strlen(wanted)) == 0;
 }
 
-static void probes_say_who_is_down_and_who_is_up_again(void **state)
+TEST(probes_say_who_is_down_and_who_is_up_again)
 {
     struct server *behind = start_behind("site");
     struct server *front = START("--proxy", to("/", behind, ""), "--status=/_s",
@@ -248,7 +235,6 @@ static void probes_say_who_is_down_and_who_is_up_again(void **state)
                                  "--proxy-probe-status=200",
                                  "--proxy-probe-rise=1");
 
-    (void)state;
     assert_true(eventually(is_state(front, "down"), 5000));
     expect_status(get(front, "/canary"), 503);
     assert_non_null(reply_field(get(front, "/canary"), "Retry-After"));
@@ -258,7 +244,7 @@ static void probes_say_who_is_down_and_who_is_up_again(void **state)
     site_remove("health");
 }
 
-static void statistics_tell_of_each_server(void **state)
+TEST(statistics_tell_of_each_server)
 {
     struct server *behind = start_behind("site");
     struct server *front = START("--proxy", to("/", behind, ";weight=2"),
@@ -267,7 +253,6 @@ static void statistics_tell_of_each_server(void **state)
                                  behind->port);
     const char *metrics;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         expect_body(get(front, "/canary"), "canary\n");
     metrics = get(front, "/_s/metrics")->body;
@@ -282,7 +267,7 @@ static void statistics_tell_of_each_server(void **state)
 
 /* --- Whose rules ------------------------------------------------------------------- */
 
-static void rules_of_a_site_and_its_locations_count(void **state)
+TEST(rules_of_a_site_and_its_locations_count)
 {
     struct server *behind = start_behind("site");
     struct server *front = start_configured(printed(
@@ -300,7 +285,6 @@ static void rules_of_a_site_and_its_locations_count(void **state)
         to("/", behind, "")));
     struct client *client = client_open(front);
 
-    (void)state;
     expect_status(get_host(front, "closed", "/canary"), 403);
     expect_body(get_host(front, "open", "/canary"), "canary\n");
     assert_true(reply_says(get_host(front, "open", "/canary"), "X-Front",
@@ -315,14 +299,13 @@ static void rules_of_a_site_and_its_locations_count(void **state)
     expect_status(client_reply(client), 413);
 }
 
-static void a_body_of_chunks_has_an_end_too(void **state)
+TEST(a_body_of_chunks_has_an_end_too)
 {
     struct server *behind = START("--kv", printed("/kv=%s", store_folder()));
     struct server *front = START("--proxy", to("/", behind, ""),
                                  "--max-body=10");
     struct client *client = client_open(front);
 
-    (void)state;
     client_say(client, "PUT /kv/c HTTP/1.1\r\nHost: localhost\r\n"
                        "Transfer-Encoding: chunked\r\n\r\n"
                        "8\r\n01234567\r\n3\r\n890\r\n0\r\n\r\n");
@@ -331,14 +314,13 @@ static void a_body_of_chunks_has_an_end_too(void **state)
     expect_status(get(front, "/kv/c"), 404);
 }
 
-static void a_password_is_asked_for_before_a_server_is(void **state)
+TEST(a_password_is_asked_for_before_a_server_is)
 {
     struct server *behind = START("--kv", printed("/kv=%s", store_folder()));
     struct server *front;
     struct client *client;
     char *body = scratch(HIDDEN + 1);
 
-    (void)state;
     site_text("../users", "joe:$6$rounds=1000$salt$"
                           "GtkTLHpjGZxE7UbRqJ3FTYkBJ8xBfQWh6FJ0cTtKCmxb"
                           "FmvRrVbGwLxJ1qPvBNVYlVqmZbXyLkY9vWkCkW8p31\n");
@@ -381,7 +363,7 @@ static const char *listening(const char *proxies)
                    proxies);
 }
 
-static void a_reload_leads_elsewhere(void **state)
+TEST(a_reload_leads_elsewhere)
 {
     struct server *one = start_behind("site");
     struct server *two = start_behind("other");
@@ -390,7 +372,6 @@ static void a_reload_leads_elsewhere(void **state)
     struct client *client = client_open(front);
     const char *kept = to("/kept", one, "/");
 
-    (void)state;
     expect_body(client_ask(client, "GET", "/canary", ""), "canary\n");
     configure(listening(printed("proxy = {\"%s\", \"%s\"}", to("/", two, ""),
                                 kept)));
@@ -411,13 +392,12 @@ static void a_reload_leads_elsewhere(void **state)
                                    one->port)));
 }
 
-static void a_sandbox_without_connections_refuses_a_proxy(void **state)
+TEST(a_sandbox_without_connections_refuses_a_proxy)
 {
     struct server *behind = start_behind("site");
     struct server *front = start_operated(listening(""));
     struct outcome outcome;
 
-    (void)state;
     configure(listening(printed("proxy = {\"%s\"}", to("/", behind, ""))));
     if (ctl("reload", &outcome) == 0) {
         expect_body(get(front, "/deep/er/page"), "deep\n");
@@ -427,21 +407,20 @@ static void a_sandbox_without_connections_refuses_a_proxy(void **state)
     expect_body(get(front, "/canary"), "canary\n");
 }
 
-static void what_is_wrong_is_said_before_it_starts(void **state)
+TEST(what_is_wrong_is_said_before_it_starts)
 {
     static const struct {
         const char *first;
         const char *second;
         const char *words;
     } cases[] = {
-        {"/=http://a", "/b=https://a", "https"},
+        {"/=http://a", "/b=ftp://a", "https://"},
         {"/=http://a", "/b=http://a/x,http://b/y", "not the same"},
         {"/a=http://a", "/a/=http://b", "taken already"},
         {"/=http://a", "/_s=http://a", "taken already"},
     };
     struct outcome outcome;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i].first);
         RUN(&outcome, site(), "--status=/_s", "--proxy", cases[i].first,
@@ -457,25 +436,4 @@ static void what_is_wrong_is_said_before_it_starts(void **state)
     assert_non_null(strstr(outcome.err, "taken already"));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, after_test)
-        TEST(what_python_serves_comes_through_whole),
-        TEST(the_longest_prefix_answers),
-        TEST(a_path_of_the_server_replaces_the_prefix),
-        TEST(a_socket_or_a_name_is_as_good),
-        TEST(bodies_go_there_too),
-        TEST(where_nobody_listens_is_502_and_says_so),
-        TEST(another_server_is_tried_for_what_may_be_repeated),
-        TEST(probes_say_who_is_down_and_who_is_up_again),
-        TEST(statistics_tell_of_each_server),
-        TEST(rules_of_a_site_and_its_locations_count),
-        TEST(a_body_of_chunks_has_an_end_too),
-        TEST(a_password_is_asked_for_before_a_server_is),
-        TEST(a_reload_leads_elsewhere),
-        TEST(a_sandbox_without_connections_refuses_a_proxy),
-        TEST(what_is_wrong_is_said_before_it_starts)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = after_test);

@@ -2,7 +2,6 @@
  * Upstreams that misbehave: what their clients are told, and that nobody else
  * notices.
  */
-#include <errno.h>
 #include <sys/socket.h>
 
 #include "upstream.h"
@@ -10,7 +9,6 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 #define CHUNKED "Transfer-Encoding: chunked\r\n\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 static void expect_fault(struct client *client, unsigned status,
                          const char *token)
@@ -33,9 +31,7 @@ static struct client *ask_over(const struct upstream *upstream,
 {
     struct client *peer;
 
-    client_say(client, GET);
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, GET);
     return peer;
 }
 
@@ -45,8 +41,7 @@ static void expect_served(const struct server *server,
     struct client *client = client_open(server);
     struct client *peer = ask_over(upstream, client);
 
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
     client_close(client);
     client_close(peer);
 }
@@ -58,13 +53,12 @@ static bool has_logged(const struct server *server, const char *part)
 
 /* --- No connection ------------------------------------------------------- */
 
-static void who_refuses_is_answered_for_with_502(void **state)
+TEST(who_refuses_is_answered_for_with_502)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
 
-    (void)state;
     upstream_shut(upstream);
     client_say(client, GET);
     expect_fault(client, 502, "connection_refused");
@@ -77,25 +71,23 @@ static void who_refuses_is_answered_for_with_502(void **state)
     expect_body(client_reply(client), "hi");
 }
 
-static void who_lets_nobody_in_is_answered_for_with_504(void **state)
+TEST(who_lets_nobody_in_is_answered_for_with_504)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-connect-timeout=300ms");
     struct client *client = client_open(server);
 
-    (void)state;
     upstream_clog(upstream);
     client_say(client, GET);
     expect_fault(client, 504, "connection_timeout");
 }
 
-static void a_name_without_address_is_no_error_of_start(void **state)
+TEST(a_name_without_address_is_no_error_of_start)
 {
     struct server *server = START("--proxy=/=http://nobody.invalid:1",
                                   "--proxy-connect-timeout=500ms");
     struct reply *reply = get(server, "/");
 
-    (void)state;
     /* By how soon whoever resolves names says so. */
     if (reply->status != 504)
         expect_status(reply, 502);
@@ -103,7 +95,7 @@ static void a_name_without_address_is_no_error_of_start(void **state)
 
 /* --- No reply ------------------------------------------------------------ */
 
-static void silence_is_answered_for_with_504(void **state)
+TEST(silence_is_answered_for_with_504)
 {
     static const char *const begun[] = {"", "HTTP/1.1 200", OK,
                                         OK "Content-Length: 5\r\n"};
@@ -111,7 +103,6 @@ static void silence_is_answered_for_with_504(void **state)
     struct server *server = PROXY(upstream, "--proxy-timeout=300ms",
                                   "--proxy-fails=0");
 
-    (void)state;
     for (size_t i = 0; i < COUNT(begun); i++) {
         struct client *client = client_open(server);
         struct client *peer;
@@ -125,14 +116,13 @@ static void silence_is_answered_for_with_504(void **state)
     }
 }
 
-static void an_end_without_a_head_is_answered_for_with_502(void **state)
+TEST(an_end_without_a_head_is_answered_for_with_502)
 {
     static const char *const begun[] = {"", "H", OK,
                                         OK "Content-Length: 5\r\n"};
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0");
 
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT(begun); i++) {
         struct client *client = client_open(server);
         struct client *peer;
@@ -151,7 +141,7 @@ static void an_end_without_a_head_is_answered_for_with_502(void **state)
     }
 }
 
-static void heads_without_end_are_answered_for_with_502(void **state)
+TEST(heads_without_end_are_answered_for_with_502)
 {
     static const struct {
         const char *first;
@@ -167,7 +157,6 @@ static void heads_without_end_are_answered_for_with_502(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0");
 
-    (void)state;
     for (size_t i = 0; i < COUNT(floods); i++) {
         struct client *client = client_open(server);
         size_t len = strlen(floods[i].again);
@@ -189,7 +178,7 @@ static void heads_without_end_are_answered_for_with_502(void **state)
     }
 }
 
-static void many_interim_heads_are_no_fault(void **state)
+TEST(many_interim_heads_are_no_fault)
 {
     enum { INTERIM_MAX = 8 };
     struct upstream *upstream = upstream_open();
@@ -197,13 +186,11 @@ static void many_interim_heads_are_no_fault(void **state)
     struct client *client = client_open(server);
     struct client *peer = ask_over(upstream, client);
 
-    (void)state;
     for (int i = 0; i < INTERIM_MAX; i++) {
         client_say(peer, "HTTP/1.1 103 Early Hints\r\n\r\n");
         expect_status(client_reply(client), 103);
     }
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
 }
 
 /* --- Half a reply -------------------------------------------------------- */
@@ -228,13 +215,12 @@ static void expect_half(struct client *client)
         flunk("event %d instead of half a reply", (int)event);
 }
 
-static void half_a_reply_is_never_made_whole(void **state)
+TEST(half_a_reply_is_never_made_whole)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0",
                                   "--proxy-idle-timeout=300ms");
 
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT(halves); i++) {
         struct client *client = client_open(server);
         struct client *peer;
@@ -250,7 +236,7 @@ static void half_a_reply_is_never_made_whole(void **state)
     }
 }
 
-static void bad_chunks_break_the_reply_off(void **state)
+TEST(bad_chunks_break_the_reply_off)
 {
     static const char *const bad[] = {
         "g\r\n",
@@ -268,7 +254,6 @@ static void bad_chunks_break_the_reply_off(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0");
 
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct client *client = client_open(server);
         struct client *peer;
@@ -285,7 +270,7 @@ static void bad_chunks_break_the_reply_off(void **state)
 }
 
 /* Who reads until the end has only the way it ends to go by. */
-static void old_clients_learn_of_half_a_reply_by_a_reset(void **state)
+TEST(old_clients_learn_of_half_a_reply_by_a_reset)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
@@ -294,10 +279,7 @@ static void old_clients_learn_of_half_a_reply_by_a_reset(void **state)
     struct client *peer;
     ssize_t n = 1;
 
-    (void)state;
-    client_say(client, "GET / HTTP/1.0\r\n\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, "GET / HTTP/1.0\r\n\r\n");
     client_say(peer, OK CHUNKED "5\r\nhello\r\n");
     client_skip(client, client_take(client, 1));
     client_take(client, 0);
@@ -312,7 +294,7 @@ static void old_clients_learn_of_half_a_reply_by_a_reset(void **state)
 
 /* --- The others ---------------------------------------------------------- */
 
-static void one_that_hangs_holds_nobody_up(void **state)
+TEST(one_that_hangs_holds_nobody_up)
 {
     enum { HUNG = 24 };
     static const char *const begun[] = {"", "HTTP/1.1 2", OK,
@@ -323,7 +305,6 @@ static void one_that_hangs_holds_nobody_up(void **state)
     struct client *clients[HUNG];
     struct client *peers[HUNG];
 
-    (void)state;
     for (size_t i = 0; i < HUNG; i++) {
         clients[i] = client_open(server);
         peers[i] = ask_over(upstream, clients[i]);
@@ -344,7 +325,7 @@ static void one_that_hangs_holds_nobody_up(void **state)
     }
 }
 
-static void byte_by_byte_is_as_good_as_any(void **state)
+TEST(byte_by_byte_is_as_good_as_any)
 {
     static const char reply[] = "HTTP/1.1 103 Early Hints\r\n\r\n" OK CHUNKED
                                 "2\r\nhi\r\n0001\r\n!\r\n0\r\nX: y\r\n\r\n";
@@ -352,20 +333,18 @@ static void byte_by_byte_is_as_good_as_any(void **state)
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
 
-    (void)state;
     client_drip(ask_over(upstream, client), reply, sizeof(reply) - 1);
     expect_status(client_reply(client), 103);
     expect_body(client_reply(client), "hi!");
 }
 
-static void nothing_is_left_behind(void **state)
+TEST(nothing_is_left_behind)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0",
                                   "--proxy-timeout=200ms");
     size_t descriptors;
 
-    (void)state;
     expect_served(server, upstream);
     descriptors = server_descriptors(server);
     for (size_t i = 0; i < 40; i++) {
@@ -385,23 +364,4 @@ static void nothing_is_left_behind(void **state)
     assert_true(eventually(server_descriptors(server) <= descriptors, 5000));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(who_refuses_is_answered_for_with_502),
-        e2e_test(who_lets_nobody_in_is_answered_for_with_504),
-        e2e_test(a_name_without_address_is_no_error_of_start),
-        e2e_test(silence_is_answered_for_with_504),
-        e2e_test(an_end_without_a_head_is_answered_for_with_502),
-        e2e_test(heads_without_end_are_answered_for_with_502),
-        e2e_test(many_interim_heads_are_no_fault),
-        e2e_test(half_a_reply_is_never_made_whole),
-        e2e_test(bad_chunks_break_the_reply_off),
-        e2e_test(old_clients_learn_of_half_a_reply_by_a_reset),
-        e2e_test(one_that_hangs_holds_nobody_up),
-        e2e_test(byte_by_byte_is_as_good_as_any),
-        e2e_test(nothing_is_left_behind),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

@@ -3,7 +3,6 @@
  * by, asked again no more often than the budget allows; and one that has hardly
  * room for anybody.
  */
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "client.h"
@@ -96,14 +95,12 @@ static struct two start_with_one_back(const char *slow_start)
     return two;
 }
 
-static void a_server_that_fails_is_told_to_be_ejected_until_it_is_back(
-    void **state)
+TEST(a_server_that_fails_is_told_to_be_ejected_until_it_is_back)
 {
     struct two two = {.frail = origin_start("frail"),
                       .sound = origin_start("sound")};
     unsigned frail = two.frail->port;
 
-    (void)state;
     two.server = START("--workers=1", "--status=/_s", "--proxy-fails=1",
                        "--proxy-eject=60m", "--proxy-eject-max=60m",
                        printed("--proxy=/=%s,%s", two.frail->at,
@@ -125,11 +122,10 @@ static void a_server_that_fails_is_told_to_be_ejected_until_it_is_back(
 }
 
 /* A tenth of its share to begin with; ten minutes later it would have all. */
-static void who_is_back_gets_little_at_first(void **state)
+TEST(who_is_back_gets_little_at_first)
 {
     struct two two = start_with_one_back("--proxy-slow-start=10m");
 
-    (void)state;
     assert_true(eventually(is_state(two.server, two.frail->port, "slow"),
                            5000));
     assert_true(is_gauge(two.server, "up", two.frail->port, 1));
@@ -137,11 +133,10 @@ static void who_is_back_gets_little_at_first(void **state)
     assert_in_range(requests(two.frail), 4, 16);
 }
 
-static void and_its_share_when_the_slow_start_is_over(void **state)
+TEST(and_its_share_when_the_slow_start_is_over)
 {
     struct two two = start_with_one_back("--proxy-slow-start=500ms");
 
-    (void)state;
     assert_true(eventually(is_state(two.server, two.frail->port, "up"), 5000));
     ask_often(two.server, 40);
     assert_in_range(requests(two.frail), 18, 22);
@@ -150,7 +145,8 @@ static void and_its_share_when_the_slow_start_is_over(void **state)
 /* --- Asked again ---------------------------------------------------------- */
 
 /* A fifth of them and three, of each ten seconds: see retry_budget.h. */
-static void failures_are_tried_again_as_often_as_the_budget_allows(void **state)
+TEST_WITH(failures_are_tried_again_as_often_as_the_budget_allows, NULL,
+          harness_after_test)
 {
     enum { ASKED = 100, FREE = 3, SHARE = 5, WINDOW_MS = 10000 };
     struct upstream *gone[2] = {upstream_open(), upstream_open()};
@@ -162,7 +158,6 @@ static void failures_are_tried_again_as_often_as_the_budget_allows(void **state)
     unsigned long asked = 0;
     unsigned long retries = 0;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         upstream_shut(gone[i]);
     for (int i = 0; i < ASKED; i++)
@@ -181,14 +176,14 @@ static void failures_are_tried_again_as_often_as_the_budget_allows(void **state)
 
 /* As Python's http.server, and worse: one waits to be accepted, and the kernel
  * drops what the others say. */
-static void nobody_is_lost_before_a_server_with_a_short_backlog(void **state)
+TEST_WITH(nobody_is_lost_before_a_server_with_a_short_backlog, NULL,
+          harness_after_test)
 {
     enum { CROWD = 40 };
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-connect-timeout=15s");
     struct client *clients[CROWD];
 
-    (void)state;
     assert_int_equal(listen(client_socket(upstream->listener), 0), 0);
     for (int i = 0; i < CROWD; i++) {
         clients[i] = client_open(server);
@@ -205,15 +200,5 @@ static void nobody_is_lost_before_a_server_with_a_short_backlog(void **state)
         expect_body(client_reply(clients[i]), "hi");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        origin_test(a_server_that_fails_is_told_to_be_ejected_until_it_is_back),
-        origin_test(who_is_back_gets_little_at_first),
-        origin_test(and_its_share_when_the_slow_start_is_over),
-        e2e_test(failures_are_tried_again_as_often_as_the_budget_allows),
-        e2e_test(nobody_is_lost_before_a_server_with_a_short_backlog),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+SUITE(.begin = harness_begin, .end = harness_end,
+      .each_end = origins_after_test);

@@ -4,8 +4,6 @@
  */
 #include "upstream.h"
 
-#define HI OK "Content-Length: 2\r\n\r\nhi"
-
 static void send_some(struct client *client, size_t len)
 {
     char *block = scratch(len);
@@ -29,12 +27,11 @@ static const struct held {
      "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"},
 };
 
-static void a_body_that_trickles_asks_nobody(void **state)
+TEST(a_body_that_trickles_asks_nobody)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++) {
         struct client *client = client_open(server);
         struct client *peer;
@@ -45,20 +42,18 @@ static void a_body_that_trickles_asks_nobody(void **state)
         client_say(client, "%s", held[i].rest);
         peer = upstream_accept(upstream);
         expect_hears(peer, held[i].heard);
-        client_say(peer, HI);
-        expect_body(client_reply(client), "hi");
+        expect_hi(peer, client);
         client_close(client);
         client_close(peer);
     }
 }
 
-static void a_client_that_goes_before_asked_nobody(void **state)
+TEST(a_client_that_goes_before_asked_nobody)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client;
 
-    (void)state;
     for (int how = 0; how < 2; how++) {
         client = client_open(server);
         client_say(client, "%s", held[0].first);
@@ -77,14 +72,13 @@ static void a_client_that_goes_before_asked_nobody(void **state)
 
 /* Who sends more than is kept, or wants to be told whether to send, is heard
  * while it sends. */
-static void more_than_is_kept_is_asked_for_before_it_ends(void **state)
+TEST(more_than_is_kept_is_asked_for_before_it_ends)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct server *small = PROXY(upstream, "--proxy-request-buffer=1000");
     struct client *client = client_open(server);
 
-    (void)state;
     client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
                        "Content-Length: 65537\r\n\r\n");
     send_some(client, 65536);
@@ -119,14 +113,13 @@ static void send_chunks(struct client *client, unsigned count)
 }
 
 /* However much is still to come of it. */
-static void all_that_is_kept_is_waited_for(void **state)
+TEST(all_that_is_kept_is_waited_for)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
                        "Content-Length: 100000\r\n\r\n");
     send_some(client, 60000);
@@ -138,8 +131,7 @@ static void all_that_is_kept_is_waited_for(void **state)
     hear_head(peer);
     send_some(client, 100000 - 65536);
     assert_true(client_take(peer, 100000) == 100000);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
     client_close(peer);
     client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
                        "Transfer-Encoding: chunked\r\n\r\n");
@@ -150,19 +142,17 @@ static void all_that_is_kept_is_waited_for(void **state)
     hear_head(peer);
     client_say(client, "0\r\n\r\n");
     assert_int_equal(strlen(hear_chunks(peer)), 70000);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
 }
 
 /* More than the buffer has room for is never waited for, nor lost. */
-static void a_full_buffer_is_enough(void **state)
+TEST(a_full_buffer_is_enough)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-request-buffer=1M");
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
                        "Content-Length: 1000000\r\n\r\n");
     send_some(client, 65535);
@@ -171,12 +161,11 @@ static void a_full_buffer_is_enough(void **state)
     peer = upstream_accept(upstream);
     hear_head(peer);
     assert_true(client_take(peer, 1000000) == 1000000);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
 }
 
 /* A worker has 16 MiB for what waits: with that, the next byte of any asks. */
-static void many_that_wait_are_passed_on_in_the_end(void **state)
+TEST(many_that_wait_are_passed_on_in_the_end)
 {
     enum { KEPT = 65000, CROWD = 16 * 1024 * 1024 / KEPT };
     struct upstream *upstream = upstream_open();
@@ -184,7 +173,6 @@ static void many_that_wait_are_passed_on_in_the_end(void **state)
     struct client *crowd[CROWD];
     struct client *client;
 
-    (void)state;
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i] = client_open(server);
         client_say(crowd[i], "POST / HTTP/1.1\r\nHost: a\r\n"
@@ -207,16 +195,4 @@ static void many_that_wait_are_passed_on_in_the_end(void **state)
     assert_false(upstream_hears(upstream, 200));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_body_that_trickles_asks_nobody),
-        e2e_test(a_client_that_goes_before_asked_nobody),
-        e2e_test(more_than_is_kept_is_asked_for_before_it_ends),
-        e2e_test(all_that_is_kept_is_waited_for),
-        e2e_test(a_full_buffer_is_enough),
-        e2e_test(many_that_wait_are_passed_on_in_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

@@ -2,27 +2,21 @@
  * What the logs tell of a proxied request, and the names by which it is found
  * in those of others: upstream fields, headers, X-Request-Id, traceparent.
  */
-#include <string.h>
 
 #include "operator.h"
 #include "upstream.h"
 
 #define GET "GET /x?y HTTP/1.1\r\nHost: a\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 #define PARENT "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 enum { ID_LEN = 32, DELAY_MS = 60, LARGE = 300000 };
 
 static char *log_path;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     operator_adopt();
-    site_text("canary", "canary\n");
     site_seeded("large", 1, LARGE);
-    return 0;
 }
 
 static struct server *start_logging(const struct upstream *upstream,
@@ -91,7 +85,7 @@ static bool is_made(const char *id)
 
 /* --- Who was asked ------------------------------------------------------------ */
 
-static void the_log_tells_who_answered_and_when(void **state)
+TEST(the_log_tells_who_answered_and_when)
 {
     struct upstream *upstream = upstream_open();
     struct server *server =
@@ -107,10 +101,7 @@ static void the_log_tells_who_answered_and_when(void **state)
     const char *text;
     char name[64];
 
-    (void)state;
-    client_say(client, GET "\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, GET "\r\n");
     pause_ms(DELAY_MS);
     client_say(peer, OK "Content-Length: 2\r\n\r\n");
     pause_ms(DELAY_MS);
@@ -124,7 +115,7 @@ static void the_log_tells_who_answered_and_when(void **state)
     assert_int_equal(sscanf(text, "%63s %u %u %llu %llu %llu\n", name,
                             &status[0], &status[1], &connect, &first, &total),
                      6);
-    assert_string_equal(name, upstream->at + strlen("http://"));
+    assert_string_equal(name, upstream->name);
     assert_int_equal(status[0], 200);
     assert_int_equal(status[1], 200);
     assert_true(connect < first);
@@ -139,7 +130,7 @@ static void the_log_tells_who_answered_and_when(void **state)
     assert_true(total >= first);
 }
 
-static void what_did_not_come_is_a_dash(void **state)
+TEST(what_did_not_come_is_a_dash)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_logging(upstream,
@@ -148,16 +139,14 @@ static void what_did_not_come_is_a_dash(void **state)
                                           "%{upstream_first_us}",
                                           NULL);
 
-    (void)state;
     upstream_shut(upstream);
     expect_status(get(server, "/canary"), 200);
     expect_status(get(server, "/up"), 502);
-    expect_logged(server, printed("- - - -\n%s - - -\n",
-                                  upstream->at + strlen("http://")));
+    expect_logged(server, printed("- - - -\n%s - - -\n", upstream->name));
 }
 
 /* Its client has gone, and so nothing came of it. */
-static void one_that_is_broken_off_is_told_of(void **state)
+TEST(one_that_is_broken_off_is_told_of)
 {
     struct upstream *upstream = upstream_open();
     struct server *server =
@@ -165,29 +154,25 @@ static void one_that_is_broken_off_is_told_of(void **state)
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, GET "\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, GET "\r\n");
     client_reset(client);
     hear_end(peer);
-    expect_logged(server, printed("%s -\n", upstream->at + strlen("http://")));
+    expect_logged(server, printed("%s -\n", upstream->name));
 }
 
-static void a_unix_socket_is_named_by_its_path(void **state)
+TEST(a_unix_socket_is_named_by_its_path)
 {
     struct upstream *upstream = upstream_open_unix();
     struct server *server = start_logging(upstream, "%{upstream}", NULL);
     struct reply *reply;
 
-    (void)state;
     exchange(server, upstream, "", HI, &reply);
-    expect_logged(server, printed("%s\n", upstream->at + strlen("unix:")));
+    expect_logged(server, printed("%s\n", upstream->name));
 }
 
 /* --- Headers ----------------------------------------------------------------- */
 
-static void headers_are_told_and_escaped(void **state)
+TEST(headers_are_told_and_escaped)
 {
     struct upstream *upstream = upstream_open();
     struct server *server =
@@ -198,14 +183,13 @@ static void headers_are_told_and_escaped(void **state)
                       NULL);
     struct reply *reply;
 
-    (void)state;
     exchange(server, upstream, "X-One: a\"\\\tb\xC3\xA9\r\nX-One: second\r\n",
              OK "X-Two: \"q\r\nContent-Length: 2\r\n\r\nhi", &reply);
     expect_logged(server, "\"a\\x22\\x5c\\x09b\\xc3\\xa9\" \"-\" \"\\x22q\" "
                           "2\n");
 }
 
-static void response_headers_of_all_kinds_of_answers_are_told(void **state)
+TEST(response_headers_of_all_kinds_of_answers_are_told)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_logging(upstream,
@@ -215,7 +199,6 @@ static void response_headers_of_all_kinds_of_answers_are_told(void **state)
                                           NULL);
     struct client *client = client_open(server);
 
-    (void)state;
     site_text("page.html", "<p>page\n");
     client_ask(client, "GET", "/page.html", NULL);
     client_ask(client, "GET", "/large", NULL);
@@ -236,13 +219,12 @@ static void response_headers_of_all_kinds_of_answers_are_told(void **state)
 
 /* --- X-Request-Id ------------------------------------------------------------ */
 
-static void a_request_has_one_id_everywhere(void **state)
+TEST(a_request_has_one_id_everywhere)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_logging(upstream, "%{request_id}", NULL);
     const char *ids[2];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct reply *reply;
         const char *head = exchange(server, upstream,
@@ -261,7 +243,7 @@ static void a_request_has_one_id_everywhere(void **state)
     expect_logged(server, printed("%s\n%s\n", ids[0], ids[1]));
 }
 
-static void the_id_of_a_trusted_proxy_is_kept_if_it_is_one(void **state)
+TEST(the_id_of_a_trusted_proxy_is_kept_if_it_is_one)
 {
     static const char *const bad[] = {"X-Request-Id: a b\r\n",
                                       "X-Request-Id: \"a\"\r\n",
@@ -273,7 +255,6 @@ static void the_id_of_a_trusted_proxy_is_kept_if_it_is_one(void **state)
     struct reply *reply;
     char longest[129], longer[130];
 
-    (void)state;
     memset(longest, 'a', sizeof(longest));
     memset(longer, 'a', sizeof(longer));
     longest[128] = longer[129] = '\0';
@@ -293,7 +274,7 @@ static void the_id_of_a_trusted_proxy_is_kept_if_it_is_one(void **state)
     }
 }
 
-static void files_have_an_id_where_the_log_tells_it(void **state)
+TEST(files_have_an_id_where_the_log_tells_it)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_logging(upstream, "%{request_id}", NULL);
@@ -304,14 +285,13 @@ static void files_have_an_id_where_the_log_tells_it(void **state)
     const char *second = reply_field(client_ask(client, "GET", "/none", NULL),
                                      "X-Request-Id");
 
-    (void)state;
     assert_true(is_made(first));
     assert_true(is_made(second));
     expect_no_field(get(silent, "/canary"), "X-Request-Id");
     expect_logged(server, printed("%s\n%s\n", first, second));
 }
 
-static void off_passes_ids_as_they_come(void **state)
+TEST(off_passes_ids_as_they_come)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_logging(upstream, "%{request_id}",
@@ -320,13 +300,12 @@ static void off_passes_ids_as_they_come(void **state)
     const char *head = exchange(server, upstream, "X-Request-Id: theirs\r\n",
                                 HI, &reply);
 
-    (void)state;
     assert_string_equal(value_of(head, "X-Request-Id"), "theirs");
     expect_no_field(reply, "X-Request-Id");
     expect_logged(server, "-\n");
 }
 
-static void an_upload_and_a_fault_have_an_id_too(void **state)
+TEST(an_upload_and_a_fault_have_an_id_too)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_logging(upstream, "%{request_id}", NULL);
@@ -335,7 +314,6 @@ static void an_upload_and_a_fault_have_an_id_too(void **state)
     struct reply *reply;
     const char *id;
 
-    (void)state;
     client_say(client, "POST /x HTTP/1.1\r\nHost: a\r\n"
                        "Content-Length: 2\r\n\r\nhi");
     peer = upstream_accept(upstream);
@@ -350,7 +328,7 @@ static void an_upload_and_a_fault_have_an_id_too(void **state)
 
 /* --- traceparent ------------------------------------------------------------- */
 
-static void a_traceparent_is_passed_on_and_made_where_wished(void **state)
+TEST(a_traceparent_is_passed_on_and_made_where_wished)
 {
     struct upstream *upstream = upstream_open();
     struct server *passing = start_logging(upstream, "common", NULL);
@@ -360,7 +338,6 @@ static void a_traceparent_is_passed_on_and_made_where_wished(void **state)
     struct reply *reply;
     const char *head, *made;
 
-    (void)state;
     head = exchange(passing, upstream, "", HI, &reply);
     assert_null(strstr(head, "trace"));
     head = exchange(passing, upstream, fields, HI, &reply);
@@ -381,7 +358,7 @@ static void a_traceparent_is_passed_on_and_made_where_wished(void **state)
 
 /* --- Warnings ---------------------------------------------------------------- */
 
-static void warnings_name_the_uri_and_the_request(void **state)
+TEST(warnings_name_the_uri_and_the_request)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = START("--workers=1",
@@ -390,7 +367,6 @@ static void warnings_name_the_uri_and_the_request(void **state)
     struct client *client = client_open(server);
     const char *id;
 
-    (void)state;
     client_say(client, GET "\r\n");
     id = value_of(hear_head(upstream_accept(upstream)), "X-Request-Id");
     expect_status(client_reply(client), 504);
@@ -409,12 +385,11 @@ static void warnings_name_the_uri_and_the_request(void **state)
         1000));
 }
 
-static void the_only_server_is_not_said_to_be_left_out(void **state)
+TEST(the_only_server_is_not_said_to_be_left_out)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=2");
 
-    (void)state;
     upstream_shut(upstream);
     for (unsigned i = 0; i < 3; i++)
         expect_status(get(server, "/"), 502);
@@ -426,7 +401,7 @@ static void the_only_server_is_not_said_to_be_left_out(void **state)
 
 /* --- Templates --------------------------------------------------------------- */
 
-static void templates_that_cannot_be_are_refused(void **state)
+TEST(templates_that_cannot_be_are_refused)
 {
     static const char *const bad[][2] = {
         {"%{header:}", "unknown field"},
@@ -438,7 +413,6 @@ static void templates_that_cannot_be_are_refused(void **state)
     struct outcome outcome;
     char many[1024] = "";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         RUN(&outcome, "--test", printed("--log-format=%s", bad[i][0]));
         assert_int_not_equal(outcome.status, 0);
@@ -451,28 +425,4 @@ static void templates_that_cannot_be_are_refused(void **state)
     assert_non_null(strstr(outcome.err, "at most 16 headers"));
 }
 
-#define log_test(function) \
-    cmocka_unit_test_teardown(function, operator_after_test)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        log_test(the_log_tells_who_answered_and_when),
-        log_test(what_did_not_come_is_a_dash),
-        log_test(one_that_is_broken_off_is_told_of),
-        log_test(a_unix_socket_is_named_by_its_path),
-        log_test(headers_are_told_and_escaped),
-        log_test(response_headers_of_all_kinds_of_answers_are_told),
-        log_test(a_request_has_one_id_everywhere),
-        log_test(the_id_of_a_trusted_proxy_is_kept_if_it_is_one),
-        log_test(files_have_an_id_where_the_log_tells_it),
-        log_test(off_passes_ids_as_they_come),
-        log_test(an_upload_and_a_fault_have_an_id_too),
-        log_test(a_traceparent_is_passed_on_and_made_where_wished),
-        log_test(warnings_name_the_uri_and_the_request),
-        log_test(the_only_server_is_not_said_to_be_left_out),
-        log_test(templates_that_cannot_be_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = operator_after_test);

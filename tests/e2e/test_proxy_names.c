@@ -2,17 +2,8 @@
  * What an upstream calls its own places, where a prefix is replaced: the
  * client is told the names that it can ask for.
  */
-#include <string.h>
 
 #include "upstream.h"
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 /* Asks www.example for target, and has the upstream say that line; what became
  * of its value, or NULL. */
@@ -60,7 +51,7 @@ static const char *itself(const struct upstream *upstream, const char *field,
     return printed("%s%s%s", field, upstream->at, rest);
 }
 
-static void locations_get_the_prefix_back(void **state)
+TEST(locations_get_the_prefix_back)
 {
     static const char *const cases[][2] = {
         {"Location: /login?next=/v1/x#top", "/app/login?next=/v1/x#top"},
@@ -85,7 +76,6 @@ static void locations_get_the_prefix_back(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/", NULL);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         expect_told(server, upstream, cases[i][0], cases[i][1]);
     expect_told(server, upstream, itself(upstream, "Location: ", "/x"),
@@ -98,7 +88,7 @@ static void locations_get_the_prefix_back(void **state)
                 "3, url=\"/app/x\"");
 }
 
-static void cookies_get_the_prefix_back(void **state)
+TEST(cookies_get_the_prefix_back)
 {
     static const char *const cases[][2] = {
         {"Set-Cookie: a=b; Path=/; HttpOnly", "a=b; Path=/app/; HttpOnly"},
@@ -115,12 +105,11 @@ static void cookies_get_the_prefix_back(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/", NULL);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         expect_told(server, upstream, cases[i][0], cases[i][1]);
 }
 
-static void a_path_of_the_upstream_gives_way(void **state)
+TEST(a_path_of_the_upstream_gives_way)
 {
     static const char *const cases[][2] = {
         {"Location: /app/v1/x", "/app/x"},
@@ -132,13 +121,12 @@ static void a_path_of_the_upstream_gives_way(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/app/v1/", NULL);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         expect_told(server, upstream, cases[i][0], cases[i][1]);
 }
 
 /* "//evil.example" would be another host. */
-static void no_name_of_a_host_is_made_of_a_path(void **state)
+TEST(no_name_of_a_host_is_made_of_a_path)
 {
     static const char *const cases[][2] = {
         {"Location: /v1/x", "/x"},
@@ -158,33 +146,30 @@ static void no_name_of_a_host_is_made_of_a_path(void **state)
                           itself(upstream, "Location: ", "\\evil.example/"),
                           itself(upstream, "Location: ", "\\/evil.example/")};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         expect_told(server, upstream, cases[i][0], cases[i][1]);
     for (size_t i = 0; i < sizeof(evil) / sizeof(*evil); i++)
         expect_told(server, upstream, evil[i], evil[i] + strlen("Location: "));
 }
 
-static void without_a_replacement_only_its_own_name_goes(void **state)
+TEST(without_a_replacement_only_its_own_name_goes)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "", NULL);
 
-    (void)state;
     expect_told(server, upstream, itself(upstream, "Location: ", "/app/y"),
                 "/app/y");
     expect_told(server, upstream, "Location: /other", "/other");
     expect_told(server, upstream, "Set-Cookie: a=b; Path=/", "a=b; Path=/");
 }
 
-static void off_leaves_all_as_it_is(void **state)
+TEST(off_leaves_all_as_it_is)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/",
                                        "--proxy-redirect=off");
     const char *line = itself(upstream, "Location: ", "/x");
 
-    (void)state;
     expect_told(server, upstream, "Location: /x", "/x");
     expect_told(server, upstream, line, line + strlen("Location: "));
     expect_told(server, upstream, "Set-Cookie: a=b; Path=/; Domain=127.0.0.1",
@@ -212,7 +197,7 @@ static void expect_prefix(const char *head, const char *wanted)
         flunk("'%s' is not the only prefix in '%s'", wanted, head);
 }
 
-static void the_prefix_that_goes_is_told(void **state)
+TEST(the_prefix_that_goes_is_told)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/", NULL);
@@ -220,7 +205,6 @@ static void the_prefix_that_goes_is_told(void **state)
     struct server *trusting = start_with(upstream, "/app", "/",
                                          "--trusted-proxies=127.0.0.1");
 
-    (void)state;
     expect_prefix(heard(server, upstream, ""), "/app");
     expect_prefix(heard(server, upstream, "X-Forwarded-Prefix: /evil\r\n"),
                   "/app");
@@ -229,17 +213,4 @@ static void the_prefix_that_goes_is_told(void **state)
     assert_null(strstr(heard(plain, upstream, ""), "Forwarded-Prefix"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(locations_get_the_prefix_back),
-        e2e_test(cookies_get_the_prefix_back),
-        e2e_test(a_path_of_the_upstream_gives_way),
-        e2e_test(no_name_of_a_host_is_made_of_a_path),
-        e2e_test(without_a_replacement_only_its_own_name_goes),
-        e2e_test(off_leaves_all_as_it_is),
-        e2e_test(the_prefix_that_goes_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(harness_begin_site);

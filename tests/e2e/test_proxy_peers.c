@@ -3,15 +3,12 @@
  * what they serve directly.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "client.h"
 
@@ -47,13 +44,10 @@ static size_t size_of(int file)
     return size < LARGEST ? size : LARGEST;
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     for (int i = 0; i < FILES; i++)
         site_seeded(printed("%d.bin", i), (uint64_t)i, size_of(i));
-    return 0;
 }
 
 /* --- The other server ---------------------------------------------------- */
@@ -197,7 +191,7 @@ static void compare_often(const char *at)
     expect_status(ask(server, "GET", "/none", NULL), 404);
 }
 
-static void ten_thousand_files_of_pythons_server(void **state)
+TEST(ten_thousand_files_of_pythons_server)
 {
     int out = run((const char *const[]){"python3", "-u", "-m", "http.server",
                                         "--bind", "127.0.0.1", "--directory",
@@ -205,7 +199,6 @@ static void ten_thousand_files_of_pythons_server(void **state)
     unsigned port = read_port(out);
     int status;
 
-    (void)state;
     close(out);
     if (port == 0) {
         waitpid(program, &status, 0);
@@ -220,7 +213,7 @@ static void ten_thousand_files_of_pythons_server(void **state)
     compare_often(printed("http://127.0.0.1:%u", port));
 }
 
-static void ten_thousand_files_of_nginx(void **state)
+TEST(ten_thousand_files_of_nginx)
 {
     const char *socket_path = printed("%s/nginx.socket", folder());
     const char *conf = printed("%s/nginx.conf", folder());
@@ -235,7 +228,6 @@ static void ten_thousand_files_of_nginx(void **state)
                 folder(), socket_path, site());
     struct client *client = NULL;
 
-    (void)state;
     if (access(nginx_path, X_OK) == -1) {
         print_message("%s is not there: not tried\n", nginx_path);
         skip();
@@ -249,13 +241,4 @@ static void ten_thousand_files_of_nginx(void **state)
     compare_often(printed("unix:%s", socket_path));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(ten_thousand_files_of_pythons_server,
-                                  after_test),
-        cmocka_unit_test_teardown(ten_thousand_files_of_nginx, after_test),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = after_test);

@@ -6,7 +6,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static void a_request_is_made_anew(void **state)
+TEST(a_request_is_made_anew)
 {
     static const struct talk talks[] = {
         {.name = "plain"},
@@ -57,11 +57,10 @@ static void a_request_is_made_anew(void **state)
                   "\r\n"},
     };
 
-    (void)state;
     TALKS(talks);
 }
 
-static void bodies_are_framed_anew(void **state)
+TEST(bodies_are_framed_anew)
 {
     static const struct talk talks[] = {
         {.name = "length",
@@ -98,11 +97,10 @@ static void bodies_are_framed_anew(void **state)
          .client_ends = true},
     };
 
-    (void)state;
     TALKS(talks);
 }
 
-static void who_asked_is_taken_from_trusted_proxies_only(void **state)
+TEST(who_asked_is_taken_from_trusted_proxies_only)
 {
     static const char claims[] = GET
         "X-Forwarded-For: 6.6.6.6\r\nForwarded: for=6.6.6.6\r\n"
@@ -125,7 +123,6 @@ static void who_asked_is_taken_from_trusted_proxies_only(void **state)
     };
     struct upstream *upstream = upstream_open();
 
-    (void)state;
     for (size_t i = 0; i < COUNT(ways); i++) {
         struct talk talk = {.name = printed("%s, %s", ways[i].trusts,
                                             ways[i].field),
@@ -139,7 +136,7 @@ static void who_asked_is_taken_from_trusted_proxies_only(void **state)
     }
 }
 
-static void host_can_be_the_upstreams(void **state)
+TEST(host_can_be_the_upstreams)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-host=upstream");
@@ -148,11 +145,10 @@ static void host_can_be_the_upstreams(void **state)
         .heard = printed("GET / HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n%s\r\n",
                          upstream->port, ASKER)};
 
-    (void)state;
     talk_play(server, upstream, &talk);
 }
 
-static void what_may_not_go_on_is_answered_here(void **state)
+TEST(what_may_not_go_on_is_answered_here)
 {
     static const char round[] = "Via: 1.1 sprintd\r\n";
     static const struct {
@@ -176,7 +172,6 @@ static void what_may_not_go_on_is_answered_here(void **state)
     struct server *server = PROXY(upstream, NULL);
     const char *loop = "";
 
-    (void)state;
     for (int i = 0; i < 10; i++)
         loop = printed("%s%s", loop, round);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -194,13 +189,12 @@ static void what_may_not_go_on_is_answered_here(void **state)
 
 /* --- Connections --------------------------------------------------------- */
 
-static void a_connection_to_the_upstream_is_used_again(void **state)
+TEST(a_connection_to_the_upstream_is_used_again)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *peer = NULL;
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         struct client *client = client_open(server);
 
@@ -218,7 +212,7 @@ static void a_connection_to_the_upstream_is_used_again(void **state)
     assert_false(upstream_hears(upstream, 0));
 }
 
-static void a_connection_that_does_not_persist_is_not_used_again(void **state)
+TEST(a_connection_that_does_not_persist_is_not_used_again)
 {
     static const char *const replies[] = {
         OK "Connection: close\r\nContent-Length: 2\r\n\r\nhi",
@@ -228,29 +222,25 @@ static void a_connection_that_does_not_persist_is_not_used_again(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
 
-    (void)state;
     for (size_t i = 0; i < COUNT(replies); i++) {
         struct client *client = client_open(server);
         struct client *peer;
 
         going_on("%s", replies[i]);
-        client_say(client, GET "\r\n");
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, GET "\r\n");
         client_say(peer, "%s", replies[i]);
         expect_body(client_reply(client), "hi");
         assert_int_equal(hear_end(peer), 0);
     }
 }
 
-static void pipelined_requests_are_answered_in_order(void **state)
+TEST(pipelined_requests_are_answered_in_order)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     client_say(client, "GET /0 HTTP/1.1\r\nHost: a\r\n\r\n"
                        "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n"
                        "GET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -263,18 +253,4 @@ static void pipelined_requests_are_answered_in_order(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_request_is_made_anew),
-        e2e_test(bodies_are_framed_anew),
-        e2e_test(who_asked_is_taken_from_trusted_proxies_only),
-        e2e_test(host_can_be_the_upstreams),
-        e2e_test(what_may_not_go_on_is_answered_here),
-        e2e_test(a_connection_to_the_upstream_is_used_again),
-        e2e_test(a_connection_that_does_not_persist_is_not_used_again),
-        e2e_test(pipelined_requests_are_answered_in_order),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

@@ -4,7 +4,7 @@
  */
 #include "talk.h"
 
-static void a_reply_is_made_anew(void **state)
+TEST(a_reply_is_made_anew)
 {
     static const struct talk talks[] = {
         {.name = "fields",
@@ -73,11 +73,10 @@ static void a_reply_is_made_anew(void **state)
          .answered_chunks = "hi"},
     };
 
-    (void)state;
     TALKS(talks);
 }
 
-static void replies_without_a_body_have_none(void **state)
+TEST(replies_without_a_body_have_none)
 {
     static const struct talk talks[] = {
         {.name = "HEAD",
@@ -95,11 +94,10 @@ static void replies_without_a_body_have_none(void **state)
                      "Content-Length: 9\r\n\r\n"},
     };
 
-    (void)state;
     TALKS(talks);
 }
 
-static void old_clients_get_what_they_understand(void **state)
+TEST(old_clients_get_what_they_understand)
 {
 #define OLD "GET / HTTP/1.0\r\nHost: a\r\n"
 #define OLD_HEARD                                            \
@@ -128,11 +126,10 @@ static void old_clients_get_what_they_understand(void **state)
          .client_ends = true},
     };
 
-    (void)state;
     TALKS(talks);
 }
 
-static void interim_heads_go_on(void **state)
+TEST(interim_heads_go_on)
 {
 #define HINTS "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"
     static const struct talk talks[] = {
@@ -145,22 +142,18 @@ static void interim_heads_go_on(void **state)
                      "Content-Length: 2\r\n\r\nhi"},
     };
 
-    (void)state;
     TALKS(talks);
 }
 
 /* What is long before its end has to be there at once: that is its use. */
-static void an_interim_head_does_not_wait_for_the_reply(void **state)
+TEST(an_interim_head_does_not_wait_for_the_reply)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, GET "\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, GET "\r\n");
     client_say(peer, HINTS "\r\n");
     expect_hears(client, HINTS VIA "\r\n");
     client_say(peer, HI);
@@ -170,17 +163,26 @@ static void an_interim_head_does_not_wait_for_the_reply(void **state)
 #define EXPECTS "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
 #define CONTINUE "HTTP/1.1 100 Continue\r\n"
 
-static void who_expects_to_continue_waits_for_the_upstream(void **state)
+/* The client waits to be told to go on; the connection where that is heard. */
+static struct client *hear_expectation(const struct upstream *upstream,
+                                       struct client *client)
+{
+    struct client *peer;
+
+    client_say(client, POST EXPECTS);
+    peer = upstream_accept(upstream);
+    expect_hears(peer, POST ASKER EXPECTS);
+    return peer;
+}
+
+TEST(who_expects_to_continue_waits_for_the_upstream)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, POST EXPECTS);
-    peer = upstream_accept(upstream);
-    expect_hears(peer, POST ASKER EXPECTS);
+    peer = hear_expectation(upstream, client);
     assert_false(client_hears(client, 50));
     client_say(peer, CONTINUE "\r\n");
     expect_hears(client, CONTINUE VIA "\r\n");
@@ -190,24 +192,21 @@ static void who_expects_to_continue_waits_for_the_upstream(void **state)
     expect_hears(client, OK VIA "Content-Length: 2\r\n\r\nhi");
 }
 
-static void a_refused_expectation_is_heard_before_the_body(void **state)
+TEST(a_refused_expectation_is_heard_before_the_body)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, POST EXPECTS);
-    peer = upstream_accept(upstream);
-    expect_hears(peer, POST ASKER EXPECTS);
+    peer = hear_expectation(upstream, client);
     client_say(peer, "HTTP/1.1 413 No\r\n" DATE "Content-Length: 0\r\n\r\n");
     expect_status(client_reply(client), 413);
     /* It is not used for another request: the body may still come. */
     hear_end(peer);
 }
 
-static void a_reply_without_a_date_gets_one(void **state)
+TEST(a_reply_without_a_date_gets_one)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
@@ -215,28 +214,11 @@ static void a_reply_without_a_date_gets_one(void **state)
     struct client *peer;
     struct reply *reply;
 
-    (void)state;
-    client_say(client, GET "\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client, GET "\r\n");
     client_say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
     reply = client_reply(client);
     assert_non_null(reply_field(reply, "Date"));
     expect_body(reply, "hi");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_reply_is_made_anew),
-        e2e_test(replies_without_a_body_have_none),
-        e2e_test(old_clients_get_what_they_understand),
-        e2e_test(interim_heads_go_on),
-        e2e_test(an_interim_head_does_not_wait_for_the_reply),
-        e2e_test(who_expects_to_continue_waits_for_the_upstream),
-        e2e_test(a_refused_expectation_is_heard_before_the_body),
-        e2e_test(a_reply_without_a_date_gets_one),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

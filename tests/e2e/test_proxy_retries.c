@@ -5,7 +5,6 @@
 #include "upstream.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 static const char *rule(const char *first, const char *second)
 {
@@ -61,9 +60,8 @@ static bool is_tried_again(const char *asked, const char *end,
 #define FIVE "Content-Length: 5\r\n\r\nhello"
 #define CHUNKS "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 
-static void what_may_be_repeated_is_tried_once_more(void **state)
+TEST(what_may_be_repeated_is_tried_once_more)
 {
-    (void)state;
     assert_true(is_tried_again(GET, "", NULL));
     assert_true(is_tried_again(WITH("OPTIONS", "\r\n"), "", NULL));
     assert_true(is_tried_again(WITH("DELETE", "\r\n"), "", NULL));
@@ -72,9 +70,8 @@ static void what_may_be_repeated_is_tried_once_more(void **state)
                                NULL));
 }
 
-static void what_may_not_be_repeated_is_not(void **state)
+TEST(what_may_not_be_repeated_is_not)
 {
-    (void)state;
     assert_false(is_tried_again(WITH("POST", FIVE), "hello", NULL));
     assert_false(is_tried_again(WITH("POST", "\r\n"), "", NULL));
     assert_false(is_tried_again(WITH("PATCH", FIVE), "hello", NULL));
@@ -82,7 +79,8 @@ static void what_may_not_be_repeated_is_not(void **state)
     assert_false(is_tried_again(GET, "", "--proxy-retries=0"));
 }
 
-static void what_nobody_has_got_is_tried_again_whatever_it_is(void **state)
+TEST_WITH(what_nobody_has_got_is_tried_again_whatever_it_is, NULL,
+          origins_after_test)
 {
     struct origin *origin = origin_start("well");
     struct upstream *gone = upstream_open();
@@ -90,7 +88,6 @@ static void what_nobody_has_got_is_tried_again_whatever_it_is(void **state)
                                   "--proxy-fails=0");
     struct client *client = client_open(server);
 
-    (void)state;
     upstream_shut(gone);
     for (int i = 0; i < 4; i++) {
         client_say(client, "POST /echo HTTP/1.1\r\nHost: a\r\n" FIVE);
@@ -98,7 +95,7 @@ static void what_nobody_has_got_is_tried_again_whatever_it_is(void **state)
     }
 }
 
-static void half_a_head_is_an_answer_not_to_be_repeated(void **state)
+TEST(half_a_head_is_an_answer_not_to_be_repeated)
 {
     struct upstream *both[2] = {upstream_open(), upstream_open()};
     struct server *server = START("--workers=1",
@@ -107,7 +104,6 @@ static void half_a_head_is_an_answer_not_to_be_repeated(void **state)
     struct upstream *other;
     struct client *peer;
 
-    (void)state;
     client_say(client, GET);
     peer = accept_either(both, &other);
     hear_head(peer);
@@ -119,37 +115,21 @@ static void half_a_head_is_an_answer_not_to_be_repeated(void **state)
 }
 
 /* It closes what it has kept just when it is asked again. */
-static void a_stale_connection_is_replaced(void **state)
+TEST(a_stale_connection_is_replaced)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, GET);
-    peer = upstream_accept(upstream);
-    hear_head(peer);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    peer = upstream_asked(upstream, client, GET);
+    expect_hi(peer, client);
     client_say(client, GET);
     hear_head(peer);
     client_close(peer);
     peer = upstream_accept(upstream);
     hear_head(peer);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(what_may_be_repeated_is_tried_once_more),
-        e2e_test(what_may_not_be_repeated_is_not),
-        origin_test(what_nobody_has_got_is_tried_again_whatever_it_is),
-        e2e_test(half_a_head_is_an_answer_not_to_be_repeated),
-        e2e_test(a_stale_connection_is_replaced),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

@@ -7,7 +7,6 @@
 #include "upstream.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 static unsigned long requests(const struct origin *origin)
 {
@@ -41,7 +40,7 @@ static const struct crowd_options crowd = {
     .target = "/f", .body = "file f\n", .clients = CROWD, .depth = 1};
 
 /* Those that were under way, once. */
-static void a_crash_costs_what_was_under_way(void **state)
+TEST(a_crash_costs_what_was_under_way)
 {
     enum { CRASHES = 3 };
     struct origin *origin = origin_start("a");
@@ -49,7 +48,6 @@ static void a_crash_costs_what_was_under_way(void **state)
                                   "--workers=2", "--proxy-fails=0");
     const struct crowd_counts *counts = crowd_begin(server, &crowd);
 
-    (void)state;
     for (int i = 0; i < CRASHES; i++) {
         unsigned long before = atomic_load(&counts->answered);
 
@@ -66,7 +64,7 @@ static void a_crash_costs_what_was_under_way(void **state)
 }
 
 /* One goes for a while, and the other: they stand in for each other. */
-static void one_of_two_is_killed_and_comes_back(void **state)
+TEST(one_of_two_is_killed_and_comes_back)
 {
     struct origin *origins[2] = {origin_start("a"), origin_start("b")};
     struct server *server = START(rule(origins[0]->at, origins[1]->at),
@@ -75,7 +73,6 @@ static void one_of_two_is_killed_and_comes_back(void **state)
                                   "--proxy-eject-max=400ms");
     const struct crowd_counts *counts = crowd_begin(server, &crowd);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         unsigned long before = requests(origins[0]) + requests(origins[1]);
 
@@ -101,7 +98,7 @@ static void one_of_two_is_killed_and_comes_back(void **state)
 
 /* --- Who is left out ----------------------------------------------------- */
 
-static void who_fails_often_is_left_out_for_a_while(void **state)
+TEST(who_fails_often_is_left_out_for_a_while)
 {
     struct origin *origin = origin_start("well");
     struct upstream *ill = upstream_open();
@@ -109,7 +106,6 @@ static void who_fails_often_is_left_out_for_a_while(void **state)
                                   "--proxy-fails=2", "--proxy-eject=60m",
                                   "--proxy-eject-max=60m");
 
-    (void)state;
     upstream_shut(ill);
     ask_often(server, 20);
     upstream_listen(ill);
@@ -118,7 +114,7 @@ static void who_fails_often_is_left_out_for_a_while(void **state)
     assert_true(requests(origin) == 40);
 }
 
-static void who_was_left_out_is_tried_again(void **state)
+TEST(who_was_left_out_is_tried_again)
 {
     struct origin *origins[2] = {origin_start("a"), origin_start("b")};
     struct server *server = START("--workers=1",
@@ -128,7 +124,6 @@ static void who_was_left_out_is_tried_again(void **state)
     struct client *client = client_open(server);
     unsigned long before;
 
-    (void)state;
     origin_kill(origins[0]);
     ask_often(server, 10);
     origin_again(origins[0]);
@@ -139,7 +134,7 @@ static void who_was_left_out_is_tried_again(void **state)
                            10000));
 }
 
-static void when_all_have_failed_all_are_tried(void **state)
+TEST_WITH(when_all_have_failed_all_are_tried, NULL, harness_after_test)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=1",
@@ -147,16 +142,12 @@ static void when_all_have_failed_all_are_tried(void **state)
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     upstream_shut(upstream);
     for (int i = 0; i < 3; i++)
         expect_status(client_ask(client, "GET", "/", NULL), 502);
     upstream_listen(upstream);
-    client_say(client, GET);
-    peer = upstream_accept(upstream);
-    hear_head(peer);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    peer = upstream_asked(upstream, client, GET);
+    expect_hi(peer, client);
 }
 
 /* --- Probes -------------------------------------------------------------- */
@@ -174,13 +165,12 @@ static bool is_left_out(const struct server *server,
     return requests(origin) == before;
 }
 
-static void who_feels_ill_is_not_asked(void **state)
+TEST(who_feels_ill_is_not_asked)
 {
     struct origin *origins[2] = {origin_start("a"), origin_start("b")};
     struct server *server = START("--workers=2", PROBES,
                                   rule(origins[0]->at, origins[1]->at));
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct origin *ill = origins[i];
 
@@ -193,7 +183,7 @@ static void who_feels_ill_is_not_asked(void **state)
     origin_check(origins[0]);
 }
 
-static void when_all_feel_ill_nobody_is_asked(void **state)
+TEST(when_all_feel_ill_nobody_is_asked)
 {
     struct origin *origin = origin_start("a");
     struct server *server = START("--workers=2", PROBES,
@@ -202,7 +192,6 @@ static void when_all_feel_ill_nobody_is_asked(void **state)
     struct reply *reply = NULL;
     unsigned long before;
 
-    (void)state;
     ask_often(server, 1);
     atomic_store(&origin->counts->is_ill, true);
     assert_true(eventually(
@@ -219,7 +208,7 @@ static void when_all_feel_ill_nobody_is_asked(void **state)
 
 /* --- How many, and which ------------------------------------------------- */
 
-static void backups_are_asked_when_nobody_else_is_left(void **state)
+TEST(backups_are_asked_when_nobody_else_is_left)
 {
     struct origin *first = origin_start("first");
     struct origin *backup = origin_start("backup");
@@ -228,7 +217,6 @@ static void backups_are_asked_when_nobody_else_is_left(void **state)
                                   printed("--proxy=/=%s,%s;backup", first->at,
                                           backup->at));
 
-    (void)state;
     ask_often(server, 20);
     assert_true(requests(first) == 20 && requests(backup) == 0);
     origin_kill(first);
@@ -236,7 +224,7 @@ static void backups_are_asked_when_nobody_else_is_left(void **state)
     assert_true(requests(backup) == 20);
 }
 
-static void no_server_is_asked_for_more_than_it_takes(void **state)
+TEST_WITH(no_server_is_asked_for_more_than_it_takes, NULL, harness_after_test)
 {
     struct upstream *upstream = upstream_open();
     struct server *server =
@@ -245,7 +233,6 @@ static void no_server_is_asked_for_more_than_it_takes(void **state)
     struct client *peers[2];
     struct reply *reply;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         clients[i] = client_open(server);
         client_say(clients[i], GET);
@@ -265,7 +252,7 @@ static void no_server_is_asked_for_more_than_it_takes(void **state)
     expect_body(client_reply(clients[0]), "hi");
 }
 
-static void requests_are_shared_out_by_weight(void **state)
+TEST(requests_are_shared_out_by_weight)
 {
     struct origin *light = origin_start("light");
     struct origin *heavy = origin_start("heavy");
@@ -273,19 +260,17 @@ static void requests_are_shared_out_by_weight(void **state)
                                   printed("--proxy=/=%s,%s;weight=3", light->at,
                                           heavy->at));
 
-    (void)state;
     ask_often(server, 40);
     assert_true(requests(light) == 10 && requests(heavy) == 30);
 }
 
-static void the_same_is_asked_of_the_same(void **state)
+TEST(the_same_is_asked_of_the_same)
 {
     struct origin *a = origin_start("a");
     struct origin *b = origin_start("b");
     struct server *server = START("--workers=2", rule(a->at, b->at),
                                   "--proxy-balance=hash:X-User");
 
-    (void)state;
     for (int user = 0; user < 16; user++) {
         const char *field = printed("X-User: %d\r\n", user);
         char first = ask(server, "GET", "/name", field)->body[0];
@@ -297,7 +282,7 @@ static void the_same_is_asked_of_the_same(void **state)
     assert_true(requests(a) > 0 && requests(b) > 0);
 }
 
-static void connections_are_kept_no_longer_than_told(void **state)
+TEST(connections_are_kept_no_longer_than_told)
 {
     struct origin *origin = origin_start("a");
     struct server *server = START("--workers=1",
@@ -305,7 +290,6 @@ static void connections_are_kept_no_longer_than_told(void **state)
                                   "--proxy-keepalive-requests=5",
                                   "--proxy-keepalive-timeout=100ms");
 
-    (void)state;
     ask_often(server, 20);
     assert_in_range(connected(origin), 4, 20);
     assert_true(eventually(atomic_load(&origin->counts->open) == 0, 5000));
@@ -314,23 +298,21 @@ static void connections_are_kept_no_longer_than_told(void **state)
 
 /* --- Where they are ------------------------------------------------------ */
 
-static void an_upstream_may_be_at_a_unix_socket(void **state)
+TEST_WITH(an_upstream_may_be_at_a_unix_socket, NULL, harness_after_test)
 {
     struct upstream *upstream = upstream_open_unix();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     client_say(client, GET);
     peer = upstream_accept(upstream);
     expect_hears(peer, "GET / HTTP/1.1\r\nHost: a\r\n" ASKER "\r\n");
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
 }
 
 /* There may be two addresses of that name, of which one refuses. */
-static void an_upstream_may_have_a_name(void **state)
+TEST_WITH(an_upstream_may_have_a_name, NULL, harness_after_test)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = START("--workers=1",
@@ -339,32 +321,9 @@ static void an_upstream_may_have_a_name(void **state)
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, GET);
-    peer = upstream_accept(upstream);
-    hear_head(peer);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    peer = upstream_asked(upstream, client, GET);
+    expect_hi(peer, client);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        origin_test(a_crash_costs_what_was_under_way),
-        origin_test(one_of_two_is_killed_and_comes_back),
-        origin_test(who_fails_often_is_left_out_for_a_while),
-        origin_test(who_was_left_out_is_tried_again),
-        e2e_test(when_all_have_failed_all_are_tried),
-        origin_test(who_feels_ill_is_not_asked),
-        origin_test(when_all_feel_ill_nobody_is_asked),
-        origin_test(backups_are_asked_when_nobody_else_is_left),
-        e2e_test(no_server_is_asked_for_more_than_it_takes),
-        origin_test(requests_are_shared_out_by_weight),
-        origin_test(the_same_is_asked_of_the_same),
-        origin_test(connections_are_kept_no_longer_than_told),
-        e2e_test(an_upstream_may_be_at_a_unix_socket),
-        e2e_test(an_upstream_may_have_a_name),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+SUITE(.begin = harness_begin, .end = harness_end,
+      .each_end = origins_after_test);

@@ -3,7 +3,6 @@
  * there is to serve.
  */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "configured.h"
 #include "json.h"
@@ -28,13 +27,12 @@ static struct server *start_empty(const char *argument, const char *other)
     return server_start(&launch, (const char *const[]){argument, other, NULL});
 }
 
-static void a_proxy_needs_no_root(void **state)
+TEST(a_proxy_needs_no_root)
 {
     struct origin *origin = origin_start("alone");
     const char *rule = printed("proxy = {\"/=%s\"}\n", origin->at);
     struct outcome outcome;
 
-    (void)state;
     expect_body(get_host(start_empty(printed("--proxy=/=%s", origin->at), NULL),
                          "a", "/name"),
                 "alone");
@@ -58,7 +56,7 @@ static void a_proxy_needs_no_root(void **state)
 
 /* --- Of sites and locations ------------------------------------------------ */
 
-static void each_host_has_a_backend(void **state)
+TEST(each_host_has_a_backend)
 {
     struct origin *a = origin_start("a");
     struct origin *b = origin_start("b");
@@ -66,7 +64,6 @@ static void each_host_has_a_backend(void **state)
     struct reply *reply;
     struct server *server;
 
-    (void)state;
     site_text("../www/canary", "files\n");
     server = start_configured(
         printed("proxy = %s\n"
@@ -91,13 +88,12 @@ static void each_host_has_a_backend(void **state)
     origin_check(c);
 }
 
-static void each_is_told_of_by_its_name(void **state)
+TEST(each_is_told_of_by_its_name)
 {
     struct origin *origin = origin_start("a");
     struct server *server;
     const char *body;
 
-    (void)state;
     site_text("../www/canary", "files\n");
     server = start_configured(
         printed("status = /_s\n"
@@ -119,7 +115,7 @@ static void each_is_told_of_by_its_name(void **state)
                 origin->port)));
 }
 
-static void what_cannot_be_is_told_with_its_line(void **state)
+TEST(what_cannot_be_is_told_with_its_line)
 {
     const char *path = configuration("root = /\n"
                                      "site one {\n"
@@ -130,7 +126,6 @@ static void what_cannot_be_is_told_with_its_line(void **state)
                                      "}\n");
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "-c", path);
     assert_int_equal(outcome.status, 78);
     assert_string_equal(
@@ -149,13 +144,12 @@ static const char *two_sites(const struct origin *one, const struct origin *two)
 
 /* What is under way ends where it began; servers of proxies that are as they
  * were keep their counts. */
-static void a_reload_moves_a_site_to_another_backend(void **state)
+TEST(a_reload_moves_a_site_to_another_backend)
 {
     struct origin *a = origin_start("a");
     struct origin *b = origin_start("b");
     struct server *server = start_configured(two_sites(a, b));
 
-    (void)state;
     expect_body(get_host(server, "one.example", "/name"), "a");
     expect_body(get_host(server, "two.example", "/name"), "b");
     configuration(two_sites(b, b));
@@ -166,14 +160,13 @@ static void a_reload_moves_a_site_to_another_backend(void **state)
     expect_body(get_host(server, "two.example", "/name"), "b");
 }
 
-static void a_dump_says_the_same(void **state)
+TEST(a_dump_says_the_same)
 {
     const char *text = "site one {\n    hosts = {one.example}\n"
                        "    proxy = http://127.0.0.1:1\n"
                        "    location /x { proxy = {} respond = x }\n}\n";
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "-T", "-c", configuration(text));
     assert_int_equal(outcome.status, 0);
     assert_non_null(strstr(outcome.out,
@@ -181,16 +174,5 @@ static void a_dump_says_the_same(void **state)
     assert_non_null(strstr(outcome.out, "\n        proxy = {} "));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        origin_test(a_proxy_needs_no_root),
-        origin_test(each_host_has_a_backend),
-        origin_test(each_is_told_of_by_its_name),
-        origin_test(what_cannot_be_is_told_with_its_line),
-        origin_test(a_reload_moves_a_site_to_another_backend),
-        origin_test(a_dump_says_the_same),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+SUITE(.begin = harness_begin, .end = harness_end,
+      .each_end = origins_after_test);

@@ -12,11 +12,10 @@
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n"
 #define POST "POST / HTTP/1.1\r\nHost: a\r\n"
 #define CHUNKED "Transfer-Encoding: chunked\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 /* --- Replies that are not one -------------------------------------------- */
 
-static void a_reply_that_can_be_read_in_two_ways_is_refused(void **state)
+TEST(a_reply_that_can_be_read_in_two_ways_is_refused)
 {
     static const char *const replies[] = {
         OK "Content-Length: 2\r\n" CHUNKED "\r\n2\r\nhi\r\n0\r\n\r\n",
@@ -64,15 +63,12 @@ static void a_reply_that_can_be_read_in_two_ways_is_refused(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0");
 
-    (void)state;
     for (size_t i = 0; i < COUNT(replies); i++) {
         struct client *client = client_open(server);
         struct client *peer;
 
         going_on("%s", replies[i]);
-        client_say(client, GET "\r\n");
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, GET "\r\n");
         client_say(peer, "%s", replies[i]);
         expect_status(client_reply(client), 502);
         hear_end(peer);
@@ -82,7 +78,7 @@ static void a_reply_that_can_be_read_in_two_ways_is_refused(void **state)
 }
 
 /* Said with the next request's answer in mind. */
-static void what_follows_a_reply_answers_nobody(void **state)
+TEST(what_follows_a_reply_answers_nobody)
 {
     static const struct {
         const char *asked;
@@ -101,27 +97,21 @@ static void what_follows_a_reply_answers_nobody(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct client *client = client_open(server);
         struct client *peer;
         struct reply *reply;
 
         going_on("%s", cases[i].said);
-        client_say(client, "%s", cases[i].asked);
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, cases[i].asked);
         client_say(peer, "%s", cases[i].said);
         reply = *cases[i].asked == 'H' ? client_reply_to_head(client)
                                        : client_reply(client);
         expect_status(reply, cases[i].status);
         hear_end(peer);
         /* The next one is asked over another connection. */
-        client_say(client, GET "\r\n");
-        peer = upstream_accept(upstream);
-        hear_head(peer);
-        client_say(peer, HI);
-        expect_body(client_reply(client), "hi");
+        peer = upstream_asked(upstream, client, GET "\r\n");
+        expect_hi(peer, client);
         client_close(client);
         client_close(peer);
     }
@@ -130,29 +120,22 @@ static void what_follows_a_reply_answers_nobody(void **state)
 /* --- Requests that end early --------------------------------------------- */
 
 /* What is said before anything was asked cannot be a reply. */
-static void an_answer_before_the_question_is_none(void **state)
+TEST(an_answer_before_the_question_is_none)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, GET "\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    peer = upstream_asked(upstream, client, GET "\r\n");
+    expect_hi(peer, client);
     client_say(peer, OK "Content-Length: 4\r\n\r\nevil");
     hear_end(peer);
-    client_say(client, GET "\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    peer = upstream_asked(upstream, client, GET "\r\n");
+    expect_hi(peer, client);
 }
 
-static void half_a_body_is_not_followed_by_another_request(void **state)
+TEST(half_a_body_is_not_followed_by_another_request)
 {
     static const char *const begun[] = {
         POST "Content-Length: 10\r\n\r\nhello",
@@ -164,7 +147,6 @@ static void half_a_body_is_not_followed_by_another_request(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
 
-    (void)state;
     for (size_t i = 0; i < COUNT(begun); i++) {
         struct client *client = client_open(server);
         struct client *other = client_open(server);
@@ -188,8 +170,7 @@ static void half_a_body_is_not_followed_by_another_request(void **state)
             peer = upstream_accept(upstream);
             hear_head(peer);
         }
-        client_say(peer, HI);
-        expect_body(client_reply(other), "hi");
+        expect_hi(peer, other);
         client_close(peer);
         client_close(client);
         client_close(other);
@@ -197,34 +178,30 @@ static void half_a_body_is_not_followed_by_another_request(void **state)
 }
 
 /* The upstream has answered, but may still be waiting for the body. */
-static void an_early_answer_ends_the_upstreams_connection(void **state)
+TEST(an_early_answer_ends_the_upstreams_connection)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-request-buffer=0");
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, POST "Content-Length: 100\r\n\r\nhello");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client,
+                          POST "Content-Length: 100\r\n\r\nhello");
     expect_hears(peer, "hello");
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
     client_close(client);
     hear_end(peer);
     client = client_open(server);
     client_say(client, GET "\r\n");
     peer = upstream_accept(upstream);
     expect_hears(peer, GET ASKER "\r\n");
-    client_say(peer, HI);
-    expect_body(client_reply(client), "hi");
+    expect_hi(peer, client);
 }
 
 /* --- Many at once -------------------------------------------------------- */
 
 /* Who asks over a connection that others have used gets what was asked for. */
-static void answers_are_never_mixed_up(void **state)
+TEST_WITH(answers_are_never_mixed_up, NULL, origins_after_test)
 {
     enum { CLIENTS = 32, ROUNDS = 60, BYTES_MAX = 40000 };
     struct origin *origin = origin_start("origin");
@@ -233,7 +210,6 @@ static void answers_are_never_mixed_up(void **state)
     struct client *clients[CLIENTS];
     unsigned rounds = ROUNDS / slowness();
 
-    (void)state;
     for (size_t i = 0; i < CLIENTS; i++)
         clients[i] = client_open(server);
     for (unsigned round = 0; round < rounds; round++) {
@@ -255,16 +231,4 @@ static void answers_are_never_mixed_up(void **state)
     origin_check(origin);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_reply_that_can_be_read_in_two_ways_is_refused),
-        e2e_test(what_follows_a_reply_answers_nobody),
-        e2e_test(an_answer_before_the_question_is_none),
-        e2e_test(half_a_body_is_not_followed_by_another_request),
-        e2e_test(an_early_answer_ends_the_upstreams_connection),
-        origin_test(answers_are_never_mixed_up),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

@@ -4,7 +4,6 @@
  */
 #include <dirent.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "configured.h"
 #include "origin.h"
@@ -35,9 +34,8 @@ static void ask_for(struct client *client, const char *what, size_t seed,
                seed, len);
 }
 
-static void a_long_body_comes_byte_for_byte(void **state)
+TEST(a_long_body_comes_byte_for_byte)
 {
-    (void)state;
     for (size_t way = 0; way < 2; way++) {
         struct origin *origin = origin_start("origin");
         struct server *server = start_before(origin, way);
@@ -56,12 +54,11 @@ static void a_long_body_comes_byte_for_byte(void **state)
 }
 
 /* Around what is worth a pipe. */
-static void bodies_of_any_length_come_whole(void **state)
+TEST(bodies_of_any_length_come_whole)
 {
     static const size_t lengths[] = {65535,  65536,  65537,  100000,
                                      131072, 262144, 262145, 600000};
 
-    (void)state;
     for (size_t way = 0; way < 2; way++) {
         struct origin *origin = origin_start("origin");
         struct client *client = client_open(start_before(origin, way));
@@ -78,9 +75,8 @@ static void bodies_of_any_length_come_whole(void **state)
     }
 }
 
-static void who_knows_no_chunks_gets_a_body_until_the_close(void **state)
+TEST(who_knows_no_chunks_gets_a_body_until_the_close)
 {
-    (void)state;
     for (size_t way = 0; way < 2; way++) {
         struct origin *origin = origin_start("origin");
         struct client *client = client_open(start_before(origin, way));
@@ -94,7 +90,7 @@ static void who_knows_no_chunks_gets_a_body_until_the_close(void **state)
 }
 
 /* They cost no memory, and descriptors only as long as they are there. */
-static void slow_clients_cost_a_pipe_each(void **state)
+TEST(slow_clients_cost_a_pipe_each)
 {
     struct origin *origin = origin_start("origin");
     struct server *server = start_before(origin, 0);
@@ -102,7 +98,6 @@ static void slow_clients_cost_a_pipe_each(void **state)
     size_t descriptors;
     uint64_t before;
 
-    (void)state;
     expect_status(get(server, "/f"), 200);
     before = server_memory(server);
     descriptors = server_descriptors(server);
@@ -176,14 +171,13 @@ static struct client *begin(const struct server *server, size_t seed)
     return client;
 }
 
-static void a_reload_switches_over_what_is_asked_from_then_on(void **state)
+TEST(a_reload_switches_over_what_is_asked_from_then_on)
 {
     struct origin *origin = origin_start("origin");
     struct server *server = start_configured(configured_by(origin, "on"));
     size_t before = count_pipes(server);
     struct client *clients[3];
 
-    (void)state;
     clients[0] = begin(server, 0);
     assert_int_equal(count_pipes(server), before + 2);
     reload_by(server, origin, "off");
@@ -199,11 +193,11 @@ static void a_reload_switches_over_what_is_asked_from_then_on(void **state)
 
 /* --- Breaking off ---------------------------------------------------------- */
 
-static void an_upstream_that_breaks_off_breaks_the_answer_off(void **state)
+TEST_WITH(an_upstream_that_breaks_off_breaks_the_answer_off, NULL,
+          harness_after_test)
 {
     static char block[MB];
 
-    (void)state;
     memset(block, 'x', sizeof(block));
     for (size_t way = 0; way < 4; way++) {
         struct upstream *upstream = upstream_open();
@@ -213,9 +207,8 @@ static void an_upstream_that_breaks_off_breaks_the_answer_off(void **state)
         struct client *peer;
 
         going_on("%s %s", ways[way % 2], way < 2 ? "closed" : "reset");
-        client_say(client, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client,
+                              "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
         client_say(peer, OK "Content-Length: %d\r\n\r\n", LARGE);
         client_send(peer, block, sizeof(block));
         assert_true(client_take(client, 512 * KB) >= 512 * KB);
@@ -226,24 +219,12 @@ static void an_upstream_that_breaks_off_breaks_the_answer_off(void **state)
         assert_int_equal(client_try(client, false, &reply), CLIENT_BROKEN);
         /* That was its own fault alone. */
         client = client_open(server);
-        client_say(client, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client,
+                              "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
         client_say(peer, OK "Content-Length: 2\r\n\r\nhi");
         expect_body(client_reply(client), "hi");
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        origin_test(a_long_body_comes_byte_for_byte),
-        origin_test(bodies_of_any_length_come_whole),
-        origin_test(who_knows_no_chunks_gets_a_body_until_the_close),
-        origin_test(slow_clients_cost_a_pipe_each),
-        origin_test(a_reload_switches_over_what_is_asked_from_then_on),
-        e2e_test(an_upstream_that_breaks_off_breaks_the_answer_off),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+SUITE(.begin = harness_begin, .end = harness_end,
+      .each_end = origins_after_test);

@@ -2,7 +2,6 @@
  * Bodies of any size, both ways at once: who is slow makes the other wait, not
  * memory grow. TEST_SLOW_CLIENTS says how many of these there are, up to 1000.
  */
-#include <errno.h>
 #include <sys/socket.h>
 
 #include "origin.h"
@@ -20,7 +19,6 @@ enum {
 };
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define HI OK "Content-Length: 2\r\n\r\nhi"
 
 static struct server *start_before(const struct origin *origin)
 {
@@ -53,13 +51,12 @@ static void send_seeded(struct client *client, uint64_t seed, size_t len,
         client_say(client, "0\r\n\r\n");
 }
 
-static void an_upload_is_echoed_while_it_comes(void **state)
+TEST(an_upload_is_echoed_while_it_comes)
 {
     struct origin *origin = origin_start("origin");
     struct server *server = start_before(origin);
     struct client *client = client_open(server);
 
-    (void)state;
     client_say(client,
                "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n",
                LARGE);
@@ -72,14 +69,13 @@ static void an_upload_is_echoed_while_it_comes(void **state)
     origin_check(origin);
 }
 
-static void many_uploads_and_downloads_go_on_together(void **state)
+TEST(many_uploads_and_downloads_go_on_together)
 {
     enum { CLIENTS = 8, EACH = 2 * MB };
     struct origin *origin = origin_start("origin");
     struct server *server = start_before(origin);
     struct client *clients[CLIENTS];
 
-    (void)state;
     for (size_t i = 0; i < CLIENTS; i++) {
         clients[i] = client_open(server);
         client_say(clients[i], "GET /%s/%zu/%d HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -101,18 +97,16 @@ static void many_uploads_and_downloads_go_on_together(void **state)
 }
 
 /* A body of events is of no use when it is kept until there is more. */
-static void what_comes_goes_on_at_once(void **state)
+TEST_WITH(what_comes_goes_on_at_once, NULL, harness_after_test)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-request-buffer=0");
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
-    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                       "Content-Length: 20\r\n\r\n");
-    peer = upstream_accept(upstream);
-    hear_head(peer);
+    peer = upstream_asked(upstream, client,
+                          "POST / HTTP/1.1\r\nHost: a\r\n"
+                          "Content-Length: 20\r\n\r\n");
     client_say(peer, OK "Content-Length: 20\r\n\r\n");
     expect_hears(client, OK VIA "Content-Length: 20\r\n\r\n");
     for (int i = 0; i < 20; i++) {
@@ -137,7 +131,7 @@ static size_t slow_clients(void)
     return count < SLOW_CLIENTS_MAX ? count : SLOW_CLIENTS_MAX;
 }
 
-static void slow_clients_cost_a_buffer_each(void **state)
+TEST(slow_clients_cost_a_buffer_each)
 {
     size_t count = slow_clients();
     struct origin *origin = origin_start("origin");
@@ -146,7 +140,6 @@ static void slow_clients_cost_a_buffer_each(void **state)
     uint64_t before;
     uint64_t grown;
 
-    (void)state;
     expect_status(get(server, "/f"), 200);
     before = server_memory(server);
     for (size_t i = 0; i < count; i++) {
@@ -173,7 +166,7 @@ static void slow_clients_cost_a_buffer_each(void **state)
 }
 
 /* The upstream is not to blame for what nobody wants to read. */
-static void a_slow_client_is_no_silence_of_the_upstream(void **state)
+TEST(a_slow_client_is_no_silence_of_the_upstream)
 {
     struct origin *origin = origin_start("origin");
     struct server *server = START("--workers=1",
@@ -181,7 +174,6 @@ static void a_slow_client_is_no_silence_of_the_upstream(void **state)
                                   "--proxy-idle-timeout=1s");
     struct client *client = client_open_narrow(server, NARROW);
 
-    (void)state;
     client_say(client, "GET /bytes/5/%d HTTP/1.1\r\nHost: a\r\n\r\n", LARGE);
     client_take(client, 1);
     pause_ms(2500);
@@ -213,7 +205,8 @@ static size_t send_until_full(struct client *client, size_t max)
     return sent;
 }
 
-static void an_upload_waits_for_an_upstream_that_does_not_read(void **state)
+TEST_WITH(an_upload_waits_for_an_upstream_that_does_not_read, NULL,
+          harness_after_test)
 {
     enum { HUGE_BYTES = 256 * MB };
     struct upstream *upstream = upstream_open();
@@ -223,7 +216,6 @@ static void an_upload_waits_for_an_upstream_that_does_not_read(void **state)
     struct client *peer;
     size_t sent;
 
-    (void)state;
     client_say(client,
                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n",
                HUGE_BYTES);
@@ -256,7 +248,7 @@ static void go(struct client *client, int how)
         client_reset(client);
 }
 
-static void who_goes_is_not_waited_for(void **state)
+TEST_WITH(who_goes_is_not_waited_for, NULL, harness_after_test)
 {
     static const struct {
         const char *asked;
@@ -278,15 +270,12 @@ static void who_goes_is_not_waited_for(void **state)
                                   "--proxy-fails=1", "--proxy-eject=60m",
                                   "--proxy-eject-max=60m");
 
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
         struct client *client = client_open(server);
         struct client *peer;
 
         going_on("%s", cases[i / 2].asked);
-        client_say(client, "%s", cases[i / 2].asked);
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, cases[i / 2].asked);
         if (cases[i / 2].answered)
             client_say(peer, "%s", cases[i / 2].answered);
         go(client, (int)(i % 2));
@@ -298,13 +287,12 @@ static void who_goes_is_not_waited_for(void **state)
 
 /* It closes with the body unread, which resets the connection: the answer was
  * there before. */
-static void an_early_refusal_survives_its_connection(void **state)
+TEST_WITH(an_early_refusal_survives_its_connection, NULL, harness_after_test)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     char *block = scratch(MB);
 
-    (void)state;
     memset(block, 'x', MB);
     for (int i = 0; i < 10; i++) {
         struct client *client = client_open(server);
@@ -325,18 +313,5 @@ static void an_early_refusal_survives_its_connection(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        origin_test(an_upload_is_echoed_while_it_comes),
-        origin_test(many_uploads_and_downloads_go_on_together),
-        e2e_test(what_comes_goes_on_at_once),
-        origin_test(slow_clients_cost_a_buffer_each),
-        origin_test(a_slow_client_is_no_silence_of_the_upstream),
-        e2e_test(an_upload_waits_for_an_upstream_that_does_not_read),
-        e2e_test(who_goes_is_not_waited_for),
-        e2e_test(an_early_refusal_survives_its_connection),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+SUITE(.begin = harness_begin, .end = harness_end,
+      .each_end = origins_after_test);

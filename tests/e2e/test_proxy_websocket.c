@@ -65,13 +65,12 @@ static void down(const struct tunnel *tunnel, unsigned kind, const char *data,
 
 /* --- Frames -------------------------------------------------------------- */
 
-static void a_conversation_goes_both_ways(void **state)
+TEST(a_conversation_goes_both_ways)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     up(&tunnel, TEXT, RAW("hello"));
     down(&tunnel, TEXT, RAW("hello yourself"));
     down(&tunnel, PING, RAW("there?"));
@@ -88,7 +87,7 @@ static void a_conversation_goes_both_ways(void **state)
     client_expect_orderly_end(tunnel.client);
 }
 
-static void frames_of_all_sizes_go_both_ways(void **state)
+TEST(frames_of_all_sizes_go_both_ways)
 {
     static const size_t sizes[] = {0,     1,     125,   126,    127,   65535,
                                    65536, 65537, 98304, 200000, 300000};
@@ -96,7 +95,6 @@ static void frames_of_all_sizes_go_both_ways(void **state)
     struct server *server = PROXY(upstream, NULL);
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         char *data = scratch(sizes[i] + 1);
 
@@ -108,7 +106,7 @@ static void frames_of_all_sizes_go_both_ways(void **state)
 }
 
 /* Neither waits for the other. */
-static void both_talk_at_once(void **state)
+TEST(both_talk_at_once)
 {
     enum { FRAMES = 40, LEN = 20000 };
     struct upstream *upstream = upstream_open();
@@ -116,7 +114,6 @@ static void both_talk_at_once(void **state)
     struct tunnel tunnel = tunnel_open(server, upstream);
     char *data = scratch(LEN);
 
-    (void)state;
     seeded_fill(1, 0, data, LEN);
     for (int i = 0; i < FRAMES; i++) {
         websocket_say(tunnel.client, WEBSOCKET_CLIENT, BINARY, data, LEN);
@@ -128,14 +125,13 @@ static void both_talk_at_once(void **state)
     }
 }
 
-static void what_comes_with_the_handshake_is_not_lost(void **state)
+TEST(what_comes_with_the_handshake_is_not_lost)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     client_say(client, HANDSHAKE "early");
     peer = upstream_accept(upstream);
     expect_hears(peer, HANDSHAKE_HEARD);
@@ -145,14 +141,13 @@ static void what_comes_with_the_handshake_is_not_lost(void **state)
     expect_hears(peer, "early");
 }
 
-static void many_tunnels_are_in_nobodys_way(void **state)
+TEST(many_tunnels_are_in_nobodys_way)
 {
     enum { TUNNELS = 40 };
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct tunnel tunnels[TUNNELS];
 
-    (void)state;
     for (int i = 0; i < TUNNELS; i++)
         tunnels[i] = tunnel_open(server, upstream);
     for (int round = 0; round < 3; round++)
@@ -179,33 +174,30 @@ static void half_close(struct client *first, struct client *second)
     client_expect_orderly_end(first);
 }
 
-static void a_client_that_says_no_more_hears_the_rest(void **state)
+TEST(a_client_that_says_no_more_hears_the_rest)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     half_close(tunnel.client, tunnel.peer);
 }
 
-static void an_upstream_that_says_no_more_hears_the_rest(void **state)
+TEST(an_upstream_that_says_no_more_hears_the_rest)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     half_close(tunnel.peer, tunnel.client);
 }
 
-static void a_tunnel_ends_when_either_end_breaks(void **state)
+TEST(a_tunnel_ends_when_either_end_breaks)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     size_t descriptors = server_descriptors(server);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct tunnel tunnel = tunnel_open(server, upstream);
 
@@ -219,15 +211,13 @@ static void a_tunnel_ends_when_either_end_breaks(void **state)
 
 /* Though it had said before that it says no more, so that nothing is read of
  * it: the upstream need not be waited for. */
-static void a_client_that_is_gone_after_its_last_words_takes_the_tunnel_along(
-    void **state)
+TEST(a_client_that_is_gone_after_its_last_words_takes_the_tunnel_along)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     size_t descriptors = server_descriptors(server);
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     client_say(tunnel.client, "last words");
     client_half_close(tunnel.client);
     expect_hears(tunnel.peer, "last words");
@@ -239,7 +229,7 @@ static void a_client_that_is_gone_after_its_last_words_takes_the_tunnel_along(
 }
 
 /* The upstream takes nothing, and the tunnel is full. */
-static void a_client_that_breaks_a_full_tunnel_off_ends_it(void **state)
+TEST(a_client_that_breaks_a_full_tunnel_off_ends_it)
 {
     enum { LEN = 65536, PIECES_MAX = 4096 };
     struct upstream *upstream = upstream_open();
@@ -249,7 +239,6 @@ static void a_client_that_breaks_a_full_tunnel_off_ends_it(void **state)
     char *data = scratch(LEN);
     int quiet = 0;
 
-    (void)state;
     memset(data, 'x', LEN);
     for (int i = 0; i < PIECES_MAX && quiet < 10; i++) {
         ssize_t n = send(client_socket(tunnel.client), data, LEN,
@@ -266,13 +255,12 @@ static void a_client_that_breaks_a_full_tunnel_off_ends_it(void **state)
 
 /* Whoever has closed looks the same as one that only says no more: the upstream
  * has the time of a reply to say something, and then to go. */
-static void a_half_closed_tunnel_is_silent_no_longer_than_a_reply(void **state)
+TEST(a_half_closed_tunnel_is_silent_no_longer_than_a_reply)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-idle-timeout=300ms");
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     pause_ms(600);
     up(&tunnel, TEXT, RAW("still here"));
     client_half_close(tunnel.client);
@@ -280,19 +268,18 @@ static void a_half_closed_tunnel_is_silent_no_longer_than_a_reply(void **state)
     client_expect_end(tunnel.client);
 }
 
-static void a_silent_tunnel_is_closed(void **state)
+TEST(a_silent_tunnel_is_closed)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-tunnel-timeout=300ms");
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     client_expect_end(tunnel.client);
     client_expect_end(tunnel.peer);
 }
 
 /* One way is enough; and no limit of requests or replies holds. */
-static void a_tunnel_that_is_used_stays_open(void **state)
+TEST(a_tunnel_that_is_used_stays_open)
 {
     struct upstream *upstream = upstream_open();
     struct server *server =
@@ -301,7 +288,6 @@ static void a_tunnel_that_is_used_stays_open(void **state)
               "--header-timeout=500ms", "--keepalive-timeout=500ms");
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         pause_ms(700);
         down(&tunnel, TEXT, RAW("still here"));
@@ -309,13 +295,12 @@ static void a_tunnel_that_is_used_stays_open(void **state)
     up(&tunnel, TEXT, RAW("me too"));
 }
 
-static void tunnels_do_not_keep_a_server_from_stopping(void **state)
+TEST(tunnels_do_not_keep_a_server_from_stopping)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--drain-timeout=500ms");
     struct tunnel tunnel = tunnel_open(server, upstream);
 
-    (void)state;
     up(&tunnel, TEXT, RAW("hello"));
     server_stop(server);
     client_expect_end(tunnel.client);
@@ -324,14 +309,13 @@ static void tunnels_do_not_keep_a_server_from_stopping(void **state)
 
 /* --- No tunnel ----------------------------------------------------------- */
 
-static void a_refused_handshake_is_an_ordinary_reply(void **state)
+TEST(a_refused_handshake_is_an_ordinary_reply)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer;
 
-    (void)state;
     client_say(client, HANDSHAKE);
     peer = upstream_accept(upstream);
     expect_hears(peer, HANDSHAKE_HEARD);
@@ -344,7 +328,7 @@ static void a_refused_handshake_is_an_ordinary_reply(void **state)
     expect_hears(client, SWITCHED);
 }
 
-static void a_switch_to_something_else_is_a_fault(void **state)
+TEST(a_switch_to_something_else_is_a_fault)
 {
     static const char *const switches[] = {
         "HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n",
@@ -356,42 +340,16 @@ static void a_switch_to_something_else_is_a_fault(void **state)
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, "--proxy-fails=0");
 
-    (void)state;
     for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
         struct client *client = client_open(server);
         struct client *peer;
 
         going_on("%s", switches[i]);
-        client_say(client, HANDSHAKE);
-        peer = upstream_accept(upstream);
-        hear_head(peer);
+        peer = upstream_asked(upstream, client, HANDSHAKE);
         client_say(peer, "%s", switches[i]);
         expect_status(client_reply(client), 502);
         hear_end(peer);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_conversation_goes_both_ways),
-        e2e_test(frames_of_all_sizes_go_both_ways),
-        e2e_test(both_talk_at_once),
-        e2e_test(what_comes_with_the_handshake_is_not_lost),
-        e2e_test(many_tunnels_are_in_nobodys_way),
-        e2e_test(a_client_that_says_no_more_hears_the_rest),
-        e2e_test(an_upstream_that_says_no_more_hears_the_rest),
-        e2e_test(a_tunnel_ends_when_either_end_breaks),
-        e2e_test(
-            a_client_that_is_gone_after_its_last_words_takes_the_tunnel_along),
-        e2e_test(a_client_that_breaks_a_full_tunnel_off_ends_it),
-        e2e_test(a_half_closed_tunnel_is_silent_no_longer_than_a_reply),
-        e2e_test(a_silent_tunnel_is_closed),
-        e2e_test(a_tunnel_that_is_used_stays_open),
-        e2e_test(tunnels_do_not_keep_a_server_from_stopping),
-        e2e_test(a_refused_handshake_is_an_ordinary_reply),
-        e2e_test(a_switch_to_something_else_is_a_fault),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+E2E_SUITE(harness_begin);

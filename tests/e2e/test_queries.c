@@ -19,14 +19,10 @@ static const char *odd_query(void)
     return text;
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("page", "page\n");
     site_text("folder/x", "x\n");
-    return 0;
 }
 
 /* The first line of a log. */
@@ -42,12 +38,11 @@ static const char *first_line(const char *path)
     return text;
 }
 
-static void files_are_sent_whatever_the_query(void **state)
+TEST(files_are_sent_whatever_the_query)
 {
     struct server *one = START(NULL);
     struct client *client = client_open(one);
 
-    (void)state;
     expect_body(client_ask(client, "GET", "/page?q=100%", NULL), "page\n");
     expect_body(client_ask(client, "GET", printed("/page?%s", odd_query()),
                            NULL),
@@ -61,7 +56,7 @@ static void files_are_sent_whatever_the_query(void **state)
 }
 
 /* The server behind writes down what it was asked for. */
-static void a_query_is_passed_on_unchanged(void **state)
+TEST(a_query_is_passed_on_unchanged)
 {
     const char *log = printed("%s/query.log", folder());
     struct server *behind = START("--access-log", log, "--log-format",
@@ -70,7 +65,6 @@ static void a_query_is_passed_on_unchanged(void **state)
                                printed("/=http://127.0.0.1:%u", behind->port));
     const char *expected = "{!\\x22#$%&'()*+,-./0123456789:;<=>?@A";
 
-    (void)state;
     expect_body(get(one, printed("/page?%s", odd_query())), "page\n");
     server_stop(one);
     server_stop(behind);
@@ -79,11 +73,10 @@ static void a_query_is_passed_on_unchanged(void **state)
     assert_non_null(strstr(first_line(log), "\\xff%zz%4&q=100%}"));
 }
 
-static void redirects_keep_it(void **state)
+TEST(redirects_keep_it)
 {
     struct server *one;
 
-    (void)state;
     site_text("../www/folder/x", "x\n");
     one = start_configured("root = www\n"
                            "site all { redirect = \"/old /new\" }\n");
@@ -93,12 +86,11 @@ static void redirects_keep_it(void **state)
                  "/folder/?caf%C3%A9%23%");
 }
 
-static void keys_are_asked_for_by_it_or_it_is_said_what_is_wrong(void **state)
+TEST(keys_are_asked_for_by_it_or_it_is_said_what_is_wrong)
 {
     struct server *one = START("--kv", printed("/kv=%s/store", folder()));
     struct reply *reply;
 
-    (void)state;
     expect_status(ask(one, "PUT", "/kv/caf%C3%A9", "Content-Length: 0\r\n"),
                   201);
     reply = get(one, "/kv/?prefix=caf\xc3\xa9");
@@ -110,14 +102,4 @@ static void keys_are_asked_for_by_it_or_it_is_said_what_is_wrong(void **state)
     assert_non_null(strstr(reply->body, "\"parameter\":\"prefix\""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(files_are_sent_whatever_the_query),
-        e2e_test(a_query_is_passed_on_unchanged),
-        e2e_test(redirects_keep_it),
-        e2e_test(keys_are_asked_for_by_it_or_it_is_said_what_is_wrong),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

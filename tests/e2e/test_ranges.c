@@ -2,8 +2,6 @@
  * Ranges (RFC 9110 14): single, suffix, open-ended; If-Range; what is refused
  * and what is ignored. Several at once: test_multipart.c.
  */
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "client.h"
 
@@ -11,18 +9,13 @@ enum { SEED = 7, SMALL = 1000, LARGE = 3 * 1048576, LONG_AGO = 1000000000 };
 
 static struct server *server;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("small", SEED, SMALL);
     site_seeded("large", SEED, LARGE);
     site_text("empty", "");
     site_date("small", LONG_AGO, 0);
     server = START(NULL);
-    harness_keep();
-    return 0;
 }
 
 static void expect_range(const struct reply *reply, size_t first, size_t last,
@@ -36,7 +29,7 @@ static void expect_range(const struct reply *reply, size_t first, size_t last,
     expect_seeded(reply, SEED, first, last - first + 1);
 }
 
-static void one_range_is_sent_alone(void **state)
+TEST(one_range_is_sent_alone)
 {
     static const struct {
         const char *range;
@@ -68,7 +61,6 @@ static void one_range_is_sent_alone(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -82,7 +74,7 @@ static void one_range_is_sent_alone(void **state)
     }
 }
 
-static void ranges_of_large_files_are_exact(void **state)
+TEST(ranges_of_large_files_are_exact)
 {
     static const size_t edges[] = {0,        1,      4095,      4096,
                                    16383,    16384,  16385,     262143,
@@ -94,7 +86,6 @@ static void ranges_of_large_files_are_exact(void **state)
                                           "--send-method=sendfile",
                                           "--send-method=read"};
 
-    (void)state;
     for (size_t m = 0; m < 4; m++) {
         struct server *other = START(methods[m]);
         struct client *client = client_open(other);
@@ -112,7 +103,7 @@ static void ranges_of_large_files_are_exact(void **state)
     }
 }
 
-static void what_is_no_range_of_bytes_is_ignored(void **state)
+TEST(what_is_no_range_of_bytes_is_ignored)
 {
     static const char *const ranges[] = {
         "bytes",       "bytes=",     "bytes=a-b",    "bytes=5",
@@ -122,7 +113,6 @@ static void what_is_no_range_of_bytes_is_ignored(void **state)
         "bytes=1 - 2", "",           "bytes=0-1, a", "seconds=0-1"};
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
         struct reply *reply;
 
@@ -134,7 +124,7 @@ static void what_is_no_range_of_bytes_is_ignored(void **state)
     }
 }
 
-static void ranges_beyond_the_end_are_416(void **state)
+TEST(ranges_beyond_the_end_are_416)
 {
     static const struct {
         const char *target;
@@ -152,7 +142,6 @@ static void ranges_beyond_the_end_are_416(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -165,13 +154,12 @@ static void ranges_beyond_the_end_are_416(void **state)
     client_expect_usable(client);
 }
 
-static void only_get_has_ranges(void **state)
+TEST(only_get_has_ranges)
 {
     struct client *client = client_open(server);
     struct reply *reply = client_ask(client, "HEAD", "/small",
                                      "Range: bytes=0-9\r\n");
 
-    (void)state;
     /* RFC 9110 14.2: defined for GET only, ignored with others. */
     expect_status(reply, 200);
     assert_int_equal(reply->length, SMALL);
@@ -182,7 +170,7 @@ static void only_get_has_ranges(void **state)
     client_expect_usable(client);
 }
 
-static void a_range_applies_if_the_validator_still_does(void **state)
+TEST(a_range_applies_if_the_validator_still_does)
 {
     const char *tag = printed("%s", reply_field(get(server, "/small"), "ETag"));
     const struct {
@@ -201,7 +189,6 @@ static void a_range_applies_if_the_validator_still_does(void **state)
     };
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         bool applies = cases[i].status == 206;
         struct reply *reply;
@@ -222,7 +209,7 @@ static void a_range_applies_if_the_validator_still_does(void **state)
                   200);
 }
 
-static void ranges_reach_beyond_four_gigabytes(void **state)
+TEST(ranges_reach_beyond_four_gigabytes)
 {
     enum { GIB = 1073741824 };
     const uint64_t length = 5ull * GIB + 100;
@@ -230,7 +217,6 @@ static void ranges_reach_beyond_four_gigabytes(void **state)
     struct reply *reply;
     int fd;
 
-    (void)state;
     site_text("huge", "");
     fd = openat(site_open(), "huge", O_WRONLY | O_CLOEXEC);
     assert_int_equal(ftruncate(fd, (off_t)length), 0);
@@ -250,17 +236,4 @@ static void ranges_reach_beyond_four_gigabytes(void **state)
     site_remove("huge");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(one_range_is_sent_alone),
-        e2e_test(ranges_of_large_files_are_exact),
-        e2e_test(what_is_no_range_of_bytes_is_ignored),
-        e2e_test(ranges_beyond_the_end_are_416),
-        e2e_test(only_get_has_ranges),
-        e2e_test(a_range_applies_if_the_validator_still_does),
-        e2e_test(ranges_reach_beyond_four_gigabytes),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

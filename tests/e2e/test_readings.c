@@ -7,13 +7,9 @@
 
 static struct server *front;
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("../www/canary", "canary\n");
-    return 0;
 }
 
 /* Before one that answers 404 to whatever is not the canary. */
@@ -42,7 +38,7 @@ static void check(const struct reading *cases, size_t count)
 
 #define CHECK(cases) check(cases, sizeof(cases) / sizeof(*(cases)))
 
-static void what_another_server_may_read_as_denied_is_refused(void **state)
+TEST(what_another_server_may_read_as_denied_is_refused)
 {
     static const struct reading cases[] = {
         {"/canary", 200},        {"/admin/x", 403},     {"/admin;a=b/x", 400},
@@ -55,13 +51,12 @@ static void what_another_server_may_read_as_denied_is_refused(void **state)
         {"/exact;v=1", 400},
     };
 
-    (void)state;
     start_front("    location /admin { deny = {\"0.0.0.0/0\"} }\n"
                 "    location \"= /exact\" { deny = {\"0.0.0.0/0\"} }\n");
     CHECK(cases);
 }
 
-static void what_no_rule_is_about_passes_as_it_is(void **state)
+TEST(what_no_rule_is_about_passes_as_it_is)
 {
     static const struct reading cases[] = {
         {"/canary;jsessionid=1", 404}, {"/a\\b", 404},     {"/a%5Cb%3Bc", 404},
@@ -69,7 +64,6 @@ static void what_no_rule_is_about_passes_as_it_is(void **state)
         {"/canary?/admin;a\\b", 200},
     };
 
-    (void)state;
     start_front("    location /admin { deny = {192.0.2.1} }\n"
                 "    location /open { header-set = \"X-A: b\" }\n");
     /* A path below the parameters of which there is one with a rule. */
@@ -77,7 +71,7 @@ static void what_no_rule_is_about_passes_as_it_is(void **state)
     CHECK(cases);
 }
 
-static void rules_of_every_kind_count(void **state)
+TEST(rules_of_every_kind_count)
 {
     static const char *const rules[] = {
         "allow = {127.0.0.0/8}",
@@ -88,7 +82,6 @@ static void rules_of_every_kind_count(void **state)
         "auth-file = passwords",
     };
 
-    (void)state;
     site_text("../passwords", password_line("joe", "sesame", "$5$", 0));
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
         start_front(printed("location /admin { %s }\n", rules[i]));
@@ -100,7 +93,7 @@ static void rules_of_every_kind_count(void **state)
 }
 
 /* What answers there is a rule of its own. */
-static void what_another_place_answers_is_not_read_here(void **state)
+TEST(what_another_place_answers_is_not_read_here)
 {
     static const struct reading cases[] = {
         {"/hid", 200},           {"/hid;x", 400},
@@ -114,7 +107,6 @@ static void what_another_place_answers_is_not_read_here(void **state)
     };
     struct server *behind = START(NULL);
 
-    (void)state;
     site_text("../www/files/canary", "canary\n");
     front = start_configured(
         printed("root = www\n"
@@ -133,20 +125,18 @@ static void what_another_place_answers_is_not_read_here(void **state)
 }
 
 /* Rules that are the same on both sides are the same for every reading. */
-static void inherited_rules_are_no_stricter(void **state)
+TEST(inherited_rules_are_no_stricter)
 {
-    (void)state;
     start_front("deny = {192.0.2.1}\n"
                 "location /admin { header-set = \"X-A: b\" }\n");
     expect_status(get(front, "/admin;a/x"), 404);
 }
 
 /* Nobody reads a file's name in another way. */
-static void files_may_have_such_names(void **state)
+TEST(files_may_have_such_names)
 {
     struct server *one;
 
-    (void)state;
     site_text("../www/a;b", "file\n");
     one = start_configured("root = www\n"
                            "site all {\n"
@@ -156,16 +146,4 @@ static void files_may_have_such_names(void **state)
     expect_status(get(one, "/a"), 403);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(what_another_server_may_read_as_denied_is_refused),
-        e2e_test(what_no_rule_is_about_passes_as_it_is),
-        e2e_test(rules_of_every_kind_count),
-        e2e_test(what_another_place_answers_is_not_read_here),
-        e2e_test(inherited_rules_are_no_stricter),
-        e2e_test(files_may_have_such_names),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

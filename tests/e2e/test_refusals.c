@@ -5,8 +5,6 @@
 #include "configured.h"
 #include "origin.h"
 
-#include <unistd.h>
-
 struct refusal {
     const char *word;
     unsigned status;
@@ -64,13 +62,10 @@ static const char conf[] =
     "    location /page { max-body = 4 error-page = \"413 /too-much\" }\n"
     "}\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/canary", "canary\n");
     site_text("../www/too-much", "too much\n");
-    return 0;
 }
 
 static struct server *start_logging(void)
@@ -103,11 +98,10 @@ static void expect_has(const char *text, const char *part)
 
 /* --- Tests ---------------------------------------------------------------- */
 
-static void the_answer_says_why(void **state)
+TEST(the_answer_says_why)
 {
     struct server *one = start_logging();
 
-    (void)state;
     for (size_t i = 0; i < REFUSALS; i++) {
         struct reply *reply = ask_raw(one, refusals[i].text);
 
@@ -118,13 +112,12 @@ static void the_answer_says_why(void **state)
     }
 }
 
-static void logs_have_the_same_word(void **state)
+TEST(logs_have_the_same_word)
 {
     struct server *one = start_logging();
     char *log, *errors;
     size_t len;
 
-    (void)state;
     expect_body(get(one, "/canary"), "canary\n");
     for (size_t i = 0; i < REFUSALS; i++) {
         ask_raw(one, refusals[i].text);
@@ -144,7 +137,7 @@ static void logs_have_the_same_word(void **state)
     }
 }
 
-static void programs_get_a_problem_when_they_ask_for_one(void **state)
+TEST(programs_get_a_problem_when_they_ask_for_one)
 {
     static const struct {
         const char *accept;
@@ -159,7 +152,6 @@ static void programs_get_a_problem_when_they_ask_for_one(void **state)
                                         "GET /%zz HTTP/1.1"};
     struct server *one = start_logging();
 
-    (void)state;
     for (size_t i = 0; i < 5; i++)
         for (size_t j = 0; j < 4; j++) {
             struct reply *reply =
@@ -184,12 +176,11 @@ static void programs_get_a_problem_when_they_ask_for_one(void **state)
          HOST "Content-Length: 5\r\nAccept: " accept "\r\n") \
     "12345"
 
-static void an_error_page_goes_before_the_text(void **state)
+TEST(an_error_page_goes_before_the_text)
 {
     struct server *one = start_logging();
     size_t len;
 
-    (void)state;
     expect_body(ask_raw(one, POST_PAGE("*/*")), "too much\n");
     expect_has(ask_raw(one, POST_PAGE("application/json"))->body,
                "\"reason\":\"body-too-large\"");
@@ -198,22 +189,20 @@ static void an_error_page_goes_before_the_text(void **state)
                "body-too-large 413\nbody-too-large 413\n");
 }
 
-static void who_takes_too_long_is_told(void **state)
+TEST(who_takes_too_long_is_told)
 {
     struct server *one = start_logging();
     struct reply *reply = ask_raw(one, "GET / HTTP/1.1\r\n");
 
-    (void)state;
     expect_status(reply, 408);
     expect_has(reply->body, "(head-timeout)\n");
 }
 
-static void what_is_not_passed_on_is_told(void **state)
+TEST(what_is_not_passed_on_is_told)
 {
     struct server *one = START("--proxy", "/=http://127.0.0.1:1", "--log-level",
                                "info");
 
-    (void)state;
     expect_has(ask_raw(one, GET("/", HOST "Connection: Content-Type\r\n"))
                    ->body,
                "(connection-field)\n");
@@ -224,16 +213,4 @@ static void what_is_not_passed_on_is_told(void **state)
                "(max-forwards)\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(the_answer_says_why),
-        e2e_test(logs_have_the_same_word),
-        e2e_test(programs_get_a_problem_when_they_ask_for_one),
-        e2e_test(an_error_page_goes_before_the_text),
-        e2e_test(who_takes_too_long_is_told),
-        e2e_test(what_is_not_passed_on_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -10,19 +10,14 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum { RELOADS = 100, REQUESTS = 1000000, LARGE = 20 * 1048576, SEED = 9 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     operator_adopt();
-    site_text("canary", "canary\n");
     site_text("other/canary", "other\n");
     site_seeded("large", SEED, LARGE);
-    return 0;
 }
 
 static char *config_path(void)
@@ -54,12 +49,11 @@ static struct server *start_configured(void)
 
 /* --- What changes ------------------------------------------------------------- */
 
-static void the_root_changes_and_the_connection_stays(void **state)
+TEST(the_root_changes_and_the_connection_stays)
 {
     struct server *one;
     struct client *client;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
     one = start_configured();
     client = client_open(one);
@@ -71,11 +65,10 @@ static void the_root_changes_and_the_connection_stays(void **state)
         5000));
 }
 
-static void sighup_is_the_same(void **state)
+TEST(sighup_is_the_same)
 {
     struct server *one;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
     one = start_configured();
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
@@ -85,12 +78,11 @@ static void sighup_is_the_same(void **state)
                            5000));
 }
 
-static void what_was_begun_ends_as_it_began(void **state)
+TEST(what_was_begun_ends_as_it_began)
 {
     struct server *one;
     struct client *client;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
     one = start_configured();
     client = client_open_narrow(one, 65536);
@@ -111,13 +103,12 @@ static struct client *open_port(unsigned port)
     return client_open_to((struct sockaddr *)&to, sizeof(to));
 }
 
-static void listeners_come_and_go_and_the_others_stay(void **state)
+TEST(listeners_come_and_go_and_the_others_stay)
 {
     char *path = printed("%s/socket", folder());
     struct server *one;
     struct client *early;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
     one = start_configured();
     early = client_open(one);
@@ -145,12 +136,11 @@ static void listeners_come_and_go_and_the_others_stay(void **state)
     expect_status(get(one, "/canary"), 200);
 }
 
-static void what_cannot_change_is_told(void **state)
+TEST(what_cannot_change_is_told)
 {
     struct server *one;
     const char *answer;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\nworkers = 1\n",
               site());
     one = start_configured();
@@ -167,7 +157,7 @@ static void what_cannot_change_is_told(void **state)
     assert_non_null(strstr(ctl_ok("status"), "workers: 1\n"));
 }
 
-static void another_list_of_stores_waits_for_the_next_start(void **state)
+TEST(another_list_of_stores_waits_for_the_next_start)
 {
     static const char told[] =
         "kv: changed; takes effect at the next start or upgrade\n";
@@ -175,7 +165,6 @@ static void another_list_of_stores_waits_for_the_next_start(void **state)
     struct server *one;
     struct client *client;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n"
               "kv = {\"/kv=%s\"}\n",
               site(), here);
@@ -204,7 +193,7 @@ static void another_list_of_stores_waits_for_the_next_start(void **state)
 
 /* --- What is faulty ------------------------------------------------------------ */
 
-static void a_faulty_configuration_changes_nothing(void **state)
+TEST(a_faulty_configuration_changes_nothing)
 {
     static const struct {
         const char *listen, *root, *more, *reason;
@@ -214,7 +203,6 @@ static void a_faulty_configuration_changes_nothing(void **state)
                   {"127.0.0.1:0", "site", "site \"a\" {\n", "sprintd.conf:"}};
     struct server *one;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
     one = start_configured();
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
@@ -255,12 +243,11 @@ static struct reply *ask_site(const struct server *one, const char *name)
     "listen = {\"127.0.0.1:0\"}\ninclude \"conf.d/*.conf\"\n" \
     "site rest { respond = rest }\n"
 
-static void a_reload_reads_what_is_included_again(void **state)
+TEST(a_reload_reads_what_is_included_again)
 {
     struct server *one;
     struct outcome outcome;
 
-    (void)state;
     configure_site("../conf.d/one.conf", "one");
     configure(INCLUDING);
     one = start_configured();
@@ -285,13 +272,12 @@ static void a_reload_reads_what_is_included_again(void **state)
 
 /* Beside the first file there may be what is nobody's business: known files are
  * read again, and one that is new is told of. */
-static void a_reload_looks_beside_the_first_file_no_further(void **state)
+TEST(a_reload_looks_beside_the_first_file_no_further)
 {
     bool has_fence;
     struct server *one;
     struct outcome outcome;
 
-    (void)state;
     configure_site("../one.inc", "one");
     configure("listen = {\"127.0.0.1:0\"}\ninclude \"*.inc\"\n"
               "site rest { respond = rest }\n");
@@ -315,12 +301,11 @@ static void a_reload_looks_beside_the_first_file_no_further(void **state)
 }
 
 /* It must not be taken for a folder without files. */
-static void a_folder_out_of_reach_is_told_of(void **state)
+TEST(a_folder_out_of_reach_is_told_of)
 {
     struct server *one;
     struct outcome outcome;
 
-    (void)state;
     configure_site("../far/far.conf", "far");
     configure("listen = {\"127.0.0.1:0\"}\nsite rest { respond = rest }\n");
     one = start_configured();
@@ -334,12 +319,11 @@ static void a_folder_out_of_reach_is_told_of(void **state)
     expect_body(ask_site(one, "far"), "rest");
 }
 
-static void what_the_sandbox_does_not_reach_is_refused(void **state)
+TEST(what_the_sandbox_does_not_reach_is_refused)
 {
     struct outcome outcome;
     struct server *one;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
     one = start_configured();
     if (strstr(ctl_ok("status"), "sandbox: Landlock")) {
@@ -353,7 +337,7 @@ static void what_the_sandbox_does_not_reach_is_refused(void **state)
 
 /* --- Under load ----------------------------------------------------------------- */
 
-static void no_request_fails_under_a_hundred_reloads(void **state)
+TEST(no_request_fails_under_a_hundred_reloads)
 {
     bool is_slow = slowness() > 1;
     unsigned reloads = is_slow ? RELOADS / 5 : RELOADS;
@@ -363,7 +347,6 @@ static void no_request_fails_under_a_hundred_reloads(void **state)
     const struct crowd_counts *counts;
     struct server *one;
 
-    (void)state;
     configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site());
     one = start_configured();
     counts = crowd_begin(one, &options);
@@ -386,22 +369,4 @@ static void no_request_fails_under_a_hundred_reloads(void **state)
                            printed("reloaded %u times", reloads)));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(the_root_changes_and_the_connection_stays),
-        TEST(sighup_is_the_same),
-        TEST(what_was_begun_ends_as_it_began),
-        TEST(listeners_come_and_go_and_the_others_stay),
-        TEST(what_cannot_change_is_told),
-        TEST(another_list_of_stores_waits_for_the_next_start),
-        TEST(a_faulty_configuration_changes_nothing),
-        TEST(a_reload_reads_what_is_included_again),
-        TEST(a_reload_looks_beside_the_first_file_no_further),
-        TEST(a_folder_out_of_reach_is_told_of),
-        TEST(what_the_sandbox_does_not_reach_is_refused),
-        TEST(no_request_fails_under_a_hundred_reloads)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = operator_after_test);

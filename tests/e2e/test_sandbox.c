@@ -7,18 +7,8 @@
 
 #include <signal.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 enum { QUICK_MS = 2000 };
-
-static int start(void **state)
-{
-    if (harness_begin(state) != 0)
-        return -1;
-    operator_adopt();
-    site_text("canary", "canary\n");
-    return 0;
-}
 
 static struct server *start_controlled(void)
 {
@@ -34,12 +24,11 @@ static bool has_sandbox(void)
     return strstr(text, "sandbox: Landlock") && strstr(text, ", seccomp");
 }
 
-static void a_strict_server_does_all_it_has_to(void **state)
+TEST(a_strict_server_does_all_it_has_to)
 {
     char *log = printed("%s/access.log", folder());
     struct server *one;
 
-    (void)state;
     if (!has_sandbox())
         skip();
     one = START("--sandbox=strict", "--control", control_path(), "--access-log",
@@ -61,12 +50,11 @@ static void a_strict_server_does_all_it_has_to(void **state)
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
 }
 
-static void threads_of_a_server_are_filtered(void **state)
+TEST(threads_of_a_server_are_filtered)
 {
     struct server *one;
     char path[64];
 
-    (void)state;
     if (!has_sandbox())
         skip();
     one = START(NULL);
@@ -74,44 +62,31 @@ static void threads_of_a_server_are_filtered(void **state)
     assert_non_null(strstr(read_text(path, NULL), "Seccomp:\t2"));
 }
 
-static void without_a_sandbox_there_is_none(void **state)
+TEST(without_a_sandbox_there_is_none)
 {
     struct server *one = START("--sandbox=off", "--control", control_path());
 
-    (void)state;
     assert_non_null(strstr(ctl_ok("status"), "sandbox: off"));
     expect_status(get(one, "/canary"), 200);
 }
 
-static void strict_does_not_go_with_links_that_lead_anywhere(void **state)
+TEST(strict_does_not_go_with_links_that_lead_anywhere)
 {
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--sandbox=strict", "--follow-symlinks", "--port=0", site());
     assert_int_equal(outcome.status, EX_USAGE);
     assert_non_null(strstr(outcome.err, "--follow-symlinks"));
 }
 
-static void followed_links_lead_out_of_the_root(void **state)
+TEST(followed_links_lead_out_of_the_root)
 {
     struct server *one = START("--follow-symlinks");
 
-    (void)state;
     site_link("outside", "/etc/passwd");
     expect_status(get(one, "/outside"), 200);
     site_remove("outside");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(a_strict_server_does_all_it_has_to),
-        TEST(threads_of_a_server_are_filtered),
-        TEST(without_a_sandbox_there_is_none),
-        TEST(strict_does_not_go_with_links_that_lead_anywhere),
-        TEST(followed_links_lead_out_of_the_root)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = operator_begin, .end = harness_end,
+      .each_end = operator_after_test);

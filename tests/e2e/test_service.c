@@ -11,18 +11,13 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 enum { NOBODY = 65534, QUICK_MS = 2000, LARGE = 20 * 1048576, SEED = 7 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     operator_adopt();
-    site_text("canary", "canary\n");
     site_seeded("large", SEED, LARGE);
-    return 0;
 }
 
 static struct server *start_controlled(void)
@@ -32,35 +27,32 @@ static struct server *start_controlled(void)
 
 /* --- Commands ---------------------------------------------------------------- */
 
-static void status_says_what_is_served_and_how(void **state)
+TEST(status_says_what_is_served_and_how)
 {
     struct server *one = start_controlled();
     const char *text = ctl_ok("status");
 
-    (void)state;
     assert_non_null(strstr(text, printed("process %d: serving", one->pid)));
     assert_non_null(strstr(text, printed(":%u/\n", one->port)));
     assert_non_null(strstr(text, "sandbox: "));
     assert_non_null(strstr(text, "upgrade: possible"));
 }
 
-static void a_report_comes_to_who_asked(void **state)
+TEST(a_report_comes_to_who_asked)
 {
     struct server *one = start_controlled();
 
-    (void)state;
     expect_status(get(one, "/canary"), 200);
     assert_non_null(strstr(ctl_ok("report"), "Server Statistic Report"));
     assert_string_equal(read_text(one->errors, NULL), "");
 }
 
-static void stop_answers_when_all_has_ended(void **state)
+TEST(stop_answers_when_all_has_ended)
 {
     struct server *one = start_controlled();
     struct client *client = client_open_narrow(one, 65536);
     pid_t asks;
 
-    (void)state;
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 4096);
     asks = fork();
@@ -79,34 +71,31 @@ static void stop_answers_when_all_has_ended(void **state)
     assert_int_equal(access(control_path(), F_OK), -1);
 }
 
-static void without_a_server_ctl_says_so(void **state)
+TEST(without_a_server_ctl_says_so)
 {
     struct outcome outcome;
 
-    (void)state;
     assert_int_equal(ctl("status", &outcome), EX_UNAVAILABLE);
     assert_non_null(strstr(outcome.err, "no server is at"));
 }
 
-static void the_socket_is_its_owners_alone(void **state)
+TEST(the_socket_is_its_owners_alone)
 {
     struct stat st;
 
-    (void)state;
     start_controlled();
     assert_int_equal(stat(control_path(), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
 /* Even if somebody makes the file everybody's. */
-static void another_user_is_refused(void **state)
+TEST(another_user_is_refused)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     struct server *one = start_controlled();
     pid_t other;
     int status;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(chmod(control_path(), 0666), 0);
@@ -129,11 +118,10 @@ static void another_user_is_refused(void **state)
     expect_status(get(one, "/canary"), 200);
 }
 
-static void two_servers_do_not_share_a_control_socket(void **state)
+TEST(two_servers_do_not_share_a_control_socket)
 {
     struct outcome outcome;
 
-    (void)state;
     start_controlled();
     RUN(&outcome, "--port=0", "--control", control_path(), site());
     assert_int_equal(outcome.status, EX_UNAVAILABLE);
@@ -143,12 +131,11 @@ static void two_servers_do_not_share_a_control_socket(void **state)
 
 /* --- Signals ----------------------------------------------------------------- */
 
-static void sigquit_waits_for_as_long_as_it_takes(void **state)
+TEST(sigquit_waits_for_as_long_as_it_takes)
 {
     struct server *one = START("--drain-timeout=50ms");
     struct client *client = client_open_narrow(one, 65536);
 
-    (void)state;
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 4096);
     server_signal(one, SIGQUIT);
@@ -158,12 +145,11 @@ static void sigquit_waits_for_as_long_as_it_takes(void **state)
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
 }
 
-static void a_second_sigquit_ends_it_at_once(void **state)
+TEST(a_second_sigquit_ends_it_at_once)
 {
     struct server *one = START(NULL);
     struct client *client = client_open_narrow(one, 65536);
 
-    (void)state;
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 4096);
     server_signal(one, SIGQUIT);
@@ -172,11 +158,10 @@ static void a_second_sigquit_ends_it_at_once(void **state)
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
 }
 
-static void sigwinch_is_nothing_to_it(void **state)
+TEST(sigwinch_is_nothing_to_it)
 {
     struct server *one = START(NULL);
 
-    (void)state;
     server_signal(one, SIGWINCH);
     assert_int_equal(server_wait(one, 50), -1);
     expect_status(get(one, "/canary"), 200);
@@ -184,12 +169,11 @@ static void sigwinch_is_nothing_to_it(void **state)
 
 /* --- The pid file, --daemon, --user ------------------------------------------ */
 
-static void the_pid_file_keeps_a_second_server_out(void **state)
+TEST(the_pid_file_keeps_a_second_server_out)
 {
     struct server *one = START("--pid-file", pid_path());
     struct outcome outcome;
 
-    (void)state;
     assert_int_equal(pid_in_file(), one->pid);
     RUN(&outcome, "--port=0", "--pid-file", pid_path(), site());
     assert_int_equal(outcome.status, EX_UNAVAILABLE);
@@ -199,24 +183,22 @@ static void the_pid_file_keeps_a_second_server_out(void **state)
     assert_int_equal(access(pid_path(), F_OK), -1);
 }
 
-static void a_pid_file_left_behind_does_no_harm(void **state)
+TEST(a_pid_file_left_behind_does_no_harm)
 {
     FILE *file = fopen(pid_path(), "we");
     struct server *one;
 
-    (void)state;
     fputs("1\n", file);
     fclose(file);
     one = START("--pid-file", pid_path());
     assert_int_equal(pid_in_file(), one->pid);
 }
 
-static void a_file_that_is_no_pid_file_stays(void **state)
+TEST(a_file_that_is_no_pid_file_stays)
 {
     FILE *file = fopen(pid_path(), "we");
     struct outcome outcome;
 
-    (void)state;
     fputs("my letters\n", file);
     fclose(file);
     RUN(&outcome, "--port=0", "--pid-file", pid_path(), site());
@@ -225,12 +207,11 @@ static void a_file_that_is_no_pid_file_stays(void **state)
     unlink(pid_path());
 }
 
-static void daemon_returns_when_it_serves(void **state)
+TEST(daemon_returns_when_it_serves)
 {
     struct outcome outcome;
     pid_t pid;
 
-    (void)state;
     RUN(&outcome, "--daemon", "--port=0", "--pid-file", pid_path(), "--control",
         control_path(), site());
     assert_int_equal(outcome.status, 0);
@@ -243,24 +224,22 @@ static void daemon_returns_when_it_serves(void **state)
     assert_true(process_ends(pid));
 }
 
-static void a_daemon_that_cannot_start_says_why(void **state)
+TEST(a_daemon_that_cannot_start_says_why)
 {
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--daemon", "--port=0", "/nowhere/at/all");
     assert_int_equal(outcome.status, EX_NOINPUT);
     assert_non_null(strstr(outcome.err, "/nowhere/at/all"));
 }
 
-static void as_another_user_it_serves_and_has_no_way_back(void **state)
+TEST(as_another_user_it_serves_and_has_no_way_back)
 {
     struct server *one;
     char path[64];
     char *status;
     struct stat st;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     one = START("--user=nobody", "--control", control_path());
@@ -276,36 +255,12 @@ static void as_another_user_it_serves_and_has_no_way_back(void **state)
     ctl_ok("reload");
 }
 
-static void an_unknown_user_is_a_fault(void **state)
+TEST(an_unknown_user_is_a_fault)
 {
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "--port=0", "--user=nobody-of-that-name", site());
     assert_int_equal(outcome.status, EX_NOUSER);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(status_says_what_is_served_and_how),
-        TEST(a_report_comes_to_who_asked),
-        TEST(stop_answers_when_all_has_ended),
-        TEST(without_a_server_ctl_says_so),
-        TEST(the_socket_is_its_owners_alone),
-        TEST(another_user_is_refused),
-        TEST(two_servers_do_not_share_a_control_socket),
-        TEST(sigquit_waits_for_as_long_as_it_takes),
-        TEST(a_second_sigquit_ends_it_at_once),
-        TEST(sigwinch_is_nothing_to_it),
-        TEST(the_pid_file_keeps_a_second_server_out),
-        TEST(a_pid_file_left_behind_does_no_harm),
-        TEST(a_file_that_is_no_pid_file_stays),
-        TEST(daemon_returns_when_it_serves),
-        TEST(a_daemon_that_cannot_start_says_why),
-        TEST(as_another_user_it_serves_and_has_no_way_back),
-        TEST(an_unknown_user_is_a_fault)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = operator_after_test);

@@ -10,13 +10,9 @@
 
 enum { SEED = 5, LARGE = 20 * 1048576, QUICK_MS = 2000 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("large", SEED, LARGE);
-    return 0;
 }
 
 static bool takes_connections(const struct server *server)
@@ -41,11 +37,10 @@ static struct client *begin_large(const struct server *server)
     return client;
 }
 
-static void an_idle_server_ends_at_once(void **state)
+TEST(an_idle_server_ends_at_once)
 {
     static const int numbers[] = {SIGTERM, SIGINT};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct server *one = START(NULL);
         struct client *idle = client_open(one);
@@ -60,14 +55,13 @@ static void an_idle_server_ends_at_once(void **state)
     }
 }
 
-static void what_is_being_sent_is_finished(void **state)
+TEST(what_is_being_sent_is_finished)
 {
     static const char *const methods[] = {"--send-method=auto",
                                           "--send-method=mmap",
                                           "--send-method=sendfile",
                                           "--send-method=read"};
 
-    (void)state;
     for (size_t m = 0; m < 4; m++) {
         struct server *one = START(methods[m]);
         struct client *client = begin_large(one);
@@ -86,14 +80,13 @@ static void what_is_being_sent_is_finished(void **state)
     }
 }
 
-static void what_was_asked_for_later_ends_the_connection(void **state)
+TEST(what_was_asked_for_later_ends_the_connection)
 {
     struct server *one = START(NULL);
     struct client *client = begin_large(one);
     struct reply *reply;
     enum client_event event;
 
-    (void)state;
     server_signal(one, SIGTERM);
     assert_true(eventually(!takes_connections(one), QUICK_MS));
     client_say(client, "GET /canary HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -110,13 +103,12 @@ static void what_was_asked_for_later_ends_the_connection(void **state)
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
 }
 
-static void half_a_request_does_not_hold_it_up_for_long(void **state)
+TEST(half_a_request_does_not_hold_it_up_for_long)
 {
     struct server *one = START("--drain-timeout=1");
     struct client *client = client_open(one);
     struct reply *reply;
 
-    (void)state;
     client_expect_usable(client);
     client_say(client, "GET /canary HTTP/1.1\r\nHost: a\r\n");
     pause_ms(20);
@@ -131,26 +123,24 @@ static void half_a_request_does_not_hold_it_up_for_long(void **state)
     assert_int_equal(server_wait(one, 1000 + patience(QUICK_MS)), 0);
 }
 
-static void what_takes_too_long_is_cut(void **state)
+TEST(what_takes_too_long_is_cut)
 {
     struct server *one = START("--drain-timeout=500ms");
     struct client *client = begin_large(one);
     uint64_t begin = now_ms();
     struct reply *reply;
 
-    (void)state;
     server_signal(one, SIGTERM);
     assert_int_equal(server_wait(one, 500 + patience(QUICK_MS)), 0);
     assert_in_range(now_ms() - begin, 450, 500 + patience(QUICK_MS));
     assert_int_equal(client_try(client, false, &reply), CLIENT_BROKEN);
 }
 
-static void a_second_signal_ends_it_at_once(void **state)
+TEST(a_second_signal_ends_it_at_once)
 {
     static const int pairs[][2] = {
         {SIGTERM, SIGTERM}, {SIGINT, SIGINT}, {SIGTERM, SIGINT}};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct server *one = START("--drain-timeout=60");
 
@@ -166,13 +156,12 @@ static void a_second_signal_ends_it_at_once(void **state)
     }
 }
 
-static void a_signal_under_load_breaks_no_reply(void **state)
+TEST(a_signal_under_load_breaks_no_reply)
 {
     enum { CLIENTS = 50 };
     struct server *one = START("--workers=2");
     struct client *clients[CLIENTS];
 
-    (void)state;
     for (size_t i = 0; i < CLIENTS; i++) {
         clients[i] = client_open(one);
         client_expect_usable(clients[i]);
@@ -195,14 +184,13 @@ static void a_signal_under_load_breaks_no_reply(void **state)
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
 }
 
-static void it_starts_again_on_the_same_port_at_once(void **state)
+TEST(it_starts_again_on_the_same_port_at_once)
 {
     struct server *one = START(NULL);
     struct client *client = client_open(one);
     unsigned port = one->port;
     struct server *again;
 
-    (void)state;
     client_expect_usable(client);
     server_stop(one); /* closes first: TIME_WAIT is on its side */
     again = START(printed("--port=%u", port));
@@ -210,18 +198,4 @@ static void it_starts_again_on_the_same_port_at_once(void **state)
     client_expect_usable(client_open(again));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(an_idle_server_ends_at_once),
-        e2e_test(what_is_being_sent_is_finished),
-        e2e_test(what_was_asked_for_later_ends_the_connection),
-        e2e_test(half_a_request_does_not_hold_it_up_for_long),
-        e2e_test(what_takes_too_long_is_cut),
-        e2e_test(a_second_signal_ends_it_at_once),
-        e2e_test(a_signal_under_load_breaks_no_reply),
-        e2e_test(it_starts_again_on_the_same_port_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -41,10 +41,8 @@ static const char answers_conf[] =
     "    location /gone { respond = 'gone' respond-status = 410 }\n"
     "}\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/app/index.html", "the app");
     site_text("../www/app/about.html", "about");
     site_text("../www/app/script.js", "script");
@@ -55,8 +53,6 @@ static int start(void **state)
     site_seeded("../www/errors/large.bin", 3, 100000);
     site_text("../www/moved/f", "moved");
     server = start_configured(answers_conf);
-    harness_keep();
-    return 0;
 }
 
 /* --- Single-page apps ----------------------------------------------------- */
@@ -69,12 +65,11 @@ static struct reply *ask_app(const char *method, const char *target,
     return ask_host(server, method, "app.example", target, fields);
 }
 
-static void who_navigates_gets_the_page(void **state)
+TEST(who_navigates_gets_the_page)
 {
     static const char *const targets[] = {"/users/17", "/users/17/",
                                           "/search?q=a.b", "/a.b/c"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct reply *reply = ask_app("GET", targets[i], NAVIGATING);
 
@@ -90,7 +85,7 @@ static void who_navigates_gets_the_page(void **state)
     }
 }
 
-static void who_loads_parts_gets_an_error(void **state)
+TEST(who_loads_parts_gets_an_error)
 {
     static const struct {
         const char *target;
@@ -106,7 +101,6 @@ static void who_loads_parts_gets_an_error(void **state)
         {"/lost.js", NULL, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = ask_app("GET", cases[i].target, cases[i].fields);
 
@@ -118,11 +112,10 @@ static void who_loads_parts_gets_an_error(void **state)
     expect_status(ask_app("POST", "/users/17", NAVIGATING), 405);
 }
 
-static void files_come_before_the_page(void **state)
+TEST(files_come_before_the_page)
 {
     struct reply *reply = ask_app("GET", "/script.js", NULL);
 
-    (void)state;
     expect_body(reply, "script");
     expect_field(reply, "Cache-Control", "max-age=9");
     expect_no_field(reply, "Vary");
@@ -133,11 +126,10 @@ static void files_come_before_the_page(void **state)
     expect_status(ask_app("GET", "/docs/lost", NAVIGATING), 410);
 }
 
-static void the_page_is_asked_for_again_and_not_changed(void **state)
+TEST(the_page_is_asked_for_again_and_not_changed)
 {
     struct reply *reply = ask_app("GET", "/users", NAVIGATING);
 
-    (void)state;
     reply = ask_app("GET", "/users",
                     printed(NAVIGATING "If-None-Match: %s\r\n",
                             reply_field(reply, "ETag")));
@@ -169,11 +161,10 @@ static void expect_page(const struct reply *reply, unsigned status,
     expect_no_field(reply, "Last-Modified");
 }
 
-static void an_error_keeps_its_status_and_gets_a_page(void **state)
+TEST(an_error_keeps_its_status_and_gets_a_page)
 {
     struct reply *reply;
 
-    (void)state;
     expect_page(ask_errors("GET", "/lost-file", NULL), 404, "<p>not here");
     expect_page(ask_errors("GET", "/x/y/z.js?q", NULL), 404, "<p>not here");
     expect_page(ask_errors("GET", "/folder/", NULL), 403, "<p>other");
@@ -189,12 +180,11 @@ static void an_error_keeps_its_status_and_gets_a_page(void **state)
     expect_status(ask_errors("GET", "/404.html", NULL), 200);
 }
 
-static void an_error_of_head_has_the_length_of_its_page(void **state)
+TEST(an_error_of_head_has_the_length_of_its_page)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client,
                "HEAD /no HTTP/1.1\r\nHost: errors.example\r\n\r\n"
                "GET /folder/f HTTP/1.1\r\nHost: errors.example\r\n\r\n");
@@ -204,11 +194,10 @@ static void an_error_of_head_has_the_length_of_its_page(void **state)
     expect_body(client_reply(client), "f");
 }
 
-static void what_has_no_page_stays_as_it_is(void **state)
+TEST(what_has_no_page_stays_as_it_is)
 {
     struct reply *reply = ask_errors("GET", "/lost/f", NULL);
 
-    (void)state;
     expect_status(reply, 404);
     assert_non_null(memmem(reply->body, reply->body_len, "Not Found", 9));
     reply = ask_errors("GET", "/bare/f", NULL);
@@ -217,12 +206,11 @@ static void what_has_no_page_stays_as_it_is(void **state)
     expect_status(ask_errors("GET", "/../f", NULL), 400);
 }
 
-static void a_page_may_be_large_and_no_html(void **state)
+TEST(a_page_may_be_large_and_no_html)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         client_say(client,
                    "GET /large/%d HTTP/1.1\r\n"
@@ -237,7 +225,7 @@ static void a_page_may_be_large_and_no_html(void **state)
 
 /* --- Redirects ------------------------------------------------------------ */
 
-static void redirects_keep_query_and_captures(void **state)
+TEST(redirects_keep_query_and_captures)
 {
     static const struct {
         const char *target;
@@ -257,7 +245,6 @@ static void redirects_keep_query_and_captures(void **state)
         {"/see?y=2", 303, "/there?x=1&y=2"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -271,12 +258,11 @@ static void redirects_keep_query_and_captures(void **state)
     expect_status(get_host(server, "moved.example", "/old/a/b"), 404);
 }
 
-static void a_redirect_never_leads_to_a_host_that_was_captured(void **state)
+TEST(a_redirect_never_leads_to_a_host_that_was_captured)
 {
     static const char *const targets[] = {
         "/old//evil.example", "/old/%2Fevil.example", "/old/\\evil.example"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct reply *reply = get_host(server, "moved.example", targets[i]);
         const char *to = reply_field(reply, "Location");
@@ -287,7 +273,7 @@ static void a_redirect_never_leads_to_a_host_that_was_captured(void **state)
 }
 
 /* A proxy in front that speaks TLS says so. */
-static void a_redirect_may_have_what_is_asked_for(void **state)
+TEST(a_redirect_may_have_what_is_asked_for)
 {
     struct server *one = start_configured(
         "trusted-proxies = 127.0.0.1\n"
@@ -298,7 +284,6 @@ static void a_redirect_may_have_what_is_asked_for(void **state)
         "        \"/** $scheme://www.$host/new$path\"} }\n");
     struct reply *reply;
 
-    (void)state;
     reply = get_host(one, "secure.example:8080", "/a%20b?c=d");
     expect_status(reply, 301);
     expect_field(reply, "Location", "https://secure.example/a%20b?c=d");
@@ -313,12 +298,11 @@ static void a_redirect_may_have_what_is_asked_for(void **state)
                  "Location", "https://www.x.example/new/r");
 }
 
-static void other_methods_are_redirected_too(void **state)
+TEST(other_methods_are_redirected_too)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client,
                "POST /old/page HTTP/1.1\r\nHost: moved.example\r\n"
                "Content-Length: 3\r\n\r\nabc"
@@ -331,11 +315,10 @@ static void other_methods_are_redirected_too(void **state)
 
 /* --- Texts ---------------------------------------------------------------- */
 
-static void a_text_is_told_to_all(void **state)
+TEST(a_text_is_told_to_all)
 {
     struct reply *reply = get_host(server, "texts.example", "/any/path?q");
 
-    (void)state;
     expect_status(reply, 200);
     expect_body(reply, "hello");
     expect_field(reply, "Content-Type", "text/plain; charset=utf-8");
@@ -353,12 +336,11 @@ static void a_text_is_told_to_all(void **state)
     expect_body(reply, "gone");
 }
 
-static void no_content_has_none(void **state)
+TEST(no_content_has_none)
 {
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client, "GET /none HTTP/1.1\r\nHost: texts.example\r\n\r\n"
                        "HEAD /none HTTP/1.1\r\nHost: texts.example\r\n\r\n"
                        "GET / HTTP/1.1\r\nHost: texts.example\r\n\r\n");
@@ -369,24 +351,4 @@ static void no_content_has_none(void **state)
     expect_body(client_reply(client), "hello");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(who_navigates_gets_the_page),
-        e2e_test(who_loads_parts_gets_an_error),
-        e2e_test(files_come_before_the_page),
-        e2e_test(the_page_is_asked_for_again_and_not_changed),
-        e2e_test(an_error_keeps_its_status_and_gets_a_page),
-        e2e_test(an_error_of_head_has_the_length_of_its_page),
-        e2e_test(what_has_no_page_stays_as_it_is),
-        e2e_test(a_page_may_be_large_and_no_html),
-        e2e_test(redirects_keep_query_and_captures),
-        e2e_test(a_redirect_never_leads_to_a_host_that_was_captured),
-        e2e_test(a_redirect_may_have_what_is_asked_for),
-        e2e_test(other_methods_are_redirected_too),
-        e2e_test(a_text_is_told_to_all),
-        e2e_test(no_content_has_none),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -50,10 +50,8 @@ static const char fields_conf[] =
     "    location /closed { cors-origin = \"*\" deny = \"0.0.0.0/0\" }\n"
     "}\n";
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     site_text("../www/fields/f.txt", "0123456789");
     site_text("../www/fields/404.html", "<p>not here");
     site_text("../www/fields/typed/f.txt", "typed");
@@ -76,8 +74,6 @@ static int start(void **state)
     site_text("../www/cors/any/f", "any");
     site_text("../www/cors/closed/f", "closed");
     server = start_configured(fields_conf);
-    harness_keep();
-    return 0;
 }
 
 /* --- Edits ---------------------------------------------------------------- */
@@ -122,9 +118,8 @@ static struct reply *ask_kind(const struct server *one, size_t kind)
     return reply;
 }
 
-static void edits_are_in_answers_of_every_kind(void **state)
+TEST(edits_are_in_answers_of_every_kind)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         struct reply *reply = ask_kind(server, i);
 
@@ -139,11 +134,10 @@ static void edits_are_in_answers_of_every_kind(void **state)
     }
 }
 
-static void a_type_is_set_where_there_is_one(void **state)
+TEST(a_type_is_set_where_there_is_one)
 {
     struct reply *reply = get_host(server, "fields.example", "/typed/f.txt");
 
-    (void)state;
     expect_field(reply, "Content-Type", "text/x-own");
     expect_body(reply, "typed");
     reply = ask_host(server, "GET", "fields.example", "/typed/f.txt",
@@ -161,11 +155,10 @@ static void a_type_is_set_where_there_is_one(void **state)
     expect_field(reply, "Content-Type", "text/html; charset=utf-8");
 }
 
-static void an_empty_list_forgets_what_is_above(void **state)
+TEST(an_empty_list_forgets_what_is_above)
 {
     struct reply *reply = get_host(server, "fields.example", "/plain/f.txt");
 
-    (void)state;
     expect_body(reply, "plain");
     expect_no_field(reply, "X-Set");
     expect_no_field(reply, "Vary");
@@ -175,7 +168,7 @@ static void an_empty_list_forgets_what_is_above(void **state)
 
 /* --- Cache-Control -------------------------------------------------------- */
 
-static void rules_go_by_name_path_and_type(void **state)
+TEST(rules_go_by_name_path_and_type)
 {
     static const struct {
         const char *target;
@@ -187,7 +180,6 @@ static void rules_go_by_name_path_and_type(void **state)
         {"/own/a.css", "no-store"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -207,7 +199,7 @@ static void rules_go_by_name_path_and_type(void **state)
 /* --- Types ---------------------------------------------------------------- */
 
 /* With /etc/mime.types, which knows some of them worse, and without. */
-static void types_are_those_of_the_web_but_where_others_are_set(void **state)
+TEST(types_are_those_of_the_web_but_where_others_are_set)
 {
     static const struct {
         const char *target;
@@ -225,7 +217,6 @@ static void types_are_those_of_the_web_but_where_others_are_set(void **state)
         {"/types/lost", 404, "text/x-lost; charset=utf-8"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = ask_host(server, "GET", "rules.example",
                                        cases[i].target,
@@ -245,7 +236,7 @@ static struct reply *ask_cors(const char *method, const char *target,
     return ask_host(server, method, "cors.example", target, fields);
 }
 
-static void pages_of_allowed_origins_may_read(void **state)
+TEST(pages_of_allowed_origins_may_read)
 {
     static const struct {
         const char *origin;
@@ -262,7 +253,6 @@ static void pages_of_allowed_origins_may_read(void **state)
         {"null", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -283,12 +273,11 @@ static void pages_of_allowed_origins_may_read(void **state)
                     "Access-Control-Allow-Origin");
 }
 
-static void errors_may_be_read_as_well(void **state)
+TEST(errors_may_be_read_as_well)
 {
     struct reply *reply = ask_cors("GET", "/one/lost",
                                    "Origin: https://app.example\r\n");
 
-    (void)state;
     expect_status(reply, 404);
     expect_field(reply, "Access-Control-Allow-Origin", "https://app.example");
     reply = ask_cors("GET", "/any/f", "Origin: https://whoever.example\r\n");
@@ -302,12 +291,11 @@ static void errors_may_be_read_as_well(void **state)
     expect_field(reply, "Access-Control-Allow-Origin", "*");
 }
 
-static void a_preflight_is_told_what_is_allowed(void **state)
+TEST(a_preflight_is_told_what_is_allowed)
 {
     static const char *const targets[] = {"/one/f", "/one/lost"};
     struct reply *reply;
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         reply = ask_cors("OPTIONS", targets[i],
                          "Origin: https://app.example\r\n"
@@ -336,12 +324,11 @@ static void a_preflight_is_told_what_is_allowed(void **state)
 
 /* --- Server-Timing -------------------------------------------------------- */
 
-static void times_are_in_answers_of_every_kind(void **state)
+TEST(times_are_in_answers_of_every_kind)
 {
     struct server *one = start_configured_at(NULL, fields_conf,
                                              "--server-timing");
 
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         const char *timing = reply_field(ask_kind(one, i), "Server-Timing");
 
@@ -350,19 +337,4 @@ static void times_are_in_answers_of_every_kind(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(edits_are_in_answers_of_every_kind),
-        e2e_test(a_type_is_set_where_there_is_one),
-        e2e_test(an_empty_list_forgets_what_is_above),
-        e2e_test(rules_go_by_name_path_and_type),
-        e2e_test(types_are_those_of_the_web_but_where_others_are_set),
-        e2e_test(pages_of_allowed_origins_may_read),
-        e2e_test(errors_may_be_read_as_well),
-        e2e_test(a_preflight_is_told_what_is_allowed),
-        e2e_test(times_are_in_answers_of_every_kind),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -32,13 +32,11 @@ static void name_file(const char *root, const char *name)
     site_text(printed("../www/%s/%s", root, name), root);
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
     static const char *const roots[] = {"site", "exact", "below", "deeper",
                                         "six",  "rest",  "places"};
 
-    if (harness_begin(state) != 0)
-        return -1;
     for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
         name_file(roots[i], "f");
     name_file("a", "a/f");
@@ -59,13 +57,11 @@ static int start(void **state)
     site_seeded("../www/places/packed/app.js", 1, 50000);
     site_seeded("../www/places/packed/app.js.gz", 2, 20000);
     server = start_configured(hosts_conf);
-    harness_keep();
-    return 0;
 }
 
 /* --- Sites ---------------------------------------------------------------- */
 
-static void a_host_leads_to_its_site(void **state)
+TEST(a_host_leads_to_its_site)
 {
     static const struct {
         const char *host;
@@ -92,7 +88,6 @@ static void a_host_leads_to_its_site(void **state)
         {"example", "rest"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -104,22 +99,20 @@ static void a_host_leads_to_its_site(void **state)
 }
 
 /* RFC 9112 3.2.2: what stands in the request line wins over Host. */
-static void an_absolute_target_names_the_site(void **state)
+TEST(an_absolute_target_names_the_site)
 {
     struct reply *reply;
 
-    (void)state;
     reply = get_host(server, "two.example", "http://one.example/f");
     expect_body(reply, "exact");
     reply = get_host(server, "one.example", "http://X.a.one.example:80/f");
     expect_body(reply, "deeper");
 }
 
-static void one_connection_may_ask_several_sites(void **state)
+TEST(one_connection_may_ask_several_sites)
 {
     struct client *client = client_open(server);
 
-    (void)state;
     client_say(client, "GET /f HTTP/1.1\r\nHost: one.example\r\n\r\n"
                        "GET /f HTTP/1.1\r\nHost: w.one.example\r\n\r\n"
                        "GET /f HTTP/1.0\r\n\r\n");
@@ -129,9 +122,8 @@ static void one_connection_may_ask_several_sites(void **state)
     client_expect_end(client);
 }
 
-static void a_site_has_no_files_of_others(void **state)
+TEST(a_site_has_no_files_of_others)
 {
-    (void)state;
     expect_status(get_host(server, "one.example", "/ab/f"), 404);
     expect_status(get_host(server, "one.example", "/a/f"), 404);
     expect_status(get_host(server, "places.example", "/../exact/f"), 400);
@@ -140,7 +132,7 @@ static void a_site_has_no_files_of_others(void **state)
 
 /* --- Locations ------------------------------------------------------------ */
 
-static void the_longest_prefix_decides(void **state)
+TEST(the_longest_prefix_decides)
 {
     static const struct {
         const char *target;
@@ -158,7 +150,6 @@ static void the_longest_prefix_decides(void **state)
         {"/with%20space/f", 200, "space"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply;
 
@@ -170,7 +161,7 @@ static void the_longest_prefix_decides(void **state)
     }
 }
 
-static void another_spelling_is_the_same_location(void **state)
+TEST(another_spelling_is_the_same_location)
 {
     static const char *const spellings[] = {
         "/a/b/f",      "/%61/b/f",   "/a/./b/f",     "//a//b///f",
@@ -178,7 +169,6 @@ static void another_spelling_is_the_same_location(void **state)
         "/a/b/f?/a/f", "/a/b/%66",   "/./a/b/././f",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
         struct reply *reply;
 
@@ -192,11 +182,10 @@ static void another_spelling_is_the_same_location(void **state)
     expect_body(get_host(server, "places.example", "/a/b/../../f"), "places");
 }
 
-static void a_prefix_can_be_stripped(void **state)
+TEST(a_prefix_can_be_stripped)
 {
     struct reply *reply;
 
-    (void)state;
     expect_body(get_host(server, "places.example", "/alias/f"), "a");
     expect_status(get_host(server, "places.example", "/alias/alias/f"), 404);
     expect_body(get_host(server, "places.example", "/alias/sub/"), "a");
@@ -211,11 +200,10 @@ static void a_prefix_can_be_stripped(void **state)
 
 /* --- Directories ---------------------------------------------------------- */
 
-static void index_and_listings_go_by_location(void **state)
+TEST(index_and_listings_go_by_location)
 {
     struct reply *reply;
 
-    (void)state;
     reply = get_host(server, "places.example", "/");
     expect_body(reply, "places"); /* index.html */
     reply = ask_host(server, "GET", "places.example", "/list/",
@@ -230,9 +218,8 @@ static void index_and_listings_go_by_location(void **state)
     expect_status(get_host(server, "places.example", "/ab/"), 403);
 }
 
-static void hidden_files_go_by_location(void **state)
+TEST(hidden_files_go_by_location)
 {
-    (void)state;
     expect_status(get_host(server, "places.example", "/.f"), 404);
     expect_body(get_host(server, "places.example", "/hidden/.f"), "places");
     expect_status(get_host(server, "places.example", "/hidden/../.f"), 404);
@@ -240,13 +227,12 @@ static void hidden_files_go_by_location(void **state)
 
 /* --- Files in locations --------------------------------------------------- */
 
-static void what_files_can_do_they_do_in_locations(void **state)
+TEST(what_files_can_do_they_do_in_locations)
 {
     static const char target[] = "/packed/app.js";
     struct reply *reply;
     const char *etag;
 
-    (void)state;
     reply = get_host(server, "places.example", target);
     expect_seeded(reply, 1, 0, 50000);
     expect_field(reply, "X-Place", "packed");
@@ -283,44 +269,24 @@ static void what_files_can_do_they_do_in_locations(void **state)
     expect_field(reply, "X-Place", "packed");
 }
 
-static void a_site_without_a_root_has_nothing(void **state)
+TEST(a_site_without_a_root_has_nothing)
 {
     struct server *one =
         start_configured("site bare { location /f { root = www/site } }\n");
 
-    (void)state;
     expect_body(get(one, "/f"), "site");
     expect_status(get(one, "/"), 404);
     expect_status(get(one, "/g"), 404);
 }
 
-static void the_first_site_serves_whom_none_is_for(void **state)
+TEST(the_first_site_serves_whom_none_is_for)
 {
     struct server *one =
         start_configured("site first { hosts = a.example root = www/exact }\n"
                          "site second { hosts = b.example root = www/six }\n");
 
-    (void)state;
     expect_body(get_host(one, "b.example", "/f"), "six");
     expect_body(get_host(one, "c.example", "/f"), "exact");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_host_leads_to_its_site),
-        e2e_test(an_absolute_target_names_the_site),
-        e2e_test(one_connection_may_ask_several_sites),
-        e2e_test(a_site_has_no_files_of_others),
-        e2e_test(the_longest_prefix_decides),
-        e2e_test(another_spelling_is_the_same_location),
-        e2e_test(a_prefix_can_be_stripped),
-        e2e_test(index_and_listings_go_by_location),
-        e2e_test(hidden_files_go_by_location),
-        e2e_test(what_files_can_do_they_do_in_locations),
-        e2e_test(a_site_without_a_root_has_nothing),
-        e2e_test(the_first_site_serves_whom_none_is_for),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -2,12 +2,9 @@
  * Standard input, output and error may be closed, or stuck: nothing else comes
  * to stand in their place, and nobody waits for them.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "harness.h"
 
@@ -83,20 +80,18 @@ static void report_and_stop(void)
 
 /* --- Closed ---------------------------------------------------------------- */
 
-static void nothing_takes_the_place_of_what_is_closed(void **state)
+TEST(nothing_takes_the_place_of_what_is_closed)
 {
-    (void)state;
     start_with(-1, log_path);
     report_and_stop();
     assert_string_equal(read_text(log_path, NULL), ""); /* not its messages */
 }
 
-static void a_closed_output_is_no_place_for_a_log(void **state)
+TEST(a_closed_output_is_no_place_for_a_log)
 {
     const char *errors = printed("%s/said", folder());
     int fd = open(errors, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-    (void)state;
     assert_true(fd != -1);
     start_with(fd, "-");
     close(fd);
@@ -106,12 +101,11 @@ static void a_closed_output_is_no_place_for_a_log(void **state)
 
 /* --- Stuck ----------------------------------------------------------------- */
 
-static void an_unread_error_stops_nobody(void **state)
+TEST(an_unread_error_stops_nobody)
 {
     static const char page[4096];
     int ends[2];
 
-    (void)state;
     assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
     while (write(ends[1], page, sizeof(page)) > 0)
         continue;
@@ -122,15 +116,5 @@ static void an_unread_error_stops_nobody(void **state)
     close(ends[0]);
 }
 
-int main(void)
-{
-#define TEST(function) \
-    cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_takes_the_place_of_what_is_closed),
-        TEST(a_closed_output_is_no_place_for_a_log),
-        TEST(an_unread_error_stops_nobody),
-    };
-
-    return cmocka_run_group_tests(tests, harness_begin, harness_end);
-}
+SUITE(.begin = harness_begin, .end = harness_end, .each_begin = set_up,
+      .each_end = tear_down);

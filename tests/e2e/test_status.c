@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "json.h"
 
@@ -23,27 +22,22 @@ enum {
 
 #define EVENTS "GET /_s/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_seeded("large", SEED, LARGE);
-    return 0;
 }
 
 /* --- What is there ------------------------------------------------------- */
 
-static void without_the_option_there_is_none(void **state)
+TEST(without_the_option_there_is_none)
 {
     struct server *server = START(NULL);
 
-    (void)state;
     expect_status(get(server, "/_sprintd/"), 404);
     expect_status(get(server, "/status.json"), 404);
 }
 
-static void everything_is_below_the_prefix(void **state)
+TEST(everything_is_below_the_prefix)
 {
     static const struct {
         const char *target;
@@ -60,7 +54,6 @@ static void everything_is_below_the_prefix(void **state)
     struct server *server = START("--status=/_s/");
     struct client *client = client_open(server);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
         struct reply *reply = client_ask(client, "GET", places[i].target, NULL);
         uint64_t length = reply->length;
@@ -78,32 +71,29 @@ static void everything_is_below_the_prefix(void **state)
     client_expect_usable(client);
 }
 
-static void the_prefix_alone_leads_to_the_page(void **state)
+TEST(the_prefix_alone_leads_to_the_page)
 {
     struct reply *reply = get(START("--status=/_s"), "/_s");
 
-    (void)state;
     expect_status(reply, 301);
     expect_field(reply, "Location", "/_s/");
 }
 
-static void the_page_may_load_nothing_from_elsewhere(void **state)
+TEST(the_page_may_load_nothing_from_elsewhere)
 {
     struct reply *reply = get(START("--status=/_s"), "/_s/");
     const char *policy = reply_field(reply, "Content-Security-Policy");
 
-    (void)state;
     assert_non_null(policy);
     assert_non_null(strstr(policy, "default-src 'none'"));
     expect_field(reply, "Cache-Control", "no-cache");
 }
 
-static void other_names_and_methods_are_refused(void **state)
+TEST(other_names_and_methods_are_refused)
 {
     static const char *const methods[] = {"POST", "PUT", "DELETE", "OPTIONS"};
     struct server *server = START("--status=/_s");
 
-    (void)state;
     expect_status(get(server, "/_s/x"), 404);
     expect_status(get(server, "/_s/health/"), 404);
     expect_status(get(server, "/_sx"), 404);
@@ -115,13 +105,12 @@ static void other_names_and_methods_are_refused(void **state)
     }
 }
 
-static void the_numbers_are_json(void **state)
+TEST(the_numbers_are_json)
 {
     struct reply *reply = get(START("--status=/_s", "--workers=2"),
                               "/_s/status.json");
     const char *text = reply->body;
 
-    (void)state;
     expect_json(reply->body, reply->body_len);
     assert_non_null(memmem(text, reply->body_len, "\"workers\":2,", 12));
     assert_non_null(memmem(text, reply->body_len, "\"draining\":false", 16));
@@ -144,7 +133,7 @@ static const char *find_python(void)
     return NULL;
 }
 
-static void metrics_are_what_prometheus_may_be_given(void **state)
+TEST(metrics_are_what_prometheus_may_be_given)
 {
     static const char checker[] = "tests/e2e/check_metrics.py";
     static const char *const accepts[] = {
@@ -154,7 +143,6 @@ static void metrics_are_what_prometheus_may_be_given(void **state)
     const char *python = find_python();
     bool is_read_by_theirs = true;
 
-    (void)state;
     if (!python || access(checker, R_OK) != 0) {
         print_message("no Python, or no %s from here\n", checker);
         skip();
@@ -185,12 +173,11 @@ static void metrics_are_what_prometheus_may_be_given(void **state)
     }
 }
 
-static void top_shows_them(void **state)
+TEST(top_shows_them)
 {
     struct server *server = START("--status=/_s");
     struct outcome outcome;
 
-    (void)state;
     RUN(&outcome, "top", "--once",
         printed("http://127.0.0.1:%u/_s", server->port));
     assert_int_equal(outcome.status, 0);
@@ -198,7 +185,7 @@ static void top_shows_them(void **state)
     assert_non_null(strstr(outcome.out, "Requests/s"));
 }
 
-static void what_is_no_prefix_or_block_is_refused_at_the_start(void **state)
+TEST(what_is_no_prefix_or_block_is_refused_at_the_start)
 {
     static const char *const cases[] = {"--status=_s",
                                         "--status=/",
@@ -208,7 +195,6 @@ static void what_is_no_prefix_or_block_is_refused_at_the_start(void **state)
                                         "--status-allow=example.org"};
     struct outcome outcome;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i]);
         RUN(&outcome, cases[i], site());
@@ -252,12 +238,11 @@ static void expect_from(struct server *server, struct sockaddr_in *address,
     client_close(client);
 }
 
-static void others_need_to_be_allowed(void **state)
+TEST(others_need_to_be_allowed)
 {
     struct sockaddr_in address;
     const unsigned char *octets = (unsigned char *)&address.sin_addr;
 
-    (void)state;
     if (!find_address(&address))
         skip();
     expect_from(START("--bind=0.0.0.0", "--status=/_s"), &address, 403);
@@ -267,11 +252,10 @@ static void others_need_to_be_allowed(void **state)
                 &address, 200);
 }
 
-static void clients_of_a_unix_socket_are_let_in(void **state)
+TEST(clients_of_a_unix_socket_are_let_in)
 {
     const char *path = printed("%s/socket", folder());
 
-    (void)state;
     server_start(&(struct launch){.is_bare = true},
                  (const char *const[]){printed("--listen=unix:%s", path),
                                        "--status=/_s", NULL});
@@ -322,13 +306,12 @@ static void expect_ticks(const struct reply *reply, unsigned least)
     assert_true(count >= least);
 }
 
-static void events_tick_until_the_server_stops(void **state)
+TEST(events_tick_until_the_server_stops)
 {
     struct server *server = START("--status=/_s");
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_send(client, RAW(EVENTS));
     wait_ticks(client, 2);
     server_signal(server, SIGTERM);
@@ -343,13 +326,12 @@ static void events_tick_until_the_server_stops(void **state)
     assert_int_equal(server_wait(server, patience(QUICK_MS)), 0);
 }
 
-static void to_http10_events_come_without_chunks(void **state)
+TEST(to_http10_events_come_without_chunks)
 {
     struct server *server = START("--status=/_s");
     struct client *client = client_open(server);
     struct reply *reply;
 
-    (void)state;
     client_say(client, "GET /_s/events HTTP/1.0\r\n\r\n");
     wait_ticks(client, 1);
     server_signal(server, SIGTERM);
@@ -391,12 +373,11 @@ static struct client *open_stream(const struct server *server)
     return client;
 }
 
-static void streams_are_few_enough_and_make_room_when_they_leave(void **state)
+TEST(streams_are_few_enough_and_make_room_when_they_leave)
 {
     struct server *server = START("--status=/_s", "--workers=1");
     static struct client *clients[STREAMS];
 
-    (void)state;
     for (size_t i = 0; i < STREAMS; i++)
         clients[i] = open_stream(server);
     assert_false(takes_a_stream(server));
@@ -407,7 +388,7 @@ static void streams_are_few_enough_and_make_room_when_they_leave(void **state)
     expect_status(get(server, "/_s/status.json"), 200);
 }
 
-static void watchers_do_not_hold_up_files(void **state)
+TEST(watchers_do_not_hold_up_files)
 {
     enum { WATCHERS = 300, FILES = 300 };
     struct server *server = START("--status=/_s", "--workers=2");
@@ -416,7 +397,6 @@ static void watchers_do_not_hold_up_files(void **state)
     unsigned opened = 0;
     uint64_t begin;
 
-    (void)state;
     /* Which worker gets a connection is not ours to say. */
     for (size_t i = 0; i < WATCHERS; i++) {
         last = client_open(server);
@@ -434,14 +414,13 @@ static void watchers_do_not_hold_up_files(void **state)
     wait_ticks(last, 2);
 }
 
-static void watching_costs_next_to_nothing(void **state)
+TEST(watching_costs_next_to_nothing)
 {
     enum { WATCHERS = 20 };
     struct server *server = START("--status=/_s", "--workers=1");
     struct client *clients[WATCHERS];
     uint64_t before;
 
-    (void)state;
     for (size_t i = 0; i < WATCHERS; i++) {
         clients[i] = open_stream(server);
         /* What comes behind has to wait, and must not keep it awake. */
@@ -462,13 +441,12 @@ static void watching_costs_next_to_nothing(void **state)
 
 /* --- Health -------------------------------------------------------------- */
 
-static void while_draining_it_is_not_healthy(void **state)
+TEST(while_draining_it_is_not_healthy)
 {
     struct server *server = START("--status=/_s");
     struct client *client = client_open_narrow(server, 65536);
     struct reply *reply;
 
-    (void)state;
     expect_body(get(server, "/_s/health"), "ok\n");
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
                        "GET /_s/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -484,27 +462,4 @@ static void while_draining_it_is_not_healthy(void **state)
     assert_int_equal(server_wait(server, patience(QUICK_MS)), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(without_the_option_there_is_none),
-        e2e_test(everything_is_below_the_prefix),
-        e2e_test(the_prefix_alone_leads_to_the_page),
-        e2e_test(the_page_may_load_nothing_from_elsewhere),
-        e2e_test(other_names_and_methods_are_refused),
-        e2e_test(the_numbers_are_json),
-        e2e_test(metrics_are_what_prometheus_may_be_given),
-        e2e_test(top_shows_them),
-        e2e_test(what_is_no_prefix_or_block_is_refused_at_the_start),
-        e2e_test(others_need_to_be_allowed),
-        e2e_test(clients_of_a_unix_socket_are_let_in),
-        e2e_test(events_tick_until_the_server_stops),
-        e2e_test(to_http10_events_come_without_chunks),
-        e2e_test(streams_are_few_enough_and_make_room_when_they_leave),
-        e2e_test(watchers_do_not_hold_up_files),
-        e2e_test(watching_costs_next_to_nothing),
-        e2e_test(while_draining_it_is_not_healthy),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -7,14 +7,10 @@
 
 enum { LARGE = 32 * 1048576, SHORT_MS = 400 };
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
-    site_text("canary", "canary\n");
     site_text("f", "file f\n");
     site_seeded("large", 1, LARGE);
-    return 0;
 }
 
 /* The deadline under test: 400 ms, longer on a slow machine. */
@@ -42,7 +38,7 @@ static void expect_expired(struct client *client, uint64_t begin)
                     patience(SHORT_MS) * 3 + patience(1500));
 }
 
-static void a_head_must_come_in_time(void **state)
+TEST(a_head_must_come_in_time)
 {
     struct server *one = START(limit("--header-timeout"), "--workers=1");
     struct client *half = client_open(one);
@@ -50,7 +46,6 @@ static void a_head_must_come_in_time(void **state)
     struct client *second = client_open(one);
     uint64_t begin;
 
-    (void)state;
     client_expect_usable(second);
     begin = now_ms();
     client_say(half, "GET /f HTTP/1.1\r\nHost: a\r\n");
@@ -66,14 +61,13 @@ static void a_head_must_come_in_time(void **state)
     client_expect_usable(client_open(one));
 }
 
-static void who_connects_and_says_nothing_is_let_go(void **state)
+TEST(who_connects_and_says_nothing_is_let_go)
 {
     struct server *one = START(limit("--header-timeout"), "--workers=1");
     struct client *client = client_open(one);
     struct reply *reply;
     enum client_event event;
 
-    (void)state;
     /* The kernel may hold it back for a second or more before. */
     event = client_try(client, false, &reply);
     if (event == CLIENT_REPLY)
@@ -82,7 +76,7 @@ static void who_connects_and_says_nothing_is_let_go(void **state)
         assert_true(event == CLIENT_CLOSED || event == CLIENT_RESET);
 }
 
-static void a_body_must_come_in_time(void **state)
+TEST(a_body_must_come_in_time)
 {
     struct server *one = START(limit("--body-timeout"), "--workers=1");
     struct client *half = client_open(one);
@@ -90,7 +84,6 @@ static void a_body_must_come_in_time(void **state)
     struct client *trickle = client_open(one);
     uint64_t begin = now_ms();
 
-    (void)state;
     client_say(half, "GET /f HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
                      "hello");
     client_say(chunked, "GET /f HTTP/1.1\r\nHost: a\r\n"
@@ -105,14 +98,13 @@ static void a_body_must_come_in_time(void **state)
     expect_expired(chunked, begin);
 }
 
-static void a_kept_connection_is_kept_so_long(void **state)
+TEST(a_kept_connection_is_kept_so_long)
 {
     struct server *one = START(limit("--keepalive-timeout"), "--workers=1");
     struct client *idle = client_open(one);
     struct client *busy = client_open(one);
     uint64_t begin;
 
-    (void)state;
     client_expect_usable(idle);
     begin = now_ms();
     while (!client_hears(idle, patience(SHORT_MS) / 4)) {
@@ -140,7 +132,7 @@ static bool has_let_go(const struct server *server, size_t descriptors)
     return server_descriptors(server) < descriptors;
 }
 
-static void who_stops_reading_is_let_go(void **state)
+TEST(who_stops_reading_is_let_go)
 {
     struct server *one = START(limit("--send-timeout"), "--workers=1");
     struct client *stopped = stop_reading(one);
@@ -148,7 +140,6 @@ static void who_stops_reading_is_let_go(void **state)
     size_t descriptors = server_descriptors(one);
     struct reply *reply;
 
-    (void)state;
     assert_true(eventually(has_let_go(one, descriptors), 5000));
     assert_in_range(now_ms() - begin, patience(SHORT_MS) * 8 / 10,
                     patience(SHORT_MS) * 3 + patience(1500));
@@ -156,7 +147,7 @@ static void who_stops_reading_is_let_go(void **state)
     assert_int_equal(client_try(stopped, false, &reply), CLIENT_BROKEN);
 }
 
-static void who_reads_slowly_but_steadily_is_not(void **state)
+TEST(who_reads_slowly_but_steadily_is_not)
 {
     struct server *one = START(limit("--send-timeout"), "--workers=1",
                                "--send-rate-min=1000");
@@ -165,7 +156,6 @@ static void who_reads_slowly_but_steadily_is_not(void **state)
     uint64_t until = now_ms() + 3 * patience(SHORT_MS);
     size_t len = 0;
 
-    (void)state;
     client_say(slow, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     while (now_ms() < until) {
         len = client_take(slow, len + 100000);
@@ -175,7 +165,7 @@ static void who_reads_slowly_but_steadily_is_not(void **state)
     expect_seeded(reply, 1, 0, LARGE);
 }
 
-static void who_reads_too_slowly_is_let_go(void **state)
+TEST(who_reads_too_slowly_is_let_go)
 {
     /* A tenth of the rate asked for: always some progress, but too little. */
     struct server *one = START(limit("--send-timeout"), "--workers=1",
@@ -185,7 +175,6 @@ static void who_reads_too_slowly_is_let_go(void **state)
     uint64_t until = now_ms() + patience(15000);
     size_t len = 0;
 
-    (void)state;
     while (!has_let_go(one, descriptors)) {
         if (now_ms() > until || len >= LARGE)
             flunk("it got %zu bytes", len);
@@ -195,7 +184,7 @@ static void who_reads_too_slowly_is_let_go(void **state)
     assert_in_range(len, 0, LARGE - 1);
 }
 
-static void times_are_understood_in_all_units(void **state)
+TEST(times_are_understood_in_all_units)
 {
     static const char *const options[] = {"--keepalive-timeout=0.3",
                                           "--keepalive-timeout=300ms",
@@ -204,7 +193,6 @@ static void times_are_understood_in_all_units(void **state)
     struct client *clients[4];
     uint64_t begin = now_ms();
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         clients[i] = client_open(START(options[i]));
         client_expect_usable(clients[i]);
@@ -216,18 +204,4 @@ static void times_are_understood_in_all_units(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(a_head_must_come_in_time),
-        e2e_test(who_connects_and_says_nothing_is_let_go),
-        e2e_test(a_body_must_come_in_time),
-        e2e_test(a_kept_connection_is_kept_so_long),
-        e2e_test(who_stops_reading_is_let_go),
-        e2e_test(who_reads_slowly_but_steadily_is_not),
-        e2e_test(who_reads_too_slowly_is_let_go),
-        e2e_test(times_are_understood_in_all_units),
-    };
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

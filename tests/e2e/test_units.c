@@ -4,7 +4,6 @@
 #include "harness.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ANALYZE "/usr/bin/systemd-analyze"
 
@@ -64,9 +63,8 @@ static void expect_sound(const char *name, const char *as)
         flunk("%s: %s", name, text);
 }
 
-static void units_are_well_formed(void **state)
+TEST(units_are_well_formed)
 {
-    (void)state;
     if (access(ANALYZE, X_OK) == -1)
         skip();
     copy_unit("sprintd.socket", "sprintd.socket");
@@ -76,13 +74,12 @@ static void units_are_well_formed(void **state)
 }
 
 /* systemd counts from 0, nothing is exposed, to 10. */
-static void they_expose_next_to_nothing(void **state)
+TEST(they_expose_next_to_nothing)
 {
     static const char *const names[][2] = {
         {"sprintd.service", "sprintd.service"},
         {"sprintd@.service", "sprintd@one.service"}};
 
-    (void)state;
     if (access(ANALYZE, X_OK) == -1)
         skip();
     for (size_t i = 0; i < 2; i++) {
@@ -98,10 +95,4 @@ static void they_expose_next_to_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        e2e_test(units_are_well_formed), e2e_test(they_expose_next_to_nothing)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+E2E_SUITE(start);

@@ -6,11 +6,9 @@
 #include "crowd.h"
 #include "operator.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { UPGRADES = 20, LARGE = 20 * 1048576, SEED = 11, QUICK_MS = 5000 };
 
@@ -89,13 +87,12 @@ static void stop_last(void)
 
 /* --- It works -------------------------------------------------------------------- */
 
-static void a_new_process_serves_and_the_old_one_ends(void **state)
+TEST(a_new_process_serves_and_the_old_one_ends)
 {
     struct server *one = start_one();
     const struct server *place = place_of(one);
     pid_t first = one->pid;
 
-    (void)state;
     install_program();
     assert_non_null(strstr(ctl_ok("upgrade"), "serves now"));
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
@@ -110,13 +107,12 @@ static void a_new_process_serves_and_the_old_one_ends(void **state)
     assert_int_equal(access(pid_path(), F_OK), -1);
 }
 
-static void the_old_one_finishes_what_it_is_sending(void **state)
+TEST(the_old_one_finishes_what_it_is_sending)
 {
     struct server *one = start_one();
     struct client *client = client_open_narrow(one, 65536);
     struct client *idle = client_open(one);
 
-    (void)state;
     client_expect_usable(idle);
     client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     client_take(client, 4096);
@@ -133,7 +129,7 @@ static void the_old_one_finishes_what_it_is_sending(void **state)
     stop_last();
 }
 
-static void unix_sockets_are_handed_over_too(void **state)
+TEST(unix_sockets_are_handed_over_too)
 {
     char *path = printed("%s/socket", folder());
     const char *where = printed("--listen=unix:%s", path);
@@ -142,7 +138,6 @@ static void unix_sockets_are_handed_over_too(void **state)
                                      "--pid-file", pid_path(),  NULL};
     struct server *one = server_start(&launch, arguments);
 
-    (void)state;
     ctl_ok("upgrade");
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
     client_expect_usable(client_open_unix(path));
@@ -150,7 +145,7 @@ static void unix_sockets_are_handed_over_too(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void sigusr2_upgrades_where_there_is_a_configuration(void **state)
+TEST(sigusr2_upgrades_where_there_is_a_configuration)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *const arguments[] = {"--config",   config_path(),
@@ -160,7 +155,6 @@ static void sigusr2_upgrades_where_there_is_a_configuration(void **state)
     const struct server *place;
     struct server *one;
 
-    (void)state;
     install_text(config_path(),
                  printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()),
                  0644);
@@ -173,13 +167,12 @@ static void sigusr2_upgrades_where_there_is_a_configuration(void **state)
     stop_last();
 }
 
-static void the_manager_is_told_who_serves(void **state)
+TEST(the_manager_is_told_who_serves)
 {
     int manager = manager_open();
     struct server *one = start_one();
     char message[512];
 
-    (void)state;
     assert_true(manager_hears(manager, "READY=1", message, sizeof(message)));
     ctl_ok("upgrade");
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
@@ -203,12 +196,11 @@ static void expect_refusal(const struct server *one, const char *why)
     expect_status(get(one, "/canary"), 200);
 }
 
-static void a_program_that_fails_leaves_the_old_one(void **state)
+TEST(a_program_that_fails_leaves_the_old_one)
 {
     struct server *one = start_one();
     const struct server *place = place_of(one);
 
-    (void)state;
     install_text(program_path(), "#!/bin/sh\nexit 1\n", 0755);
     servers_choose(real_program);
     expect_refusal(one, "ended with status 1");
@@ -224,7 +216,7 @@ static void a_program_that_fails_leaves_the_old_one(void **state)
     stop_last();
 }
 
-static void a_faulty_configuration_leaves_the_old_one(void **state)
+TEST(a_faulty_configuration_leaves_the_old_one)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *const arguments[] = {"--config",   config_path(),
@@ -233,7 +225,6 @@ static void a_faulty_configuration_leaves_the_old_one(void **state)
                                      NULL};
     struct server *one;
 
-    (void)state;
     install_text(config_path(),
                  printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()),
                  0644);
@@ -253,7 +244,7 @@ static void a_faulty_configuration_leaves_the_old_one(void **state)
 
 /* --- Under load --------------------------------------------------------------------- */
 
-static void no_request_fails_under_twenty_upgrades(void **state)
+TEST(no_request_fails_under_twenty_upgrades)
 {
     unsigned upgrades = slowness() > 1 ? UPGRADES / 4 : UPGRADES;
     struct crowd_options options = {
@@ -261,7 +252,6 @@ static void no_request_fails_under_twenty_upgrades(void **state)
     const struct crowd_counts *counts;
     struct server *one = start_one();
 
-    (void)state;
     counts = crowd_begin(one, &options);
     for (unsigned i = 0; i < upgrades; i++) {
         unsigned long seen = atomic_load(&counts->answered);
@@ -277,18 +267,4 @@ static void no_request_fails_under_twenty_upgrades(void **state)
     stop_last();
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(a_new_process_serves_and_the_old_one_ends),
-        TEST(the_old_one_finishes_what_it_is_sending),
-        TEST(unix_sockets_are_handed_over_too),
-        TEST(sigusr2_upgrades_where_there_is_a_configuration),
-        TEST(the_manager_is_told_who_serves),
-        TEST(a_program_that_fails_leaves_the_old_one),
-        TEST(a_faulty_configuration_leaves_the_old_one),
-        TEST(no_request_fails_under_twenty_upgrades)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = operator_after_test);

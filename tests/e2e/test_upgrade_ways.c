@@ -6,10 +6,8 @@
 #include "client.h"
 #include "operator.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 enum { NOBODY = 65534, SOON_MS = 10000 };
 
@@ -24,19 +22,14 @@ static void make(const char *name, uid_t owner)
     assert_int_equal(chown(at(name), owner, owner), 0);
 }
 
-static int start(void **state)
+E2E_BEGIN(start)
 {
-    if (harness_begin(state) != 0)
-        return -1;
     operator_adopt();
-    site_text("canary", "canary\n");
-    if (chmod(folder(), 0755) != 0)
-        return -1;
+    assert_int_equal(chmod(folder(), 0755), 0);
     if (geteuid() != 0)
-        return 0;
+        return;
     make("roots", 0);
     make("theirs", NOBODY);
-    return 0;
 }
 
 /* A link of the user's, in the place of what was there. */
@@ -70,11 +63,10 @@ static void expect_too_open(const char *program, const char *config)
         flunk("'%s'", outcome.err);
 }
 
-static void a_configuration_that_the_user_can_change_is_refused(void **state)
+TEST(a_configuration_that_the_user_can_change_is_refused)
 {
     const char *conf = configure("");
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     site_text("../theirs/conf", read_text(conf, NULL));
@@ -98,13 +90,12 @@ static void folder_of_roots(const char *name)
 }
 
 /* Whoever makes such a file says what root does at the next upgrade. */
-static void an_include_that_the_user_can_add_to_is_refused(void **state)
+TEST(an_include_that_the_user_can_add_to_is_refused)
 {
     static const char *const patterns[] = {
         "../theirs/*.conf",  "../open/*.conf",       "sites/*/one.conf",
         "sites/link/*.conf", "sites/t*/no/one.conf", "sites/group/./*.conf"};
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_of_roots("open");
@@ -122,12 +113,11 @@ static void an_include_that_the_user_can_add_to_is_refused(void **state)
     }
 }
 
-static void an_included_file_that_the_user_can_change_is_refused(void **state)
+TEST(an_included_file_that_the_user_can_change_is_refused)
 {
     const char *conf = configure("include \"more/*.conf\"\n");
     const char *one = at("roots/more/one.conf");
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_of_roots("roots/more");
@@ -140,7 +130,7 @@ static void an_included_file_that_the_user_can_change_is_refused(void **state)
     assert_int_equal(unlink(one), 0);
 }
 
-static void an_include_of_roots_is_upgraded(void **state)
+TEST(an_include_of_roots_is_upgraded)
 {
     const char *conf = configure("include \"./kept/*.conf\"\n"
                                  "include \"kept/*/one.conf\"\n");
@@ -149,7 +139,6 @@ static void an_include_of_roots_is_upgraded(void **state)
                                      control_path(), NULL};
     struct server *one;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_of_roots("roots/kept");
@@ -164,12 +153,11 @@ static void an_include_of_roots_is_upgraded(void **state)
     ctl_ok("stop");
 }
 
-static void a_program_that_the_user_can_change_is_refused(void **state)
+TEST(a_program_that_the_user_can_change_is_refused)
 {
     size_t len;
     char *program = read_text(getenv("SPRINTD"), &len);
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     site_write("../theirs/program", program, len);
@@ -208,9 +196,8 @@ static void expect_in_store(const char *config)
         flunk("'%s'", outcome.err);
 }
 
-static void a_store_does_not_take_the_configuration_in(void **state)
+TEST(a_store_does_not_take_the_configuration_in)
 {
-    (void)state;
     if (!has_landlock())
         skip();
     expect_in_store(configure_store("in-store/conf", ""));
@@ -220,9 +207,8 @@ static void a_store_does_not_take_the_configuration_in(void **state)
     expect_in_store(configure_store("conf", "include \"in-store/one\"\n"));
 }
 
-static void no_way_to_a_configuration_leads_through_a_store(void **state)
+TEST(no_way_to_a_configuration_leads_through_a_store)
 {
-    (void)state;
     if (!has_landlock())
         skip();
     site_text("../in-store/one", "workers = 1\n");
@@ -237,7 +223,7 @@ static void no_way_to_a_configuration_leads_through_a_store(void **state)
 }
 
 /* An upgrade would open a log for whoever writes there, before it looks. */
-static void a_reload_takes_no_configuration_from_a_store(void **state)
+TEST(a_reload_takes_no_configuration_from_a_store)
 {
     const char *conf = configure_store("conf", "");
     struct launch launch = {.is_bare = true, .root = ""};
@@ -246,7 +232,6 @@ static void a_reload_takes_no_configuration_from_a_store(void **state)
     struct server *one;
     struct outcome outcome;
 
-    (void)state;
     if (!has_landlock())
         skip();
     one = server_start(&launch, arguments);
@@ -279,12 +264,11 @@ static void expect_not_written(const char *option, const char *path)
     assert_string_equal(read_text(at("more.conf"), NULL), "");
 }
 
-static void nothing_is_written_into_the_configuration(void **state)
+TEST(nothing_is_written_into_the_configuration)
 {
     static const char *const names[] = {"written", "more.conf", "more.link",
                                         "more.hard"};
 
-    (void)state;
     site_text("../more.conf", "");
     assert_int_equal(symlink("more.conf", at("more.link")), 0);
     assert_int_equal(link(at("more.conf"), at("more.hard")), 0);
@@ -294,7 +278,7 @@ static void nothing_is_written_into_the_configuration(void **state)
     }
 }
 
-static void a_configuration_that_was_replaced_is_read_again(void **state)
+TEST(a_configuration_that_was_replaced_is_read_again)
 {
     const char *conf = at("conf");
     struct launch launch = {.is_bare = true, .root = ""};
@@ -302,7 +286,6 @@ static void a_configuration_that_was_replaced_is_read_again(void **state)
                                      control_path(), NULL};
     struct server *one;
 
-    (void)state;
     site_text("../conf",
               printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()));
     one = server_start(&launch, arguments);
@@ -320,20 +303,4 @@ static void a_configuration_that_was_replaced_is_read_again(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(function) cmocka_unit_test_teardown(function, operator_after_test)
-        TEST(a_configuration_that_the_user_can_change_is_refused),
-        TEST(an_include_that_the_user_can_add_to_is_refused),
-        TEST(an_included_file_that_the_user_can_change_is_refused),
-        TEST(an_include_of_roots_is_upgraded),
-        TEST(a_program_that_the_user_can_change_is_refused),
-        TEST(a_store_does_not_take_the_configuration_in),
-        TEST(no_way_to_a_configuration_leads_through_a_store),
-        TEST(a_reload_takes_no_configuration_from_a_store),
-        TEST(nothing_is_written_into_the_configuration),
-        TEST(a_configuration_that_was_replaced_is_read_again)};
-
-    return cmocka_run_group_tests(tests, start, harness_end);
-}
+SUITE(.begin = start, .end = harness_end, .each_end = operator_after_test);

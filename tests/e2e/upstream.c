@@ -1,12 +1,12 @@
 #include "upstream.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include "secure.h"
 
 enum { PATIENCE_MS = 10000, BACKLOG = 512, HEAD_BYTES_MAX = 131072 };
 
@@ -39,6 +39,30 @@ void upstream_listen(struct upstream *upstream)
     upstream->listener = client_adopt(fd);
 }
 
+struct upstream *upstream_secure(struct upstream *upstream,
+                                 struct secure_server *server)
+{
+    const char *at = upstream->at;
+
+    if (!upstream->secure)
+        upstream->at = strncmp(at, "http://", 7) == 0
+                           ? printed("https://%s", at + 7)
+                           : printed("https://%s", at);
+    upstream->secure = server;
+    return upstream;
+}
+
+static struct upstream *secure_if_wanted(struct upstream *upstream)
+{
+    static struct secure_server *usual;
+
+    if (!secure_is_wanted_upstream())
+        return upstream;
+    if (!usual)
+        usual = secure_serve(&(struct secure_identity){0});
+    return upstream_secure(upstream, usual);
+}
+
 struct upstream *upstream_open(void)
 {
     struct upstream *upstream = scratch(sizeof(*upstream));
@@ -46,8 +70,9 @@ struct upstream *upstream_open(void)
     *upstream = (struct upstream){0};
     client_adopt(hold_port(&upstream->port)); /* for when it is shut */
     upstream_listen(upstream);
-    upstream->at = printed("http://127.0.0.1:%u", upstream->port);
-    return upstream;
+    upstream->name = printed("127.0.0.1:%u", upstream->port);
+    upstream->at = printed("http://%s", upstream->name);
+    return secure_if_wanted(upstream);
 }
 
 struct upstream *upstream_open_unix(void)
@@ -64,8 +89,9 @@ struct upstream *upstream_open_unix(void)
         listen(fd, BACKLOG) == -1)
         flunk("listen at '%s': %s", address.sun_path, strerror(errno));
     *upstream = (struct upstream){.listener = client_adopt(fd),
+                                  .name = printed("%s", address.sun_path),
                                   .at = printed("unix:%s", address.sun_path)};
-    return upstream;
+    return secure_if_wanted(upstream);
 }
 
 void upstream_shut(struct upstream *upstream)
@@ -106,6 +132,7 @@ bool upstream_hears(const struct upstream *upstream, uint64_t ms)
 
 struct client *upstream_accept(const struct upstream *upstream)
 {
+    struct secure *secure;
     int yes = 1;
     int fd = -1;
 
@@ -116,7 +143,12 @@ struct client *upstream_accept(const struct upstream *upstream)
         flunk("nobody asks the upstream %s", upstream->at);
     if (upstream->port != 0)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-    return client_adopt(fd);
+    if (!upstream->secure)
+        return client_adopt(fd);
+    secure = secure_take(upstream->secure, fd);
+    if (!secure)
+        flunk("no TLS with the upstream %s: %s", upstream->at, secure_fault());
+    return client_adopt_secure(fd, secure);
 }
 
 /* --- Hearing ------------------------------------------------------------- */
@@ -207,4 +239,22 @@ size_t hear_end(struct client *peer)
     }
     client_expect_end(peer);
     return bytes;
+}
+
+struct client *upstream_asked(const struct upstream *upstream,
+                              struct client *client, const char *request)
+{
+    struct client *peer;
+
+    client_say(client, "%s", request);
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    return peer;
+}
+
+void check_hi(struct client *peer, struct client *client, const char *file,
+              int line)
+{
+    client_say(peer, HI);
+    check_body(client_reply(client), "hi", file, line);
 }

@@ -19,15 +19,24 @@
 
 #include "client.h"
 
+struct secure_server;
+
 struct upstream {
     struct client *listener;
+    struct secure_server *secure; /* NULL: it speaks in clear text */
     unsigned port;
-    const char *at; /* as --proxy wants it: "http://127.0.0.1:9000" */
+    const char *name; /* as logs call it */
+    const char *at;   /* as --proxy wants it: "http://127.0.0.1:9000" */
 };
 
 /* At a free port of 127.0.0.1; freed after the test. */
 struct upstream *upstream_open(void);
 struct upstream *upstream_open_unix(void);
+
+/* It speaks TLS from now on, as all do by themselves where
+ * secure_is_wanted_upstream(). Returns upstream. */
+struct upstream *upstream_secure(struct upstream *upstream,
+                                 struct secure_server *server);
 
 /* Nobody listens there from now on: who comes is refused. And again. */
 void upstream_shut(struct upstream *upstream);
@@ -36,7 +45,8 @@ void upstream_listen(struct upstream *upstream);
 /* From now on nobody gets through: not refused, not accepted. */
 void upstream_clog(struct upstream *upstream);
 
-/* The next connection; fails when none comes. */
+/* The next connection; fails when none comes, or TLS does not come about where
+ * it is spoken. */
 struct client *upstream_accept(const struct upstream *upstream);
 /* Whether one comes within so many ms. */
 bool upstream_hears(const struct upstream *upstream, uint64_t ms);
@@ -78,5 +88,16 @@ size_t hear_end(struct client *peer);
 #define DATE "Date: Sun, 09 Sep 2001 01:46:40 GMT\r\n"
 #define VIA "Via: 1.1 sprintd\r\n"
 #define OK "HTTP/1.1 200 OK\r\n" DATE
+#define HI OK "Content-Length: 2\r\n\r\nhi"
+
+/* The client sends this text, and the upstream accepts whoever brings it: the
+ * connection, after the head that came. */
+struct client *upstream_asked(const struct upstream *upstream,
+                              struct client *client, const char *request);
+
+/* The upstream answers HI there, and the client must get its body. */
+#define expect_hi(peer, client) check_hi(peer, client, __FILE__, __LINE__)
+void check_hi(struct client *peer, struct client *client, const char *file,
+              int line);
 
 #endif

@@ -1,11 +1,9 @@
 #include "volley.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum {
     IN_FLIGHT = 128,

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/command_line.h"
-#include "server/config.h"
-#include "server/config_dump.h"
+#include "config/command_line.h"
+#include "config/config.h"
+#include "config/config_dump.h"
 
 #define CHECK(condition) ((condition) ? (void)0 : abort())
 

@@ -12,7 +12,7 @@
 
 #include "base/json_read.h"
 
-#include "../unit/handler/json_check.h"
+#include "json_check.h"
 
 /* Any breach of a promise ends the run. */
 #define CHECK(condition) ((condition) ? (void)0 : breach(__LINE__, #condition))
@@ -83,7 +83,7 @@ static void put_anew(struct buf *buf, const struct json_value *value,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct json json, again;
+    struct json_reader json, again;
     struct bytes text = {(const char *)data, size};
     struct buf copy, first, second;
     int err = json_read(&json, text);

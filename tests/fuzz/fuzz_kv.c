@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "handler/kv_batch.h"
-#include "handler/kv_key.h"
+#include "handler/kv/kv_batch.h"
+#include "handler/kv/kv_key.h"
 #include "http/query.h"
 
 #define CHECK(condition) ((condition) ? (void)0 : breach(__LINE__, #condition))

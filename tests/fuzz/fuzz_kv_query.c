@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handler/kv.h"
-#include "handler/kv_batch.h"
-#include "handler/kv_key.h"
+#include "handler/kv/kv.h"
+#include "handler/kv/kv_batch.h"
+#include "handler/kv/kv_key.h"
 #include "http/exchange.h"
 #include "http/http1_frame.h"
 
@@ -31,13 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { ANSWER_MAX = 1 << 20, ENTRIES = 3 };
 
 static const struct now now = {.wall_s = 784111777};
-static const struct response_style style = {.now = &now};
+static const struct server_defaults defaults = {.now = &now};
 
 /* --- A store ------------------------------------------------------------- */
 
 /* Its lists have ENTRIES keys, and more behind them. */
 static struct store {
-    struct kv_desk desk; /* first: the same address */
+    struct kv_client client; /* first: the same address */
     unsigned asked;
     bool has_after; /* of the first page of a list */
     size_t after_len, next_len;
@@ -45,9 +45,9 @@ static struct store {
     char next[KV_CURSOR_BYTES_MAX];
 } store;
 
-static bool on_get(struct kv_desk *desk, struct kv_get *get)
+static bool on_get(struct kv_client *client, struct kv_get *get)
 {
-    (void)desk;
+    (void)client;
     store.asked++;
     get->outcome = KV_MISSING;
     return true;
@@ -74,12 +74,12 @@ static void note_after(const struct kv_page *page)
 }
 
 /* Keys are the prefix, as far as there is room, and a digit. */
-static bool on_list(struct kv_desk *desk, struct kv_page *page)
+static bool on_list(struct kv_client *client, struct kv_page *page)
 {
     char key[KV_KEY_BYTES_MAX];
     size_t len = page->prefix.len;
 
-    (void)desk;
+    (void)client;
     CHECK(page->limit >= 1 && page->limit <= KV_PAGE_ENTRIES_MAX);
     CHECK(page->prefix.len <= KV_KEY_BYTES_MAX);
     CHECK(page->delimiter.len <= KV_KEY_BYTES_MAX);
@@ -108,11 +108,11 @@ static bool on_list(struct kv_desk *desk, struct kv_page *page)
     return true;
 }
 
-static bool on_write(struct kv_desk *desk, struct kv_write *write)
+static bool on_write(struct kv_client *client, struct kv_write *write)
 {
     struct kv_op *op = write->ops;
 
-    (void)desk;
+    (void)client;
     store.asked++;
     CHECK(write->count == 1);
     CHECK(op->ttl_ms <= KV_TTL_MAX_S * 1000 && op->ttl_ms % 1000 == 0);
@@ -126,26 +126,26 @@ static bool on_write(struct kv_desk *desk, struct kv_write *write)
     return true;
 }
 
-static bool on_watch(struct kv_desk *desk, struct kv_watch *watch)
+static bool on_watch(struct kv_client *client, struct kv_watch *watch)
 {
-    (void)desk;
+    (void)client;
     store.asked++;
     CHECK(watch->prefix.len <= KV_KEY_BYTES_MAX);
     watch->outcome = KV_UNSUPPORTED;
     return true;
 }
 
-static void on_unwatch(struct kv_desk *desk, struct kv_watch *watch)
+static void on_unwatch(struct kv_client *client, struct kv_watch *watch)
 {
-    (void)desk;
+    (void)client;
     CHECK(watch->outcome == KV_UNSUPPORTED);
 }
 
-static const struct kv_desk_ops ops = {.get = on_get,
-                                       .list = on_list,
-                                       .write = on_write,
-                                       .watch = on_watch,
-                                       .unwatch = on_unwatch};
+static const struct kv_client_ops ops = {.get = on_get,
+                                         .list = on_list,
+                                         .write = on_write,
+                                         .watch = on_watch,
+                                         .unwatch = on_unwatch};
 
 /* --- A request ----------------------------------------------------------- */
 
@@ -256,14 +256,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[ANSWER_MAX];
     struct kv_memory bodies = {.max = 1000}, values = {.max = KV_LIST_BYTES};
-    struct kv_options options = {.desk = &store.desk,
+    struct kv_options options = {.client = &store.client,
                                  .prefix = BYTES("/kv"),
                                  .value_bytes_max = 1000,
                                  .batch_bytes_max = 1000,
                                  .bodies = &bodies,
                                  .values = &values,
                                  .watchers_max = 1,
-                                 .style = &style};
+                                 .defaults = &defaults};
     unsigned which = size > 0 ? data[0] % (sizeof(requests) / sizeof(*requests))
                               : 0;
     size_t len = size > 0 ? size - 1 : 0;
@@ -271,7 +271,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned status;
     struct kv *kv;
 
-    store.desk.ops = &ops;
+    store.client.ops = &ops;
     kv = kv_create(&options);
     CHECK(query && kv);
     if (len > 0)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../unit/handler/json_check.h"
+#include "json_check.h"
 
 #define CHECK(condition) \
     ((condition) ? (void)0 : breach(__FILE__, __LINE__, #condition))

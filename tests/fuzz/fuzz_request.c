@@ -286,8 +286,8 @@ static void check_codings(const struct request *request)
 static void check_error(unsigned status, const struct request *request)
 {
     static const struct now now = {.wall_s = WALL_S};
-    static const struct response_style style = {.server_field = true,
-                                                .now = &now};
+    static const struct server_defaults defaults = {.server_field = true,
+                                                    .now = &now};
     struct response response;
     char line[16];
     const char *text, *end;
@@ -297,7 +297,7 @@ static void check_error(unsigned status, const struct request *request)
         response.is_head = request->method == METHOD_HEAD;
         response.persists = request->keep_alive;
     }
-    response_make_error(&response, status, BYTES("Allow: GET\r\n"), &style);
+    response_make_error(&response, status, BYTES("Allow: GET\r\n"), &defaults);
     http1_frame(&response, request && request->minor == 0, &now);
     CHECK(response.part_count == 1u + (response.body_bytes > 0));
     CHECK(response.status == status);

@@ -158,7 +158,7 @@ static inline void check_same(const struct reading *a, const struct reading *b)
     CHECK(x->keep_alive == y->keep_alive && x->is_chunked == y->is_chunked);
     CHECK(x->expects_continue == y->expects_continue &&
           x->expects_other == y->expects_other);
-    CHECK(x->content_length == y->content_length);
+    CHECK(x->content_length == y->content_length && x->scheme == y->scheme);
     CHECK(same_view(x->line, y->line) && same_view(x->target, y->target));
     CHECK(same_view(x->path, y->path) && same_view(x->query, y->query));
     CHECK(same_view(x->host, y->host) && x->field_count == y->field_count);

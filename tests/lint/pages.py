@@ -78,17 +78,17 @@ def strings(path):
 def main():
     site = read("www/style.css")
     listing = strings("src/handler/listing_page.c")
-    status = read("src/handler/status_page/style.css")
+    status = read("src/handler/status/status_page/style.css")
     found = {path: page_faults(read(path)) for path in (
         *glob.glob("www/**/*.html", recursive=True), "packaging/welcome.html",
-        "src/handler/status_page/page.html")}
+        "src/handler/status/status_page/page.html")}
     found |= {
         "src/http/error_page.c": page_faults(strings("src/http/error_page.c")),
         "src/handler/listing_page.c": [*page_faults(listing),
                                        *faint(listing, listing)],
         "www/style.css": faint(site, site),
         "www/kv.css": faint(read("www/kv.css"), site),
-        "src/handler/status_page/style.css": faint(status, status)}
+        "src/handler/status/status_page/style.css": faint(status, status)}
     for path, faults in found.items():
         for fault in faults:
             print(f"{path}: {fault}")

@@ -5,99 +5,48 @@
 #define UNIT_PLACE_H
 
 #include <fcntl.h>
-#include <ftw.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "unit/tree.h"
 
 enum { PLACE_NAME_MAX = 64 };
 
 struct place {
     char name[PLACE_NAME_MAX];
     int fd;
+    unsigned fds; /* open in the process since it was opened */
 };
 
 /* 0 or -1. */
-static inline int place_open(struct place *place)
-{
-    const char *temp = getenv("TMPDIR");
+int place_open(struct place *place);
 
-    snprintf(place->name, sizeof(place->name), "%s/unit.XXXXXX",
-             temp && strlen(temp) < 40 ? temp : "/tmp");
-    place->fd = mkdtemp(place->name)
-                    ? open(place->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                    : -1;
-    return place->fd == -1 ? -1 : 0;
-}
+int place_close(struct place *place);
 
-static inline int place_remove_one(const char *path, const struct stat *st,
-                                   int type, struct FTW *walk)
-{
-    (void)st;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
+/* The same; -1 also when not just those descriptors are open that were. */
+int place_close_tidy(struct place *place);
 
-static inline int place_close(struct place *place)
-{
-    close(place->fd);
-    return nftw(place->name, place_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
+/* A suite's each_begin and each_end, where a test needs nothing but a place. */
+extern struct place test_place;
+int place_begin(void **state);
+int place_end(void **state);
 
 /* The full path of a name in it; good until the next but three. */
-static inline const char *place_path(const struct place *place,
-                                     const char *name)
-{
-    static char paths[4][PLACE_NAME_MAX + 4096];
-    static unsigned at;
-    char *path = paths[at++ % 4];
-
-    snprintf(path, sizeof(paths[0]), "%s/%s", place->name, name);
-    return path;
-}
+const char *place_path(const struct place *place, const char *name);
 
 /* Writes len bytes into a file, made or cut off before. The same inode stays
  * when it is there. 0 or -1. */
-static inline int place_write_bytes(const struct place *place, const char *name,
-                                    const void *data, size_t len)
-{
-    int fd = openat(place->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                    0644);
-    bool ok = fd != -1 && write(fd, data, len) == (ssize_t)len;
+int place_write_bytes(const struct place *place, const char *name,
+                      const void *data, size_t len);
 
-    if (fd != -1)
-        close(fd);
-    return ok ? 0 : -1;
-}
-
-static inline int place_write(const struct place *place, const char *name,
-                              const char *text)
-{
-    return place_write_bytes(place, name, text, strlen(text));
-}
+int place_write(const struct place *place, const char *name, const char *text);
 
 /* Sets when a file was last modified. 0 or -1. */
-static inline int place_set_time(const struct place *place, const char *name,
-                                 time_t seconds)
-{
-    struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
-
-    return utimensat(place->fd, name, times, 0);
-}
+int place_set_time(const struct place *place, const char *name, time_t seconds);
 
 /* How many descriptors the process has open. */
-static inline unsigned place_count_fds(void)
-{
-    unsigned count = 0;
-
-    for (int fd = 0; fd < 1024; fd++)
-        if (fcntl(fd, F_GETFD) != -1)
-            count++;
-    return count;
-}
+unsigned place_count_fds(void);
 
 #endif

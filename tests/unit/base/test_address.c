@@ -2,13 +2,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 /* A literal as struct bytes, for tables. */
 #define TEXT(literal)                  \
@@ -55,11 +51,10 @@ static void assert_reads(const struct address *address, const char *text)
     assert_memory_equal(out, text, strlen(text));
 }
 
-static void ipv4_is_kept_whole(void **state)
+TEST(ipv4_is_kept_whole)
 {
     struct address address = from_ipv4("192.0.2.1", 65535);
 
-    (void)state;
     assert_int_equal(address.family, ADDRESS_IPV4);
     assert_int_equal(address.port, 65535);
     assert_reads(&address, "192.0.2.1");
@@ -69,11 +64,10 @@ static void ipv4_is_kept_whole(void **state)
     assert_reads(&address, "0.0.0.0");
 }
 
-static void ipv6_is_kept_whole(void **state)
+TEST(ipv6_is_kept_whole)
 {
     struct address address = from_ipv6("2001:db8::1", 8080);
 
-    (void)state;
     assert_int_equal(address.family, ADDRESS_IPV6);
     assert_int_equal(address.port, 8080);
     assert_reads(&address, "2001:db8::1");
@@ -83,24 +77,22 @@ static void ipv6_is_kept_whole(void **state)
     assert_reads(&address, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
 }
 
-static void ipv4_mapped_ipv6_is_ipv4(void **state)
+TEST(ipv4_mapped_ipv6_is_ipv4)
 {
     struct address mapped = from_ipv6("::ffff:192.0.2.1", 8080);
     struct address plain = from_ipv4("192.0.2.1", 8080);
 
-    (void)state;
     assert_int_equal(mapped.family, ADDRESS_IPV4);
     assert_int_equal(mapped.port, 8080);
     assert_memory_equal(mapped.octets, plain.octets, sizeof(plain.octets));
     assert_reads(&mapped, "192.0.2.1");
 }
 
-static void what_only_looks_mapped_is_ipv6(void **state)
+TEST(what_only_looks_mapped_is_ipv6)
 {
     static const char *const texts[] = {"::fffe:c000:201", "::1:ffff:c000:201",
                                         "1::ffff:c000:201"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct address address = from_ipv6(texts[i], 1);
 
@@ -111,13 +103,12 @@ static void what_only_looks_mapped_is_ipv6(void **state)
 
 /* All texts are those of inet_ntop(3), but that it writes addresses whose first
  * 96 bits are zero in a way that RFC 4291 2.5.5.1 has given up. */
-static void texts_are_as_everywhere(void **state)
+TEST(texts_are_as_everywhere)
 {
     static const uint8_t zero[12];
     uint64_t random = 88172645463325252u;
     char text[ADDRESS_TEXT_MAX];
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         struct address address = {.family = i % 4 ? ADDRESS_IPV6
                                                   : ADDRESS_IPV4};
@@ -141,29 +132,27 @@ static void texts_are_as_everywhere(void **state)
     assert_reads(&(struct address){.family = ADDRESS_IPV6}, "::");
 }
 
-static void a_unix_socket_has_no_port(void **state)
+TEST(a_unix_socket_has_no_port)
 {
     struct address address = from_unix();
 
-    (void)state;
     assert_int_equal(address.family, ADDRESS_UNIX);
     assert_int_equal(address.port, 0);
     assert_reads(&address, "unix:");
 }
 
-static void another_family_is_unknown_and_not_local(void **state)
+TEST(another_family_is_unknown_and_not_local)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
     struct address address;
 
-    (void)state;
     address_from(&address, &none);
     assert_reads(&address, "unknown");
     assert_false(address_is_local(&address));
     assert_reads(&(struct address){0}, "unknown");
 }
 
-static void numeric_addresses_are_read_from_text(void **state)
+TEST(numeric_addresses_are_read_from_text)
 {
     static const char *const cases[][2] = {
         {"192.0.2.1", "192.0.2.1"},
@@ -177,7 +166,6 @@ static void numeric_addresses_are_read_from_text(void **state)
         {"0000:0000:0000:0000:0000:fffe:255.255.255.255", "::fffe:ffff:ffff"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct address address;
 
@@ -189,7 +177,7 @@ static void numeric_addresses_are_read_from_text(void **state)
     }
 }
 
-static void what_is_no_numeric_address_is_refused(void **state)
+TEST(what_is_no_numeric_address_is_refused)
 {
     static const struct bytes cases[] = {
         TEXT(""),
@@ -223,7 +211,6 @@ static void what_is_no_numeric_address_is_refused(void **state)
         TEXT("1.2\0.3.4"),
         TEXT("0000:0000:0000:0000:0000:0000:255.255.255.2555")};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct address address;
 
@@ -233,13 +220,12 @@ static void what_is_no_numeric_address_is_refused(void **state)
 }
 
 /* Mostly digits and dots, so that many are addresses and more nearly are. */
-static void ipv4_is_read_as_inet_pton_reads_it(void **state)
+TEST(ipv4_is_read_as_inet_pton_reads_it)
 {
     static const char alphabet[] = "0001122556789.... :a";
     uint64_t random = 88172645463325252;
     unsigned good = 0;
 
-    (void)state;
     for (int i = 0; i < 400000; i++) {
         struct address address;
         uint8_t octets[4];
@@ -270,18 +256,17 @@ static void ipv4_is_read_as_inet_pton_reads_it(void **state)
     assert_in_range(good, 1000, UINT32_MAX);
 }
 
-static void unused_octets_are_zero(void **state)
+TEST(unused_octets_are_zero)
 {
     static const uint8_t zero[12];
     struct address address;
 
-    (void)state;
     memset(&address, 0xAA, sizeof(address));
     address = from_ipv4("192.0.2.1", 1);
     assert_memory_equal(address.octets + 4, zero, sizeof(zero));
 }
 
-static void loopback_and_unix_sockets_are_local(void **state)
+TEST(loopback_and_unix_sockets_are_local)
 {
     static const struct {
         const char *text;
@@ -301,31 +286,10 @@ static void loopback_and_unix_sockets_are_local(void **state)
                  {"::127.0.0.1", false}};
     struct address address = {.family = ADDRESS_UNIX};
 
-    (void)state;
     assert_true(address_is_local(&address));
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         assert_true(address_parse(&address, bytes_of(cases[i].text)));
         if (address_is_local(&address) != cases[i].is_local)
             fail_msg("'%s'", cases[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ipv4_is_kept_whole),
-        cmocka_unit_test(ipv6_is_kept_whole),
-        cmocka_unit_test(ipv4_mapped_ipv6_is_ipv4),
-        cmocka_unit_test(what_only_looks_mapped_is_ipv6),
-        cmocka_unit_test(texts_are_as_everywhere),
-        cmocka_unit_test(a_unix_socket_has_no_port),
-        cmocka_unit_test(another_family_is_unknown_and_not_local),
-        cmocka_unit_test(numeric_addresses_are_read_from_text),
-        cmocka_unit_test(what_is_no_numeric_address_is_refused),
-        cmocka_unit_test(ipv4_is_read_as_inet_pton_reads_it),
-        cmocka_unit_test(unused_octets_are_zero),
-        cmocka_unit_test(loopback_and_unix_sockets_are_local),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,15 @@
 #include "base/arena.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/texts.h"
+#include "suite.h"
 
-static void what_is_taken_is_zeroed_aligned_and_apart(void **state)
+TEST(what_is_taken_is_zeroed_aligned_and_apart)
 {
     static const size_t sizes[] = {1, 3, 16, 100, 4000, 4096, 5000, 1, 70000};
     enum { COUNT = sizeof(sizes) / sizeof(*sizes) };
     struct arena arena = {0};
     unsigned char *taken[COUNT];
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         taken[i] = arena_take(&arena, sizes[i]);
         assert_non_null(taken[i]);
@@ -33,30 +26,28 @@ static void what_is_taken_is_zeroed_aligned_and_apart(void **state)
     arena_fini(&arena); /* an empty one as well */
 }
 
-static void a_text_is_copied_and_ended(void **state)
+TEST(a_text_is_copied_and_ended)
 {
     struct arena arena = {0};
     char *empty = arena_text(&arena, (struct bytes){NULL, 0});
     char *text = arena_text(&arena, (struct bytes){"texture", 4});
 
-    (void)state;
     assert_string_equal(empty, "");
     assert_string_equal(text, "text");
     arena_fini(&arena);
 }
 
-static void a_size_beyond_all_memory_is_refused(void **state)
+TEST(a_size_beyond_all_memory_is_refused)
 {
     struct arena arena = {0};
 
-    (void)state;
     assert_null(arena_take(&arena, SIZE_MAX));
     assert_null(arena_take(&arena, SIZE_MAX / 2 + 1));
     assert_null(arena_grow(&arena, NULL, SIZE_MAX / 2 + 1, 8));
     arena_fini(&arena);
 }
 
-static void a_list_keeps_its_order_while_it_grows(void **state)
+TEST(a_list_keeps_its_order_while_it_grows)
 {
     enum { COUNT = 1000 };
     static const char letters[COUNT + 1];
@@ -64,7 +55,6 @@ static void a_list_keeps_its_order_while_it_grows(void **state)
     struct texts texts = {0};
     struct texts early = {0};
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(texts_add(&texts, &arena, &letters[i]));
         if (i == 2)
@@ -77,16 +67,4 @@ static void a_list_keeps_its_order_while_it_grows(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_ptr_equal(early.items[i], &letters[i]);
     arena_fini(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_taken_is_zeroed_aligned_and_apart),
-        cmocka_unit_test(a_text_is_copied_and_ended),
-        cmocka_unit_test(a_size_beyond_all_memory_is_refused),
-        cmocka_unit_test(a_list_keeps_its_order_while_it_grows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 #include "base/base64.h"
 #include "base/utf8.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "suite.h"
 
-#include <cmocka.h>
-
-static void bytes_become_letters_and_back(void **state)
+TEST(bytes_become_letters_and_back)
 {
     static const char *const cases[][2] = {{"", ""},
                                            {"f", "Zg=="},
@@ -23,7 +17,6 @@ static void bytes_become_letters_and_back(void **state)
     struct buf buf;
     size_t len;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         buf_init(&buf, storage, sizeof(storage), sizeof(storage));
         base64_put(&buf, bytes_of(cases[i][0]));
@@ -34,7 +27,7 @@ static void bytes_become_letters_and_back(void **state)
     }
 }
 
-static void what_is_no_base64_is_refused(void **state)
+TEST(what_is_no_base64_is_refused)
 {
     static const char *const bad[] = {
         "Z",    "Zg",   "Zg=",      "Zg===",  "====", "=Zg=", "Z===",
@@ -42,25 +35,23 @@ static void what_is_no_base64_is_refused(void **state)
     char out[64];
     size_t len;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (base64_decode(bytes_of(bad[i]), out, &len))
             fail_msg("'%s' is taken", bad[i]);
 }
 
-static void a_buffer_that_is_too_small_fails(void **state)
+TEST(a_buffer_that_is_too_small_fails)
 {
     char storage[7];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), sizeof(storage));
     base64_put(&buf, BYTES("foob"));
     assert_true(buf.failed);
     assert_int_equal(buf.len, 0);
 }
 
-static void text_is_told_from_what_is_none(void **state)
+TEST(text_is_told_from_what_is_none)
 {
     static const char *const good[] = {"",
                                        "a\177",
@@ -80,22 +71,9 @@ static void text_is_told_from_what_is_none(void **state)
                                       "\342\202",
                                       "\303\251\303"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
         assert_true(utf8_is_valid(bytes_of(good[i])));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         assert_false(utf8_is_valid(bytes_of(bad[i])));
     assert_true(utf8_is_valid(BYTES("a\0b")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_become_letters_and_back),
-        cmocka_unit_test(what_is_no_base64_is_refused),
-        cmocka_unit_test(a_buffer_that_is_too_small_fails),
-        cmocka_unit_test(text_is_told_from_what_is_none),
-    };
-
-    return cmocka_run_group_tests_name("base64", tests, NULL, NULL);
 }

@@ -1,40 +1,15 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "base/buf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "suite.h"
+#include "unit/memory.h"
 
 /* --- Memory that can be refused ----------------------------------------- */
-
-static bool has_memory = true;
-static int allocations;
-
-void *__real_malloc(size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    allocations++;
-    return has_memory ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    allocations++;
-    return has_memory ? __real_realloc(memory, size) : NULL;
-}
 
 static int set_up(void **state)
 {
     (void)state;
-    has_memory = true;
+    allocations_left = -1;
     allocations = 0;
     return 0;
 }
@@ -48,12 +23,11 @@ static void assert_holds(const struct buf *buf, struct bytes text)
 
 /* --- Growing ------------------------------------------------------------- */
 
-static void what_fits_stays_in_the_lent_storage(void **state)
+TEST(what_fits_stays_in_the_lent_storage)
 {
     char storage[8];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), 100);
     buf_put_literal(&buf, "1234");
     buf_put_literal(&buf, "5678");
@@ -63,12 +37,11 @@ static void what_fits_stays_in_the_lent_storage(void **state)
     buf_fini(&buf);
 }
 
-static void what_does_not_fit_moves_to_the_heap(void **state)
+TEST(what_does_not_fit_moves_to_the_heap)
 {
     char storage[8];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), 100);
     buf_put_literal(&buf, "12345678");
     buf_put_literal(&buf, "9");
@@ -78,11 +51,10 @@ static void what_does_not_fit_moves_to_the_heap(void **state)
     buf_fini(&buf);
 }
 
-static void it_works_without_storage(void **state)
+TEST(it_works_without_storage)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, 100);
     buf_put(&buf, (struct bytes){NULL, 0});
     assert_holds(&buf, BYTES(""));
@@ -92,12 +64,11 @@ static void it_works_without_storage(void **state)
     buf_fini(&buf);
 }
 
-static void growing_byte_by_byte_allocates_rarely(void **state)
+TEST(growing_byte_by_byte_allocates_rarely)
 {
     enum { LEN = 100000 };
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, LEN);
     for (int i = 0; i < LEN; i++)
         buf_put(&buf, (struct bytes){&"0123456789"[i % 10], 1});
@@ -109,12 +80,11 @@ static void growing_byte_by_byte_allocates_rarely(void **state)
     buf_fini(&buf);
 }
 
-static void a_finished_buffer_takes_nothing(void **state)
+TEST(a_finished_buffer_takes_nothing)
 {
     char storage[8];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), 100);
     buf_put_literal(&buf, "123456789");
     buf_fini(&buf);
@@ -125,12 +95,11 @@ static void a_finished_buffer_takes_nothing(void **state)
 
 /* --- The ceiling --------------------------------------------------------- */
 
-static void the_ceiling_itself_can_be_reached(void **state)
+TEST(the_ceiling_itself_can_be_reached)
 {
     char text[300] = {0};
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, sizeof(text));
     buf_put(&buf, (struct bytes){text, 299});
     buf_put(&buf, (struct bytes){text, 1});
@@ -139,11 +108,10 @@ static void the_ceiling_itself_can_be_reached(void **state)
     buf_fini(&buf);
 }
 
-static void what_goes_over_the_ceiling_is_dropped_and_told(void **state)
+TEST(what_goes_over_the_ceiling_is_dropped_and_told)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, 10);
     buf_put_literal(&buf, "12345");
     buf_put_literal(&buf, "678901");
@@ -152,12 +120,11 @@ static void what_goes_over_the_ceiling_is_dropped_and_told(void **state)
     buf_fini(&buf);
 }
 
-static void storage_over_the_ceiling_is_not_used(void **state)
+TEST(storage_over_the_ceiling_is_not_used)
 {
     char storage[20];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), 10);
     buf_put_literal(&buf, "1234567890");
     assert_false(buf.failed);
@@ -167,12 +134,11 @@ static void storage_over_the_ceiling_is_not_used(void **state)
     buf_fini(&buf);
 }
 
-static void a_buffer_that_failed_stays_failed_and_grows_no_more(void **state)
+TEST(a_buffer_that_failed_stays_failed_and_grows_no_more)
 {
     char storage[4];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), 10);
     buf_put_literal(&buf, "12345678901");
     buf_put_literal(&buf, "12345"); /* below the ceiling, but too late */
@@ -182,11 +148,10 @@ static void a_buffer_that_failed_stays_failed_and_grows_no_more(void **state)
     buf_fini(&buf);
 }
 
-static void a_length_near_the_largest_number_is_refused(void **state)
+TEST(a_length_near_the_largest_number_is_refused)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, SIZE_MAX - 1);
     buf_put_literal(&buf, "12345");
     assert_null(buf_reserve(&buf, SIZE_MAX));
@@ -195,43 +160,40 @@ static void a_length_near_the_largest_number_is_refused(void **state)
     buf_fini(&buf);
 }
 
-static void no_memory_for_the_first_growth_is_told(void **state)
+TEST(no_memory_for_the_first_growth_is_told)
 {
     char storage[4];
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, storage, sizeof(storage), 100);
     buf_put_literal(&buf, "1234");
-    has_memory = false;
+    allocations_left = 0;
     buf_put_literal(&buf, "5");
     assert_true(buf.failed);
     assert_holds(&buf, BYTES("1234"));
     buf_fini(&buf);
 }
 
-static void no_memory_for_later_growth_keeps_what_there_was(void **state)
+TEST(no_memory_for_later_growth_keeps_what_there_was)
 {
     char text[1000];
     struct buf buf;
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     buf_init(&buf, NULL, 0, 5000);
     buf_put(&buf, (struct bytes){text, 200});
-    has_memory = false;
+    allocations_left = 0;
     buf_put(&buf, (struct bytes){text, sizeof(text)});
     assert_true(buf.failed);
     assert_holds(&buf, (struct bytes){text, 200});
     buf_fini(&buf);
 }
 
-static void room_reserved_is_the_callers_to_fill(void **state)
+TEST(room_reserved_is_the_callers_to_fill)
 {
     struct buf buf;
     char *room;
 
-    (void)state;
     buf_init(&buf, NULL, 0, 1000);
     buf_put_literal(&buf, "a");
     room = buf_reserve(&buf, 999);
@@ -245,11 +207,10 @@ static void room_reserved_is_the_callers_to_fill(void **state)
 
 /* --- Numbers and formats ------------------------------------------------- */
 
-static void numbers_are_decimal(void **state)
+TEST(numbers_are_decimal)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, 100);
     buf_put_number(&buf, 0);
     buf_put_literal(&buf, " ");
@@ -260,11 +221,10 @@ static void numbers_are_decimal(void **state)
     buf_fini(&buf);
 }
 
-static void formatted_text_is_appended(void **state)
+TEST(formatted_text_is_appended)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, 1000);
     buf_put_literal(&buf, "<");
     buf_printf(&buf, "%03d %s", 7, "seven");
@@ -275,11 +235,10 @@ static void formatted_text_is_appended(void **state)
     buf_fini(&buf);
 }
 
-static void formatted_text_over_the_ceiling_is_dropped_and_told(void **state)
+TEST(formatted_text_over_the_ceiling_is_dropped_and_told)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, NULL, 0, 10);
     buf_put_literal(&buf, "<");
     buf_printf(&buf, "%d", 1234567890);
@@ -321,7 +280,7 @@ static void assert_escapes(put_fn *put, const struct escape_case *cases,
 #define ASSERT_ESCAPES(put, cases) \
     assert_escapes((put), (cases), sizeof(cases) / sizeof(*(cases)))
 
-static void html_has_no_markup_and_no_controls_left(void **state)
+TEST(html_has_no_markup_and_no_controls_left)
 {
 #define FFFD "\xEF\xBF\xBD"
     static const struct escape_case cases[] = {
@@ -337,11 +296,10 @@ static void html_has_no_markup_and_no_controls_left(void **state)
     };
 #undef FFFD
 
-    (void)state;
     ASSERT_ESCAPES(buf_put_html, cases);
 }
 
-static void json_is_valid_utf8_without_controls(void **state)
+TEST(json_is_valid_utf8_without_controls)
 {
     static const struct escape_case cases[] = {
         {RAW(""), ""},
@@ -352,17 +310,16 @@ static void json_is_valid_utf8_without_controls(void **state)
          "\\u0000\\u0001\\u000a\\u000d\\u0009\\u001f\\u007f"},
     };
 
-    (void)state;
     ASSERT_ESCAPES(buf_put_json, cases);
 }
 
-static void json_keeps_the_ends_of_each_utf8_range(void **state)
+TEST(json_keeps_the_ends_of_each_utf8_range)
 {
     static const char *const kept[] = {
         "\x20",
         "\x7E", /* ASCII but controls */
-        "\xC2\x80",
-        "\xDF\xBF", /* U+0080, U+07FF */
+        "\xC2\xA0",
+        "\xDF\xBF", /* U+00A0, U+07FF */
         "\xE0\xA0\x80",
         "\xEC\xBF\xBF", /* U+0800, U+CFFF */
         "\xED\x80\x80",
@@ -376,7 +333,6 @@ static void json_keeps_the_ends_of_each_utf8_range(void **state)
         "a\xE2\x82\xAC\xF0\x9F\x98\x80z",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
         struct escape_case same = {bytes_of(kept[i]), kept[i]};
 
@@ -384,7 +340,26 @@ static void json_keeps_the_ends_of_each_utf8_range(void **state)
     }
 }
 
-static void json_replaces_each_byte_that_is_no_utf8(void **state)
+/* A terminal obeys them, or shows text elsewhere than where it stands. */
+TEST(json_has_no_orders_for_a_terminal)
+{
+    static const struct escape_case cases[] = {
+        {RAW("\xC2\x80"), "\\u0080"},
+        {RAW("a\xC2\x9B[31m"), "a\\u009b[31m"},
+        {RAW("\xC2\x9F\xC2\xA0"), "\\u009f\xC2\xA0"},
+        {RAW("\xD8\x9B\xD8\x9C\xD8\x9D"), "\xD8\x9B\\u061c\xD8\x9D"},
+        {RAW("\xE2\x80\x8D\xE2\x80\x8E\xE2\x80\x8F\xE2\x80\x90"),
+         "\xE2\x80\x8D\\u200e\\u200f\xE2\x80\x90"},
+        {RAW("\xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF"),
+         "\xE2\x80\xA9\\u202a\\u202e\xE2\x80\xAF"},
+        {RAW("\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA"),
+         "\xE2\x81\xA5\\u2066\\u2069\xE2\x81\xAA"},
+    };
+
+    ASSERT_ESCAPES(buf_put_json, cases);
+}
+
+TEST(json_replaces_each_byte_that_is_no_utf8)
 {
 #define BAD "\\ufffd"
     static const struct escape_case cases[] = {
@@ -412,11 +387,10 @@ static void json_replaces_each_byte_that_is_no_utf8(void **state)
     };
 #undef BAD
 
-    (void)state;
     ASSERT_ESCAPES(buf_put_json, cases);
 }
 
-static void a_log_line_is_visible_ascii(void **state)
+TEST(a_log_line_is_visible_ascii)
 {
     static const struct escape_case cases[] = {
         {RAW(""), ""},
@@ -428,15 +402,13 @@ static void a_log_line_is_visible_ascii(void **state)
         {RAW("\r\nx\r\n"), "\\x0d\\x0ax\\x0d\\x0a"},
     };
 
-    (void)state;
     ASSERT_ESCAPES(buf_put_log, cases);
 }
 
-static void escaping_stops_at_the_ceiling(void **state)
+TEST(escaping_stops_at_the_ceiling)
 {
     static put_fn *const puts[] = {buf_put_html, buf_put_json, buf_put_log};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct buf buf;
 
@@ -448,37 +420,4 @@ static void escaping_stops_at_the_ceiling(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_fits_stays_in_the_lent_storage, set_up),
-        cmocka_unit_test_setup(what_does_not_fit_moves_to_the_heap, set_up),
-        cmocka_unit_test_setup(it_works_without_storage, set_up),
-        cmocka_unit_test_setup(growing_byte_by_byte_allocates_rarely, set_up),
-        cmocka_unit_test_setup(a_finished_buffer_takes_nothing, set_up),
-        cmocka_unit_test_setup(the_ceiling_itself_can_be_reached, set_up),
-        cmocka_unit_test_setup(what_goes_over_the_ceiling_is_dropped_and_told,
-                               set_up),
-        cmocka_unit_test_setup(storage_over_the_ceiling_is_not_used, set_up),
-        cmocka_unit_test_setup(
-            a_buffer_that_failed_stays_failed_and_grows_no_more, set_up),
-        cmocka_unit_test_setup(a_length_near_the_largest_number_is_refused,
-                               set_up),
-        cmocka_unit_test_setup(no_memory_for_the_first_growth_is_told, set_up),
-        cmocka_unit_test_setup(no_memory_for_later_growth_keeps_what_there_was,
-                               set_up),
-        cmocka_unit_test_setup(room_reserved_is_the_callers_to_fill, set_up),
-        cmocka_unit_test_setup(numbers_are_decimal, set_up),
-        cmocka_unit_test_setup(formatted_text_is_appended, set_up),
-        cmocka_unit_test_setup(
-            formatted_text_over_the_ceiling_is_dropped_and_told, set_up),
-        cmocka_unit_test_setup(html_has_no_markup_and_no_controls_left, set_up),
-        cmocka_unit_test_setup(json_is_valid_utf8_without_controls, set_up),
-        cmocka_unit_test_setup(json_keeps_the_ends_of_each_utf8_range, set_up),
-        cmocka_unit_test_setup(json_replaces_each_byte_that_is_no_utf8, set_up),
-        cmocka_unit_test_setup(a_log_line_is_visible_ascii, set_up),
-        cmocka_unit_test_setup(escaping_stops_at_the_ceiling, set_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -2,11 +2,8 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 /* As a socket gives it. */
 static struct address from_text(const char *text)
@@ -22,7 +19,7 @@ static struct address from_text(const char *text)
     return address;
 }
 
-static void a_block_holds_its_addresses_and_no_other(void **state)
+TEST(a_block_holds_its_addresses_and_no_other)
 {
     static const struct {
         const char *block;
@@ -64,7 +61,6 @@ static void a_block_holds_its_addresses_and_no_other(void **state)
         {"::ffff:0.0.0.0/96", "1.2.3.4", true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct address address = from_text(cases[i].address);
         struct cidr cidr;
@@ -76,7 +72,7 @@ static void a_block_holds_its_addresses_and_no_other(void **state)
     }
 }
 
-static void what_is_no_block_is_refused(void **state)
+TEST(what_is_no_block_is_refused)
 {
     static const char *const cases[] = {
         "", "/", "/8", "x", "10", "10.0.0", "10.0.0.0/", "10.0.0.0/33",
@@ -90,7 +86,6 @@ static void what_is_no_block_is_refused(void **state)
         "10.0.0.1/8", "192.0.2.3/31", "128.0.0.0/0", "2001:db8::1/64", "::1/0",
         "::ffff:10.0.0.0/95"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct cidr cidr;
 
@@ -100,9 +95,8 @@ static void what_is_no_block_is_refused(void **state)
 }
 
 /* Against the sum of the addresses' bits, for each length there is. */
-static void every_length_counts_that_many_bits(void **state)
+TEST(every_length_counts_that_many_bits)
 {
-    (void)state;
     for (unsigned bits = 0; bits <= 32; bits++) {
         struct address all = from_text("255.255.255.255");
         struct cidr cidr = {.family = ADDRESS_IPV4, .bits = (uint8_t)bits};
@@ -119,7 +113,7 @@ static void every_length_counts_that_many_bits(void **state)
     }
 }
 
-static void all_holds_whatever_there_is_and_yields_to_a_name(void **state)
+TEST(all_holds_whatever_there_is_and_yields_to_a_name)
 {
     static const struct address addresses[] = {
         {.family = ADDRESS_UNIX},
@@ -129,7 +123,6 @@ static void all_holds_whatever_there_is_and_yields_to_a_name(void **state)
     struct cidr one;
     const struct cidrs none = {NULL, 0}, everybody = {&all, 1}, him = {&one, 1};
 
-    (void)state;
     assert_true(cidr_parse(&one, "192.0.2.1"));
     for (size_t i = 0; i < 3; i++) {
         assert_true(cidr_contains(&all, &addresses[i]));
@@ -142,16 +135,4 @@ static void all_holds_whatever_there_is_and_yields_to_a_name(void **state)
     }
     assert_false(cidrs_admit(&him, &him, &addresses[1]));
     assert_false(cidr_parse(&one, "all"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_holds_its_addresses_and_no_other),
-        cmocka_unit_test(what_is_no_block_is_refused),
-        cmocka_unit_test(all_holds_whatever_there_is_and_yields_to_a_name),
-        cmocka_unit_test(every_length_counts_that_many_bits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 #include "base/file_broker.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 static enum file_need asked_need;
 static const char *asked_path;
@@ -28,11 +23,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void what_is_forbidden_is_asked_for(void **state)
+TEST(what_is_forbidden_is_asked_for)
 {
     static const int errors[] = {-EACCES, -EPERM};
 
-    (void)state;
     file_broker_set(&broker);
     for (size_t i = 0; i < 2; i++) {
         asked_path = NULL;
@@ -45,28 +39,17 @@ static void what_is_forbidden_is_asked_for(void **state)
     assert_int_equal(file_broker_ask(FILE_APPEND, "log", -EACCES), -ENXIO);
 }
 
-static void other_faults_are_nothing_to_ask_about(void **state)
+TEST(other_faults_are_nothing_to_ask_about)
 {
-    (void)state;
     file_broker_set(&broker);
     asked_path = NULL;
     assert_int_equal(file_broker_ask(FILE_READ, "a", -ENOENT), -ENOENT);
     assert_null(asked_path);
 }
 
-static void without_a_broker_the_fault_stays(void **state)
+TEST_WITH(without_a_broker_the_fault_stays, NULL, NULL)
 {
-    (void)state;
     assert_int_equal(file_broker_ask(FILE_READ, "a", -EACCES), -EACCES);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(what_is_forbidden_is_asked_for, tear_down),
-        cmocka_unit_test_teardown(other_faults_are_nothing_to_ask_about,
-                                  tear_down),
-        cmocka_unit_test(without_a_broker_the_fault_stays)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_end = tear_down);

@@ -1,15 +1,7 @@
 #include "base/glob.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 static struct glob glob;
 
@@ -52,7 +44,7 @@ static void check(const struct match_case *cases, size_t count)
 
 #define CHECK(cases) check((cases), sizeof(cases) / sizeof(*(cases)))
 
-static void literals_match_themselves_and_nothing_else(void **state)
+TEST(literals_match_themselves_and_nothing_else)
 {
     static const struct match_case cases[] = {
         {"/a", "/a", ""},
@@ -72,11 +64,10 @@ static void literals_match_themselves_and_nothing_else(void **state)
         {"\xC3\xA9", "\xC3\xA9", ""},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void a_question_mark_is_one_byte_of_a_segment(void **state)
+TEST(a_question_mark_is_one_byte_of_a_segment)
 {
     static const struct match_case cases[] = {
         {"/?", "/a", ""},      {"/?", "/", NULL}, {"/?", "/ab", NULL},
@@ -84,11 +75,10 @@ static void a_question_mark_is_one_byte_of_a_segment(void **state)
         {"*?", "abc", "<ab>"}, {"*?", "", NULL},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void a_star_stays_within_its_segment(void **state)
+TEST(a_star_stays_within_its_segment)
 {
     static const struct match_case cases[] = {
         {"*", "", "<>"},
@@ -105,11 +95,10 @@ static void a_star_stays_within_its_segment(void **state)
         {"*.css", ".css", "<>"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void two_stars_go_across_segments(void **state)
+TEST(two_stars_go_across_segments)
 {
     static const struct match_case cases[] = {
         {"**", "", "<>"},
@@ -123,11 +112,10 @@ static void two_stars_go_across_segments(void **state)
         {"**/*-*/**", "/x/a-b/c/d", "</x><a><b><c/d>"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void earlier_wildcards_take_as_little_as_they_can(void **state)
+TEST(earlier_wildcards_take_as_little_as_they_can)
 {
     static const struct match_case cases[] = {
         {"/*-*", "/a-b-c", "<a><b-c>"}, {"**/**", "a/b/c", "<a><b/c>"},
@@ -135,21 +123,19 @@ static void earlier_wildcards_take_as_little_as_they_can(void **state)
         {"*?*", "abc", "<><bc>"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void as_many_as_nine_are_captured(void **state)
+TEST(as_many_as_nine_are_captured)
 {
     static const struct match_case cases[] = {{"*-*-*-*-*-*-*-*-*",
                                                "1-2-3-4-5-6-7-8-9",
                                                "<1><2><3><4><5><6><7><8><9>"}};
 
-    (void)state;
     CHECK(cases);
 }
 
-static void what_is_no_pattern_is_refused_with_a_reason(void **state)
+TEST(what_is_no_pattern_is_refused_with_a_reason)
 {
     static const char *const faulty[] = {"",
                                          "***",
@@ -163,7 +149,6 @@ static void what_is_no_pattern_is_refused_with_a_reason(void **state)
                                          "**/*/*/*/*/*/*/*/*/*"};
     char text[GLOB_BYTES_MAX + 1];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!glob_read(&glob, bytes_of(faulty[i])))
             fail_msg("'%s' is a pattern", faulty[i]);
@@ -173,11 +158,10 @@ static void what_is_no_pattern_is_refused_with_a_reason(void **state)
     assert_non_null(glob_read(&glob, (struct bytes){text, sizeof(text)}));
 }
 
-static void the_longest_pattern_matches(void **state)
+TEST(the_longest_pattern_matches)
 {
     char text[GLOB_BYTES_MAX];
 
-    (void)state;
     memset(text, '?', sizeof(text));
     assert_null(glob_read(&glob, (struct bytes){text, sizeof(text)}));
     memset(text, 'a', sizeof(text));
@@ -187,7 +171,7 @@ static void the_longest_pattern_matches(void **state)
 }
 
 /* Any that tries one way after the other would not be done in a lifetime. */
-static void hostile_patterns_and_texts_take_no_longer_than_others(void **state)
+TEST(hostile_patterns_and_texts_take_no_longer_than_others)
 {
     static const char *const patterns[] = {"*a*a*a*a*a*a*a*a*b",
                                            "**a**a**a**a**a**a**a**a**b",
@@ -195,7 +179,6 @@ static void hostile_patterns_and_texts_take_no_longer_than_others(void **state)
                                            "**aaaaaaaa*aaaaaaaa**aaaaaaaab"};
     static char text[GLOB_TEXT_BYTES_MAX + 1];
 
-    (void)state;
     memset(text, 'a', sizeof(text));
     for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
         read_pattern(patterns[i]);
@@ -229,12 +212,11 @@ static bool match_naively(const char *pattern, const char *text, int *lens)
     }
 }
 
-static void random_patterns_agree_with_a_naive_model(void **state)
+TEST(random_patterns_agree_with_a_naive_model)
 {
     static const char *const pieces[] = {"a", "b", "/", "?", "*", "**"};
     unsigned matches = 0;
 
-    (void)state;
     draw_seed = 11;
     for (int round = 0; round < 100000; round++) {
         struct bytes captures[GLOB_CAPTURES_MAX];
@@ -258,22 +240,4 @@ static void random_patterns_agree_with_a_naive_model(void **state)
         matches += expected;
     }
     assert_in_range(matches, 5000, 100000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literals_match_themselves_and_nothing_else),
-        cmocka_unit_test(a_question_mark_is_one_byte_of_a_segment),
-        cmocka_unit_test(a_star_stays_within_its_segment),
-        cmocka_unit_test(two_stars_go_across_segments),
-        cmocka_unit_test(earlier_wildcards_take_as_little_as_they_can),
-        cmocka_unit_test(as_many_as_nine_are_captured),
-        cmocka_unit_test(what_is_no_pattern_is_refused_with_a_reason),
-        cmocka_unit_test(the_longest_pattern_matches),
-        cmocka_unit_test(hostile_patterns_and_texts_take_no_longer_than_others),
-        cmocka_unit_test(random_patterns_agree_with_a_naive_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

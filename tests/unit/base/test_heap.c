@@ -1,14 +1,9 @@
-/* link: -Wl,--wrap=realloc */
+/* link: -Wl,--wrap=malloc */
 #include "base/heap.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/list.h"
+#include "suite.h"
+#include "unit/memory.h"
 
 enum { NODES = 200 };
 
@@ -34,16 +29,6 @@ static int tear_down(void **state)
     (void)state;
     heap_fini(&heap);
     return 0;
-}
-
-static bool has_memory = true;
-
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_memory ? __real_realloc(memory, size) : NULL;
 }
 
 static void put(int number, uint64_t key, uint64_t tie)
@@ -72,28 +57,25 @@ static void assert_invariant(void)
     }
 }
 
-static void an_empty_heap_has_no_first(void **state)
+TEST(an_empty_heap_has_no_first)
 {
-    (void)state;
     assert_null(heap_first(&heap));
     assert_null(heap_take(&heap));
 }
 
-static void the_smallest_key_leaves_first(void **state)
+TEST(the_smallest_key_leaves_first)
 {
     static const uint64_t keys[] = {5, 3, 8, 1, 9, 2, UINT64_MAX, 0};
     static const int order[] = {7, 3, 5, 1, 0, 2, 4, 6, -1};
 
-    (void)state;
     for (int i = 0; i < 8; i++)
         put(i, keys[i], 0);
     for (int i = 0; i < 9; i++)
         assert_int_equal(take(), order[i]);
 }
 
-static void first_is_what_take_takes(void **state)
+TEST(first_is_what_take_takes)
 {
-    (void)state;
     put(0, 7, 1);
     put(1, 6, 2);
     assert_ptr_equal(heap_first(&heap)->node, &owners[1].node);
@@ -102,18 +84,16 @@ static void first_is_what_take_takes(void **state)
     assert_int_equal(take(), 1);
 }
 
-static void equal_keys_leave_in_the_order_of_arrival(void **state)
+TEST(equal_keys_leave_in_the_order_of_arrival)
 {
-    (void)state;
     for (int i = 0; i < NODES; i++)
         put(i, 42, (uint64_t)i);
     for (int i = 0; i < NODES; i++)
         assert_int_equal(take(), i);
 }
 
-static void a_node_knows_whether_it_is_inside(void **state)
+TEST(a_node_knows_whether_it_is_inside)
 {
-    (void)state;
     assert_false(heap_has(&owners[0].node));
     put(0, 1, 0);
     put(1, 2, 0);
@@ -125,9 +105,8 @@ static void a_node_knows_whether_it_is_inside(void **state)
     assert_false(heap_has(&owners[1].node));
 }
 
-static void dropping_a_node_that_is_outside_does_nothing(void **state)
+TEST(dropping_a_node_that_is_outside_does_nothing)
 {
-    (void)state;
     put(0, 1, 0);
     heap_drop(&heap, &owners[1].node);
     assert_int_equal(heap.count, 1);
@@ -137,9 +116,8 @@ static void dropping_a_node_that_is_outside_does_nothing(void **state)
 }
 
 /* Whoever is dropped, the others leave in order. */
-static void a_node_may_leave_from_the_middle(void **state)
+TEST(a_node_may_leave_from_the_middle)
 {
-    (void)state;
     for (int dropped = 0; dropped < 31; dropped++) {
         for (int i = 0; i < 31; i++)
             put(i, (uint64_t)(i * 17 % 31), 0);
@@ -160,11 +138,10 @@ static void a_node_may_leave_from_the_middle(void **state)
  *    11    12     2   3       rise above 11 and 10.
  *  13 14 15 16   4
  */
-static void the_filler_of_a_hole_may_rise(void **state)
+TEST(the_filler_of_a_hole_may_rise)
 {
     static const uint64_t keys[] = {0, 10, 1, 11, 12, 2, 3, 13, 14, 15, 16, 4};
 
-    (void)state;
     for (int i = 0; i < 12; i++)
         put(i, keys[i], 0);
     heap_drop(&heap, &owners[7].node); /* 13, below 11 */
@@ -176,15 +153,14 @@ static void the_filler_of_a_hole_may_rise(void **state)
     assert_int_equal(take(), 11);
 }
 
-static void room_is_kept_when_there_is_no_more_memory(void **state)
+TEST(room_is_kept_when_there_is_no_more_memory)
 {
-    (void)state;
     put(0, 1, 0);
     assert_int_equal(heap_reserve(&heap, 1), 0);
     assert_int_equal(heap.capacity, NODES);
-    has_memory = false;
+    allocations_left = 0;
     assert_int_equal(heap_reserve(&heap, NODES + 1), -ENOMEM);
-    has_memory = true;
+    allocations_left = -1;
     assert_int_equal(heap.capacity, NODES);
     assert_int_equal(heap_reserve(&heap, SIZE_MAX), -ENOMEM);
     assert_int_equal(heap_reserve(&heap, 2 * NODES), 0);
@@ -238,11 +214,10 @@ static size_t model_count_before(uint64_t key, uint64_t tie)
     return count;
 }
 
-static void a_random_run_agrees_with_a_naive_model(void **state)
+TEST(a_random_run_agrees_with_a_naive_model)
 {
     uint64_t arrivals = 0;
 
-    (void)state;
     seed = 1964;
     for (int step = 0; step < 20000; step++) {
         int number = (int)draw(NODES);
@@ -272,22 +247,4 @@ static void a_random_run_agrees_with_a_naive_model(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_heap_has_no_first),
-        TEST(the_smallest_key_leaves_first),
-        TEST(first_is_what_take_takes),
-        TEST(equal_keys_leave_in_the_order_of_arrival),
-        TEST(a_node_knows_whether_it_is_inside),
-        TEST(dropping_a_node_that_is_outside_does_nothing),
-        TEST(a_node_may_leave_from_the_middle),
-        TEST(the_filler_of_a_hole_may_rise),
-        TEST(room_is_kept_when_there_is_no_more_memory),
-        TEST(a_random_run_agrees_with_a_naive_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

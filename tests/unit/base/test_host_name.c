@@ -1,15 +1,11 @@
 #include "base/host_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 #define LABEL_63 \
     "a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-g23"
 
-static void what_names_machines_is_valid(void **state)
+TEST(what_names_machines_is_valid)
 {
     static const char *const names[] = {
         "localhost",   "a",         "example.com", "example.com.",
@@ -17,13 +13,12 @@ static void what_names_machines_is_valid(void **state)
         "10.in-addr",  "1.example", "1.2.3.a",     "xn--bcher-kva.example",
         "7eleven",     LABEL_63,    LABEL_63 ".de"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (!host_name_is_valid(bytes_of(names[i])))
             fail_msg("'%s' is refused", names[i]);
 }
 
-static void what_names_no_machine_is_refused(void **state)
+TEST(what_names_no_machine_is_refused)
 {
     static const char *const names[] = {"",
                                         ".",
@@ -49,33 +44,20 @@ static void what_names_no_machine_is_refused(void **state)
                                         "*.example",
                                         LABEL_63 "4"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (host_name_is_valid(bytes_of(names[i])))
             fail_msg("'%s' is accepted", names[i]);
     assert_false(host_name_is_valid((struct bytes){"a\0b", 3}));
 }
 
-static void a_name_has_253_bytes_at_most(void **state)
+TEST(a_name_has_253_bytes_at_most)
 {
     char name[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(name); i++)
         name[i] = i % 50 == 49 ? '.' : 'a';
     assert_true(host_name_is_valid((struct bytes){name, 253}));
     assert_false(host_name_is_valid((struct bytes){name, 254}));
     name[253] = '.';
     assert_true(host_name_is_valid((struct bytes){name, 254}));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_names_machines_is_valid),
-        cmocka_unit_test(what_names_no_machine_is_refused),
-        cmocka_unit_test(a_name_has_253_bytes_at_most),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

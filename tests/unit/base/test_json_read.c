@@ -1,29 +1,14 @@
 /* link: -Wl,--wrap=realloc */
 #include "base/json_read.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-/* --- Memory that can be refused ---------------------------------------------- */
-
-static bool has_memory = true;
-
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_memory ? __real_realloc(memory, size) : NULL;
-}
+#include "suite.h"
+#include "unit/memory.h"
 
 /* --- Reading ------------------------------------------------------------------- */
 
 /* From a copy of exactly that size, so that a sanitizer sees the next byte. */
-static int read_bytes(struct bytes text, struct json *json, char **copy_out)
+static int read_bytes(struct bytes text, struct json_reader *json,
+                      char **copy_out)
 {
     *copy_out = malloc(text.len > 0 ? text.len : 1);
     assert_non_null(*copy_out);
@@ -34,7 +19,7 @@ static int read_bytes(struct bytes text, struct json *json, char **copy_out)
 
 static int try_bytes(struct bytes text)
 {
-    struct json json;
+    struct json_reader json;
     char *copy;
     int err = read_bytes(text, &json, &copy);
 
@@ -79,7 +64,7 @@ static void put_all(struct buf *buf, const struct json_value *value)
     }
 }
 
-static void reads_every_kind_of_value(void **state)
+TEST(reads_every_kind_of_value)
 {
     static const struct {
         const char *text;
@@ -110,10 +95,9 @@ static void reads_every_kind_of_value(void **state)
          "{:{a:[{} {x:null } ] } a:0 }"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char storage[256];
-        struct json json;
+        struct json_reader json;
         struct buf buf;
         char *copy;
 
@@ -129,7 +113,7 @@ static void reads_every_kind_of_value(void **state)
     }
 }
 
-static void refuses_what_is_no_json(void **state)
+TEST(refuses_what_is_no_json)
 {
     static const char *const cases[] = {
         "", " ", "nul", "nulL", "True", "falsey", "1 2", "[] []", "{}x",
@@ -159,15 +143,13 @@ static void refuses_what_is_no_json(void **state)
         /* comments are none of it */
         "1//", "/**/1", "#\n1"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (try_bytes(bytes_of(cases[i])) != -EINVAL)
             fail_msg("accepted: %s", cases[i]);
 }
 
-static void refuses_a_nul_byte_anywhere(void **state)
+TEST(refuses_a_nul_byte_anywhere)
 {
-    (void)state;
     assert_int_equal(try_bytes(BYTES("1\0")), -EINVAL);
     assert_int_equal(try_bytes(BYTES("\0001")), -EINVAL);
     assert_int_equal(try_bytes(BYTES("\"\0\"")), -EINVAL);
@@ -176,12 +158,11 @@ static void refuses_a_nul_byte_anywhere(void **state)
     assert_int_equal(try_bytes(BYTES("{\"a\":\0001}")), -EINVAL);
 }
 
-static void refuses_every_text_that_is_cut_short(void **state)
+TEST(refuses_every_text_that_is_cut_short)
 {
     static const char text[] = "{\"a\":[true,{\"b\":-1.5e3,\"c\":null}],"
                                "\"\\u00e9\\ud83d\\ude00\303\251\":\"x\\n\"}";
 
-    (void)state;
     assert_int_equal(try_bytes(BYTES(text)), 0);
     for (size_t len = 0; len < sizeof(text) - 1; len++)
         if (try_bytes((struct bytes){text, len}) != -EINVAL)
@@ -200,21 +181,19 @@ static int try_nested(size_t depth, char open, char close)
     return try_bytes((struct bytes){text, 2 * depth});
 }
 
-static void depth_is_limited(void **state)
+TEST(depth_is_limited)
 {
-    (void)state;
     assert_int_equal(try_nested(JSON_DEPTH_MAX, '[', ']'), 0);
     assert_int_equal(try_nested(JSON_DEPTH_MAX + 1, '[', ']'), -E2BIG);
     /* Found before the end is looked for. */
     assert_int_equal(try_nested(JSON_DEPTH_MAX + 1, '[', '['), -E2BIG);
 }
 
-static void count_of_values_is_limited(void **state)
+TEST(count_of_values_is_limited)
 {
     const size_t most = 2 * JSON_VALUES_MAX; /* bytes: "[1,1,...,1]" */
     char *text = malloc(most + 2);
 
-    (void)state;
     assert_non_null(text);
     for (size_t i = 1; i < most + 2; i++)
         text[i] = i % 2 == 1 ? '1' : ',';
@@ -228,22 +207,20 @@ static void count_of_values_is_limited(void **state)
     free(text);
 }
 
-static void fewer_values_may_be_allowed(void **state)
+TEST(fewer_values_may_be_allowed)
 {
-    struct json json;
+    struct json_reader json;
 
-    (void)state;
     assert_int_equal(json_read_few(&json, BYTES("[1,2]"), 3), 0);
     json_fini(&json);
     assert_int_equal(json_read_few(&json, BYTES("[1,2,3]"), 3), -E2BIG);
     json_fini(&json);
 }
 
-static void numbers_are_limited_in_length_and_size(void **state)
+TEST(numbers_are_limited_in_length_and_size)
 {
     char digits[JSON_NUMBER_BYTES_MAX + 1];
 
-    (void)state;
     memset(digits, '1', sizeof(digits));
     assert_int_equal(try_bytes((struct bytes){digits, JSON_NUMBER_BYTES_MAX}),
                      0);
@@ -254,22 +231,20 @@ static void numbers_are_limited_in_length_and_size(void **state)
     assert_int_equal(try_bytes(BYTES("1e-999")), 0);
 }
 
-static void says_when_there_is_no_memory(void **state)
+TEST(says_when_there_is_no_memory)
 {
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     assert_int_equal(try_bytes(BYTES("[1]")), -ENOMEM);
-    has_memory = true;
+    allocations_left = -1;
 }
 
 /* --- Asking ---------------------------------------------------------------------- */
 
-static void finds_members_by_name(void **state)
+TEST(finds_members_by_name)
 {
-    struct json json;
+    struct json_reader json;
     const struct json_value *found;
 
-    (void)state;
     assert_int_equal(
         json_read(&json, BYTES("{\"a\":{\"b\":[1,{\"c\":2}],\"a\":true},"
                                "\"b\":3,\"b\":4,\"n\":null,\"s\":\"5\"}")),
@@ -299,7 +274,7 @@ static void finds_members_by_name(void **state)
 static void assert_text(const char *text, struct bytes expected)
 {
     char storage[64];
-    struct json json;
+    struct json_reader json;
     struct buf buf;
 
     assert_int_equal(json_read(&json, bytes_of(text)), 0);
@@ -310,9 +285,8 @@ static void assert_text(const char *text, struct bytes expected)
     json_fini(&json);
 }
 
-static void text_is_utf8_without_escapes(void **state)
+TEST(text_is_utf8_without_escapes)
 {
-    (void)state;
     assert_text("\"\"", BYTES(""));
     assert_text("\"plain\"", BYTES("plain"));
     assert_text("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", BYTES("\"\\/\b\f\n\r\t"));
@@ -327,23 +301,4 @@ static void text_is_utf8_without_escapes(void **state)
                 BYTES("\303\251\303\251\303\251"));
     assert_text("1", BYTES(""));
     assert_text("[\"x\"]", BYTES(""));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind_of_value),
-        cmocka_unit_test(refuses_what_is_no_json),
-        cmocka_unit_test(refuses_a_nul_byte_anywhere),
-        cmocka_unit_test(refuses_every_text_that_is_cut_short),
-        cmocka_unit_test(depth_is_limited),
-        cmocka_unit_test(count_of_values_is_limited),
-        cmocka_unit_test(fewer_values_may_be_allowed),
-        cmocka_unit_test(numbers_are_limited_in_length_and_size),
-        cmocka_unit_test(says_when_there_is_no_memory),
-        cmocka_unit_test(finds_members_by_name),
-        cmocka_unit_test(text_is_utf8_without_escapes),
-    };
-
-    return cmocka_run_group_tests_name("json_read", tests, NULL, NULL);
 }

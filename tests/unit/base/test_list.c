@@ -1,11 +1,6 @@
 #include "base/list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 enum { NODES = 40, LISTS = 3 };
 
@@ -46,40 +41,35 @@ static void assert_holds(const struct list *head, const int *numbers, int count)
     assert_int_equal(list_is_empty(head), count == 0);
 }
 
-static void a_new_list_is_empty(void **state)
+TEST(a_new_list_is_empty)
 {
-    (void)state;
     assert_true(list_is_empty(&list));
 }
 
-static void put_first_stands_before_the_others(void **state)
+TEST(put_first_stands_before_the_others)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         list_put_first(&list, &owners[i].node);
     assert_holds(&list, (const int[]){2, 1, 0}, 3);
 }
 
-static void put_last_stands_behind_the_others(void **state)
+TEST(put_last_stands_behind_the_others)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         list_put_last(&list, &owners[i].node);
     assert_holds(&list, (const int[]){0, 1, 2}, 3);
 }
 
-static void put_before_stands_before_that_node(void **state)
+TEST(put_before_stands_before_that_node)
 {
-    (void)state;
     list_put_last(&list, &owners[0].node);
     list_put_last(&list, &owners[1].node);
     list_put_before(&owners[1].node, &owners[2].node);
     assert_holds(&list, (const int[]){0, 2, 1}, 3);
 }
 
-static void a_node_may_leave_from_anywhere(void **state)
+TEST(a_node_may_leave_from_anywhere)
 {
-    (void)state;
     for (int i = 0; i < 5; i++)
         list_put_last(&list, &owners[i].node);
     list_drop(&owners[2].node);
@@ -90,9 +80,8 @@ static void a_node_may_leave_from_anywhere(void **state)
     assert_holds(&list, (const int[]){1, 3}, 2);
 }
 
-static void a_node_may_be_dropped_twice(void **state)
+TEST(a_node_may_be_dropped_twice)
 {
-    (void)state;
     list_put_last(&list, &owners[0].node);
     list_put_last(&list, &owners[1].node);
     list_drop(&owners[0].node);
@@ -166,12 +155,11 @@ static void put_somewhere(struct list *head, struct row *row, int number)
     }
 }
 
-static void a_random_run_agrees_with_a_naive_model(void **state)
+TEST(a_random_run_agrees_with_a_naive_model)
 {
     struct list heads[LISTS];
     struct row rows[LISTS] = {{{0}, 0}};
 
-    (void)state;
     seed = 1956;
     for (int i = 0; i < LISTS; i++)
         list_init(&heads[i]);
@@ -190,17 +178,4 @@ static void a_random_run_agrees_with_a_naive_model(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_new_list_is_empty, set_up),
-        cmocka_unit_test_setup(put_first_stands_before_the_others, set_up),
-        cmocka_unit_test_setup(put_last_stands_behind_the_others, set_up),
-        cmocka_unit_test_setup(put_before_stands_before_that_node, set_up),
-        cmocka_unit_test_setup(a_node_may_leave_from_anywhere, set_up),
-        cmocka_unit_test_setup(a_node_may_be_dropped_twice, set_up),
-        cmocka_unit_test_setup(a_random_run_agrees_with_a_naive_model, set_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -1,19 +1,9 @@
 /* link: -Wl,--wrap=write */
 #include "base/log.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 /* --- What was written to stderr ------------------------------------------ */
 
@@ -25,7 +15,6 @@ static size_t written_len;
 
 ssize_t __real_write(int fd, const void *data, size_t len);
 ssize_t __wrap_write(int fd, const void *data, size_t len);
-
 ssize_t __wrap_write(int fd, const void *data, size_t len)
 {
     if (!is_listening)
@@ -65,9 +54,8 @@ static int stop_listening(void **state)
 
 /* --- Lines --------------------------------------------------------------- */
 
-static void a_line_names_program_and_level(void **state)
+TEST(a_line_names_program_and_level)
 {
-    (void)state;
     log_error("open '%s': %s", "x", "gone");
     assert_string_equal(written, "sprintd: error: open 'x': gone\n");
     log_warning("%d left", 3);
@@ -76,32 +64,28 @@ static void a_line_names_program_and_level(void **state)
     assert_string_equal(written, "sprintd: notice: ready\n");
 }
 
-static void a_line_is_one_write(void **state)
+TEST(a_line_is_one_write)
 {
-    (void)state;
     log_error("one %s three", "two");
     assert_int_equal(writes, 1);
 }
 
-static void control_bytes_cannot_begin_another_line(void **state)
+TEST(control_bytes_cannot_begin_another_line)
 {
-    (void)state;
     log_error("a%sz", "\n\r\x1B[2J\t\x7F");
     assert_string_equal(written, "sprintd: error: a???[2J??z\n");
 }
 
-static void other_bytes_stay(void **state)
+TEST(other_bytes_stay)
 {
-    (void)state;
     log_error("%s", "caf\xC3\xA9 \\ \" %");
     assert_string_equal(written, "sprintd: error: caf\xC3\xA9 \\ \" %\n");
 }
 
-static void a_long_line_is_cut_and_still_ends(void **state)
+TEST(a_long_line_is_cut_and_still_ends)
 {
     char text[3000];
 
-    (void)state;
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     log_error("%s", text);
@@ -111,11 +95,10 @@ static void a_long_line_is_cut_and_still_ends(void **state)
     assert_int_equal(written[written_len - 2], 'x');
 }
 
-static void lines_about_as_long_as_the_limit_stay_whole(void **state)
+TEST(lines_about_as_long_as_the_limit_stay_whole)
 {
     char text[1100];
 
-    (void)state;
     for (size_t len = 980; len < sizeof(text); len++) {
         memset(text, 'x', len);
         text[len] = '\0';
@@ -127,16 +110,14 @@ static void lines_about_as_long_as_the_limit_stay_whole(void **state)
     }
 }
 
-static void an_empty_message_is_a_line_too(void **state)
+TEST(an_empty_message_is_a_line_too)
 {
-    (void)state;
     log_notice("%s", "");
     assert_string_equal(written, "sprintd: notice: \n");
 }
 
-static void a_closed_stderr_hurts_nobody(void **state)
+TEST(a_closed_stderr_hurts_nobody)
 {
-    (void)state;
     is_deaf = true;
     log_error("anybody there?");
     assert_int_equal(writes, 1);
@@ -154,13 +135,12 @@ static void stop_reading_stderr(int ends[2])
     assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
 }
 
-static void a_stderr_that_nobody_reads_holds_nobody_up(void **state)
+TEST(a_stderr_that_nobody_reads_holds_nobody_up)
 {
     int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int ends[2];
     char page[4096];
 
-    (void)state;
     assert_true(kept != -1);
     stop_reading_stderr(ends);
     log_error("anybody there?");
@@ -175,11 +155,10 @@ static void a_stderr_that_nobody_reads_holds_nobody_up(void **state)
     close(kept);
 }
 
-static void a_text_goes_out_as_it_is(void **state)
+TEST(a_text_goes_out_as_it_is)
 {
     char text[10000];
 
-    (void)state;
     log_put_text("a\n\tb\n", 5, 0);
     assert_string_equal(written, "a\n\tb\n");
     memset(text, 'x', sizeof(text));
@@ -190,9 +169,8 @@ static void a_text_goes_out_as_it_is(void **state)
 
 /* --- Levels ----------------------------------------------------------------- */
 
-static void what_is_too_light_is_not_told(void **state)
+TEST(what_is_too_light_is_not_told)
 {
-    (void)state;
     for (int told = LOG_LEVEL_ERROR; told <= LOG_LEVEL_DEBUG; told++) {
         log_open((enum log_level)told);
         writes = 0;
@@ -205,9 +183,8 @@ static void what_is_too_light_is_not_told(void **state)
     }
 }
 
-static void every_level_has_a_name(void **state)
+TEST(every_level_has_a_name)
 {
-    (void)state;
     log_open(LOG_LEVEL_DEBUG);
     log_info("x");
     assert_string_equal(written, "sprintd: info: x\n");
@@ -232,9 +209,8 @@ static void set_journal(unsigned long long more_device,
     log_open(LOG_LEVEL_DEBUG);
 }
 
-static void the_journal_is_told_priorities(void **state)
+TEST(the_journal_is_told_priorities)
 {
-    (void)state;
     set_journal(0, 0, "");
     log_error("open '%s'", "x\n");
     assert_string_equal(written, "<3>open 'x?'\n");
@@ -248,11 +224,10 @@ static void the_journal_is_told_priorities(void **state)
     assert_string_equal(written, "<7>5\n");
 }
 
-static void a_journal_that_is_not_stderr_is_none(void **state)
+TEST(a_journal_that_is_not_stderr_is_none)
 {
     static const char *const texts[] = {"", ":", "1", "1:", ":1", "x:y"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         setenv("JOURNAL_STREAM", texts[i], 1);
         log_open(LOG_LEVEL_NOTICE);
@@ -272,22 +247,20 @@ static void a_journal_that_is_not_stderr_is_none(void **state)
 
 /* --- Floods -------------------------------------------------------------- */
 
-static void the_first_of_a_flood_is_told(void **state)
+TEST_WITH(the_first_of_a_flood_is_told, NULL, NULL)
 {
     struct log_limit limit = {0};
     uint64_t held_back = 99;
 
-    (void)state;
     assert_true(log_limit_allows(&limit, 5, 1000, &held_back));
     assert_int_equal(held_back, 0);
 }
 
-static void the_rest_of_a_flood_is_counted(void **state)
+TEST_WITH(the_rest_of_a_flood_is_counted, NULL, NULL)
 {
     struct log_limit limit = {0};
     uint64_t held_back = 99;
 
-    (void)state;
     assert_true(log_limit_allows(&limit, 5, 1000, &held_back));
     for (uint64_t now_ms = 5; now_ms < 1005; now_ms += 100)
         assert_false(log_limit_allows(&limit, now_ms, 1000, &held_back));
@@ -296,12 +269,11 @@ static void the_rest_of_a_flood_is_counted(void **state)
     assert_int_equal(held_back, 11);
 }
 
-static void what_was_told_is_counted_no_more(void **state)
+TEST_WITH(what_was_told_is_counted_no_more, NULL, NULL)
 {
     struct log_limit limit = {0};
     uint64_t held_back = 99;
 
-    (void)state;
     assert_true(log_limit_allows(&limit, 0, 10, &held_back));
     assert_false(log_limit_allows(&limit, 9, 10, &held_back));
     assert_true(log_limit_allows(&limit, 10, 10, &held_back));
@@ -310,23 +282,21 @@ static void what_was_told_is_counted_no_more(void **state)
     assert_int_equal(held_back, 0);
 }
 
-static void a_message_ends_with_how_many_it_held_back(void **state)
+TEST_WITH(a_message_ends_with_how_many_it_held_back, NULL, NULL)
 {
     char text[LOG_HELD_BACK_BYTES];
 
-    (void)state;
     assert_string_equal(log_held_back(0, text), "");
     assert_string_equal(log_held_back(3, text), " (3 more like it)");
     assert_string_equal(log_held_back(UINT64_MAX, text),
                         " (18446744073709551615 more like it)");
 }
 
-static void a_burst_is_let_through_and_then_one_each(void **state)
+TEST_WITH(a_burst_is_let_through_and_then_one_each, NULL, NULL)
 {
     struct log_limit limit = {0};
     uint64_t held_back = 99;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_true(log_limit_allows_burst(&limit, 1000, 50, 3, &held_back));
         assert_int_equal(held_back, 0);
@@ -341,31 +311,4 @@ static void a_burst_is_let_through_and_then_one_each(void **state)
     assert_false(log_limit_allows_burst(&limit, 5000, 50, 3, &held_back));
 }
 
-int main(void)
-{
-#define LISTENING(test) \
-    cmocka_unit_test_setup_teardown(test, listen_to_log, stop_listening)
-    const struct CMUnitTest tests[] = {
-        LISTENING(a_line_names_program_and_level),
-        LISTENING(a_line_is_one_write),
-        LISTENING(control_bytes_cannot_begin_another_line),
-        LISTENING(other_bytes_stay),
-        LISTENING(a_long_line_is_cut_and_still_ends),
-        LISTENING(lines_about_as_long_as_the_limit_stay_whole),
-        LISTENING(an_empty_message_is_a_line_too),
-        LISTENING(a_closed_stderr_hurts_nobody),
-        LISTENING(a_stderr_that_nobody_reads_holds_nobody_up),
-        LISTENING(a_text_goes_out_as_it_is),
-        LISTENING(what_is_too_light_is_not_told),
-        LISTENING(every_level_has_a_name),
-        LISTENING(the_journal_is_told_priorities),
-        LISTENING(a_journal_that_is_not_stderr_is_none),
-        cmocka_unit_test(the_first_of_a_flood_is_told),
-        cmocka_unit_test(the_rest_of_a_flood_is_counted),
-        cmocka_unit_test(what_was_told_is_counted_no_more),
-        cmocka_unit_test(a_message_ends_with_how_many_it_held_back),
-        cmocka_unit_test(a_burst_is_let_through_and_then_one_each),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = listen_to_log, .each_end = stop_listening);

@@ -1,13 +1,9 @@
 /* link: -Wl,--wrap=clock_gettime */
 #include "base/now.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 static bool is_played;
 static struct timespec mono, wall;
@@ -16,7 +12,6 @@ static int asked_count;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
     if (!is_played)
@@ -38,11 +33,10 @@ static struct now refreshed(void)
     return now;
 }
 
-static void monotonic_time_is_in_milliseconds(void **state)
+TEST(monotonic_time_is_in_milliseconds)
 {
     struct now now;
 
-    (void)state;
     mono = (struct timespec){12, 345678901};
     now = refreshed();
     assert_int_equal(now.mono_ms, 12345);
@@ -54,31 +48,28 @@ static void monotonic_time_is_in_milliseconds(void **state)
     assert_int_equal(now.mono_ms, ((uint64_t)1 << 40) * 1000 + 1);
 }
 
-static void the_wall_tells_seconds_and_nanoseconds(void **state)
+TEST(the_wall_tells_seconds_and_nanoseconds)
 {
     struct now now;
 
-    (void)state;
     wall = (struct timespec){784111777, 999999999};
     now = refreshed();
     assert_int_equal(now.wall_s, 784111777);
     assert_int_equal(now.wall_ns, INT64_C(784111777999999999));
 }
 
-static void a_clock_before_the_epoch_is_believed(void **state)
+TEST(a_clock_before_the_epoch_is_believed)
 {
     struct now now;
 
-    (void)state;
     wall = (struct timespec){-2, 500000000};
     now = refreshed();
     assert_int_equal(now.wall_s, -2);
     assert_int_equal(now.wall_ns, -1500000000);
 }
 
-static void only_coarse_clocks_are_read(void **state)
+TEST(only_coarse_clocks_are_read)
 {
-    (void)state;
     refreshed();
     assert_int_equal(asked_count, 2);
     for (int i = 0; i < asked_count; i++)
@@ -87,27 +78,13 @@ static void only_coarse_clocks_are_read(void **state)
     assert_int_not_equal(asked[0], asked[1]);
 }
 
-static void the_real_clocks_go_on(void **state)
+TEST(the_real_clocks_go_on)
 {
     struct now before, after;
 
-    (void)state;
     now_refresh(&before);
     now_refresh(&after);
     assert_true(after.mono_ms >= before.mono_ms);
     assert_true(before.wall_s > 1700000000); /* November 2023 */
     assert_int_equal(before.wall_ns / 1000000000, before.wall_s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(monotonic_time_is_in_milliseconds),
-        cmocka_unit_test(the_wall_tells_seconds_and_nanoseconds),
-        cmocka_unit_test(a_clock_before_the_epoch_is_believed),
-        cmocka_unit_test(only_coarse_clocks_are_read),
-        cmocka_unit_test(the_real_clocks_go_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

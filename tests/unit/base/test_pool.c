@@ -1,22 +1,15 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include <string.h>
+#include "suite.h"
 
 #include "base/pool.h"
 
 enum { BLOCK_BYTES = 48, KEPT_MAX = 4, BLOCKS = 9 };
 
-static void the_last_given_block_is_taken_first(void **state)
+TEST(the_last_given_block_is_taken_first)
 {
     struct pool pool;
     void *first, *second;
 
-    (void)state;
     pool_init(&pool, BLOCK_BYTES, KEPT_MAX);
     first = pool_take(&pool);
     second = pool_take(&pool);
@@ -31,12 +24,11 @@ static void the_last_given_block_is_taken_first(void **state)
     pool_fini(&pool);
 }
 
-static void no_more_than_its_maximum_is_kept(void **state)
+TEST(no_more_than_its_maximum_is_kept)
 {
     void *blocks[BLOCKS];
     struct pool pool;
 
-    (void)state;
     pool_init(&pool, BLOCK_BYTES, KEPT_MAX);
     for (unsigned i = 0; i < BLOCKS; i++) {
         blocks[i] = pool_take(&pool);
@@ -51,12 +43,11 @@ static void no_more_than_its_maximum_is_kept(void **state)
     assert_int_equal(pool.free_count, 0);
 }
 
-static void a_pool_that_was_emptied_can_be_used_again(void **state)
+TEST(a_pool_that_was_emptied_can_be_used_again)
 {
     struct pool pool;
     void *block;
 
-    (void)state;
     pool_init(&pool, BLOCK_BYTES, KEPT_MAX);
     pool_give(&pool, pool_take(&pool));
     pool_fini(&pool);
@@ -67,15 +58,4 @@ static void a_pool_that_was_emptied_can_be_used_again(void **state)
     pool_give(&pool, NULL);
     assert_int_equal(pool.free_count, 1);
     pool_fini(&pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_given_block_is_taken_first),
-        cmocka_unit_test(no_more_than_its_maximum_is_kept),
-        cmocka_unit_test(a_pool_that_was_emptied_can_be_used_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

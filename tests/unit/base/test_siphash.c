@@ -1,31 +1,11 @@
 /* link: -Wl,--wrap=getrandom */
 #include "base/siphash.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <sys/random.h>
-
-#include <cmocka.h>
-
-static int refusals; /* of getrandom, still to come */
-static int refusal;
-
-ssize_t __real_getrandom(void *to, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags)
-{
-    if (refusals > 0) {
-        refusals--;
-        errno = refusal;
-        return -1;
-    }
-    return __real_getrandom(to, len, flags);
-}
+#include "suite.h"
+#include "unit/random.h"
 
 /* As OpenSSL 3 makes them of the octets 0, 1, 2, ... under such a key. */
-static void hashes_are_those_of_the_reference(void **state)
+TEST(hashes_are_those_of_the_reference)
 {
     static const struct siphash_key key = {
         {0x0706050403020100, 0x0F0E0D0C0B0A0908}};
@@ -39,7 +19,6 @@ static void hashes_are_those_of_the_reference(void **state)
         {15, {{0x11A8B03399E99354, 0xD9C3CF970FEC087E}}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char *octets = malloc(cases[i].len + 1);
         struct siphash hash;
@@ -54,23 +33,21 @@ static void hashes_are_those_of_the_reference(void **state)
 }
 
 /* The same, as the 64 bits that OpenSSL 3 makes of them. */
-static void the_hash_of_a_word_is_that_of_the_reference(void **state)
+TEST(the_hash_of_a_word_is_that_of_the_reference)
 {
     static const struct siphash_key key = {
         {0x0706050403020100, 0x0F0E0D0C0B0A0908}};
 
-    (void)state;
     assert_true(siphash_of_word(&key, 0x0706050403020100) ==
                 0x93F5F5799A932462);
 }
 
-static void each_bit_counts(void **state)
+TEST(each_bit_counts)
 {
     const struct siphash_key key = {{1, 2}};
     char text[24] = {0};
     struct siphash plain = siphash_of(&key, (struct bytes){text, 24});
 
-    (void)state;
     for (size_t bit = 0; bit < 8 * sizeof(text); bit++) {
         text[bit / 8] ^= (char)(1 << bit % 8);
         assert_false(siphash_eq(plain,
@@ -80,37 +57,22 @@ static void each_bit_counts(void **state)
     assert_true(siphash_eq(plain, siphash_of(&key, (struct bytes){text, 24})));
 }
 
-static void keys_are_never_the_same(void **state)
+TEST(keys_are_never_the_same)
 {
     struct siphash_key a, b;
 
-    (void)state;
     assert_int_equal(siphash_make_key(&a), 0);
-    refusals = 1;
-    refusal = EINTR;
+    random_failures_left = 1;
+    random_errno = EINTR;
     assert_int_equal(siphash_make_key(&b), 0);
     assert_memory_not_equal(&a, &b, sizeof(a));
 }
 
-static void without_random_bytes_there_is_no_key(void **state)
+TEST(without_random_bytes_there_is_no_key)
 {
     struct siphash_key key;
 
-    (void)state;
-    refusals = 1;
-    refusal = ENOSYS;
+    random_failures_left = 1;
+    random_errno = ENOSYS;
     assert_int_equal(siphash_make_key(&key), -ENOSYS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hashes_are_those_of_the_reference),
-        cmocka_unit_test(the_hash_of_a_word_is_that_of_the_reference),
-        cmocka_unit_test(each_bit_counts),
-        cmocka_unit_test(keys_are_never_the_same),
-        cmocka_unit_test(without_random_bytes_there_is_no_key),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

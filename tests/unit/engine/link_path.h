@@ -8,7 +8,7 @@
 #ifndef UNIT_LINK_PATH_H
 #define UNIT_LINK_PATH_H
 
-#include "link_kernel.h"
+#include "unit/engine/link_kernel.h"
 
 enum { SEGMENTS_MAX = 8192, STEP_NS = 250000 };
 

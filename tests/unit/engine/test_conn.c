@@ -1,12 +1,11 @@
-#include "conn_place.h"
+#include "unit/engine/conn_fixture.h"
 
 /* --- Keeping alive and closing ---------------------------------------------- */
 
-static void requests_on_one_connection_are_answered_in_turn(void **state)
+TEST(requests_on_one_connection_are_answered_in_turn)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     for (int i = 0; i < 3; i++) {
         assert_answer(talk(&client, GET("/small")), 200, "small body");
@@ -21,22 +20,20 @@ static void requests_on_one_connection_are_answered_in_turn(void **state)
     assert_int_equal(conn_set_closed(&set), 1);
 }
 
-static void a_request_that_is_there_at_the_start_is_answered(void **state)
+TEST(a_request_that_is_there_at_the_start_is_answered)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, GET("/small"));
     client_receive(&client, RECEIVED_MAX); /* within no turn at all */
     assert_answer(client.text, 200, "small body");
     client_close(&client);
 }
 
-static void connection_close_ends_the_connection_after_the_answer(void **state)
+TEST(connection_close_ends_the_connection_after_the_answer)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client,
          "GET /small HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
@@ -47,11 +44,10 @@ static void connection_close_ends_the_connection_after_the_answer(void **state)
     client_close(&client);
 }
 
-static void http10_ends_unless_it_asks_to_be_kept_alive(void **state)
+TEST(http10_ends_unless_it_asks_to_be_kept_alive)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /small HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     assert_answer(client.text, 200, "small body");
@@ -63,11 +59,10 @@ static void http10_ends_unless_it_asks_to_be_kept_alive(void **state)
     client_close(&client);
 }
 
-static void the_last_request_allowed_says_so_and_ends(void **state)
+TEST(the_last_request_allowed_says_so_and_ends)
 {
     struct client client;
 
-    (void)state;
     set.shared.context.limits.requests_max = 3;
     client_open(&client);
     assert_has_not(talk(&client, GET("/small")), "Connection");
@@ -77,11 +72,10 @@ static void the_last_request_allowed_says_so_and_ends(void **state)
     client_close(&client);
 }
 
-static void a_client_that_has_said_all_is_still_answered(void **state)
+TEST(a_client_that_has_said_all_is_still_answered)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     client_send(&client, GET("/large"));
     shutdown(client.fd, SHUT_WR);
@@ -93,11 +87,10 @@ static void a_client_that_has_said_all_is_still_answered(void **state)
     client_close(&client);
 }
 
-static void a_client_that_goes_away_in_the_middle_is_closed(void **state)
+TEST(a_client_that_goes_away_in_the_middle_is_closed)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     client_send(&client, GET("/large"));
     for (int i = 0; i < 4; i++)
@@ -111,12 +104,11 @@ static void a_client_that_goes_away_in_the_middle_is_closed(void **state)
 
 /* --- Pipelining ----------------------------------------------------------------- */
 
-static void pipelined_requests_are_answered_in_order(void **state)
+TEST(pipelined_requests_are_answered_in_order)
 {
     struct client client;
     const char *answers;
 
-    (void)state;
     client_open(&client);
     answers = talk(&client, GET("/small") GET("/large") GET("/other"));
     assert_int_equal(count_of(answers, "HTTP/1.1 200 OK"), 3);
@@ -126,13 +118,12 @@ static void pipelined_requests_are_answered_in_order(void **state)
     client_close(&client);
 }
 
-static void many_pipelined_requests_are_all_answered(void **state)
+TEST(many_pipelined_requests_are_all_answered)
 {
     static const char once[] = GET("/small");
     static char all[2000 * (sizeof(once) - 1) + 1];
     struct client client;
 
-    (void)state;
     for (size_t i = 0; i < 2000; i++)
         memcpy(all + i * (sizeof(once) - 1), once, sizeof(once));
     client_open(&client);
@@ -174,11 +165,10 @@ static char *answers_when_split(size_t first, size_t step)
     return client.text;
 }
 
-static void the_answers_do_not_depend_on_how_bytes_come_in(void **state)
+TEST(the_answers_do_not_depend_on_how_bytes_come_in)
 {
     char *expected = answers_when_split(sizeof(dialogue) - 1, 1);
 
-    (void)state;
     assert_int_equal(count_of(expected, "HTTP/1.1 "), 8);
     for (size_t first = 0; first < sizeof(dialogue); first++) {
         char *answers = answers_when_split(first, sizeof(dialogue));
@@ -197,12 +187,11 @@ static void the_answers_do_not_depend_on_how_bytes_come_in(void **state)
 
 /* --- What is wrong ---------------------------------------------------------------- */
 
-static void a_bad_request_is_answered_last(void **state)
+TEST(a_bad_request_is_answered_last)
 {
     struct client client;
     const char *answers;
 
-    (void)state;
     client_open(&client);
     answers = talk(&client, GET("/small") "GET /small\r\n\r\n" GET("/other"));
     assert_int_equal(count_of(answers, "HTTP/1.1 "), 2);
@@ -213,11 +202,10 @@ static void a_bad_request_is_answered_last(void **state)
     client_close(&client);
 }
 
-static void an_expectation_nobody_knows_is_417(void **state)
+TEST(an_expectation_nobody_knows_is_417)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /small HTTP/1.1\r\nHost: h\r\nExpect: tea\r\n\r\n");
     assert_answer(client.text, 417, NULL);
@@ -240,11 +228,10 @@ static void send_filler(const struct client *client, size_t bytes)
     }
 }
 
-static void a_body_nobody_wants_is_read_and_dropped(void **state)
+TEST(a_body_nobody_wants_is_read_and_dropped)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     client_send(&client, POST_HEAD("Content-Length: 65536\r\n"));
     send_filler(&client, 65536);
@@ -268,11 +255,10 @@ static void send_requests_before(const struct client *client, size_t bytes,
     client_send(client, text);
 }
 
-static void a_body_behind_a_full_buffer_finds_room(void **state)
+TEST(a_body_behind_a_full_buffer_finds_room)
 {
     static const char post[] = POST_HEAD("Content-Length: 5\r\n");
 
-    (void)state;
     for (size_t short_of = 0; short_of < 8; short_of++) {
         struct client client;
 
@@ -290,14 +276,13 @@ static void a_body_behind_a_full_buffer_finds_room(void **state)
     }
 }
 
-static void a_body_too_long_to_drop_ends_the_connection(void **state)
+TEST(a_body_too_long_to_drop_ends_the_connection)
 {
     static const char *const heads[] = {
         POST_HEAD("Content-Length: 65537\r\n"),
         "GET /small HTTP/1.1\r\nHost: h\r\nContent-Length: 65537\r\n\r\n"};
     static const unsigned statuses[] = {405, 413};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct client client;
 
@@ -309,11 +294,10 @@ static void a_body_too_long_to_drop_ends_the_connection(void **state)
     }
 }
 
-static void chunks_are_dropped_up_to_a_limit(void **state)
+TEST(chunks_are_dropped_up_to_a_limit)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     client_send(&client,
                 POST_HEAD("Transfer-Encoding: chunked\r\n") "10000\r\n");
@@ -324,11 +308,10 @@ static void chunks_are_dropped_up_to_a_limit(void **state)
     client_close(&client);
 }
 
-static void bad_chunks_are_400_and_the_end(void **state)
+TEST(bad_chunks_are_400_and_the_end)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, POST_HEAD("Transfer-Encoding: chunked\r\n") "zz\r\n");
     assert_answer(client.text, 400, NULL);
@@ -336,11 +319,10 @@ static void bad_chunks_are_400_and_the_end(void **state)
     client_close(&client);
 }
 
-static void a_client_that_goes_away_within_a_body_is_closed(void **state)
+TEST(a_client_that_goes_away_within_a_body_is_closed)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, POST_HEAD("Content-Length: 5\r\n") "ab");
     assert_true(only_h1()->has_body);
@@ -349,11 +331,10 @@ static void a_client_that_goes_away_within_a_body_is_closed(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void a_body_that_waits_for_leave_gets_it(void **state)
+TEST(a_body_that_waits_for_leave_gets_it)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /small HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n"
                   "Expect: 100-continue\r\n\r\n");
@@ -362,11 +343,10 @@ static void a_body_that_waits_for_leave_gets_it(void **state)
     client_close(&client);
 }
 
-static void a_body_that_will_be_refused_gets_no_leave(void **state)
+TEST(a_body_that_will_be_refused_gets_no_leave)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, POST_HEAD("Content-Length: 2\r\nExpect: 100-continue\r\n"));
     assert_answer(client.text, 405, NULL);
@@ -374,32 +354,4 @@ static void a_body_that_will_be_refused_gets_no_leave(void **state)
     client_close(&client);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(requests_on_one_connection_are_answered_in_turn),
-        TEST(a_request_that_is_there_at_the_start_is_answered),
-        TEST(connection_close_ends_the_connection_after_the_answer),
-        TEST(http10_ends_unless_it_asks_to_be_kept_alive),
-        TEST(the_last_request_allowed_says_so_and_ends),
-        TEST(a_client_that_has_said_all_is_still_answered),
-        TEST(a_client_that_goes_away_in_the_middle_is_closed),
-        TEST(pipelined_requests_are_answered_in_order),
-        TEST(many_pipelined_requests_are_all_answered),
-        TEST(the_answers_do_not_depend_on_how_bytes_come_in),
-        TEST(a_bad_request_is_answered_last),
-        TEST(an_expectation_nobody_knows_is_417),
-        TEST(a_body_nobody_wants_is_read_and_dropped),
-        TEST(a_body_behind_a_full_buffer_finds_room),
-        TEST(a_body_too_long_to_drop_ends_the_connection),
-        TEST(chunks_are_dropped_up_to_a_limit),
-        TEST(bad_chunks_are_400_and_the_end),
-        TEST(a_client_that_goes_away_within_a_body_is_closed),
-        TEST(a_body_that_waits_for_leave_gets_it),
-        TEST(a_body_that_will_be_refused_gets_no_leave),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,6 +1,5 @@
-#include <stdlib.h>
 
-#include "conn_place.h"
+#include "unit/engine/conn_fixture.h"
 
 /* Bodies that somebody wants: a handler that gives back what it was sent. */
 
@@ -24,7 +23,7 @@ static bool take(struct sink *sink, struct bytes data)
 
     if (kept->len + data.len > kept->most) {
         response_make_error(&kept->exchange->response, 507, BYTES(""),
-                            &set.shared.context.style);
+                            &set.shared.context.defaults);
         return false;
     }
     memcpy(kept->data + kept->len, data.data, data.len);
@@ -47,7 +46,7 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     assert_memory_equal(rest.data, "/", 1);
     if (bytes_eq(rest, BYTES("/no"))) {
         response_make_error(&exchange->response, 403, BYTES(""),
-                            &set.shared.context.style);
+                            &set.shared.context.defaults);
         return;
     }
     if (bytes_eq(rest, BYTES("/away")))
@@ -69,7 +68,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 
     (void)self;
     (void)rest;
-    response_begin(response, 200, &set.shared.context.style);
+    response_begin(response, 200, &set.shared.context.defaults);
     head_number(&response->head, BYTES("Content-Length"), kept ? kept->len : 0);
     response_add_head(response);
     if (kept && kept->len > 0)
@@ -95,14 +94,13 @@ static int tear_down_bodies(void **state)
 
 #define PUT_HEAD "PUT /x HTTP/1.1\r\nHost: h\r\n"
 
-static void a_body_comes_in_any_pieces(void **state)
+TEST(a_body_comes_in_any_pieces)
 {
     static const char *const requests[] = {
         PUT_HEAD "Content-Length: 5\r\n\r\nhello",
         PUT_HEAD "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n"
                  "0\r\nTrailer: t\r\n\r\n"};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         for (size_t at = 1; at <= strlen(requests[i]); at++) {
             struct client client;
@@ -122,11 +120,10 @@ static void a_body_comes_in_any_pieces(void **state)
     assert_int_equal(open_sinks, 0);
 }
 
-static void what_follows_a_body_is_the_next_request(void **state)
+TEST(what_follows_a_body_is_the_next_request)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, PUT_HEAD "Content-Length: 2\r\n\r\nab" PUT_HEAD
                                        "Content-Length: 2\r\n\r\ncd" PUT_HEAD
                                        "Content-Length: 0\r\n\r\n");
@@ -138,13 +135,12 @@ static void what_follows_a_body_is_the_next_request(void **state)
     client_close(&client);
 }
 
-static void a_body_may_be_larger_than_any_buffer(void **state)
+TEST(a_body_may_be_larger_than_any_buffer)
 {
     enum { BYTES_SENT = 1 << 20 };
     struct client client;
     size_t at = 0;
 
-    (void)state;
     client_open_with(&client, PUT_HEAD "Content-Length: 1048576\r\n\r\n");
     while (at < BYTES_SENT) {
         ssize_t n = send(client.fd, large_bytes + at, BYTES_SENT - at,
@@ -163,11 +159,10 @@ static void a_body_may_be_larger_than_any_buffer(void **state)
     client_close(&client);
 }
 
-static void what_is_refused_before_is_not_read(void **state)
+TEST(what_is_refused_before_is_not_read)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, "PUT /no HTTP/1.1\r\nHost: h\r\nContent-Length: "
                               "9\r\nExpect: 100-continue\r\n\r\n");
     settle(&client);
@@ -180,12 +175,11 @@ static void what_is_refused_before_is_not_read(void **state)
 
 #define NO_HEAD "PUT /no HTTP/1.1\r\nHost: h\r\n"
 
-static void a_short_body_that_was_refused_goes_before_the_answer(void **state)
+TEST(a_short_body_that_was_refused_goes_before_the_answer)
 {
     static const char both[] = NO_HEAD "Content-Length: 4\r\n\r\nGET " PUT_HEAD
                                        "Content-Length: 2\r\n\r\nab";
 
-    (void)state;
     for (size_t at = 1; at < sizeof(both); at++) {
         struct client client;
         char first[200];
@@ -206,12 +200,10 @@ static void a_short_body_that_was_refused_goes_before_the_answer(void **state)
     }
 }
 
-static void a_refused_body_of_64_kib_is_short_and_a_longer_one_is_not(void **
-                                                                          state)
+TEST(a_refused_body_of_64_kib_is_short_and_a_longer_one_is_not)
 {
     enum { BOUND = 65536 };
 
-    (void)state;
     for (size_t more = 0; more < 2; more++) {
         struct client client;
         char head[200];
@@ -236,11 +228,10 @@ static void a_refused_body_of_64_kib_is_short_and_a_longer_one_is_not(void **
     }
 }
 
-static void a_refused_body_of_unknown_length_ends_the_connection(void **state)
+TEST(a_refused_body_of_unknown_length_ends_the_connection)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, NO_HEAD
                      "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n");
     settle(&client);
@@ -250,11 +241,10 @@ static void a_refused_body_of_unknown_length_ends_the_connection(void **state)
     client_close(&client);
 }
 
-static void a_refused_body_that_does_not_come_is_answered_with_408(void **state)
+TEST(a_refused_body_that_does_not_come_is_answered_with_408)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, NO_HEAD "Content-Length: 9\r\n\r\nabc");
     settle(&client);
     assert_int_equal(client.len, 0);
@@ -268,11 +258,10 @@ static void a_refused_body_that_does_not_come_is_answered_with_408(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void who_leaves_a_refused_body_leaves_nothing_behind(void **state)
+TEST(who_leaves_a_refused_body_leaves_nothing_behind)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, NO_HEAD "Content-Length: 9\r\n\r\nabc");
     turn();
     client_close(&client);
@@ -280,11 +269,10 @@ static void who_leaves_a_refused_body_leaves_nothing_behind(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void a_body_that_is_coming_when_it_leaves_is_the_last(void **state)
+TEST(a_body_that_is_coming_when_it_leaves_is_the_last)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, PUT_HEAD "Content-Length: 4\r\n\r\nab");
     turn();
     conn_set_leave(&set);
@@ -295,11 +283,10 @@ static void a_body_that_is_coming_when_it_leaves_is_the_last(void **state)
     client_close(&client);
 }
 
-static void who_waits_for_it_is_told_to_go_on(void **state)
+TEST(who_waits_for_it_is_told_to_go_on)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, PUT_HEAD
                      "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n");
     settle(&client);
@@ -308,13 +295,12 @@ static void who_waits_for_it_is_told_to_go_on(void **state)
     client_close(&client);
 }
 
-static void a_body_may_be_refused_on_the_way(void **state)
+TEST(a_body_may_be_refused_on_the_way)
 {
     static const char *const requests[] = {
         PUT_HEAD "Content-Length: 50\r\n\r\n1234",
         PUT_HEAD "Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n"};
 
-    (void)state;
     most = 6;
     for (size_t i = 0; i < 2; i++) {
         struct client client;
@@ -331,11 +317,10 @@ static void a_body_may_be_refused_on_the_way(void **state)
     }
 }
 
-static void who_leaves_in_the_middle_leaves_nothing_behind(void **state)
+TEST(who_leaves_in_the_middle_leaves_nothing_behind)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, PUT_HEAD "Content-Length: 50\r\n\r\n1234");
     turn();
     assert_int_equal(open_sinks, 1);
@@ -345,11 +330,10 @@ static void who_leaves_in_the_middle_leaves_nothing_behind(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void a_broken_body_is_answered_with_400(void **state)
+TEST(a_broken_body_is_answered_with_400)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client,
                      PUT_HEAD "Transfer-Encoding: chunked\r\n\r\n4\r\n12345");
     settle(&client);
@@ -359,11 +343,10 @@ static void a_broken_body_is_answered_with_400(void **state)
     assert_int_equal(open_sinks, 0);
 }
 
-static void what_nobody_wants_is_read_and_thrown_away(void **state)
+TEST(what_nobody_wants_is_read_and_thrown_away)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client,
                      "PUT /away HTTP/1.1\r\nHost: h\r\nContent-Length: "
                      "4\r\n\r\nGET " PUT_HEAD "Content-Length: 2\r\n\r\nab");
@@ -372,11 +355,10 @@ static void what_nobody_wants_is_read_and_thrown_away(void **state)
     client_close(&client);
 }
 
-static void a_body_has_the_more_time_the_more_has_come(void **state)
+TEST(a_body_has_the_more_time_the_more_has_come)
 {
     struct client client;
 
-    (void)state;
     set.shared.context.limits.send_rate_min =
         1; /* a byte a second; 4 s before */
     client_open_with(&client, PUT_HEAD "Content-Length: 5\r\n\r\n");
@@ -395,29 +377,4 @@ static void a_body_has_the_more_time_the_more_has_come(void **state)
     assert_int_equal(open_sinks, 0);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_bodies, tear_down_bodies)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_body_comes_in_any_pieces),
-        TEST(what_follows_a_body_is_the_next_request),
-        TEST(a_body_may_be_larger_than_any_buffer),
-        TEST(what_is_refused_before_is_not_read),
-        TEST(a_short_body_that_was_refused_goes_before_the_answer),
-        TEST(a_refused_body_of_64_kib_is_short_and_a_longer_one_is_not),
-        TEST(a_refused_body_of_unknown_length_ends_the_connection),
-        TEST(a_refused_body_that_does_not_come_is_answered_with_408),
-        TEST(who_leaves_a_refused_body_leaves_nothing_behind),
-        TEST(a_body_that_is_coming_when_it_leaves_is_the_last),
-        TEST(who_waits_for_it_is_told_to_go_on),
-        TEST(a_body_may_be_refused_on_the_way),
-        TEST(who_leaves_in_the_middle_leaves_nothing_behind),
-        TEST(a_broken_body_is_answered_with_400),
-        TEST(what_nobody_wants_is_read_and_thrown_away),
-        TEST(a_body_has_the_more_time_the_more_has_come),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_bodies, .each_end = tear_down_bodies);

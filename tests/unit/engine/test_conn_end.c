@@ -2,15 +2,15 @@
  * How a connection's story reads in the log: its number, what it asked for,
  * and why it ended.
  */
-#include "conn_place.h"
+#include "unit/engine/conn_fixture.h"
 
 static int set_up_events(void **state)
 {
     if (set_up(state) != 0)
         return -1;
-    conn_place_fini();
+    conn_fixture_fini();
     log_options.format = "events";
-    return conn_place_init(SCHED_POLICY_SRPT);
+    return conn_fixture_init(SCHED_POLICY_SRPT);
 }
 
 /* The whole log must be one connection's: accept, so many requests, close. */
@@ -28,11 +28,10 @@ static void assert_story(unsigned requests, const char *reason)
     assert_string_equal(log + strlen(log) - strlen(close_line), close_line);
 }
 
-static void a_client_that_closes_is_the_reason(void **state)
+TEST(a_client_that_closes_is_the_reason)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small") GET("/none") GET("/other"));
     client_close(&client);
@@ -43,11 +42,10 @@ static void a_client_that_closes_is_the_reason(void **state)
     assert_has(read_log(), " request n=3 status=200 ");
 }
 
-static void so_is_one_that_asks_for_the_end(void **state)
+TEST(so_is_one_that_asks_for_the_end)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     talk(&client,
@@ -57,11 +55,10 @@ static void so_is_one_that_asks_for_the_end(void **state)
     assert_story(2, "client");
 }
 
-static void one_that_speaks_http10_has_asked(void **state)
+TEST(one_that_speaks_http10_has_asked)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /small HTTP/1.0\r\n\r\n");
     client_close(&client);
@@ -69,11 +66,10 @@ static void one_that_speaks_http10_has_asked(void **state)
     assert_story(1, "client");
 }
 
-static void one_that_stays_silent_is_idle(void **state)
+TEST(one_that_stays_silent_is_idle)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     pass(3200);
     settle(&client);
@@ -81,11 +77,10 @@ static void one_that_stays_silent_is_idle(void **state)
     assert_story(0, "idle");
 }
 
-static void one_that_asks_no_more_is_idle(void **state)
+TEST(one_that_asks_no_more_is_idle)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     pass(5200);
@@ -93,11 +88,10 @@ static void one_that_asks_no_more_is_idle(void **state)
     assert_story(1, "idle");
 }
 
-static void half_a_request_is_a_timeout(void **state)
+TEST(half_a_request_is_a_timeout)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, "GET /small HTT");
     pass(3200);
     settle(&client);
@@ -109,11 +103,10 @@ static void half_a_request_is_a_timeout(void **state)
     assert_has(read_log(), " complete=true \"-\"\n");
 }
 
-static void half_a_body_is_a_timeout(void **state)
+TEST(half_a_body_is_a_timeout)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, "POST /small HTTP/1.1\r\nHost: h\r\n"
                               "Content-Length: 5\r\n\r\nab");
     pass(4200);
@@ -123,11 +116,10 @@ static void half_a_body_is_a_timeout(void **state)
     assert_story(1, "timeout");
 }
 
-static void a_response_that_is_not_taken_is_a_timeout(void **state)
+TEST(a_response_that_is_not_taken_is_a_timeout)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, GET("/large"));
     for (int i = 0; i < 20; i++)
         turn();
@@ -139,7 +131,7 @@ static void a_response_that_is_not_taken_is_a_timeout(void **state)
 
 #define CLOSING_POST "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
 
-static void a_bad_request_is_an_error(void **state)
+TEST(a_bad_request_is_an_error)
 {
     static const char *const bad[] = {
         "GET /\x01 HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
@@ -159,14 +151,13 @@ static void a_bad_request_is_an_error(void **state)
     }
 }
 
-static void nothing_is_known_of_what_was_no_request(void **state)
+TEST(nothing_is_known_of_what_was_no_request)
 {
     struct client clients[2];
 
-    (void)state;
-    conn_place_fini();
+    conn_fixture_fini();
     log_options.format = "json";
-    assert_int_equal(conn_place_init(SCHED_POLICY_SRPT), 0);
+    assert_int_equal(conn_fixture_init(SCHED_POLICY_SRPT), 0);
     /* The second exchange lies where the first has been. */
     client_open_with(&clients[0], "GET /small?q HTTP/1.1\r\nHost: first\r\n"
                                   "User-Agent: u\r\nReferer: r\r\n\r\n");
@@ -184,11 +175,10 @@ static void nothing_is_known_of_what_was_no_request(void **state)
     assert_has(read_log(), "\"referer\":\"\",\"user_agent\":\"\",");
 }
 
-static void a_client_that_resets_is_an_error(void **state)
+TEST(a_client_that_resets_is_an_error)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, GET("/large"));
     for (int i = 0; i < 4; i++)
         turn();
@@ -199,11 +189,10 @@ static void a_client_that_resets_is_an_error(void **state)
     assert_has(read_log(), " complete=false ");
 }
 
-static void asked_for_or_not_a_broken_end_is_an_error(void **state)
+TEST(asked_for_or_not_a_broken_end_is_an_error)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, "GET /large HTTP/1.1\r\nHost: h\r\n"
                               "Connection: close\r\n\r\n");
     for (int i = 0; i < 4; i++)
@@ -214,11 +203,10 @@ static void asked_for_or_not_a_broken_end_is_an_error(void **state)
     assert_story(1, "error");
 }
 
-static void the_last_request_allowed_is_a_limit(void **state)
+TEST(the_last_request_allowed_is_a_limit)
 {
     struct client client;
 
-    (void)state;
     set.shared.context.limits.requests_max = 2;
     client_open(&client);
     talk(&client, GET("/small"));
@@ -229,11 +217,10 @@ static void the_last_request_allowed_is_a_limit(void **state)
     assert_has(read_log(), " n=2 ");
 }
 
-static void an_idle_connection_is_drained(void **state)
+TEST(an_idle_connection_is_drained)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     conn_set_drain(&set);
@@ -241,11 +228,10 @@ static void an_idle_connection_is_drained(void **state)
     assert_story(1, "drain");
 }
 
-static void a_request_that_is_already_there_is_answered_first(void **state)
+TEST(a_request_that_is_already_there_is_answered_first)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     client_send(&client, GET("/small"));
@@ -257,11 +243,10 @@ static void a_request_that_is_already_there_is_answered_first(void **state)
     assert_story(2, "drain");
 }
 
-static void who_is_left_may_ask_once_more(void **state)
+TEST(who_is_left_may_ask_once_more)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     conn_set_leave(&set);
@@ -274,11 +259,10 @@ static void who_is_left_may_ask_once_more(void **state)
     assert_story(2, "drain");
 }
 
-static void one_that_is_being_answered_is_drained_after_it(void **state)
+TEST(one_that_is_being_answered_is_drained_after_it)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, GET("/large"));
     turn();
     conn_set_drain(&set);
@@ -290,12 +274,11 @@ static void one_that_is_being_answered_is_drained_after_it(void **state)
     assert_has(read_log(), " complete=true ");
 }
 
-static void connections_are_numbered_and_their_requests_too(void **state)
+TEST(connections_are_numbered_and_their_requests_too)
 {
     struct client clients[3];
     const char *log;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         client_open(&clients[i]);
         talk(&clients[i], GET("/small"));
@@ -312,15 +295,16 @@ static void connections_are_numbered_and_their_requests_too(void **state)
     assert_int_equal(count_of(log, " accept "), 3);
 }
 
-static void workers_share_the_numbers(void **state)
+TEST(workers_share_the_numbers)
 {
     struct link_shared four;
     struct client client;
 
-    (void)state;
     assert_int_equal(link_shared_init(&four, LINK_OFF, 0, 4), 0);
     conn_set_fini(&set);
-    assert_int_equal(conn_set_init(&set, SCHED_POLICY_SRPT, 256, &four, 2), 0);
+    assert_int_equal(conn_set_init(&set, SCHED_POLICY_SRPT,
+                                   (struct sched_bounds){256, 2}, &four, 2),
+                     0);
     for (uint64_t i = 0; i < 3; i++) {
         client_open(&client);
         assert_int_equal(only_conn()->session.number, 3 + 4 * i);
@@ -329,17 +313,16 @@ static void workers_share_the_numbers(void **state)
     }
     conn_set_fini(&set);
     link_shared_fini(&four);
-    assert_int_equal(conn_place_init_set(SCHED_POLICY_SRPT), 0);
+    assert_int_equal(conn_fixture_init_set(SCHED_POLICY_SRPT), 0);
 }
 
-static void other_formats_tell_of_requests_only(void **state)
+TEST(other_formats_tell_of_requests_only)
 {
     struct client client;
 
-    (void)state;
-    conn_place_fini();
+    conn_fixture_fini();
     log_options.format = "common";
-    assert_int_equal(conn_place_init(SCHED_POLICY_SRPT), 0);
+    assert_int_equal(conn_fixture_init(SCHED_POLICY_SRPT), 0);
     client_open(&client);
     talk(&client, GET("/small"));
     client_close(&client);
@@ -347,33 +330,4 @@ static void other_formats_tell_of_requests_only(void **state)
     assert_int_equal(count_of(read_log(), "\n"), 1);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_events, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_client_that_closes_is_the_reason),
-        TEST(so_is_one_that_asks_for_the_end),
-        TEST(one_that_speaks_http10_has_asked),
-        TEST(one_that_stays_silent_is_idle),
-        TEST(one_that_asks_no_more_is_idle),
-        TEST(half_a_request_is_a_timeout),
-        TEST(half_a_body_is_a_timeout),
-        TEST(a_response_that_is_not_taken_is_a_timeout),
-        TEST(a_bad_request_is_an_error),
-        TEST(nothing_is_known_of_what_was_no_request),
-        TEST(a_client_that_resets_is_an_error),
-        TEST(asked_for_or_not_a_broken_end_is_an_error),
-        TEST(the_last_request_allowed_is_a_limit),
-        TEST(an_idle_connection_is_drained),
-        TEST(a_request_that_is_already_there_is_answered_first),
-        TEST(who_is_left_may_ask_once_more),
-        TEST(one_that_is_being_answered_is_drained_after_it),
-        TEST(connections_are_numbered_and_their_requests_too),
-        TEST(workers_share_the_numbers),
-        TEST(other_formats_tell_of_requests_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_events, .each_end = tear_down);

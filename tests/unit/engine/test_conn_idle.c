@@ -1,19 +1,14 @@
 #include "engine/conn_idle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "engine/conn.h"
+#include "suite.h"
 
 enum { COUNT = 200 };
 
 static struct conn conns[COUNT];
-static struct list open;
+static struct list open_conns;
 static struct conn_idle idle;
 
 /* Of which the i-th has waited since since[i], or is at work. */
@@ -21,32 +16,31 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&idle, 0, sizeof(idle));
-    list_init(&open);
+    list_init(&open_conns);
     for (unsigned i = 0; i < COUNT; i++) {
         conns[i] = (struct conn){.state = CONN_READING,
                                  .waits = true,
                                  .session = {.number = i + 1,
                                              .since_ms = 1000 + i * 7 % COUNT,
                                              .transport = {.fd = -1}}};
-        list_put_last(&open, &conns[i].link);
+        list_put_last(&open_conns, &conns[i].list_node);
     }
     return 0;
 }
 
 static struct conn *take(uint64_t now_ms)
 {
-    struct conn *conn = conn_idle_take(&idle, &open, now_ms);
+    struct conn *conn = conn_idle_take(&idle, &open_conns, now_ms);
 
     if (conn) {
         conn->waits = false;
-        list_drop(&conn->link);
+        list_drop(&conn->list_node);
     }
     return conn;
 }
 
-static void the_longest_waiting_goes_first(void **state)
+TEST(the_longest_waiting_goes_first)
 {
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         const struct conn *conn = take(5000);
 
@@ -56,9 +50,8 @@ static void the_longest_waiting_goes_first(void **state)
     assert_null(take(5000));
 }
 
-static void who_has_asked_meanwhile_is_passed_over(void **state)
+TEST(who_has_asked_meanwhile_is_passed_over)
 {
-    (void)state;
     assert_int_equal(take(5000)->session.since_ms, 1000);
     for (unsigned i = 0; i < COUNT; i++) {
         if (conns[i].session.since_ms == 1001)
@@ -71,11 +64,10 @@ static void who_has_asked_meanwhile_is_passed_over(void **state)
     assert_int_equal(take(5000)->session.since_ms, 1004);
 }
 
-static void who_has_sent_something_is_passed_over(void **state)
+TEST(who_has_sent_something_is_passed_over)
 {
     int fds[2];
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     conns[0].session.transport.fd = fds[0]; /* since 1000 */
     assert_int_equal(send(fds[1], "x", 1, 0), 1);
@@ -84,9 +76,8 @@ static void who_has_sent_something_is_passed_over(void **state)
     close(fds[1]);
 }
 
-static void in_vain_nobody_is_looked_at_each_time(void **state)
+TEST(in_vain_nobody_is_looked_at_each_time)
 {
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++)
         conns[i].waits = false;
     assert_null(take(5000));
@@ -95,16 +86,4 @@ static void in_vain_nobody_is_looked_at_each_time(void **state)
     assert_ptr_equal(take(5100), &conns[5]);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_longest_waiting_goes_first),
-        TEST(who_has_asked_meanwhile_is_passed_over),
-        TEST(who_has_sent_something_is_passed_over),
-        TEST(in_vain_nobody_is_looked_at_each_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -1,4 +1,4 @@
-#include "conn_place.h"
+#include "unit/engine/conn_fixture.h"
 
 /* --- Time ------------------------------------------------------------------------ */
 
@@ -13,11 +13,10 @@ static void assert_open_for(uint64_t ms)
     assert_int_equal(set.count, 0);
 }
 
-static void an_idle_connection_is_closed_in_silence(void **state)
+TEST(an_idle_connection_is_closed_in_silence)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     client.len = 0;
@@ -28,11 +27,10 @@ static void an_idle_connection_is_closed_in_silence(void **state)
     client_close(&client);
 }
 
-static void a_client_that_never_says_a_word_is_closed_in_silence(void **state)
+TEST(a_client_that_never_says_a_word_is_closed_in_silence)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     assert_open_for(set.shared.context.limits.header_ms);
     settle(&client);
@@ -40,11 +38,10 @@ static void a_client_that_never_says_a_word_is_closed_in_silence(void **state)
     client_close(&client);
 }
 
-static void a_head_that_does_not_end_is_408(void **state)
+TEST(a_head_that_does_not_end_is_408)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET / HTT");
     pass(set.shared.context.limits.header_ms - 1);
@@ -58,11 +55,10 @@ static void a_head_that_does_not_end_is_408(void **state)
     client_close(&client);
 }
 
-static void a_head_that_trickles_gets_no_more_time(void **state)
+TEST(a_head_that_trickles_gets_no_more_time)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small"));
     pass(1000);
@@ -76,11 +72,10 @@ static void a_head_that_trickles_gets_no_more_time(void **state)
     client_close(&client);
 }
 
-static void a_body_that_does_not_end_is_408(void **state)
+TEST(a_body_that_does_not_end_is_408)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50\r\n\r\n");
     for (int i = 0; i < 8; i++) {
@@ -104,11 +99,10 @@ static void request_until_blocked(struct client *client)
     assert_int_equal(only_conn()->state, CONN_BLOCKED);
 }
 
-static void a_client_that_takes_nothing_is_closed(void **state)
+TEST(a_client_that_takes_nothing_is_closed)
 {
     struct client client;
 
-    (void)state;
     request_until_blocked(&client);
     assert_open_for(set.shared.context.limits.send_ms);
     client_close(&client);
@@ -122,11 +116,10 @@ static void take_some(struct client *client)
         turn();
 }
 
-static void a_client_that_takes_a_little_may_go_on(void **state)
+TEST(a_client_that_takes_a_little_may_go_on)
 {
     struct client client;
 
-    (void)state;
     request_until_blocked(&client);
     for (int i = 0; i < 8; i++) {
         pass(set.shared.context.limits.send_ms - TICK);
@@ -136,11 +129,10 @@ static void a_client_that_takes_a_little_may_go_on(void **state)
     client_close(&client);
 }
 
-static void a_client_slower_than_the_least_rate_is_closed(void **state)
+TEST(a_client_slower_than_the_least_rate_is_closed)
 {
     struct client client;
 
-    (void)state;
     set.shared.context.limits.send_rate_min =
         1000000; /* a socket holds much less */
     request_until_blocked(&client);
@@ -157,11 +149,10 @@ static void a_client_slower_than_the_least_rate_is_closed(void **state)
 
 static const char bad[] = "no request at all\r\n\r\n";
 
-static void after_an_error_the_rest_is_read_until_the_client_ends(void **state)
+TEST(after_an_error_the_rest_is_read_until_the_client_ends)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     assert_answer(talk(&client, bad), 400, NULL);
     assert_true(client.has_ended);
@@ -174,22 +165,20 @@ static void after_an_error_the_rest_is_read_until_the_client_ends(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void lingering_ends_when_nothing_comes_for_a_while(void **state)
+TEST(lingering_ends_when_nothing_comes_for_a_while)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, bad);
     assert_open_for(2000);
     client_close(&client);
 }
 
-static void lingering_ends_though_something_keeps_coming(void **state)
+TEST(lingering_ends_though_something_keeps_coming)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, bad);
     for (int i = 0; i < 9; i++) {
@@ -205,11 +194,10 @@ static void lingering_ends_though_something_keeps_coming(void **state)
 
 /* --- Draining ------------------------------------------------------------------------- */
 
-static void draining_closes_idle_connections_at_once(void **state)
+TEST(draining_closes_idle_connections_at_once)
 {
     struct client clients[2];
 
-    (void)state;
     client_open(&clients[0]);
     client_open(&clients[1]);
     talk(&clients[0], GET("/small"));
@@ -219,11 +207,10 @@ static void draining_closes_idle_connections_at_once(void **state)
     client_close(&clients[1]);
 }
 
-static void draining_answers_what_has_begun_and_then_ends(void **state)
+TEST(draining_answers_what_has_begun_and_then_ends)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /small HT");
     conn_set_drain(&set);
@@ -235,11 +222,10 @@ static void draining_answers_what_has_begun_and_then_ends(void **state)
     client_close(&client);
 }
 
-static void draining_finishes_what_is_being_sent_and_then_ends(void **state)
+TEST(draining_finishes_what_is_being_sent_and_then_ends)
 {
     struct client client;
 
-    (void)state;
     request_until_blocked(&client);
     conn_set_drain(&set);
     settle(&client);
@@ -251,26 +237,4 @@ static void draining_finishes_what_is_being_sent_and_then_ends(void **state)
     assert_int_equal(set.count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_idle_connection_is_closed_in_silence),
-        TEST(a_client_that_never_says_a_word_is_closed_in_silence),
-        TEST(a_head_that_does_not_end_is_408),
-        TEST(a_head_that_trickles_gets_no_more_time),
-        TEST(a_body_that_does_not_end_is_408),
-        TEST(a_client_that_takes_nothing_is_closed),
-        TEST(a_client_that_takes_a_little_may_go_on),
-        TEST(a_client_slower_than_the_least_rate_is_closed),
-        TEST(after_an_error_the_rest_is_read_until_the_client_ends),
-        TEST(lingering_ends_when_nothing_comes_for_a_while),
-        TEST(lingering_ends_though_something_keeps_coming),
-        TEST(draining_closes_idle_connections_at_once),
-        TEST(draining_answers_what_has_begun_and_then_ends),
-        TEST(draining_finishes_what_is_being_sent_and_then_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

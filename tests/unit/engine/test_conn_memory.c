@@ -1,57 +1,13 @@
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc */
-#include "conn_place.h"
-
-/* --- Memory that runs out ------------------------------------------------------ */
-
-static long allocations_left = -1; /* negative: any number */
-static bool fails_once;            /* afterwards there is memory again */
-static unsigned failures;
-
-static bool has_memory(void)
-{
-    if (allocations_left < 0 || allocations_left-- > 0)
-        return true;
-    failures++;
-    allocations_left = fails_once ? -1 : 0;
-    return false;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return has_memory() ? __real_malloc(bytes) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return has_memory() ? __real_calloc(count, bytes) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t bytes)
-{
-    return has_memory() ? __real_realloc(memory, bytes) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
-}
+#include "unit/engine/conn_fixture.h"
+#include "unit/memory.h"
 
 /* --- Bounds --------------------------------------------------------------------------- */
 
-static void an_idle_connection_holds_no_buffer(void **state)
+TEST(an_idle_connection_holds_no_buffer)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     assert_null(only_h1()->input);
     talk(&client, "GET /small HT");
@@ -62,12 +18,11 @@ static void an_idle_connection_holds_no_buffer(void **state)
     client_close(&client);
 }
 
-static void pools_keep_a_reserve_and_no_more(void **state)
+TEST(pools_keep_a_reserve_and_no_more)
 {
     enum { CLIENTS = 300 };
     struct client clients[CLIENTS];
 
-    (void)state;
     for (int i = 0; i < CLIENTS; i++) {
         client_open(&clients[i]);
         client_send(&clients[i], GET("/large") "GET /");
@@ -84,7 +39,7 @@ static void pools_keep_a_reserve_and_no_more(void **state)
 }
 
 /* The most that one read brings, of a client that takes nothing. */
-static void a_row_holds_64_kib_with_its_buffer(void **state)
+TEST(a_row_holds_64_kib_with_its_buffer)
 {
     static const char *const heads[] = {
         "GET /small HTTP/1.1\r\nHost: h\r\n",
@@ -94,7 +49,6 @@ static void a_row_holds_64_kib_with_its_buffer(void **state)
         "b\r\n"};
     static char text[INPUT_BYTES];
 
-    (void)state;
     for (size_t which = 0; which < 2; which++) {
         size_t step = strlen(heads[which]) + 2;
         struct client client;
@@ -110,9 +64,11 @@ static void a_row_holds_64_kib_with_its_buffer(void **state)
             turn();
         }
         assert_int_equal(only_conn()->state, CONN_BLOCKED);
-        for (struct list *link = only_h1()->exchanges.next;
-             link != &only_h1()->exchanges; link = link->next, count++)
-            held += exchange_bytes(OWNER_OF(link, struct exchange, link));
+        for (struct list *list_node = only_h1()->exchanges.next;
+             list_node != &only_h1()->exchanges;
+             list_node = list_node->next, count++)
+            held += exchange_bytes(OWNER_OF(list_node, struct exchange,
+                                            list_node));
         assert_in_range(count, 1, 16);
         assert_in_range(held, 0, 65536);
         client_close(&client);
@@ -120,11 +76,10 @@ static void a_row_holds_64_kib_with_its_buffer(void **state)
     }
 }
 
-static void connections_beyond_the_limit_are_closed(void **state)
+TEST(connections_beyond_the_limit_are_closed)
 {
     struct client clients[130];
 
-    (void)state;
     set.shared.context.limits.connections_max = 128;
     for (int i = 0; i < 130; i++)
         client_open(&clients[i]);
@@ -136,8 +91,6 @@ static void connections_beyond_the_limit_are_closed(void **state)
         client_close(&clients[i]);
 }
 
-/* --- No memory -------------------------------------------------------------------------- */
-
 /* A connection for which, after so many, allocations fail. False: it needs
  * no more than these. */
 static bool meets_failure(long after, const char *request)
@@ -148,8 +101,8 @@ static bool meets_failure(long after, const char *request)
     struct exchange *exchange;
 
     /* A set with empty pools and an empty cache. */
-    conn_place_fini();
-    assert_int_equal(conn_place_init(SCHED_POLICY_SRPT), 0);
+    conn_fixture_fini();
+    assert_int_equal(conn_fixture_init(SCHED_POLICY_SRPT), 0);
     client_open(&client);
     client_open(&other);
     assert_answer(talk(&other, GET("/small")), 200, "small body");
@@ -157,7 +110,7 @@ static bool meets_failure(long after, const char *request)
     exchange = pool_take(&set.shared.context.exchanges);
 
     client_send(&client, request);
-    failures = 0;
+    allocation_failures = 0;
     allocations_left = after;
     for (int i = 0; i < 4; i++)
         turn();
@@ -173,10 +126,10 @@ static bool meets_failure(long after, const char *request)
     client_close(&other);
     turn();
     assert_int_equal(set.count, 0);
-    return failures > 0;
+    return allocation_failures > 0;
 }
 
-static void without_memory_only_the_connection_in_need_suffers(void **state)
+TEST(without_memory_only_the_connection_in_need_suffers)
 {
     static char long_target[9000];
     static const char *const requests[] = {
@@ -184,7 +137,6 @@ static void without_memory_only_the_connection_in_need_suffers(void **state)
         "GET /middle HTTP/1.1\r\nHost: h\r\nRange: bytes=1-2,5-6,9-9\r\n\r\n",
         "nonsense\r\n\r\n"};
 
-    (void)state;
     mkdirat(place.fd, "folder", 0755);
     snprintf(long_target, sizeof(long_target), GET("/%sfolder?%06000d"), "", 0);
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
@@ -197,11 +149,10 @@ static void without_memory_only_the_connection_in_need_suffers(void **state)
     }
 }
 
-static void without_memory_for_a_connection_it_is_closed(void **state)
+TEST(without_memory_for_a_connection_it_is_closed)
 {
     struct client client;
 
-    (void)state;
     while (!list_is_empty(&set.free))
         list_drop(set.free.next); /* they stay in their slab */
     allocations_left = 1;         /* what the client itself needs */
@@ -213,18 +164,4 @@ static void without_memory_for_a_connection_it_is_closed(void **state)
     client_close(&client);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_idle_connection_holds_no_buffer),
-        TEST(pools_keep_a_reserve_and_no_more),
-        TEST(a_row_holds_64_kib_with_its_buffer),
-        TEST(connections_beyond_the_limit_are_closed),
-        TEST(without_memory_only_the_connection_in_need_suffers),
-        TEST(without_memory_for_a_connection_it_is_closed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,4 +1,4 @@
-#include "conn_place.h"
+#include "unit/engine/conn_fixture.h"
 
 /* Connections of which a proxy says for whom they are, and how many an address
  * may have. */
@@ -29,11 +29,10 @@ static int tear_down_proxied(void **state)
 
 #define INTRODUCTION "PROXY TCP4 192.0.2.7 198.51.100.1 56324 80\r\n"
 
-static void the_client_is_whom_the_proxy_names(void **state)
+TEST(the_client_is_whom_the_proxy_names)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, INTRODUCTION GET("/small"));
     settle(&client);
     assert_answer(client.text, 200, "small body");
@@ -43,11 +42,10 @@ static void the_client_is_whom_the_proxy_names(void **state)
     assert_int_equal(count_of(read_log(), "192.0.2.7 - - ["), 2);
 }
 
-static void an_introduction_may_come_in_any_pieces(void **state)
+TEST(an_introduction_may_come_in_any_pieces)
 {
     static const char all[] = INTRODUCTION GET("/small");
 
-    (void)state;
     for (size_t at = 1; at < sizeof(all) - 1; at++) {
         struct client client;
         char first[sizeof(all)];
@@ -63,11 +61,10 @@ static void an_introduction_may_come_in_any_pieces(void **state)
     }
 }
 
-static void without_an_introduction_there_is_no_answer(void **state)
+TEST(without_an_introduction_there_is_no_answer)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, GET("/small"));
     settle(&client);
     assert_int_equal(client.len, 0);
@@ -75,11 +72,10 @@ static void without_an_introduction_there_is_no_answer(void **state)
     client_close(&client);
 }
 
-static void a_client_may_be_unknown_to_its_proxy(void **state)
+TEST(a_client_may_be_unknown_to_its_proxy)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, "PROXY UNKNOWN\r\n" GET("/small"));
     settle(&client);
     assert_answer(client.text, 200, "small body");
@@ -88,11 +84,10 @@ static void a_client_may_be_unknown_to_its_proxy(void **state)
     assert_int_equal(count_of(read_log(), "unknown - - ["), 1);
 }
 
-static void who_is_no_proxy_is_not_believed(void **state)
+TEST(who_is_no_proxy_is_not_believed)
 {
     struct client client;
 
-    (void)state;
     proxies.count = 0;
     client_open_with(&client, INTRODUCTION GET("/small"));
     settle(&client);
@@ -100,11 +95,10 @@ static void who_is_no_proxy_is_not_believed(void **state)
     client_close(&client);
 }
 
-static void half_an_introduction_times_out(void **state)
+TEST(half_an_introduction_times_out)
 {
     struct client client;
 
-    (void)state;
     client_open_with(&client, "PROXY TCP4 192.");
     turn();
     assert_int_equal(set.count, 1);
@@ -115,12 +109,11 @@ static void half_an_introduction_times_out(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void an_address_has_only_so_many_connections(void **state)
+TEST(an_address_has_only_so_many_connections)
 {
     struct client clients[3];
     struct client other;
 
-    (void)state;
     assert_int_equal(address_count_create(&set.shared.addresses, 2, false, 100),
                      0);
     for (int i = 0; i < 3; i++) {
@@ -146,11 +139,10 @@ static void an_address_has_only_so_many_connections(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void without_proxies_the_peer_counts_itself(void **state)
+TEST(without_proxies_the_peer_counts_itself)
 {
     struct client clients[2];
 
-    (void)state;
     proxies.count = 0;
     client_peer.family = ADDRESS_IPV4;
     assert_int_equal(address_count_create(&set.shared.addresses, 1, false, 100),
@@ -167,11 +159,10 @@ static void without_proxies_the_peer_counts_itself(void **state)
     client_peer.family = ADDRESS_UNIX;
 }
 
-static void who_comes_through_a_unix_socket_is_not_counted(void **state)
+TEST(who_comes_through_a_unix_socket_is_not_counted)
 {
     struct client clients[2];
 
-    (void)state;
     proxies.count = 0;
     assert_int_equal(address_count_create(&set.shared.addresses, 1, false, 100),
                      0);
@@ -185,22 +176,4 @@ static void who_comes_through_a_unix_socket_is_not_counted(void **state)
     turn();
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_proxied, tear_down_proxied)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_client_is_whom_the_proxy_names),
-        TEST(an_introduction_may_come_in_any_pieces),
-        TEST(without_an_introduction_there_is_no_answer),
-        TEST(a_client_may_be_unknown_to_its_proxy),
-        TEST(who_is_no_proxy_is_not_believed),
-        TEST(half_an_introduction_times_out),
-        TEST(an_address_has_only_so_many_connections),
-        TEST(without_proxies_the_peer_counts_itself),
-        TEST(who_comes_through_a_unix_socket_is_not_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_proxied, .each_end = tear_down_proxied);

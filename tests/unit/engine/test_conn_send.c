@@ -1,9 +1,9 @@
-#include "conn_place.h"
+#include "unit/engine/conn_fixture.h"
 
 static void restart_with(enum sched_policy policy)
 {
-    conn_place_fini();
-    assert_int_equal(conn_place_init(policy), 0);
+    conn_fixture_fini();
+    assert_int_equal(conn_fixture_init(policy), 0);
 }
 
 /* --- Order ----------------------------------------------------------------------- */
@@ -28,36 +28,32 @@ static const char *order_of_answers(enum sched_policy policy)
     return read_log();
 }
 
-static void the_smaller_answer_overtakes_the_larger(void **state)
+TEST(the_smaller_answer_overtakes_the_larger)
 {
     const char *log = order_of_answers(SCHED_POLICY_SRPT);
 
-    (void)state;
     assert_true(strstr(log, "/smaller") < strstr(log, "/middle"));
 }
 
-static void in_turns_the_smaller_answer_ends_first(void **state)
+TEST(in_turns_the_smaller_answer_ends_first)
 {
     const char *log = order_of_answers(SCHED_POLICY_FAIR);
 
-    (void)state;
     assert_true(strstr(log, "/smaller") < strstr(log, "/middle"));
 }
 
-static void fifo_ends_the_first_answer_first(void **state)
+TEST(fifo_ends_the_first_answer_first)
 {
     const char *log = order_of_answers(SCHED_POLICY_FIFO);
 
-    (void)state;
     assert_true(strstr(log, "/middle") < strstr(log, "/smaller"));
 }
 
-static void a_large_answer_does_not_hold_up_a_small_one(void **state)
+TEST(a_large_answer_does_not_hold_up_a_small_one)
 {
     struct client large;
     struct client small;
 
-    (void)state;
     client_open_with(&large, GET("/large"));
     client_open(&small);
     turn();
@@ -70,12 +66,11 @@ static void a_large_answer_does_not_hold_up_a_small_one(void **state)
     client_close(&large);
 }
 
-static void a_turn_ends_though_there_is_more_to_send(void **state)
+TEST(a_turn_ends_though_there_is_more_to_send)
 {
     struct client clients[40];
     size_t received = 0;
 
-    (void)state;
     for (int i = 0; i < 40; i++)
         client_open_with(&clients[i], GET("/middle"));
     turn();
@@ -99,13 +94,12 @@ static void assert_body_is(const struct client *client, size_t bytes)
     assert_memory_equal(body, large_bytes, bytes);
 }
 
-static void large_files_arrive_whole_by_every_method(void **state)
+TEST(large_files_arrive_whole_by_every_method)
 {
     static const enum send_method methods[] = {SEND_AUTO, SEND_MMAP,
                                                SEND_SENDFILE, SEND_READ};
     static const uint64_t quanta[] = {1000, 16384, 1 << 20};
 
-    (void)state;
     for (int i = 0; i < 12; i++) {
         struct client client;
 
@@ -113,7 +107,7 @@ static void large_files_arrive_whole_by_every_method(void **state)
         restart_with(SCHED_POLICY_SRPT);
         conn_set_fini(&set);
         set.shared.context.limits.quantum = quanta[i / 4];
-        assert_int_equal(conn_place_init_set(SCHED_POLICY_SRPT), 0);
+        assert_int_equal(conn_fixture_init_set(SCHED_POLICY_SRPT), 0);
         client_open(&client);
         talk(&client, GET("/large"));
         assert_body_is(&client, LARGE_BYTES);
@@ -157,12 +151,11 @@ static void touch(const char *path)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void a_file_that_changes_while_it_is_sent_is_broken_off(void **state)
+TEST(a_file_that_changes_while_it_is_sent_is_broken_off)
 {
     static const enum send_method methods[] = {SEND_MMAP, SEND_SENDFILE,
                                                SEND_READ};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_broken_off(methods[i], cut_off);
         assert_broken_off(methods[i], touch);
@@ -174,11 +167,10 @@ static void remove_it(const char *path)
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_file_that_is_removed_while_it_is_sent_arrives_whole(void **state)
+TEST(a_file_that_is_removed_while_it_is_sent_arrives_whole)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     client_send(&client, GET("/large"));
     turn();
@@ -188,11 +180,10 @@ static void a_file_that_is_removed_while_it_is_sent_arrives_whole(void **state)
     client_close(&client);
 }
 
-static void a_listing_is_sent_in_chunks_and_the_connection_goes_on(void **state)
+TEST(a_listing_is_sent_in_chunks_and_the_connection_goes_on)
 {
     struct client client;
 
-    (void)state;
     location.autoindex = true;
     restart_with(SCHED_POLICY_SRPT);
     client_open(&client);
@@ -209,7 +200,7 @@ static void a_listing_is_sent_in_chunks_and_the_connection_goes_on(void **state)
 
 /* --- The access log ------------------------------------------------------------------ */
 
-static void every_exchange_is_logged_with_what_was_sent(void **state)
+TEST(every_exchange_is_logged_with_what_was_sent)
 {
     static const char expected[] =
         "unix: - - [14/Nov/2023:22:13:20 +0000] "
@@ -223,7 +214,6 @@ static void every_exchange_is_logged_with_what_was_sent(void **state)
     const char *log;
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /small?q HTTP/1.1\r\nHost: h\r\nUser-Agent: me\r\n"
                   "Referer: there\r\n\r\n"
@@ -235,13 +225,12 @@ static void every_exchange_is_logged_with_what_was_sent(void **state)
     assert_memory_equal(log + sizeof(expected) - 1, last, sizeof(last) - 1);
 }
 
-static void what_was_broken_off_is_logged_with_what_went(void **state)
+TEST(what_was_broken_off_is_logged_with_what_went)
 {
     struct client client;
     unsigned long bytes;
     const char *status;
 
-    (void)state;
     client_open(&client);
     client_send(&client, GET("/large"));
     turn();
@@ -254,23 +243,4 @@ static void what_was_broken_off_is_logged_with_what_went(void **state)
     assert_in_range(bytes, 1, LARGE_BYTES - 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_smaller_answer_overtakes_the_larger),
-        TEST(in_turns_the_smaller_answer_ends_first),
-        TEST(fifo_ends_the_first_answer_first),
-        TEST(a_large_answer_does_not_hold_up_a_small_one),
-        TEST(a_turn_ends_though_there_is_more_to_send),
-        TEST(large_files_arrive_whole_by_every_method),
-        TEST(a_file_that_changes_while_it_is_sent_is_broken_off),
-        TEST(a_file_that_is_removed_while_it_is_sent_arrives_whole),
-        TEST(a_listing_is_sent_in_chunks_and_the_connection_goes_on),
-        TEST(every_exchange_is_logged_with_what_was_sent),
-        TEST(what_was_broken_off_is_logged_with_what_went),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -2,9 +2,7 @@
  * Bodies that go on coming beside their answer, and tunnels, which are the same
  * without an end.
  */
-#include "conn_place.h"
-
-#include <stdlib.h>
+#include "unit/engine/conn_fixture.h"
 
 /* --- A handler that a test steers -------------------------------------------- */
 
@@ -118,7 +116,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         exchange->pending = &pending;
         return;
     }
-    response_begin(response, 200, &set.shared.context.style);
+    response_begin(response, 200, &set.shared.context.defaults);
     response_add_source(response, &source);
 }
 
@@ -134,8 +132,8 @@ static int set_up_upload(void **state)
     sites_options.mounts[0] = (struct mount){
         .prefix = BYTES("/up"), .handler = {.answer = answer, .begin = begin}};
     sites_options.mount_count = 1;
-    conn_place_fini();
-    return conn_place_init(SCHED_POLICY_SRPT);
+    conn_fixture_fini();
+    return conn_fixture_init(SCHED_POLICY_SRPT);
 }
 
 static int tear_down_upload(void **state)
@@ -158,11 +156,10 @@ static const char *give(struct client *client, const char *text)
 
 /* --- Uploads ------------------------------------------------------------------ */
 
-static void an_answer_goes_out_while_its_body_still_comes(void **state)
+TEST(an_answer_goes_out_while_its_body_still_comes)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     assert_has(talk(&client, HEAD("Content-Length: 6\r\n") "abc"),
                "HTTP/1.1 200 OK\r\n");
@@ -178,11 +175,10 @@ static void an_answer_goes_out_while_its_body_still_comes(void **state)
     client_close(&client);
 }
 
-static void a_chunked_body_and_what_follows_it_are_told_apart(void **state)
+TEST(a_chunked_body_and_what_follows_it_are_told_apart)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
     talk(&client, "2\r\nde\r\n0\r\n\r\n" GET("/small"));
@@ -194,12 +190,11 @@ static void a_chunked_body_and_what_follows_it_are_told_apart(void **state)
     client_close(&client);
 }
 
-static void a_full_sink_stops_reading_until_it_has_room(void **state)
+TEST(a_full_sink_stops_reading_until_it_has_room)
 {
     struct client client;
     char text[1000];
 
-    (void)state;
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     full_from = 500;
@@ -221,12 +216,10 @@ static void a_full_sink_stops_reading_until_it_has_room(void **state)
 }
 
 /* Though its answer waits for a turn through many events of its socket. */
-static void a_full_sink_stops_reading_while_its_answer_waits_for_a_turn(
-    void **state)
+TEST(a_full_sink_stops_reading_while_its_answer_waits_for_a_turn)
 {
     struct client client;
 
-    (void)state;
     full_from = 1;
     client_open(&client);
     talk(&client, HEAD("Content-Length: 6\r\n") "abc");
@@ -251,11 +244,10 @@ static void a_full_sink_stops_reading_while_its_answer_waits_for_a_turn(
     client_close(&client);
 }
 
-static void who_stalls_in_a_body_gets_408_instead_of_an_answer(void **state)
+TEST(who_stalls_in_a_body_gets_408_instead_of_an_answer)
 {
     struct client client;
 
-    (void)state;
     has_no_head = true;
     client_open(&client);
     talk(&client, HEAD("Content-Length: 6\r\n") "abc");
@@ -267,11 +259,10 @@ static void who_stalls_in_a_body_gets_408_instead_of_an_answer(void **state)
     client_close(&client);
 }
 
-static void bad_framing_is_400_while_nothing_was_answered(void **state)
+TEST(bad_framing_is_400_while_nothing_was_answered)
 {
     struct client client;
 
-    (void)state;
     has_no_head = true;
     client_open(&client);
     talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
@@ -280,11 +271,10 @@ static void bad_framing_is_400_while_nothing_was_answered(void **state)
     client_close(&client);
 }
 
-static void what_is_longer_than_a_body_may_be_is_413(void **state)
+TEST(what_is_longer_than_a_body_may_be_is_413)
 {
     struct client client;
 
-    (void)state;
     has_no_head = true;
     client_open(&client);
     talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
@@ -297,11 +287,10 @@ static void what_is_longer_than_a_body_may_be_is_413(void **state)
     client_close(&client);
 }
 
-static void who_stalls_beside_an_answer_gets_no_more_of_it(void **state)
+TEST(who_stalls_beside_an_answer_gets_no_more_of_it)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, HEAD("Content-Length: 6\r\n") "abc");
     pass(5000); /* the head has gone out: it can only be broken off */
@@ -311,11 +300,10 @@ static void who_stalls_beside_an_answer_gets_no_more_of_it(void **state)
     client_close(&client);
 }
 
-static void bad_framing_breaks_an_answer_off(void **state)
+TEST(bad_framing_breaks_an_answer_off)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, HEAD("Transfer-Encoding: chunked\r\n") "3\r\nabc\r\n");
     talk(&client, "zz\r\n");
@@ -323,12 +311,10 @@ static void bad_framing_breaks_an_answer_off(void **state)
     client_close(&client);
 }
 
-static void a_client_that_leaves_in_its_body_takes_the_answer_along(void *
-                                                                        *state)
+TEST(a_client_that_leaves_in_its_body_takes_the_answer_along)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, HEAD("Content-Length: 6\r\n") "abc");
     client_close(&client);
@@ -339,11 +325,10 @@ static void a_client_that_leaves_in_its_body_takes_the_answer_along(void *
     assert_int_equal(open_sinks, 0);
 }
 
-static void a_refused_rest_ends_the_connection_behind_the_answer(void **state)
+TEST(a_refused_rest_ends_the_connection_behind_the_answer)
 {
     struct client client;
 
-    (void)state;
     refuses_from = 4;
     client_open(&client);
     talk(&client, HEAD("Content-Length: 100\r\n") "abc");
@@ -358,11 +343,10 @@ static void a_refused_rest_ends_the_connection_behind_the_answer(void **state)
     client_close(&client);
 }
 
-static void an_answer_that_ends_first_ends_the_connection(void **state)
+TEST(an_answer_that_ends_first_ends_the_connection)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, HEAD("Content-Length: 100\r\n") "abc");
     is_over = true;
@@ -371,11 +355,10 @@ static void an_answer_that_ends_first_ends_the_connection(void **state)
     client_close(&client);
 }
 
-static void no_100_is_sent_but_by_who_answers(void **state)
+TEST(no_100_is_sent_but_by_who_answers)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     assert_has_not(talk(&client, HEAD("Content-Length: 3\r\n"
                                       "Expect: 100-continue\r\n")),
@@ -394,11 +377,10 @@ static void open_tunnel(struct client *client)
     assert_string_equal(taken, "early");
 }
 
-static void a_tunnel_passes_both_ways_without_framing(void **state)
+TEST(a_tunnel_passes_both_ways_without_framing)
 {
     struct client client;
 
-    (void)state;
     open_tunnel(&client);
     talk(&client, GET("/small"));
     assert_has(taken, "earlyGET /small HTTP/1.1");
@@ -411,11 +393,10 @@ static void a_tunnel_passes_both_ways_without_framing(void **state)
     client_close(&client);
 }
 
-static void a_tunnel_outlives_the_end_of_what_its_client_sends(void **state)
+TEST(a_tunnel_outlives_the_end_of_what_its_client_sends)
 {
     struct client client;
 
-    (void)state;
     open_tunnel(&client);
     shutdown(client.fd, SHUT_WR);
     settle(&client);
@@ -429,11 +410,10 @@ static void a_tunnel_outlives_the_end_of_what_its_client_sends(void **state)
 }
 
 /* Nothing of it is read any more. */
-static void who_has_said_all_and_goes_is_noticed_within_a_second(void **state)
+TEST(who_has_said_all_and_goes_is_noticed_within_a_second)
 {
     struct client client;
 
-    (void)state;
     open_tunnel(&client);
     shutdown(client.fd, SHUT_WR);
     settle(&client);
@@ -444,11 +424,10 @@ static void who_has_said_all_and_goes_is_noticed_within_a_second(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void who_breaks_off_before_a_full_sink_is_noticed_too(void **state)
+TEST(who_breaks_off_before_a_full_sink_is_noticed_too)
 {
     struct client client;
 
-    (void)state;
     full_from = 1;
     open_tunnel(&client);
     client_send(&client, "last words");
@@ -463,11 +442,10 @@ static void who_breaks_off_before_a_full_sink_is_noticed_too(void **state)
 }
 
 /* What it has said last is read when there is room. */
-static void who_closes_before_a_full_sink_is_heard_to_the_end(void **state)
+TEST(who_closes_before_a_full_sink_is_heard_to_the_end)
 {
     struct client client;
 
-    (void)state;
     full_from = 1;
     open_tunnel(&client);
     client_send(&client, ", last words");
@@ -484,31 +462,4 @@ static void who_closes_before_a_full_sink_is_heard_to_the_end(void **state)
     assert_int_equal(set.count, 0);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_upload, tear_down_upload)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_answer_goes_out_while_its_body_still_comes),
-        TEST(a_chunked_body_and_what_follows_it_are_told_apart),
-        TEST(a_full_sink_stops_reading_until_it_has_room),
-        TEST(a_full_sink_stops_reading_while_its_answer_waits_for_a_turn),
-        TEST(who_stalls_in_a_body_gets_408_instead_of_an_answer),
-        TEST(bad_framing_is_400_while_nothing_was_answered),
-        TEST(what_is_longer_than_a_body_may_be_is_413),
-        TEST(who_stalls_beside_an_answer_gets_no_more_of_it),
-        TEST(bad_framing_breaks_an_answer_off),
-        TEST(a_client_that_leaves_in_its_body_takes_the_answer_along),
-        TEST(a_refused_rest_ends_the_connection_behind_the_answer),
-        TEST(an_answer_that_ends_first_ends_the_connection),
-        TEST(no_100_is_sent_but_by_who_answers),
-        TEST(a_tunnel_passes_both_ways_without_framing),
-        TEST(a_tunnel_outlives_the_end_of_what_its_client_sends),
-        TEST(who_has_said_all_and_goes_is_noticed_within_a_second),
-        TEST(who_breaks_off_before_a_full_sink_is_noticed_too),
-        TEST(who_closes_before_a_full_sink_is_heard_to_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_upload, .each_end = tear_down_upload);

@@ -2,9 +2,7 @@
  * Answers that are not there yet, or not whole: the connection waits for them
  * without work, until it is woken or its client goes away.
  */
-#include "conn_place.h"
-
-#include <stdlib.h>
+#include "unit/engine/conn_fixture.h"
 
 /* --- A handler that has what a test gives it --------------------------------- */
 
@@ -58,7 +56,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     assert_null(self);
     assert_int_equal(rest.len, 0);
     assert_int_equal(exchange->peer->family, ADDRESS_UNIX);
-    response_begin(response, 200, &set.shared.context.style);
+    response_begin(response, 200, &set.shared.context.defaults);
     if (announced > 0)
         response_add_source_of(response, open_source(), announced);
     else
@@ -105,10 +103,10 @@ static struct answer look_late(struct pending *pending)
         response_add_source(&exchange->response, open_source());
     } else if (late_body.len > 0) {
         response_make_short(&exchange->response, 200, BYTES(""), BYTES("a/b"),
-                            late_body, &set.shared.context.style);
+                            late_body, &set.shared.context.defaults);
     } else {
         response_make_error(&exchange->response, 404, BYTES(""),
-                            &set.shared.context.style);
+                            &set.shared.context.defaults);
     }
     return (struct answer){.state = ANSWER_READY};
 }
@@ -144,8 +142,8 @@ static int set_up_later(void **state)
     sites_options.mounts[1] = (struct mount){
         .prefix = BYTES("/late"), .handler = {.answer = answer_late}};
     sites_options.mount_count = 2;
-    conn_place_fini();
-    return conn_place_init(SCHED_POLICY_SRPT);
+    conn_fixture_fini();
+    return conn_fixture_init(SCHED_POLICY_SRPT);
 }
 
 static int tear_down_later(void **state)
@@ -185,12 +183,11 @@ static void expect_counted(uint64_t requests, uint64_t timed)
 
 /* --- Waiting ------------------------------------------------------------------ */
 
-static void what_waits_is_not_asked_again_and_again(void **state)
+TEST(what_waits_is_not_asked_again_and_again)
 {
     struct client client;
     unsigned before;
 
-    (void)state;
     begin(&client);
     before = fills;
     for (int i = 0; i < 20; i++)
@@ -200,11 +197,10 @@ static void what_waits_is_not_asked_again_and_again(void **state)
     client_close(&client);
 }
 
-static void woken_it_sends_what_there_is(void **state)
+TEST(woken_it_sends_what_there_is)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     assert_string_equal(give(&client, "one"), "00000003\r\none\r\n");
     assert_string_equal(give(&client, "two"), "00000003\r\ntwo\r\n");
@@ -216,12 +212,11 @@ static void woken_it_sends_what_there_is(void **state)
     client_close(&client);
 }
 
-static void woken_for_nothing_it_waits_on(void **state)
+TEST(woken_for_nothing_it_waits_on)
 {
     struct client client;
     unsigned before;
 
-    (void)state;
     begin(&client);
     before = fills;
     assert_string_equal(give(&client, ""), "");
@@ -230,11 +225,10 @@ static void woken_for_nothing_it_waits_on(void **state)
     client_close(&client);
 }
 
-static void no_time_is_too_long(void **state)
+TEST(no_time_is_too_long)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     for (int i = 0; i < 100; i++)
         pass(60000);
@@ -242,12 +236,11 @@ static void no_time_is_too_long(void **state)
     client_close(&client);
 }
 
-static void a_piece_that_fills_the_socket_is_sent_to_its_end(void **state)
+TEST(a_piece_that_fills_the_socket_is_sent_to_its_end)
 {
     static char large[LARGE_BYTES + 1];
     struct client client;
 
-    (void)state;
     memcpy(large, large_bytes, LARGE_BYTES);
     begin(&client);
     given = bytes_of(large);
@@ -263,11 +256,10 @@ static void a_piece_that_fills_the_socket_is_sent_to_its_end(void **state)
     client_close(&client);
 }
 
-static void to_http10_the_end_of_the_connection_ends_it(void **state)
+TEST(to_http10_the_end_of_the_connection_ends_it)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, "GET /later HTTP/1.0\r\n\r\n");
     assert_string_equal(give(&client, "one"), "one");
@@ -277,12 +269,11 @@ static void to_http10_the_end_of_the_connection_ends_it(void **state)
     client_close(&client);
 }
 
-static void all_that_wait_are_woken_together(void **state)
+TEST(all_that_wait_are_woken_together)
 {
     enum { CLIENTS = 100 };
     static struct client clients[CLIENTS];
 
-    (void)state;
     for (int i = 0; i < CLIENTS; i++) {
         client_open(&clients[i]);
         talk(&clients[i], GET("/later"));
@@ -306,12 +297,11 @@ static void begin_late(struct client *client)
     assert_int_equal(only_conn()->state, CONN_WAITING);
 }
 
-static void an_answer_to_come_is_looked_for_when_it_is_woken(void **state)
+TEST(an_answer_to_come_is_looked_for_when_it_is_woken)
 {
     struct client client;
     unsigned before;
 
-    (void)state;
     begin_late(&client);
     before = looks;
     for (int i = 0; i < 20; i++)
@@ -329,14 +319,13 @@ static void an_answer_to_come_is_looked_for_when_it_is_woken(void **state)
 }
 
 /* Whoever sends it must know its size before, and may put the time in. */
-static void what_is_answered_late_is_not_sent_by_the_way(void **state)
+TEST(what_is_answered_late_is_not_sent_by_the_way)
 {
     static char body[10000];
     struct client client;
     struct session *session;
     uint64_t sent;
 
-    (void)state;
     memset(body, 'b', sizeof(body));
     begin_late(&client);
     session = &only_conn()->session;
@@ -345,7 +334,7 @@ static void what_is_answered_late_is_not_sent_by_the_way(void **state)
     is_over = true;
     conn_set_wake(&set);
     assert_int_equal(h1_candidate(session).bytes, 0); /* not looked for yet */
-    assert_int_equal(h1_send(session, sizeof(body), &sent), SENDER_SLICE);
+    assert_int_equal(h1_send(session, sizeof(body), &sent), SENDER_MORE);
     assert_int_equal(sent, 0);
     assert_true(h1_candidate(session).bytes > sizeof(body));
     assert_false(h1_candidate(session).is_stream);
@@ -355,11 +344,10 @@ static void what_is_answered_late_is_not_sent_by_the_way(void **state)
     client_close(&client);
 }
 
-static void what_comes_before_an_answer_is_sent_before_it_is_there(void **state)
+TEST(what_comes_before_an_answer_is_sent_before_it_is_there)
 {
     struct client client;
 
-    (void)state;
     begin_late(&client);
     interim = "Link: </a>\r\n";
     assert_string_equal(give(&client, ""),
@@ -376,12 +364,11 @@ static void what_comes_before_an_answer_is_sent_before_it_is_there(void **state)
 }
 
 /* Else its place would be behind all others. */
-static void what_was_waited_for_before_an_answer_is_no_part_of_it(void **state)
+TEST(what_was_waited_for_before_an_answer_is_no_part_of_it)
 {
     static char hints[1000] = "Link: </";
     struct client client;
 
-    (void)state;
     memset(hints + 8, 'a', sizeof(hints) - 12);
     memcpy(hints + sizeof(hints) - 4, ">\r\n", 4); /* longer than the answer */
     begin_late(&client);
@@ -396,7 +383,7 @@ static void what_was_waited_for_before_an_answer_is_no_part_of_it(void **state)
 
         assert_true(h1_candidate(&only_conn()->session).bytes < 1000);
         assert_int_equal(h1_send(&only_conn()->session, 10, &sent),
-                         SENDER_SLICE);
+                         SENDER_MORE);
     }
     settle(&client);
     assert_has(client.text, "\r\n\r\n00000004\r\nbody\r\n0\r\n\r\n");
@@ -404,11 +391,10 @@ static void what_was_waited_for_before_an_answer_is_no_part_of_it(void **state)
     client_close(&client);
 }
 
-static void requests_behind_an_answer_to_come_wait_for_it(void **state)
+TEST(requests_behind_an_answer_to_come_wait_for_it)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small") GET("/late") GET("/other"));
     assert_int_equal(count_of(client.text, "HTTP/1.1 "), 1);
@@ -419,11 +405,10 @@ static void requests_behind_an_answer_to_come_wait_for_it(void **state)
     client_close(&client);
 }
 
-static void a_client_that_goes_away_takes_an_answer_to_come_along(void **state)
+TEST(a_client_that_goes_away_takes_an_answer_to_come_along)
 {
     struct client client;
 
-    (void)state;
     begin_late(&client);
     client_close(&client);
     turn();
@@ -433,11 +418,10 @@ static void a_client_that_goes_away_takes_an_answer_to_come_along(void **state)
 
 /* --- Clients that do something meanwhile ---------------------------------------- */
 
-static void a_client_that_goes_away_is_noticed(void **state)
+TEST(a_client_that_goes_away_is_noticed)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     client_close(&client);
     turn();
@@ -446,11 +430,10 @@ static void a_client_that_goes_away_is_noticed(void **state)
 }
 
 /* What it has not read makes its end a reset. */
-static void a_client_that_breaks_off_is_noticed(void **state)
+TEST(a_client_that_breaks_off_is_noticed)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     given = BYTES("unread");
     conn_set_wake(&set);
@@ -462,11 +445,10 @@ static void a_client_that_breaks_off_is_noticed(void **state)
     assert_int_equal(open_sources, 0);
 }
 
-static void requests_behind_it_wait_without_work(void **state)
+TEST(requests_behind_it_wait_without_work)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     client_send(&client, GET("/small"));
     for (int i = 0; i < 4; i++)
@@ -481,11 +463,10 @@ static void requests_behind_it_wait_without_work(void **state)
     client_close(&client);
 }
 
-static void requests_that_came_with_it_are_answered_behind_it(void **state)
+TEST(requests_that_came_with_it_are_answered_behind_it)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/small") GET("/later") GET("/other"));
     assert_int_equal(count_of(client.text, "HTTP/1.1 200 OK"), 2);
@@ -497,11 +478,10 @@ static void requests_that_came_with_it_are_answered_behind_it(void **state)
     client_close(&client);
 }
 
-static void who_is_gone_behind_requests_is_noticed_by_the_next_piece(void **s)
+TEST(who_is_gone_behind_requests_is_noticed_by_the_next_piece)
 {
     struct client client;
 
-    (void)s;
     begin(&client);
     client_send(&client, GET("/small"));
     turn();
@@ -517,11 +497,10 @@ static void who_is_gone_behind_requests_is_noticed_by_the_next_piece(void **s)
 
 /* --- The end of the server -------------------------------------------------------- */
 
-static void draining_ends_what_may_end(void **state)
+TEST(draining_ends_what_may_end)
 {
     struct client client;
 
-    (void)state;
     ends_by_drain = true;
     begin(&client);
     client.len = 0;
@@ -534,11 +513,10 @@ static void draining_ends_what_may_end(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void draining_waits_for_what_is_not_over(void **state)
+TEST(draining_waits_for_what_is_not_over)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     conn_set_drain(&set);
     turn();
@@ -550,11 +528,10 @@ static void draining_waits_for_what_is_not_over(void **state)
     client_close(&client);
 }
 
-static void who_is_not_answered_yet_is_told_that_it_leaves(void **state)
+TEST(who_is_not_answered_yet_is_told_that_it_leaves)
 {
     struct client client;
 
-    (void)state;
     client_open(&client);
     talk(&client, GET("/late"));
     assert_int_equal(only_conn()->state, CONN_WAITING);
@@ -566,11 +543,10 @@ static void who_is_not_answered_yet_is_told_that_it_leaves(void **state)
     client_close(&client);
 }
 
-static void closing_all_closes_what_waits(void **state)
+TEST(closing_all_closes_what_waits)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     conn_set_close_all(&set);
     assert_int_equal(open_sources, 0);
@@ -581,12 +557,10 @@ static void closing_all_closes_what_waits(void **state)
 
 /* --- What is counted of it -------------------------------------------------------- */
 
-static void whoever_ends_what_waited_it_is_neither_incomplete_nor_timed(
-    void **state)
+TEST(whoever_ends_what_waited_it_is_neither_incomplete_nor_timed)
 {
     struct client client;
 
-    (void)state;
     begin(&client);
     client_close(&client); /* by an orderly end */
     turn();
@@ -610,12 +584,11 @@ static void whoever_ends_what_waited_it_is_neither_incomplete_nor_timed(
     expect_counted(3, 0);
 }
 
-static void of_known_length_it_is_timed_or_incomplete(void **state)
+TEST(of_known_length_it_is_timed_or_incomplete)
 {
     static struct distribution service;
     struct client client;
 
-    (void)state;
     announced = 6;
     begin(&client);
     assert_string_equal(give(&client, "one"), "one");
@@ -632,11 +605,10 @@ static void of_known_length_it_is_timed_or_incomplete(void **state)
     assert_int_equal(counter_read(&stats.incomplete), 1);
 }
 
-static void what_never_waited_is_timed(void **state)
+TEST(what_never_waited_is_timed)
 {
     struct client client;
 
-    (void)state;
     given = BYTES("one");
     is_over = true;
     client_open(&client);
@@ -645,38 +617,4 @@ static void what_never_waited_is_timed(void **state)
     client_close(&client);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_later, tear_down_later)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_waits_is_not_asked_again_and_again),
-        TEST(woken_it_sends_what_there_is),
-        TEST(woken_for_nothing_it_waits_on),
-        TEST(no_time_is_too_long),
-        TEST(a_piece_that_fills_the_socket_is_sent_to_its_end),
-        TEST(to_http10_the_end_of_the_connection_ends_it),
-        TEST(all_that_wait_are_woken_together),
-        TEST(an_answer_to_come_is_looked_for_when_it_is_woken),
-        TEST(what_is_answered_late_is_not_sent_by_the_way),
-        TEST(what_comes_before_an_answer_is_sent_before_it_is_there),
-        TEST(what_was_waited_for_before_an_answer_is_no_part_of_it),
-        TEST(requests_behind_an_answer_to_come_wait_for_it),
-        TEST(a_client_that_goes_away_takes_an_answer_to_come_along),
-        TEST(a_client_that_goes_away_is_noticed),
-        TEST(a_client_that_breaks_off_is_noticed),
-        TEST(requests_behind_it_wait_without_work),
-        TEST(requests_that_came_with_it_are_answered_behind_it),
-        TEST(who_is_gone_behind_requests_is_noticed_by_the_next_piece),
-        TEST(draining_ends_what_may_end),
-        TEST(draining_waits_for_what_is_not_over),
-        TEST(who_is_not_answered_yet_is_told_that_it_leaves),
-        TEST(closing_all_closes_what_waits),
-        TEST(whoever_ends_what_waited_it_is_neither_incomplete_nor_timed),
-        TEST(of_known_length_it_is_timed_or_incomplete),
-        TEST(what_never_waited_is_timed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_later, .each_end = tear_down_later);

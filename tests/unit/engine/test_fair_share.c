@@ -1,38 +1,11 @@
-/* link: -Wl,--wrap=realloc,--wrap=calloc */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "engine/fair_share.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
+#include "unit/memory.h"
 
 enum { INSIDE_MAX = 200, UNIT = 1 << FAIR_SHARE_FRACTION_BITS };
-
-static long allocations_left = -1; /* negative: any number */
-
-static bool has_memory(void)
-{
-    return allocations_left < 0 || allocations_left-- > 0;
-}
-
-void *__real_realloc(void *memory, size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_memory() ? __real_realloc(memory, size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return has_memory() ? __real_calloc(count, size) : NULL;
-}
 
 static struct fair_share share;
 
@@ -87,9 +60,8 @@ static uint64_t count_backlog(void)
 
 /* --- By hand ------------------------------------------------------------- */
 
-static void alone_a_response_gets_every_byte(void **state)
+TEST(alone_a_response_gets_every_byte)
 {
-    (void)state;
     assert_int_equal(fair_share_arrive(&share, 100), 100 * UNIT);
     fair_share_advance(&share, 99);
     assert_int_equal(share.heap.count, 1);
@@ -98,9 +70,8 @@ static void alone_a_response_gets_every_byte(void **state)
     assert_int_equal(share.heap.count, 0);
 }
 
-static void two_get_half_each(void **state)
+TEST(two_get_half_each)
 {
-    (void)state;
     assert_int_equal(fair_share_arrive(&share, 100), 100 * UNIT);
     fair_share_advance(&share, 40); /* 60 left */
     assert_int_equal(fair_share_arrive(&share, 10), 50 * UNIT);
@@ -113,9 +84,8 @@ static void two_get_half_each(void **state)
     assert_int_equal(share.heap.count, 0);
 }
 
-static void bytes_for_nobody_are_forgotten(void **state)
+TEST(bytes_for_nobody_are_forgotten)
 {
-    (void)state;
     fair_share_advance(&share, 1000);
     assert_int_equal(share.now, 0);
     assert_int_equal(fair_share_arrive(&share, 7), 7 * UNIT);
@@ -123,9 +93,8 @@ static void bytes_for_nobody_are_forgotten(void **state)
     assert_int_equal(share.now, 7 * UNIT);
 }
 
-static void immense_numbers_do_not_overflow(void **state)
+TEST(immense_numbers_do_not_overflow)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         uint64_t before = share.now;
 
@@ -194,9 +163,8 @@ static void assert_agrees(void)
     }
 }
 
-static void finishes_are_those_of_processor_sharing(void **state)
+TEST(finishes_are_those_of_processor_sharing)
 {
-    (void)state;
     draw_seed = 2003;
     for (int run = 0; run < 20; run++) {
         unsigned crowd = 1 + draw(60);
@@ -228,11 +196,10 @@ static void finishes_are_those_of_processor_sharing(void **state)
     }
 }
 
-static void not_the_least_part_of_a_byte_is_lost(void **state)
+TEST(not_the_least_part_of_a_byte_is_lost)
 {
     uint64_t backlog = 0;
 
-    (void)state;
     draw_seed = 2;
     for (int i = 0; i < 149; i++) {
         fair_share_arrive(&share, 1000000);
@@ -249,9 +216,8 @@ static void not_the_least_part_of_a_byte_is_lost(void **state)
 
 /* --- Room ---------------------------------------------------------------- */
 
-static void without_room_the_next_to_finish_leaves_early(void **state)
+TEST(without_room_the_next_to_finish_leaves_early)
 {
-    (void)state;
     for (uint64_t i = 0; i < INSIDE_MAX; i++)
         fair_share_arrive(&share, 1000 + i);
     for (uint64_t i = 0; i < INSIDE_MAX; i++) {
@@ -263,22 +229,20 @@ static void without_room_the_next_to_finish_leaves_early(void **state)
     assert_int_equal(heap_first(&share.heap)->key, 5000 * UNIT);
 }
 
-static void without_any_room_a_finish_is_told_all_the_same(void **state)
+TEST(without_any_room_a_finish_is_told_all_the_same)
 {
     struct fair_share empty;
 
-    (void)state;
     fair_share_init(&empty);
     assert_int_equal(fair_share_arrive(&empty, 3), 3 * UNIT);
     fair_share_advance(&empty, 10);
     fair_share_fini(&empty);
 }
 
-static void growing_changes_nothing_but_the_room(void **state)
+TEST(growing_changes_nothing_but_the_room)
 {
     struct fair_share still;
 
-    (void)state;
     draw_seed = 3;
     fair_share_init(&still);
     assert_int_equal(fair_share_reserve(&still, 50000), 0);
@@ -301,9 +265,8 @@ static void growing_changes_nothing_but_the_room(void **state)
     fair_share_fini(&still);
 }
 
-static void room_that_is_refused_leaves_all_as_it_was(void **state)
+TEST(room_that_is_refused_leaves_all_as_it_was)
 {
-    (void)state;
     for (int i = 0; i < INSIDE_MAX; i++)
         fair_share_arrive(&share, 10);
     for (int i = 0; i < 3; i++) {
@@ -317,22 +280,4 @@ static void room_that_is_refused_leaves_all_as_it_was(void **state)
     assert_int_equal(share.heap.count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(alone_a_response_gets_every_byte),
-        TEST(two_get_half_each),
-        TEST(bytes_for_nobody_are_forgotten),
-        TEST(immense_numbers_do_not_overflow),
-        TEST(finishes_are_those_of_processor_sharing),
-        TEST(not_the_least_part_of_a_byte_is_lost),
-        TEST(without_room_the_next_to_finish_leaves_early),
-        TEST(without_any_room_a_finish_is_told_all_the_same),
-        TEST(growing_changes_nothing_but_the_room),
-        TEST(room_that_is_refused_leaves_all_as_it_was),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

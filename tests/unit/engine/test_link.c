@@ -1,11 +1,10 @@
-/* link: -Wl,--wrap=getsockopt,--wrap=setsockopt,--wrap=clock_gettime */
-#include "link_kernel.h"
+/* link: -Wl,--wrap=getsockopt,--wrap=setsockopt,--wrap=ioctl,--wrap=clock_gettime */
+#include "unit/engine/link_kernel.h"
 
 /* --- off ----------------------------------------------------------------- */
 
-static void off_never_holds_nor_calls(void **state)
+TEST(off_never_holds_nor_calls)
 {
-    (void)state;
     begin(LINK_OFF, 0, 2);
     for (int i = 0; i < 10000; i++) {
         int at = (int)draw(FLOWS);
@@ -27,9 +26,8 @@ static void off_never_holds_nor_calls(void **state)
 
 /* --- What a socket takes ahead -------------------------------------------- */
 
-static void a_socket_takes_little_ahead_while_bytes_are_held_back(void **state)
+TEST(a_socket_takes_little_ahead_while_bytes_are_held_back)
 {
-    (void)state;
     assert_true(allow(0, 5, 1) > 0);
     assert_int_equal(unsent_max[0], LINK_UNSENT_MAX);
     unsent_max[0] = -1;
@@ -44,11 +42,32 @@ static void a_socket_takes_little_ahead_while_bytes_are_held_back(void **state)
     assert_int_equal(unsent_max[0], LINK_UNSENT_MAX);
 }
 
+/* --- Turns ------------------------------------------------------------------- */
+
+TEST(a_turn_is_short_while_bytes_are_held_back)
+{
+    const uint64_t most = 512 * 1024;
+
+    begin(LINK_OFF, 0, 1);
+    assert_int_equal(link_quantum(&links[0], &flows[0], most), most);
+    begin(LINK_RATE, 1000000, 1);
+    assert_int_equal(link_quantum(&links[0], &flows[0], most),
+                     LINK_SEGMENT_BYTES);
+    assert_int_equal(link_quantum(&links[0], &flows[0], 1000), 1000);
+    begin(LINK_RATE, 100000000, 1);
+    assert_int_equal(link_quantum(&links[0], &flows[0], most),
+                     97000000 / 10000);
+    begin(LINK_AUTO, 0, 1);
+    assert_int_equal(link_quantum(&links[0], &flows[0], most),
+                     LINK_SEGMENT_BYTES);
+    become_fast(&links[0], 1);
+    assert_int_equal(link_quantum(&links[0], &flows[0], most), most);
+}
+
 /* --- A fast link, and looking whether it still is ---------------------------- */
 
-static void a_queue_that_is_always_empty_makes_it_fast(void **state)
+TEST(a_queue_that_is_always_empty_makes_it_fast)
 {
-    (void)state;
     become_fast(&links[0], 0);
     assert_true(limit() > LINK_LIMIT_MAX);
     assert_int_equal(links[0].queued, 0);
@@ -97,9 +116,8 @@ static void engage(void)
     in_kernel[0] = in_kernel[1] = 0;
 }
 
-static void a_queue_that_stands_is_probed_and_engages_again(void **state)
+TEST(a_queue_that_stands_is_probed_and_engages_again)
 {
-    (void)state;
     become_fast(&links[0], 0);
     await_probe();
     hand(1, 10, 5);
@@ -111,9 +129,8 @@ static void a_queue_that_stands_is_probed_and_engages_again(void **state)
     assert_null(links[0].probe);
 }
 
-static void bytes_that_are_gone_a_little_later_do_not_engage(void **state)
+TEST(bytes_that_are_gone_a_little_later_do_not_engage)
 {
-    (void)state;
     become_fast(&links[0], 0);
     await_probe();
     in_kernel[0] = 0;
@@ -123,9 +140,8 @@ static void bytes_that_are_gone_a_little_later_do_not_engage(void **state)
     assert_null(links[0].probe);
 }
 
-static void a_probed_flow_that_ends_is_not_looked_at(void **state)
+TEST(a_probed_flow_that_ends_is_not_looked_at)
 {
-    (void)state;
     become_fast(&links[0], 0);
     await_probe();
     link_drop(&links[0], &flows[0]);
@@ -137,11 +153,10 @@ static void a_probed_flow_that_ends_is_not_looked_at(void **state)
     assert_false(links[0].is_local);
 }
 
-static void probes_are_rarer_when_nothing_is_found(void **state)
+TEST(probes_are_rarer_when_nothing_is_found)
 {
     unsigned probes;
 
-    (void)state;
     become_fast(&links[0], 0);
     links[0].probe_bytes = LINK_PROBE_BYTES; /* as after a queue was found */
     links[0].probe_bytes_max = LINK_PROBE_BYTES_MAX;
@@ -152,11 +167,10 @@ static void probes_are_rarer_when_nothing_is_found(void **state)
     assert_false(links[0].is_local);
 }
 
-static void probes_rest_when_what_they_find_is_no_queue(void **state)
+TEST(probes_rest_when_what_they_find_is_no_queue)
 {
     uint64_t last = 0;
 
-    (void)state;
     become_fast(&links[0], 0);
     for (int i = 0; i < 10; i++) { /* on its way, whenever it is looked at */
         assert_true(links[0].probe_bytes >= last);
@@ -262,19 +276,18 @@ static void let_all_leave(void)
         if (i % 2 == 1)
             link_drop(&links[1], &flows[i]);
     }
-    atomic_store(&shared.pace, 0);
+    atomic_store(&shared.pacer, 0);
     atomic_store(&shared.base, 0);
     link_publish(&links[1], UINT64_MAX);
     become_fast(&links[0], 0);
 }
 
-static void what_is_under_way_is_the_sum_over_the_flows(void **state)
+TEST(what_is_under_way_is_the_sum_over_the_flows)
 {
     unsigned engaged = 0;
     unsigned windowed = 0;
     uint64_t held = 0;
 
-    (void)state;
     for (int run = 0; run < 20; run++) {
         begin(LINK_AUTO, 0, 2);
         for (int step = 0; step < 20000; step++) {
@@ -309,19 +322,4 @@ static void what_is_under_way_is_the_sum_over_the_flows(void **state)
     assert_true(windowed > 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(off_never_holds_nor_calls),
-        TEST(a_socket_takes_little_ahead_while_bytes_are_held_back),
-        TEST(a_queue_that_is_always_empty_makes_it_fast),
-        TEST(a_queue_that_stands_is_probed_and_engages_again),
-        TEST(bytes_that_are_gone_a_little_later_do_not_engage),
-        TEST(a_probed_flow_that_ends_is_not_looked_at),
-        TEST(probes_are_rarer_when_nothing_is_found),
-        TEST(probes_rest_when_what_they_find_is_no_queue),
-        TEST(what_is_under_way_is_the_sum_over_the_flows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

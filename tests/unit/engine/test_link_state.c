@@ -1,11 +1,7 @@
 #include "engine/link.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 #include "base/now.h"
+#include "suite.h"
 
 enum { RATE = 1000000 };
 
@@ -30,23 +26,21 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_link_that_is_off_says_nothing(void **state)
+TEST(a_link_that_is_off_says_nothing)
 {
     struct link_state seen = look(LINK_OFF);
 
-    (void)state;
     assert_false(seen.is_engaged);
     assert_int_equal(seen.limit_bytes, 0);
     assert_int_equal(seen.rate, 0);
     assert_int_equal(seen.delay_us, 0);
 }
 
-static void a_known_rate_is_told_with_what_it_owes(void **state)
+TEST(a_known_rate_is_told_with_what_it_owes)
 {
     struct link_state seen = look(LINK_RATE);
     struct link_flow flow;
 
-    (void)state;
     assert_true(seen.is_engaged);
     assert_int_equal(seen.rate, RATE / 100 * LINK_RATE_PERCENT);
     assert_int_equal(seen.limit_bytes, LINK_BURST_BYTES);
@@ -56,16 +50,15 @@ static void a_known_rate_is_told_with_what_it_owes(void **state)
     assert_in_range(seen.delay_us, 2000000, 6000000);
 }
 
-static void a_found_pace_is_told_with_the_queue(void **state)
+TEST(a_found_pace_is_told_with_the_queue)
 {
     struct link_state seen = look(LINK_AUTO);
 
-    (void)state;
     assert_true(seen.is_engaged); /* until it is found to be fast */
     assert_int_equal(seen.rate, 0);
     assert_int_equal(seen.limit_bytes, LINK_LIMIT_START);
     assert_int_equal(seen.delay_us, 0); /* not known */
-    atomic_store(&shared.pace, RATE);
+    atomic_store(&shared.pacer, RATE);
     link_.queued = RATE / 100;
     link_look(&link_, &seen);
     assert_int_equal(seen.rate, RATE);
@@ -77,11 +70,10 @@ static void a_found_pace_is_told_with_the_queue(void **state)
     assert_int_equal(seen.limit_bytes, 0);
 }
 
-static void a_window_is_told_with_its_rate_and_delay(void **state)
+TEST(a_window_is_told_with_its_rate_and_delay)
 {
     struct link_state seen = look(LINK_AUTO);
 
-    (void)state;
     atomic_store(&shared.base, 50000);
     link_.trip_us = 50000;
     link_.delay_us = 7000;
@@ -92,16 +84,4 @@ static void a_window_is_told_with_its_rate_and_delay(void **state)
     assert_int_equal(seen.delay_us, 7000);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_link_that_is_off_says_nothing),
-        TEST(a_known_rate_is_told_with_what_it_owes),
-        TEST(a_found_pace_is_told_with_the_queue),
-        TEST(a_window_is_told_with_its_rate_and_delay),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_end = tear_down);

@@ -1,5 +1,5 @@
-/* link: -Wl,--wrap=transport_receive,--wrap=transport_send,--wrap=transport_look */
-#include "conn_place.h"
+/* link: -Wl,--wrap=transport_receive_bare,--wrap=transport_send_bare,--wrap=transport_look */
+#include "unit/engine/conn_fixture.h"
 
 #include <sys/eventfd.h>
 
@@ -21,16 +21,17 @@ static struct {
     size_t room; /* in the client's window */
 } wire;
 
-enum io_result __wrap_transport_receive(const struct transport *transport,
-                                        char *data, size_t len,
-                                        size_t *len_out);
-enum io_result __wrap_transport_send(const struct transport *transport,
-                                     struct iovec *parts, size_t count,
-                                     bool more, size_t *len_out);
+enum io_result __wrap_transport_receive_bare(const struct transport *transport,
+                                             char *data, size_t len,
+                                             size_t *len_out);
+enum io_result __wrap_transport_send_bare(const struct transport *transport,
+                                          struct iovec *parts, size_t count,
+                                          bool more, size_t *len_out);
 enum transport_peer __wrap_transport_look(const struct transport *transport);
 
-enum io_result __wrap_transport_receive(const struct transport *transport,
-                                        char *data, size_t len, size_t *len_out)
+enum io_result __wrap_transport_receive_bare(const struct transport *transport,
+                                             char *data, size_t len,
+                                             size_t *len_out)
 {
     uint64_t times;
 
@@ -45,9 +46,9 @@ enum io_result __wrap_transport_receive(const struct transport *transport,
     return IO_DONE;
 }
 
-enum io_result __wrap_transport_send(const struct transport *transport,
-                                     struct iovec *parts, size_t count,
-                                     bool more, size_t *len_out)
+enum io_result __wrap_transport_send_bare(const struct transport *transport,
+                                          struct iovec *parts, size_t count,
+                                          bool more, size_t *len_out)
 {
     (void)transport;
     (void)more;
@@ -141,7 +142,7 @@ static enum sender_result echo_send(struct session *session, uint64_t budget,
     echo->sent[chosen] += *sent_out;
     if (result != IO_DONE)
         return SENDER_FULL;
-    return choose(echo) < 2 ? SENDER_SLICE : SENDER_DONE;
+    return choose(echo) < 2 ? SENDER_MORE : SENDER_DONE;
 }
 
 static uint64_t echo_limit(struct session *session, enum session_wait wait)
@@ -199,7 +200,7 @@ static void open_echo(size_t room)
 {
     conn_set_fini(&set);
     set.protocol = &echo_protocol;
-    assert_int_equal(conn_place_init_set(SCHED_POLICY_SRPT), 0);
+    assert_int_equal(conn_fixture_init_set(SCHED_POLICY_SRPT), 0);
     wire.fd = eventfd(0, EFD_NONBLOCK);
     wire.said = "";
     wire.has_ended = false;
@@ -209,9 +210,8 @@ static void open_echo(size_t room)
     conn_set_open(&set, &(struct mail){.fd = wire.fd, .peer = client_peer});
 }
 
-static void the_shortest_answer_of_a_session_goes_first(void **state)
+TEST(the_shortest_answer_of_a_session_goes_first)
 {
-    (void)state;
     open_echo(WIRE_MAX);
     say("hello");
     assert_string_equal(wire.heard, "!hello");
@@ -220,9 +220,8 @@ static void the_shortest_answer_of_a_session_goes_first(void **state)
     assert_string_equal(wire.heard, "!hellox!");
 }
 
-static void a_session_sends_no_more_than_its_budget(void **state)
+TEST(a_session_sends_no_more_than_its_budget)
 {
-    (void)state;
     set.shared.context.limits.quantum = 2;
     open_echo(WIRE_MAX);
     say("abcdefg");
@@ -230,9 +229,8 @@ static void a_session_sends_no_more_than_its_budget(void **state)
     assert_int_equal(only_conn()->state, CONN_READING);
 }
 
-static void a_full_transport_makes_the_connection_wait(void **state)
+TEST(a_full_transport_makes_the_connection_wait)
 {
-    (void)state;
     open_echo(4);
     say("hello");
     assert_string_equal(wire.heard, "!hel");
@@ -244,9 +242,8 @@ static void a_full_transport_makes_the_connection_wait(void **state)
     assert_int_equal(only_conn()->state, CONN_READING);
 }
 
-static void the_end_of_a_session_ends_the_connection(void **state)
+TEST(the_end_of_a_session_ends_the_connection)
 {
-    (void)state;
     open_echo(WIRE_MAX);
     wire.has_ended = true;
     say("");
@@ -256,18 +253,4 @@ static void the_end_of_a_session_ends_the_connection(void **state)
     assert_int_equal(set.count, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            the_shortest_answer_of_a_session_goes_first, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_session_sends_no_more_than_its_budget,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            a_full_transport_makes_the_connection_wait, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            the_end_of_a_session_ends_the_connection, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

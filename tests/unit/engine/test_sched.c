@@ -1,26 +1,11 @@
-/* link: -Wl,--wrap=realloc */
+/* link: -Wl,--wrap=malloc */
 #include "engine/sched.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
+#include "unit/memory.h"
 
 enum { ITEMS = 40 };
-
-static bool has_memory = true;
-
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_memory ? __real_realloc(memory, size) : NULL;
-}
 
 static struct sched sched;
 static struct sched_item items[ITEMS];
@@ -30,7 +15,7 @@ static int set_up(void **state)
     (void)state;
     for (int i = 0; i < ITEMS; i++)
         items[i] = (struct sched_item){0};
-    sched_init(&sched, SCHED_POLICY_SRPT, 0);
+    sched_init(&sched, SCHED_POLICY_SRPT, (struct sched_bounds){0});
     return sched_reserve(&sched, ITEMS);
 }
 
@@ -47,14 +32,14 @@ static void use(enum sched_policy policy, uint64_t bound)
     for (int i = 0; i < ITEMS; i++)
         sched_drop(&sched, &items[i]);
     sched_fini(&sched);
-    sched_init(&sched, policy, bound);
+    sched_init(&sched, policy, (struct sched_bounds){.bytes = bound});
     assert_int_equal(sched_reserve(&sched, ITEMS), 0);
 }
 
 /* A new response of so many bytes waits. */
 static void arrive(int number, uint64_t bytes_left)
 {
-    sched_arrive(&sched, &items[number], bytes_left, false);
+    sched_arrive(&sched, &items[number], 1, bytes_left, false);
     sched_put(&sched, &items[number], bytes_left);
 }
 
@@ -80,31 +65,28 @@ static bool goes_first(int number, uint64_t bytes_left)
 
 /* --- srpt ---------------------------------------------------------------- */
 
-static void fewest_bytes_left_sends_first(void **state)
+TEST(fewest_bytes_left_sends_first)
 {
     static const uint64_t bytes[] = {500, 3, UINT64_MAX, 0, 42};
     static const int order[] = {3, 1, 4, 0, 2};
 
-    (void)state;
     for (int i = 0; i < 5; i++)
         arrive(i, bytes[i]);
     assert_order(order, 5);
 }
 
-static void equal_sizes_leave_in_the_order_they_came(void **state)
+TEST(equal_sizes_leave_in_the_order_they_came)
 {
-    (void)state;
     for (int i = 0; i < ITEMS; i++)
         arrive(ITEMS - 1 - i, 1000);
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(take(), ITEMS - 1 - i);
 }
 
-static void what_is_put_back_keeps_its_time_of_arrival(void **state)
+TEST(what_is_put_back_keeps_its_time_of_arrival)
 {
     static const int order[] = {0, 1};
 
-    (void)state;
     arrive(0, 90);
     arrive(1, 100);
     assert_int_equal(take(), 0);
@@ -112,11 +94,10 @@ static void what_is_put_back_keeps_its_time_of_arrival(void **state)
     assert_order(order, 2);
 }
 
-static void a_large_one_that_is_nearly_done_goes_before_a_medium_one(void **s)
+TEST(a_large_one_that_is_nearly_done_goes_before_a_medium_one)
 {
     static const int order[] = {0, 1};
 
-    (void)s;
     arrive(0, 1000000);
     assert_int_equal(take(), 0);
     sched_put(&sched, &items[0], 10);
@@ -148,11 +129,10 @@ static uint64_t flood(uint64_t bound, uint64_t bytes, uint64_t small,
     }
 }
 
-static void a_flood_of_small_ones_passes_only_so_much(void **state)
+TEST(a_flood_of_small_ones_passes_only_so_much)
 {
     static const uint64_t bounds[] = {1, 2, 5, 64, 256};
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         for (int burst = 1; burst < ITEMS; burst += 19) {
             const uint64_t b = 1000000;
@@ -166,17 +146,15 @@ static void a_flood_of_small_ones_passes_only_so_much(void **state)
     }
 }
 
-static void without_a_bound_a_flood_passes_for_ever(void **state)
+TEST(without_a_bound_a_flood_passes_for_ever)
 {
-    (void)state;
     assert_true(flood(0, 10000, 100, 7) == UINT64_MAX);
 }
 
-static void a_shorter_one_passes_in_spite_of_the_bound(void **state)
+TEST(a_shorter_one_passes_in_spite_of_the_bound)
 {
     static const int order[] = {1, 2, 0};
 
-    (void)state;
     use(SCHED_POLICY_SRPT, 256);
     arrive(0, 100000);
     arrive(1, 10);
@@ -223,18 +201,17 @@ static void arrive_and_count(int at, uint64_t bytes, uint64_t number,
     memset(&jobs[at], 0, sizeof(jobs[at]));
     jobs[at].bytes = jobs[at].left = bytes;
     jobs[at].number = number;
-    sched_arrive(&sched, &items[at], bytes, false);
+    sched_arrive(&sched, &items[at], 1, bytes, false);
     if (bytes <= quantum && goes_first(at, bytes))
         send_and_count(at, quantum);
     else
         sched_put(&sched, &items[at], bytes);
 }
 
-static void nothing_is_ever_passed_by_more_than_the_bound(void **state)
+TEST(nothing_is_ever_passed_by_more_than_the_bound)
 {
     static const uint64_t bounds[] = {1, 2, 8, 100};
 
-    (void)state;
     draw_seed = 1968;
     for (int run = 0; run < 40; run++) {
         uint64_t k = bounds[run % 4];
@@ -260,11 +237,10 @@ static void nothing_is_ever_passed_by_more_than_the_bound(void **state)
     }
 }
 
-static void immense_responses_do_not_overflow_the_key(void **state)
+TEST(immense_responses_do_not_overflow_the_key)
 {
     static const int order[] = {1, 3, 0, 2};
 
-    (void)state;
     use(SCHED_POLICY_SRPT, 1 << 20);
     arrive(0, UINT64_MAX / 2);
     sched_drop(&sched, &items[0]);
@@ -284,7 +260,7 @@ static void assert_least_attained_first(enum sched_policy policy)
 
     use(policy, 0);
     for (int i = 0; i < 5; i++) {
-        sched_arrive(&sched, &items[i], 0, true);
+        sched_arrive(&sched, &items[i], 1, 0, true);
         sched_put(&sched, &items[i], 0);
     }
     for (int step = 0; step < 2000; step++) {
@@ -297,26 +273,24 @@ static void assert_least_attained_first(enum sched_policy policy)
     }
 }
 
-static void streams_go_by_what_they_have_had(void **state)
+TEST(streams_go_by_what_they_have_had)
 {
-    (void)state;
     draw_seed = 2003;
     assert_least_attained_first(SCHED_POLICY_SRPT);
     assert_least_attained_first(SCHED_POLICY_FSP);
 }
 
-static void a_stream_passes_until_it_has_had_what_others_have_left(void **s)
+TEST(a_stream_passes_until_it_has_had_what_others_have_left)
 {
     static const enum sched_policy policies[] = {SCHED_POLICY_SRPT,
                                                  SCHED_POLICY_FSP};
 
-    (void)s;
     for (int i = 0; i < 2; i++) {
         uint64_t sent = 0;
 
         use(policies[i], 0);
         arrive(0, 5000);
-        sched_arrive(&sched, &items[1], 0, true);
+        sched_arrive(&sched, &items[1], 1, 0, true);
         sched_put(&sched, &items[1], 0);
         while (take() == 1) {
             sent += 100;
@@ -328,12 +302,11 @@ static void a_stream_passes_until_it_has_had_what_others_have_left(void **s)
 
 /* --- fsp ----------------------------------------------------------------- */
 
-static void fsp_goes_by_the_finish_under_fair_sharing(void **state)
+TEST(fsp_goes_by_the_finish_under_fair_sharing)
 {
     struct fair_share share;
     uint64_t finish[ITEMS] = {0};
 
-    (void)state;
     draw_seed = 2004;
     use(SCHED_POLICY_FSP, 0);
     fair_share_init(&share);
@@ -354,7 +327,7 @@ static void fsp_goes_by_the_finish_under_fair_sharing(void **state)
             for (int i = 0; i < ITEMS; i++)
                 assert_true(finish[i] == 0 || finish[first] <= finish[i]);
             finish[first] = 0;
-            sched_sent(&sched, sent);
+            sched_forget(&sched, sent);
             fair_share_advance(&share, sent);
         }
     }
@@ -408,7 +381,7 @@ static void serve_and_share(double *clock, uint64_t quantum)
         return;
     sent = jobs[at].left < quantum ? jobs[at].left : quantum;
     jobs[at].left -= sent;
-    sched_sent(&sched, sent);
+    sched_forget(&sched, sent);
     share_evenly(*clock, (double)sent);
     *clock += (double)sent;
     if (jobs[at].left > 0)
@@ -418,9 +391,8 @@ static void serve_and_share(double *clock, uint64_t quantum)
             assert_true(*clock <= shared_jobs[i].end + (double)quantum);
 }
 
-static void fsp_ends_none_later_than_fair_sharing_would(void **state)
+TEST(fsp_ends_none_later_than_fair_sharing_would)
 {
-    (void)state;
     draw_seed = 2005;
     for (int run = 0; run < 30; run++) {
         uint64_t quantum = 1 + draw(3000);
@@ -447,11 +419,10 @@ static void fsp_ends_none_later_than_fair_sharing_would(void **state)
 
 /* --- fifo ---------------------------------------------------------------- */
 
-static void fifo_sends_in_the_order_they_came(void **state)
+TEST(fifo_sends_in_the_order_they_came)
 {
     static const int order[] = {2, 0, 1};
 
-    (void)state;
     use(SCHED_POLICY_FIFO, 0);
     arrive(2, 900);
     arrive(0, 5);
@@ -459,9 +430,8 @@ static void fifo_sends_in_the_order_they_came(void **state)
     assert_order(order, 3);
 }
 
-static void fifo_lets_the_first_go_on_to_its_end(void **state)
+TEST(fifo_lets_the_first_go_on_to_its_end)
 {
-    (void)state;
     use(SCHED_POLICY_FIFO, 0);
     arrive(0, 900);
     arrive(1, 1);
@@ -475,9 +445,8 @@ static void fifo_lets_the_first_go_on_to_its_end(void **state)
 
 /* --- fair ---------------------------------------------------------------- */
 
-static void fair_gives_each_its_turn(void **state)
+TEST(fair_gives_each_its_turn)
 {
-    (void)state;
     use(SCHED_POLICY_FAIR, 0);
     for (int i = 0; i < 5; i++)
         arrive(i, (uint64_t)(1000 - i));
@@ -489,11 +458,10 @@ static void fair_gives_each_its_turn(void **state)
     }
 }
 
-static void fair_lets_a_new_one_wait_for_those_who_wait(void **state)
+TEST(fair_lets_a_new_one_wait_for_those_who_wait)
 {
     static const int order[] = {1, 0, 2};
 
-    (void)state;
     use(SCHED_POLICY_FAIR, 0);
     arrive(0, 10);
     arrive(1, 10);
@@ -505,11 +473,10 @@ static void fair_lets_a_new_one_wait_for_those_who_wait(void **state)
 
 /* --- All ----------------------------------------------------------------- */
 
-static void who_gives_up_is_not_taken(void **state)
+TEST(who_gives_up_is_not_taken)
 {
     static const int order[] = {0, 2};
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         arrive(i, 10);
     sched_drop(&sched, &items[1]);
@@ -519,24 +486,22 @@ static void who_gives_up_is_not_taken(void **state)
     assert_true(sched_is_empty(&sched));
 }
 
-static void when_nobody_waits_everybody_goes_first(void **state)
+TEST(when_nobody_waits_everybody_goes_first)
 {
     static const enum sched_policy policies[] = {SCHED_POLICY_SRPT,
                                                  SCHED_POLICY_FSP,
                                                  SCHED_POLICY_FIFO,
                                                  SCHED_POLICY_FAIR};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         use(policies[i], 5);
-        sched_arrive(&sched, &items[0], UINT64_MAX, false);
+        sched_arrive(&sched, &items[0], 1, UINT64_MAX, false);
         assert_true(goes_first(0, UINT64_MAX));
     }
 }
 
-static void who_sends_before_an_earlier_one_overtakes(void **state)
+TEST(who_sends_before_an_earlier_one_overtakes)
 {
-    (void)state;
     arrive(1, 300);
     arrive(2, 100);
     arrive(3, 200);
@@ -548,26 +513,24 @@ static void who_sends_before_an_earlier_one_overtakes(void **state)
     assert_false(sched_overtakes(&sched, &items[1]));
 }
 
-static void it_is_known_how_many_send_before(void **state)
+TEST(it_is_known_how_many_send_before)
 {
-    (void)state;
     for (int i = 0; i < 10; i++)
         arrive(i, 100 * (uint64_t)i);
-    sched_arrive(&sched, &items[10], 450, false);
+    sched_arrive(&sched, &items[10], 1, 450, false);
     assert_int_equal(sched_count_before(&sched, &items[10], 450), 5);
     assert_int_equal(sched_count_before(&sched, &items[10], 500), 6);
     assert_int_equal(sched_count_before(&sched, &items[10], 0), 1);
     use(SCHED_POLICY_FAIR, 0);
     for (int i = 0; i < 10; i++)
         arrive(i, 100);
-    sched_arrive(&sched, &items[10], 1, false);
+    sched_arrive(&sched, &items[10], 1, 1, false);
     assert_int_equal(sched_count_before(&sched, &items[10], 1), 10);
 }
 
-static void streams_wait_without_bytes(void **state)
+TEST(streams_wait_without_bytes)
 {
-    (void)state;
-    sched_arrive(&sched, &items[0], 0, true);
+    sched_arrive(&sched, &items[0], 1, 0, true);
     sched_put(&sched, &items[0], 5000);
     arrive(1, 300);
     assert_int_equal(sched.bytes_waiting, 300);
@@ -578,13 +541,12 @@ static void streams_wait_without_bytes(void **state)
     assert_int_equal(sched.bytes_waiting, 0);
 }
 
-static void room_that_is_refused_leaves_the_queue_as_it_was(void **state)
+TEST(room_that_is_refused_leaves_the_queue_as_it_was)
 {
-    (void)state;
     arrive(0, 1);
-    has_memory = false;
+    allocations_left = 0;
     assert_int_equal(sched_reserve(&sched, 100000), -ENOMEM);
-    has_memory = true;
+    allocations_left = -1;
     assert_int_equal(take(), 0);
 }
 
@@ -651,7 +613,7 @@ static void put_and_compare(int number, uint64_t time, bool is_new)
 
     model[number].bytes = draw(20); /* many are equal */
     if (is_new) {
-        sched_arrive(&sched, &items[number], model[number].bytes, false);
+        sched_arrive(&sched, &items[number], 1, model[number].bytes, false);
         model[number].arrival = time;
         model[number].stamp = model_arrived;
         model_arrived += model[number].bytes;
@@ -698,9 +660,8 @@ static void run_randomly(enum sched_policy policy, uint64_t bound,
     }
 }
 
-static void goes_first_agrees_with_what_take_would_give(void **state)
+TEST(goes_first_agrees_with_what_take_would_give)
 {
-    (void)state;
     run_randomly(SCHED_POLICY_SRPT, 0, 1968);
     run_randomly(SCHED_POLICY_SRPT, 1, 1971);
     run_randomly(SCHED_POLICY_SRPT, 50, 1972);
@@ -708,36 +669,4 @@ static void goes_first_agrees_with_what_take_would_give(void **state)
     run_randomly(SCHED_POLICY_FAIR, 0, 1970);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(fewest_bytes_left_sends_first),
-        TEST(equal_sizes_leave_in_the_order_they_came),
-        TEST(what_is_put_back_keeps_its_time_of_arrival),
-        TEST(a_large_one_that_is_nearly_done_goes_before_a_medium_one),
-        TEST(a_flood_of_small_ones_passes_only_so_much),
-        TEST(without_a_bound_a_flood_passes_for_ever),
-        TEST(a_shorter_one_passes_in_spite_of_the_bound),
-        TEST(nothing_is_ever_passed_by_more_than_the_bound),
-        TEST(immense_responses_do_not_overflow_the_key),
-        TEST(streams_go_by_what_they_have_had),
-        TEST(a_stream_passes_until_it_has_had_what_others_have_left),
-        TEST(fsp_goes_by_the_finish_under_fair_sharing),
-        TEST(fsp_ends_none_later_than_fair_sharing_would),
-        TEST(fifo_sends_in_the_order_they_came),
-        TEST(fifo_lets_the_first_go_on_to_its_end),
-        TEST(fair_gives_each_its_turn),
-        TEST(fair_lets_a_new_one_wait_for_those_who_wait),
-        TEST(who_gives_up_is_not_taken),
-        TEST(when_nobody_waits_everybody_goes_first),
-        TEST(who_sends_before_an_earlier_one_overtakes),
-        TEST(it_is_known_how_many_send_before),
-        TEST(streams_wait_without_bytes),
-        TEST(room_that_is_refused_leaves_the_queue_as_it_was),
-        TEST(goes_first_agrees_with_what_take_would_give),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,11 +1,10 @@
 /* link: -Wl,--wrap=sendmsg,--wrap=sendfile,--wrap=send,--wrap=malloc */
-#include "sender_row.h"
+#include "unit/engine/sender_fixture.h"
 
 /* --- Memory -------------------------------------------------------------------- */
 
-static void a_row_in_memory_leaves_in_one_call(void **state)
+TEST(a_row_in_memory_leaves_in_one_call)
 {
-    (void)state;
     add_text(0, "one ");
     add_text(1, "two ");
     response_add_memory(&exchanges[1].response, BYTES("and a half "));
@@ -19,35 +18,32 @@ static void a_row_in_memory_leaves_in_one_call(void **state)
     assert_string_equal(got, "one two and a half three");
 }
 
-static void more_parts_than_a_call_takes_leave_in_two(void **state)
+TEST(more_parts_than_a_call_takes_leave_in_two)
 {
-    (void)state;
     for (int i = 0; i < ROW_MAX; i++)
         add_text(i, "x");
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(sent, GATHERED_MAX);
     assert_int_equal(step(QUANTUM), SENDER_DONE);
     assert_int_equal(sent, ROW_MAX - GATHERED_MAX);
 }
 
-static void no_more_than_the_budget_is_sent(void **state)
+TEST(no_more_than_the_budget_is_sent)
 {
-    (void)state;
     add_text(0, "0123456789");
     add_text(1, "0123456789");
-    assert_int_equal(step(7), SENDER_SLICE);
+    assert_int_equal(step(7), SENDER_MORE);
     assert_int_equal(sent, 7);
-    assert_int_equal(step(3), SENDER_SLICE);
+    assert_int_equal(step(3), SENDER_MORE);
     assert_int_equal(sent, 3);
-    assert_int_equal(step(1), SENDER_SLICE);
+    assert_int_equal(step(1), SENDER_MORE);
     assert_int_equal(step(9), SENDER_DONE);
     receive();
     assert_string_equal(got, "01234567890123456789");
 }
 
-static void a_short_write_means_the_socket_is_full(void **state)
+TEST(a_short_write_means_the_socket_is_full)
 {
-    (void)state;
     add_text(0, "0123456789");
     room = 4;
     assert_int_equal(step(QUANTUM), SENDER_FULL);
@@ -81,23 +77,20 @@ static void assert_survives(uint64_t bytes)
         assert_result_of(fatal[i], SENDER_FAILED);
 }
 
-static void errors_of_sendmsg_are_told_apart(void **state)
+TEST(errors_of_sendmsg_are_told_apart)
 {
-    (void)state;
     add_text(0, "text");
     assert_survives(4);
 }
 
-static void errors_of_sendfile_are_told_apart(void **state)
+TEST(errors_of_sendfile_are_told_apart)
 {
-    (void)state;
     response_add_file(add(0), PART_SENDFILE, file, 0, 30);
     assert_survives(30);
 }
 
-static void errors_of_send_are_told_apart(void **state)
+TEST(errors_of_send_are_told_apart)
 {
-    (void)state;
     response_add_file(add(0), PART_READ, file, 0, 30);
     assert_survives(30);
 }
@@ -157,11 +150,10 @@ static unsigned step_to_the_end(void)
     return steps;
 }
 
-static void a_source_is_sent_piece_by_piece(void **state)
+TEST(a_source_is_sent_piece_by_piece)
 {
     static const char *const all[] = {"one ", "two ", "three", NULL};
 
-    (void)state;
     add_source(0, all, false);
     assert_int_equal(step_to_the_end(), 5);
     assert_string_equal(got, "head one two three");
@@ -169,11 +161,10 @@ static void a_source_is_sent_piece_by_piece(void **state)
     assert_int_equal(destroyed, 1);
 }
 
-static void pieces_of_a_source_are_framed_as_chunks(void **state)
+TEST(pieces_of_a_source_are_framed_as_chunks)
 {
     static const char *const all[] = {"one", "two and a half more", NULL};
 
-    (void)state;
     add_source(0, all, true);
     step_to_the_end();
     assert_string_equal(got, "head 00000003\r\none\r\n"
@@ -181,56 +172,52 @@ static void pieces_of_a_source_are_framed_as_chunks(void **state)
                              "0\r\n\r\n");
 }
 
-static void a_source_with_nothing_yet_lets_others_go_on(void **state)
+TEST(a_source_with_nothing_yet_lets_others_go_on)
 {
     static const char *const all[] = {"", "", "x", NULL};
 
-    (void)state;
     add_source(0, all, false);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(step(QUANTUM), SENDER_SLICE);
+        assert_int_equal(step(QUANTUM), SENDER_MORE);
         assert_int_equal(sent, 0);
     }
     step_to_the_end();
     assert_string_equal(got, "head x");
 }
 
-static void a_source_with_nothing_until_later_says_so(void **state)
+TEST(a_source_with_nothing_until_later_says_so)
 {
     static const char *const all[] = {"?", "x", "?", "?", NULL};
     unsigned before;
 
-    (void)state;
     add_source(0, all, true);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     before = calls;
     assert_int_equal(step(QUANTUM), SENDER_LATER);
     assert_int_equal(calls, before);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(step(QUANTUM), SENDER_LATER);
     assert_int_equal(step(QUANTUM), SENDER_LATER);
     step_to_the_end();
     assert_string_equal(got, "head 00000001\r\nx\r\n0\r\n\r\n");
 }
 
-static void a_source_that_fails_is_broken_off(void **state)
+TEST(a_source_that_fails_is_broken_off)
 {
     static const char *const all[] = {"x", "!"};
 
-    (void)state;
     add_source(0, all, true);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
     assert_int_equal(sent, 0);
 }
 
-static void what_waits_behind_a_source_is_sent_after_it(void **state)
+TEST(what_waits_behind_a_source_is_sent_after_it)
 {
     static const char *const all[] = {"x ", NULL};
 
-    (void)state;
     add_source(0, all, false);
     response_add_file(add(1), PART_SENDFILE, file, 0, 10);
     step_to_the_end();
@@ -238,19 +225,17 @@ static void what_waits_behind_a_source_is_sent_after_it(void **state)
 }
 
 /* What is sent before it are interim responses. */
-static void what_stands_behind_an_answer_that_is_to_come_waits_for_it(void **
-                                                                          state)
+TEST(what_stands_behind_an_answer_that_is_to_come_waits_for_it)
 {
     struct pending pending = {.look = NULL}; /* that is not the sender's */
 
-    (void)state;
     add_text(0, "one ");
     add_text(1, "interim ");
     exchanges[1].pending = &pending;
     add_text(2, "three");
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(sent, 12);
-    assert_ptr_equal(row.next, &exchanges[1].link);
+    assert_ptr_equal(row.next, &exchanges[1].list_node);
     exchanges[1].pending = NULL;
     exchanges[1].response.part_at = exchanges[1].response.part_count = 0;
     response_add_memory(&exchanges[1].response, BYTES("two "));
@@ -261,39 +246,15 @@ static void what_stands_behind_an_answer_that_is_to_come_waits_for_it(void **
 
 /* --- Nothing ----------------------------------------------------------------- */
 
-static void an_answer_without_a_byte_is_done_at_once(void **state)
+TEST(an_answer_without_a_byte_is_done_at_once)
 {
-    (void)state;
     add(0);
     assert_int_equal(step(QUANTUM), SENDER_DONE);
     assert_int_equal(calls, 0);
     add(1);
     response_add_file(add(2), PART_SENDFILE, file, 0, 10);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(step(QUANTUM), SENDER_DONE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_row_in_memory_leaves_in_one_call),
-        TEST(more_parts_than_a_call_takes_leave_in_two),
-        TEST(no_more_than_the_budget_is_sent),
-        TEST(a_short_write_means_the_socket_is_full),
-        TEST(errors_of_sendmsg_are_told_apart),
-        TEST(errors_of_sendfile_are_told_apart),
-        TEST(errors_of_send_are_told_apart),
-        TEST(a_source_is_sent_piece_by_piece),
-        TEST(pieces_of_a_source_are_framed_as_chunks),
-        TEST(a_source_with_nothing_yet_lets_others_go_on),
-        TEST(a_source_with_nothing_until_later_says_so),
-        TEST(a_source_that_fails_is_broken_off),
-        TEST(what_waits_behind_a_source_is_sent_after_it),
-        TEST(what_stands_behind_an_answer_that_is_to_come_waits_for_it),
-        TEST(an_answer_without_a_byte_is_done_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

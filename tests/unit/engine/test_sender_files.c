@@ -1,5 +1,5 @@
 /* link: -Wl,--wrap=sendmsg,--wrap=sendfile,--wrap=send,--wrap=malloc */
-#include "sender_row.h"
+#include "unit/engine/sender_fixture.h"
 
 enum { DATE_AT = 23, DATE_LEN = 29 };
 
@@ -14,12 +14,11 @@ static void add_file_response(int number, enum part_kind kind)
     response->origin = origin;
 }
 
-static void a_head_is_held_back_for_the_file_behind_it(void **state)
+TEST(a_head_is_held_back_for_the_file_behind_it)
 {
-    (void)state;
     add_text(0, "before ");
     add_file_response(1, PART_SENDFILE);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(sent, 12);
     assert_true(last_flags & MSG_MORE);
     assert_int_equal(step(QUANTUM), SENDER_DONE);
@@ -27,24 +26,22 @@ static void a_head_is_held_back_for_the_file_behind_it(void **state)
     assert_string_equal(got, "before head abcdefghijklmno");
 }
 
-static void a_head_that_uses_up_the_budget_is_not_held_back(void **state)
+TEST(a_head_that_uses_up_the_budget_is_not_held_back)
 {
-    (void)state;
     add_file_response(0, PART_SENDFILE);
-    assert_int_equal(step(5), SENDER_SLICE);
+    assert_int_equal(step(5), SENDER_MORE);
     assert_false(last_flags & MSG_MORE);
 }
 
-static void a_file_is_sent_in_pieces_of_the_budget(void **state)
+TEST(a_file_is_sent_in_pieces_of_the_budget)
 {
     static const enum part_kind kinds[] = {PART_SENDFILE, PART_READ};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         response_add_file(add(i), kinds[i], file, 0, 30);
-        assert_int_equal(step(11), SENDER_SLICE);
+        assert_int_equal(step(11), SENDER_MORE);
         assert_int_equal(sent, 11);
-        assert_int_equal(step(11), SENDER_SLICE);
+        assert_int_equal(step(11), SENDER_MORE);
         assert_int_equal(step(11), SENDER_DONE);
         assert_int_equal(sent, 8);
     }
@@ -54,21 +51,19 @@ static void a_file_is_sent_in_pieces_of_the_budget(void **state)
     assert_memory_equal(got + 30, got, 30);
 }
 
-static void a_file_read_in_one_go_is_no_larger_than_the_quantum(void **state)
+TEST(a_file_read_in_one_go_is_no_larger_than_the_quantum)
 {
-    (void)state;
     assert_int_equal(truncate(place_path(&place, "file"), 3 * QUANTUM), 0);
     response_add_file(add(0), PART_READ, file, 0, 3 * QUANTUM);
-    assert_int_equal(step(ENDLESS), SENDER_SLICE);
+    assert_int_equal(step(ENDLESS), SENDER_MORE);
     assert_int_equal(sent, QUANTUM);
 }
 
 /* What a socket does not take was read for nothing. */
-static void after_a_short_piece_not_much_more_is_read(void **state)
+TEST(after_a_short_piece_not_much_more_is_read)
 {
     enum { LARGE = 1 << 20, LEAST = 1 << 16, TAKEN = 40000, FEW = 1000 };
 
-    (void)state;
     sender_fini(&sender);
     sender_init(&sender, LARGE);
     assert_int_equal(truncate(place_path(&place, "file"), 2 * LARGE), 0);
@@ -84,51 +79,47 @@ static void after_a_short_piece_not_much_more_is_read(void **state)
     assert_int_equal(last_bytes, LEAST);
     receive();
     room = LEAST;
-    assert_int_equal(step(ENDLESS), SENDER_SLICE);
+    assert_int_equal(step(ENDLESS), SENDER_MORE);
     room = 0;
     assert_int_equal(step(ENDLESS), SENDER_FULL);
     assert_int_equal(last_bytes, 2 * LEAST);
 }
 
-static void a_file_that_was_cut_off_breaks_the_response_off(void **state)
+TEST(a_file_that_was_cut_off_breaks_the_response_off)
 {
-    (void)state;
     add_file_response(0, PART_SENDFILE);
     add_file_response(1, PART_READ);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(truncate(place_path(&place, "file"), 10), 0);
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
     assert_int_equal(sent, 0);
-    list_drop(&exchanges[0].link);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    list_drop(&exchanges[0].list_node);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
 }
 
-static void a_file_that_has_changed_breaks_the_response_off(void **state)
+TEST(a_file_that_has_changed_breaks_the_response_off)
 {
-    (void)state;
     add_file_response(0, PART_SENDFILE);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     is_intact = false;
-    assert_int_equal(step(4), SENDER_SLICE);
+    assert_int_equal(step(4), SENDER_MORE);
     assert_int_equal(step(ENDLESS), SENDER_FAILED);
     assert_int_equal(sent, 0); /* the end is never sent */
 }
 
-static void a_file_that_changes_with_its_last_piece_is_broken_off(void **state)
+TEST(a_file_that_changes_with_its_last_piece_is_broken_off)
 {
-    (void)state;
     add_file_response(0, PART_SENDFILE);
-    assert_int_equal(step(ENDLESS), SENDER_SLICE); /* the head */
+    assert_int_equal(step(ENDLESS), SENDER_MORE); /* the head */
     is_intact = false;
     assert_int_equal(step(ENDLESS), SENDER_FAILED);
 }
 
-static void origins_are_asked_before_and_after_the_last_piece(void **state)
+TEST(origins_are_asked_before_and_after_the_last_piece)
 {
-    (void)state;
     add_file_response(0, PART_SENDFILE);
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(intact_calls, 0);
     failure = EAGAIN;
     assert_int_equal(step(4), SENDER_FULL);
@@ -138,20 +129,18 @@ static void origins_are_asked_before_and_after_the_last_piece(void **state)
     assert_int_equal(intact_calls, 2);
 }
 
-static void a_file_that_cannot_be_read_breaks_the_response_off(void **state)
+TEST(a_file_that_cannot_be_read_breaks_the_response_off)
 {
-    (void)state;
     response_add_file(add(0), PART_READ, place.fd, 0, 30); /* EISDIR */
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
 }
 
-static void without_memory_to_read_into_the_response_is_broken_off(void **state)
+TEST(without_memory_to_read_into_the_response_is_broken_off)
 {
-    (void)state;
     response_add_file(add(0), PART_READ, file, 0, 30);
-    has_memory = false;
+    allocations_left = 0;
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
-    has_memory = true;
+    allocations_left = -1;
 }
 
 /* --- Heads of cached entries ------------------------------------------------------ */
@@ -215,12 +204,11 @@ static void send_all(size_t most)
     }
 }
 
-static void slices_of_any_length_give_the_same_stream(void **state)
+TEST(slices_of_any_length_give_the_same_stream)
 {
     static char expected[RECEIVED_MAX];
     uint64_t bytes = make_row();
 
-    (void)state;
     set_date('A');
     send_all(ENDLESS);
     assert_int_equal(got_len, bytes);
@@ -242,12 +230,11 @@ static char date_in(const char *head)
     return date[0];
 }
 
-static void a_head_half_sent_keeps_its_date(void **state)
+TEST(a_head_half_sent_keeps_its_date)
 {
     uint64_t bytes = make_row();
     uint64_t first = exchanges[0].response.bytes_left;
 
-    (void)state;
     for (size_t taken = 1; taken < bytes; taken++) {
         set_date('A');
         make_row();
@@ -261,41 +248,18 @@ static void a_head_half_sent_keeps_its_date(void **state)
     }
 }
 
-static void without_memory_to_keep_a_head_the_response_is_broken_off(void **s)
+TEST(without_memory_to_keep_a_head_the_response_is_broken_off)
 {
     static char long_head[RESPONSE_HEAD_INLINE + 100];
     struct response *response = add(0);
 
-    (void)s;
     response->head_bytes = sizeof(long_head);
     response->origin = origin;
     response_add_memory(response, (struct bytes){long_head, sizeof(long_head)});
     room = 1;
-    has_memory = false;
+    allocations_left = 0;
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
-    has_memory = true;
+    allocations_left = -1;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_head_is_held_back_for_the_file_behind_it),
-        TEST(a_head_that_uses_up_the_budget_is_not_held_back),
-        TEST(a_file_is_sent_in_pieces_of_the_budget),
-        TEST(a_file_read_in_one_go_is_no_larger_than_the_quantum),
-        TEST(after_a_short_piece_not_much_more_is_read),
-        TEST(a_file_that_was_cut_off_breaks_the_response_off),
-        TEST(a_file_that_has_changed_breaks_the_response_off),
-        TEST(a_file_that_changes_with_its_last_piece_is_broken_off),
-        TEST(origins_are_asked_before_and_after_the_last_piece),
-        TEST(a_file_that_cannot_be_read_breaks_the_response_off),
-        TEST(without_memory_to_read_into_the_response_is_broken_off),
-        TEST(slices_of_any_length_give_the_same_stream),
-        TEST(a_head_half_sent_keeps_its_date),
-        TEST(without_memory_to_keep_a_head_the_response_is_broken_off),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,8 +1,7 @@
 /* link: -Wl,--wrap=sendmsg,--wrap=sendfile,--wrap=send,--wrap=malloc */
 /* link: -Wl,--wrap=splice */
-#include <fcntl.h>
 
-#include "sender_row.h"
+#include "unit/engine/sender_fixture.h"
 
 static int ends[2];
 
@@ -37,15 +36,14 @@ static void add_piped(int number, const char *text)
     response_add_file(add(number), PART_PIPE, ends[0], 0, strlen(text));
 }
 
-static void what_is_in_a_pipe_is_sent(void **state)
+TEST(what_is_in_a_pipe_is_sent)
 {
-    (void)state;
     add_text(0, "head ");
     add_piped(1, "from a pipe");
     add_text(2, " tail");
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_true(last_flags & MSG_MORE); /* the head shares its segment */
-    assert_int_equal(step(QUANTUM), SENDER_SLICE);
+    assert_int_equal(step(QUANTUM), SENDER_MORE);
     assert_int_equal(sent, 11);
     assert_false(last_flags & (int)SPLICE_F_MORE);
     assert_true(last_flags & (int)SPLICE_F_NONBLOCK);
@@ -54,15 +52,14 @@ static void what_is_in_a_pipe_is_sent(void **state)
     assert_string_equal(got, "head from a pipe tail");
 }
 
-static void no_more_of_a_pipe_is_sent_than_its_part_or_the_budget(void **state)
+TEST(no_more_of_a_pipe_is_sent_than_its_part_or_the_budget)
 {
     struct response *response = &exchanges[0].response;
     char rest[8];
 
-    (void)state;
     add_piped(0, "0123456789");
     assert_int_equal(write(ends[1], "next", 4), 4); /* not lent yet */
-    assert_int_equal(step(6), SENDER_SLICE);
+    assert_int_equal(step(6), SENDER_MORE);
     assert_int_equal(sent, 6);
     assert_true(last_flags & (int)SPLICE_F_MORE);
     assert_int_equal(response->bytes_left, 4);
@@ -74,9 +71,8 @@ static void no_more_of_a_pipe_is_sent_than_its_part_or_the_budget(void **state)
     assert_int_equal(read(ends[0], rest, sizeof(rest)), 4);
 }
 
-static void a_full_socket_takes_the_rest_of_a_pipe_later(void **state)
+TEST(a_full_socket_takes_the_rest_of_a_pipe_later)
 {
-    (void)state;
     add_piped(0, "0123456789");
     room = 3;
     assert_int_equal(step(QUANTUM), SENDER_FULL);
@@ -92,26 +88,12 @@ static void a_full_socket_takes_the_rest_of_a_pipe_later(void **state)
     assert_string_equal(got, "0123456789");
 }
 
-static void a_client_that_is_gone_ends_the_response(void **state)
+TEST(a_client_that_is_gone_ends_the_response)
 {
-    (void)state;
     add_piped(0, "0123456789");
     failure = EPIPE;
     assert_int_equal(step(QUANTUM), SENDER_FAILED);
     assert_int_equal(sent, 0);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_pipe, tear_down_pipe)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_in_a_pipe_is_sent),
-        TEST(no_more_of_a_pipe_is_sent_than_its_part_or_the_budget),
-        TEST(a_full_socket_takes_the_rest_of_a_pipe_later),
-        TEST(a_client_that_is_gone_ends_the_response),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_pipe, .each_end = tear_down_pipe);

@@ -1,15 +1,13 @@
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc */
 #include "engine/worker.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/engine/worker_client.h"
+#include "unit/memory.h"
+#include "unit/place.h"
 
 enum { WAIT_MS = 20000, LARGE_BYTES = 4 << 20 };
 
@@ -20,37 +18,6 @@ static struct access_log access_log;
 static struct link_shared link_shared;
 static struct worker *worker;
 static atomic_uint drained;
-
-/* --- Memory that runs out ---------------------------------------------------- */
-
-static long allocations_left = -1; /* negative: any number */
-
-static bool has_memory(void)
-{
-    return allocations_left < 0 || allocations_left-- > 0;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return has_memory() ? __real_malloc(bytes) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return has_memory() ? __real_calloc(count, bytes) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
-}
 
 /* --- A worker ---------------------------------------------------------------- */
 
@@ -131,21 +98,6 @@ static int tear_down(void **state)
     return place_close(&place);
 }
 
-/* A client whose connection the worker has been given. */
-static int connect_client(void)
-{
-    struct mail mail = {.peer = {.family = ADDRESS_UNIX}};
-    int fds[2];
-
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
-                     0);
-    assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
-    mail.fd = fds[0];
-    assert_true(worker_give(worker, &mail));
-    worker_wake(worker);
-    return fds[1];
-}
-
 static void request(int client, const char *path)
 {
     char text[100];
@@ -179,9 +131,8 @@ static size_t receive_until(int client, const char *end)
     }
 }
 
-static void a_worker_that_never_started_can_be_destroyed(void **state)
+TEST(a_worker_that_never_started_can_be_destroyed)
 {
-    (void)state;
     assert_int_equal(worker_closed(worker), 0);
 }
 
@@ -204,19 +155,17 @@ static void make_with_ever_more_memory(void)
     assert_int_equal(place_count_fds(), fds_before);
 }
 
-static void without_memory_there_is_no_worker(void **state)
+TEST(without_memory_there_is_no_worker)
 {
-    (void)state;
     make_with_ever_more_memory();
 }
 
-static void without_memory_for_a_status_there_is_no_worker(void **state)
+TEST(without_memory_for_a_status_there_is_no_worker)
 {
     struct stats_options stats_options = {.worker_count = 1};
     struct now now;
     struct stats_shared *all;
 
-    (void)state;
     now_refresh(&now);
     all = stats_shared_create(&stats_options, &now);
     assert_non_null(all);
@@ -227,22 +176,20 @@ static void without_memory_for_a_status_there_is_no_worker(void **state)
     stats_shared_destroy(all);
 }
 
-static void what_was_given_to_it_is_closed_with_it(void **state)
+TEST(what_was_given_to_it_is_closed_with_it)
 {
-    int client = connect_client();
+    int client = worker_client_connect(worker);
 
-    (void)state;
     worker_destroy(worker);
     worker = NULL;
     assert_int_equal(receive_until(client, NULL), 0);
     close(client);
 }
 
-static void a_connection_is_served_until_the_worker_drains(void **state)
+TEST(a_connection_is_served_until_the_worker_drains)
 {
-    int client = connect_client();
+    int client = worker_client_connect(worker);
 
-    (void)state;
     assert_int_equal(worker_start(worker), 0);
     request(client, "/small");
     receive_until(client, "\r\n\r\nsmall body");
@@ -257,20 +204,18 @@ static void a_connection_is_served_until_the_worker_drains(void **state)
     close(client);
 }
 
-static void a_worker_without_connections_drains_at_once(void **state)
+TEST(a_worker_without_connections_drains_at_once)
 {
-    (void)state;
     assert_int_equal(worker_start(worker), 0);
     worker_command(worker, WORKER_DRAIN);
     worker_join(worker);
     assert_int_equal(atomic_load(&drained), 1);
 }
 
-static void draining_waits_for_what_is_being_sent(void **state)
+TEST(draining_waits_for_what_is_being_sent)
 {
-    int client = connect_client();
+    int client = worker_client_connect(worker);
 
-    (void)state;
     assert_int_equal(worker_start(worker), 0);
     request(client, "/large");
     assert_int_equal(poll(&(struct pollfd){client, POLLIN, 0}, 1, WAIT_MS), 1);
@@ -281,11 +226,10 @@ static void draining_waits_for_what_is_being_sent(void **state)
     assert_int_equal(atomic_load(&drained), 1);
 }
 
-static void stopping_waits_for_nothing(void **state)
+TEST(stopping_waits_for_nothing)
 {
-    int client = connect_client();
+    int client = worker_client_connect(worker);
 
-    (void)state;
     assert_int_equal(worker_start(worker), 0);
     request(client, "/large");
     assert_int_equal(poll(&(struct pollfd){client, POLLIN, 0}, 1, WAIT_MS), 1);
@@ -297,14 +241,13 @@ static void stopping_waits_for_nothing(void **state)
     close(client);
 }
 
-static void the_access_log_is_complete_in_the_end(void **state)
+TEST(the_access_log_is_complete_in_the_end)
 {
-    int client = connect_client();
+    int client = worker_client_connect(worker);
     char line[200];
     ssize_t n;
     int fd;
 
-    (void)state;
     assert_int_equal(worker_start(worker), 0);
     request(client, "/small");
     receive_until(client, "small body");
@@ -383,11 +326,10 @@ static void request_until(int client, const char *text)
     fail_msg("no '%s' in: %s", text, answer);
 }
 
-static void what_begins_after_a_change_is_answered_by_the_new(void **state)
+TEST(what_begins_after_a_change_is_answered_by_the_new)
 {
-    int client = connect_client();
+    int client = worker_client_connect(worker);
 
-    (void)state;
     atomic_store(&gone, 0);
     assert_int_equal(worker_start(worker), 0);
     request(client, "/small");
@@ -405,12 +347,11 @@ static void what_begins_after_a_change_is_answered_by_the_new(void **state)
     wait_gone(2);
 }
 
-static void what_has_begun_keeps_what_it_began_with(void **state)
+TEST(what_has_begun_keeps_what_it_began_with)
 {
-    int slow = connect_client();
-    int client = connect_client();
+    int slow = worker_client_connect(worker);
+    int client = worker_client_connect(worker);
 
-    (void)state;
     change("max-age=1"); /* before it runs; so the first one is not ours */
     atomic_store(&gone, 0);
     assert_int_equal(worker_start(worker), 0);
@@ -428,12 +369,11 @@ static void what_has_begun_keeps_what_it_began_with(void **state)
     close(client);
 }
 
-static void a_change_that_was_not_taken_gives_way_to_the_next(void **state)
+TEST(a_change_that_was_not_taken_gives_way_to_the_next)
 {
     struct worker_service service = other_service("max-age=9");
     int client;
 
-    (void)state;
     atomic_store(&gone, 0);
     worker_discard(worker_prepare(worker, &service));
     assert_int_equal(atomic_load(&gone), 1);
@@ -441,20 +381,19 @@ static void a_change_that_was_not_taken_gives_way_to_the_next(void **state)
     change("max-age=2");
     assert_int_equal(atomic_load(&gone), 2);
     assert_int_equal(worker_start(worker), 0);
-    client = connect_client();
+    client = worker_client_connect(worker);
     request_until(client, "Cache-Control: max-age=2\r\n");
     worker_command(worker, WORKER_STOP);
     worker_join(worker);
     close(client);
 }
 
-static void without_memory_for_a_change_all_stays_as_it_is(void **state)
+TEST(without_memory_for_a_change_all_stays_as_it_is)
 {
     struct worker_service service = other_service("max-age=9");
     struct worker_change *made = NULL;
     unsigned fds_before = place_count_fds();
 
-    (void)state;
     atomic_store(&gone, 0);
     for (long after = 0; !made; after++) {
         assert_int_equal(atomic_load(&gone), 0);
@@ -468,15 +407,14 @@ static void without_memory_for_a_change_all_stays_as_it_is(void **state)
     assert_int_equal(atomic_load(&gone), 1);
 }
 
-static void many_connections_are_counted_open_and_closed(void **state)
+TEST(many_connections_are_counted_open_and_closed)
 {
     enum { CLIENTS = 40 };
     int clients[CLIENTS];
 
-    (void)state;
     assert_int_equal(worker_start(worker), 0);
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = connect_client();
+        clients[i] = worker_client_connect(worker);
         request(clients[i], i % 2 == 0 ? "/small" : "/none");
     }
     for (int i = 0; i < CLIENTS; i++) {
@@ -488,26 +426,4 @@ static void many_connections_are_counted_open_and_closed(void **state)
     assert_int_equal(worker_closed(worker), CLIENTS);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_worker_that_never_started_can_be_destroyed),
-        TEST(without_memory_there_is_no_worker),
-        TEST(without_memory_for_a_status_there_is_no_worker),
-        TEST(what_was_given_to_it_is_closed_with_it),
-        TEST(a_connection_is_served_until_the_worker_drains),
-        TEST(a_worker_without_connections_drains_at_once),
-        TEST(draining_waits_for_what_is_being_sent),
-        TEST(stopping_waits_for_nothing),
-        TEST(the_access_log_is_complete_in_the_end),
-        TEST(what_begins_after_a_change_is_answered_by_the_new),
-        TEST(what_has_begun_keeps_what_it_began_with),
-        TEST(a_change_that_was_not_taken_gives_way_to_the_next),
-        TEST(without_memory_for_a_change_all_stays_as_it_is),
-        TEST(many_connections_are_counted_open_and_closed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,19 +1,15 @@
 /* link: -Wl,--wrap=calloc,--wrap=proxy_start */
 #include "engine/worker.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/engine/worker_client.h"
+#include "unit/memory.h"
+#include "unit/place.h"
 
 enum { WAIT_MS = 20000, TRIES_MAX = 10000 };
 
@@ -31,20 +27,10 @@ static unsigned fds_before;
 
 /* --- What goes wrong ----------------------------------------------------------- */
 
-static long allocations_left = -1; /* negative: any number */
-static atomic_int start_fault;     /* -errno; 0: it starts */
+static atomic_int start_fault; /* -errno; 0: it starts */
 
-void *__real_calloc(size_t count, size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
 int __real_proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return allocations_left < 0 || allocations_left-- > 0
-               ? __real_calloc(count, bytes)
-               : NULL;
-}
 
 int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop)
 {
@@ -56,8 +42,8 @@ int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop)
 /* --- A worker with a proxy ------------------------------------------------------ */
 
 /* Where nobody listens: what it answers is 502. */
-static const struct upstream_place nowhere = {.unix_path = "/nowhere/socket",
-                                              .authority = {"nowhere", 7}};
+static const struct upstream_endpoint nowhere = {.unix_path = "/nowhere/socket",
+                                                 .authority = {"nowhere", 7}};
 static const struct balance_server server = {.weight = 1};
 static struct balance_server_shared balance;
 static struct upstream_counts counts;
@@ -88,7 +74,7 @@ static void describe(void)
     proxied = (struct worker_proxy){
         .said_in = rules,
         .prefix = BYTES("/app"),
-        .options = {.upstream = {.places = &nowhere,
+        .options = {.upstream = {.endpoints = &nowhere,
                                  .servers = &server,
                                  .shared = &shared,
                                  .server_count = 1,
@@ -165,26 +151,12 @@ static void make(void)
     assert_non_null(worker);
 }
 
-static int connect_client(void)
-{
-    struct mail mail = {.peer = {.family = ADDRESS_UNIX}};
-    int fds[2];
-
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
-                     0);
-    assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
-    mail.fd = fds[0];
-    assert_true(worker_give(worker, &mail));
-    worker_wake(worker);
-    return fds[1];
-}
-
 /* The status of a GET of /app/x on a connection of its own. */
 static unsigned get_status(void)
 {
     static const char request[] = "GET /app/x HTTP/1.0\r\nHost: h\r\n\r\n";
     char text[4096];
-    int client = connect_client();
+    int client = worker_client_connect(worker);
     struct pollfd ready = {.fd = client, .events = POLLIN};
     size_t len = 0;
     ssize_t n;
@@ -211,13 +183,12 @@ static void end(void)
 
 /* --- Tests ------------------------------------------------------------------------ */
 
-static void a_proxy_answers_below_its_prefix_until_a_change(void **state)
+TEST(a_proxy_answers_below_its_prefix_until_a_change)
 {
     struct worker_service service;
     struct worker_change *change;
     unsigned tries = 0;
 
-    (void)state;
     make();
     assert_int_equal(worker_start(worker), 0);
     assert_int_equal(get_status(), 502);
@@ -233,11 +204,10 @@ static void a_proxy_answers_below_its_prefix_until_a_change(void **state)
 }
 
 /* What a worker still has to take, it has not taken. */
-static void whether_a_change_was_taken_is_known(void **state)
+TEST(whether_a_change_was_taken_is_known)
 {
     struct worker_change *change;
 
-    (void)state;
     options.on_changed = on_changed;
     options.context = &changed;
     sem_init(&changed, 0, 0);
@@ -263,19 +233,17 @@ static void whether_a_change_was_taken_is_known(void **state)
     assert_int_equal(atomic_load(&gone), 4);
 }
 
-static void proxies_that_cannot_start_make_no_worker(void **state)
+TEST(proxies_that_cannot_start_make_no_worker)
 {
-    (void)state;
     atomic_store(&start_fault, -ENOMEM);
     assert_null(worker_create(&options));
     assert_int_equal(atomic_load(&gone), 0);
 }
 
-static void a_change_whose_proxies_cannot_start_changes_nothing(void **state)
+TEST(a_change_whose_proxies_cannot_start_changes_nothing)
 {
     struct worker_change *change;
 
-    (void)state;
     make();
     assert_int_equal(worker_start(worker), 0);
     atomic_store(&start_fault, -ENOMEM);
@@ -287,11 +255,10 @@ static void a_change_whose_proxies_cannot_start_changes_nothing(void **state)
     assert_int_equal(atomic_load(&gone), 2); /* the one, and the other */
 }
 
-static void without_memory_there_is_no_change(void **state)
+TEST(without_memory_there_is_no_change)
 {
     struct worker_change *change = NULL;
 
-    (void)state;
     make();
     for (long after = 0; !change; after++) {
         assert_int_equal(atomic_load(&gone), 0);
@@ -305,17 +272,4 @@ static void without_memory_there_is_no_change(void **state)
     assert_int_equal(atomic_load(&gone), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_proxy_answers_below_its_prefix_until_a_change),
-        TEST(whether_a_change_was_taken_is_known),
-        TEST(proxies_that_cannot_start_make_no_worker),
-        TEST(a_change_whose_proxies_cannot_start_changes_nothing),
-        TEST(without_memory_there_is_no_change),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,6 +1,6 @@
 #include "handler/bad_request.h"
 
-#include "asked.h"
+#include "unit/handler/asked.h"
 
 static bool wants(const char *fields)
 {
@@ -8,7 +8,7 @@ static bool wants(const char *fields)
     return bad_request_wants_problem(&exchange.request);
 }
 
-static void a_problem_is_for_who_names_it_before_text(void **state)
+TEST(a_problem_is_for_who_names_it_before_text)
 {
     static const struct {
         const char *value;
@@ -28,7 +28,6 @@ static void a_problem_is_for_who_names_it_before_text(void **state)
         {"text/html, image/avif, */*;q=0.8", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char head[200];
 
@@ -50,15 +49,14 @@ static void a_problem_is_for_who_names_it_before_text(void **state)
 }
 
 /* Every reason's answer is written whole, in both forms. */
-static void every_reason_can_be_told(void **state)
+TEST(every_reason_can_be_told)
 {
-    (void)state;
     for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
         enum reason reason = (enum reason)i;
         char part[100];
 
         ask("GET /", "");
-        bad_request_answer(&exchange, reason, &style);
+        bad_request_answer(&exchange, reason, &defaults);
         assert_true(exchange.response.is_error);
         assert_int_equal(exchange.response.reason, reason);
         snprintf(part, sizeof(part), "HTTP/1.1 %u ", reason_status(reason));
@@ -66,7 +64,7 @@ static void every_reason_can_be_told(void **state)
         snprintf(part, sizeof(part), ". (%s)\n", reason_word(reason).data);
         assert_has(part);
         ask("GET /", "Accept: application/json\r\n");
-        bad_request_answer(&exchange, reason, &style);
+        bad_request_answer(&exchange, reason, &defaults);
         assert_false(exchange.response.is_error);
         assert_has("\r\nContent-Type: application/problem+json\r\n");
         snprintf(part, sizeof(part), "\"reason\":\"%s\"}\n",
@@ -75,25 +73,12 @@ static void every_reason_can_be_told(void **state)
     }
 }
 
-static void a_new_answer_has_no_reason_any_more(void **state)
+TEST(a_new_answer_has_no_reason_any_more)
 {
-    (void)state;
     ask("GET /", "");
-    bad_request_answer(&exchange, REASON_CHUNK, &style);
-    response_make_error(&exchange.response, 404, BYTES(""), &style);
+    bad_request_answer(&exchange, REASON_CHUNK, &defaults);
+    response_make_error(&exchange.response, 404, BYTES(""), &defaults);
     assert_int_equal(exchange.response.reason, REASON_NONE);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, begin_asking, end_asking)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_problem_is_for_who_names_it_before_text),
-        TEST(every_reason_can_be_told),
-        TEST(a_new_answer_has_no_reason_any_more),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = begin_asking, .each_end = end_asking);

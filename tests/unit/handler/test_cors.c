@@ -1,6 +1,6 @@
 #include "handler/cors.h"
 
-#include "asked.h"
+#include "unit/handler/asked.h"
 
 #define ALLOWED "Access-Control-Allow-Origin: "
 #define PREFLIGHT_VARY                              \
@@ -27,9 +27,9 @@ static void add_origin(const char *origin)
 static void describe(const char *fields)
 {
     ask("GET /", fields);
-    assert_false(cors_answer_preflight(&cors, &exchange, &style));
+    assert_false(cors_answer_preflight(&cors, &exchange, &defaults));
     cors_describe(&cors, &exchange.request, &exchange.response);
-    response_begin(&exchange.response, 200, &style);
+    response_begin(&exchange.response, 200, &defaults);
     response_add_head(&exchange.response);
 }
 
@@ -57,9 +57,8 @@ static bool allows(const char *origin)
     return has(ALLOWED);
 }
 
-static void an_origin_that_is_allowed_is_named(void **state)
+TEST(an_origin_that_is_allowed_is_named)
 {
-    (void)state;
     add_origin("https://a.example");
     add_origin("http://b.example:8080");
     add_origin("http://[::1]:3000");
@@ -70,9 +69,8 @@ static void an_origin_that_is_allowed_is_named(void **state)
     assert_true(allows("http://[::1]:3000"));
 }
 
-static void without_leave_caches_are_told_all_the_same(void **state)
+TEST(without_leave_caches_are_told_all_the_same)
 {
-    (void)state;
     add_origin("https://a.example");
     assert_null(cors_finish(&cors));
     assert_describes("", "Vary: Origin\r\n");
@@ -84,7 +82,7 @@ static void without_leave_caches_are_told_all_the_same(void **state)
                      "Vary: Origin\r\n");
 }
 
-static void no_other_origin_looks_like_one_that_is_allowed(void **state)
+TEST(no_other_origin_looks_like_one_that_is_allowed)
 {
     static const char *const others[] = {"http://a.example",
                                          "https://a.example:8443",
@@ -96,7 +94,6 @@ static void no_other_origin_looks_like_one_that_is_allowed(void **state)
                                          "https://a.example, https://b.example",
                                          "https://a.example https://b.example"};
 
-    (void)state;
     add_origin("https://a.example");
     assert_null(cors_finish(&cors));
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -104,7 +101,7 @@ static void no_other_origin_looks_like_one_that_is_allowed(void **state)
             fail_msg("'%s' is allowed", others[i]);
 }
 
-static void a_star_stands_for_any_hosts_below_a_name(void **state)
+TEST(a_star_stands_for_any_hosts_below_a_name)
 {
     static const char *const good[] = {"https://a.example.org",
                                        "https://a-1.b_2.c.example.org"};
@@ -118,7 +115,6 @@ static void a_star_stands_for_any_hosts_below_a_name(void **state)
         "https://\xC3.example.org",  "https://*.example.org"};
     char longest[1900];
 
-    (void)state;
     add_origin("https://*.example.org");
     assert_null(cors_finish(&cors));
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
@@ -134,18 +130,16 @@ static void a_star_stands_for_any_hosts_below_a_name(void **state)
     assert_false(allows("http://x.dev.example"));
 }
 
-static void any_origin_needs_no_telling_apart(void **state)
+TEST(any_origin_needs_no_telling_apart)
 {
-    (void)state;
     add_origin("*");
     assert_null(cors_finish(&cors));
     assert_describes("", ALLOWED "*\r\n");
     assert_describes("Origin: null\r\n", ALLOWED "*\r\n");
 }
 
-static void credentials_and_exposed_fields_are_told(void **state)
+TEST(credentials_and_exposed_fields_are_told)
 {
-    (void)state;
     add_origin("https://a.example");
     cors.allows_credentials = true;
     assert_null(cors_add_exposed(&cors, BYTES("ETag")));
@@ -157,14 +151,13 @@ static void credentials_and_exposed_fields_are_told(void **state)
                      "Access-Control-Expose-Headers: ETag, X-Total\r\n");
 }
 
-static void errors_may_be_read_like_any_other_answer(void **state)
+TEST(errors_may_be_read_like_any_other_answer)
 {
-    (void)state;
     add_origin("https://a.example");
     assert_null(cors_finish(&cors));
     ask("GET /", "Origin: https://a.example\r\n");
     cors_describe(&cors, &exchange.request, &exchange.response);
-    response_make_error(&exchange.response, 404, BYTES(""), &style);
+    response_make_error(&exchange.response, 404, BYTES(""), &defaults);
     assert_has("HTTP/1.1 404 Not Found\r\n");
     assert_has("\r\n" ALLOWED "https://a.example\r\nVary: Origin\r\n");
 }
@@ -176,13 +169,12 @@ static void ask_first(const char *origin)
     snprintf(fields, sizeof(fields), "%saccess-control-request-method: PUT\r\n",
              origin);
     ask("OPTIONS /x", fields);
-    assert_true(cors_answer_preflight(&cors, &exchange, &style));
+    assert_true(cors_answer_preflight(&cors, &exchange, &defaults));
     assert_int_equal(exchange.response.status, 204);
 }
 
-static void a_preflight_is_told_what_is_allowed(void **state)
+TEST(a_preflight_is_told_what_is_allowed)
 {
-    (void)state;
     add_origin("https://a.example");
     assert_null(cors_add_method(&cors, BYTES("PUT")));
     assert_null(cors_add_method(&cors, BYTES("DELETE")));
@@ -200,9 +192,8 @@ static void a_preflight_is_told_what_is_allowed(void **state)
         "Access-Control-Max-Age: 600\r\n\r\n");
 }
 
-static void a_preflight_without_leave_finds_none(void **state)
+TEST(a_preflight_without_leave_finds_none)
 {
-    (void)state;
     add_origin("https://a.example");
     assert_null(cors_finish(&cors));
     ask_first("Origin: https://b.example\r\n");
@@ -211,9 +202,8 @@ static void a_preflight_without_leave_finds_none(void **state)
                         "\r\n");
 }
 
-static void without_methods_the_simple_ones_are_allowed(void **state)
+TEST(without_methods_the_simple_ones_are_allowed)
 {
-    (void)state;
     add_origin("*");
     assert_null(cors_finish(&cors));
     ask_first("Origin: https://b.example\r\n");
@@ -223,7 +213,7 @@ static void without_methods_the_simple_ones_are_allowed(void **state)
                         "GET, HEAD, POST\r\n\r\n");
 }
 
-static void other_requests_are_no_preflights(void **state)
+TEST(other_requests_are_no_preflights)
 {
     static const char *const others[][2] = {
         {"OPTIONS /", ""},
@@ -233,17 +223,16 @@ static void other_requests_are_no_preflights(void **state)
                   "Access-Control-Request-Method: PUT\r\n"},
     };
 
-    (void)state;
     add_origin("*");
     assert_null(cors_finish(&cors));
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         ask(others[i][0], others[i][1]);
-        assert_false(cors_answer_preflight(&cors, &exchange, &style));
+        assert_false(cors_answer_preflight(&cors, &exchange, &defaults));
         assert_int_equal(exchange.response.status, 0);
     }
 }
 
-static void what_no_browser_sends_is_no_origin(void **state)
+TEST(what_no_browser_sends_is_no_origin)
 {
     static const char *const faulty[] = {"",
                                          "null",
@@ -275,7 +264,6 @@ static void what_no_browser_sends_is_no_origin(void **state)
                                          "**"};
     char text[CORS_ORIGIN_BYTES_MAX + 2];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!cors_add_origin(&cors, bytes_of(faulty[i])))
             fail_msg("'%s' is an origin", faulty[i]);
@@ -288,9 +276,8 @@ static void what_no_browser_sends_is_no_origin(void **state)
     assert_non_null(cors_add_origin(&cors, BYTES("https://a.example")));
 }
 
-static void names_are_tokens_and_not_too_many(void **state)
+TEST(names_are_tokens_and_not_too_many)
 {
-    (void)state;
     assert_non_null(cors_add_method(&cors, BYTES("")));
     assert_non_null(cors_add_method(&cors, BYTES("GET, PUT")));
     assert_non_null(cors_add_field(&cors, BYTES("A\r\nB")));
@@ -300,9 +287,8 @@ static void names_are_tokens_and_not_too_many(void **state)
     assert_non_null(cors_add_field(&cors, BYTES("A")));
 }
 
-static void a_star_and_credentials_are_refused_together(void **state)
+TEST(a_star_and_credentials_are_refused_together)
 {
-    (void)state;
     assert_non_null(cors_finish(&cors)); /* nobody is allowed at all */
     add_origin("https://a.example");
     cors.allows_credentials = true;
@@ -326,25 +312,4 @@ static void a_star_and_credentials_are_refused_together(void **state)
     assert_non_null(cors_finish(&cors));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
-    const struct CMUnitTest tests[] = {
-        TEST(an_origin_that_is_allowed_is_named),
-        TEST(without_leave_caches_are_told_all_the_same),
-        TEST(no_other_origin_looks_like_one_that_is_allowed),
-        TEST(a_star_stands_for_any_hosts_below_a_name),
-        TEST(any_origin_needs_no_telling_apart),
-        TEST(credentials_and_exposed_fields_are_told),
-        TEST(errors_may_be_read_like_any_other_answer),
-        TEST(a_preflight_is_told_what_is_allowed),
-        TEST(a_preflight_without_leave_finds_none),
-        TEST(without_methods_the_simple_ones_are_allowed),
-        TEST(other_requests_are_no_preflights),
-        TEST(what_no_browser_sends_is_no_origin),
-        TEST(names_are_tokens_and_not_too_many),
-        TEST(a_star_and_credentials_are_refused_together),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = end_asking);

@@ -1,4 +1,4 @@
-#include "files_place.h"
+#include "unit/handler/files_fixture.h"
 
 /* Files whose heads an operator wants otherwise: every answer of theirs. */
 
@@ -33,9 +33,8 @@ static void assert_edited(unsigned status)
     assert_has_not("Last-Modified");
 }
 
-static void a_whole_file_has_the_edits(void **state)
+TEST(a_whole_file_has_the_edits)
 {
-    (void)state;
     get("/file.txt", "");
     assert_edited(200);
     assert_has("\r\nContent-Type: text/x\r\n");
@@ -49,11 +48,10 @@ static void a_whole_file_has_the_edits(void **state)
     assert_memory_equal(answer.body, large_bytes, LARGE_BYTES);
 }
 
-static void a_304_has_them_and_no_type(void **state)
+TEST(a_304_has_them_and_no_type)
 {
     char fields[200];
 
-    (void)state;
     snprintf(fields, sizeof(fields), "If-None-Match: %s\r\n",
              etag_of("/file.txt"));
     get("/file.txt", fields);
@@ -62,9 +60,8 @@ static void a_304_has_them_and_no_type(void **state)
     assert_has_not("Content-Type:");
 }
 
-static void a_range_has_them(void **state)
+TEST(a_range_has_them)
 {
-    (void)state;
     get("/file.txt", "Range: bytes=2-4\r\n");
     assert_edited(206);
     assert_has("\r\nContent-Type: text/x\r\n");
@@ -72,18 +69,16 @@ static void a_range_has_them(void **state)
     assert_body("234");
 }
 
-static void ranges_keep_the_type_that_frames_them(void **state)
+TEST(ranges_keep_the_type_that_frames_them)
 {
-    (void)state;
     get("/file.txt", "Range: bytes=0-0,5-5\r\n");
     assert_edited(206);
     assert_has("\r\nContent-Type: multipart/byteranges; boundary=");
     assert_non_null(strstr(answer.body, "\r\nContent-Type: text/x\r\n"));
 }
 
-static void errors_and_redirects_have_them_and_keep_their_type(void **state)
+TEST(errors_and_redirects_have_them_and_keep_their_type)
 {
-    (void)state;
     get("/none", "");
     assert_edited(404);
     assert_has("\r\nContent-Type: text/html; charset=utf-8\r\n");
@@ -96,17 +91,4 @@ static void errors_and_redirects_have_them_and_keep_their_type(void **state)
     assert_has_not("Content-Type:");
 }
 
-int main(void)
-{
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_edits, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_whole_file_has_the_edits),
-        TEST(a_304_has_them_and_no_type),
-        TEST(a_range_has_them),
-        TEST(ranges_keep_the_type_that_frames_them),
-        TEST(errors_and_redirects_have_them_and_keep_their_type),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_edits, .each_end = tear_down);

@@ -1,12 +1,12 @@
 /* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc */
 #include "handler/error_pages.h"
 
-#include "../backend/cache_place.h"
-#include "sent.h"
+#include "unit/files/file_cache_fixture.h"
+#include "unit/handler/sent.h"
 
 static struct error_pages pages;
 static struct response response;
-static struct response_style style = {.now = &now};
+static struct server_defaults defaults = {.now = &now};
 
 static int set_up_pages(void **state)
 {
@@ -58,13 +58,12 @@ static bool has(const char *part)
 
 static void make_error(unsigned status)
 {
-    response_make_error(&response, status, BYTES("Allow: GET\r\n"), &style);
+    response_make_error(&response, status, BYTES("Allow: GET\r\n"), &defaults);
     error_pages_apply(&pages, cache, &space, &response);
 }
 
-static void a_status_has_the_page_it_was_named_with(void **state)
+TEST(a_status_has_the_page_it_was_named_with)
 {
-    (void)state;
     add("404 /404.html");
     add("403 410\t451  /xy.html ");
     assert_finds(404, "/404.html");
@@ -74,9 +73,8 @@ static void a_status_has_the_page_it_was_named_with(void **state)
     assert_finds(500, "");
 }
 
-static void a_number_comes_before_its_class(void **state)
+TEST(a_number_comes_before_its_class)
 {
-    (void)state;
     add("503 /busy.html");
     add("5xx 4xx /x.html");
     add("404 /404.html");
@@ -88,9 +86,8 @@ static void a_number_comes_before_its_class(void **state)
     assert_finds(599, "/x.html");
 }
 
-static void what_is_no_error_has_no_page(void **state)
+TEST(what_is_no_error_has_no_page)
 {
-    (void)state;
     add("4xx 5xx /x.html");
     assert_finds(0, "");
     assert_finds(200, "");
@@ -99,7 +96,7 @@ static void what_is_no_error_has_no_page(void **state)
     assert_finds(UINT32_MAX, "");
 }
 
-static void what_is_no_page_is_refused_and_changes_nothing(void **state)
+TEST(what_is_no_page_is_refused_and_changes_nothing)
 {
     static const char *const faulty[] = {
         "",          " ",          "404",     "/404.html",  "404 x.html",
@@ -111,7 +108,6 @@ static void what_is_no_page_is_refused_and_changes_nothing(void **state)
     };
     char text[600] = "404 /";
 
-    (void)state;
     add("500 5xx /sorry.html");
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!error_pages_add(&pages, bytes_of(faulty[i])))
@@ -124,9 +120,8 @@ static void what_is_no_page_is_refused_and_changes_nothing(void **state)
     add(text);
 }
 
-static void there_is_a_limit_to_pages(void **state)
+TEST(there_is_a_limit_to_pages)
 {
-    (void)state;
     for (unsigned i = 0; i <= ERROR_PAGES_MAX; i++) {
         static char texts[ERROR_PAGES_MAX + 1][30]; /* they are borrowed */
         const char *fault;
@@ -139,9 +134,8 @@ static void there_is_a_limit_to_pages(void **state)
     assert_finds(432, "");
 }
 
-static void an_error_gets_the_page_and_stays_what_it_was(void **state)
+TEST(an_error_gets_the_page_and_stays_what_it_was)
 {
-    (void)state;
     write_file("404.html", "<p>gone");
     add("404 /404.html");
     make_error(404);
@@ -155,11 +149,10 @@ static void an_error_gets_the_page_and_stays_what_it_was(void **state)
 }
 
 /* The operator's type is for the files of the place. */
-static void a_page_has_its_own_type(void **state)
+TEST(a_page_has_its_own_type)
 {
     static struct head_edits edits;
 
-    (void)state;
     edits = (struct head_edits){0};
     assert_null(head_edits_add(&edits, HEAD_SET, BYTES("Content-Type: a/b")));
     space.edits = response.edits = &edits;
@@ -171,9 +164,8 @@ static void a_page_has_its_own_type(void **state)
     assert_true(has("\r\n\r\n<p>gone"));
 }
 
-static void head_gets_its_length_only(void **state)
+TEST(head_gets_its_length_only)
 {
-    (void)state;
     write_file("404.html", "<p>gone");
     add("404 /404.html");
     response.is_head = true;
@@ -183,9 +175,8 @@ static void head_gets_its_length_only(void **state)
     assert_null(response.origin.object);
 }
 
-static void an_empty_page_is_one(void **state)
+TEST(an_empty_page_is_one)
 {
-    (void)state;
     write_file("empty", "");
     add("404 /empty");
     make_error(404);
@@ -193,9 +184,8 @@ static void an_empty_page_is_one(void **state)
     assert_false(has("<h1>"));
 }
 
-static void a_page_too_large_for_memory_comes_from_its_file(void **state)
+TEST(a_page_too_large_for_memory_comes_from_its_file)
 {
-    (void)state;
     write_zeros("large", SNAPSHOT_BYTES + 1);
     add("404 /large");
     make_error(404);
@@ -205,9 +195,8 @@ static void a_page_too_large_for_memory_comes_from_its_file(void **state)
     assert_true(response.origin.is_intact(response.origin.object));
 }
 
-static void a_page_that_is_not_there_leaves_the_short_one(void **state)
+TEST(a_page_that_is_not_there_leaves_the_short_one)
 {
-    (void)state;
     assert_int_equal(mkdirat(place.fd, "folder", 0755), 0);
     add("404 /none.html");
     add("403 /folder");
@@ -220,48 +209,25 @@ static void a_page_that_is_not_there_leaves_the_short_one(void **state)
     assert_true(response.is_error);
 }
 
-static void no_memory_for_a_page_leaves_the_short_one(void **state)
+TEST(no_memory_for_a_page_leaves_the_short_one)
 {
-    (void)state;
     write_file("404.html", "<p>gone");
     add("404 /404.html");
-    has_memory = false;
+    allocations_left = 0;
     make_error(404);
-    has_memory = true;
+    allocations_left = -1;
     assert_true(has("<h1>404 Not Found</h1>"));
 }
 
-static void an_answer_with_a_body_of_its_own_keeps_it(void **state)
+TEST(an_answer_with_a_body_of_its_own_keeps_it)
 {
-    (void)state;
     write_file("404.html", "<p>gone");
     add("404 /404.html");
-    response_begin(&response, 404, &style);
+    response_begin(&response, 404, &defaults);
     response_add_head(&response);
     response_add_memory(&response, BYTES("own"));
     error_pages_apply(&pages, cache, &space, &response);
     assert_true(has("\r\n\r\nown"));
 }
 
-int main(void)
-{
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_pages, tear_down_pages)
-    const struct CMUnitTest tests[] = {
-        TEST(a_status_has_the_page_it_was_named_with),
-        TEST(a_number_comes_before_its_class),
-        TEST(what_is_no_error_has_no_page),
-        TEST(what_is_no_page_is_refused_and_changes_nothing),
-        TEST(there_is_a_limit_to_pages),
-        TEST(an_error_gets_the_page_and_stays_what_it_was),
-        TEST(a_page_has_its_own_type),
-        TEST(head_gets_its_length_only),
-        TEST(an_empty_page_is_one),
-        TEST(a_page_too_large_for_memory_comes_from_its_file),
-        TEST(a_page_that_is_not_there_leaves_the_short_one),
-        TEST(no_memory_for_a_page_leaves_the_short_one),
-        TEST(an_answer_with_a_body_of_its_own_keeps_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_pages, .each_end = tear_down_pages);

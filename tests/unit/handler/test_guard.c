@@ -1,10 +1,11 @@
-/* link: -Wl,--wrap=password_desk_ask,--wrap=password_desk_cancel */
+/* link: -Wl,--wrap=password_client_ask,--wrap=password_client_cancel */
 /* link: -Wl,--wrap=malloc */
 #include "handler/guard.h"
 
-#include "asked.h"
+#include "unit/handler/asked.h"
+#include "unit/memory.h"
 
-/* --- A desk that says what a test wants ----------------------------------- */
+/* --- A client that says what a test wants ----------------------------------- */
 
 static enum password_verdict verdict; /* at once */
 static struct password_wait *waiting;
@@ -12,7 +13,6 @@ static char asked_user[100];
 static char asked_password[100];
 static unsigned asked;
 static unsigned cancelled;
-static bool has_memory;
 
 static void copy(char to[100], struct bytes text)
 {
@@ -21,14 +21,14 @@ static void copy(char to[100], struct bytes text)
     to[text.len] = '\0';
 }
 
-enum password_verdict __wrap_password_desk_ask(
-    struct password_desk *desk, const struct password_question *question,
+enum password_verdict __wrap_password_client_ask(
+    struct password_client *client, const struct password_question *question,
     struct password_wait *wait);
-enum password_verdict __wrap_password_desk_ask(
-    struct password_desk *desk, const struct password_question *question,
+enum password_verdict __wrap_password_client_ask(
+    struct password_client *client, const struct password_question *question,
     struct password_wait *wait)
 {
-    assert_null(desk);
+    assert_null(client);
     assert_ptr_equal(question->asker, exchange.peer);
     asked++;
     copy(asked_user, question->user);
@@ -37,21 +37,14 @@ enum password_verdict __wrap_password_desk_ask(
     return verdict;
 }
 
-void __wrap_password_desk_cancel(struct password_desk *desk,
-                                 struct password_wait *wait);
-void __wrap_password_desk_cancel(struct password_desk *desk,
-                                 struct password_wait *wait)
+void __wrap_password_client_cancel(struct password_client *client,
+                                   struct password_wait *wait);
+void __wrap_password_client_cancel(struct password_client *client,
+                                   struct password_wait *wait)
 {
-    assert_null(desk);
+    assert_null(client);
     assert_ptr_equal(wait, waiting);
     cancelled++;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-    return has_memory ? __real_malloc(size) : NULL;
 }
 
 /* --- What it guards ------------------------------------------------------- */
@@ -77,7 +70,7 @@ static void resume(void *context, struct exchange *resumed,
         resumed->pending = next_pending;
         if (next_pending)
             return;
-        response_make_error(&resumed->response, 404, BYTES(""), &style);
+        response_make_error(&resumed->response, 404, BYTES(""), &defaults);
     } else {
         refused++;
         guard_refuse(&guard, resumed, told, BYTES("late"));
@@ -95,10 +88,10 @@ static int set_up(void **state)
     verdict = PASSWORD_LATER;
     waiting = NULL;
     next_pending = NULL;
-    has_memory = true;
+    allocations_left = -1;
     asked = cancelled = woken = admitted = refused = 0;
     exchange.peer = &peer;
-    guard = (struct guard){.style = &style,
+    guard = (struct guard){.defaults = &defaults,
                            .resume = resume,
                            .wake = wake,
                            .context = &guard,
@@ -124,12 +117,11 @@ static void tell(enum password_verdict told)
 
 /* --- Tests ---------------------------------------------------------------- */
 
-static void who_says_nothing_is_asked_for_a_password(void **state)
+TEST(who_says_nothing_is_asked_for_a_password)
 {
     static const char *const fields[] = {"", "Authorization: Basic !\r\n",
                                          "Authorization: Bearer x\r\n"};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_false(admits(fields[i]));
         assert_has("HTTP/1.1 401 Unauthorized\r\n");
@@ -139,9 +131,8 @@ static void who_says_nothing_is_asked_for_a_password(void **state)
     assert_int_equal(asked, 0);
 }
 
-static void what_is_known_needs_no_waiting(void **state)
+TEST(what_is_known_needs_no_waiting)
 {
-    (void)state;
     verdict = PASSWORD_RIGHT;
     assert_true(admits(CREDENTIALS));
     assert_string_equal(asked_user, "joe");
@@ -153,26 +144,24 @@ static void what_is_known_needs_no_waiting(void **state)
     assert_has("HTTP/1.1 401 ");
 }
 
-static void when_too_many_wait_it_is_busy(void **state)
+TEST(when_too_many_wait_it_is_busy)
 {
-    (void)state;
     verdict = PASSWORD_BUSY;
     assert_false(admits(CREDENTIALS));
     assert_has("HTTP/1.1 503 ");
     assert_has("\r\nRetry-After: 5\r\n");
     assert_has("\r\nCache-Control: no-store\r\n");
     ask("GET /", CREDENTIALS);
-    has_memory = false;
+    allocations_left = 0;
     assert_false(guard_admits(&guard, &exchange, htpasswd, BYTES("a")));
-    has_memory = true;
+    allocations_left = -1;
     assert_has("HTTP/1.1 503 ");
 }
 
-static void until_there_is_a_verdict_nothing_is_sent(void **state)
+TEST(until_there_is_a_verdict_nothing_is_sent)
 {
     struct response *response = &exchange.response;
 
-    (void)state;
     assert_false(admits(CREDENTIALS));
     assert_non_null(exchange.pending);
     assert_int_equal(response->bytes_left, 0);
@@ -203,11 +192,10 @@ static void drop_next(struct pending *pending)
     next_pending = NULL;
 }
 
-static void who_is_admitted_may_have_to_wait_again(void **state)
+TEST(who_is_admitted_may_have_to_wait_again)
 {
     static struct pending next = {.look = look_at_next, .destroy = drop_next};
 
-    (void)state;
     assert_false(admits(CREDENTIALS));
     next_pending = &next;
     tell(PASSWORD_RIGHT);
@@ -221,9 +209,8 @@ static void who_is_admitted_may_have_to_wait_again(void **state)
     assert_int_equal(cancelled, 0);
 }
 
-static void a_late_refusal_is_one(void **state)
+TEST(a_late_refusal_is_one)
 {
-    (void)state;
     assert_false(admits(CREDENTIALS));
     tell(PASSWORD_WRONG);
     assert_true(sent_look(&exchange, &now));
@@ -233,9 +220,8 @@ static void a_late_refusal_is_one(void **state)
     assert_has("realm=\"late\"");
 }
 
-static void who_had_to_make_room_is_told_to_come_again(void **state)
+TEST(who_had_to_make_room_is_told_to_come_again)
 {
-    (void)state;
     assert_false(admits(CREDENTIALS));
     tell(PASSWORD_BUSY);
     assert_true(sent_look(&exchange, &now));
@@ -244,9 +230,8 @@ static void who_had_to_make_room_is_told_to_come_again(void **state)
     assert_has("\r\nRetry-After: 5\r\n");
 }
 
-static void who_goes_away_waits_no_more(void **state)
+TEST(who_goes_away_waits_no_more)
 {
-    (void)state;
     assert_false(admits(CREDENTIALS));
     leave();
     assert_int_equal(cancelled, 1);
@@ -257,20 +242,4 @@ static void who_goes_away_waits_no_more(void **state)
     assert_int_equal(admitted, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(who_says_nothing_is_asked_for_a_password),
-        TEST(what_is_known_needs_no_waiting),
-        TEST(when_too_many_wait_it_is_busy),
-        TEST(until_there_is_a_verdict_nothing_is_sent),
-        TEST(who_is_admitted_may_have_to_wait_again),
-        TEST(a_late_refusal_is_one),
-        TEST(who_had_to_make_room_is_told_to_come_again),
-        TEST(who_goes_away_waits_no_more),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = end_asking);

@@ -1,11 +1,6 @@
 #include "handler/hosts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 static struct arena arena;
 static struct hosts hosts;
@@ -33,11 +28,10 @@ static void assert_finds(const char *host, const char *site)
         fail_msg("%s is %s", host, found ? found : "nobody's");
 }
 
-static void a_name_has_255_bytes_at_most(void **state)
+TEST(a_name_has_255_bytes_at_most)
 {
     char name[300];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(name); i++)
         name[i] = i % 50 == 49 ? '.' : 'a';
     assert_true(hosts_add(&hosts, &arena, (struct bytes){name, 255}, name));
@@ -46,9 +40,8 @@ static void a_name_has_255_bytes_at_most(void **state)
     assert_null(hosts_find(&hosts, (struct bytes){name, sizeof(name)}));
 }
 
-static void a_host_is_found_whatever_its_case_port_and_final_dot(void **state)
+TEST(a_host_is_found_whatever_its_case_port_and_final_dot)
 {
-    (void)state;
     add("example.org");
     add("[2001:db8::1]");
     add("192.0.2.1");
@@ -74,9 +67,8 @@ static void a_host_is_found_whatever_its_case_port_and_final_dot(void **state)
     assert_finds("[", NULL);
 }
 
-static void below_a_wildcard_the_longest_name_counts(void **state)
+TEST(below_a_wildcard_the_longest_name_counts)
 {
-    (void)state;
     add("*.example.org");
     add("*.b.example.org");
     add("a.example.org");
@@ -94,12 +86,11 @@ static void below_a_wildcard_the_longest_name_counts(void **state)
     assert_finds("example.com", NULL);
 }
 
-static void thousands_of_hosts_are_all_found(void **state)
+TEST(thousands_of_hosts_are_all_found)
 {
     enum { COUNT = 3000 };
     static char names[COUNT][24];
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         snprintf(names[i], sizeof(names[i]), "%sh%zu.example",
                  i % 3 == 0 ? "*." : "", i * 7919 % 100003);
@@ -114,16 +105,4 @@ static void thousands_of_hosts_are_all_found(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_name_has_255_bytes_at_most),
-        TEST(a_host_is_found_whatever_its_case_port_and_final_dot),
-        TEST(below_a_wildcard_the_longest_name_counts),
-        TEST(thousands_of_hosts_are_all_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_end = tear_down);

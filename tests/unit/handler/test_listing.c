@@ -1,9 +1,7 @@
 /* link: -Wl,--wrap=fstatat,--wrap=readdir,--wrap=malloc,--wrap=realloc */
 #include "handler/listing.h"
 
-#include <unistd.h>
-
-#include "listing_place.h"
+#include "unit/handler/listing_fixture.h"
 
 /* --- Which format --------------------------------------------------------- */
 
@@ -24,7 +22,7 @@ static enum listing_format choose(const char *accept)
     return listing_choose(&request);
 }
 
-static void accept_decides_the_format(void **state)
+TEST(accept_decides_the_format)
 {
     static const struct {
         const char *accept;
@@ -70,14 +68,13 @@ static void accept_decides_the_format(void **state)
          LISTING_HTML},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (choose(cases[i].accept) != cases[i].format)
             fail_msg("wrong for: %s", cases[i].accept);
 }
 /* --- What is listed ------------------------------------------------------- */
 
-static void directories_come_first_then_names_in_order(void **state)
+TEST(directories_come_first_then_names_in_order)
 {
     make_file(*state, "b");
     make_file(*state, "C");
@@ -89,7 +86,7 @@ static void directories_come_first_then_names_in_order(void **state)
     assert_names(*state, "/", false, "d z A a ab b C ");
 }
 
-static void hidden_names_are_left_out_unless_asked_for(void **state)
+TEST(hidden_names_are_left_out_unless_asked_for)
 {
     make_file(*state, "a");
     make_file(*state, ".secret");
@@ -100,7 +97,7 @@ static void hidden_names_are_left_out_unless_asked_for(void **state)
     assert_names(*state, "/", true, ".git .well-known ... .secret a ");
 }
 
-static void symlinks_are_listed_as_what_can_be_served(void **state)
+TEST(symlinks_are_listed_as_what_can_be_served)
 {
     struct place *place = *state;
     struct stat st = {.st_mtim.tv_sec = 0};
@@ -125,7 +122,7 @@ static void symlinks_are_listed_as_what_can_be_served(void **state)
     free(json);
 }
 
-static void what_vanishes_meanwhile_is_left_out(void **state)
+TEST(what_vanishes_meanwhile_is_left_out)
 {
     make_file(*state, "a");
     make_file(*state, "b");
@@ -171,14 +168,14 @@ static bool list_made_up(const struct place *place, unsigned count, size_t len)
     return is_sorted;
 }
 
-static void as_many_as_can_be_sorted_come_sorted(void **state)
+TEST(as_many_as_can_be_sorted_come_sorted)
 {
     assert_true(list_made_up(*state, 65, 5));
     assert_true(list_made_up(*state, LISTING_SORT_MAX, 5));
     assert_true(list_made_up(*state, LISTING_SORT_MAX - 100, 255));
 }
 
-static void more_than_can_be_sorted_come_whole_all_the_same(void **state)
+TEST(more_than_can_be_sorted_come_whole_all_the_same)
 {
     char *page;
 
@@ -190,12 +187,12 @@ static void more_than_can_be_sorted_come_whole_all_the_same(void **state)
     free(page);
 }
 
-static void names_that_fill_the_memory_come_unsorted(void **state)
+TEST(names_that_fill_the_memory_come_unsorted)
 {
     assert_false(list_made_up(*state, 4000, 1000));
 }
 
-static void longer_names_than_any_file_system_has_are_skipped(void **state)
+TEST(longer_names_than_any_file_system_has_are_skipped)
 {
     assert_true(list_made_up(*state, 10, 1024));
     made_up_at = 0;
@@ -204,7 +201,7 @@ static void longer_names_than_any_file_system_has_are_skipped(void **state)
 }
 
 /* Ever longer names bring the end of the page to every place of a fill. */
-static void end_of_the_page_waits_for_room(void **state)
+TEST(end_of_the_page_waits_for_room)
 {
     made_up_count = 64;
     for (made_up_len = 5; made_up_len < 205; made_up_len++) {
@@ -217,7 +214,7 @@ static void end_of_the_page_waits_for_room(void **state)
     }
 }
 
-static void the_first_fill_already_shows_the_page(void **state)
+TEST(the_first_fill_already_shows_the_page)
 {
     struct place *place = *state;
     struct source *source;
@@ -234,7 +231,7 @@ static void the_first_fill_already_shows_the_page(void **state)
 }
 /* --- What fails ----------------------------------------------------------- */
 
-static void only_a_directory_can_be_listed(void **state)
+TEST(only_a_directory_can_be_listed)
 {
     struct place *place = *state;
 
@@ -244,7 +241,7 @@ static void only_a_directory_can_be_listed(void **state)
     assert_null(listing_open(&place->root, BYTES("/b/"), LISTING_HTML, false));
 }
 
-static void unreadable_directory_breaks_off(void **state)
+TEST(unreadable_directory_breaks_off)
 {
     struct place *place = *state;
 
@@ -262,7 +259,7 @@ static void unreadable_directory_breaks_off(void **state)
 }
 
 /* Runs a listing with ever more memory, until that is enough. */
-static void want_of_memory_breaks_off(void **state)
+TEST(want_of_memory_breaks_off)
 {
     struct place *place = *state;
     int at = 0;
@@ -285,24 +282,4 @@ static void want_of_memory_breaks_off(void **state)
     assert_in_range(at, 4, 40);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(accept_decides_the_format),
-        PLACE_TEST(directories_come_first_then_names_in_order),
-        PLACE_TEST(hidden_names_are_left_out_unless_asked_for),
-        PLACE_TEST(symlinks_are_listed_as_what_can_be_served),
-        PLACE_TEST(what_vanishes_meanwhile_is_left_out),
-        PLACE_TEST(as_many_as_can_be_sorted_come_sorted),
-        PLACE_TEST(more_than_can_be_sorted_come_whole_all_the_same),
-        PLACE_TEST(names_that_fill_the_memory_come_unsorted),
-        PLACE_TEST(longer_names_than_any_file_system_has_are_skipped),
-        PLACE_TEST(end_of_the_page_waits_for_room),
-        PLACE_TEST(the_first_fill_already_shows_the_page),
-        PLACE_TEST(only_a_directory_can_be_listed),
-        PLACE_TEST(unreadable_directory_breaks_off),
-        PLACE_TEST(want_of_memory_breaks_off),
-    };
-
-    return cmocka_run_group_tests_name("listing", tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

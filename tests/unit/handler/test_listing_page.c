@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <time.h>
 
-#include "listing_place.h"
 #include "sha256.h"
+#include "unit/handler/listing_fixture.h"
 
 /* --- Fields --------------------------------------------------------------- */
 
@@ -20,11 +20,10 @@ static char *describe(enum listing_format format)
     return head.data;
 }
 
-static void json_says_what_it_is(void **state)
+TEST(json_says_what_it_is)
 {
     char *head = describe(LISTING_JSON);
 
-    (void)state;
     assert_string_equal(head, "Content-Type: application/json\r\n"
                               "Vary: Accept\r\n"
                               "Cache-Control: no-cache\r\n");
@@ -44,7 +43,7 @@ static void assert_allowed(const char *page, const char *head,
     assert_has(head, allowed);
 }
 
-static void page_allows_its_own_style_and_script_only(void **state)
+TEST(page_allows_its_own_style_and_script_only)
 {
     char *head = describe(LISTING_HTML);
     char *page = list(*state, LISTING_HTML);
@@ -63,11 +62,10 @@ static void page_allows_its_own_style_and_script_only(void **state)
     free(page);
 }
 
-static void hashes_of_the_test_are_right(void **state)
+TEST(hashes_of_the_test_are_right)
 {
     char hash[45];
 
-    (void)state;
     sha256_base64(BYTES("abc"), hash); /* FIPS 180-4's own examples */
     assert_string_equal(hash, "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
     sha256_base64(
@@ -77,7 +75,7 @@ static void hashes_of_the_test_are_right(void **state)
 }
 /* --- Entries -------------------------------------------------------------- */
 
-static void json_tells_name_type_size_and_time(void **state)
+TEST(json_tells_name_type_size_and_time)
 {
     struct place *place = *state;
     struct stat st = {.st_size = 123, .st_mtim.tv_sec = 1767225600};
@@ -101,7 +99,7 @@ static void json_tells_name_type_size_and_time(void **state)
     free(json);
 }
 
-static void page_links_files_and_directories_only(void **state)
+TEST(page_links_files_and_directories_only)
 {
     struct place *place = *state;
     struct stat st = {.st_size = 1536, .st_mtim.tv_sec = 1767225600};
@@ -124,7 +122,7 @@ static void page_links_files_and_directories_only(void **state)
     free(page);
 }
 
-static void empty_directory_says_so(void **state)
+TEST(empty_directory_says_so)
 {
     char *json = list(*state, LISTING_JSON);
     char *page = list(*state, LISTING_HTML);
@@ -135,7 +133,7 @@ static void empty_directory_says_so(void **state)
     free(page);
 }
 
-static void one_entry_is_counted_as_one(void **state)
+TEST(one_entry_is_counted_as_one)
 {
     char *page;
 
@@ -145,7 +143,7 @@ static void one_entry_is_counted_as_one(void **state)
     free(page);
 }
 
-static void rows_come_in_groups_of_a_hundred(void **state)
+TEST(rows_come_in_groups_of_a_hundred)
 {
     char *page;
     size_t groups = 0;
@@ -188,7 +186,7 @@ static void make_odd_files(const struct place *place)
         make_file(place, odd_names[i]);
 }
 
-static void names_are_valid_in_json_whatever_they_hold(void **state)
+TEST(names_are_valid_in_json_whatever_they_hold)
 {
     char *json;
 
@@ -204,7 +202,7 @@ static void names_are_valid_in_json_whatever_they_hold(void **state)
     free(json);
 }
 
-static void names_are_escaped_in_the_page(void **state)
+TEST(names_are_escaped_in_the_page)
 {
     char *page;
 
@@ -218,7 +216,7 @@ static void names_are_escaped_in_the_page(void **state)
     free(page);
 }
 
-static void links_are_encoded_and_name_no_scheme(void **state)
+TEST(links_are_encoded_and_name_no_scheme)
 {
     char *page;
 
@@ -239,11 +237,11 @@ static void links_are_encoded_and_name_no_scheme(void **state)
     assert_has(page, "%20c/\">a:b c/</a>");
     /* Every link is relative and holds nothing that ends it early. */
     for (const char *at = page; (at = strstr(at, " href=\"")); at++) {
-        const char *link = at + strlen(" href=\"");
-        size_t len = strcspn(link, "\"");
+        const char *list_node = at + strlen(" href=\"");
+        size_t len = strcspn(list_node, "\"");
 
-        assert_memory_equal(link, "./", 2);
-        assert_true(strcspn(link, " <>'&?#\n\r\t\\") > len);
+        assert_memory_equal(list_node, "./", 2);
+        assert_true(strcspn(list_node, " <>'&?#\n\r\t\\") > len);
     }
     free(page);
 }
@@ -261,7 +259,7 @@ static void assert_in_page(const struct place *place, const struct stat *st,
     free(page);
 }
 
-static void sizes_read_well_and_sort_exactly(void **state)
+TEST(sizes_read_well_and_sort_exactly)
 {
     static const struct {
         int64_t bytes;
@@ -291,7 +289,7 @@ static void sizes_read_well_and_sort_exactly(void **state)
     }
 }
 
-static void times_are_those_of_the_calendar(void **state)
+TEST(times_are_those_of_the_calendar)
 {
     const int64_t first = -62167219200; /* 0000-01-01T00:00:00Z */
     const int64_t last = 253402300799;  /* 9999-12-31T23:59:59Z */
@@ -314,7 +312,7 @@ static void times_are_those_of_the_calendar(void **state)
     }
 }
 
-static void times_beyond_four_digit_years_are_clamped(void **state)
+TEST(times_beyond_four_digit_years_are_clamped)
 {
     struct stat early = {.st_mtim.tv_sec = INT64_MIN};
     struct stat late = {.st_mtim.tv_sec = INT64_MAX};
@@ -326,7 +324,7 @@ static void times_beyond_four_digit_years_are_clamped(void **state)
 
 /* --- The way up ----------------------------------------------------------- */
 
-static void root_has_no_way_up(void **state)
+TEST(root_has_no_way_up)
 {
     char *page = list(*state, LISTING_HTML);
 
@@ -335,7 +333,7 @@ static void root_has_no_way_up(void **state)
     free(page);
 }
 
-static void path_is_shown_as_links_to_what_is_above(void **state)
+TEST(path_is_shown_as_links_to_what_is_above)
 {
     char *page;
 
@@ -370,7 +368,7 @@ static void make_deep(const struct place *place, const char *name, int depth,
     }
 }
 
-static void deep_path_shows_the_nearest_links_only(void **state)
+TEST(deep_path_shows_the_nearest_links_only)
 {
     char path[PATH_MAX];
     char *page;
@@ -387,7 +385,7 @@ static void deep_path_shows_the_nearest_links_only(void **state)
 }
 
 /* 15 names of 255 bytes that each become six, three times over. */
-static void path_longer_than_a_fill_comes_in_pieces(void **state)
+TEST(path_longer_than_a_fill_comes_in_pieces)
 {
     char name[256];
     char path[PATH_MAX];
@@ -405,28 +403,4 @@ static void path_longer_than_a_fill_comes_in_pieces(void **state)
     free(page);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(json_says_what_it_is),
-        PLACE_TEST(page_allows_its_own_style_and_script_only),
-        PLACE_TEST(hashes_of_the_test_are_right),
-        PLACE_TEST(json_tells_name_type_size_and_time),
-        PLACE_TEST(page_links_files_and_directories_only),
-        PLACE_TEST(empty_directory_says_so),
-        PLACE_TEST(one_entry_is_counted_as_one),
-        PLACE_TEST(rows_come_in_groups_of_a_hundred),
-        PLACE_TEST(names_are_valid_in_json_whatever_they_hold),
-        PLACE_TEST(names_are_escaped_in_the_page),
-        PLACE_TEST(links_are_encoded_and_name_no_scheme),
-        PLACE_TEST(sizes_read_well_and_sort_exactly),
-        PLACE_TEST(times_are_those_of_the_calendar),
-        PLACE_TEST(times_beyond_four_digit_years_are_clamped),
-        PLACE_TEST(root_has_no_way_up),
-        PLACE_TEST(path_is_shown_as_links_to_what_is_above),
-        PLACE_TEST(deep_path_shows_the_nearest_links_only),
-        PLACE_TEST(path_longer_than_a_fill_comes_in_pieces),
-    };
-
-    return cmocka_run_group_tests_name("listing_page", tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,4 +1,4 @@
-#include "asked.h"
+#include "unit/handler/asked.h"
 
 #include "handler/local.h"
 
@@ -19,9 +19,8 @@ static bool is_local(const char *fields)
     return local_is_sender(&exchange);
 }
 
-static void who_is_connected_must_be_of_this_machine(void **state)
+TEST(who_is_connected_must_be_of_this_machine)
 {
-    (void)state;
     assert_true(is_local(""));
     assert_true(address_parse(&neighbour, BYTES("127.0.0.3")));
     assert_true(is_local("Accept: */*\r\nX-Forward: x\r\nX-Real: y\r\n"));
@@ -29,9 +28,8 @@ static void who_is_connected_must_be_of_this_machine(void **state)
     assert_false(is_local(""));
 }
 
-static void whom_a_trusted_proxy_speaks_for_is_not_local(void **state)
+TEST(whom_a_trusted_proxy_speaks_for_is_not_local)
 {
-    (void)state;
     peer = (struct address){.family = ADDRESS_UNKNOWN};
     assert_false(is_local(""));
     assert_true(address_parse(&peer, BYTES("192.0.2.1")));
@@ -42,7 +40,7 @@ static void whom_a_trusted_proxy_speaks_for_is_not_local(void **state)
     assert_false(is_local(""));
 }
 
-static void whatever_a_proxy_adds_gives_it_away(void **state)
+TEST(whatever_a_proxy_adds_gives_it_away)
 {
     static const char *const cases[] = {
         "Via: 1.1 p\r\n",
@@ -56,7 +54,6 @@ static void whatever_a_proxy_adds_gives_it_away(void **state)
         "X-Real-IP: 127.0.0.1\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (is_local(cases[i]))
             fail_msg("%s", cases[i]);
@@ -64,7 +61,7 @@ static void whatever_a_proxy_adds_gives_it_away(void **state)
 
 /* --- By which name ----------------------------------------------------------- */
 
-static void names_are_those_that_nobody_else_can_have(void **state)
+TEST(names_are_those_that_nobody_else_can_have)
 {
     static struct host hosts[] = {{{".site.example", 13}, hosts},
                                   {{"web1", 4}, hosts}};
@@ -98,7 +95,6 @@ static void names_are_those_that_nobody_else_can_have(void **state)
         {":80", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (local_is_named(&names, bytes_of(cases[i].host)) != cases[i].is_ours)
             fail_msg("%s", cases[i].host);
@@ -106,15 +102,4 @@ static void names_are_those_that_nobody_else_can_have(void **state)
     assert_false(local_is_named(NULL, BYTES("web1")));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
-    const struct CMUnitTest tests[] = {
-        TEST(who_is_connected_must_be_of_this_machine),
-        TEST(whom_a_trusted_proxy_speaks_for_is_not_local),
-        TEST(whatever_a_proxy_adds_gives_it_away),
-        TEST(names_are_those_that_nobody_else_can_have),
-    };
-
-    return cmocka_run_group_tests_name("local", tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = end_asking);

@@ -1,18 +1,13 @@
 #include "handler/location.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "handler/cors.h"
 #include "handler/error_pages.h"
 #include "handler/redirect.h"
 #include "handler/try_files.h"
 #include "http/cache_rules.h"
 #include "http/head_edit.h"
+#include "http/priority_rules.h"
+#include "suite.h"
 
 static struct arena arena;
 static struct location_options location;
@@ -53,9 +48,8 @@ static void expect_fault(const char *option)
     assert_non_null(fault.words);
 }
 
-static void of_nothing_nothing_is_compiled(void **state)
+TEST(of_nothing_nothing_is_compiled)
 {
-    (void)state;
     compile_well();
     assert_null(location.edits);
     assert_null(location.cache_rules);
@@ -66,9 +60,8 @@ static void of_nothing_nothing_is_compiled(void **state)
     assert_null(location.cors);
 }
 
-static void what_is_said_is_compiled(void **state)
+TEST(what_is_said_is_compiled)
 {
-    (void)state;
     say(&location.header_set, "A: set");
     say(&location.header_add, "B: added");
     say(&location.header_remove, "C");
@@ -107,11 +100,10 @@ static void what_is_said_is_compiled(void **state)
 }
 
 /* It begins as a copy of what it lies in. */
-static void compiled_anew_it_has_nothing_of_before(void **state)
+TEST(compiled_anew_it_has_nothing_of_before)
 {
     const struct head_edits *before;
 
-    (void)state;
     say(&location.header_set, "A: set");
     say(&location.redirect, "/a /b");
     say(&location.cors_origin, "*");
@@ -129,9 +121,8 @@ static void compiled_anew_it_has_nothing_of_before(void **state)
     assert_null(location.cors);
 }
 
-static void what_does_not_go_together_is_told(void **state)
+TEST(what_does_not_go_together_is_told)
 {
-    (void)state;
     say(&location.cors_origin, "*");
     location.cors_credentials = true;
     expect_fault("cors-origin");
@@ -155,9 +146,8 @@ static void what_does_not_go_together_is_told(void **state)
     compile_well();
 }
 
-static void more_than_there_is_room_for_is_told(void **state)
+TEST(more_than_there_is_room_for_is_told)
 {
-    (void)state;
     for (int i = 0; i < HEAD_EDITS_MAX; i++)
         say(i % 2 ? &location.header_set : &location.header_add, "A: b");
     compile_well();
@@ -181,16 +171,21 @@ static void more_than_there_is_room_for_is_told(void **state)
     compile_well();
     say(&location.type, "*.ts video/mp2t");
     expect_fault("type");
+    set_up(NULL);
+    for (int i = 0; i < PRIORITY_RULES_MAX; i++)
+        say(&location.priority, "*.css u=1");
+    compile_well();
+    say(&location.priority, "*.css u=1");
+    expect_fault("priority");
 }
 
-static void a_redirect_is_two_words_or_three(void **state)
+TEST(a_redirect_is_two_words_or_three)
 {
     static const char *const bad[] = {
         "",         "/a",         "/a /b 301 c",       "/a /b 3x1",
         "/a /b -1", "/a /b 0301", "/a /b 99999999999", "/a /b 304"};
     struct redirect_rules rules = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (!location_add_redirect(&rules, bytes_of(bad[i])))
             fail_msg("'%s' is taken", bad[i]);
@@ -199,18 +194,4 @@ static void a_redirect_is_two_words_or_three(void **state)
     assert_int_equal(rules.rules[0].status, 307);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(of_nothing_nothing_is_compiled),
-        TEST(what_is_said_is_compiled),
-        TEST(compiled_anew_it_has_nothing_of_before),
-        TEST(what_does_not_go_together_is_told),
-        TEST(more_than_there_is_room_for_is_told),
-        TEST(a_redirect_is_two_words_or_three),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,7 +1,7 @@
 #include "handler/problem.h"
 
-#include "asked.h"
 #include "json_check.h"
+#include "unit/handler/asked.h"
 
 static const char *body(void)
 {
@@ -13,7 +13,7 @@ static const char *body(void)
     return text + 4;
 }
 
-static void a_problem_has_a_title_a_status_and_more(void **state)
+TEST(a_problem_has_a_title_a_status_and_more)
 {
     struct problem problem = {
         .status = 400,
@@ -22,9 +22,8 @@ static void a_problem_has_a_title_a_status_and_more(void **state)
         .members = {{.name = "parameter", .text = BYTES("\377\\")},
                     {.name = "line", .number = 12}}};
 
-    (void)state;
     ask("GET /", "");
-    problem_answer(&exchange.response, &problem, &style);
+    problem_answer(&exchange.response, &problem, &defaults);
     assert_string_equal(body(),
                         "{\"type\":\"about:blank\",\"title\":\"Bad Request\","
                         "\"status\":400,\"detail\":\"a \\\"detail\\\"\\u000a\","
@@ -33,12 +32,12 @@ static void a_problem_has_a_title_a_status_and_more(void **state)
     assert_int_equal(exchange.response.status, 400);
     assert_false(exchange.response.is_error); /* no page takes its place */
     ask("HEAD /", "");
-    problem_answer(&exchange.response, &problem, &style);
+    problem_answer(&exchange.response, &problem, &defaults);
     assert_has("Content-Length: 121\r\n");
     assert_string_equal(body(), "");
 }
 
-static void texts_are_cut_where_they_are_too_long(void **state)
+TEST(texts_are_cut_where_they_are_too_long)
 {
     static char text[2000];
     struct problem problem = {.status = 500,
@@ -49,24 +48,13 @@ static void texts_are_cut_where_they_are_too_long(void **state)
                                           {"d", {text, sizeof(text)}, 0}}};
     size_t count = 0;
 
-    (void)state;
     memset(text, '\1', sizeof(text));
     ask("GET /", "");
-    problem_answer(&exchange.response, &problem, &style);
+    problem_answer(&exchange.response, &problem, &defaults);
     for (const char *at = body(); (at = strstr(at, "\\u0001")); at += 6)
         count++;
     assert_int_equal(count, PROBLEM_DETAIL_BYTES_MAX +
                                 PROBLEM_MEMBERS_MAX * PROBLEM_TEXT_BYTES_MAX);
 }
 
-int main(void)
-{
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, begin_asking, end_asking)
-    const struct CMUnitTest tests[] = {
-        TEST(a_problem_has_a_title_a_status_and_more),
-        TEST(texts_are_cut_where_they_are_too_long),
-    };
-
-    return cmocka_run_group_tests_name("problem", tests, NULL, NULL);
-}
+SUITE(.each_begin = begin_asking, .each_end = end_asking);

@@ -1,39 +1,12 @@
 /* link: -Wl,--wrap=aligned_alloc,--wrap=getrandom */
 #include "handler/rate_limit.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/random.h>
 
-#include <cmocka.h>
-
-static int allocations_left = -1; /* that succeed; -1: all */
-static bool has_random = true;
-
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    if (allocations_left == 0)
-        return NULL;
-    if (allocations_left > 0)
-        allocations_left--;
-    return __real_aligned_alloc(alignment, size);
-}
-
-ssize_t __real_getrandom(void *to, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags)
-{
-    if (has_random)
-        return __real_getrandom(to, len, flags);
-    errno = ENOSYS;
-    return -1;
-}
+#include "suite.h"
+#include "unit/memory.h"
+#include "unit/random.h"
 
 #define START_MS UINT64_C(1000000000)
 
@@ -72,7 +45,7 @@ static struct address ipv6_of(uint32_t number)
     return address;
 }
 
-static void rates_are_read(void **state)
+TEST(rates_are_read)
 {
     static const struct {
         const char *text;
@@ -85,7 +58,6 @@ static void rates_are_read(void **state)
         {"1000000/s", {1000000, 1000}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct rate rate;
 
@@ -96,7 +68,7 @@ static void rates_are_read(void **state)
     }
 }
 
-static void what_is_no_rate_is_refused(void **state)
+TEST(what_is_no_rate_is_refused)
 {
     static const char *const cases[] = {"",
                                         "/",
@@ -119,18 +91,16 @@ static void what_is_no_rate_is_refused(void **state)
                                         "99999999999999999999/s"};
     struct rate rate;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (rate_parse(&rate, bytes_of(cases[i])))
             fail_msg("taken for a rate: '%s'", cases[i]);
 }
 
-static void a_burst_passes_and_then_the_rate(void **state)
+TEST(a_burst_passes_and_then_the_rate)
 {
     struct rate_limit *limit = make("2/s", 3, 64);
     struct address a = address_of("192.0.2.1");
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(rate_limit_take(limit, &a, START_MS), 0);
     assert_int_equal(rate_limit_take(limit, &a, START_MS), 1);
@@ -144,11 +114,10 @@ static void a_burst_passes_and_then_the_rate(void **state)
     rate_limit_destroy(limit);
 }
 
-static void whoever_waits_as_told_is_let_in(void **state)
+TEST(whoever_waits_as_told_is_let_in)
 {
     static const char *const rates[] = {"1/h", "7/h", "1/m", "59/m", "3/s"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
         struct rate_limit *limit = make(rates[i], 1, 8);
         struct address a = address_of("192.0.2.1");
@@ -167,12 +136,11 @@ static void whoever_waits_as_told_is_let_in(void **state)
     }
 }
 
-static void being_refused_costs_nothing(void **state)
+TEST(being_refused_costs_nothing)
 {
     struct rate_limit *limit = make("1/s", 1, 8);
     struct address a = address_of("192.0.2.1");
 
-    (void)state;
     assert_int_equal(rate_limit_take(limit, &a, START_MS), 0);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(rate_limit_take(limit, &a, START_MS + 999), 1);
@@ -180,7 +148,7 @@ static void being_refused_costs_nothing(void **state)
     rate_limit_destroy(limit);
 }
 
-static void an_ipv6_network_of_64_bits_is_one_client(void **state)
+TEST(an_ipv6_network_of_64_bits_is_one_client)
 {
     struct rate_limit *limit = make("1/s", 1, 64);
     struct address first = address_of("2001:db8::1");
@@ -191,7 +159,6 @@ static void an_ipv6_network_of_64_bits_is_one_client(void **state)
     struct address local = {.family = ADDRESS_UNIX};
     struct address unknown = {.family = ADDRESS_UNKNOWN};
 
-    (void)state;
     assert_int_equal(rate_limit_take(limit, &first, START_MS), 0);
     assert_int_equal(rate_limit_take(limit, &same, START_MS), 1);
     assert_int_equal(rate_limit_take(limit, &other, START_MS), 0);
@@ -204,12 +171,11 @@ static void an_ipv6_network_of_64_bits_is_one_client(void **state)
     rate_limit_destroy(limit);
 }
 
-static void a_clock_that_is_a_little_behind_gives_nothing_away(void **state)
+TEST(a_clock_that_is_a_little_behind_gives_nothing_away)
 {
     struct rate_limit *limit = make("1/s", 1, 8);
     struct address a = address_of("192.0.2.1");
 
-    (void)state;
     assert_int_equal(rate_limit_take(limit, &a, START_MS + 10), 0);
     assert_int_not_equal(rate_limit_take(limit, &a, START_MS), 0);
     assert_int_not_equal(rate_limit_take(limit, &a, START_MS + 1009), 0);
@@ -274,13 +240,12 @@ static void run_model(struct rate rate, uint32_t burst, uint64_t *random)
     rate_limit_destroy(limit);
 }
 
-static void it_does_as_a_naive_bucket_would(void **state)
+TEST(it_does_as_a_naive_bucket_would)
 {
     static const struct rate rates[] = {
         {1, 1000}, {3, 1000}, {7, 60000}, {1000, 3600000}, {1000000, 1000}};
     uint64_t random = 88172645463325252u;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
         run_model(rates[i], 1, &random);
         run_model(rates[i], 5, &random);
@@ -290,12 +255,11 @@ static void it_does_as_a_naive_bucket_would(void **state)
 
 /* --- Sprayed addresses ---------------------------------------------------- */
 
-static void sprayed_addresses_do_not_set_free_who_is_held_back(void **state)
+TEST(sprayed_addresses_do_not_set_free_who_is_held_back)
 {
     struct rate_limit *limit = make("1/s", 20, 256);
     struct address greedy = address_of("192.0.2.1");
 
-    (void)state;
     for (int i = 0; i < 20; i++)
         assert_int_equal(rate_limit_take(limit, &greedy, START_MS), 0);
     assert_int_not_equal(rate_limit_take(limit, &greedy, START_MS), 0);
@@ -308,13 +272,12 @@ static void sprayed_addresses_do_not_set_free_who_is_held_back(void **state)
     rate_limit_destroy(limit);
 }
 
-static void sprayed_addresses_cost_an_honest_client_nothing(void **state)
+TEST(sprayed_addresses_cost_an_honest_client_nothing)
 {
     struct rate_limit *limit = make("10/s", 5, 64);
     struct address honest = address_of("192.0.2.1");
     uint32_t sprayed_count = 0;
 
-    (void)state;
     for (uint64_t ms = 0; ms < 20000; ms++) {
         for (int i = 0; i < 10; i++) {
             struct address sprayed = ipv6_of(sprayed_count++);
@@ -353,12 +316,11 @@ static void *take_many(void *context)
     return NULL;
 }
 
-static void many_threads_share_one_bucket(void **state)
+TEST(many_threads_share_one_bucket)
 {
     struct rate_limit *limit = make("1/h", BURST, 1024);
     struct taker takers[THREADS];
 
-    (void)state;
     for (uint32_t i = 0; i < THREADS; i++) {
         takers[i] = (struct taker){.limit = limit};
         assert_int_equal(pthread_create(&takers[i].thread, NULL, take_many,
@@ -377,40 +339,19 @@ static void many_threads_share_one_bucket(void **state)
     rate_limit_destroy(limit);
 }
 
-static void without_memory_or_chance_there_is_no_limit(void **state)
+TEST(without_memory_or_chance_there_is_no_limit)
 {
     struct rate_limit *limit = NULL;
     struct rate rate = {1, 1000};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         allocations_left = i;
         assert_int_equal(rate_limit_create(&limit, rate, 1, 1), -ENOMEM);
     }
     allocations_left = -1;
-    has_random = false;
+    random_failures_left = UINT_MAX;
     assert_int_equal(rate_limit_create(&limit, rate, 1, 1), -ENOSYS);
-    has_random = true;
+    random_failures_left = 0;
     assert_null(limit);
     rate_limit_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_are_read),
-        cmocka_unit_test(what_is_no_rate_is_refused),
-        cmocka_unit_test(a_burst_passes_and_then_the_rate),
-        cmocka_unit_test(whoever_waits_as_told_is_let_in),
-        cmocka_unit_test(being_refused_costs_nothing),
-        cmocka_unit_test(an_ipv6_network_of_64_bits_is_one_client),
-        cmocka_unit_test(a_clock_that_is_a_little_behind_gives_nothing_away),
-        cmocka_unit_test(it_does_as_a_naive_bucket_would),
-        cmocka_unit_test(sprayed_addresses_do_not_set_free_who_is_held_back),
-        cmocka_unit_test(sprayed_addresses_cost_an_honest_client_nothing),
-        cmocka_unit_test(many_threads_share_one_bucket),
-        cmocka_unit_test(without_memory_or_chance_there_is_no_limit),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #include "handler/redirect.h"
 
-#include "asked.h"
+#include "unit/handler/asked.h"
 
 static struct redirect_rules rules;
 static struct forwarded_trust trust;
@@ -36,7 +36,7 @@ static bool get(const char *target)
     ask(line, fields);
     exchange.neighbour = &neighbour;
     assert_true(path_clean(exchange.request.path, room, &path));
-    return redirect_answer(&rules, &exchange, path.clean, &trust, &style);
+    return redirect_answer(&rules, &exchange, path.clean, &trust, &defaults);
 }
 
 static const char *location_of(const char *target)
@@ -64,9 +64,8 @@ static void assert_leads(const char *from, const char *to, const char *target,
                  location_of(target));
 }
 
-static void a_path_that_matches_leads_to_the_target(void **state)
+TEST(a_path_that_matches_leads_to_the_target)
 {
-    (void)state;
     add("/old/*", "/new/$1");
     assert_true(get("/old/a.html"));
     assert_int_equal(exchange.response.status, 308);
@@ -76,9 +75,8 @@ static void a_path_that_matches_leads_to_the_target(void **state)
     assert_int_equal(exchange.response.bytes_left, 0);
 }
 
-static void the_first_rule_that_matches_decides(void **state)
+TEST(the_first_rule_that_matches_decides)
 {
-    (void)state;
     add("/a/b", "/1");
     add("/a/*", "/2");
     add("/**", "https://x.example/$1");
@@ -87,12 +85,11 @@ static void the_first_rule_that_matches_decides(void **state)
     assert_string_equal(location_of("/b/c/d"), "https://x.example/b/c/d");
 }
 
-static void every_status_of_a_redirect_can_be_asked_for(void **state)
+TEST(every_status_of_a_redirect_can_be_asked_for)
 {
     static const unsigned statuses[] = {301, 302, 303, 307, 308};
     static const unsigned faulty[] = {1, 200, 300, 304, 305, 306, 309, 65844};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++) {
         rules.count = 0;
         assert_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"),
@@ -105,9 +102,8 @@ static void every_status_of_a_redirect_can_be_asked_for(void **state)
                                            faulty[i]));
 }
 
-static void captures_come_where_they_are_named(void **state)
+TEST(captures_come_where_they_are_named)
 {
-    (void)state;
     assert_leads("/*/*.html", "/$2/$1", "/a/b.html", "/b/a");
     assert_leads("/*-*", "/x/$1/$1", "/a-b", "/x/a/a");
     assert_leads("/a*", "/x$$1", "/ab", "/x$1");
@@ -118,9 +114,8 @@ static void captures_come_where_they_are_named(void **state)
     assert_leads("/old/**", "HTTP://[::1]/$1", "/old/a", "HTTP://[::1]/a");
 }
 
-static void what_leads_elsewhere_is_known_before(void **state)
+TEST(what_leads_elsewhere_is_known_before)
 {
-    (void)state;
     rules = (struct redirect_rules){0};
     assert_false(redirect_leads(&rules, BYTES("/a")));
     assert_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"), 0));
@@ -130,9 +125,8 @@ static void what_leads_elsewhere_is_known_before(void **state)
     assert_false(redirect_leads(&rules, BYTES("/c/x/y")));
 }
 
-static void the_query_is_kept(void **state)
+TEST(the_query_is_kept)
 {
-    (void)state;
     assert_leads("/a/*", "/b/$1", "/a/x?q=1&r=%20", "/b/x?q=1&r=%20");
     assert_leads("/a/*", "/b/$1", "/a/x?q=100%&r=%zz", "/b/x?q=100%&r=%zz");
     assert_leads("/a/*", "/b/$1", "/a/x?q#r", "/b/x?q%23r");
@@ -146,9 +140,8 @@ static void the_query_is_kept(void **state)
     assert_leads("/a", "https://x.example", "/a?q", "https://x.example?q");
 }
 
-static void no_capture_ends_the_part_it_gets_into(void **state)
+TEST(no_capture_ends_the_part_it_gets_into)
 {
-    (void)state;
     assert_leads("/a/*", "/b/$1", "/a/%0D%0AEvil:%20x", "/b/%0D%0AEvil%3A%20x");
     assert_leads("/a/*", "/b/$1", "/a/x%3Fy%23z%25", "/b/x%3Fy%23z%25");
     assert_leads("/a/*", "/b?p=$1&r", "/a/x&y=z+%23", "/b?p=x%26y%3Dz%2B%23&r");
@@ -156,9 +149,8 @@ static void no_capture_ends_the_part_it_gets_into(void **state)
     assert_leads("/a/*", "/b/$1", "/a/$1", "/b/$1");
 }
 
-static void no_capture_names_another_host(void **state)
+TEST(no_capture_names_another_host)
 {
-    (void)state;
     assert_leads("/old/**", "$1", "/old/evil.example", "/evil.example");
     assert_leads("/old**", "$1", "/old//evil.example", "/evil.example");
     assert_leads("/old**", "/$1", "/old/evil.example", "/evil.example");
@@ -171,8 +163,7 @@ static void no_capture_names_another_host(void **state)
     assert_leads("/old/*", "$1", "/old/", "/");
 }
 
-static void a_target_that_lets_a_request_choose_the_host_is_refused(void *
-                                                                        *state)
+TEST(a_target_that_lets_a_request_choose_the_host_is_refused)
 {
     static const char *const faulty[] = {"https://$1",
                                          "https://$1/",
@@ -190,7 +181,6 @@ static void a_target_that_lets_a_request_choose_the_host_is_refused(void *
                                          "new/$1",
                                          "?a"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!redirect_rules_add(&rules, BYTES("/old/*"), bytes_of(faulty[i]),
                                 0))
@@ -200,9 +190,8 @@ static void a_target_that_lets_a_request_choose_the_host_is_refused(void *
 
 /* --- What is asked for ---------------------------------------------------- */
 
-static void a_target_may_have_what_is_asked_for(void **state)
+TEST(a_target_may_have_what_is_asked_for)
 {
-    (void)state;
     assert_leads("/**", "https://$host$path", "/a/b%20c?d=%20e",
                  "https://h/a/b%20c?d=%20e");
     assert_leads("/**", "https://www.$host/x$path", "/a", "https://www.h/x/a");
@@ -213,20 +202,18 @@ static void a_target_may_have_what_is_asked_for(void **state)
                  "/b?to=/a%26b&on=h#%26b$");
 }
 
-static void the_query_goes_where_it_is_said(void **state)
+TEST(the_query_goes_where_it_is_said)
 {
-    (void)state;
     assert_leads("/a", "/b?x=1&$query&y", "/a?c=d", "/b?x=1&c=d&y");
     assert_leads("/a", "/b?$query", "/a?c=d", "/b?c=d");
     assert_leads("/a", "/b?$query", "/a", "/b");
     assert_leads("/a", "/b?$query#f", "/a?", "/b#f");
 }
 
-static void who_has_come_by_the_scheme_goes_on(void **state)
+TEST(who_has_come_by_the_scheme_goes_on)
 {
     struct cidr proxy = {.family = ADDRESS_IPV4, .bits = 32};
 
-    (void)state;
     add("/**", "https://$host$path");
     fields = "X-Forwarded-Proto: https\r\n";
     assert_true(get("/a")); /* nobody is believed */
@@ -243,32 +230,31 @@ static void who_has_come_by_the_scheme_goes_on(void **state)
     assert_string_equal(location_of("/a"), "https://id.example/");
 }
 
-static void a_host_that_is_no_name_is_not_sent_back(void **state)
+TEST(a_host_that_is_no_name_is_not_sent_back)
 {
-    (void)state;
     add("/a", "https://$host/b");
     ask("GET http://h.example:81/a", "");
     exchange.neighbour = &neighbour;
     assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
-                                &style));
+                                &defaults));
     assert_has("\r\nLocation: https://h.example/b\r\n");
     ask("GET http://[2001:db8::1]:81/a", "");
     assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
-                                &style));
+                                &defaults));
     assert_has("\r\nLocation: https://[2001:db8::1]/b\r\n");
     ask("GET http://h'h/a", "");
     assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
-                                &style));
+                                &defaults));
     assert_int_equal(exchange.response.status, 400);
     exchange.request.host = BYTES("");
     response_fini(&exchange.response);
     response_init(&exchange.response);
     assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
-                                &style));
+                                &defaults));
     assert_int_equal(exchange.response.status, 400);
 }
 
-static void what_is_no_rule_is_refused(void **state)
+TEST(what_is_no_rule_is_refused)
 {
     static const char *const faulty[][2] = {
         {"", "/b"},
@@ -298,7 +284,6 @@ static void what_is_no_rule_is_refused(void **state)
     };
     char target[REDIRECT_TARGET_MAX + 2] = "/";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!redirect_rules_add(&rules, bytes_of(faulty[i][0]),
                                 bytes_of(faulty[i][1]), 0))
@@ -313,7 +298,7 @@ static void what_is_no_rule_is_refused(void **state)
     assert_non_null(redirect_rules_add(&rules, BYTES("/a"), BYTES("/b"), 0));
 }
 
-static void what_leads_to_itself_for_ever_is_refused(void **state)
+TEST(what_leads_to_itself_for_ever_is_refused)
 {
     static const char *const endless[][2] = {
         {"/a", "/a"},
@@ -334,7 +319,6 @@ static void what_leads_to_itself_for_ever_is_refused(void **state)
         {"/**", "$scheme://$host"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(endless) / sizeof(*endless); i++)
         if (!redirect_rules_add(&rules, bytes_of(endless[i][0]),
                                 bytes_of(endless[i][1]), 0))
@@ -347,11 +331,10 @@ static void what_leads_to_itself_for_ever_is_refused(void **state)
 }
 
 /* A head has to have room for it. */
-static void what_would_be_too_long_to_send_is_414(void **state)
+TEST(what_would_be_too_long_to_send_is_414)
 {
     static char target[8001];
 
-    (void)state;
     add("/*", "/x/$1/$1/$1/$1/$1");
     memset(target, 'a', sizeof(target) - 1);
     *target = '/';
@@ -364,12 +347,11 @@ static void what_would_be_too_long_to_send_is_414(void **state)
 }
 
 /* Every byte that a path can have, in every place of a target. */
-static void whatever_is_captured_the_location_is_one_line(void **state)
+TEST(whatever_is_captured_the_location_is_one_line)
 {
     static const char *const targets[] = {"$1", "/$1", "/b?$1", "/b#$1",
                                           "https://x.example/$1"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         rules.count = 0;
         add("/old/**", targets[i]);
@@ -391,28 +373,4 @@ static void whatever_is_captured_the_location_is_one_line(void **state)
     }
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
-    const struct CMUnitTest tests[] = {
-        TEST(a_path_that_matches_leads_to_the_target),
-        TEST(the_first_rule_that_matches_decides),
-        TEST(every_status_of_a_redirect_can_be_asked_for),
-        TEST(captures_come_where_they_are_named),
-        TEST(what_leads_elsewhere_is_known_before),
-        TEST(the_query_is_kept),
-        TEST(no_capture_ends_the_part_it_gets_into),
-        TEST(no_capture_names_another_host),
-        TEST(a_target_that_lets_a_request_choose_the_host_is_refused),
-        TEST(a_target_may_have_what_is_asked_for),
-        TEST(the_query_goes_where_it_is_said),
-        TEST(who_has_come_by_the_scheme_goes_on),
-        TEST(a_host_that_is_no_name_is_not_sent_back),
-        TEST(what_is_no_rule_is_refused),
-        TEST(what_leads_to_itself_for_ever_is_refused),
-        TEST(what_would_be_too_long_to_send_is_414),
-        TEST(whatever_is_captured_the_location_is_one_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = end_asking);

@@ -1,4 +1,4 @@
-#include "files_place.h"
+#include "unit/handler/files_fixture.h"
 
 #include "http/range.h"
 
@@ -12,14 +12,13 @@ static void get_if(const char *field, const char *value)
     get("/file.txt", fields);
 }
 
-static void what_the_client_has_is_304(void **state)
+TEST(what_the_client_has_is_304)
 {
     static const char *const fields[] = {
         "If-None-Match: \"ae1b981bc490a00-a\"\r\n",
         "If-None-Match: \"other\", W/\"ae1b981bc490a00-a\"\r\n",
         "If-None-Match: *\r\n", "If-Modified-Since: " MODIFIED_TEXT "\r\n"};
 
-    (void)state;
     options.space.cache_control = BYTES("no-cache");
     remake();
     assert_string_equal(etag_of("/file.txt"), "\"ae1b981bc490a00-a\"");
@@ -35,9 +34,8 @@ static void what_the_client_has_is_304(void **state)
     }
 }
 
-static void what_the_client_does_not_have_is_200(void **state)
+TEST(what_the_client_does_not_have_is_200)
 {
-    (void)state;
     get_if("If-None-Match", "\"other\"");
     assert_int_equal(answer.status, 200);
     assert_body("0123456789");
@@ -45,9 +43,8 @@ static void what_the_client_does_not_have_is_200(void **state)
     assert_int_equal(answer.status, 200);
 }
 
-static void what_is_not_as_required_is_412(void **state)
+TEST(what_is_not_as_required_is_412)
 {
-    (void)state;
     get_if("If-Match", "\"other\"");
     assert_int_equal(answer.status, 412);
     get_if("If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:36 GMT");
@@ -68,7 +65,7 @@ static void get_range(const char *target, const char *range)
     get(target, fields);
 }
 
-static void one_range_is_206_with_that_part(void **state)
+TEST(one_range_is_206_with_that_part)
 {
     static const struct {
         const char *range;
@@ -83,7 +80,6 @@ static void one_range_is_206_with_that_part(void **state)
                  {"bytes=0-1,2-3", "bytes 0-3/10", "0123"},
                  {"bytes=3-4,100-", "bytes 3-4/10", "34"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char expected[100];
 
@@ -99,9 +95,8 @@ static void one_range_is_206_with_that_part(void **state)
     }
 }
 
-static void a_range_of_a_large_file_is_sent_from_the_file(void **state)
+TEST(a_range_of_a_large_file_is_sent_from_the_file)
 {
-    (void)state;
     for (int method = SEND_AUTO; method <= SEND_READ; method++) {
         cache_options.send_method = (enum send_method)method;
         remake();
@@ -112,9 +107,8 @@ static void a_range_of_a_large_file_is_sent_from_the_file(void **state)
     }
 }
 
-static void a_range_beyond_the_end_is_416(void **state)
+TEST(a_range_beyond_the_end_is_416)
 {
-    (void)state;
     get_range("/file.txt", "bytes=10-");
     assert_int_equal(answer.status, 416);
     assert_has("\r\nContent-Range: bytes */10\r\n");
@@ -125,12 +119,11 @@ static void a_range_beyond_the_end_is_416(void **state)
     assert_has("\r\nContent-Range: bytes */0\r\n");
 }
 
-static void a_range_that_means_nothing_is_ignored(void **state)
+TEST(a_range_that_means_nothing_is_ignored)
 {
     static const char *const ranges[] = {"lines=0-1", "bytes=", "bytes=5-2",
                                          "bytes=a-b", "0-1"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         get_range("/file.txt", ranges[i]);
         assert_int_equal(answer.status, 200);
@@ -141,11 +134,10 @@ static void a_range_that_means_nothing_is_ignored(void **state)
     assert_has("\r\nContent-Length: 10\r\n");
 }
 
-static void a_range_of_another_version_is_answered_whole(void **state)
+TEST(a_range_of_another_version_is_answered_whole)
 {
     char fields[200];
 
-    (void)state;
     get("/file.txt", "Range: bytes=0-1\r\nIf-Range: \"other\"\r\n");
     assert_int_equal(answer.status, 200);
     get("/file.txt", "Range: bytes=0-1\r\nIf-Range: " MODIFIED_TEXT "\r\n");
@@ -156,9 +148,8 @@ static void a_range_of_another_version_is_answered_whole(void **state)
     assert_int_equal(answer.status, 206);
 }
 
-static void a_range_of_a_coded_file_is_of_its_coded_bytes(void **state)
+TEST(a_range_of_a_coded_file_is_of_its_coded_bytes)
 {
-    (void)state;
     write_file("page.css", "plain");
     write_file("page.css.gz", "zipped");
     get("/page.css", "Accept-Encoding: gzip\r\nRange: bytes=3-\r\n");
@@ -168,11 +159,10 @@ static void a_range_of_a_coded_file_is_of_its_coded_bytes(void **state)
     assert_body("ped");
 }
 
-static void conditions_come_before_ranges(void **state)
+TEST(conditions_come_before_ranges)
 {
     char fields[200];
 
-    (void)state;
     snprintf(fields, sizeof(fields),
              "Range: bytes=0-1\r\nIf-None-Match: %s\r\n", etag_of("/file.txt"));
     get("/file.txt", fields);
@@ -198,12 +188,11 @@ static const char *boundary_of(void)
     return boundary;
 }
 
-static void several_ranges_come_as_multipart(void **state)
+TEST(several_ranges_come_as_multipart)
 {
     char expected[1000];
     const char *b;
 
-    (void)state;
     get_range("/file.txt", "bytes=5-6, 0-1, -1");
     assert_int_equal(answer.status, 206);
     b = boundary_of();
@@ -230,12 +219,11 @@ static void several_ranges_come_as_multipart(void **state)
     assert_has("\r\nETag: ");
 }
 
-static void as_many_ranges_as_allowed_are_sent_from_any_source(void **state)
+TEST(as_many_ranges_as_allowed_are_sent_from_any_source)
 {
     char range[500] = "bytes=0-0";
     size_t len = strlen(range);
 
-    (void)state;
     for (int i = 1; i < RANGE_COUNT_MAX; i++)
         len += (size_t)snprintf(range + len, sizeof(range) - len, ",%d-%d",
                                 i * 1000, i * 1000 + 9);
@@ -262,36 +250,14 @@ static void as_many_ranges_as_allowed_are_sent_from_any_source(void **state)
     }
 }
 
-static void no_two_answers_have_the_same_boundary(void **state)
+TEST(no_two_answers_have_the_same_boundary)
 {
     char first[80];
 
-    (void)state;
     get_range("/file.txt", "bytes=0-0,5-5");
     snprintf(first, sizeof(first), "%s", boundary_of());
     get_range("/file.txt", "bytes=0-0,5-5");
     assert_string_not_equal(first, boundary_of());
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_the_client_has_is_304),
-        TEST(what_the_client_does_not_have_is_200),
-        TEST(what_is_not_as_required_is_412),
-        TEST(one_range_is_206_with_that_part),
-        TEST(a_range_of_a_large_file_is_sent_from_the_file),
-        TEST(a_range_beyond_the_end_is_416),
-        TEST(a_range_that_means_nothing_is_ignored),
-        TEST(a_range_of_another_version_is_answered_whole),
-        TEST(a_range_of_a_coded_file_is_of_its_coded_bytes),
-        TEST(conditions_come_before_ranges),
-        TEST(several_ranges_come_as_multipart),
-        TEST(as_many_ranges_as_allowed_are_sent_from_any_source),
-        TEST(no_two_answers_have_the_same_boundary),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

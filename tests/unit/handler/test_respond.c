@@ -1,13 +1,13 @@
 #include "handler/respond.h"
 
-#include "asked.h"
+#include "unit/handler/asked.h"
 
 static struct respond_options options;
 
 static int set_up(void **state)
 {
     options = (struct respond_options){
-        .status = 200, .text = BYTES("hello"), .style = style};
+        .status = 200, .text = BYTES("hello"), .defaults = defaults};
     return begin_asking(state);
 }
 
@@ -25,9 +25,8 @@ static void get(const char *line)
     respond_destroy(respond);
 }
 
-static void everybody_gets_the_text(void **state)
+TEST(everybody_gets_the_text)
 {
-    (void)state;
     get("GET /any/path");
     assert_string_equal(answer_text(),
                         "HTTP/1.1 200 OK\r\n" BEGIN
@@ -39,9 +38,8 @@ static void everybody_gets_the_text(void **state)
     assert_has("\r\n\r\nhello");
 }
 
-static void head_gets_the_length_and_no_body(void **state)
+TEST(head_gets_the_length_and_no_body)
 {
-    (void)state;
     options.type = BYTES("application/json");
     get("HEAD /");
     assert_string_equal(answer_text(), "HTTP/1.1 200 OK\r\n" BEGIN
@@ -50,9 +48,8 @@ static void head_gets_the_length_and_no_body(void **state)
     assert_int_equal(exchange.response.body_bytes, 0);
 }
 
-static void an_empty_text_has_a_length_too(void **state)
+TEST(an_empty_text_has_a_length_too)
 {
-    (void)state;
     options.status = 410;
     options.text = BYTES("");
     get("GET /");
@@ -60,9 +57,8 @@ static void an_empty_text_has_a_length_too(void **state)
     assert_has("\r\nContent-Length: 0\r\n\r\n");
 }
 
-static void some_statuses_have_neither_body_nor_length(void **state)
+TEST(some_statuses_have_neither_body_nor_length)
 {
-    (void)state;
     options.text = BYTES("");
     options.status = 204;
     get("GET /");
@@ -74,7 +70,7 @@ static void some_statuses_have_neither_body_nor_length(void **state)
                         "HTTP/1.1 304 Not Modified\r\n" BEGIN "\r\n");
 }
 
-static void what_could_not_be_sent_is_refused(void **state)
+TEST(what_could_not_be_sent_is_refused)
 {
     static const unsigned faulty[] = {0,   100, 101, 199, 205, 206, 301, 302,
                                       303, 307, 308, 401, 407, 416, 600, 999};
@@ -83,7 +79,6 @@ static void what_could_not_be_sent_is_refused(void **state)
     static char text[RESPOND_TEXT_MAX + 1];
     static char type[202];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++) {
         options.status = faulty[i];
         if (!respond_check(&options))
@@ -113,11 +108,10 @@ static void what_could_not_be_sent_is_refused(void **state)
     assert_null(respond_check(&options));
 }
 
-static void the_longest_text_is_sent_whole(void **state)
+TEST(the_longest_text_is_sent_whole)
 {
     static char text[RESPOND_TEXT_MAX + 1];
 
-    (void)state;
     memset(text, 't', RESPOND_TEXT_MAX);
     options.text = bytes_of(text);
     get("GET /");
@@ -126,17 +120,4 @@ static void the_longest_text_is_sent_whole(void **state)
                      exchange.response.head_bytes + RESPOND_TEXT_MAX);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
-    const struct CMUnitTest tests[] = {
-        TEST(everybody_gets_the_text),
-        TEST(head_gets_the_length_and_no_body),
-        TEST(an_empty_text_has_a_length_too),
-        TEST(some_statuses_have_neither_body_nor_length),
-        TEST(what_could_not_be_sent_is_refused),
-        TEST(the_longest_text_is_sent_whole),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = end_asking);

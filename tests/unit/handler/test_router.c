@@ -1,11 +1,6 @@
 #include "handler/router.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 enum { ROUTES_MAX = 300 };
 
@@ -45,16 +40,14 @@ static void assert_leads(const char *path, const char *to, const char *rest)
         fail_msg("%s leaves %.*s", path, (int)left.len, left.data);
 }
 
-static void without_routes_nothing_leads_anywhere(void **state)
+TEST(without_routes_nothing_leads_anywhere)
 {
-    (void)state;
     assert_leads("/", NULL, "");
     assert_leads("/a", NULL, "");
 }
 
-static void a_prefix_leads_whole_segments_only(void **state)
+TEST(a_prefix_leads_whole_segments_only)
 {
-    (void)state;
     add("/a");
     assert_leads("/a", "/a", "");
     assert_leads("/a/", "/a", "/");
@@ -64,11 +57,10 @@ static void a_prefix_leads_whole_segments_only(void **state)
     assert_leads("/b/a", NULL, "");
 }
 
-static void the_longest_prefix_leads_in_whatever_order_they_came(void **state)
+TEST(the_longest_prefix_leads_in_whatever_order_they_came)
 {
     static const char *const paths[] = {"", "/a", "/a/bcd", "/a/b", "/oth.er"};
 
-    (void)state;
     for (size_t first = 0; first < 5; first++) {
         router.count = 0;
         for (size_t i = 0; i < 5; i++)
@@ -82,9 +74,8 @@ static void the_longest_prefix_leads_in_whatever_order_they_came(void **state)
     }
 }
 
-static void an_exact_path_goes_before_every_prefix(void **state)
+TEST(an_exact_path_goes_before_every_prefix)
 {
-    (void)state;
     add("/a/b");
     add("=/a");
     add("=/a/b");
@@ -96,11 +87,10 @@ static void an_exact_path_goes_before_every_prefix(void **state)
     assert_leads("/", "=/", "");
 }
 
-static void of_two_alike_the_first_counts(void **state)
+TEST(of_two_alike_the_first_counts)
 {
     static char other[] = "/a";
 
-    (void)state;
     add("/a");
     router_add(&router, &(struct route){.path = BYTES("/a"), .place = other});
     for (int i = 0; i < 2; i++) {
@@ -111,11 +101,10 @@ static void of_two_alike_the_first_counts(void **state)
     }
 }
 
-static void hundreds_of_routes_all_lead(void **state)
+TEST(hundreds_of_routes_all_lead)
 {
     static char texts[ROUTES_MAX][16];
 
-    (void)state;
     for (size_t i = 0; i < ROUTES_MAX; i++) {
         snprintf(texts[i], sizeof(texts[i]), "/p%zu", i * 7919 % 100003);
         add(texts[i]);
@@ -128,18 +117,4 @@ static void hundreds_of_routes_all_lead(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(without_routes_nothing_leads_anywhere),
-        TEST(a_prefix_leads_whole_segments_only),
-        TEST(the_longest_prefix_leads_in_whatever_order_they_came),
-        TEST(an_exact_path_goes_before_every_prefix),
-        TEST(of_two_alike_the_first_counts),
-        TEST(hundreds_of_routes_all_lead),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -1,11 +1,6 @@
 #include "handler/stream_seats.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 enum { MAX = 8, SHARE = MAX / 4, MANY = 4 * MAX };
 
@@ -40,9 +35,8 @@ static void leave(size_t first, size_t end)
         stream_seats_leave(&seats, &all[i]);
 }
 
-static void who_is_alone_may_have_all(void **state)
+TEST(who_is_alone_may_have_all)
 {
-    (void)state;
     for (size_t i = 0; i < MAX; i++)
         assert_true(take(i, 1));
     assert_false(take(MAX, 1));
@@ -51,9 +45,8 @@ static void who_is_alone_may_have_all(void **state)
     leave(0, MAX);
 }
 
-static void beside_others_nobody_gets_more_than_a_share(void **state)
+TEST(beside_others_nobody_gets_more_than_a_share)
 {
-    (void)state;
     assert_true(take(0, 1));
     for (size_t i = 1; i <= SHARE; i++)
         assert_true(take(i, 2));
@@ -62,9 +55,8 @@ static void beside_others_nobody_gets_more_than_a_share(void **state)
     leave(0, SHARE + 2);
 }
 
-static void a_loan_is_given_back_to_who_has_less_than_a_share(void **state)
+TEST(a_loan_is_given_back_to_who_has_less_than_a_share)
 {
-    (void)state;
     for (size_t i = 0; i < MAX; i++)
         assert_true(take(i, 1));
     for (size_t i = 0; i < SHARE; i++) {
@@ -79,11 +71,10 @@ static void a_loan_is_given_back_to_who_has_less_than_a_share(void **state)
 }
 
 /* Whoever does not read its end stays for a while. */
-static void those_that_give_way_are_not_too_many(void **state)
+TEST(those_that_give_way_are_not_too_many)
 {
     size_t count = MAX;
 
-    (void)state;
     for (size_t i = 0; i < MAX; i++)
         assert_true(take(i, 1));
     for (uint8_t host = 2; count < MANY && take(count, host); host++)
@@ -94,36 +85,22 @@ static void those_that_give_way_are_not_too_many(void **state)
     leave(0, count);
 }
 
-static void shares_that_are_full_give_way_to_nobody(void **state)
+TEST(shares_that_are_full_give_way_to_nobody)
 {
-    (void)state;
     for (size_t i = 0; i < MAX; i++)
         assert_true(take(i, (uint8_t)(1 + i / SHARE)));
     assert_false(take(MAX, 99));
     leave(0, MAX);
 }
 
-static void without_seats_nobody_gets_one(void **state)
+TEST(without_seats_nobody_gets_one)
 {
     struct stream_seats none;
     struct address address = {.family = ADDRESS_UNIX};
 
-    (void)state;
     assert_int_equal(stream_seats_init(&none, 0), 0);
     assert_false(stream_seats_take(&none, &all[0], &address, &leaver));
     stream_seats_fini(&none);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(who_is_alone_may_have_all),
-        TEST(beside_others_nobody_gets_more_than_a_share),
-        TEST(a_loan_is_given_back_to_who_has_less_than_a_share),
-        TEST(those_that_give_way_are_not_too_many),
-        TEST(shares_that_are_full_give_way_to_nobody),
-        TEST(without_seats_nobody_gets_one)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

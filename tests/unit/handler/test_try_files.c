@@ -1,6 +1,6 @@
 #include "handler/try_files.h"
 
-#include "asked.h"
+#include "unit/handler/asked.h"
 
 #define NAVIGATES "Accept: text/html,*/*;q=0.8\r\n"
 
@@ -56,9 +56,8 @@ static void assert_steps(const char *clean, const char *expected)
         fail_msg("%s: '%s', not '%s'", clean, text, expected);
 }
 
-static void candidates_come_in_their_order(void **state)
+TEST(candidates_come_in_their_order)
 {
-    (void)state;
     add("$path");
     add("$path.html");
     add("$path/index.html");
@@ -70,9 +69,8 @@ static void candidates_come_in_their_order(void **state)
                           "/pages/a b%.txt 410");
 }
 
-static void a_directory_is_asked_for_what_is_in_it_only(void **state)
+TEST(a_directory_is_asked_for_what_is_in_it_only)
 {
-    (void)state;
     add("$path");
     add("$path.html");
     add("$path/index.html");
@@ -81,7 +79,7 @@ static void a_directory_is_asked_for_what_is_in_it_only(void **state)
     assert_steps("/", "/ /index.html 404");
 }
 
-static void a_page_is_for_those_who_navigate(void **state)
+TEST(a_page_is_for_those_who_navigate)
 {
     static const struct {
         const char *line;
@@ -108,7 +106,6 @@ static void a_page_is_for_those_who_navigate(void **state)
         {"OPTIONS /", NAVIGATES, "/x", "/x 404"},
     };
 
-    (void)state;
     add("$path");
     add("/app.html");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -117,9 +114,8 @@ static void a_page_is_for_those_who_navigate(void **state)
     }
 }
 
-static void a_file_behind_a_page_depends_on_accept_as_well(void **state)
+TEST(a_file_behind_a_page_depends_on_accept_as_well)
 {
-    (void)state;
     add("/app.html");
     add("$path");
     ask("GET /", "");
@@ -127,13 +123,12 @@ static void a_file_behind_a_page_depends_on_accept_as_well(void **state)
     assert_steps("/x.y", "/x.y 404");
 }
 
-static void a_page_says_that_it_is_for_this_request_only(void **state)
+TEST(a_page_says_that_it_is_for_this_request_only)
 {
     struct try_progress progress = {0};
     struct try_step step;
     struct buf out;
 
-    (void)state;
     add("/app.html");
     ask("GET /", NAVIGATES);
     buf_init(&out, NULL, 0, 100);
@@ -141,7 +136,7 @@ static void a_page_says_that_it_is_for_this_request_only(void **state)
                           &out);
     assert_int_equal(step.kind, TRY_PAGE);
     exchange.response.own_edits = step.edits;
-    response_begin(&exchange.response, 200, &style);
+    response_begin(&exchange.response, 200, &defaults);
     buf_put_literal(&exchange.response.head, "Vary: Accept-Encoding\r\n"
                                              "Cache-Control: max-age=9\r\n");
     response_add_head(&exchange.response);
@@ -151,13 +146,12 @@ static void a_page_says_that_it_is_for_this_request_only(void **state)
     buf_fini(&out);
 }
 
-static void an_error_that_came_of_accept_says_so(void **state)
+TEST(an_error_that_came_of_accept_says_so)
 {
     struct try_progress progress = {0};
     struct try_step step;
     struct buf out;
 
-    (void)state;
     add("/app.html");
     ask("GET /", "Accept: */*\r\n");
     buf_init(&out, NULL, 0, 100);
@@ -165,21 +159,20 @@ static void an_error_that_came_of_accept_says_so(void **state)
                           &out);
     assert_int_equal(step.kind, TRY_STATUS);
     exchange.response.own_edits = step.edits;
-    response_make_error(&exchange.response, step.status, BYTES(""), &style);
+    response_make_error(&exchange.response, step.status, BYTES(""), &defaults);
     assert_has("HTTP/1.1 404 Not Found\r\n");
     assert_has("\r\nVary: Accept\r\n");
     assert_has_not("Cache-Control");
     buf_fini(&out);
 }
 
-static void a_path_without_room_is_too_long(void **state)
+TEST(a_path_without_room_is_too_long)
 {
     struct try_progress progress = {0};
     struct try_step step;
     struct buf out;
     char storage[8];
 
-    (void)state;
     add("$path.html");
     ask("GET /", "");
     buf_init(&out, storage, sizeof(storage), sizeof(storage));
@@ -190,7 +183,7 @@ static void a_path_without_room_is_too_long(void **state)
     buf_fini(&out);
 }
 
-static void what_is_no_candidate_is_refused(void **state)
+TEST(what_is_no_candidate_is_refused)
 {
     static const char *const faulty[] = {
         "",         "a.html", "/$path",     "/a/$path", "$paths$path",
@@ -201,7 +194,6 @@ static void what_is_no_candidate_is_refused(void **state)
         "$path/..", "./x",    "/\x7F"};
     char text[TRY_FILES_TEXT_MAX + 2] = "/";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!try_files_add(&tries, bytes_of(faulty[i])))
             fail_msg("'%s' is taken", faulty[i]);
@@ -217,29 +209,12 @@ static void what_is_no_candidate_is_refused(void **state)
     assert_non_null(try_files_add(&tries, BYTES("=404")));
 }
 
-static void nothing_stands_behind_the_status(void **state)
+TEST(nothing_stands_behind_the_status)
 {
-    (void)state;
     add("=403");
     assert_non_null(try_files_add(&tries, BYTES("$path")));
     ask("GET /", "");
     assert_steps("/x", "403");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end_asking)
-    const struct CMUnitTest tests[] = {
-        TEST(candidates_come_in_their_order),
-        TEST(a_directory_is_asked_for_what_is_in_it_only),
-        TEST(a_page_is_for_those_who_navigate),
-        TEST(a_file_behind_a_page_depends_on_accept_as_well),
-        TEST(a_page_says_that_it_is_for_this_request_only),
-        TEST(an_error_that_came_of_accept_says_so),
-        TEST(a_path_without_room_is_too_long),
-        TEST(what_is_no_candidate_is_refused),
-        TEST(nothing_stands_behind_the_status),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = end_asking);

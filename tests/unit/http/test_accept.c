@@ -1,34 +1,22 @@
 #include "http/accept.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct request request;
+#include "suite.h"
+#include "unit/http/request_fixture.h"
 
 static void add(const char *value)
 {
-    if (!(request.seen & 1u << FIELD_ACCEPT))
-        request.first[FIELD_ACCEPT] = request.field_count;
-    request.seen |= 1u << FIELD_ACCEPT;
-    request.fields[request.field_count++] = (struct field){
-        .id = FIELD_ACCEPT, .value = bytes_of(value)};
+    request_add(FIELD_ACCEPT, value, ',');
 }
 
 static struct accepted find(const char *value)
 {
-    request = (struct request){.method = METHOD_GET, .fields = request.few};
+    request_begin(METHOD_GET);
     if (value)
         add(value);
     return accept_find(&request, BYTES("text/html"));
 }
 
-static void the_most_precise_range_decides(void **state)
+TEST(the_most_precise_range_decides)
 {
     static const struct {
         const char *value;
@@ -59,7 +47,6 @@ static void the_most_precise_range_decides(void **state)
         {",,;,text/html", ACCEPT_ITSELF, 1000},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct accepted found = find(cases[i].value);
 
@@ -70,14 +57,13 @@ static void the_most_precise_range_decides(void **state)
     }
 }
 
-static void a_malformed_weight_counts_as_none(void **state)
+TEST(a_malformed_weight_counts_as_none)
 {
     static const char *const weights[] = {"",      "2",      "1.1", "0.0001",
                                           ".5",    "-1",     "0,5", "1.5",
                                           "0.1.1", "1.0000", "0x1", "0.5a",
                                           "a",     "00.5"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++) {
         char value[50];
 
@@ -87,22 +73,10 @@ static void a_malformed_weight_counts_as_none(void **state)
     }
 }
 
-static void all_lines_count(void **state)
+TEST(all_lines_count)
 {
-    (void)state;
     assert_int_equal(find("*/*;q=0.1").weight, 100);
     add("text/html;q=0.7");
     add("text/*");
     assert_int_equal(accept_find(&request, BYTES("text/html")).weight, 700);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_most_precise_range_decides),
-        cmocka_unit_test(a_malformed_weight_counts_as_none),
-        cmocka_unit_test(all_lines_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

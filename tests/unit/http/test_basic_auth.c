@@ -1,11 +1,6 @@
 #include "http/basic_auth.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 /* A literal as struct bytes, for tables. */
 #define TEXT(literal)                  \
@@ -41,7 +36,7 @@ static enum basic_auth_verdict read_value(struct bytes value)
     return verdict;
 }
 
-static void user_and_password_are_told_apart(void **state)
+TEST(user_and_password_are_told_apart)
 {
     static const struct {
         const char *value;
@@ -58,7 +53,6 @@ static void user_and_password_are_told_apart(void **state)
         {"Basic Pj8+Pz46Pz4/", ">?>?>", "?>?"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (read_value(bytes_of(cases[i].value)) != BASIC_AUTH_GIVEN)
             fail_msg("not read: %s", cases[i].value);
@@ -67,13 +61,12 @@ static void user_and_password_are_told_apart(void **state)
     }
 }
 
-static void other_schemes_and_none_are_no_credentials(void **state)
+TEST(other_schemes_and_none_are_no_credentials)
 {
     static const char *const cases[] = {
         "",          "Bas", "Basics YTo=", "Bearer x", "Digest username=\"a\"",
         "Basic=YTo="};
 
-    (void)state;
     request = (struct request){.fields = request.few};
     assert_int_equal(basic_auth_read(&auth, &request), BASIC_AUTH_NONE);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
@@ -81,7 +74,7 @@ static void other_schemes_and_none_are_no_credentials(void **state)
             fail_msg("taken: %s", cases[i]);
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     static const struct bytes cases[] = {
         TEXT("Basic"),
@@ -106,7 +99,6 @@ static void nonsense_is_refused(void **state)
         TEXT("Basic fzph"),
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (read_value(cases[i]) != BASIC_AUTH_BAD)
             fail_msg("taken: %s", cases[i].data);
@@ -114,9 +106,8 @@ static void nonsense_is_refused(void **state)
     }
 }
 
-static void two_of_them_are_refused(void **state)
+TEST(two_of_them_are_refused)
 {
-    (void)state;
     request = (struct request){.fields = request.few};
     add_line(BYTES("Basic YTo="));
     add_line(BYTES("Basic YTo="));
@@ -150,9 +141,8 @@ static enum basic_auth_verdict read_long(size_t user_len, size_t password_len)
     return read_value((struct bytes){value, at});
 }
 
-static void names_and_passwords_have_a_longest(void **state)
+TEST(names_and_passwords_have_a_longest)
 {
-    (void)state;
     assert_int_equal(read_long(255, 255), BASIC_AUTH_GIVEN);
     assert_int_equal(auth.user.len, 255);
     assert_int_equal(auth.password.len, 255);
@@ -165,23 +155,21 @@ static void names_and_passwords_have_a_longest(void **state)
     assert_int_equal(read_long(1000, 1000), BASIC_AUTH_BAD);
 }
 
-static void wiping_leaves_nothing(void **state)
+TEST(wiping_leaves_nothing)
 {
     static const char zero[sizeof(auth.text)];
 
-    (void)state;
     assert_int_equal(read_value(BYTES("Basic YTpiOmM=")), BASIC_AUTH_GIVEN);
     basic_auth_wipe(&auth);
     assert_memory_equal(auth.text, zero, sizeof(zero));
     assert_int_equal(auth.user.len, 0);
 }
 
-static void the_challenge_quotes_its_realm(void **state)
+TEST(the_challenge_quotes_its_realm)
 {
     struct buf head;
     char storage[256];
 
-    (void)state;
     buf_init(&head, storage, sizeof(storage), sizeof(storage));
     basic_auth_put_challenge(&head, BYTES("a \"b\" \\c"));
     assert_true(bytes_eq(buf_bytes(&head), BYTES("WWW-Authenticate: Basic "
@@ -190,11 +178,10 @@ static void the_challenge_quotes_its_realm(void **state)
     buf_fini(&head);
 }
 
-static void a_realm_that_cannot_be_said_is_seen(void **state)
+TEST(a_realm_that_cannot_be_said_is_seen)
 {
     char text[BASIC_AUTH_REALM_BYTES_MAX + 1];
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     assert_true(basic_auth_realm_is_valid(BYTES("")));
     assert_true(basic_auth_realm_is_valid(BYTES("Caf\xC3\xA9 \"\\")));
@@ -204,20 +191,4 @@ static void a_realm_that_cannot_be_said_is_seen(void **state)
     assert_false(basic_auth_realm_is_valid(BYTES("a\r\nb")));
     assert_false(basic_auth_realm_is_valid(BYTES("a\0")));
     assert_false(basic_auth_realm_is_valid(BYTES("\x7F")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(user_and_password_are_told_apart),
-        cmocka_unit_test(other_schemes_and_none_are_no_credentials),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(two_of_them_are_refused),
-        cmocka_unit_test(names_and_passwords_have_a_longest),
-        cmocka_unit_test(wiping_leaves_nothing),
-        cmocka_unit_test(the_challenge_quotes_its_realm),
-        cmocka_unit_test(a_realm_that_cannot_be_said_is_seen),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

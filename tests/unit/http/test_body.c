@@ -1,7 +1,7 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "http/body.h"
 
-#include "source_fixture.h"
+#include "unit/http/source_fixture.h"
 
 static int set_up(void **state)
 {
@@ -126,9 +126,8 @@ static const struct {
      {SAY(MORE, "00000001\r\na\r\n"), SAY(FAILED, "")}},
 };
 
-static void pieces_become_chunks(void **state)
+TEST(pieces_become_chunks)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct source *chunks =
             chunk_source_create(begin_script(cases[i].lines));
@@ -146,7 +145,7 @@ static void pieces_become_chunks(void **state)
 }
 
 /* The wire tells them apart, but statistics count the body. */
-static void framing_is_no_part_of_the_body(void **state)
+TEST(framing_is_no_part_of_the_body)
 {
     static const struct line lines[SCRIPT_MAX] = {
         SAY(MORE, "abc"),
@@ -154,7 +153,6 @@ static void framing_is_no_part_of_the_body(void **state)
     struct source *chunks = chunk_source_create(begin_script(lines));
     struct pulled pulled;
 
-    (void)state;
     pulled = pull(chunks, UINT64_MAX);
     assert_int_equal(pulled.len - pulled.framing_len, 3);
     pulled = pull(chunks, UINT64_MAX);
@@ -162,24 +160,22 @@ static void framing_is_no_part_of_the_body(void **state)
     chunks->destroy(chunks);
 }
 
-static void a_failure_behind_bytes_is_one_as_well(void **state)
+TEST(a_failure_behind_bytes_is_one_as_well)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(FAILED, "abc")};
     struct source *chunks = chunk_source_create(begin_script(lines));
 
-    (void)state;
     assert_int_equal(pull(chunks, UINT64_MAX).state, PIECE_FAILED);
     chunks->destroy(chunks);
 }
 
-static void a_chunk_may_be_longer_than_32_bits_can_say(void **state)
+TEST(a_chunk_may_be_longer_than_32_bits_can_say)
 {
     static const struct line lines[SCRIPT_MAX] = {
         {.state = PIECE_END, .pipe = UINT64_C(0x123456789ab)}};
     struct source *chunks = chunk_source_create(begin_script(lines));
     struct piece piece = chunks->next(chunks, UINT64_MAX);
 
-    (void)state;
     assert_int_equal(piece.part.len, 13);
     assert_memory_equal(piece.part.at.memory, "123456789ab\r\n", 13);
     piece = chunks->next(chunks, UINT64_MAX);
@@ -187,12 +183,11 @@ static void a_chunk_may_be_longer_than_32_bits_can_say(void **state)
     chunks->destroy(chunks);
 }
 
-static void without_memory_for_chunks_their_source_is_given_back(void **state)
+TEST(without_memory_for_chunks_their_source_is_given_back)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(END, "a")};
 
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     assert_null(chunk_source_create(begin_script(lines)));
     assert_int_equal(script.destroyed, 1);
     assert_int_equal(script.pulls, 0);
@@ -235,11 +230,10 @@ static struct source *begin_text(int pieces, int digits)
     return &counter.text.source;
 }
 
-static void text_is_written_when_it_is_pulled(void **state)
+TEST(text_is_written_when_it_is_pulled)
 {
     struct source *source = begin_text(2, 3);
 
-    (void)state;
     assert_int_equal(counter.fills, 0);
     assert_pulls(source, UINT64_MAX, PIECE_MORE, "001");
     assert_int_equal(counter.fills, 1);
@@ -250,12 +244,10 @@ static void text_is_written_when_it_is_pulled(void **state)
 }
 
 /* And its state is that of the last of it. */
-static void what_is_written_leaves_in_as_many_pieces_as_are_asked_for(void **
-                                                                          state)
+TEST(what_is_written_leaves_in_as_many_pieces_as_are_asked_for)
 {
     struct source *source = begin_text(2, 5);
 
-    (void)state;
     assert_pulls(source, 2, PIECE_MORE, "00");
     assert_pulls(source, 2, PIECE_MORE, "00");
     assert_pulls(source, 2, PIECE_MORE, "1");
@@ -266,11 +258,10 @@ static void what_is_written_leaves_in_as_many_pieces_as_are_asked_for(void **
     source->destroy(source);
 }
 
-static void text_may_end_without_a_byte(void **state)
+TEST(text_may_end_without_a_byte)
 {
     struct source *source = begin_text(0, 1);
 
-    (void)state;
     assert_pulls(source, 1, PIECE_END, "");
     source->destroy(source);
     source = begin_text(1, 1);
@@ -288,11 +279,10 @@ static enum piece_state fill_later(struct text_source *text, struct buf *out)
     return PIECE_LATER;
 }
 
-static void there_may_be_no_text_until_later(void **state)
+TEST(there_may_be_no_text_until_later)
 {
     struct source *source = begin_text(0, 0);
 
-    (void)state;
     counter.text.fill = fill_later;
     assert_pulls(source, 2, PIECE_LATER, "");
     assert_pulls(source, 2, PIECE_MORE, "ab");
@@ -308,22 +298,20 @@ static enum piece_state fill_badly(struct text_source *text, struct buf *out)
     return PIECE_FAILED;
 }
 
-static void text_that_fails_is_not_sent(void **state)
+TEST(text_that_fails_is_not_sent)
 {
     struct source *source = begin_text(0, 0);
 
-    (void)state;
     counter.text.fill = fill_badly;
     assert_pulls(source, UINT64_MAX, PIECE_FAILED, "");
     source->destroy(source);
     assert_int_equal(counter.destroyed, 1);
 }
 
-static void room_is_made_once_for_all_pieces(void **state)
+TEST(room_is_made_once_for_all_pieces)
 {
     struct source *source = begin_text(3, BODY_PIECE_BYTES - 1);
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct piece piece = source->next(source, UINT64_MAX);
 
@@ -334,12 +322,11 @@ static void room_is_made_once_for_all_pieces(void **state)
     source->destroy(source);
 }
 
-static void a_piece_may_be_longer_up_to_a_ceiling(void **state)
+TEST(a_piece_may_be_longer_up_to_a_ceiling)
 {
     struct source *source = begin_text(1, BODY_TEXT_BYTES_MAX - 1);
     struct piece piece = source->next(source, UINT64_MAX);
 
-    (void)state;
     assert_int_equal(piece.part.len, BODY_TEXT_BYTES_MAX - 1);
     assert_int_equal(piece.state, PIECE_END);
     source->destroy(source);
@@ -348,23 +335,21 @@ static void a_piece_may_be_longer_up_to_a_ceiling(void **state)
     source->destroy(source);
 }
 
-static void without_memory_nothing_is_written(void **state)
+TEST(without_memory_nothing_is_written)
 {
     struct source *source = begin_text(1, 1);
 
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     assert_pulls(source, UINT64_MAX, PIECE_FAILED, "");
     assert_int_equal(counter.fills, 0);
     source->destroy(source);
     assert_int_equal(counter.destroyed, 1);
 }
 
-static void room_is_what_a_piece_still_takes(void **state)
+TEST(room_is_what_a_piece_still_takes)
 {
     struct buf out = {.len = 0};
 
-    (void)state;
     assert_int_equal(text_source_room(&out), BODY_PIECE_BYTES);
     out.len = BODY_PIECE_BYTES - 1;
     assert_int_equal(text_source_room(&out), 1);
@@ -376,11 +361,10 @@ static void room_is_what_a_piece_still_takes(void **state)
 
 /* --- Both ----------------------------------------------------------------- */
 
-static void text_may_be_chunked(void **state)
+TEST(text_may_be_chunked)
 {
     struct source *source = chunk_source_create(begin_text(2, 3));
 
-    (void)state;
     assert_pulls(source, 2, PIECE_MORE, "00000002\r\n00\r\n");
     assert_pulls(source, 2, PIECE_MORE, "00000001\r\n1\r\n");
     assert_pulls(source, 9, PIECE_END, "00000003\r\n002\r\n0\r\n\r\n");
@@ -388,26 +372,4 @@ static void text_may_be_chunked(void **state)
     assert_int_equal(counter.destroyed, 1);
 }
 
-int main(void)
-{
-#define TEST(test) cmocka_unit_test_setup(test, set_up)
-    const struct CMUnitTest tests[] = {
-        TEST(pieces_become_chunks),
-        TEST(framing_is_no_part_of_the_body),
-        TEST(a_failure_behind_bytes_is_one_as_well),
-        TEST(a_chunk_may_be_longer_than_32_bits_can_say),
-        TEST(without_memory_for_chunks_their_source_is_given_back),
-        TEST(text_is_written_when_it_is_pulled),
-        TEST(what_is_written_leaves_in_as_many_pieces_as_are_asked_for),
-        TEST(text_may_end_without_a_byte),
-        TEST(there_may_be_no_text_until_later),
-        TEST(text_that_fails_is_not_sent),
-        TEST(room_is_made_once_for_all_pieces),
-        TEST(a_piece_may_be_longer_up_to_a_ceiling),
-        TEST(without_memory_nothing_is_written),
-        TEST(room_is_what_a_piece_still_takes),
-        TEST(text_may_be_chunked),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -1,12 +1,6 @@
 #include "http/body_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -98,16 +92,14 @@ static void assert_case(size_t i, size_t first, size_t step)
     buf_fini(&outcome.body);
 }
 
-static void bodies_end_where_their_framing_says(void **state)
+TEST(bodies_end_where_their_framing_says)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_case(i, strlen(cases[i].text), 1);
 }
 
-static void bodies_are_the_same_in_any_pieces(void **state)
+TEST(bodies_are_the_same_in_any_pieces)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t len = strlen(cases[i].text);
 
@@ -118,13 +110,12 @@ static void bodies_are_the_same_in_any_pieces(void **state)
     }
 }
 
-static void what_went_another_way_counts(void **state)
+TEST(what_went_another_way_counts)
 {
     struct bytes input = BYTES("de");
     struct body_reader reader;
     struct bytes data;
 
-    (void)state;
     body_reader_init(&reader, BODY_LENGTH, 1000);
     assert_int_equal(body_reader_plain(&reader), 1000);
     body_reader_pass(&reader, 999);
@@ -137,7 +128,7 @@ static void what_went_another_way_counts(void **state)
     assert_int_equal(reader.bytes, 1000);
 }
 
-static void only_what_has_no_framing_inside_may_go_another_way(void **state)
+TEST(only_what_has_no_framing_inside_may_go_another_way)
 {
     static const struct {
         enum body_framing framing;
@@ -148,23 +139,10 @@ static void only_what_has_no_framing_inside_may_go_another_way(void **state)
                  {BODY_UNTIL_CLOSE, UINT64_MAX},
                  {BODY_TUNNEL, UINT64_MAX}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(plain); i++) {
         struct body_reader reader;
 
         body_reader_init(&reader, plain[i].framing, 7);
         assert_int_equal(body_reader_plain(&reader), plain[i].plain);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_end_where_their_framing_says),
-        cmocka_unit_test(bodies_are_the_same_in_any_pieces),
-        cmocka_unit_test(what_went_another_way_counts),
-        cmocka_unit_test(only_what_has_no_framing_inside_may_go_another_way),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,30 +1,8 @@
 #include "http/cache_rules.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit/http/rules_fixture.h"
 
-#include <cmocka.h>
-
-static struct cache_rules rules;
-
-static int set_up(void **state)
-{
-    (void)state;
-    rules = (struct cache_rules){0};
-    return 0;
-}
-
-static void add(const char *text)
-{
-    const char *fault = cache_rules_add(&rules, bytes_of(text));
-
-    if (fault)
-        fail_msg("'%s' %s", text, fault);
-}
+RULES(cache)
 
 static void assert_finds(const char *path, const char *type,
                          const char *expected)
@@ -36,9 +14,8 @@ static void assert_finds(const char *path, const char *type,
         fail_msg("%s, %s: '%.*s'", path, type, (int)value.len, value.data);
 }
 
-static void without_a_rule_that_fits_the_default_stays(void **state)
+TEST(without_a_rule_that_fits_the_default_stays)
 {
-    (void)state;
     assert_finds("/a.css", "text/css", "default");
     add("*.js no-store");
     assert_finds("/a.css", "text/css", "default");
@@ -47,9 +24,8 @@ static void without_a_rule_that_fits_the_default_stays(void **state)
                          BYTES("d")));
 }
 
-static void a_name_is_that_of_the_last_segment(void **state)
+TEST(a_name_is_that_of_the_last_segment)
 {
-    (void)state;
     add("*.css max-age=31536000, immutable");
     assert_finds("/a.css", "text/css", "max-age=31536000, immutable");
     assert_finds("/x/y/a.css", "text/css", "max-age=31536000, immutable");
@@ -57,9 +33,8 @@ static void a_name_is_that_of_the_last_segment(void **state)
     assert_finds("/a.CSS", "text/css", "default");
 }
 
-static void a_path_is_all_of_it(void **state)
+TEST(a_path_is_all_of_it)
 {
-    (void)state;
     add("/assets/* max-age=1");
     add("/deep/** max-age=2");
     assert_finds("/assets/a", "a/b", "max-age=1");
@@ -68,9 +43,8 @@ static void a_path_is_all_of_it(void **state)
     assert_finds("/deep/a/b", "a/b", "max-age=2");
 }
 
-static void a_type_is_known_without_its_parameters(void **state)
+TEST(a_type_is_known_without_its_parameters)
 {
-    (void)state;
     add("Text/HTML no-cache");
     add("image/* max-age=86400");
     assert_finds("/", "text/html; charset=utf-8", "no-cache");
@@ -83,9 +57,8 @@ static void a_type_is_known_without_its_parameters(void **state)
     assert_finds("/text/html", "a/b", "default");
 }
 
-static void the_first_rule_that_fits_decides(void **state)
+TEST(the_first_rule_that_fits_decides)
 {
-    (void)state;
     add("/sw.js no-store");
     add("*.js max-age=1");
     add("*/* max-age=3");
@@ -95,7 +68,7 @@ static void the_first_rule_that_fits_decides(void **state)
     assert_finds("/x.mjs", "text/javascript", "max-age=3");
 }
 
-static void what_is_no_rule_is_refused_with_a_reason(void **state)
+TEST(what_is_no_rule_is_refused_with_a_reason)
 {
     static const char *const faulty[] = {
         "",
@@ -114,7 +87,6 @@ static void what_is_no_rule_is_refused_with_a_reason(void **state)
         "*.css max-age",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
         if (!cache_rules_add(&rules, bytes_of(faulty[i])))
             fail_msg("'%s' is a rule", faulty[i]);
@@ -124,7 +96,7 @@ static void what_is_no_rule_is_refused_with_a_reason(void **state)
     assert_non_null(cache_rules_add(&rules, BYTES("*.css no-store")));
 }
 
-static void values_are_lists_of_directives(void **state)
+TEST(values_are_lists_of_directives)
 {
     static const char *const good[] = {
         "no-cache",
@@ -158,7 +130,6 @@ static void values_are_lists_of_directives(void **state)
                                          "no-cache,,no-store"};
     char text[CACHE_RULE_VALUE_MAX + 2] = "";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
         if (cache_control_check(bytes_of(good[i])))
             fail_msg("'%s' %s", good[i],
@@ -172,18 +143,4 @@ static void values_are_lists_of_directives(void **state)
     assert_non_null(cache_control_check(bytes_of(text)));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-    const struct CMUnitTest tests[] = {
-        TEST(without_a_rule_that_fits_the_default_stays),
-        TEST(a_name_is_that_of_the_last_segment),
-        TEST(a_path_is_all_of_it),
-        TEST(a_type_is_known_without_its_parameters),
-        TEST(the_first_rule_that_fits_decides),
-        TEST(what_is_no_rule_is_refused_with_a_reason),
-        TEST(values_are_lists_of_directives),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = clear);

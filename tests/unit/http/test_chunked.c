@@ -1,14 +1,8 @@
 #include "http/chunked.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
 #include "chunked_model.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 /* --- Decoding ----------------------------------------------------------- */
 
@@ -253,11 +247,10 @@ static void set_outcome(struct outcome *outcome, enum chunked_event event,
     memcpy(outcome->body, body, outcome->body_len);
 }
 
-static void bodies_are_decoded_however_they_are_split(void **state)
+TEST(bodies_are_decoded_however_they_are_split)
 {
     static struct outcome expected;
 
-    (void)state;
     for (size_t i = 0; i < GOOD_COUNT; i++) {
         set_outcome(&expected, CHUNKED_END, good[i].body,
                     good[i].wire.len - good[i].rest);
@@ -265,11 +258,10 @@ static void bodies_are_decoded_however_they_are_split(void **state)
     }
 }
 
-static void the_beginning_of_a_body_wants_more(void **state)
+TEST(the_beginning_of_a_body_wants_more)
 {
     static struct outcome expected;
 
-    (void)state;
     for (size_t i = 0; i < GOOD_COUNT; i++) {
         for (size_t len = 0; len < good[i].wire.len - good[i].rest; len++) {
             struct bytes wire = {good[i].wire.data, len};
@@ -281,22 +273,20 @@ static void the_beginning_of_a_body_wants_more(void **state)
     }
 }
 
-static void malformed_bodies_are_refused_however_they_are_split(void **state)
+TEST(malformed_bodies_are_refused_however_they_are_split)
 {
     static struct outcome expected;
 
-    (void)state;
     for (size_t i = 0; i < BAD_COUNT; i++) {
         set_outcome(&expected, CHUNKED_BAD, bad[i].body, 0);
         check(bad[i].wire, &expected);
     }
 }
 
-static void the_model_agrees_about_the_cases_by_hand(void **state)
+TEST(the_model_agrees_about_the_cases_by_hand)
 {
     static struct outcome expected, outcome;
 
-    (void)state;
     for (size_t i = 0; i < GOOD_COUNT + BAD_COUNT; i++) {
         struct bytes wire = i < GOOD_COUNT ? good[i].wire
                                            : bad[i - GOOD_COUNT].wire;
@@ -307,24 +297,22 @@ static void the_model_agrees_about_the_cases_by_hand(void **state)
     }
 }
 
-static void a_chunk_may_be_larger_than_memory(void **state)
+TEST(a_chunk_may_be_larger_than_memory)
 {
     static struct outcome expected;
 
-    (void)state;
     set_outcome(&expected, CHUNKED_AGAIN, "abc", 0);
     check(BYTES("7fffffffffffffff\r\nabc"), &expected);
     check(BYTES("7FFFFFFFFFFFFFFF;a=\"b\"\r\nabc"), &expected);
 }
 
-static void data_is_a_view_into_the_input(void **state)
+TEST(data_is_a_view_into_the_input)
 {
     struct bytes wire = BYTES("3\r\nabc\r\n");
     struct bytes input = wire;
     struct bytes data;
     struct chunked chunked;
 
-    (void)state;
     chunked_init(&chunked);
     assert_int_equal(chunked_next(&chunked, &input, &data), CHUNKED_DATA);
     assert_ptr_equal(data.data, wire.data + 3);
@@ -372,9 +360,8 @@ static enum chunked_event decode_extensions(unsigned chunks, unsigned bytes,
     return event_of(len);
 }
 
-static void extensions_are_bounded_in_the_whole_body(void **state)
+TEST(extensions_are_bounded_in_the_whole_body)
 {
-    (void)state;
     assert_int_equal(decode_extensions(1, 256, 0), CHUNKED_END);
     assert_int_equal(decode_extensions(1, 257, 0), CHUNKED_BAD);
     assert_int_equal(decode_extensions(0, 0, 256), CHUNKED_END);
@@ -386,11 +373,10 @@ static void extensions_are_bounded_in_the_whole_body(void **state)
     assert_int_equal(decode_extensions(1000, 0, 0), CHUNKED_END);
 }
 
-static void quoted_values_count_with_their_quotes(void **state)
+TEST(quoted_values_count_with_their_quotes)
 {
     size_t len = 0;
 
-    (void)state;
     append(&len, "1;a=\"\\\"");
     while (len < CHUNKED_EXTENSION_BYTES_MAX)
         append(&len, "b");
@@ -403,11 +389,10 @@ static void quoted_values_count_with_their_quotes(void **state)
     assert_int_equal(event_of(len), CHUNKED_BAD);
 }
 
-static void white_space_counts_as_extension(void **state)
+TEST(white_space_counts_as_extension)
 {
     size_t len = 0;
 
-    (void)state;
     append(&len, "1");
     for (int i = 0; i < CHUNKED_EXTENSION_BYTES_MAX; i++)
         append(&len, " ");
@@ -435,9 +420,8 @@ static enum chunked_event decode_trailer(unsigned bytes)
     return event_of(len);
 }
 
-static void the_trailer_is_bounded(void **state)
+TEST(the_trailer_is_bounded)
 {
-    (void)state;
     assert_int_equal(decode_trailer(CHUNKED_TRAILER_BYTES_MAX), CHUNKED_END);
     assert_int_equal(decode_trailer(CHUNKED_TRAILER_BYTES_MAX + 1),
                      CHUNKED_BAD);
@@ -445,11 +429,10 @@ static void the_trailer_is_bounded(void **state)
                      CHUNKED_BAD);
 }
 
-static void an_endless_trailer_is_given_up_before_its_end(void **state)
+TEST(an_endless_trailer_is_given_up_before_its_end)
 {
     size_t len = 0;
 
-    (void)state;
     append(&len, "0\r\nName:");
     for (int i = 0; i < CHUNKED_TRAILER_BYTES_MAX - 5; i++)
         append(&len, "v");
@@ -460,7 +443,7 @@ static void an_endless_trailer_is_given_up_before_its_end(void **state)
 
 /* --- Kept trailers ------------------------------------------------------ */
 
-static void trailer_fields_are_kept_for_who_asks(void **state)
+TEST(trailer_fields_are_kept_for_who_asks)
 {
     static const struct {
         struct bytes wire;
@@ -472,7 +455,6 @@ static void trailer_fields_are_kept_for_who_asks(void **state)
          "A:\r\nB-c: \xff\"\\,;\t d\r\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         for (size_t step = 1; step <= cases[i].wire.len; step++) {
             struct bytes rest = cases[i].wire;
@@ -503,7 +485,7 @@ static void trailer_fields_are_kept_for_who_asks(void **state)
 }
 
 /* The body is good all the same, and who asked sees that some are missing. */
-static void a_trailer_that_finds_no_room_is_said_to_have_failed(void **state)
+TEST(a_trailer_that_finds_no_room_is_said_to_have_failed)
 {
     struct bytes wire = BYTES("0\r\nName: value\r\n\r\n");
     struct chunked chunked;
@@ -511,7 +493,6 @@ static void a_trailer_that_finds_no_room_is_said_to_have_failed(void **state)
     struct buf trailer;
     char storage[8];
 
-    (void)state;
     buf_init(&trailer, storage, sizeof(storage), sizeof(storage));
     chunked_init(&chunked);
     chunked.trailer = &trailer;
@@ -592,11 +573,10 @@ static size_t make_random_body(struct outcome *expected)
     return len;
 }
 
-static void random_bodies_are_decoded_in_random_pieces(void **state)
+TEST(random_bodies_are_decoded_in_random_pieces)
 {
     static struct outcome expected, outcome;
 
-    (void)state;
     draw_seed = 9112;
     for (int round = 0; round < 20000; round++) {
         size_t len = make_random_body(&expected);
@@ -612,14 +592,13 @@ static void random_bodies_are_decoded_in_random_pieces(void **state)
     }
 }
 
-static void mutated_bodies_agree_with_the_model(void **state)
+TEST(mutated_bodies_agree_with_the_model)
 {
     static const char favourites[] =
         "\r\n \t;=\"\\:0123456789abcfFgZ(,\x7f\xff";
     static struct outcome expected, outcome;
     unsigned counts[4] = {0};
 
-    (void)state;
     draw_seed = 9112;
     for (int round = 0; round < 100000; round++) {
         size_t len = make_random_body(&expected);
@@ -648,27 +627,4 @@ static void mutated_bodies_agree_with_the_model(void **state)
     assert_true(counts[CHUNKED_BAD] > 10000);
     assert_true(counts[CHUNKED_END] > 10000);
     assert_true(counts[CHUNKED_AGAIN] > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_are_decoded_however_they_are_split),
-        cmocka_unit_test(the_beginning_of_a_body_wants_more),
-        cmocka_unit_test(malformed_bodies_are_refused_however_they_are_split),
-        cmocka_unit_test(the_model_agrees_about_the_cases_by_hand),
-        cmocka_unit_test(a_chunk_may_be_larger_than_memory),
-        cmocka_unit_test(data_is_a_view_into_the_input),
-        cmocka_unit_test(extensions_are_bounded_in_the_whole_body),
-        cmocka_unit_test(quoted_values_count_with_their_quotes),
-        cmocka_unit_test(white_space_counts_as_extension),
-        cmocka_unit_test(the_trailer_is_bounded),
-        cmocka_unit_test(an_endless_trailer_is_given_up_before_its_end),
-        cmocka_unit_test(trailer_fields_are_kept_for_who_asks),
-        cmocka_unit_test(a_trailer_that_finds_no_room_is_said_to_have_failed),
-        cmocka_unit_test(random_bodies_are_decoded_in_random_pieces),
-        cmocka_unit_test(mutated_bodies_agree_with_the_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 #include "http/coding.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "suite.h"
+#include "unit/http/request_fixture.h"
 
 enum {
     GZIP = 1 << CODING_GZIP,
@@ -13,33 +10,10 @@ enum {
     ALL = GZIP | ZSTD | BR
 };
 
-static struct request request;
-
-/* What is added lies here; the byte behind each value would change it. */
-static char store[256];
-static size_t store_len;
-
-static void begin(void)
-{
-    request = (struct request){.method = METHOD_GET, .fields = request.few};
-    store_len = 0;
-}
-
-static void add(enum field_id id, const char *value)
-{
-    if (!(request.seen & 1u << id))
-        request.first[id] = request.field_count;
-    request.seen |= 1u << id;
-    request.fields[request.field_count++] = (struct field){
-        .id = id, .value = {store + store_len, strlen(value)}};
-    store_len += (size_t)snprintf(store + store_len, sizeof(store) - store_len,
-                                  "%sx", value);
-}
-
 static enum coding choose(const char *value, unsigned available)
 {
-    begin();
-    add(FIELD_ACCEPT_ENCODING, value);
+    request_begin(METHOD_GET);
+    request_add(FIELD_ACCEPT_ENCODING, value, 'x');
     return coding_choose(&request, available);
 }
 
@@ -61,7 +35,7 @@ static void check(const struct choose_case *cases, size_t count)
 
 #define CHECK(cases) check((cases), sizeof(cases) / sizeof(*(cases)))
 
-static void tokens_and_suffixes_are_those_of_the_registry(void **state)
+TEST(tokens_and_suffixes_are_those_of_the_registry)
 {
     static const struct {
         enum coding coding;
@@ -72,7 +46,6 @@ static void tokens_and_suffixes_are_those_of_the_registry(void **state)
                  {CODING_ZSTD, "zstd", ".zst"},
                  {CODING_BR, "br", ".br"}};
 
-    (void)state;
     assert_int_equal(sizeof(cases) / sizeof(*cases), CODING_COUNT);
     for (size_t i = 0; i < CODING_COUNT; i++) {
         assert_true(bytes_eq(coding_token(cases[i].coding),
@@ -82,16 +55,15 @@ static void tokens_and_suffixes_are_those_of_the_registry(void **state)
     }
 }
 
-static void without_the_field_nothing_is_coded(void **state)
+TEST(without_the_field_nothing_is_coded)
 {
-    (void)state;
-    begin();
+    request_begin(METHOD_GET);
     assert_int_equal(coding_choose(&request, ALL), CODING_IDENTITY);
-    add(FIELD_ACCEPT, "gzip");
+    request_add(FIELD_ACCEPT, "gzip", 'x');
     assert_int_equal(coding_choose(&request, ALL), CODING_IDENTITY);
 }
 
-static void the_best_of_what_is_there_and_liked_is_chosen(void **state)
+TEST(the_best_of_what_is_there_and_liked_is_chosen)
 {
     static const struct choose_case cases[] = {
         {"gzip, deflate, br, zstd", ALL, CODING_BR},
@@ -108,11 +80,10 @@ static void the_best_of_what_is_there_and_liked_is_chosen(void **state)
         {"gzip", ~0u, CODING_GZIP},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void weights_come_before_our_preference(void **state)
+TEST(weights_come_before_our_preference)
 {
     static const struct choose_case cases[] = {
         {"gzip;q=1.0, br;q=0.9", ALL, CODING_GZIP},
@@ -126,11 +97,10 @@ static void weights_come_before_our_preference(void **state)
         {"br;q=0.999, gzip", ALL, CODING_GZIP},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void weight_zero_means_no(void **state)
+TEST(weight_zero_means_no)
 {
     static const struct choose_case cases[] = {
         {"gzip;q=0", ALL, CODING_IDENTITY},
@@ -144,11 +114,10 @@ static void weight_zero_means_no(void **state)
         {"*;q=0, gzip", ALL, CODING_GZIP},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void the_star_stands_for_what_is_not_listed(void **state)
+TEST(the_star_stands_for_what_is_not_listed)
 {
     static const struct choose_case cases[] = {
         {"*", ALL, CODING_BR},
@@ -160,11 +129,10 @@ static void the_star_stands_for_what_is_not_listed(void **state)
         {"*;q=0.3, identity;q=0.2", ALL, CODING_BR},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void identity_is_listed_or_last(void **state)
+TEST(identity_is_listed_or_last)
 {
     static const struct choose_case cases[] = {
         {"", ALL, CODING_IDENTITY},
@@ -181,11 +149,10 @@ static void identity_is_listed_or_last(void **state)
         {"identity;q=0, compress", ALL, CODING_IDENTITY},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void white_space_case_and_aliases_do_not_matter(void **state)
+TEST(white_space_case_and_aliases_do_not_matter)
 {
     static const struct choose_case cases[] = {
         {"GZIP", ALL, CODING_GZIP},
@@ -198,11 +165,10 @@ static void white_space_case_and_aliases_do_not_matter(void **state)
         {"Identity;q=1, gzip;q=0.5", ALL, CODING_IDENTITY},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void a_malformed_member_is_not_taken(void **state)
+TEST(a_malformed_member_is_not_taken)
 {
     static const struct choose_case cases[] = {
         {"gzip;q=", ALL, CODING_IDENTITY},
@@ -248,11 +214,10 @@ static void a_malformed_member_is_not_taken(void **state)
         {"br;q=x, *;q=0.1", ALL, CODING_ZSTD},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void the_later_of_two_members_counts(void **state)
+TEST(the_later_of_two_members_counts)
 {
     static const struct choose_case cases[] = {
         {"gzip, gzip;q=0", ALL, CODING_IDENTITY},
@@ -261,38 +226,45 @@ static void the_later_of_two_members_counts(void **state)
         {"*, *;q=0", ALL, CODING_IDENTITY},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void the_list_may_come_in_several_lines(void **state)
+TEST(the_list_may_come_in_several_lines)
 {
-    (void)state;
-    begin();
-    add(FIELD_ACCEPT_ENCODING, "gzip;q=0.5");
-    add(FIELD_HOST, "zstd");
-    add(FIELD_ACCEPT_ENCODING, "");
-    add(FIELD_ACCEPT_ENCODING, "br;q=0.7");
+    request_begin(METHOD_GET);
+    request_add(FIELD_ACCEPT_ENCODING, "gzip;q=0.5", 'x');
+    request_add(FIELD_HOST, "zstd", 'x');
+    request_add(FIELD_ACCEPT_ENCODING, "", 'x');
+    request_add(FIELD_ACCEPT_ENCODING, "br;q=0.7", 'x');
     assert_int_equal(coding_choose(&request, ALL), CODING_BR);
     assert_int_equal(coding_choose(&request, GZIP), CODING_GZIP);
     assert_int_equal(coding_choose(&request, ZSTD), CODING_IDENTITY);
 }
 
-int main(void)
+TEST(what_is_recalled_is_what_would_be_read)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_and_suffixes_are_those_of_the_registry),
-        cmocka_unit_test(without_the_field_nothing_is_coded),
-        cmocka_unit_test(the_best_of_what_is_there_and_liked_is_chosen),
-        cmocka_unit_test(weights_come_before_our_preference),
-        cmocka_unit_test(weight_zero_means_no),
-        cmocka_unit_test(the_star_stands_for_what_is_not_listed),
-        cmocka_unit_test(identity_is_listed_or_last),
-        cmocka_unit_test(white_space_case_and_aliases_do_not_matter),
-        cmocka_unit_test(a_malformed_member_is_not_taken),
-        cmocka_unit_test(the_later_of_two_members_counts),
-        cmocka_unit_test(the_list_may_come_in_several_lines),
-    };
+    static const char *const values[] = {
+        "gzip",     "gzip",
+        "gzip;q=0", "br, gzip",
+        "br, gzip", "",
+        "gzip",     "identity;q=0, zstd;q=0.5, br;q=0.4, gzip;q=0.3, *;q=0.1",
+        "gzip",     "x-gzip",
+        "*",        "*"};
+    struct coding_memo memo = {0};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        struct coding_taste recalled = {{0}}, read = {{0}};
+
+        request_begin(METHOD_GET);
+        assert_false(coding_taste_recall(&memo, &request, &recalled));
+        request_add(FIELD_ACCEPT_ENCODING, values[i], 'x');
+        assert_true(coding_taste_recall(&memo, &request, &recalled));
+        assert_true(coding_taste_read(&read, &request));
+        assert_memory_equal(&recalled, &read, sizeof(read));
+        /* Of two fields both count. */
+        request_add(FIELD_ACCEPT_ENCODING, "br;q=0.7", 'x');
+        assert_true(coding_taste_recall(&memo, &request, &recalled));
+        assert_true(coding_taste_read(&read, &request));
+        assert_memory_equal(&recalled, &read, sizeof(read));
+    }
 }

@@ -1,11 +1,7 @@
 #include "http/condition.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "suite.h"
+#include "unit/http/request_fixture.h"
 
 #define MODIFIED 784111777 /* Sun, 06 Nov 1994 08:49:37 GMT */
 #define NOW 800000000
@@ -17,30 +13,11 @@ static const struct validators strong = {{"\"v1\"", 4}, MODIFIED};
 static const struct validators weak = {{"W/\"v1\"", 6}, MODIFIED};
 static const struct validators none = {{NULL, 0}, INT64_MIN};
 
-static struct request request;
-
-/* What is added lies here; the byte behind each value would end a tag. */
-static char store[512];
-static size_t store_len;
-
-static void begin(enum method method)
-{
-    request = (struct request){.method = method, .fields = request.few};
-    store_len = 0;
-}
-
-/* Nothing happens when value is NULL. */
+/* Nothing happens when value is NULL. The byte behind it would end a tag. */
 static void add(enum field_id id, const char *value)
 {
-    if (!value)
-        return;
-    if (!(request.seen & 1u << id))
-        request.first[id] = request.field_count;
-    request.seen |= 1u << id;
-    request.fields[request.field_count++] = (struct field){
-        .id = id, .value = {store + store_len, strlen(value)}};
-    store_len += (size_t)snprintf(store + store_len, sizeof(store) - store_len,
-                                  "%s\"", value);
+    if (value)
+        request_add(id, value, '"');
 }
 
 static enum condition_verdict evaluate(const struct validators *current)
@@ -51,7 +28,7 @@ static enum condition_verdict evaluate(const struct validators *current)
 static enum condition_verdict evaluate_one(enum method method, enum field_id id,
                                            const char *value)
 {
-    begin(method);
+    request_begin(method);
     add(id, value);
     return evaluate(&strong);
 }
@@ -90,7 +67,7 @@ step_3:
     return CONDITION_PROCEED;
 }
 
-static void every_combination_follows_the_order_of_precedence(void **state)
+TEST(every_combination_follows_the_order_of_precedence)
 {
     static const enum method methods[] = {METHOD_GET, METHOD_HEAD, METHOD_PUT,
                                           METHOD_POST, METHOD_OPTIONS};
@@ -102,12 +79,11 @@ static void every_combination_follows_the_order_of_precedence(void **state)
     static const char *const modified[TRUTHS] = {NULL, DATE_BEFORE, DATE,
                                                  "yesterday"};
 
-    (void)state;
     for (unsigned i = 0; i < 5u * 256; i++) {
         enum method method = methods[i / 256];
         unsigned a = i % 4, b = i / 4 % 4, c = i / 16 % 4, d = i / 64 % 4;
 
-        begin(method);
+        request_begin(method);
         add(FIELD_IF_MODIFIED_SINCE, modified[d]);
         add(FIELD_IF_NONE_MATCH, none_match[c]);
         add(FIELD_IF_UNMODIFIED_SINCE, unmodified[b]);
@@ -120,10 +96,9 @@ static void every_combination_follows_the_order_of_precedence(void **state)
     }
 }
 
-static void without_conditions_it_proceeds(void **state)
+TEST(without_conditions_it_proceeds)
 {
-    (void)state;
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_HOST, "example.com");
     add(FIELD_RANGE, "bytes=0-1");
     add(FIELD_IF_RANGE, "\"v2\"");
@@ -133,7 +108,7 @@ static void without_conditions_it_proceeds(void **state)
 
 /* --- Lists of entity tags ----------------------------------------------- */
 
-static void lists_are_searched_whole(void **state)
+TEST(lists_are_searched_whole)
 {
     static const char *const cases[] = {
         "*",
@@ -151,7 +126,6 @@ static void lists_are_searched_whole(void **state)
         "\"\xc3\xa9!#$%&'()*+,-./:;<=>?@[]^_`{|}~\", \"v1\"",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (evaluate_one(METHOD_GET, FIELD_IF_NONE_MATCH, cases[i]) !=
                 CONDITION_NOT_MODIFIED ||
@@ -163,7 +137,7 @@ static void lists_are_searched_whole(void **state)
     }
 }
 
-static void what_is_not_in_the_list_does_not_match(void **state)
+TEST(what_is_not_in_the_list_does_not_match)
 {
     static const char *const cases[] = {
         "",
@@ -205,7 +179,6 @@ static void what_is_not_in_the_list_does_not_match(void **state)
         "\"v1\", \"",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (evaluate_one(METHOD_GET, FIELD_IF_NONE_MATCH, cases[i]) !=
                 CONDITION_PROCEED ||
@@ -215,18 +188,17 @@ static void what_is_not_in_the_list_does_not_match(void **state)
 }
 
 /* For the sanitizers: nothing lies behind. */
-static void an_unfinished_tag_ends_with_its_field(void **state)
+TEST(an_unfinished_tag_ends_with_its_field)
 {
     static const char *const cases[] = {"\"", "\"v1", "W/", "W/\"", "W"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         size_t len = strlen(cases[i]);
         char *exact = malloc(len);
 
         for (size_t at = 0; at < len; at++)
             exact[at] = cases[i][at];
-        begin(METHOD_GET);
+        request_begin(METHOD_GET);
         add(FIELD_IF_NONE_MATCH, "");
         request.fields[0].value = (struct bytes){exact, len};
         assert_int_equal(evaluate(&strong), CONDITION_PROCEED);
@@ -234,7 +206,7 @@ static void an_unfinished_tag_ends_with_its_field(void **state)
     }
 }
 
-static void a_list_goes_on_in_the_next_line(void **state)
+TEST(a_list_goes_on_in_the_next_line)
 {
     static const struct {
         const char *first;
@@ -255,9 +227,8 @@ static void a_list_goes_on_in_the_next_line(void **state)
         {"\"v", "1\"", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        begin(METHOD_GET);
+        request_begin(METHOD_GET);
         add(FIELD_IF_NONE_MATCH, cases[i].first);
         add(FIELD_ACCEPT, "*");
         add(FIELD_IF_NONE_MATCH, cases[i].second);
@@ -267,7 +238,7 @@ static void a_list_goes_on_in_the_next_line(void **state)
     }
 }
 
-static void if_match_compares_strongly_and_if_none_match_weakly(void **state)
+TEST(if_match_compares_strongly_and_if_none_match_weakly)
 {
     static const struct {
         const struct validators *current;
@@ -281,14 +252,13 @@ static void if_match_compares_strongly_and_if_none_match_weakly(void **state)
         {&strong, "\"v1\"", true, true},  {&strong, "\"v2\"", false, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        begin(METHOD_GET);
+        request_begin(METHOD_GET);
         add(FIELD_IF_MATCH, cases[i].tag);
         assert_int_equal(evaluate(cases[i].current), cases[i].strongly
                                                          ? CONDITION_PROCEED
                                                          : CONDITION_FAILED);
-        begin(METHOD_GET);
+        request_begin(METHOD_GET);
         add(FIELD_IF_NONE_MATCH, cases[i].tag);
         assert_int_equal(evaluate(cases[i].current),
                          cases[i].weakly ? CONDITION_NOT_MODIFIED
@@ -296,16 +266,15 @@ static void if_match_compares_strongly_and_if_none_match_weakly(void **state)
     }
 }
 
-static void without_an_etag_only_the_star_matches(void **state)
+TEST(without_an_etag_only_the_star_matches)
 {
-    (void)state;
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_NONE_MATCH, "\"\", \"v1\"");
     assert_int_equal(evaluate(&none), CONDITION_PROCEED);
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_MATCH, "\"\", \"v1\"");
     assert_int_equal(evaluate(&none), CONDITION_FAILED);
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_MATCH, "*");
     assert_int_equal(evaluate(&none), CONDITION_PROCEED);
     add(FIELD_IF_NONE_MATCH, "*");
@@ -314,7 +283,7 @@ static void without_an_etag_only_the_star_matches(void **state)
 
 /* --- Dates -------------------------------------------------------------- */
 
-static void dates_compare_to_the_second(void **state)
+TEST(dates_compare_to_the_second)
 {
     static const struct {
         const char *date;
@@ -334,7 +303,6 @@ static void dates_compare_to_the_second(void **state)
          CONDITION_PROCEED},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         assert_int_equal(evaluate_one(METHOD_GET, FIELD_IF_MODIFIED_SINCE,
                                       cases[i].date),
@@ -354,13 +322,12 @@ static void dates_compare_to_the_second(void **state)
     }
 }
 
-static void what_is_no_date_is_ignored(void **state)
+TEST(what_is_no_date_is_ignored)
 {
     static const char *const cases[] = {"", "0", "yesterday",
                                         "Sun, 06 Nov 1994 08:49:37 GMT, x",
                                         "Sun, 31 Feb 1994 08:49:37 GMT"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         assert_int_equal(evaluate_one(METHOD_GET, FIELD_IF_MODIFIED_SINCE,
                                       cases[i]),
@@ -371,23 +338,21 @@ static void what_is_no_date_is_ignored(void **state)
     }
 }
 
-static void a_date_that_comes_twice_is_ignored(void **state)
+TEST(a_date_that_comes_twice_is_ignored)
 {
-    (void)state;
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_MODIFIED_SINCE, DATE);
     add(FIELD_IF_MODIFIED_SINCE, DATE);
     assert_int_equal(evaluate(&strong), CONDITION_PROCEED);
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_UNMODIFIED_SINCE, DATE_BEFORE);
     add(FIELD_IF_UNMODIFIED_SINCE, DATE_BEFORE);
     assert_int_equal(evaluate(&strong), CONDITION_PROCEED);
 }
 
-static void without_a_modification_date_dates_are_ignored(void **state)
+TEST(without_a_modification_date_dates_are_ignored)
 {
-    (void)state;
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_MODIFIED_SINCE, DATE);
     add(FIELD_IF_UNMODIFIED_SINCE, "Sat, 01 Jan 0000 00:00:00 GMT");
     assert_int_equal(evaluate(&none), CONDITION_PROCEED);
@@ -398,21 +363,19 @@ static void without_a_modification_date_dates_are_ignored(void **state)
 static bool range_applies(const struct validators *current, const char *value,
                           int64_t now)
 {
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_RANGE, value);
     return condition_range_applies(&request, current, now);
 }
 
-static void without_if_range_a_range_applies(void **state)
+TEST(without_if_range_a_range_applies)
 {
-    (void)state;
     assert_true(range_applies(&strong, NULL, NOW));
     assert_true(range_applies(&none, NULL, NOW));
 }
 
-static void if_range_compares_etags_strongly(void **state)
+TEST(if_range_compares_etags_strongly)
 {
-    (void)state;
     assert_true(range_applies(&strong, "\"v1\"", NOW));
     assert_false(range_applies(&strong, "\"v2\"", NOW));
     assert_false(range_applies(&strong, "W/\"v1\"", NOW));
@@ -422,9 +385,8 @@ static void if_range_compares_etags_strongly(void **state)
     assert_false(range_applies(&none, "\"\"", NOW));
 }
 
-static void if_range_wants_the_exact_date(void **state)
+TEST(if_range_wants_the_exact_date)
 {
-    (void)state;
     assert_true(range_applies(&strong, DATE, NOW));
     assert_true(range_applies(&strong, "Sunday, 06-Nov-94 08:49:37 GMT", NOW));
     assert_true(range_applies(&strong, "Sun Nov  6 08:49:37 1994", NOW));
@@ -433,15 +395,14 @@ static void if_range_wants_the_exact_date(void **state)
     assert_false(range_applies(&none, DATE, NOW));
 }
 
-static void a_date_of_this_second_is_no_strong_validator(void **state)
+TEST(a_date_of_this_second_is_no_strong_validator)
 {
-    (void)state;
     assert_true(range_applies(&strong, DATE, MODIFIED + 1));
     assert_false(range_applies(&strong, DATE, MODIFIED));
     assert_false(range_applies(&strong, DATE, MODIFIED - 1));
 }
 
-static void an_if_range_in_doubt_matches_nothing(void **state)
+TEST(an_if_range_in_doubt_matches_nothing)
 {
     static const char *const cases[] = {
         "",         "*",
@@ -451,36 +412,10 @@ static void an_if_range_in_doubt_matches_nothing(void **state)
         "W/",       "Sun, 06 Nov 1994 08:49:37 GMT, x",
         "yesterday"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_false(range_applies(&strong, cases[i], NOW));
-    begin(METHOD_GET);
+    request_begin(METHOD_GET);
     add(FIELD_IF_RANGE, "\"v1\"");
     add(FIELD_IF_RANGE, "\"v1\"");
     assert_false(condition_range_applies(&request, &strong, NOW));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_combination_follows_the_order_of_precedence),
-        cmocka_unit_test(without_conditions_it_proceeds),
-        cmocka_unit_test(lists_are_searched_whole),
-        cmocka_unit_test(what_is_not_in_the_list_does_not_match),
-        cmocka_unit_test(an_unfinished_tag_ends_with_its_field),
-        cmocka_unit_test(a_list_goes_on_in_the_next_line),
-        cmocka_unit_test(if_match_compares_strongly_and_if_none_match_weakly),
-        cmocka_unit_test(without_an_etag_only_the_star_matches),
-        cmocka_unit_test(dates_compare_to_the_second),
-        cmocka_unit_test(what_is_no_date_is_ignored),
-        cmocka_unit_test(a_date_that_comes_twice_is_ignored),
-        cmocka_unit_test(without_a_modification_date_dates_are_ignored),
-        cmocka_unit_test(without_if_range_a_range_applies),
-        cmocka_unit_test(if_range_compares_etags_strongly),
-        cmocka_unit_test(if_range_wants_the_exact_date),
-        cmocka_unit_test(a_date_of_this_second_is_no_strong_validator),
-        cmocka_unit_test(an_if_range_in_doubt_matches_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

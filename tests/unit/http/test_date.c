@@ -1,15 +1,10 @@
 #include "http/date.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 #define NOW 784111777 /* Sun, 06 Nov 1994 08:49:37 GMT */
 #define YEAR_0 (-62167219200)
@@ -42,15 +37,13 @@ static int64_t parse_at(const char *text, int64_t now)
     return seconds;
 }
 
-static void the_example_of_the_rfc_is_written(void **state)
+TEST(the_example_of_the_rfc_is_written)
 {
-    (void)state;
     assert_formats(NOW, "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 
-static void corners_of_the_calendar_are_written(void **state)
+TEST(corners_of_the_calendar_are_written)
 {
-    (void)state;
     assert_formats(0, "Thu, 01 Jan 1970 00:00:00 GMT");
     assert_formats(-1, "Wed, 31 Dec 1969 23:59:59 GMT");
     assert_formats(951782400, "Tue, 29 Feb 2000 00:00:00 GMT");
@@ -59,9 +52,8 @@ static void corners_of_the_calendar_are_written(void **state)
     assert_formats(4107542400, "Mon, 01 Mar 2100 00:00:00 GMT");
 }
 
-static void seconds_outside_of_four_digit_years_are_clamped(void **state)
+TEST(seconds_outside_of_four_digit_years_are_clamped)
 {
-    (void)state;
     assert_formats(YEAR_0, "Sat, 01 Jan 0000 00:00:00 GMT");
     assert_formats(YEAR_0 - 1, "Sat, 01 Jan 0000 00:00:00 GMT");
     assert_formats(INT64_MIN, "Sat, 01 Jan 0000 00:00:00 GMT");
@@ -70,7 +62,7 @@ static void seconds_outside_of_four_digit_years_are_clamped(void **state)
     assert_formats(INT64_MAX, "Fri, 31 Dec 9999 23:59:59 GMT");
 }
 
-static void dates_of_all_three_formats_are_read(void **state)
+TEST(dates_of_all_three_formats_are_read)
 {
     static const struct {
         const char *text;
@@ -98,14 +90,13 @@ static void dates_of_all_three_formats_are_read(void **state)
         {"Sat, 31 Dec 2016 23:59:60 GMT", 1483228799},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (parse_at(cases[i].text, NOW) != cases[i].seconds)
             fail_msg("%s: %" PRId64, cases[i].text,
                      parse_at(cases[i].text, NOW));
 }
 
-static void what_is_no_date_is_refused(void **state)
+TEST(what_is_no_date_is_refused)
 {
     static const char *const cases[] = {
         "",
@@ -172,13 +163,12 @@ static void what_is_no_date_is_refused(void **state)
         "Sun Nov  0 08:49:37 1994",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (parse_at(cases[i], NOW) != UNTOUCHED)
             fail_msg("taken: '%s'", cases[i]);
 }
 
-static void no_beginning_of_a_date_is_one(void **state)
+TEST(no_beginning_of_a_date_is_one)
 {
     static const char *const cases[] = {
         "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -187,7 +177,6 @@ static void no_beginning_of_a_date_is_one(void **state)
     };
     char text[64];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         for (size_t len = 0; len < strlen(cases[i]); len++) {
             snprintf(text, sizeof(text), "%.*s", (int)len, cases[i]);
@@ -196,7 +185,7 @@ static void no_beginning_of_a_date_is_one(void **state)
     }
 }
 
-static void a_two_digit_year_is_at_most_fifty_years_ahead(void **state)
+TEST(a_two_digit_year_is_at_most_fifty_years_ahead)
 {
     static const struct {
         const char *now;
@@ -233,18 +222,16 @@ static void a_two_digit_year_is_at_most_fifty_years_ahead(void **state)
          "Sat, 02 Mar 1974 00:00:00 GMT"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_int_equal(parse_at(cases[i].text, parse_at(cases[i].now, 0)),
                          cases[i].meant ? parse_at(cases[i].meant, 0)
                                         : UNTOUCHED);
 }
 
-static void a_clock_at_either_end_of_time_does_no_harm(void **state)
+TEST(a_clock_at_either_end_of_time_does_no_harm)
 {
     static const int64_t ends[] = {INT64_MIN, YEAR_0, YEAR_9999_END, INT64_MAX};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
         assert_int_not_equal(parse_at("Sunday, 06-Nov-94 08:49:37 GMT",
                                       ends[i]),
@@ -284,11 +271,10 @@ static void check_against_libc(int64_t seconds)
         assert_int_equal(parse_at(text, seconds), seconds);
 }
 
-static void random_seconds_agree_with_the_c_library(void **state)
+TEST(random_seconds_agree_with_the_c_library)
 {
     const uint64_t span = (uint64_t)(YEAR_9999_END - YEAR_0) + 1;
 
-    (void)state;
     draw_seed = 20240229;
     for (int i = 0; i < 20000; i++)
         check_against_libc(YEAR_0 + (int64_t)(draw_bits() % span));
@@ -296,27 +282,8 @@ static void random_seconds_agree_with_the_c_library(void **state)
         check_against_libc((int64_t)(draw_bits() >> 32));
 }
 
-static void every_day_of_two_cycles_agrees_with_the_c_library(void **state)
+TEST(every_day_of_two_cycles_agrees_with_the_c_library)
 {
-    (void)state;
     for (int64_t day = -146097; day < 146097; day++)
         check_against_libc(day * 86400 + 86399);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_example_of_the_rfc_is_written),
-        cmocka_unit_test(corners_of_the_calendar_are_written),
-        cmocka_unit_test(seconds_outside_of_four_digit_years_are_clamped),
-        cmocka_unit_test(dates_of_all_three_formats_are_read),
-        cmocka_unit_test(what_is_no_date_is_refused),
-        cmocka_unit_test(no_beginning_of_a_date_is_one),
-        cmocka_unit_test(a_two_digit_year_is_at_most_fifty_years_ahead),
-        cmocka_unit_test(a_clock_at_either_end_of_time_does_no_harm),
-        cmocka_unit_test(random_seconds_agree_with_the_c_library),
-        cmocka_unit_test(every_day_of_two_cycles_agrees_with_the_c_library),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 #include "http/error_page.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "http/status.h"
+#include "suite.h"
 
 static char text[ERROR_PAGE_BYTES_MAX];
 
@@ -28,16 +21,14 @@ static const char *page_of(unsigned status)
     return text;
 }
 
-static void the_status_is_title_and_heading(void **state)
+TEST(the_status_is_title_and_heading)
 {
-    (void)state;
     assert_non_null(strstr(page_of(404), "<title>404 Not Found</title>"));
     assert_non_null(strstr(text, "<main><h1>404 Not Found</h1></main>"));
 }
 
-static void a_phone_and_a_dark_room_are_thought_of(void **state)
+TEST(a_phone_and_a_dark_room_are_thought_of)
 {
-    (void)state;
     assert_non_null(strstr(page_of(500), "<meta name=\"viewport\""));
     assert_non_null(strstr(text, "<meta name=\"color-scheme\" "
                                  "content=\"light dark\">"));
@@ -45,9 +36,8 @@ static void a_phone_and_a_dark_room_are_thought_of(void **state)
     assert_non_null(strstr(text, "<html lang=\"en\">"));
 }
 
-static void nothing_else_is_fetched_or_run(void **state)
+TEST(nothing_else_is_fetched_or_run)
 {
-    (void)state;
     page_of(403);
     assert_null(strstr(text, "<script"));
     assert_null(strstr(text, "<link"));
@@ -55,9 +45,8 @@ static void nothing_else_is_fetched_or_run(void **state)
     assert_null(strstr(text, "src="));
 }
 
-static void every_status_fits(void **state)
+TEST(every_status_fits)
 {
-    (void)state;
     for (unsigned status = 100; status < 600; status++) {
         char title[100];
 
@@ -66,16 +55,4 @@ static void every_status_fits(void **state)
         assert_non_null(strstr(page_of(status), title));
         assert_string_equal(text + strlen(text) - 8, "</html>\n");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_status_is_title_and_heading),
-        cmocka_unit_test(a_phone_and_a_dark_room_are_thought_of),
-        cmocka_unit_test(nothing_else_is_fetched_or_run),
-        cmocka_unit_test(every_status_fits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 #include "http/field.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static void a_name_is_known_by_all_of_it_in_any_case(void **state)
+TEST(a_name_is_known_by_all_of_it_in_any_case)
 {
     static const struct {
         const char *name;
@@ -30,12 +25,11 @@ static void a_name_is_known_by_all_of_it_in_any_case(void **state)
         {"a-name-that-is-longer-than-any-that-is-known", FIELD_OTHER},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(field_identify(bytes_of(cases[i].name)), cases[i].id);
 }
 
-static void a_list_is_taken_apart_at_its_commas(void **state)
+TEST(a_list_is_taken_apart_at_its_commas)
 {
     static const struct {
         const char *list;
@@ -49,7 +43,6 @@ static void a_list_is_taken_apart_at_its_commas(void **state)
         {",,a", {"", "", "a"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct bytes list = bytes_of(cases[i].list);
         struct bytes member;
@@ -62,14 +55,4 @@ static void a_list_is_taken_apart_at_its_commas(void **state)
         assert_null(cases[i].members[at]);
         assert_false(field_next_member(&list, &member));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_known_by_all_of_it_in_any_case),
-        cmocka_unit_test(a_list_is_taken_apart_at_its_commas),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

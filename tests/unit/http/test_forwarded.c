@@ -1,12 +1,6 @@
 #include "http/forwarded.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 enum { LINES_MAX = 4 };
 
@@ -98,7 +92,7 @@ static void check_cases(enum field_id id, const struct line_case *cases,
 #define CHECK_CASES(id, cases) \
     check_cases((id), (cases), sizeof(cases) / sizeof(*(cases)))
 
-static void the_right_most_untrusted_of_x_forwarded_for_asks(void **state)
+TEST(the_right_most_untrusted_of_x_forwarded_for_asks)
 {
     static const struct line_case cases[] = {
         {"192.0.2.1", "192.0.2.1"},
@@ -118,11 +112,10 @@ static void the_right_most_untrusted_of_x_forwarded_for_asks(void **state)
         {"", "unknown"},
     };
 
-    (void)state;
     CHECK_CASES(FIELD_X_FORWARDED_FOR, cases);
 }
 
-static void what_is_no_address_is_an_unknown_client(void **state)
+TEST(what_is_no_address_is_an_unknown_client)
 {
     static const struct line_case cases[] = {
         {"unknown", "unknown"},
@@ -147,11 +140,10 @@ static void what_is_no_address_is_an_unknown_client(void **state)
         {"for=192.0.2.1", "unknown"},
     };
 
-    (void)state;
     CHECK_CASES(FIELD_X_FORWARDED_FOR, cases);
 }
 
-static void the_right_most_untrusted_of_forwarded_asks(void **state)
+TEST(the_right_most_untrusted_of_forwarded_asks)
 {
     static const struct line_case cases[] = {
         {"for=192.0.2.1", "192.0.2.1"},
@@ -169,13 +161,12 @@ static void the_right_most_untrusted_of_forwarded_asks(void **state)
         {"for=192.0.2.1;host=\"=\\\"for=1.1.1.1\"", "192.0.2.1"},
     };
 
-    (void)state;
     trust.field = FORWARDED_RFC7239;
     CHECK_CASES(FIELD_FORWARDED, cases);
 }
 
 /* What stands to the left of a proxy's words is the client's. */
-static void open_quotes_do_not_swallow_what_proxies_add(void **state)
+TEST(open_quotes_do_not_swallow_what_proxies_add)
 {
     static const struct line_case cases[] = {
         {"for=\", for=192.0.2.1", "192.0.2.1"},
@@ -184,12 +175,11 @@ static void open_quotes_do_not_swallow_what_proxies_add(void **state)
         {"for=\"\\, for=192.0.2.1, for=10.0.0.2", "192.0.2.1"},
     };
 
-    (void)state;
     trust.field = FORWARDED_RFC7239;
     CHECK_CASES(FIELD_FORWARDED, cases);
 }
 
-static void what_is_no_node_is_an_unknown_client(void **state)
+TEST(what_is_no_node_is_an_unknown_client)
 {
     static const struct line_case cases[] = {
         {"for=unknown", "unknown"},
@@ -215,14 +205,12 @@ static void what_is_no_node_is_an_unknown_client(void **state)
         {"192.0.2.1", "unknown"},
     };
 
-    (void)state;
     trust.field = FORWARDED_RFC7239;
     CHECK_CASES(FIELD_FORWARDED, cases);
 }
 
-static void all_lines_are_one_list(void **state)
+TEST(all_lines_are_one_list)
 {
-    (void)state;
     add_line(FIELD_X_FORWARDED_FOR, "192.0.2.7, 192.0.2.1");
     add_line(FIELD_HOST, "x");
     add_line(FIELD_X_FORWARDED_FOR, "10.0.0.3, 10.0.0.2");
@@ -233,9 +221,8 @@ static void all_lines_are_one_list(void **state)
     assert_string_equal(find_client("10.0.0.1"), "unknown");
 }
 
-static void only_those_who_are_trusted_are_believed(void **state)
+TEST(only_those_who_are_trusted_are_believed)
 {
-    (void)state;
     add_line(FIELD_X_FORWARDED_FOR, "192.0.2.1");
     assert_string_equal(find_client("203.0.113.1"), "203.0.113.1");
     assert_string_equal(find_client("unix"), "unix:");
@@ -245,9 +232,8 @@ static void only_those_who_are_trusted_are_believed(void **state)
     assert_string_equal(find_client("10.0.0.1"), "10.0.0.1");
 }
 
-static void only_the_chosen_field_counts(void **state)
+TEST(only_the_chosen_field_counts)
 {
-    (void)state;
     add_line(FIELD_X_FORWARDED_FOR, "192.0.2.1");
     add_line(FIELD_FORWARDED, "for=192.0.2.2");
     assert_string_equal(find_client("10.0.0.1"), "192.0.2.1");
@@ -257,9 +243,8 @@ static void only_the_chosen_field_counts(void **state)
     assert_string_equal(find_client("10.0.0.1"), "10.0.0.1");
 }
 
-static void a_trusted_proxy_that_says_nothing_names_nobody(void **state)
+TEST(a_trusted_proxy_that_says_nothing_names_nobody)
 {
-    (void)state;
     trust.trusts_unix = true;
     assert_string_equal(find_client("10.0.0.1"), "unknown");
     assert_string_equal(find_client("unix"), "unknown");
@@ -269,7 +254,7 @@ static void a_trusted_proxy_that_says_nothing_names_nobody(void **state)
 }
 
 /* What is "here" to a proxy elsewhere is not here. */
-static void loopback_is_of_the_machine_of_whoever_says_it(void **state)
+TEST(loopback_is_of_the_machine_of_whoever_says_it)
 {
     static const struct {
         const char *peer;
@@ -285,7 +270,6 @@ static void loopback_is_of_the_machine_of_whoever_says_it(void **state)
         {"unix", "127.0.0.2", "127.0.0.2"},
     };
 
-    (void)state;
     assert_true(cidr_parse(&blocks[1], "127.0.0.1"));
     trust.trusts_unix = true;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -296,12 +280,11 @@ static void loopback_is_of_the_machine_of_whoever_says_it(void **state)
 }
 
 /* Nothing that is put to the left of it changes what a proxy has said. */
-static void no_prefix_changes_the_outcome(void **state)
+TEST(no_prefix_changes_the_outcome)
 {
     static const char alphabet[] = "for=\"\\,;[]:1.a _\xFF";
     uint64_t random = 88172645463325252u;
 
-    (void)state;
     trust.field = FORWARDED_RFC7239;
     for (int round = 0; round < 20000; round++) {
         char value[64];
@@ -320,23 +303,4 @@ static void no_prefix_changes_the_outcome(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_right_most_untrusted_of_x_forwarded_for_asks),
-        TEST(what_is_no_address_is_an_unknown_client),
-        TEST(the_right_most_untrusted_of_forwarded_asks),
-        TEST(open_quotes_do_not_swallow_what_proxies_add),
-        TEST(what_is_no_node_is_an_unknown_client),
-        TEST(all_lines_are_one_list),
-        TEST(only_those_who_are_trusted_are_believed),
-        TEST(only_the_chosen_field_counts),
-        TEST(a_trusted_proxy_that_says_nothing_names_nobody),
-        TEST(loopback_is_of_the_machine_of_whoever_says_it),
-        TEST(no_prefix_changes_the_outcome),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

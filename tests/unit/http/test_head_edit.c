@@ -1,15 +1,7 @@
 #include "http/head_edit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "http/http1_frame.h"
+#include "suite.h"
 
 #define BEGIN             \
     "HTTP/1.1 200 OK\r\n" \
@@ -51,15 +43,13 @@ static void assert_makes(const char *lines, const char *expected,
     buf_fini(&head);
 }
 
-static void no_edits_change_nothing(void **state)
+TEST(no_edits_change_nothing)
 {
-    (void)state;
     assert_makes("A: b\r\nC: d\r\n", "A: b\r\nC: d\r\n", false);
 }
 
-static void set_takes_the_place_of_every_line_of_the_name(void **state)
+TEST(set_takes_the_place_of_every_line_of_the_name)
 {
-    (void)state;
     edit(HEAD_SET, "x-a:  new one\t");
     assert_makes("X-A: 1\r\nB: 2\r\nX-a: 3\r\n", "B: 2\r\nx-a: new one\r\n",
                  false);
@@ -68,27 +58,24 @@ static void set_takes_the_place_of_every_line_of_the_name(void **state)
                  false);
 }
 
-static void add_leaves_what_is_there(void **state)
+TEST(add_leaves_what_is_there)
 {
-    (void)state;
     edit(HEAD_ADD, "Vary: Cookie");
     edit(HEAD_ADD, "Vary: Cookie");
     assert_makes("Vary: Accept\r\n",
                  "Vary: Accept\r\nVary: Cookie\r\nVary: Cookie\r\n", false);
 }
 
-static void remove_drops_every_line_of_the_name(void **state)
+TEST(remove_drops_every_line_of_the_name)
 {
-    (void)state;
     edit(HEAD_REMOVE, "server");
     assert_makes("Server: a\r\nB: Server: c\r\nSERVER:\r\n", "B: Server: c\r\n",
                  false);
     assert_makes("B: c\r\n", "B: c\r\n", false);
 }
 
-static void edits_are_made_in_their_order(void **state)
+TEST(edits_are_made_in_their_order)
 {
-    (void)state;
     edit(HEAD_ADD, "A: 1");
     edit(HEAD_REMOVE, "A");
     edit(HEAD_ADD, "A: 2");
@@ -96,12 +83,11 @@ static void edits_are_made_in_their_order(void **state)
     assert_makes("A: 0\r\nB: 0\r\n", "A: 2\r\nB: 3\r\n", false);
 }
 
-static void the_date_stays_where_caches_look_for_it(void **state)
+TEST(the_date_stays_where_caches_look_for_it)
 {
     char storage[1000];
     struct buf head;
 
-    (void)state;
     edit(HEAD_REMOVE, "Server");
     edit(HEAD_REMOVE, "X-Content-Type-Options");
     buf_init(&head, storage, sizeof(storage), sizeof(storage));
@@ -112,9 +98,8 @@ static void the_date_stays_where_caches_look_for_it(void **state)
                         "Sun, 06 Nov 1994 08:49:37 GMT\r\n", 31);
 }
 
-static void a_type_is_set_only_where_there_is_one_that_may_change(void **state)
+TEST(a_type_is_set_only_where_there_is_one_that_may_change)
 {
-    (void)state;
     edit(HEAD_SET, "content-type: text/plain");
     assert_makes("Content-Type: text/html\r\n", "content-type: text/plain\r\n",
                  false);
@@ -125,11 +110,10 @@ static void a_type_is_set_only_where_there_is_one_that_may_change(void **state)
                  "Content-Type: multipart/byteranges; boundary=b\r\n", false);
 }
 
-static void the_type_that_is_set_last_is_known(void **state)
+TEST(the_type_that_is_set_last_is_known)
 {
     struct bytes mime = BYTES("a/b");
 
-    (void)state;
     assert_ptr_equal(head_edits_type(NULL, mime).data, mime.data);
     assert_ptr_equal(head_edits_type(&edits, mime).data, mime.data);
     edit(HEAD_SET, "Content-Type: c/d");
@@ -139,7 +123,7 @@ static void the_type_that_is_set_last_is_known(void **state)
     assert_true(bytes_eq(head_edits_type(&edits, mime), BYTES("e/f")));
 }
 
-static void what_the_server_alone_can_know_is_refused(void **state)
+TEST(what_the_server_alone_can_know_is_refused)
 {
     static const char *const names[] = {"Connection",       "content-length",
                                         "CONTENT-RANGE",    "Date",
@@ -147,7 +131,6 @@ static void what_the_server_alone_can_know_is_refused(void **state)
                                         "Proxy-Connection", "Upgrade",
                                         "Transfer-Encoding"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char text[100];
 
@@ -163,7 +146,7 @@ static void what_the_server_alone_can_know_is_refused(void **state)
     assert_int_equal(edits.count, 0);
 }
 
-static void what_could_end_a_line_or_a_name_is_refused(void **state)
+TEST(what_could_end_a_line_or_a_name_is_refused)
 {
     static const struct {
         enum head_edit_kind kind;
@@ -189,26 +172,23 @@ static void what_could_end_a_line_or_a_name_is_refused(void **state)
         {HEAD_SET, {NULL, 0}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (!head_edits_add(&edits, cases[i].kind, cases[i].text))
             fail_msg("case %zu is taken", i);
     assert_int_equal(edits.count, 0);
 }
 
-static void values_may_have_colons_tabs_and_any_script(void **state)
+TEST(values_may_have_colons_tabs_and_any_script)
 {
-    (void)state;
     edit(HEAD_SET, "A: b:c\td \xC3\xA9");
     assert_makes("", "A: b:c\td \xC3\xA9\r\n", false);
 }
 
-static void there_is_a_limit_to_number_and_length(void **state)
+TEST(there_is_a_limit_to_number_and_length)
 {
     static char name[HEAD_EDIT_NAME_MAX + 2];
     static char value[HEAD_EDITS_BYTES_MAX + 1];
 
-    (void)state;
     memset(name, 'n', sizeof(name) - 1);
     assert_non_null(head_edits_add(&edits, HEAD_REMOVE, bytes_of(name)));
     name[HEAD_EDIT_NAME_MAX] = '\0';
@@ -227,23 +207,4 @@ static void there_is_a_limit_to_number_and_length(void **state)
     assert_non_null(head_edits_add(&edits, HEAD_REMOVE, BYTES("B")));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-    const struct CMUnitTest tests[] = {
-        TEST(no_edits_change_nothing),
-        TEST(set_takes_the_place_of_every_line_of_the_name),
-        TEST(add_leaves_what_is_there),
-        TEST(remove_drops_every_line_of_the_name),
-        TEST(edits_are_made_in_their_order),
-        TEST(the_date_stays_where_caches_look_for_it),
-        TEST(a_type_is_set_only_where_there_is_one_that_may_change),
-        TEST(the_type_that_is_set_last_is_known),
-        TEST(what_the_server_alone_can_know_is_refused),
-        TEST(what_could_end_a_line_or_a_name_is_refused),
-        TEST(values_may_have_colons_tabs_and_any_script),
-        TEST(there_is_a_limit_to_number_and_length),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

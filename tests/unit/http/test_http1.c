@@ -1,15 +1,8 @@
 #include "http/http1.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "http1_cases.h"
-#include "http1_pieces.h"
+#include "suite.h"
+#include "unit/http/http1_pieces.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -41,12 +34,12 @@ static void assert_is_as_said(const struct request *request,
     assert_int_equal(request->is_chunked, said->is_chunked);
     assert_int_equal(request->expects_continue, said->expects_continue);
     assert_int_equal(request->expects_other, said->expects_other);
+    assert_int_equal(request->scheme, said->scheme);
     assert_int_equal(request->content_length, said->content_length);
 }
 
-static void good_heads_are_read(void **state)
+TEST(good_heads_are_read)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_cases); i++) {
         struct bytes text = bytes_of(good_cases[i].head);
         struct outcome outcome;
@@ -61,9 +54,8 @@ static void good_heads_are_read(void **state)
     }
 }
 
-static void good_heads_are_read_in_any_pieces(void **state)
+TEST(good_heads_are_read_in_any_pieces)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_cases); i++) {
         struct bytes text = bytes_of(good_cases[i].head);
         struct outcome outcome;
@@ -74,9 +66,8 @@ static void good_heads_are_read_in_any_pieces(void **state)
     }
 }
 
-static void a_good_head_is_not_done_before_its_end(void **state)
+TEST(a_good_head_is_not_done_before_its_end)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_cases); i++) {
         struct bytes text = bytes_of(good_cases[i].head);
 
@@ -90,9 +81,8 @@ static void a_good_head_is_not_done_before_its_end(void **state)
     }
 }
 
-static void bad_heads_are_refused(void **state)
+TEST(bad_heads_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(bad_cases); i++) {
         struct outcome outcome;
 
@@ -107,9 +97,8 @@ static void bad_heads_are_refused(void **state)
     }
 }
 
-static void bad_heads_are_refused_in_any_pieces(void **state)
+TEST(bad_heads_are_refused_in_any_pieces)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(bad_cases); i++) {
         struct outcome outcome;
 
@@ -137,9 +126,8 @@ static bool is_taken(const char *format, unsigned byte)
     return is_done;
 }
 
-static void a_field_name_takes_the_bytes_of_a_token(void **state)
+TEST(a_field_name_takes_the_bytes_of_a_token)
 {
-    (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
         /* ':' ends the name "A", and "b" is its value. */
         bool is_token = byte > 0 && (strchr("!#$%&'*+-.^_`|~:", (int)byte) ||
@@ -152,17 +140,15 @@ static void a_field_name_takes_the_bytes_of_a_token(void **state)
     }
 }
 
-static void a_field_value_takes_no_controls(void **state)
+TEST(a_field_value_takes_no_controls)
 {
-    (void)state;
     for (unsigned byte = 0; byte < 256; byte++)
         assert_int_equal(is_taken("GET / HTTP/1.0\r\nA: b?c\r\n\r\n", byte),
                          byte == '\t' || (byte >= 0x20 && byte != 0x7F));
 }
 
-static void a_target_takes_visible_ascii(void **state)
+TEST(a_target_takes_visible_ascii)
 {
-    (void)state;
     for (unsigned byte = 0; byte < 256; byte++)
         assert_int_equal(is_taken("GET /?41 HTTP/1.0\r\n\r\n", byte),
                          byte > 0x20 && byte < 0x7F && byte != '#');
@@ -176,7 +162,7 @@ static void read_fields(struct outcome *outcome, const char *head)
     assert_int_equal(outcome->verdict, HTTP1_DONE);
 }
 
-static void known_fields_are_found_in_any_case(void **state)
+TEST(known_fields_are_found_in_any_case)
 {
     static const struct {
         enum field_id id;
@@ -216,7 +202,6 @@ static void known_fields_are_found_in_any_case(void **state)
         {FIELD_HOP_BY_HOP, "Proxy-Authentication-Info"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(known); i++) {
         struct outcome outcome;
         const struct field *field;
@@ -238,12 +223,11 @@ static void known_fields_are_found_in_any_case(void **state)
     }
 }
 
-static void other_fields_are_kept_by_name(void **state)
+TEST(other_fields_are_kept_by_name)
 {
     struct outcome outcome;
     const struct request *request = &outcome.request;
 
-    (void)state;
     read_fields(&outcome, "GET / HTTP/1.1\r\nX-Host: a\r\nHost: a\r\n"
                           "Hosts: b\r\nIf-Rangf: c\r\n\r\n");
     assert_int_equal(request->field_count, 4);
@@ -258,11 +242,10 @@ static void other_fields_are_kept_by_name(void **state)
     outcome_fini(&outcome);
 }
 
-static void a_field_that_is_not_there_is_not_found(void **state)
+TEST(a_field_that_is_not_there_is_not_found)
 {
     struct outcome outcome;
 
-    (void)state;
     read_fields(&outcome, GET_WITH("Accept: b\r\n"));
     assert_null(request_find(&outcome.request, FIELD_RANGE));
     assert_null(request_single(&outcome.request, FIELD_RANGE));
@@ -270,13 +253,12 @@ static void a_field_that_is_not_there_is_not_found(void **state)
     outcome_fini(&outcome);
 }
 
-static void repeated_fields_are_found_in_order(void **state)
+TEST(repeated_fields_are_found_in_order)
 {
     struct outcome outcome;
     const struct request *request = &outcome.request;
     const struct field *field;
 
-    (void)state;
     read_fields(&outcome, GET_WITH("Accept: 1\r\nRange: x\r\nACCEPT: 2\r\n"
                                    "A: b\r\naccept: 3\r\n"));
     field = request_find(request, FIELD_ACCEPT);
@@ -291,12 +273,11 @@ static void repeated_fields_are_found_in_order(void **state)
     outcome_fini(&outcome);
 }
 
-static void values_come_without_white_space_around_them(void **state)
+TEST(values_come_without_white_space_around_them)
 {
     static const char *const values[] = {"b", "", "", "b c\td", "", "e"};
     struct outcome outcome;
 
-    (void)state;
     read_fields(&outcome, "GET / HTTP/1.0\r\nA: \t b \t \r\nA:\r\nA: \r\n"
                           "A:b c\td\r\nA: \t\t \r\nA:  e\r\n\r\n");
     assert_int_equal(outcome.request.field_count, COUNT(values));
@@ -305,7 +286,7 @@ static void values_come_without_white_space_around_them(void **state)
     outcome_fini(&outcome);
 }
 
-static void nothing_is_left_of_the_request_before(void **state)
+TEST(nothing_is_left_of_the_request_before)
 {
     static const char before[] =
         "OPTIONS http://b/c?d HTTP/1.1\r\nHost: a\r\nRange: x\r\nRange: y\r\n"
@@ -320,7 +301,6 @@ static void nothing_is_left_of_the_request_before(void **state)
     size_t used;
     enum reason reason;
 
-    (void)state;
     read_fields(&fresh, after);
     assert_int_equal(http1_parse(&progress, before, sizeof(before) - 1,
                                  &request, &used, &reason),
@@ -339,13 +319,12 @@ static void nothing_is_left_of_the_request_before(void **state)
 
 /* --- What follows -------------------------------------------------------- */
 
-static void what_follows_a_head_is_not_looked_at(void **state)
+TEST(what_follows_a_head_is_not_looked_at)
 {
     static const struct bytes tails[] = {
         {"GET / HTTP/1.1\r\n", 16}, {"\n", 1},   {"\0\0\0", 3}, {"\r\n\r\n", 4},
         {"\x16\x03\x01", 3},        {"5\r\n", 3}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(tails); i++) {
         static const char head[] =
             GET_WITH("Connection: Upgrade\r\nUpgrade: h2c\r\n");
@@ -363,13 +342,12 @@ static void what_follows_a_head_is_not_looked_at(void **state)
     }
 }
 
-static void pipelined_heads_are_read_one_after_the_other(void **state)
+TEST(pipelined_heads_are_read_one_after_the_other)
 {
     struct http1_progress progress = {0};
     struct buf text;
     size_t at = 0;
 
-    (void)state;
     buf_init(&text, NULL, 0, 100000);
     for (size_t i = 0; i < COUNT(good_cases); i++)
         buf_put(&text, bytes_of(good_cases[i].head));
@@ -389,33 +367,7 @@ static void pipelined_heads_are_read_one_after_the_other(void **state)
     buf_fini(&text);
 }
 
-static void the_parser_that_is_linked_is_known(void **state)
+TEST(the_parser_that_is_linked_is_known)
 {
-    (void)state;
     assert_int_equal(http1_parser_version() >> 16, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_heads_are_read),
-        cmocka_unit_test(good_heads_are_read_in_any_pieces),
-        cmocka_unit_test(a_good_head_is_not_done_before_its_end),
-        cmocka_unit_test(bad_heads_are_refused),
-        cmocka_unit_test(bad_heads_are_refused_in_any_pieces),
-        cmocka_unit_test(a_field_name_takes_the_bytes_of_a_token),
-        cmocka_unit_test(a_field_value_takes_no_controls),
-        cmocka_unit_test(a_target_takes_visible_ascii),
-        cmocka_unit_test(known_fields_are_found_in_any_case),
-        cmocka_unit_test(other_fields_are_kept_by_name),
-        cmocka_unit_test(a_field_that_is_not_there_is_not_found),
-        cmocka_unit_test(repeated_fields_are_found_in_order),
-        cmocka_unit_test(values_come_without_white_space_around_them),
-        cmocka_unit_test(nothing_is_left_of_the_request_before),
-        cmocka_unit_test(what_follows_a_head_is_not_looked_at),
-        cmocka_unit_test(pipelined_heads_are_read_one_after_the_other),
-        cmocka_unit_test(the_parser_that_is_linked_is_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "http/http1_frame.h"
 
-#include <stdio.h>
-
 #include "http/status.h"
-#include "response_fixture.h"
+#include "unit/http/response_fixture.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -27,10 +25,9 @@ static void begin(unsigned status)
 
 /* --- Heads of the response's own ------------------------------------------- */
 
-static void a_head_begins_with_what_all_have(void **state)
+TEST(a_head_begins_with_what_all_have)
 {
-    (void)state;
-    response_begin(&response, 404, &style);
+    response_begin(&response, 404, &defaults);
     response_add_head(&response);
     frame();
     assert_left("HTTP/1.1 404 Not Found\r\n" DATE "Server: sprintd\r\n"
@@ -41,11 +38,10 @@ static void a_head_begins_with_what_all_have(void **state)
     assert_int_equal(allocations, 0);
 }
 
-static void the_server_field_can_be_left_out(void **state)
+TEST(the_server_field_can_be_left_out)
 {
-    const struct response_style nameless = {.now = &now};
+    const struct server_defaults nameless = {.now = &now};
 
-    (void)state;
     response_begin(&response, 200, &nameless);
     response_add_head(&response);
     frame();
@@ -53,7 +49,7 @@ static void the_server_field_can_be_left_out(void **state)
                 "Connection: close\r\n\r\n");
 }
 
-static void what_ends_a_head_is_there_where_it_is_due(void **state)
+TEST(what_ends_a_head_is_there_where_it_is_due)
 {
     static const struct {
         bool persists, is_http10, is_unsized, is_head;
@@ -75,7 +71,6 @@ static void what_ends_a_head_is_there_where_it_is_due(void **state)
         {true, true, false, true, "Connection: keep-alive\r\n\r\n", true},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char expected[200];
 
@@ -95,9 +90,8 @@ static void what_ends_a_head_is_there_where_it_is_due(void **state)
     }
 }
 
-static void a_date_that_came_with_an_answer_is_its_own(void **state)
+TEST(a_date_that_came_with_an_answer_is_its_own)
 {
-    (void)state;
     response.persists = true;
     response_begin_relayed(&response, 200, BYTES("OK"));
     response.has_date = true;
@@ -109,12 +103,11 @@ static void a_date_that_came_with_an_answer_is_its_own(void **state)
 
 static char long_phrase[RESPONSE_PHRASE_MAX + 2];
 
-static void a_phrase_that_came_with_an_answer_is_kept(void **state)
+TEST(a_phrase_that_came_with_an_answer_is_kept)
 {
     static const char *const phrases[] = {"", " ", "Very  good",
                                           long_phrase + 1};
 
-    (void)state;
     memset(long_phrase, 'p', RESPONSE_PHRASE_MAX + 1);
     for (size_t i = 0; i < COUNT(phrases); i++) {
         char expected[300];
@@ -131,11 +124,10 @@ static void a_phrase_that_came_with_an_answer_is_kept(void **state)
     }
 }
 
-static void a_phrase_too_long_for_anybody_is_not(void **state)
+TEST(a_phrase_too_long_for_anybody_is_not)
 {
     static const unsigned statuses[] = {200, 299};
 
-    (void)state;
     memset(long_phrase, 'p', RESPONSE_PHRASE_MAX + 1);
     for (size_t i = 0; i < COUNT(statuses); i++) {
         char expected[200];
@@ -155,11 +147,10 @@ static void a_phrase_too_long_for_anybody_is_not(void **state)
 }
 
 /* It lies where more fields than there was room for have been moved from. */
-static void a_phrase_stays_before_a_head_that_outgrows_its_room(void **state)
+TEST(a_phrase_stays_before_a_head_that_outgrows_its_room)
 {
     static char value[30000];
 
-    (void)state;
     memset(value, 'v', sizeof(value));
     response.persists = true;
     response_begin_relayed(&response, 200, BYTES("Fine"));
@@ -175,22 +166,21 @@ static void a_phrase_stays_before_a_head_that_outgrows_its_room(void **state)
 }
 
 /* For each length that fields may have, room or none. */
-static void a_head_is_whole_or_the_connection_closes(void **state)
+TEST(a_head_is_whole_or_the_connection_closes)
 {
     static char text[RESPONSE_HEAD_INLINE + 10];
     bool is_whole = true;
 
-    (void)state;
     memset(text, 'f', sizeof(text));
-    has_memory = false;
+    allocations_left = 0;
     for (size_t len = 1; len < sizeof(text); len++) {
         restart_response();
         response_begin_relayed(&response, 200, bytes_of(long_phrase + 1));
         buf_put(&response.head, (struct bytes){text, len});
         response_add_source(&response, begin_script(some));
-        has_memory = response.source != NULL; /* chunks have their own */
+        allocations_left = response.source ? -1 : 0; /* chunks have their own */
         frame();
-        has_memory = false;
+        allocations_left = 0;
         if (response.bytes_left == 0) {
             is_whole = false;
             assert_false(response.persists);
@@ -205,9 +195,8 @@ static void a_head_is_whole_or_the_connection_closes(void **state)
     assert_int_equal(script.destroyed, 1);
 }
 
-static void more_framing_does_nothing(void **state)
+TEST(more_framing_does_nothing)
 {
-    (void)state;
     begin(200);
     response_add_source(&response, begin_script(some));
     frame();
@@ -223,9 +212,8 @@ static void more_framing_does_nothing(void **state)
     assert_left("00000003\r\n001\r\n0\r\n\r\n");
 }
 
-static void what_has_not_been_made_is_not_framed(void **state)
+TEST(what_has_not_been_made_is_not_framed)
 {
-    (void)state;
     response.persists = true;
     response.status = 200;
     put_field();
@@ -237,19 +225,19 @@ static void what_has_not_been_made_is_not_framed(void **state)
     assert_left("HTTP/1.1 200 OK\r\n" DATE "A: b\r\n\r\n");
 }
 
-static void a_head_is_copied_for_logs_as_it_leaves(void **state)
+TEST(a_head_is_copied_for_logs_as_it_leaves)
 {
     struct buf copy;
 
-    (void)state;
     buf_init(&copy, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
     response.head_copy = &copy;
     response.persists = true;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     frame();
     assert_int_equal(copy.len, response.head_bytes);
     assert_memory_equal(copy.data, left().data, copy.len);
-    response_make_error(&response, 500, BYTES(""), &style); /* in its place */
+    response_make_error(&response, 500, BYTES(""),
+                        &defaults); /* in its place */
     frame();
     assert_memory_equal(copy.data, "HTTP/1.1 500 ", 13);
     assert_int_equal(copy.len, response.head_bytes);
@@ -259,11 +247,10 @@ static void a_head_is_copied_for_logs_as_it_leaves(void **state)
 
 /* --- Protocols that change, and what comes before an answer ------------------ */
 
-static void a_switch_says_that_it_is_one(void **state)
+TEST(a_switch_says_that_it_is_one)
 {
     static const bool persists[] = {true, false};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(persists); i++) {
         restart_response();
         response.persists = persists[i];
@@ -279,12 +266,11 @@ static void a_switch_says_that_it_is_one(void **state)
     }
 }
 
-static void an_interim_response_is_whole(void **state)
+TEST(an_interim_response_is_whole)
 {
     char storage[200];
     struct buf out;
 
-    (void)state;
     buf_init(&out, storage, sizeof(storage), sizeof(storage));
     http1_put_interim(&out, 100, BYTES("Continue"), BYTES(""));
     http1_put_interim(&out, 103, BYTES(""), BYTES("Link: </a>\r\n"));
@@ -295,9 +281,8 @@ static void an_interim_response_is_whole(void **state)
 
 /* --- Bodies of unknown length ------------------------------------------------ */
 
-static void a_source_goes_in_chunks_and_the_connection_stays(void **state)
+TEST(a_source_goes_in_chunks_and_the_connection_stays)
 {
-    (void)state;
     begin(200);
     response_add_source(&response, begin_script(some));
     frame();
@@ -309,9 +294,8 @@ static void a_source_goes_in_chunks_and_the_connection_stays(void **state)
     assert_done();
 }
 
-static void to_http10_a_source_ends_with_the_connection(void **state)
+TEST(to_http10_a_source_ends_with_the_connection)
 {
-    (void)state;
     begin(200);
     response_add_source(&response, begin_script(some));
     frame_for_http10();
@@ -323,9 +307,8 @@ static void to_http10_a_source_ends_with_the_connection(void **state)
     assert_done();
 }
 
-static void a_known_length_serves_a_client_of_http10_that_goes_on(void **state)
+TEST(a_known_length_serves_a_client_of_http10_that_goes_on)
 {
-    (void)state;
     begin(200);
     response_add_source_of(&response, NULL, 0);
     frame_for_http10();
@@ -335,9 +318,8 @@ static void a_known_length_serves_a_client_of_http10_that_goes_on(void **state)
     assert_true(response_is_done(&response));
 }
 
-static void head_says_the_framing_and_has_no_source(void **state)
+TEST(head_says_the_framing_and_has_no_source)
 {
-    (void)state;
     begin(200);
     response.is_head = true;
     response_add_source(&response, begin_script(some));
@@ -351,9 +333,8 @@ static void head_says_the_framing_and_has_no_source(void **state)
     assert_true(response_is_done(&response));
 }
 
-static void head_needs_no_source(void **state)
+TEST(head_needs_no_source)
 {
-    (void)state;
     begin(200);
     response.is_head = true;
     allocations = 0;
@@ -367,13 +348,12 @@ static void head_needs_no_source(void **state)
     assert_true(response_is_done(&response));
 }
 
-static void without_memory_for_chunks_the_connection_just_closes(void **state)
+TEST(without_memory_for_chunks_the_connection_just_closes)
 {
-    (void)state;
     begin(200);
     borrow();
     response_add_source(&response, begin_script(some));
-    has_memory = false;
+    allocations_left = 0;
     frame();
     assert_left("");
     assert_true(response_is_done(&response));
@@ -410,13 +390,11 @@ static void borrow_head(bool persists, enum body_place place)
         response_add_file(&response, PART_READ, 7, 3, 4);
 }
 
-static void a_cached_head_has_its_date_where_another_may_be_written(void *
-                                                                        *state)
+TEST(a_cached_head_has_its_date_where_another_may_be_written)
 {
     char storage[300];
     struct buf head;
 
-    (void)state;
     buf_init(&head, storage, sizeof(storage), sizeof(storage));
     http1_begin_cached_head(&head, &now);
     assert_int_equal(head.len, HTTP1_CACHED_FIELDS_AT);
@@ -425,9 +403,8 @@ static void a_cached_head_has_its_date_where_another_may_be_written(void *
                         "Sun, 06 Nov 1994 08:49:37 GMT\r\n", 31);
 }
 
-static void a_cached_head_and_the_body_behind_it_leave_in_one_part(void **state)
+TEST(a_cached_head_and_the_body_behind_it_leave_in_one_part)
 {
-    (void)state;
     borrow_head(true, BODY_BEHIND);
     frame();
     assert_left(CACHED "\r\nbody");
@@ -437,9 +414,8 @@ static void a_cached_head_and_the_body_behind_it_leave_in_one_part(void **state)
     assert_int_equal(allocations, 0);
 }
 
-static void a_body_that_lies_elsewhere_is_a_part_of_its_own(void **state)
+TEST(a_body_that_lies_elsewhere_is_a_part_of_its_own)
 {
-    (void)state;
     borrow_head(true, BODY_ELSEWHERE);
     frame();
     assert_left(CACHED "\r\nbody");
@@ -454,7 +430,7 @@ static void a_body_that_lies_elsewhere_is_a_part_of_its_own(void **state)
 }
 
 /* What says so stands between the head and the body, and is in neither. */
-static void what_the_connection_does_is_said_behind_a_cached_head(void **state)
+TEST(what_the_connection_does_is_said_behind_a_cached_head)
 {
     static const char *const bodies[] = {[BODY_BEHIND] = "body",
                                          [BODY_ELSEWHERE] = "body",
@@ -470,7 +446,6 @@ static void what_the_connection_does_is_said_behind_a_cached_head(void **state)
         {true, true, "Connection: keep-alive\r\n\r\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (size_t place = 0; place < COUNT(bodies); place++) {
             char expected[200];
@@ -490,9 +465,8 @@ static void what_the_connection_does_is_said_behind_a_cached_head(void **state)
     }
 }
 
-static void parts_behind_a_cached_head_stay_in_their_order(void **state)
+TEST(parts_behind_a_cached_head_stay_in_their_order)
 {
-    (void)state;
     borrow_head(false, BODY_ELSEWHERE);
     response_add_file(&response, PART_SENDFILE, 7, 9, 3);
     frame();
@@ -501,35 +475,4 @@ static void parts_behind_a_cached_head_stay_in_their_order(void **state)
     assert_int_equal(response.parts[3].at.offset, 9);
 }
 
-int main(void)
-{
-#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        FRESH(a_head_begins_with_what_all_have),
-        FRESH(the_server_field_can_be_left_out),
-        FRESH(what_ends_a_head_is_there_where_it_is_due),
-        FRESH(a_date_that_came_with_an_answer_is_its_own),
-        FRESH(a_phrase_that_came_with_an_answer_is_kept),
-        FRESH(a_phrase_too_long_for_anybody_is_not),
-        FRESH(a_phrase_stays_before_a_head_that_outgrows_its_room),
-        FRESH(a_head_is_whole_or_the_connection_closes),
-        FRESH(more_framing_does_nothing),
-        FRESH(what_has_not_been_made_is_not_framed),
-        FRESH(a_head_is_copied_for_logs_as_it_leaves),
-        FRESH(a_switch_says_that_it_is_one),
-        FRESH(an_interim_response_is_whole),
-        FRESH(a_source_goes_in_chunks_and_the_connection_stays),
-        FRESH(to_http10_a_source_ends_with_the_connection),
-        FRESH(a_known_length_serves_a_client_of_http10_that_goes_on),
-        FRESH(head_says_the_framing_and_has_no_source),
-        FRESH(head_needs_no_source),
-        FRESH(without_memory_for_chunks_the_connection_just_closes),
-        FRESH(a_cached_head_has_its_date_where_another_may_be_written),
-        FRESH(a_cached_head_and_the_body_behind_it_leave_in_one_part),
-        FRESH(a_body_that_lies_elsewhere_is_a_part_of_its_own),
-        FRESH(what_the_connection_does_is_said_behind_a_cached_head),
-        FRESH(parts_behind_a_cached_head_stay_in_their_order),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,22 +1,14 @@
 #include "http/http1.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "http1_cases.h"
-#include "http1_grammar.h"
-#include "http1_pieces.h"
+#include "suite.h"
+#include "unit/http/http1_grammar.h"
+#include "unit/http/http1_pieces.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static void a_second_grammar_agrees_on_every_case(void **state)
+TEST(a_second_grammar_agrees_on_every_case)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_cases); i++) {
         struct bytes text = bytes_of(good_cases[i].head);
 
@@ -51,7 +43,8 @@ static struct bytes random_case(void)
 }
 
 /* Puts piece in the place of what lies between from and to. */
-static void splice(struct buf *text, size_t from, size_t to, struct bytes piece)
+static void put_between(struct buf *text, size_t from, size_t to,
+                        struct bytes piece)
 {
     struct buf spliced;
 
@@ -83,6 +76,7 @@ static void mutate(struct buf *text)
         {"#", 1},
         {"*", 1},
         {"http://", 7},
+        {"https://", 8},
         {"[::1]", 5},
         {"0", 1},
         {"1", 1},
@@ -105,16 +99,16 @@ static void mutate(struct buf *text)
     switch (random_below(6)) {
     case 0: /* one byte goes, or many */
         to += random_below(random_below(4) > 0 ? 2 : 40);
-        splice(text, from, to < text->len ? to : text->len, BYTES(""));
+        put_between(text, from, to < text->len ? to : text->len, BYTES(""));
         break;
     case 1: /* any byte comes */
         other = (struct bytes){(const char[]){(char)random_below(256)}, 1};
-        splice(text, from, from, other);
+        put_between(text, from, from, other);
         break;
     case 2: /* one comes in the place of one */
     case 3:
         to += from < text->len && random_below(2) == 0;
-        splice(text, from, to, pieces[random_below(COUNT(pieces))]);
+        put_between(text, from, to, pieces[random_below(COUNT(pieces))]);
         break;
     case 4: /* a piece of another head comes */
         other = random_case();
@@ -122,23 +116,22 @@ static void mutate(struct buf *text)
         other = (struct bytes){other.data + to, other.len - to};
         if (random_below(2) == 0)
             other.len = random_below((uint32_t)other.len + 1);
-        splice(text, from, from, other);
+        put_between(text, from, from, other);
         break;
     default: /* some of it comes twice */
         to += random_below(30);
         if (to <= text->len)
-            splice(text, from, from,
-                   (struct bytes){text->data + from, to - from});
+            put_between(text, from, from,
+                        (struct bytes){text->data + from, to - from});
         break;
     }
 }
 
-static void any_head_is_judged_as_the_second_grammar_does(void **state)
+TEST(any_head_is_judged_as_the_second_grammar_does)
 {
     enum { RUNS = 20000 };
     unsigned done = 0, bad = 0;
 
-    (void)state;
     random_state = 20260721;
     for (int run = 0; run < RUNS; run++) {
         struct outcome whole;
@@ -168,14 +161,4 @@ static void any_head_is_judged_as_the_second_grammar_does(void **state)
     }
     /* It is no test when all comes to the same. */
     assert_true(done > RUNS / 10 && bad > RUNS / 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_second_grammar_agrees_on_every_case),
-        cmocka_unit_test(any_head_is_judged_as_the_second_grammar_does),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

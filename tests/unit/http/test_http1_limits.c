@@ -1,15 +1,8 @@
 #include "http/http1.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "http1_grammar.h"
-#include "http1_pieces.h"
+#include "suite.h"
+#include "unit/http/http1_grammar.h"
+#include "unit/http/http1_pieces.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -55,9 +48,8 @@ static void assert_line_comes_to(size_t line_bytes, const char *before,
     buf_fini(&text);
 }
 
-static void a_request_line_has_8192_bytes_at_most(void **state)
+TEST(a_request_line_has_8192_bytes_at_most)
 {
-    (void)state;
     assert_line_comes_to(HTTP1_LINE_BYTES_MAX - 1, "", 0);
     assert_line_comes_to(HTTP1_LINE_BYTES_MAX, "", 0);
     assert_line_comes_to(HTTP1_LINE_BYTES_MAX + 1, "", 414);
@@ -88,9 +80,8 @@ static void assert_head_comes_to(size_t head_bytes, const char *before,
     buf_fini(&text);
 }
 
-static void a_head_has_16384_bytes_at_most(void **state)
+TEST(a_head_has_16384_bytes_at_most)
 {
-    (void)state;
     assert_head_comes_to(HTTP1_HEAD_BYTES_MAX - 1, "", 0);
     assert_head_comes_to(HTTP1_HEAD_BYTES_MAX, "", 0);
     assert_head_comes_to(HTTP1_HEAD_BYTES_MAX + 1, "", 431);
@@ -100,9 +91,8 @@ static void a_head_has_16384_bytes_at_most(void **state)
     assert_head_comes_to(HTTP1_HEAD_BYTES_MAX + 1, "\r\n\r\n\r\n\r\n", 431);
 }
 
-static void a_head_has_100_fields_at_most(void **state)
+TEST(a_head_has_100_fields_at_most)
 {
-    (void)state;
     for (unsigned count = 99; count <= 102; count++) {
         struct buf text;
 
@@ -116,12 +106,11 @@ static void a_head_has_100_fields_at_most(void **state)
     }
 }
 
-static void all_of_100_fields_are_kept(void **state)
+TEST(all_of_100_fields_are_kept)
 {
     struct outcome outcome;
     struct buf text;
 
-    (void)state;
     buf_init(&text, NULL, 0, 100000);
     buf_put_literal(&text, "GET / HTTP/1.0\r\n");
     for (unsigned i = 0; i < 99; i++)
@@ -136,7 +125,7 @@ static void all_of_100_fields_are_kept(void **state)
     buf_fini(&text);
 }
 
-static void endless_lines_are_refused_before_they_end(void **state)
+TEST(endless_lines_are_refused_before_they_end)
 {
     static const struct {
         const char *begin;
@@ -149,7 +138,6 @@ static void endless_lines_are_refused_before_they_end(void **state)
         {"\r\nGET / HTTP/1.1\r\n", 2 + HTTP1_HEAD_BYTES_MAX + 1, 431},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct outcome outcome;
         struct buf text;
@@ -166,9 +154,8 @@ static void endless_lines_are_refused_before_they_end(void **state)
     }
 }
 
-static void four_empty_lines_may_come_first_and_no_more(void **state)
+TEST(four_empty_lines_may_come_first_and_no_more)
 {
-    (void)state;
     for (unsigned count = 0; count <= HTTP1_LEADING_CRLF_MAX + 1; count++) {
         struct buf text;
 
@@ -181,7 +168,7 @@ static void four_empty_lines_may_come_first_and_no_more(void **state)
     }
 }
 
-static void faults_are_found_as_soon_as_they_come(void **state)
+TEST(faults_are_found_as_soon_as_they_come)
 {
     static const char *const texts[] = {"GET / HTTP/1.1\r\nA: b\x01",
                                         "GET /\n",
@@ -190,7 +177,6 @@ static void faults_are_found_as_soon_as_they_come(void **state)
                                         "GET / HTTP/9.9\r\n",
                                         "GET / HTTP/1.1\r\nA : b\r\n"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct outcome outcome;
         struct buf text;
@@ -204,19 +190,4 @@ static void faults_are_found_as_soon_as_they_come(void **state)
         outcome_fini(&outcome);
         buf_fini(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_line_has_8192_bytes_at_most),
-        cmocka_unit_test(a_head_has_16384_bytes_at_most),
-        cmocka_unit_test(a_head_has_100_fields_at_most),
-        cmocka_unit_test(all_of_100_fields_are_kept),
-        cmocka_unit_test(endless_lines_are_refused_before_they_end),
-        cmocka_unit_test(four_empty_lines_may_come_first_and_no_more),
-        cmocka_unit_test(faults_are_found_as_soon_as_they_come),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Why heads are refused: one fault each, read whole and in pieces. */
-#include "http1_pieces.h"
+#include "unit/http/http1_pieces.h"
 
 #define GET(target, fields) "GET " target " HTTP/1.1\r\n" fields "\r\n"
 #define HOST "Host: a\r\n"
@@ -62,9 +62,8 @@ static const struct {
      GET("/", HOST "Transfer-Encoding: gzip, chunked\r\n")},
 };
 
-static void each_fault_has_its_reason_however_it_comes_in(void **state)
+TEST(each_fault_has_its_reason_however_it_comes_in)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct bytes head = bytes_of(cases[i].head);
         struct outcome whole;
@@ -79,13 +78,12 @@ static void each_fault_has_its_reason_however_it_comes_in(void **state)
 }
 
 /* What is too long is no fault of any byte. */
-static void sizes_have_theirs(void **state)
+TEST(sizes_have_theirs)
 {
     static char text[2 * HTTP1_HEAD_BYTES_MAX];
     struct outcome outcome;
     size_t len;
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     memcpy(text, "GET /", 5);
     read_whole(&outcome, (struct bytes){text, HTTP1_LINE_BYTES_MAX + 1});
@@ -101,14 +99,4 @@ static void sizes_have_theirs(void **state)
     read_whole(&outcome, (struct bytes){text, len});
     assert_int_equal(outcome.reason, REASON_TOO_MANY_FIELDS);
     outcome_fini(&outcome);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fault_has_its_reason_however_it_comes_in),
-        cmocka_unit_test(sizes_have_theirs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,76 +1,22 @@
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "http/mime.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/memory.h"
+#include "unit/place.h"
 
 #define UNKNOWN "application/octet-stream"
 
-/* --- No memory ---------------------------------------------------------- */
-
-static int grants = -1; /* allocations that still succeed; -1: all */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static bool is_granted(void)
-{
-    if (grants > 0)
-        grants--;
-    else if (grants == 0)
-        return false;
-    return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return is_granted() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return is_granted() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return is_granted() ? __real_realloc(memory, size) : NULL;
-}
-
 /* --- What the tests use ------------------------------------------------- */
-
-static struct place place;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return place_open(&place);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return place_close(&place);
-}
 
 static struct mime *create_from(struct bytes types)
 {
     struct mime *mime;
 
-    assert_int_equal(place_write_bytes(&place, "types", types.data, types.len),
+    assert_int_equal(place_write_bytes(&test_place, "types", types.data,
+                                       types.len),
                      0);
-    mime = mime_create(place_path(&place, "types"));
+    mime = mime_create(place_path(&test_place, "types"));
     assert_non_null(mime);
     return mime;
 }
@@ -101,7 +47,7 @@ static void check(const struct mime *mime, const struct type_case *cases,
 
 /* --- The built-in table ------------------------------------------------- */
 
-static void types_of_the_web_are_built_in(void **state)
+TEST_WITH(types_of_the_web_are_built_in, NULL, NULL)
 {
     static const struct type_case cases[] = {
         {"/index.html", "text/html; charset=utf-8"},
@@ -147,12 +93,11 @@ static void types_of_the_web_are_built_in(void **state)
     };
     struct mime *mime = mime_create(NULL);
 
-    (void)state;
     CHECK(mime, cases);
     mime_destroy(mime);
 }
 
-static void the_last_dot_of_the_last_segment_counts(void **state)
+TEST_WITH(the_last_dot_of_the_last_segment_counts, NULL, NULL)
 {
     static const struct type_case cases[] = {
         {"", UNKNOWN},
@@ -181,17 +126,15 @@ static void the_last_dot_of_the_last_segment_counts(void **state)
     };
     struct mime *mime = mime_create(NULL);
 
-    (void)state;
     CHECK(mime, cases);
     assert_true(bytes_eq(mime_find(mime, BYTES("/a.html\0")), BYTES(UNKNOWN)));
     mime_destroy(mime);
 }
 
-static void case_is_ignored(void **state)
+TEST(case_is_ignored)
 {
     struct mime *mime = create_from(BYTES("Text/X-Shout SHOUT Low\n"));
 
-    (void)state;
     assert_type(mime, "/A.HTML", "text/html; charset=utf-8");
     assert_type(mime, "/a.JpG", "image/jpeg");
     assert_type(mime, "/a.shout", "Text/X-Shout; charset=utf-8");
@@ -201,7 +144,7 @@ static void case_is_ignored(void **state)
 
 /* --- The file ----------------------------------------------------------- */
 
-static void a_file_adds_to_the_built_in_types(void **state)
+TEST(a_file_adds_to_the_built_in_types)
 {
     static const struct type_case cases[] = {
         {"/a.html", "text/html; charset=utf-8"},
@@ -226,12 +169,11 @@ static void a_file_adds_to_the_built_in_types(void **state)
                           "\taudio/later later\r\n"
                           "text/last last"));
 
-    (void)state;
     CHECK(mime, cases);
     mime_destroy(mime);
 }
 
-static void text_types_carry_a_charset(void **state)
+TEST(text_types_carry_a_charset)
 {
     static const struct type_case cases[] = {
         {"/.t1", "text/x; charset=utf-8"},
@@ -260,12 +202,11 @@ static void text_types_carry_a_charset(void **state)
                                           "application/xxml n4\n"
                                           "image/text n5\n"));
 
-    (void)state;
     CHECK(mime, cases);
     mime_destroy(mime);
 }
 
-static void what_is_malformed_is_skipped(void **state)
+TEST(what_is_malformed_is_skipped)
 {
     static const char *const unknown[] = {"/.b1", "/.b2", "/.b3", "/.b4",
                                           "/.b5", "/.b6", "/.b7", "/.b8",
@@ -285,7 +226,6 @@ static void what_is_malformed_is_skipped(void **state)
               "ok/before good1 b.ad ba/d b\"ad \xff \x01 good2 # c3\n"
               "ok/after good3\n"));
 
-    (void)state;
     for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
         assert_type(mime, unknown[i], UNKNOWN);
     assert_type(mime, "/a.good1", "ok/before");
@@ -297,13 +237,12 @@ static void what_is_malformed_is_skipped(void **state)
     mime_destroy(mime);
 }
 
-static void a_line_over_four_kibibytes_is_skipped(void **state)
+TEST(a_line_over_four_kibibytes_is_skipped)
 {
     static char text[3 * 4096 + 64];
     struct mime *mime;
     size_t len;
 
-    (void)state;
     /* Exactly 4096 bytes, then one more. */
     len = (size_t)snprintf(text, sizeof(text),
                            "a/fits%*s\na/long%*s\na/after after\n", 4090,
@@ -315,13 +254,12 @@ static void a_line_over_four_kibibytes_is_skipped(void **state)
     mime_destroy(mime);
 }
 
-static void a_file_of_a_mebibyte_is_not_used(void **state)
+TEST(a_file_of_a_mebibyte_is_not_used)
 {
     size_t len = 1 << 20;
     char *text = malloc(len);
     struct mime *mime;
 
-    (void)state;
     /* The most text and the most entries that a file can become. */
     for (size_t i = 0; i < len; i++)
         text[i] = (i < 9 ? "a/b mine\n" : "text/x y\n")[i % 9];
@@ -336,7 +274,7 @@ static void a_file_of_a_mebibyte_is_not_used(void **state)
     free(text);
 }
 
-static void a_file_of_many_extensions_is_taken(void **state)
+TEST(a_file_of_many_extensions_is_taken)
 {
     static char text[200000];
     char path[32];
@@ -344,7 +282,6 @@ static void a_file_of_many_extensions_is_taken(void **state)
     size_t len = 0;
     struct mime *mime;
 
-    (void)state;
     for (int i = 0; i < 5000; i++)
         len += (size_t)snprintf(text + len, sizeof(text) - len,
                                 "a/t%d e%d f%d\n", i, i, i * 7919 % 5000);
@@ -359,12 +296,11 @@ static void a_file_of_many_extensions_is_taken(void **state)
     mime_destroy(mime);
 }
 
-static void without_a_file_the_built_in_types_are_there(void **state)
+TEST_WITH(without_a_file_the_built_in_types_are_there, NULL, NULL)
 {
     static const char *const files[] = {
         NULL, "", "/", "/dev/null", "/dev/zero", "/tmp/no/such/file"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
         struct mime *mime = mime_create(files[i]);
 
@@ -374,16 +310,15 @@ static void without_a_file_the_built_in_types_are_there(void **state)
     }
 }
 
-static void without_memory_there_is_none(void **state)
+TEST_WITH(without_memory_there_is_none, NULL, NULL)
 {
     struct mime *mime = NULL;
     int needed = 0;
 
-    (void)state;
     for (; !mime; needed++) {
-        grants = needed;
+        allocations_left = needed;
         mime = mime_create("/tmp/no/such/file");
-        grants = -1;
+        allocations_left = -1;
         assert_true(needed < 100);
     }
     assert_true(needed > 3);
@@ -391,23 +326,4 @@ static void without_memory_there_is_none(void **state)
     mime_destroy(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_of_the_web_are_built_in),
-        cmocka_unit_test(the_last_dot_of_the_last_segment_counts),
-        TEST(case_is_ignored),
-        TEST(a_file_adds_to_the_built_in_types),
-        TEST(text_types_carry_a_charset),
-        TEST(what_is_malformed_is_skipped),
-        TEST(a_line_over_four_kibibytes_is_skipped),
-        TEST(a_file_of_a_mebibyte_is_not_used),
-        TEST(a_file_of_many_extensions_is_taken),
-        cmocka_unit_test(without_a_file_the_built_in_types_are_there),
-        cmocka_unit_test(without_memory_there_is_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = place_begin, .each_end = place_end);

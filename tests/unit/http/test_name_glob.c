@@ -1,11 +1,6 @@
 #include "http/name_glob.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 static bool matches(const char *pattern, const char *path)
 {
@@ -15,9 +10,8 @@ static bool matches(const char *pattern, const char *path)
     return name_glob_matches(&glob, bytes_of(path));
 }
 
-static void without_a_slash_the_last_segment_must_match(void **state)
+TEST(without_a_slash_the_last_segment_must_match)
 {
-    (void)state;
     assert_true(matches("*.css", "/a.css"));
     assert_true(matches("*.css", "/b/c/a.css"));
     assert_true(matches("*.css", "a.css"));
@@ -25,19 +19,17 @@ static void without_a_slash_the_last_segment_must_match(void **state)
     assert_false(matches("*.css", "/a.css/"));
 }
 
-static void with_one_the_whole_path_must(void **state)
+TEST(with_one_the_whole_path_must)
 {
-    (void)state;
     assert_true(matches("/b/*.css", "/b/a.css"));
     assert_false(matches("/b/*.css", "/c/b/a.css"));
     assert_false(matches("b/a.css", "/b/a.css"));
 }
 
-static void the_pattern_of_a_rule_ends_at_the_first_blank(void **state)
+TEST(the_pattern_of_a_rule_ends_at_the_first_blank)
 {
     struct bytes text = BYTES(" \t*.css \t max-age=3, immutable ");
 
-    (void)state;
     assert_true(bytes_eq(name_glob_take(&text), BYTES("*.css")));
     assert_true(bytes_eq(text, BYTES("max-age=3, immutable")));
     text = BYTES("*.css");
@@ -45,22 +37,9 @@ static void the_pattern_of_a_rule_ends_at_the_first_blank(void **state)
     assert_int_equal(text.len, 0);
 }
 
-static void what_is_wrong_with_a_pattern_is_said(void **state)
+TEST(what_is_wrong_with_a_pattern_is_said)
 {
     struct name_glob glob;
 
-    (void)state;
     assert_non_null(name_glob_read(&glob, BYTES("a\\")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_slash_the_last_segment_must_match),
-        cmocka_unit_test(with_one_the_whole_path_must),
-        cmocka_unit_test(the_pattern_of_a_rule_ends_at_the_first_blank),
-        cmocka_unit_test(what_is_wrong_with_a_pattern_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 #include "http/path.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 enum { RAW_MAX = 64 };
 
@@ -46,7 +39,7 @@ static struct result clean(struct bytes raw)
     return result;
 }
 
-static void the_usual_path_is_borrowed(void **state)
+TEST(the_usual_path_is_borrowed)
 {
     static const char *const cases[] = {
         "/",
@@ -63,7 +56,6 @@ static void the_usual_path_is_borrowed(void **state)
         "/a?b",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct result result = clean(bytes_of(cases[i]));
 
@@ -74,7 +66,7 @@ static void the_usual_path_is_borrowed(void **state)
     }
 }
 
-static void escapes_dots_and_slashes_are_cleaned(void **state)
+TEST(escapes_dots_and_slashes_are_cleaned)
 {
     static const char *const cases[][2] = {
         /* Escapes. */
@@ -140,7 +132,6 @@ static void escapes_dots_and_slashes_are_cleaned(void **state)
         {"/....//a", "/..../a"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct result result = clean(bytes_of(cases[i][0]));
 
@@ -150,7 +141,7 @@ static void escapes_dots_and_slashes_are_cleaned(void **state)
     }
 }
 
-static void what_climbs_above_the_root_is_refused(void **state)
+TEST(what_climbs_above_the_root_is_refused)
 {
     static const char *const cases[] = {
         "/..",
@@ -171,13 +162,12 @@ static void what_climbs_above_the_root_is_refused(void **state)
         "/..//..//..//etc/passwd",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (clean(bytes_of(cases[i])).is_clean)
             fail_msg("taken: %s", cases[i]);
 }
 
-static void what_two_readers_may_read_differently_is_refused(void **state)
+TEST(what_two_readers_may_read_differently_is_refused)
 {
     static const char *const cases[] = {
         /* Slashes. */
@@ -221,13 +211,12 @@ static void what_two_readers_may_read_differently_is_refused(void **state)
         "..",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (clean(bytes_of(cases[i])).is_clean)
             fail_msg("taken: %s", cases[i]);
 }
 
-static void what_is_refused_is_told(void **state)
+TEST(what_is_refused_is_told)
 {
     static const struct {
         const char *raw;
@@ -238,7 +227,6 @@ static void what_is_refused_is_told(void **state)
         {"/a/%2e./..", REASON_ABOVE_ROOT}, {"/a%", REASON_TARGET_BYTES},
         {"a", REASON_TARGET_FORM},         {"", REASON_TARGET_FORM}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char out[20];
         struct path path;
@@ -248,7 +236,7 @@ static void what_is_refused_is_told(void **state)
     }
 }
 
-static void an_encoded_slash_can_be_read_in_two_ways(void **state)
+TEST(an_encoded_slash_can_be_read_in_two_ways)
 {
     static const struct {
         const char *raw;
@@ -263,7 +251,6 @@ static void an_encoded_slash_can_be_read_in_two_ways(void **state)
                  {"/a", "/a", "/a"},
                  {"/a%2F%00", NULL, NULL}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct bytes raw = bytes_of(cases[i].raw);
         char *out = malloc(raw.len); /* of the exact size */
@@ -286,15 +273,14 @@ static void an_encoded_slash_can_be_read_in_two_ways(void **state)
     }
 }
 
-static void a_bare_nul_is_refused(void **state)
+TEST(a_bare_nul_is_refused)
 {
-    (void)state;
     assert_false(clean(BYTES("/a\0b")).is_clean);
     assert_false(clean(BYTES("/a/\0")).is_clean);
     assert_false(clean(BYTES("/%61\0")).is_clean);
 }
 
-static void segments_with_a_leading_dot_are_hidden(void **state)
+TEST(segments_with_a_leading_dot_are_hidden)
 {
     static const struct {
         const char *raw;
@@ -328,7 +314,6 @@ static void segments_with_a_leading_dot_are_hidden(void **state)
         {"/%61", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct result result = clean(bytes_of(cases[i].raw));
 
@@ -352,7 +337,7 @@ static size_t encode(struct bytes path, char *text)
     return len;
 }
 
-static void unsafe_bytes_are_encoded(void **state)
+TEST(unsafe_bytes_are_encoded)
 {
     static const char *const cases[][2] = {
         {"", ""},
@@ -370,14 +355,13 @@ static void unsafe_bytes_are_encoded(void **state)
     };
     char text[128];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         encode(bytes_of(cases[i][0]), text);
         assert_string_equal(text, cases[i][1]);
     }
 }
 
-static void a_value_cannot_end_where_it_stands(void **state)
+TEST(a_value_cannot_end_where_it_stands)
 {
     static const char *const cases[][2] = {
         {"aZ09-._~/", "aZ09-._~/"},
@@ -387,7 +371,6 @@ static void a_value_cannot_end_where_it_stands(void **state)
         {"$!'()*,:@\"\\", "%24%21%27%28%29%2A%2C%3A%40%22%5C"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char out[100];
         size_t len = path_encode_value(bytes_of(cases[i][0]), out);
@@ -397,7 +380,7 @@ static void a_value_cannot_end_where_it_stands(void **state)
     }
 }
 
-static void a_query_leads_elsewhere_as_it_was_sent(void **state)
+TEST(a_query_leads_elsewhere_as_it_was_sent)
 {
     static const char *const cases[][2] = {
         {"", ""},
@@ -410,7 +393,6 @@ static void a_query_leads_elsewhere_as_it_was_sent(void **state)
         {"\x80\xFFz", "%80%FFz"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char storage[100];
         struct buf out;
@@ -421,9 +403,8 @@ static void a_query_leads_elsewhere_as_it_was_sent(void **state)
     }
 }
 
-static void every_byte_comes_back(void **state)
+TEST(every_byte_comes_back)
 {
-    (void)state;
     for (int byte = 1; byte < 256; byte++) {
         char path[] = {'/', 'x', (char)byte};
         char text[16];
@@ -486,14 +467,13 @@ static bool clean_naively(const char *raw, char *out)
     return true;
 }
 
-static void random_paths_agree_with_a_naive_model(void **state)
+TEST(random_paths_agree_with_a_naive_model)
 {
     static const char *const pieces[] = {"/",   "/",   "/",   ".",   "..",
                                          "a",   "b.",  "%2e", "%2E", "%41",
                                          "%25", "%2f", "%00", "%",   "%4"};
     unsigned taken = 0;
 
-    (void)state;
     draw_seed = 3986;
     for (int round = 0; round < 200000; round++) {
         char raw[RAW_MAX] = "/";
@@ -518,7 +498,7 @@ static void random_paths_agree_with_a_naive_model(void **state)
     assert_true(taken > 50000);
 }
 
-static void a_prefix_leads_to_itself_and_what_is_below(void **state)
+TEST(a_prefix_leads_to_itself_and_what_is_below)
 {
     static const struct {
         const char *prefix, *path;
@@ -531,31 +511,8 @@ static void a_prefix_leads_to_itself_and_what_is_below(void **state)
                  {"", "/", true},       {"/a", "", false},
                  {"/a", "/a?b", false}, {"/a", "/a%2Fb", false}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (path_leads(bytes_of(cases[i].prefix), bytes_of(cases[i].path)) !=
             cases[i].leads)
             fail_msg("'%s' to '%s'", cases[i].prefix, cases[i].path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_usual_path_is_borrowed),
-        cmocka_unit_test(escapes_dots_and_slashes_are_cleaned),
-        cmocka_unit_test(what_climbs_above_the_root_is_refused),
-        cmocka_unit_test(what_two_readers_may_read_differently_is_refused),
-        cmocka_unit_test(what_is_refused_is_told),
-        cmocka_unit_test(an_encoded_slash_can_be_read_in_two_ways),
-        cmocka_unit_test(a_bare_nul_is_refused),
-        cmocka_unit_test(segments_with_a_leading_dot_are_hidden),
-        cmocka_unit_test(unsafe_bytes_are_encoded),
-        cmocka_unit_test(a_value_cannot_end_where_it_stands),
-        cmocka_unit_test(a_query_leads_elsewhere_as_it_was_sent),
-        cmocka_unit_test(every_byte_comes_back),
-        cmocka_unit_test(random_paths_agree_with_a_naive_model),
-        cmocka_unit_test(a_prefix_leads_to_itself_and_what_is_below),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* How servers behind this one may read a path else. */
 #include "http/path.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 enum { BOTH = PATH_WITHOUT_PARAMETERS | PATH_WITH_BACKSLASHES };
 
@@ -37,7 +29,7 @@ static const char *read_as(const char *raw, unsigned reading)
     return is_clean ? text : NULL;
 }
 
-static void each_reading_has_its_path(void **state)
+TEST(each_reading_has_its_path)
 {
     static const struct {
         const char *raw;
@@ -69,7 +61,6 @@ static void each_reading_has_its_path(void **state)
         {"/a%;", BOTH, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const char *path = read_as(cases[i].raw, cases[i].reading);
 
@@ -79,14 +70,13 @@ static void each_reading_has_its_path(void **state)
     }
 }
 
-static void only_some_bytes_are_ambiguous(void **state)
+TEST(only_some_bytes_are_ambiguous)
 {
     static const char *const ambiguous[] = {"/;",    "/a\\", "/%3b",
                                             "/a%3B", "/%5c", "/%5Cb"};
     static const char *const plain[] = {"/",  "/a:b", "/%3a", "/%253b",
                                         "/%", "/%3",  "/a%5d"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ambiguous) / sizeof(*ambiguous); i++)
         assert_true(path_is_ambiguous(bytes_of(ambiguous[i])));
     for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
@@ -94,14 +84,13 @@ static void only_some_bytes_are_ambiguous(void **state)
 }
 
 /* What is not ambiguous is the same in every reading. */
-static void random_paths_agree_where_they_must(void **state)
+TEST(random_paths_agree_where_they_must)
 {
     static const char *const pieces[] = {"/",   "/",   ".",  "a",   "%2e",
                                          "%41", ";",   "\\", "%3b", "%5C",
                                          "%2f", "%00", "%"};
     unsigned plain = 0;
 
-    (void)state;
     draw_seed = 6570;
     for (int round = 0; round < 100000; round++) {
         char raw[80] = "/";
@@ -124,15 +113,4 @@ static void random_paths_agree_where_they_must(void **state)
         }
     }
     assert_true(plain > 20000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_reading_has_its_path),
-        cmocka_unit_test(only_some_bytes_are_ambiguous),
-        cmocka_unit_test(random_paths_agree_where_they_must),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 #include "http/proxy_protocol.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 /* A literal as struct bytes, for tables. */
 #define TEXT(literal)                  \
@@ -85,11 +79,10 @@ static const struct {
     {TEXT(SIGNATURE "\x21\x12\0\x0C" IPV4_BLOCK), "unknown"},
 };
 
-static void each_form_says_who_the_client_is(void **state)
+TEST(each_form_says_who_the_client_is)
 {
     struct proxy_protocol proxy;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
         if (parse(&proxy, good[i].text) != PROXY_PROTOCOL_DONE)
             fail_msg("case %zu is not taken", i);
@@ -98,11 +91,10 @@ static void each_form_says_who_the_client_is(void **state)
     }
 }
 
-static void any_beginning_of_it_wants_more(void **state)
+TEST(any_beginning_of_it_wants_more)
 {
     struct proxy_protocol proxy;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
         for (size_t len = 0; len < good[i].text.len; len++)
             if (parse(&proxy, (struct bytes){good[i].text.data, len}) !=
@@ -110,11 +102,10 @@ static void any_beginning_of_it_wants_more(void **state)
                 fail_msg("case %zu, %zu bytes", i, len);
 }
 
-static void what_the_client_sends_behind_it_is_left(void **state)
+TEST(what_the_client_sends_behind_it_is_left)
 {
     struct proxy_protocol proxy;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
         char text[512];
         size_t len = good[i].text.len;
@@ -127,19 +118,18 @@ static void what_the_client_sends_behind_it_is_left(void **state)
     }
 }
 
-static void a_unix_client_is_unknown(void **state)
+TEST(a_unix_client_is_unknown)
 {
     char text[16 + 216] = SIGNATURE "\x21\x31\0\xD8/tmp/client";
     struct proxy_protocol proxy;
 
-    (void)state;
     assert_int_equal(parse(&proxy, (struct bytes){text, sizeof(text)}),
                      PROXY_PROTOCOL_DONE);
     assert_string_equal(describe(&proxy), "unknown");
     assert_int_equal(proxy.used, sizeof(text));
 }
 
-static void what_is_not_of_the_protocol_is_refused(void **state)
+TEST(what_is_not_of_the_protocol_is_refused)
 {
     static const struct bytes cases[] = {
         TEXT("G"),
@@ -195,36 +185,20 @@ static void what_is_not_of_the_protocol_is_refused(void **state)
     };
     struct proxy_protocol proxy;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (parse(&proxy, cases[i]) != PROXY_PROTOCOL_BAD)
             fail_msg("case %zu is taken: %s", i, cases[i].data);
 }
 
-static void the_longest_of_version_2_is_taken(void **state)
+TEST(the_longest_of_version_2_is_taken)
 {
     char text[PROXY_PROTOCOL_BYTES_MAX] = SIGNATURE
         "\x21\x11\x03\xF0" IPV4_BLOCK;
     struct proxy_protocol proxy;
 
-    (void)state;
     assert_int_equal(parse(&proxy, (struct bytes){text, sizeof(text) - 1}),
                      PROXY_PROTOCOL_MORE);
     assert_int_equal(parse(&proxy, (struct bytes){text, sizeof(text)}),
                      PROXY_PROTOCOL_DONE);
     assert_string_equal(describe(&proxy), "192.0.2.1 56324");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_form_says_who_the_client_is),
-        cmocka_unit_test(any_beginning_of_it_wants_more),
-        cmocka_unit_test(what_the_client_sends_behind_it_is_left),
-        cmocka_unit_test(a_unix_client_is_unknown),
-        cmocka_unit_test(what_is_not_of_the_protocol_is_refused),
-        cmocka_unit_test(the_longest_of_version_2_is_taken),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 #include "http/query.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 static char out[200];
 static struct query_parameter asked[3];
@@ -48,7 +42,7 @@ static void assert_value(size_t at, const char *expected)
         fail_msg("'%.*s' is not '%s'", (int)value.len, value.data, expected);
 }
 
-static void parameters_are_found_and_decoded(void **state)
+TEST(parameters_are_found_and_decoded)
 {
     static const struct {
         const char *query;
@@ -70,7 +64,6 @@ static void parameters_are_found_and_decoded(void **state)
         {"a=/?:@", "/?:@", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         assert_int_equal(read_query(cases[i].query), QUERY_DONE);
         assert_value(0, cases[i].a);
@@ -80,7 +73,7 @@ static void parameters_are_found_and_decoded(void **state)
     assert_value(2, "x");
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *query;
@@ -102,7 +95,6 @@ static void what_is_wrong_is_named(void **state)
         {"b%00=1", QUERY_MALFORMED, "b%00"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (read_query(cases[i].query) != cases[i].verdict)
             fail_msg("'%s'", cases[i].query);
@@ -111,7 +103,7 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void numbers_are_digits_up_to_a_limit(void **state)
+TEST(numbers_are_digits_up_to_a_limit)
 {
     static const char *const bad[] = {"",
                                       "-1",
@@ -126,7 +118,6 @@ static void numbers_are_digits_up_to_a_limit(void **state)
                                       "99999999999999999999999999"};
     uint64_t number = 5;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (query_number(bytes_of(bad[i]), 100, &number))
             fail_msg("'%s' is taken", bad[i]);
@@ -143,15 +134,4 @@ static void numbers_are_digits_up_to_a_limit(void **state)
     assert_true(number == UINT64_MAX);
     assert_false(query_number(BYTES("18446744073709551616"), UINT64_MAX,
                               &number));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_are_found_and_decoded),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(numbers_are_digits_up_to_a_limit),
-    };
-
-    return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 #include "http/range.h"
 
 #include <regex.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 static struct range ranges[RANGE_COUNT_MAX];
 static size_t count;
@@ -56,7 +51,7 @@ static void check(const struct parse_case *cases, size_t case_count)
 
 #define CHECK(cases) check((cases), sizeof(cases) / sizeof(*(cases)))
 
-static void a_single_range_is_taken(void **state)
+TEST(a_single_range_is_taken)
 {
     static const struct parse_case cases[] = {
         {"bytes=0-499", 10000, "0-499"},
@@ -75,11 +70,10 @@ static void a_single_range_is_taken(void **state)
         {"Bytes=0-4", 10, "0-4"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void what_lies_beyond_the_end_is_cut_off(void **state)
+TEST(what_lies_beyond_the_end_is_cut_off)
 {
     static const struct parse_case cases[] = {
         {"bytes=0-9", 10, "0-9"},
@@ -100,11 +94,10 @@ static void what_lies_beyond_the_end_is_cut_off(void **state)
          "0-18446744073709551614"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void nothing_of_the_representation_is_unsatisfiable(void **state)
+TEST(nothing_of_the_representation_is_unsatisfiable)
 {
     static const struct parse_case cases[] = {
         {"bytes=10-", 10, "416"},
@@ -120,11 +113,10 @@ static void nothing_of_the_representation_is_unsatisfiable(void **state)
         {"bytes=-0", 0, "416"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void unsatisfiable_ranges_beside_others_are_left_out(void **state)
+TEST(unsatisfiable_ranges_beside_others_are_left_out)
 {
     static const struct parse_case cases[] = {
         {"bytes=10-,0-1", 10, "0-1"},
@@ -132,11 +124,10 @@ static void unsatisfiable_ranges_beside_others_are_left_out(void **state)
         {"bytes=0-1,10-20,4-5,-0", 10, "0-1 4-5"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void the_end_of_an_empty_representation_is_all_of_it(void **state)
+TEST(the_end_of_an_empty_representation_is_all_of_it)
 {
     static const struct parse_case cases[] = {
         {"bytes=-1", 0, "ignore"},
@@ -145,11 +136,10 @@ static void the_end_of_an_empty_representation_is_all_of_it(void **state)
         {"bytes=-1,0-", 0, "ignore"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void several_ranges_keep_the_order_they_were_asked_in(void **state)
+TEST(several_ranges_keep_the_order_they_were_asked_in)
 {
     static const struct parse_case cases[] = {
         {"bytes=0-0,-1", 10, "0-0 9-9"},
@@ -157,11 +147,10 @@ static void several_ranges_keep_the_order_they_were_asked_in(void **state)
         {"bytes=6-6,2-2,8-8,0-0", 10, "6-6 2-2 8-8 0-0"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void ranges_that_touch_are_joined_where_the_first_was_asked(void **state)
+TEST(ranges_that_touch_are_joined_where_the_first_was_asked)
 {
     static const struct parse_case cases[] = {
         {"bytes=0-4,4-8", 10, "0-8"},
@@ -180,11 +169,10 @@ static void ranges_that_touch_are_joined_where_the_first_was_asked(void **state)
         {"bytes=0-,-5", 10, "0-9"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void white_space_and_empty_members_are_those_of_lists(void **state)
+TEST(white_space_and_empty_members_are_those_of_lists)
 {
     static const struct parse_case cases[] = {
         {"bytes=0-0,2-2", 10, "0-0 2-2"},
@@ -204,11 +192,10 @@ static void white_space_and_empty_members_are_those_of_lists(void **state)
         {"bytes=0-0,\v2-2", 10, "ignore"},
     };
 
-    (void)state;
     CHECK(cases);
 }
 
-static void what_is_no_set_of_byte_ranges_is_ignored(void **state)
+TEST(what_is_no_set_of_byte_ranges_is_ignored)
 {
     static const char *const cases[] = {
         "",
@@ -257,15 +244,13 @@ static void what_is_no_set_of_byte_ranges_is_ignored(void **state)
         "bytes=0-1,99999999999999999999999999999999999999999-",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (strcmp(parse(cases[i], 10), "ignore"))
             fail_msg("taken: '%s'", cases[i]);
 }
 
-static void every_byte_belongs_to_the_verdict(void **state)
+TEST(every_byte_belongs_to_the_verdict)
 {
-    (void)state;
     assert_int_equal(range_parse((struct bytes){"bytes=0-4\0", 10}, 10, ranges,
                                  &count),
                      RANGE_IGNORE);
@@ -289,11 +274,10 @@ static const char *repeat(const char *spec, int n)
     return text;
 }
 
-static void more_ranges_than_anyone_needs_are_ignored(void **state)
+TEST(more_ranges_than_anyone_needs_are_ignored)
 {
     char text[1024] = "bytes=";
 
-    (void)state;
     assert_string_equal(parse(repeat("0-0", RANGE_COUNT_MAX), 10), "0-0");
     assert_string_equal(parse(repeat("0-0", RANGE_COUNT_MAX + 1), 10),
                         "ignore");
@@ -379,9 +363,8 @@ static void check_against_bits(const char *text, unsigned length,
     assert_int_equal(found, wanted);
 }
 
-static void random_sets_agree_with_a_naive_bitmap(void **state)
+TEST(random_sets_agree_with_a_naive_bitmap)
 {
-    (void)state;
     draw_seed = 9110;
     for (int round = 0; round < 50000; round++) {
         unsigned length = 1 + draw(64);
@@ -415,7 +398,7 @@ static bool has_backward_range(const char *text)
 }
 
 /* The grammar once more, as a regular expression. */
-static void random_texts_agree_with_the_grammar(void **state)
+TEST(random_texts_agree_with_the_grammar)
 {
     static const char grammar[] =
         "^bytes=([0-9]+-[0-9]*|-[0-9]+)?"
@@ -424,7 +407,6 @@ static void random_texts_agree_with_the_grammar(void **state)
     unsigned valid = 0;
     regex_t regex;
 
-    (void)state;
     draw_seed = 9110;
     assert_int_equal(regcomp(&regex, grammar, REG_EXTENDED | REG_NOSUB), 0);
     for (int round = 0; round < 100000; round++) {
@@ -442,26 +424,4 @@ static void random_texts_agree_with_the_grammar(void **state)
     }
     regfree(&regex);
     assert_true(valid > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_single_range_is_taken),
-        cmocka_unit_test(what_lies_beyond_the_end_is_cut_off),
-        cmocka_unit_test(nothing_of_the_representation_is_unsatisfiable),
-        cmocka_unit_test(unsatisfiable_ranges_beside_others_are_left_out),
-        cmocka_unit_test(the_end_of_an_empty_representation_is_all_of_it),
-        cmocka_unit_test(several_ranges_keep_the_order_they_were_asked_in),
-        cmocka_unit_test(
-            ranges_that_touch_are_joined_where_the_first_was_asked),
-        cmocka_unit_test(white_space_and_empty_members_are_those_of_lists),
-        cmocka_unit_test(what_is_no_set_of_byte_ranges_is_ignored),
-        cmocka_unit_test(every_byte_belongs_to_the_verdict),
-        cmocka_unit_test(more_ranges_than_anyone_needs_are_ignored),
-        cmocka_unit_test(random_sets_agree_with_a_naive_bitmap),
-        cmocka_unit_test(random_texts_agree_with_the_grammar),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

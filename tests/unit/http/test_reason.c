@@ -1,19 +1,11 @@
 #include "http/reason.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "suite.h"
 
-#include <cmocka.h>
-
-static void every_reason_has_a_word_of_its_own(void **state)
+TEST(every_reason_has_a_word_of_its_own)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
 
-    (void)state;
     for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
         struct bytes word = reason_word((enum reason)i);
 
@@ -24,9 +16,8 @@ static void every_reason_has_a_word_of_its_own(void **state)
     }
 }
 
-static void every_reason_has_a_status_and_a_sentence(void **state)
+TEST(every_reason_has_a_status_and_a_sentence)
 {
-    (void)state;
     for (int i = REASON_NONE + 1; i < REASON_COUNT; i++) {
         struct bytes text = reason_text((enum reason)i);
 
@@ -39,9 +30,8 @@ static void every_reason_has_a_status_and_a_sentence(void **state)
     }
 }
 
-static void no_reason_says_nothing(void **state)
+TEST(no_reason_says_nothing)
 {
-    (void)state;
     assert_int_equal(reason_word(REASON_NONE).len, 0);
     assert_int_equal(reason_text(REASON_NONE).len, 0);
     assert_int_equal(reason_status(REASON_NONE), 0);
@@ -49,12 +39,11 @@ static void no_reason_says_nothing(void **state)
 
 static const char page[] = "docs/logs.md"; /* from where tests run */
 
-static void the_list_of_words_is_documented(void **state)
+TEST(the_list_of_words_is_documented)
 {
     static char text[1 << 18];
     FILE *file = fopen(page, "r");
 
-    (void)state;
     if (!file)
         skip();
     assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
@@ -68,16 +57,4 @@ static void the_list_of_words_is_documented(void **state)
         if (!strstr(text, row))
             fail_msg("%s has no row '%s'", page, row);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reason_has_a_word_of_its_own),
-        cmocka_unit_test(every_reason_has_a_status_and_a_sentence),
-        cmocka_unit_test(no_reason_says_nothing),
-        cmocka_unit_test(the_list_of_words_is_documented),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 #include "http/relay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "http/http1_frame.h"
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -72,9 +64,8 @@ static void assert_goes_on(const char *asked, const char *answered,
 #define OK "HTTP/1.1 200 OK\r\n"
 #define VIA "Via: 1.1 sprintd\r\n"
 
-static void a_reply_is_made_anew(void **state)
+TEST(a_reply_is_made_anew)
 {
-    (void)state;
     assert_goes_on(
         GET,
         "HTTP/1.1 299 Very  good\r\nserver:  x\r\nDate: then\r\n"
@@ -84,9 +75,8 @@ static void a_reply_is_made_anew(void **state)
     assert_goes_on(GET, "HTTP/1.0 200\r\n\r\n", "Via: 1.0 sprintd\r\n");
 }
 
-static void what_belongs_to_one_connection_stays_there(void **state)
+TEST(what_belongs_to_one_connection_stays_there)
 {
-    (void)state;
     assert_goes_on(GET,
                    OK "Connection: close, X-A\r\nX-A: 1\r\nX-B: 2\r\n"
                       "Keep-Alive: timeout=5\r\nProxy-Authenticate: x\r\n"
@@ -96,12 +86,11 @@ static void what_belongs_to_one_connection_stays_there(void **state)
                    "X-B: 2\r\n" VIA);
 }
 
-static void connection_may_not_take_away_what_is_for_all(void **state)
+TEST(connection_may_not_take_away_what_is_for_all)
 {
     static const char *const names[] = {"Content-Length", "Set-Cookie", "Date",
                                         "Cache-Control", "Content-Type"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         char text[100];
 
@@ -115,7 +104,7 @@ static void connection_may_not_take_away_what_is_for_all(void **state)
     }
 }
 
-static void a_length_is_left_where_no_body_follows(void **state)
+TEST(a_length_is_left_where_no_body_follows)
 {
     static const struct {
         const char *asked, *answered;
@@ -131,7 +120,6 @@ static void a_length_is_left_where_no_body_follows(void **state)
         {HEAD, "HTTP/1.1 204 A\r\nContent-Length: 0\r\n\r\n", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(relay_text(cases[i].asked, cases[i].answered),
                          RELAY_DONE);
@@ -143,12 +131,11 @@ static void a_length_is_left_where_no_body_follows(void **state)
     }
 }
 
-static void trailers_are_announced_to_who_reads_them(void **state)
+TEST(trailers_are_announced_to_who_reads_them)
 {
     const char *chunks = OK
         "Trailer: X-A\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-    (void)state;
     assert_goes_on(TRAILERS, chunks, "Trailer: X-A\r\n" VIA);
     assert_goes_on(GET, chunks, VIA);
     assert_goes_on(TRAILERS, OK "Trailer: X-A\r\nContent-Length: 1\r\n\r\n",
@@ -174,11 +161,10 @@ static void assert_leaves_as(const char *expected, bool is_http10)
     response_fini(&response);
 }
 
-static void an_answer_of_it_has_what_all_answers_get(void **state)
+TEST(an_answer_of_it_has_what_all_answers_get)
 {
     struct head_edits edits = {0};
 
-    (void)state;
     assert_null(head_edits_add(&edits, HEAD_SET, BYTES("Server: mine")));
     assert_null(head_edits_add(&edits, HEAD_REMOVE, BYTES("X-Powered-By")));
     parse(GET, OK "Server: theirs\r\nDate: then\r\nX-Powered-By: x\r\n"
@@ -194,9 +180,8 @@ static void an_answer_of_it_has_what_all_answers_get(void **state)
                      true);
 }
 
-static void an_answer_of_it_keeps_its_phrase_and_gets_a_date(void **state)
+TEST(an_answer_of_it_keeps_its_phrase_and_gets_a_date)
 {
-    (void)state;
     parse(GET, "HTTP/1.1 299 Very  good\r\nContent-Length: 0\r\n\r\n");
     response_init(&response);
     response.persists = true;
@@ -224,9 +209,8 @@ static void assert_interim(const char *asked, const char *answered,
     assert_string_equal(storage, expected);
 }
 
-static void interim_replies_go_on_whole(void **state)
+TEST(interim_replies_go_on_whole)
 {
-    (void)state;
     assert_interim(GET, "HTTP/1.1 100 Continue\r\n\r\n", VIA);
     assert_interim(GET,
                    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"
@@ -238,9 +222,8 @@ static void interim_replies_go_on_whole(void **state)
     "HTTP/1.1 101 A\r\nConnection: Upgrade\r\nUpgrade: " protocol \
     "\r\nSec-WebSocket-Accept: x\r\n\r\n"
 
-static void a_switch_goes_on_when_it_was_asked_for(void **state)
+TEST(a_switch_goes_on_when_it_was_asked_for)
 {
-    (void)state;
     assert_interim(UPGRADE, SWITCH("WebSocket"),
                    "Sec-WebSocket-Accept: x\r\n" VIA "Upgrade: websocket\r\n");
     relay.request_id = BYTES("id"); /* no other head follows */
@@ -249,7 +232,7 @@ static void a_switch_goes_on_when_it_was_asked_for(void **state)
                    "X-Request-Id: id\r\nUpgrade: websocket\r\n");
 }
 
-static void a_switch_that_nobody_asked_for_is_refused(void **state)
+TEST(a_switch_that_nobody_asked_for_is_refused)
 {
     static const char *const cases[][2] = {
         {GET, SWITCH("websocket")},
@@ -257,7 +240,6 @@ static void a_switch_that_nobody_asked_for_is_refused(void **state)
         {UPGRADE, SWITCH("websocket, h2c")},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         parse(cases[i][0], cases[i][1]);
         assert_int_equal(relay_interim(&relay, &request, &reply, &out),
@@ -269,11 +251,10 @@ static void a_switch_that_nobody_asked_for_is_refused(void **state)
                      RELAY_BAD_SWITCH);
 }
 
-static void what_does_not_fit_is_said_to_be_too_large(void **state)
+TEST(what_does_not_fit_is_said_to_be_too_large)
 {
     size_t len;
 
-    (void)state;
     assert_int_equal(relay_text(GET, OK "A: b\r\n\r\n"), RELAY_DONE);
     len = out.len;
     for (size_t room = 0; room < len; room++) {
@@ -290,7 +271,7 @@ static void what_does_not_fit_is_said_to_be_too_large(void **state)
 
 /* --- Trailers ------------------------------------------------------------ */
 
-static void trailers_that_mean_something_are_dropped(void **state)
+TEST(trailers_that_mean_something_are_dropped)
 {
     static const struct bytes lines = {
 #define TEXT                                                                  \
@@ -305,7 +286,6 @@ static void trailers_that_mean_something_are_dropped(void **state)
     "If-Match: x\r\nRepr-Digest:sha-256=:x:\r\n"
         TEXT, sizeof(TEXT) - 1};
 
-    (void)state;
     buf_init(&out, storage, sizeof(storage), sizeof(storage));
     relay_trailer(lines, &out);
     assert_true(bytes_eq(buf_bytes(&out),
@@ -313,20 +293,17 @@ static void trailers_that_mean_something_are_dropped(void **state)
                                "Repr-Digest:sha-256=:x:\r\n")));
 }
 
-static void no_trailers_are_none(void **state)
+TEST(no_trailers_are_none)
 {
-    (void)state;
     buf_init(&out, storage, sizeof(storage), sizeof(storage));
     relay_trailer((struct bytes){NULL, 0}, &out);
     relay_trailer(BYTES(""), &out);
     assert_int_equal(out.len, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
 /* --- Names ---------------------------------------------------------------- */
 
-static void names_are_the_clients_where_wished(void **state)
+TEST(names_are_the_clients_where_wished)
 {
     static const struct {
         const char *strip, *replace, *before, *after;
@@ -360,7 +337,6 @@ static void names_are_the_clients_where_wished(void **state)
         {"/app", "/", "X-Location: /x", "X-Location: /x"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char answered[200], expected[200];
 
@@ -374,18 +350,16 @@ static void names_are_the_clients_where_wished(void **state)
     }
 }
 
-static void an_id_of_ours_stands_instead_of_theirs(void **state)
+TEST(an_id_of_ours_stands_instead_of_theirs)
 {
-    (void)state;
     assert_goes_on(GET, OK "X-Request-Id: b\r\n\r\n",
                    "X-Request-Id: b\r\n" VIA);
     relay.request_id = BYTES("a");
     assert_goes_on(GET, OK "X-Request-Id: b\r\n\r\n", VIA);
 }
 
-static void an_error_keeps_what_does_not_describe_its_body(void **state)
+TEST(an_error_keeps_what_does_not_describe_its_body)
 {
-    (void)state;
     parse(GET, "HTTP/1.1 404 No\r\nContent-Type: a\r\nETag: \"b\"\r\n"
                "Connection: X-A\r\nX-A: 1\r\nDate: then\r\nServer: x\r\n"
                "WWW-Authenticate: c\r\nRetry-After: 2\r\n\r\n");
@@ -395,26 +369,4 @@ static void an_error_keeps_what_does_not_describe_its_body(void **state)
                         "WWW-Authenticate: c\r\nRetry-After: 2\r\n" VIA);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_reply_is_made_anew),
-        TEST(names_are_the_clients_where_wished),
-        TEST(an_id_of_ours_stands_instead_of_theirs),
-        TEST(an_error_keeps_what_does_not_describe_its_body),
-        TEST(what_belongs_to_one_connection_stays_there),
-        TEST(connection_may_not_take_away_what_is_for_all),
-        TEST(a_length_is_left_where_no_body_follows),
-        TEST(trailers_are_announced_to_who_reads_them),
-        TEST(an_answer_of_it_has_what_all_answers_get),
-        TEST(an_answer_of_it_keeps_its_phrase_and_gets_a_date),
-        TEST(interim_replies_go_on_whole),
-        TEST(a_switch_goes_on_when_it_was_asked_for),
-        TEST(a_switch_that_nobody_asked_for_is_refused),
-        TEST(what_does_not_fit_is_said_to_be_too_large),
-        TEST(trailers_that_mean_something_are_dropped),
-        TEST(no_trailers_are_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -1,13 +1,6 @@
 #include "http/relay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -91,9 +84,8 @@ static void assert_goes_on(const char *text, const char *expected)
     assert_string_equal(relayed(text), expected);
 }
 
-static void a_request_is_made_anew(void **state)
+TEST(a_request_is_made_anew)
 {
-    (void)state;
     assert_int_equal(relay_text(BYTES("GET /a%20b?c HTTP/1.1\r\nhost: a\r\n"
                                       "User-Agent:  x \r\nX:\r\nX: y\r\n"
                                       "Cookie: c\r\n\r\n")),
@@ -153,9 +145,8 @@ static const struct {
     {"", "", "http://b/a/../c", NULL},
 };
 
-static void a_target_goes_on_as_sent_but_for_its_prefix(void **state)
+TEST(a_target_goes_on_as_sent_but_for_its_prefix)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(targets); i++) {
         char text[200];
         enum relay_verdict verdict;
@@ -179,9 +170,8 @@ static void a_target_goes_on_as_sent_but_for_its_prefix(void **state)
     }
 }
 
-static void the_whole_server_is_asked_wherever_it_is(void **state)
+TEST(the_whole_server_is_asked_wherever_it_is)
 {
-    (void)state;
     relay.strip = BYTES("/app");
     relay.replace = BYTES("/x");
     assert_goes_on("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -190,7 +180,7 @@ static void the_whole_server_is_asked_wherever_it_is(void **state)
 
 /* --- Host ---------------------------------------------------------------- */
 
-static void host_is_the_clients_or_the_upstreams(void **state)
+TEST(host_is_the_clients_or_the_upstreams)
 {
     static const struct {
         const char *text;
@@ -204,7 +194,6 @@ static void host_is_the_clients_or_the_upstreams(void **state)
         {"GET / HTTP/1.0\r\nHost: a\r\n\r\n", true, "Host: a\r\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(hosts); i++) {
         const char *line = "GET / HTTP/1.1\r\n";
 
@@ -220,9 +209,8 @@ static void host_is_the_clients_or_the_upstreams(void **state)
 
 /* --- One connection, and the next ---------------------------------------- */
 
-static void what_belongs_to_one_connection_stays_there(void **state)
+TEST(what_belongs_to_one_connection_stays_there)
 {
-    (void)state;
     assert_goes_on(
         GET_WITH(
             "Connection: close, X-A ,,x-b\r\nX-A: 1\r\nX-B: 2\r\nX-C: 3\r\n"
@@ -237,7 +225,7 @@ static void what_belongs_to_one_connection_stays_there(void **state)
                    GET_WITH(""));
 }
 
-static void connection_may_not_take_away_what_is_for_all(void **state)
+TEST(connection_may_not_take_away_what_is_for_all)
 {
     static const char *const names[] = {
         "Host",
@@ -262,7 +250,6 @@ static void connection_may_not_take_away_what_is_for_all(void **state)
         "Date",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         char text[200];
 
@@ -275,11 +262,10 @@ static void connection_may_not_take_away_what_is_for_all(void **state)
                      REASON_CONNECTION_FIELD);
 }
 
-static void connection_names_16_fields_at_most(void **state)
+TEST(connection_names_16_fields_at_most)
 {
     char text[300];
 
-    (void)state;
     for (int count = RELAY_NOMINATED_MAX; count <= RELAY_NOMINATED_MAX + 1;
          count++) {
         size_t len = (size_t)snprintf(text, sizeof(text),
@@ -295,9 +281,8 @@ static void connection_names_16_fields_at_most(void **state)
     }
 }
 
-static void trailers_are_asked_for_when_the_client_reads_them(void **state)
+TEST(trailers_are_asked_for_when_the_client_reads_them)
 {
-    (void)state;
     assert_goes_on(GET_WITH("TE: gzip;q=1, trailers\r\n"),
                    GET_WITH("TE: trailers\r\nConnection: TE\r\n"));
     assert_true(relay_takes_trailers(&request));
@@ -309,13 +294,12 @@ static void trailers_are_asked_for_when_the_client_reads_them(void **state)
 
 /* --- Upgrades ------------------------------------------------------------ */
 
-static void an_upgrade_goes_on_where_it_is_allowed(void **state)
+TEST(an_upgrade_goes_on_where_it_is_allowed)
 {
     const char *text = GET_WITH("Connection: keep-alive, Upgrade\r\n"
                                 "Upgrade: h2c, WebSocket\r\n"
                                 "Sec-WebSocket-Key: k\r\n");
 
-    (void)state;
     assert_goes_on(text, GET_WITH("Sec-WebSocket-Key: k\r\n"));
     relay.upgrade = BYTES("websocket");
     assert_goes_on(text, GET_WITH("Sec-WebSocket-Key: k\r\n"
@@ -327,7 +311,7 @@ static void an_upgrade_goes_on_where_it_is_allowed(void **state)
                             "Connection: upgrade, TE\r\n"));
 }
 
-static void an_upgrade_that_is_none_goes_on_without(void **state)
+TEST(an_upgrade_that_is_none_goes_on_without)
 {
     static const char *const texts[] = {
         GET_WITH("Upgrade: websocket\r\n"),
@@ -342,7 +326,6 @@ static void an_upgrade_that_is_none_goes_on_without(void **state)
         "GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
     };
 
-    (void)state;
     relay.upgrade = BYTES("websocket");
     for (size_t i = 0; i < COUNT(texts); i++) {
         assert_int_equal(relay_text(bytes_of(texts[i])), RELAY_DONE);
@@ -353,9 +336,8 @@ static void an_upgrade_that_is_none_goes_on_without(void **state)
 
 /* --- Framing ------------------------------------------------------------- */
 
-static void a_body_is_framed_anew(void **state)
+TEST(a_body_is_framed_anew)
 {
-    (void)state;
     assert_goes_on(POST_WITH("content-length:\t007\r\nA: b\r\n"),
                    POST_WITH("A: b\r\nContent-Length: 7\r\n"));
     assert_int_equal(relay_framing(&request, &from), BODY_LENGTH);
@@ -368,9 +350,8 @@ static void a_body_is_framed_anew(void **state)
     assert_int_equal(relay_framing(&request, &from), BODY_NONE);
 }
 
-static void a_body_that_lies_here_is_sent_with_its_length(void **state)
+TEST(a_body_that_lies_here_is_sent_with_its_length)
 {
-    (void)state;
     from.has_length = true;
     from.length = 12;
     assert_goes_on(POST_WITH("Transfer-Encoding: chunked\r\n"),
@@ -382,12 +363,11 @@ static void a_body_that_lies_here_is_sent_with_its_length(void **state)
     assert_goes_on(GET_WITH(""), GET_WITH(""));
 }
 
-static void an_expectation_goes_on_when_it_shall(void **state)
+TEST(an_expectation_goes_on_when_it_shall)
 {
     const char *text = POST_WITH("Expect: 100-Continue\r\n"
                                  "Content-Length: 1\r\n");
 
-    (void)state;
     assert_goes_on(text, POST_WITH("Content-Length: 1\r\n"));
     from.expects_continue = true;
     assert_goes_on(text, POST_WITH("Expect: 100-continue\r\n"
@@ -403,9 +383,8 @@ static void an_expectation_goes_on_when_it_shall(void **state)
     "X-Forwarded-Port: 443\r\nX-Forwarded-User: root\r\nX-Real-IP: 1\r\n" \
     "Forwarded: for=203.0.113.9\r\n"
 
-static void what_anybody_claims_is_dropped(void **state)
+TEST(what_anybody_claims_is_dropped)
 {
-    (void)state;
     assert_goes_on(GET_WITH(CLAIMS), GET_WITH(""));
     believe_in(FORWARDED_NONE);
     assert_goes_on(GET_WITH(CLAIMS), GET_WITH(""));
@@ -414,9 +393,8 @@ static void what_anybody_claims_is_dropped(void **state)
     assert_goes_on(GET_WITH(CLAIMS), GET_WITH(""));
 }
 
-static void what_a_trusted_proxy_says_is_gone_on_with(void **state)
+TEST(what_a_trusted_proxy_says_is_gone_on_with)
 {
-    (void)state;
     believe_in(FORWARDED_X_FOR);
     assert_goes_on(GET_WITH(CLAIMS),
                    GET_WITH("X-Forwarded-Proto: https\r\n"
@@ -435,9 +413,8 @@ static void what_a_trusted_proxy_says_is_gone_on_with(void **state)
                             "for=192.0.2.1;proto=http;host=a\r\n"));
 }
 
-static void an_underscore_makes_no_other_name(void **state)
+TEST(an_underscore_makes_no_other_name)
 {
-    (void)state;
     assert_goes_on(
         GET_WITH("X_Forwarded_For: 1\r\nX-Forwarded_Proto: 2\r\n"
                  "x_real_ip: 3\r\nContent_Length: 4\r\nTransfer_Encoding: 5\r\n"
@@ -446,9 +423,8 @@ static void an_underscore_makes_no_other_name(void **state)
         GET_WITH("my_field: 8\r\n"));
 }
 
-static void addresses_and_hosts_are_quoted_where_they_must_be(void **state)
+TEST(addresses_and_hosts_are_quoted_where_they_must_be)
 {
-    (void)state;
     assert_true(address_parse(&peer, BYTES("2001:db8::1")));
     assert_int_equal(relay_text(BYTES("GET / HTTP/1.1\r\nHost: [::1]:80\r\n"
                                       "\r\n")),
@@ -488,13 +464,12 @@ static enum relay_verdict relay_rounds(unsigned rounds, const char *ours,
     return relay_text(bytes_of(text));
 }
 
-static void a_request_that_comes_round_is_stopped(void **state)
+TEST(a_request_that_comes_round_is_stopped)
 {
     static const char *const ours[] = {"1.1 sprintd", "1.0 SPRINTD",
                                        "HTTP/1.1 sprintd (a b)",
                                        "1.1\t sprintd\t(c)"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(ours); i++) {
         assert_int_equal(relay_rounds(RELAY_ROUNDS_MAX - 1, ours[i], "1.1 x"),
                          RELAY_DONE);
@@ -507,9 +482,8 @@ static void a_request_that_comes_round_is_stopped(void **state)
     assert_int_equal(relay_reason(RELAY_LOOP), REASON_LOOP);
 }
 
-static void hops_are_counted_down(void **state)
+TEST(hops_are_counted_down)
 {
-    (void)state;
     assert_goes_on("OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 05\r\n\r\n",
                    "OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 4\r\n\r\n");
     assert_goes_on(GET_WITH("Max-Forwards: 0\r\n"),
@@ -522,7 +496,7 @@ static void hops_are_counted_down(void **state)
                      RELAY_LAST);
 }
 
-static void a_count_of_hops_is_a_number(void **state)
+TEST(a_count_of_hops_is_a_number)
 {
     static const char *const counts[] = {"",
                                          "-1",
@@ -534,7 +508,6 @@ static void a_count_of_hops_is_a_number(void **state)
                                          "0x1",
                                          "1000000000000000000"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(counts); i++) {
         char text[200];
 
@@ -552,11 +525,10 @@ static void a_count_of_hops_is_a_number(void **state)
 
 /* --- Room ---------------------------------------------------------------- */
 
-static void what_does_not_fit_is_said_to_be_too_large(void **state)
+TEST(what_does_not_fit_is_said_to_be_too_large)
 {
     size_t len;
 
-    (void)state;
     assert_int_equal(relay_text(BYTES(GET_WITH("A: b\r\n"))), RELAY_DONE);
     len = out.len;
     for (size_t room = 0; room < len; room++) {
@@ -569,13 +541,12 @@ static void what_does_not_fit_is_said_to_be_too_large(void **state)
     assert_int_equal(relay_reason(RELAY_TOO_LARGE), REASON_HEAD_TOO_LARGE);
 }
 
-static void the_largest_head_there_may_be_has_room(void **state)
+TEST(the_largest_head_there_may_be_has_room)
 {
     static char text[HTTP1_HEAD_BYTES_MAX];
     static char value[8000];
     size_t len;
 
-    (void)state;
     memset(value, 'v', sizeof(value));
     len = (size_t)snprintf(text, sizeof(text), "GET /%.*s HTTP/1.1\r\nHost: a",
                            7000, value);
@@ -586,9 +557,8 @@ static void the_largest_head_there_may_be_has_room(void **state)
     assert_int_equal(relay_text(bytes_of(text)), RELAY_DONE);
 }
 
-static void every_verdict_has_its_reason(void **state)
+TEST(every_verdict_has_its_reason)
 {
-    (void)state;
     assert_int_equal(relay_reason(RELAY_BAD_TARGET), REASON_PATH_UNCLEAR);
     assert_int_equal(relay_reason(RELAY_BAD_COUNT), REASON_MAX_FORWARDS);
     assert_int_equal(relay_reason(RELAY_BAD_SWITCH), REASON_NONE);
@@ -596,35 +566,34 @@ static void every_verdict_has_its_reason(void **state)
     assert_int_equal(relay_reason(RELAY_DONE), REASON_NONE);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
+#define SHOWN                                            \
+    GET_WITH("X-Forwarded-Tls-Client-Subject: CN=a\r\n"  \
+             "X-FORWARDED-TLS-CLIENT-FINGERPRINT: 1\r\n" \
+             "X_Forwarded_Tls_Client_Subject: CN=b\r\n"  \
+             "X-Forwarded-Tls_Client-Fingerprint: 2\r\n")
+#define PLAINLY "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-int main(void)
+TEST(a_clients_certificate_is_told_by_us_alone)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_request_is_made_anew),
-        TEST(a_target_goes_on_as_sent_but_for_its_prefix),
-        TEST(the_whole_server_is_asked_wherever_it_is),
-        TEST(host_is_the_clients_or_the_upstreams),
-        TEST(what_belongs_to_one_connection_stays_there),
-        TEST(connection_may_not_take_away_what_is_for_all),
-        TEST(connection_names_16_fields_at_most),
-        TEST(trailers_are_asked_for_when_the_client_reads_them),
-        TEST(an_upgrade_goes_on_where_it_is_allowed),
-        TEST(an_upgrade_that_is_none_goes_on_without),
-        TEST(a_body_is_framed_anew),
-        TEST(a_body_that_lies_here_is_sent_with_its_length),
-        TEST(an_expectation_goes_on_when_it_shall),
-        TEST(what_anybody_claims_is_dropped),
-        TEST(what_a_trusted_proxy_says_is_gone_on_with),
-        TEST(an_underscore_makes_no_other_name),
-        TEST(addresses_and_hosts_are_quoted_where_they_must_be),
-        TEST(a_request_that_comes_round_is_stopped),
-        TEST(hops_are_counted_down),
-        TEST(a_count_of_hops_is_a_number),
-        TEST(what_does_not_fit_is_said_to_be_too_large),
-        TEST(the_largest_head_there_may_be_has_room),
-        TEST(every_verdict_has_its_reason),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_string_equal(relayed(SHOWN), PLAINLY);
+    relay.tells_client = true;
+    assert_string_equal(relayed(SHOWN), PLAINLY);
+    from.client_subject = BYTES("CN=alice");
+    from.client_fingerprint = BYTES("0123");
+    assert_string_equal(relayed(SHOWN),
+                        "GET / HTTP/1.1\r\nHost: a\r\n"
+                        "X-Forwarded-Tls-Client-Subject: CN=alice\r\n"
+                        "X-Forwarded-Tls-Client-Fingerprint: 0123\r\n\r\n");
+    relay.tells_client = false;
+    assert_string_equal(relayed(SHOWN), PLAINLY);
 }
+
+TEST(not_even_a_trusted_proxy_tells_it_where_we_do)
+{
+    believe_in(FORWARDED_X_FOR);
+    assert_non_null(strstr(relayed(SHOWN), "Client-Subject: CN=a\r\n"));
+    relay.tells_client = true;
+    assert_null(strstr(relayed(SHOWN), "CN="));
+}
+
+SUITE(.each_begin = set_up);

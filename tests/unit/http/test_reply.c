@@ -1,15 +1,8 @@
 #include "http/reply.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/buf.h"
 #include "reply_cases.h"
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -143,9 +136,8 @@ static void assert_is_as_said(const struct reply *reply,
                      framing == BODY_TUNNEL ? BODY_TUNNEL : BODY_NONE);
 }
 
-static void good_heads_are_read(void **state)
+TEST(good_heads_are_read)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_replies); i++) {
         struct bytes text = bytes_of(good_replies[i].head);
         struct outcome outcome;
@@ -159,9 +151,8 @@ static void good_heads_are_read(void **state)
     }
 }
 
-static void bad_heads_are_refused(void **state)
+TEST(bad_heads_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(bad_replies); i++) {
         struct outcome outcome;
 
@@ -174,18 +165,16 @@ static void bad_heads_are_refused(void **state)
     }
 }
 
-static void heads_are_read_alike_in_any_pieces(void **state)
+TEST(heads_are_read_alike_in_any_pieces)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_replies); i++)
         assert_same_in_any_split(bytes_of(good_replies[i].head));
     for (size_t i = 0; i < COUNT(bad_replies); i++)
         assert_same_in_any_split(bad_replies[i].head);
 }
 
-static void a_good_head_is_not_done_before_its_end(void **state)
+TEST(a_good_head_is_not_done_before_its_end)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(good_replies); i++) {
         struct bytes text = bytes_of(good_replies[i].head);
 
@@ -208,9 +197,8 @@ static enum body_framing framing_of(unsigned status, enum method asked)
     return reply_framing(&reply, asked);
 }
 
-static void a_status_and_a_method_say_whether_there_is_a_body(void **state)
+TEST(a_status_and_a_method_say_whether_there_is_a_body)
 {
-    (void)state;
     assert_int_equal(framing_of(200, METHOD_GET), BODY_LENGTH);
     assert_int_equal(framing_of(200, METHOD_HEAD), BODY_NONE);
     assert_int_equal(framing_of(404, METHOD_HEAD), BODY_NONE);
@@ -224,9 +212,8 @@ static void a_status_and_a_method_say_whether_there_is_a_body(void **state)
     assert_int_equal(framing_of(403, METHOD_CONNECT), BODY_LENGTH);
 }
 
-static void all_but_101_below_200_are_interim(void **state)
+TEST(all_but_101_below_200_are_interim)
 {
-    (void)state;
     for (unsigned status = 100; status < 600; status++) {
         struct reply reply = {.status = status};
 
@@ -237,14 +224,13 @@ static void all_but_101_below_200_are_interim(void **state)
 
 /* --- Heads one after the other ------------------------------------------- */
 
-static void an_interim_reply_ends_where_the_next_begins(void **state)
+TEST(an_interim_reply_ends_where_the_next_begins)
 {
     struct bytes text = BYTES("HTTP/1.1 100 Continue\r\n\r\n"
                               "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody");
     size_t first = strlen("HTTP/1.1 100 Continue\r\n\r\n");
     struct outcome outcome;
 
-    (void)state;
     read_whole(&outcome, text);
     assert_int_equal(outcome.verdict, HTTP1_DONE);
     assert_int_equal(outcome.reply.status, 100);
@@ -257,12 +243,11 @@ static void an_interim_reply_ends_where_the_next_begins(void **state)
     outcome_fini(&outcome);
 }
 
-static void what_follows_a_head_is_not_looked_at(void **state)
+TEST(what_follows_a_head_is_not_looked_at)
 {
     static const struct bytes rest[] = {
         {"\0", 1}, {"\r\n", 2}, {"\n", 1}, {"x: y\r\n\r\n", 8}};
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rest); i++) {
         struct bytes head = BYTES("HTTP/1.1 200 OK\r\nA: b\r\n\r\n");
         struct outcome outcome;
@@ -280,12 +265,11 @@ static void what_follows_a_head_is_not_looked_at(void **state)
     }
 }
 
-static void fields_are_found_by_what_they_mean(void **state)
+TEST(fields_are_found_by_what_they_mean)
 {
     struct outcome outcome;
     const struct field *field;
 
-    (void)state;
     read_whole(&outcome, BYTES("HTTP/1.1 200 OK\r\nServer: a\r\nDATE: b\r\n"
                                "Keep-Alive: c\r\ndate:  d \r\n\r\n"));
     field = reply_find(&outcome.reply, FIELD_DATE);
@@ -332,9 +316,8 @@ static const char *fault_of_fields(unsigned count)
     return fault;
 }
 
-static void a_head_has_100_fields_at_most(void **state)
+TEST(a_head_has_100_fields_at_most)
 {
-    (void)state;
     assert_null(fault_of_fields(REPLY_FIELDS_MAX));
     assert_string_equal(fault_of_fields(REPLY_FIELDS_MAX + 1),
                         "has a head that is too large");
@@ -357,7 +340,7 @@ static const char *fault_of_bytes(size_t bytes, const char *before,
     return fault;
 }
 
-static void a_head_has_32_kib_at_most(void **state)
+TEST(a_head_has_32_kib_at_most)
 {
     static const char *const heads[][2] = {
         {"HTTP/1.1 200 OK\r\nA: ", "\r\n\r\n"},
@@ -366,7 +349,6 @@ static void a_head_has_32_kib_at_most(void **state)
         {"HTTP/1.1 200 ", "\r\nA: b\r\n\r\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(heads); i++) {
         assert_null(fault_of_bytes(REPLY_HEAD_BYTES_MAX, heads[i][0],
                                    heads[i][1]));
@@ -376,12 +358,11 @@ static void a_head_has_32_kib_at_most(void **state)
     }
 }
 
-static void an_endless_line_is_given_up_before_its_end(void **state)
+TEST(an_endless_line_is_given_up_before_its_end)
 {
     static char text[REPLY_HEAD_BYTES_MAX + 2];
     struct outcome outcome;
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     read_whole(&outcome, (struct bytes){text, REPLY_HEAD_BYTES_MAX});
     assert_int_equal(outcome.verdict, HTTP1_MORE);
@@ -389,24 +370,4 @@ static void an_endless_line_is_given_up_before_its_end(void **state)
     read_whole(&outcome, (struct bytes){text, REPLY_HEAD_BYTES_MAX + 1});
     assert_int_equal(outcome.verdict, HTTP1_BAD);
     outcome_fini(&outcome);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_heads_are_read),
-        cmocka_unit_test(bad_heads_are_refused),
-        cmocka_unit_test(heads_are_read_alike_in_any_pieces),
-        cmocka_unit_test(a_good_head_is_not_done_before_its_end),
-        cmocka_unit_test(a_status_and_a_method_say_whether_there_is_a_body),
-        cmocka_unit_test(all_but_101_below_200_are_interim),
-        cmocka_unit_test(an_interim_reply_ends_where_the_next_begins),
-        cmocka_unit_test(what_follows_a_head_is_not_looked_at),
-        cmocka_unit_test(fields_are_found_by_what_they_mean),
-        cmocka_unit_test(a_head_has_100_fields_at_most),
-        cmocka_unit_test(a_head_has_32_kib_at_most),
-        cmocka_unit_test(an_endless_line_is_given_up_before_its_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

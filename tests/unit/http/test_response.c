@@ -1,17 +1,14 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "http/response.h"
 
-#include <stdio.h>
-
 #include "http/error_page.h"
-#include "response_fixture.h"
+#include "unit/http/response_fixture.h"
 
 /* --- Fields --------------------------------------------------------------- */
 
-static void fields_begin_with_what_all_have(void **state)
+TEST(fields_begin_with_what_all_have)
 {
-    (void)state;
-    response_begin(&response, 404, &style);
+    response_begin(&response, 404, &defaults);
     response_add_head(&response);
     assert_left("Server: sprintd\r\n"
                 "X-Content-Type-Options: nosniff\r\n");
@@ -21,32 +18,29 @@ static void fields_begin_with_what_all_have(void **state)
     assert_int_equal(allocations, 0);
 }
 
-static void the_server_field_can_be_left_out(void **state)
+TEST(the_server_field_can_be_left_out)
 {
-    const struct response_style nameless = {.now = &now};
+    const struct server_defaults nameless = {.now = &now};
 
-    (void)state;
     response_begin(&response, 200, &nameless);
     response_add_head(&response);
     assert_left("X-Content-Type-Options: nosniff\r\n");
 }
 
-static void the_same_lines_go_into_any_text(void **state)
+TEST(the_same_lines_go_into_any_text)
 {
     char storage[200];
     struct buf text;
 
-    (void)state;
     buf_init(&text, storage, sizeof(storage), sizeof(storage));
-    head_put_style(&text, &style);
+    head_put_server_defaults(&text, &defaults);
     assert_true(bytes_eq(buf_bytes(&text),
                          BYTES("Server: sprintd\r\n"
                                "X-Content-Type-Options: nosniff\r\n")));
 }
 
-static void fields_are_lines(void **state)
+TEST(fields_are_lines)
 {
-    (void)state;
     head_field(&response.head, BYTES("A"), BYTES("b c"));
     head_field(&response.head, BYTES("D"), (struct bytes){NULL, 0});
     head_number(&response.head, BYTES("E"), UINT64_MAX);
@@ -55,11 +49,10 @@ static void fields_are_lines(void **state)
     assert_left("A: b c\r\nD: \r\nE: 18446744073709551615\r\nF: 0\r\n");
 }
 
-static void fields_may_outgrow_their_own_room(void **state)
+TEST(fields_may_outgrow_their_own_room)
 {
     static char value[30000];
 
-    (void)state;
     memset(value, 'v', sizeof(value));
     head_field(&response.head, BYTES("A"),
                (struct bytes){value, sizeof(value)});
@@ -70,12 +63,11 @@ static void fields_may_outgrow_their_own_room(void **state)
     assert_memory_equal(left().data + left().len - 4, "vv\r\n", 4);
 }
 
-static void text_may_stand_behind_fields_that_have_been_ended(void **state)
+TEST(text_may_stand_behind_fields_that_have_been_ended)
 {
     struct buf *head = &response.head;
     size_t at;
 
-    (void)state;
     head_field(head, BYTES("A"), BYTES("b"));
     assert_true(response_end_head(&response));
     at = head->len;
@@ -89,9 +81,8 @@ static void text_may_stand_behind_fields_that_have_been_ended(void **state)
                            "\r\nA: b\r\nConnection: close\r\n\r\nbody"));
 }
 
-static void fields_of_a_cache_are_taken_as_they_are(void **state)
+TEST(fields_of_a_cache_are_taken_as_they_are)
 {
-    (void)state;
     response_begin_edited(&response, 304, BYTES("A: b\r\n"));
     response_add_head(&response);
     assert_left("A: b\r\n");
@@ -99,9 +90,8 @@ static void fields_of_a_cache_are_taken_as_they_are(void **state)
     assert_true(response.is_edited);
 }
 
-static void a_borrowed_head_is_a_part(void **state)
+TEST(a_borrowed_head_is_a_part)
 {
-    (void)state;
     response_borrow_head(&response, BYTES("whole head\r\nbody"), 10);
     assert_left("whole head\r\nbody");
     assert_int_equal(response.head_bytes, 12);
@@ -109,9 +99,8 @@ static void a_borrowed_head_is_a_part(void **state)
 }
 
 /* Interim ones before it were no part of it. */
-static void a_relayed_answer_begins_anew(void **state)
+TEST(a_relayed_answer_begins_anew)
 {
-    (void)state;
     buf_put_literal(&response.head, "interim");
     response_add_memory(&response, BYTES("interim"));
     response_advance(&response, 7);
@@ -125,9 +114,8 @@ static void a_relayed_answer_begins_anew(void **state)
     assert_left("A: b\r\n");
 }
 
-static void without_memory_for_fields_it_just_closes(void **state)
+TEST(without_memory_for_fields_it_just_closes)
 {
-    (void)state;
     response.persists = true;
     response.head.failed = true;
     response_add_head(&response);
@@ -139,9 +127,8 @@ static void without_memory_for_fields_it_just_closes(void **state)
 
 /* --- Parts --------------------------------------------------------------- */
 
-static void a_new_response_has_nothing_to_send(void **state)
+TEST(a_new_response_has_nothing_to_send)
 {
-    (void)state;
     assert_int_equal(response.status, 0);
     assert_left("");
     assert_true(response_is_done(&response));
@@ -151,9 +138,8 @@ static void a_new_response_has_nothing_to_send(void **state)
     assert_null(response.origin.object);
 }
 
-static void parts_are_sent_in_the_order_they_were_added(void **state)
+TEST(parts_are_sent_in_the_order_they_were_added)
 {
-    (void)state;
     response_add_memory(&response, BYTES("abc"));
     response_add_file(&response, PART_SENDFILE, 7, 100, 5);
     response_add_memory(&response, BYTES("de"));
@@ -168,9 +154,8 @@ static void parts_are_sent_in_the_order_they_were_added(void **state)
     assert_false(response_is_done(&response));
 }
 
-static void empty_parts_are_none(void **state)
+TEST(empty_parts_are_none)
 {
-    (void)state;
     response_add_memory(&response, (struct bytes){NULL, 0});
     response_add_file(&response, PART_SENDFILE, 7, 100, 0);
     assert_int_equal(response.part_count, 0);
@@ -178,12 +163,11 @@ static void empty_parts_are_none(void **state)
 }
 
 /* Wherever the kernel stops, the next byte is the one after. */
-static void advancing_stops_anywhere_within_and_between_parts(void **state)
+TEST(advancing_stops_anywhere_within_and_between_parts)
 {
     static const char expected[] = "abc######de#f";
     enum { LEN = sizeof(expected) - 1 };
 
-    (void)state;
     for (size_t first = 0; first <= LEN; first++) {
         for (size_t second = first; second <= LEN; second++) {
             response_init(&response);
@@ -209,11 +193,10 @@ static void advancing_stops_anywhere_within_and_between_parts(void **state)
     }
 }
 
-static void parts_longer_than_32_bits_count(void **state)
+TEST(parts_longer_than_32_bits_count)
 {
     const uint64_t len = UINT64_C(5) << 32;
 
-    (void)state;
     response_add_file(&response, PART_SENDFILE, 7, 0, len);
     response_advance(&response, len - 1);
     assert_int_equal(response.bytes_left, 1);
@@ -223,9 +206,8 @@ static void parts_longer_than_32_bits_count(void **state)
     assert_int_equal(response.bytes_sent, len);
 }
 
-static void room_for_many_parts_keeps_those_there_are(void **state)
+TEST(room_for_many_parts_keeps_those_there_are)
 {
-    (void)state;
     response_add_memory(&response, BYTES("<"));
     assert_true(response_reserve_parts(&response, RESPONSE_PARTS_INLINE));
     assert_int_equal(allocations, 0);
@@ -239,18 +221,16 @@ static void room_for_many_parts_keeps_those_there_are(void **state)
     assert_left(">");
 }
 
-static void no_memory_for_parts_is_told_and_harms_nothing(void **state)
+TEST(no_memory_for_parts_is_told_and_harms_nothing)
 {
-    (void)state;
     response_add_memory(&response, BYTES("abc"));
-    has_memory = false;
+    allocations_left = 0;
     assert_false(response_reserve_parts(&response, RESPONSE_PARTS_INLINE + 1));
     assert_left("abc");
 }
 
-static void what_was_borrowed_is_given_back_once(void **state)
+TEST(what_was_borrowed_is_given_back_once)
 {
-    (void)state;
     borrow();
     response_fini(&response);
     assert_int_equal(releases, 1);
@@ -281,14 +261,13 @@ static const char *error_404(const char *fields, const char *end)
     return whole;
 }
 
-static void an_error_is_a_page_that_names_it(void **state)
+TEST(an_error_is_a_page_that_names_it)
 {
     char page[ERROR_PAGE_BYTES_MAX];
     size_t page_bytes = error_page_write(page, 404).len;
 
-    (void)state;
     response.persists = true;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     frame();
     assert_left(error_404("", ""));
     assert_int_equal(response.status, 404);
@@ -297,23 +276,21 @@ static void an_error_is_a_page_that_names_it(void **state)
     assert_int_equal(allocations, 0);
 }
 
-static void an_error_takes_further_fields(void **state)
+TEST(an_error_takes_further_fields)
 {
-    (void)state;
     response.persists = true;
     response_make_error(&response, 404, BYTES("Allow: GET\r\nVary: A\r\n"),
-                        &style);
+                        &defaults);
     frame();
     assert_left(error_404("Allow: GET\r\nVary: A\r\n", ""));
 }
 
-static void an_error_in_answer_to_head_has_no_body_but_its_length(void **state)
+TEST(an_error_in_answer_to_head_has_no_body_but_its_length)
 {
     const char *whole;
 
-    (void)state;
     response.is_head = true;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     frame();
     whole = error_404("", "Connection: close\r\n");
     assert_memory_equal(left().data, whole, left().len);
@@ -322,25 +299,22 @@ static void an_error_in_answer_to_head_has_no_body_but_its_length(void **state)
     assert_int_equal(response.head_bytes, response.bytes_left);
 }
 
-static void an_error_to_an_old_client_says_that_the_connection_goes_on(
-    void **state)
+TEST(an_error_to_an_old_client_says_that_the_connection_goes_on)
 {
-    (void)state;
     response.persists = true;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     frame_for_http10();
     assert_left(error_404("", "Connection: keep-alive\r\n"));
 }
 
-static void every_error_page_is_as_long_as_it_says(void **state)
+TEST(every_error_page_is_as_long_as_it_says)
 {
-    (void)state;
     for (unsigned status = 100; status < 600; status++) {
         char length[60];
         const char *text;
         const char *body;
 
-        response_make_error(&response, status, BYTES(""), &style);
+        response_make_error(&response, status, BYTES(""), &defaults);
         frame();
         text = left().data;
         body = strstr(text, "\r\n\r\n") + 4;
@@ -352,11 +326,10 @@ static void every_error_page_is_as_long_as_it_says(void **state)
     }
 }
 
-static void an_error_takes_the_place_of_what_was_there(void **state)
+TEST(an_error_takes_the_place_of_what_was_there)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "1")};
 
-    (void)state;
     response_begin_relayed(&response, 200, BYTES("Fine"));
     response.has_date = true;
     response_add_source(&response, begin_script(lines));
@@ -366,7 +339,7 @@ static void an_error_takes_the_place_of_what_was_there(void **state)
     response.persists = true;
     borrow();
     frame();
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     frame();
     assert_left(error_404("", ""));
     assert_int_equal(releases, 1);
@@ -387,12 +360,11 @@ static struct bytes field_of(size_t len)
     return (struct bytes){long_field, len};
 }
 
-static void an_error_may_have_long_fields(void **state)
+TEST(an_error_may_have_long_fields)
 {
     struct bytes field = field_of(25000); /* an 8 KiB path, escaped */
 
-    (void)state;
-    response_make_error(&response, 404, field, &style);
+    response_make_error(&response, 404, field, &defaults);
     frame();
     assert_int_equal(response.bytes_left,
                      strlen(error_404("", "Connection: close\r\n")) + 25000);
@@ -400,13 +372,12 @@ static void an_error_may_have_long_fields(void **state)
     assert_true(response.status == 404 && !response.head.failed);
 }
 
-static void an_error_without_memory_just_closes(void **state)
+TEST(an_error_without_memory_just_closes)
 {
-    (void)state;
     response.persists = true;
     borrow();
-    has_memory = false;
-    response_make_error(&response, 301, field_of(25000), &style);
+    allocations_left = 0;
+    response_make_error(&response, 301, field_of(25000), &defaults);
     frame_for_http10();
     assert_left("");
     assert_true(response_is_done(&response));
@@ -418,16 +389,15 @@ static void an_error_without_memory_just_closes(void **state)
 }
 
 /* Wherever its room ends: in the fields, the room behind them, or the page. */
-static void an_error_is_whole_or_just_closes(void **state)
+TEST(an_error_is_whole_or_just_closes)
 {
     bool is_whole = true;
 
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     for (size_t len = 20; len < RESPONSE_HEAD_INLINE; len++) {
         restart_response();
         response.persists = true;
-        response_make_error(&response, 404, field_of(len), &style);
+        response_make_error(&response, 404, field_of(len), &defaults);
         frame();
         if (response.bytes_left == 0) {
             is_whole = false;
@@ -441,27 +411,25 @@ static void an_error_is_whole_or_just_closes(void **state)
     assert_false(is_whole);
 }
 
-static void an_error_over_the_ceiling_just_closes(void **state)
+TEST(an_error_over_the_ceiling_just_closes)
 {
-    (void)state;
     response.persists = true;
     response_make_error(&response, 301, field_of(RESPONSE_HEAD_BYTES_MAX),
-                        &style);
+                        &defaults);
     assert_left("");
     assert_false(response.persists);
 }
 
 /* --- Server-Timing ---------------------------------------------------------- */
 
-static void a_timed_head_says_what_is_known_when_it_leaves(void **state)
+TEST(a_timed_head_says_what_is_known_when_it_leaves)
 {
     char expected[200];
 
-    (void)state;
     response.persists = true;
     response.is_timed = true;
     buf_put(&response.head, BYTES("A: b\r\n"));
-    response_begin(&response, 404, &(struct response_style){.now = &now});
+    response_begin(&response, 404, &(struct server_defaults){.now = &now});
     response_add_head(&response);
     response_set_timing(&response, BYTES("a;dur=10, b"));
     frame();
@@ -478,11 +446,10 @@ static void a_timed_head_says_what_is_known_when_it_leaves(void **state)
     assert_non_null(memmem(response.head.data, response.head.len, "dur=2", 5));
 }
 
-static void an_error_page_is_timed_like_any_other(void **state)
+TEST(an_error_page_is_timed_like_any_other)
 {
-    (void)state;
     response.is_timed = true;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     frame();
     response_set_timing(&response, BYTES("queue;dur=1"));
     assert_non_null(memmem(left().data, response.head_bytes,
@@ -491,50 +458,11 @@ static void an_error_page_is_timed_like_any_other(void **state)
                      response.head_bytes + response.body_bytes);
 }
 
-static void what_is_not_timed_has_no_room_for_it(void **state)
+TEST(what_is_not_timed_has_no_room_for_it)
 {
-    (void)state;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     response_set_timing(&response, BYTES("queue;dur=1"));
     assert_null(memmem(response.head.data, response.head.len, "queue", 5));
 }
 
-int main(void)
-{
-#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        FRESH(fields_begin_with_what_all_have),
-        FRESH(the_server_field_can_be_left_out),
-        FRESH(the_same_lines_go_into_any_text),
-        FRESH(fields_are_lines),
-        FRESH(fields_may_outgrow_their_own_room),
-        FRESH(text_may_stand_behind_fields_that_have_been_ended),
-        FRESH(fields_of_a_cache_are_taken_as_they_are),
-        FRESH(a_borrowed_head_is_a_part),
-        FRESH(a_relayed_answer_begins_anew),
-        FRESH(without_memory_for_fields_it_just_closes),
-        FRESH(a_new_response_has_nothing_to_send),
-        FRESH(parts_are_sent_in_the_order_they_were_added),
-        FRESH(empty_parts_are_none),
-        FRESH(advancing_stops_anywhere_within_and_between_parts),
-        FRESH(parts_longer_than_32_bits_count),
-        FRESH(room_for_many_parts_keeps_those_there_are),
-        FRESH(no_memory_for_parts_is_told_and_harms_nothing),
-        FRESH(what_was_borrowed_is_given_back_once),
-        FRESH(an_error_is_a_page_that_names_it),
-        FRESH(an_error_takes_further_fields),
-        FRESH(an_error_in_answer_to_head_has_no_body_but_its_length),
-        FRESH(an_error_to_an_old_client_says_that_the_connection_goes_on),
-        FRESH(every_error_page_is_as_long_as_it_says),
-        FRESH(an_error_takes_the_place_of_what_was_there),
-        FRESH(an_error_may_have_long_fields),
-        FRESH(an_error_without_memory_just_closes),
-        FRESH(an_error_is_whole_or_just_closes),
-        FRESH(an_error_over_the_ceiling_just_closes),
-        FRESH(a_timed_head_says_what_is_known_when_it_leaves),
-        FRESH(an_error_page_is_timed_like_any_other),
-        FRESH(what_is_not_timed_has_no_room_for_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,10 +1,8 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "http/response.h"
 
-#include <stdio.h>
-
 #include "http/error_page.h"
-#include "response_fixture.h"
+#include "unit/http/response_fixture.h"
 
 #define BEGIN                  \
     DATE "Server: sprintd\r\n" \
@@ -25,12 +23,11 @@ static int set_up_edits(void **state)
 
 static void begin(void)
 {
-    response_begin(&response, 200, &style);
+    response_begin(&response, 200, &defaults);
 }
 
-static void every_head_gets_the_edits_of_its_place(void **state)
+TEST(every_head_gets_the_edits_of_its_place)
 {
-    (void)state;
     begin();
     response_add_head(&response);
     frame();
@@ -38,13 +35,12 @@ static void every_head_gets_the_edits_of_its_place(void **state)
     assert_int_equal(response.head_bytes, response.bytes_left);
 }
 
-static void an_answers_own_edits_and_lines_come_after_those(void **state)
+TEST(an_answers_own_edits_and_lines_come_after_those)
 {
-    (void)state;
     response.own_edits = &own;
     response_put_extra(&response, BYTES("Extra: "));
     response_put_extra(&response, BYTES("a\r\n"));
-    assert_true(response_is_special(&response));
+    assert_true(response_needs_own_head(&response));
     begin();
     head_field(&response.head, BYTES("Cache-Control"), BYTES("yes"));
     response_add_head(&response);
@@ -53,9 +49,8 @@ static void an_answers_own_edits_and_lines_come_after_those(void **state)
                 "Cache-Control: no\r\nExtra: a\r\n\r\n");
 }
 
-static void a_head_that_has_the_edits_gets_them_no_more(void **state)
+TEST(a_head_that_has_the_edits_gets_them_no_more)
 {
-    (void)state;
     response_begin_edited(&response, 200, BYTES("Place: 1\r\n"));
     response.own_edits = &own;
     response_add_head(&response);
@@ -64,17 +59,16 @@ static void a_head_that_has_the_edits_gets_them_no_more(void **state)
                 "Place: 1\r\nCache-Control: no\r\n\r\n");
 }
 
-static void errors_have_all_of_it_too(void **state)
+TEST(errors_have_all_of_it_too)
 {
     char page[ERROR_PAGE_BYTES_MAX];
     char expected[512];
 
-    (void)state;
     response.own_edits = &own;
     response.is_head = true;
     response_put_extra(&response, BYTES("Extra: a\r\n"));
     response_begin_edited(&response, 200, BYTES("A: b\r\n"));
-    response_make_error(&response, 405, BYTES("Allow: GET\r\n"), &style);
+    response_make_error(&response, 405, BYTES("Allow: GET\r\n"), &defaults);
     assert_true(response.is_error);
     frame();
     snprintf(expected, sizeof(expected),
@@ -86,20 +80,18 @@ static void errors_have_all_of_it_too(void **state)
     assert_left(expected);
 }
 
-static void what_has_nothing_besides_is_not_special(void **state)
+TEST(what_has_nothing_besides_is_not_special)
 {
-    (void)state;
-    assert_false(response_is_special(&response));
+    assert_false(response_needs_own_head(&response));
     response.own_edits = &own;
-    assert_true(response_is_special(&response));
+    assert_true(response_needs_own_head(&response));
     response.own_edits = NULL;
     response.is_timed = true;
-    assert_true(response_is_special(&response));
+    assert_true(response_needs_own_head(&response));
 }
 
-static void room_for_timing_is_behind_the_edits(void **state)
+TEST(room_for_timing_is_behind_the_edits)
 {
-    (void)state;
     response.is_timed = true;
     begin();
     response_add_head(&response);
@@ -107,12 +99,11 @@ static void room_for_timing_is_behind_the_edits(void **state)
     assert_non_null(strstr(left().data, "Place: 1\r\nServer-Timing: app  "));
 }
 
-static void an_error_with_another_body_keeps_its_fields(void **state)
+TEST(an_error_with_another_body_keeps_its_fields)
 {
-    (void)state;
     response.own_edits = &own;
     response_put_extra(&response, BYTES("Extra: a\r\n"));
-    response_make_error(&response, 405, BYTES("Allow: GET\r\n"), &style);
+    response_make_error(&response, 405, BYTES("Allow: GET\r\n"), &defaults);
     assert_true(response_replace_body(&response, BYTES("text/x"), 5));
     response_add_memory(&response, BYTES("hello"));
     frame();
@@ -125,14 +116,13 @@ static void an_error_with_another_body_keeps_its_fields(void **state)
     assert_false(response.is_error);
 }
 
-static void that_head_ends_and_is_timed_as_any(void **state)
+TEST(that_head_ends_and_is_timed_as_any)
 {
-    (void)state;
     response.edits = NULL;
     response.persists = false;
     response.is_timed = true;
     response.is_head = true;
-    response_make_error(&response, 404, BYTES(""), &style);
+    response_make_error(&response, 404, BYTES(""), &defaults);
     assert_true(response_replace_body(&response, BYTES("a/b"), 7));
     frame();
     response_set_timing(&response, BYTES("app"));
@@ -145,67 +135,45 @@ static void that_head_ends_and_is_timed_as_any(void **state)
                      left().data + left().len - 21);
 }
 
-static void an_error_that_was_not_written_is_none_to_change(void **state)
+TEST(an_error_that_was_not_written_is_none_to_change)
 {
     static char fields[RESPONSE_HEAD_BYTES_MAX];
 
-    (void)state;
     memset(fields, 'f', sizeof(fields));
     response_make_error(&response, 404, (struct bytes){fields, sizeof(fields)},
-                        &style);
+                        &defaults);
     assert_int_equal(response.bytes_left, 0);
     assert_false(response.is_error);
 }
 
-static void without_memory_for_another_body_it_just_closes(void **state)
+TEST(without_memory_for_another_body_it_just_closes)
 {
     static char type[RESPONSE_HEAD_INLINE];
 
-    (void)state;
     memset(type, 't', sizeof(type));
-    response_make_error(&response, 404, BYTES(""), &style);
-    has_memory = false;
+    response_make_error(&response, 404, BYTES(""), &defaults);
+    allocations_left = 0;
     assert_false(response_replace_body(&response,
                                        (struct bytes){type, sizeof(type)}, 7));
     assert_int_equal(response.bytes_left, 0);
     assert_false(response.persists);
 }
 
-static void without_memory_for_edits_it_just_closes(void **state)
+TEST(without_memory_for_edits_it_just_closes)
 {
     static char value[RESPONSE_HEAD_INLINE + 4] = "A: ";
 
-    (void)state;
     memset(value + 3, 'v', sizeof(value) - 4);
     assert_null(head_edits_add(&edits, HEAD_SET, bytes_of(value)));
-    has_memory = false;
+    allocations_left = 0;
     begin();
     response_add_head(&response);
     assert_int_equal(response.bytes_left, 0);
     assert_int_equal(response.status, 500);
     assert_false(response.persists);
-    response_make_error(&response, 500, BYTES(""), &style);
+    response_make_error(&response, 500, BYTES(""), &defaults);
     assert_int_equal(response.bytes_left, 0);
     assert_true(response.edits == &edits);
 }
 
-int main(void)
-{
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, set_up_edits, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(every_head_gets_the_edits_of_its_place),
-        TEST(an_answers_own_edits_and_lines_come_after_those),
-        TEST(a_head_that_has_the_edits_gets_them_no_more),
-        TEST(errors_have_all_of_it_too),
-        TEST(what_has_nothing_besides_is_not_special),
-        TEST(room_for_timing_is_behind_the_edits),
-        TEST(an_error_with_another_body_keeps_its_fields),
-        TEST(that_head_ends_and_is_timed_as_any),
-        TEST(an_error_that_was_not_written_is_none_to_change),
-        TEST(without_memory_for_another_body_it_just_closes),
-        TEST(without_memory_for_edits_it_just_closes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up_edits, .each_end = tear_down);

@@ -1,7 +1,7 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "http/response.h"
 
-#include "response_fixture.h"
+#include "unit/http/response_fixture.h"
 
 enum { HEAD_BYTES = 6 }; /* "A: b" CRLF */
 
@@ -24,12 +24,11 @@ static void begin_with(const struct line lines[SCRIPT_MAX], bool is_chunked)
 
 /* --- Of a length that nobody knows ----------------------------------------- */
 
-static void a_source_is_sent_piece_by_piece(void **state)
+TEST(a_source_is_sent_piece_by_piece)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "001"),
                                                   SAY(END, "002")};
 
-    (void)state;
     begin_with(lines, false);
     PULL();
     assert_left("001");
@@ -47,13 +46,12 @@ static void a_source_is_sent_piece_by_piece(void **state)
     assert_done();
 }
 
-static void a_source_that_is_chunked_is_framed_piece_by_piece(void **state)
+TEST(a_source_that_is_chunked_is_framed_piece_by_piece)
 {
     static const struct line lines[SCRIPT_MAX] = {
         SAY(MORE, "00000000000000000000000001"),
         SAY(END, "00000000000000000000000002")};
 
-    (void)state;
     begin_with(lines, true);
     PULL();
     assert_left("0000001a\r\n00000000000000000000000001\r\n");
@@ -65,12 +63,11 @@ static void a_source_that_is_chunked_is_framed_piece_by_piece(void **state)
     assert_done();
 }
 
-static void no_more_is_pulled_than_is_wished(void **state)
+TEST(no_more_is_pulled_than_is_wished)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "abc"),
                                                   SAY(END, "de")};
 
-    (void)state;
     begin_with(lines, false);
     assert_true(response_pull(&response, 2));
     assert_left("ab");
@@ -84,11 +81,10 @@ static void no_more_is_pulled_than_is_wished(void **state)
     assert_int_equal(response.body_bytes, 5);
 }
 
-static void a_source_may_end_without_a_byte(void **state)
+TEST(a_source_may_end_without_a_byte)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(END, "")};
 
-    (void)state;
     begin_with(lines, false);
     PULL();
     assert_left("");
@@ -103,11 +99,10 @@ static void a_source_may_end_without_a_byte(void **state)
 }
 
 /* An empty chunk would be the end of the body. */
-static void an_empty_piece_is_no_part(void **state)
+TEST(an_empty_piece_is_no_part)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, ""), SAY(END, "1")};
 
-    (void)state;
     for (int is_chunked = 0; is_chunked < 2; is_chunked++) {
         begin_with(lines, is_chunked);
         PULL();
@@ -120,12 +115,11 @@ static void an_empty_piece_is_no_part(void **state)
     }
 }
 
-static void a_source_may_have_nothing_until_later(void **state)
+TEST(a_source_may_have_nothing_until_later)
 {
     static const struct line lines[SCRIPT_MAX] = {
         SAY(LATER, ""), SAY(LATER, "ab"), SAY(END, "001")};
 
-    (void)state;
     begin_with(lines, true);
     assert_int_equal(response.bytes_before, 0);
     PULL();
@@ -143,12 +137,11 @@ static void a_source_may_have_nothing_until_later(void **state)
     assert_left("00000003\r\n001\r\n0\r\n\r\n");
 }
 
-static void a_source_that_fails_breaks_off(void **state)
+TEST(a_source_that_fails_breaks_off)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "001"),
                                                   SAY(FAILED, "002")};
 
-    (void)state;
     for (int is_chunked = 0; is_chunked < 2; is_chunked++) {
         begin_with(lines, is_chunked);
         PULL();
@@ -160,19 +153,18 @@ static void a_source_that_fails_breaks_off(void **state)
     }
 }
 
-static void a_source_not_sent_to_its_end_is_destroyed_all_the_same(void **state)
+TEST(a_source_not_sent_to_its_end_is_destroyed_all_the_same)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "1"),
                                                   SAY(MORE, "2")};
 
-    (void)state;
     begin_with(lines, true);
     PULL();
     response_fini(&response);
     assert_int_equal(script.destroyed, 1);
 }
 
-static void pieces_that_join_are_parts_of_one_pull(void **state)
+TEST(pieces_that_join_are_parts_of_one_pull)
 {
     static const struct line lines[SCRIPT_MAX] = {
         {.state = PIECE_MORE, .text = "ab", .joins = true},
@@ -180,7 +172,6 @@ static void pieces_that_join_are_parts_of_one_pull(void **state)
         SAY(MORE, "cd"),
         SAY(END, "e")};
 
-    (void)state;
     begin_with(lines, false);
     PULL();
     assert_left("abcd");
@@ -198,12 +189,11 @@ static void begin_of(uint64_t length, const struct line lines[SCRIPT_MAX])
     response_add_source_of(&response, begin_script(lines), length);
 }
 
-static void a_known_length_is_said_and_frames_the_body(void **state)
+TEST(a_known_length_is_said_and_frames_the_body)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "001"),
                                                   SAY(END, "002")};
 
-    (void)state;
     begin_of(6, lines);
     assert_left("Content-Length: 6\r\n");
     frame();
@@ -222,12 +212,11 @@ static void a_known_length_is_said_and_frames_the_body(void **state)
     assert_done();
 }
 
-static void the_end_of_a_known_length_may_come_alone(void **state)
+TEST(the_end_of_a_known_length_may_come_alone)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "001"),
                                                   SAY(END, "")};
 
-    (void)state;
     begin_of(3, lines);
     response_advance(&response, response.bytes_left);
     PULL();
@@ -237,12 +226,11 @@ static void the_end_of_a_known_length_may_come_alone(void **state)
     assert_done();
 }
 
-static void a_source_that_makes_more_than_it_said_breaks_off(void **state)
+TEST(a_source_that_makes_more_than_it_said_breaks_off)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(MORE, "001"),
                                                   SAY(END, "002")};
 
-    (void)state;
     begin_of(5, lines);
     response_advance(&response, response.bytes_left);
     PULL();
@@ -251,12 +239,11 @@ static void a_source_that_makes_more_than_it_said_breaks_off(void **state)
     assert_int_equal(response.bytes_left, 0);
 }
 
-static void a_source_that_makes_less_than_it_said_breaks_off(void **state)
+TEST(a_source_that_makes_less_than_it_said_breaks_off)
 {
     static const struct line some[SCRIPT_MAX] = {SAY(END, "001")};
     static const struct line none[SCRIPT_MAX] = {SAY(END, "")};
 
-    (void)state;
     begin_of(4, some);
     response_advance(&response, response.bytes_left);
     assert_false(response_pull(&response, UINT64_MAX));
@@ -265,11 +252,10 @@ static void a_source_that_makes_less_than_it_said_breaks_off(void **state)
     assert_false(response_pull(&response, UINT64_MAX));
 }
 
-static void the_length_of_what_is_not_sent_is_said_to_head(void **state)
+TEST(the_length_of_what_is_not_sent_is_said_to_head)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(END, "001002")};
 
-    (void)state;
     response.is_head = response.persists = true;
     response_add_source_of(&response, begin_script(lines), 1234);
     assert_left("Content-Length: 1234\r\n");
@@ -280,11 +266,10 @@ static void the_length_of_what_is_not_sent_is_said_to_head(void **state)
     assert_true(response_is_done(&response));
 }
 
-static void without_a_head_there_is_no_source(void **state)
+TEST(without_a_head_there_is_no_source)
 {
     static const struct line lines[SCRIPT_MAX] = {SAY(END, "001")};
 
-    (void)state;
     for (int has_length = 0; has_length < 2; has_length++) {
         restart_response();
         response.persists = response.head.failed = true;
@@ -304,13 +289,12 @@ static void without_a_head_there_is_no_source(void **state)
 
 /* --- With a trailer ------------------------------------------------------- */
 
-static void a_trailer_follows_the_last_chunk(void **state)
+TEST(a_trailer_follows_the_last_chunk)
 {
     static const struct line lines[SCRIPT_MAX] = {
         {.state = PIECE_END, .text = "001", .trailer = "A: b\r\nC: d\r\n"}};
     static const struct line bare[SCRIPT_MAX] = {SAY(END, "001")};
 
-    (void)state;
     begin_with(lines, true);
     PULL();
     assert_left("00000003\r\n001\r\n0\r\nA: b\r\nC: d\r\n");
@@ -325,12 +309,11 @@ static void a_trailer_follows_the_last_chunk(void **state)
     assert_left("00000003\r\n001\r\n0\r\n\r\n");
 }
 
-static void without_chunks_there_is_no_trailer(void **state)
+TEST(without_chunks_there_is_no_trailer)
 {
     static const struct line lines[SCRIPT_MAX] = {
         {.state = PIECE_END, .text = "001", .trailer = "A: b\r\n"}};
 
-    (void)state;
     begin_with(lines, false);
     PULL();
     assert_left("001");
@@ -341,9 +324,8 @@ static void without_chunks_there_is_no_trailer(void **state)
 static const struct line piped[SCRIPT_MAX] = {{.state = PIECE_MORE, .pipe = 7},
                                               {.state = PIECE_END, .pipe = 7}};
 
-static void a_pipe_is_lent_as_memory_is(void **state)
+TEST(a_pipe_is_lent_as_memory_is)
 {
-    (void)state;
     begin_of(14, piped);
     response_advance(&response, response.bytes_left);
     PULL();
@@ -363,9 +345,8 @@ static void a_pipe_is_lent_as_memory_is(void **state)
     assert_done();
 }
 
-static void what_is_in_a_pipe_may_be_a_chunk(void **state)
+TEST(what_is_in_a_pipe_may_be_a_chunk)
 {
-    (void)state;
     begin_with(piped, true);
     PULL();
     assert_left("00000007\r\n#######\r\n");
@@ -374,39 +355,11 @@ static void what_is_in_a_pipe_may_be_a_chunk(void **state)
     assert_left("00000007\r\n#######\r\n0\r\n\r\n");
 }
 
-static void no_more_is_lent_than_was_said(void **state)
+TEST(no_more_is_lent_than_was_said)
 {
-    (void)state;
     begin_of(6, piped);
     response_advance(&response, response.bytes_left);
     assert_false(response_pull(&response, UINT64_MAX));
 }
 
-int main(void)
-{
-#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        FRESH(a_source_is_sent_piece_by_piece),
-        FRESH(a_source_that_is_chunked_is_framed_piece_by_piece),
-        FRESH(no_more_is_pulled_than_is_wished),
-        FRESH(a_source_may_end_without_a_byte),
-        FRESH(an_empty_piece_is_no_part),
-        FRESH(a_source_may_have_nothing_until_later),
-        FRESH(a_source_that_fails_breaks_off),
-        FRESH(a_source_not_sent_to_its_end_is_destroyed_all_the_same),
-        FRESH(pieces_that_join_are_parts_of_one_pull),
-        FRESH(a_known_length_is_said_and_frames_the_body),
-        FRESH(the_end_of_a_known_length_may_come_alone),
-        FRESH(a_source_that_makes_more_than_it_said_breaks_off),
-        FRESH(a_source_that_makes_less_than_it_said_breaks_off),
-        FRESH(the_length_of_what_is_not_sent_is_said_to_head),
-        FRESH(without_a_head_there_is_no_source),
-        FRESH(a_trailer_follows_the_last_chunk),
-        FRESH(without_chunks_there_is_no_trailer),
-        FRESH(a_pipe_is_lent_as_memory_is),
-        FRESH(what_is_in_a_pipe_may_be_a_chunk),
-        FRESH(no_more_is_lent_than_was_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,11 +1,6 @@
 #include "http/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 static void assert_reason(unsigned status, const char *reason)
 {
@@ -16,7 +11,7 @@ static void assert_reason(unsigned status, const char *reason)
 }
 
 /* As RFC 9110 15, 4918, 6585, 7725 and 8470 write them. */
-static void every_status_in_use_has_its_registered_reason(void **state)
+TEST(every_status_in_use_has_its_registered_reason)
 {
     static const struct {
         unsigned status;
@@ -73,26 +68,14 @@ static void every_status_in_use_has_its_registered_reason(void **state)
         {511, "Network Authentication Required"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_reason(cases[i].status, cases[i].reason);
 }
 
-static void a_status_not_in_use_is_unknown(void **state)
+TEST(a_status_not_in_use_is_unknown)
 {
     static const unsigned statuses[] = {0, 99, 299, 418, 999, 65736};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++)
         assert_reason(statuses[i], "Unknown");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_in_use_has_its_registered_reason),
-        cmocka_unit_test(a_status_not_in_use_is_unknown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 #include "http/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "http/http1.h"
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define VALID "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -52,20 +45,15 @@ static struct bytes identify(const char *fields)
 }
 
 /* All sixteen digits come in all places. */
-static void an_id_is_the_hash_of_a_count_in_hexadecimal(void **state)
+TEST(an_id_is_a_half_of_its_own_and_the_hash_of_a_count_in_hexadecimal)
 {
     char text[TRACE_ID_LEN + 1];
 
-    (void)state;
     for (uint64_t count = 0; count < 1000; count++) {
-        struct siphash hash = siphash_of(&trace.key,
-                                         (struct bytes){(const char *)&count,
-                                                        sizeof(count)});
-
         trace.count = count;
         snprintf(text, sizeof(text), "%016llx%016llx",
-                 (unsigned long long)hash.words[0],
-                 (unsigned long long)hash.words[1]);
+                 (unsigned long long)siphash_of_word(&trace.key, 0),
+                 (unsigned long long)siphash_of_word(&trace.key, count));
         assert_true(bytes_eq(identify(""), bytes_of(text)));
     }
 }
@@ -78,13 +66,12 @@ static bool is_made(struct bytes id)
     return id.len == TRACE_ID_LEN;
 }
 
-static void ids_differ_and_are_told(void **state)
+TEST(ids_differ_and_are_told)
 {
     char first[TRACE_ID_LEN];
     struct bytes id = identify("");
     struct bytes line = exchange.response.id_line;
 
-    (void)state;
     assert_true(is_made(id));
     assert_int_equal(line.len, 14 + TRACE_ID_LEN + 2);
     assert_memory_equal(line.data, "X-Request-Id: ", 14);
@@ -95,21 +82,19 @@ static void ids_differ_and_are_told(void **state)
     assert_memory_not_equal(first, id.data, sizeof(first));
 }
 
-static void a_name_is_given_once(void **state)
+TEST(a_name_is_given_once)
 {
     char first[TRACE_ID_LEN];
     struct bytes id = identify("");
 
-    (void)state;
     memcpy(first, id.data, sizeof(first));
     trace_identify(&trace, &trust, &exchange);
     assert_memory_equal(first, exchange_request_id(&exchange).data,
                         sizeof(first));
 }
 
-static void only_whom_is_trusted_names_a_request(void **state)
+TEST(only_whom_is_trusted_names_a_request)
 {
-    (void)state;
     assert_true(bytes_eq(identify("x-request-id: a.b-C/1\r\n"),
                          BYTES("a.b-C/1")));
     assert_true(address_parse(&neighbour, BYTES("198.51.100.1")));
@@ -120,11 +105,10 @@ static void only_whom_is_trusted_names_a_request(void **state)
     assert_true(is_made(exchange_request_id(&exchange)));
 }
 
-static void what_a_log_would_have_to_quote_is_no_id(void **state)
+TEST(what_a_log_would_have_to_quote_is_no_id)
 {
     static const char bad[] = " \"'\\,;%{}()<>|&$`!?*[]^#\x7f\xc3";
 
-    (void)state;
     for (size_t i = 0; i + 1 < sizeof(bad); i++) {
         char line[40];
 
@@ -135,7 +119,7 @@ static void what_a_log_would_have_to_quote_is_no_id(void **state)
     }
 }
 
-static void one_valid_traceparent_is_one(void **state)
+TEST(one_valid_traceparent_is_one)
 {
     static const char *const good[] = {
         VALID, "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00-more",
@@ -155,7 +139,6 @@ static void one_valid_traceparent_is_one(void **state)
         VALID "\r\ntraceparent: " VALID};
     char line[256];
 
-    (void)state;
     for (size_t i = 0; i < COUNT(good); i++) {
         snprintf(line, sizeof(line), "TraceParent: %s\r\n", good[i]);
         parse(line);
@@ -168,7 +151,7 @@ static void one_valid_traceparent_is_one(void **state)
     }
 }
 
-static void a_trace_is_named_like_its_request_if_that_can_be(void **state)
+TEST(a_trace_is_named_like_its_request_if_that_can_be)
 {
     static const char *const ids[] = {"", "theirs",
                                       "0123456789ABCDEF0123456789ABCDEF",
@@ -177,7 +160,6 @@ static void a_trace_is_named_like_its_request_if_that_can_be(void **state)
     struct bytes id = identify("");
     char line[100];
 
-    (void)state;
     trace_make_parent(&trace, id, made);
     assert_memory_equal(made + 3, id.data, TRACE_ID_LEN);
     for (size_t i = 0; i < COUNT(ids); i++) {
@@ -188,17 +170,4 @@ static void a_trace_is_named_like_its_request_if_that_can_be(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_is_the_hash_of_a_count_in_hexadecimal),
-        cmocka_unit_test(ids_differ_and_are_told),
-        cmocka_unit_test(a_name_is_given_once),
-        cmocka_unit_test(only_whom_is_trusted_names_a_request),
-        cmocka_unit_test(what_a_log_would_have_to_quote_is_no_id),
-        cmocka_unit_test(one_valid_traceparent_is_one),
-        cmocka_unit_test(a_trace_is_named_like_its_request_if_that_can_be),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+SUITE(.begin = set_up);

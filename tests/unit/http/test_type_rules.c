@@ -1,30 +1,8 @@
 #include "http/type_rules.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit/http/rules_fixture.h"
 
-#include <cmocka.h>
-
-static struct type_rules rules;
-
-static int set_up(void **state)
-{
-    (void)state;
-    rules = (struct type_rules){0};
-    return 0;
-}
-
-static void add(const char *text)
-{
-    const char *fault = type_rules_add(&rules, bytes_of(text));
-
-    if (fault)
-        fail_msg("'%s' %s", text, fault);
-}
+RULES(type)
 
 static void assert_finds(const char *path, const char *expected)
 {
@@ -34,9 +12,8 @@ static void assert_finds(const char *path, const char *expected)
         fail_msg("%s: '%.*s'", path, (int)type.len, type.data);
 }
 
-static void without_a_rule_that_fits_there_is_no_type(void **state)
+TEST(without_a_rule_that_fits_there_is_no_type)
 {
-    (void)state;
     assert_finds("/a.ts", "");
     add("*.ts video/mp2t");
     assert_finds("/a.tsx", "");
@@ -44,9 +21,8 @@ static void without_a_rule_that_fits_there_is_no_type(void **state)
     assert_int_equal(type_rules_find(NULL, BYTES("/a.ts")).len, 0);
 }
 
-static void the_first_rule_by_name_or_path_decides(void **state)
+TEST(the_first_rule_by_name_or_path_decides)
 {
-    (void)state;
     add("/code/** text/plain");
     add("*.ts video/mp2t");
     add("*.ts image/png");
@@ -58,9 +34,8 @@ static void the_first_rule_by_name_or_path_decides(void **state)
     assert_finds("/feed/news", "");
 }
 
-static void a_text_type_is_utf_8_unless_it_says(void **state)
+TEST(a_text_type_is_utf_8_unless_it_says)
 {
-    (void)state;
     add("*.a text/plain;charset=iso-8859-1");
     add("*.b\ttext/plain; format=\"a b\"");
     add("*.c application/wasm");
@@ -71,7 +46,7 @@ static void a_text_type_is_utf_8_unless_it_says(void **state)
     assert_finds("/x.d", "text/x; charset=utf-8");
 }
 
-static void what_is_no_pattern_and_type_is_refused(void **state)
+TEST(what_is_no_pattern_and_type_is_refused)
 {
     static const char *const bad[] = {
         "",          "*.ts",          "*.ts video",    "*.ts /mp2t",
@@ -79,7 +54,6 @@ static void what_is_no_pattern_and_type_is_refused(void **state)
         "*.ts a/\"", "*.ts a/b;\r\n", "*.ts a/b;\x7f", "\\ a/b"};
     char longest[64 + TYPE_RULE_BYTES_MAX] = "* a/";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (!type_rules_add(&rules, bytes_of(bad[i])))
             fail_msg("'%s' is taken", bad[i]);
@@ -90,25 +64,11 @@ static void what_is_no_pattern_and_type_is_refused(void **state)
     assert_non_null(type_rules_add(&rules, bytes_of(longest)));
 }
 
-static void there_are_only_so_many(void **state)
+TEST(there_are_only_so_many)
 {
-    (void)state;
     for (int i = 0; i < TYPE_RULES_MAX; i++)
         add("*.ts video/mp2t");
     assert_non_null(type_rules_add(&rules, BYTES("*.ts video/mp2t")));
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(without_a_rule_that_fits_there_is_no_type),
-        TEST(the_first_rule_by_name_or_path_decides),
-        TEST(a_text_type_is_utf_8_unless_it_says),
-        TEST(what_is_no_pattern_and_type_is_refused),
-        TEST(there_are_only_so_many),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = clear);

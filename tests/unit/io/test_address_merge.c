@@ -1,11 +1,7 @@
 #include "io/address_merge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 static struct address_merge merge;
 static struct address row[ADDRESS_MERGE_MAX];
@@ -70,44 +66,39 @@ static int set_up(void **state)
     return 0;
 }
 
-static void families_take_turns_ipv6_first(void **state)
+TEST(families_take_turns_ipv6_first)
 {
-    (void)state;
     FIND(1, 2, 3, 101, 102);
     assert_true(is_other);
     EXPECT(101, 1, 102, 2, 3);
 }
 
-static void one_family_stands_alone(void **state)
+TEST(one_family_stands_alone)
 {
-    (void)state;
     FIND(3, 1, 2);
     EXPECT(3, 1, 2);
     FIND(102, 101);
     EXPECT(102, 101);
 }
 
-static void the_same_set_comes_out_the_same(void **state)
+TEST(the_same_set_comes_out_the_same)
 {
-    (void)state;
     FIND(1, 2, 101, 102);
     FIND(102, 101, 2, 1);
     assert_false(is_other);
     EXPECT(101, 1, 102, 2);
 }
 
-static void new_ones_come_after_those_known(void **state)
+TEST(new_ones_come_after_those_known)
 {
-    (void)state;
     FIND(2, 102);
     FIND(1, 101, 2, 102);
     assert_true(is_other);
     EXPECT(102, 2, 101, 1);
 }
 
-static void what_is_not_found_any_more_goes(void **state)
+TEST(what_is_not_found_any_more_goes)
 {
-    (void)state;
     FIND(1, 2, 3);
     FIND(3, 1);
     assert_true(is_other);
@@ -117,30 +108,27 @@ static void what_is_not_found_any_more_goes(void **state)
     assert_true(is_other);
 }
 
-static void one_for_another_is_other(void **state)
+TEST(one_for_another_is_other)
 {
-    (void)state;
     FIND(1, 2);
     FIND(1, 3);
     assert_true(is_other);
     EXPECT(1, 3);
 }
 
-static void each_stands_once(void **state)
+TEST(each_stands_once)
 {
-    (void)state;
     FIND(1, 1, 101, 1, 101);
     EXPECT(101, 1);
     FIND(1, 1, 101, 101);
     assert_false(is_other);
 }
 
-static void the_unspecified_address_is_left_out(void **state)
+TEST(the_unspecified_address_is_left_out)
 {
     static const uint8_t zeros[16];
     struct address address;
 
-    (void)state;
     address_merge_init(&merge, NULL, 0);
     address_from_ipv4(&address, zeros, 80);
     address_merge_put(&merge, &address);
@@ -150,11 +138,10 @@ static void the_unspecified_address_is_left_out(void **state)
     assert_false(is_other);
 }
 
-static void of_too_many_both_families_keep_some(void **state)
+TEST(of_too_many_both_families_keep_some)
 {
     unsigned numbers[41] = {0};
 
-    (void)state;
     for (unsigned i = 0; i < 20; i++) {
         numbers[i] = 1 + i;
         numbers[20 + i] = 101 + i;
@@ -165,9 +152,8 @@ static void of_too_many_both_families_keep_some(void **state)
 
 /* However the answers are turned, and whatever of more than fit they name
  * first. */
-static void a_random_list_is_stable_when_shuffled(void **state)
+TEST(a_random_list_is_stable_when_shuffled)
 {
-    (void)state;
     for (draw_seed = 1; draw_seed < 300; draw_seed++) {
         unsigned numbers[61] = {0};
         unsigned n = 1 + draw(60);
@@ -190,22 +176,4 @@ static void a_random_list_is_stable_when_shuffled(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(families_take_turns_ipv6_first),
-        TEST(one_family_stands_alone),
-        TEST(the_same_set_comes_out_the_same),
-        TEST(new_ones_come_after_those_known),
-        TEST(what_is_not_found_any_more_goes),
-        TEST(one_for_another_is_other),
-        TEST(each_stands_once),
-        TEST(the_unspecified_address_is_left_out),
-        TEST(of_too_many_both_families_keep_some),
-        TEST(a_random_list_is_stable_when_shuffled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

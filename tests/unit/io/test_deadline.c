@@ -1,12 +1,7 @@
 #include "io/deadline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 enum {
     NODES = 200,
@@ -31,7 +26,7 @@ static void on_expired(void *context, struct deadline *expired)
 {
     assert_ptr_equal(context, &nodes);
     assert_true(expired->at_ms <= now.mono_ms);
-    assert_true(list_is_empty(&expired->link));
+    assert_true(list_is_empty(&expired->list_node));
     expired_count++;
     last_expired = expired;
     if (and_then)
@@ -90,9 +85,8 @@ static void set(int number, uint64_t at_ms)
 
 /* --- One limit ------------------------------------------------------------ */
 
-static void nothing_expires_early(void **state)
+TEST(nothing_expires_early)
 {
-    (void)state;
     for (uint64_t ms = 1; ms < 3 * TICK; ms++) {
         set(0, now.mono_ms + ms);
         assert_int_equal(run_to(now.mono_ms + ms - 1), 0);
@@ -100,9 +94,8 @@ static void nothing_expires_early(void **state)
     }
 }
 
-static void a_limit_is_at_most_a_tick_late(void **state)
+TEST(a_limit_is_at_most_a_tick_late)
 {
-    (void)state;
     for (uint64_t ms = 0; ms < 3 * TICK; ms++) {
         set(0, now.mono_ms + ms);
         assert_int_equal(run_to(now.mono_ms + ms + TICK), 1);
@@ -110,33 +103,29 @@ static void a_limit_is_at_most_a_tick_late(void **state)
     }
 }
 
-static void a_limit_in_the_past_expires_with_the_next_tick(void **state)
+TEST(a_limit_in_the_past_expires_with_the_next_tick)
 {
-    (void)state;
     set(0, now.mono_ms - 5 * TICK);
     assert_int_equal(tick_at(now.mono_ms + TICK), 1);
 }
 
-static void what_has_expired_expires_once(void **state)
+TEST(what_has_expired_expires_once)
 {
-    (void)state;
     set(0, now.mono_ms + TICK);
     assert_int_equal(run_to(now.mono_ms + 2 * ONCE_AROUND_MS), 1);
 }
 
-static void a_limit_beyond_once_around_is_kept(void **state)
+TEST(a_limit_beyond_once_around_is_kept)
 {
     uint64_t at_ms = now.mono_ms + 3 * ONCE_AROUND_MS + 77;
 
-    (void)state;
     set(0, at_ms);
     assert_int_equal(run_to(at_ms - 1), 0);
     assert_int_equal(run_to(at_ms + TICK), 1);
 }
 
-static void nothing_expires_after_drop(void **state)
+TEST(nothing_expires_after_drop)
 {
-    (void)state;
     set(0, now.mono_ms + TICK);
     deadline_drop(&wheel, &nodes[0]);
     deadline_drop(&wheel, &nodes[0]);
@@ -145,47 +134,43 @@ static void nothing_expires_after_drop(void **state)
 
 /* --- Moving --------------------------------------------------------------- */
 
-static void moving_later_leaves_the_node_where_it_stands(void **state)
+TEST(moving_later_leaves_the_node_where_it_stands)
 {
     struct list *before;
 
-    (void)state;
     set(1, now.mono_ms + 10 * TICK);
     set(0, now.mono_ms + 10 * TICK);
     set(2, now.mono_ms + 10 * TICK);
-    before = nodes[0].link.next;
+    before = nodes[0].list_node.next;
     set(0, now.mono_ms + 500 * TICK);
-    assert_ptr_equal(nodes[0].link.next, before);
-    assert_ptr_equal(before, &nodes[2].link);
+    assert_ptr_equal(nodes[0].list_node.next, before);
+    assert_ptr_equal(before, &nodes[2].list_node);
 }
 
-static void what_moved_later_expires_at_its_new_time(void **state)
+TEST(what_moved_later_expires_at_its_new_time)
 {
     uint64_t at_ms = now.mono_ms + 500 * TICK;
 
-    (void)state;
     set(0, now.mono_ms + 10 * TICK);
     set(0, at_ms);
     assert_int_equal(run_to(at_ms - 1), 0);
     assert_int_equal(run_to(at_ms + TICK), 1);
 }
 
-static void what_moved_earlier_expires_at_its_new_time(void **state)
+TEST(what_moved_earlier_expires_at_its_new_time)
 {
     uint64_t at_ms = now.mono_ms + 10 * TICK;
 
-    (void)state;
     set(0, now.mono_ms + 500 * TICK);
     set(0, at_ms);
     assert_int_equal(run_to(at_ms - 1), 0);
     assert_int_equal(run_to(at_ms + TICK), 1);
 }
 
-static void what_moved_to_and_fro_expires_at_its_last_time(void **state)
+TEST(what_moved_to_and_fro_expires_at_its_last_time)
 {
     uint64_t at_ms = now.mono_ms + 20 * TICK;
 
-    (void)state;
     set(0, now.mono_ms + 10 * TICK);
     set(0, now.mono_ms + 500 * TICK);
     set(0, at_ms);
@@ -201,9 +186,8 @@ static void set_again(struct deadline *expired)
         deadline_set(&wheel, expired, now.mono_ms);
 }
 
-static void what_is_set_while_expiring_waits_for_a_later_tick(void **state)
+TEST(what_is_set_while_expiring_waits_for_a_later_tick)
 {
-    (void)state;
     and_then = set_again;
     set(0, now.mono_ms);
     set(1, now.mono_ms);
@@ -220,9 +204,8 @@ static void drop_others(struct deadline *expired)
             deadline_drop(&wheel, &nodes[i]);
 }
 
-static void what_is_dropped_while_expiring_does_not_expire(void **state)
+TEST(what_is_dropped_while_expiring_does_not_expire)
 {
-    (void)state;
     and_then = drop_others;
     for (int i = 0; i < NODES; i++)
         set(i, now.mono_ms + TICK);
@@ -231,9 +214,8 @@ static void what_is_dropped_while_expiring_does_not_expire(void **state)
 
 /* --- The timer ------------------------------------------------------------ */
 
-static void the_timer_runs_while_there_is_a_limit(void **state)
+TEST(the_timer_runs_while_there_is_a_limit)
 {
-    (void)state;
     assert_false(ev_is_active(&wheel.timer));
     set(0, now.mono_ms + TICK);
     set(1, now.mono_ms + TICK);
@@ -243,9 +225,8 @@ static void the_timer_runs_while_there_is_a_limit(void **state)
     assert_false(ev_is_active(&wheel.timer));
 }
 
-static void a_wheel_that_stood_still_starts_at_the_present(void **state)
+TEST(a_wheel_that_stood_still_starts_at_the_present)
 {
-    (void)state;
     set(0, now.mono_ms + TICK);
     run_to(now.mono_ms + 3 * TICK);
     now.mono_ms += 10 * (uint64_t)ONCE_AROUND_MS;
@@ -254,11 +235,10 @@ static void a_wheel_that_stood_still_starts_at_the_present(void **state)
     assert_int_equal(run_to(now.mono_ms + TICK + 1), 1);
 }
 
-static void after_a_long_stop_all_that_is_due_expires_at_once(void **state)
+TEST(after_a_long_stop_all_that_is_due_expires_at_once)
 {
     uint64_t stop_ms = 10 * (uint64_t)ONCE_AROUND_MS;
 
-    (void)state;
     for (int i = 0; i < NODES; i++)
         set(i, now.mono_ms + (uint64_t)i * 20 * TICK);
     set(7, now.mono_ms + stop_ms + 1);
@@ -314,14 +294,13 @@ static void advance(void)
         return; /* the turn was not the timer's */
     tick_at(now.mono_ms);
     for (int i = 0; i < NODES; i++) {
-        assert_int_equal(!list_is_empty(&nodes[i].link), model[i].is_set);
+        assert_int_equal(!list_is_empty(&nodes[i].list_node), model[i].is_set);
         assert_true(!model[i].is_set || now.mono_ms < model[i].latest_ms);
     }
 }
 
-static void a_random_run_agrees_with_a_naive_model(void **state)
+TEST(a_random_run_agrees_with_a_naive_model)
 {
-    (void)state;
     draw_seed = 1987;
     and_then = check_with_model;
     for (int step = 0; step < 50000; step++) {
@@ -345,28 +324,4 @@ static void a_random_run_agrees_with_a_naive_model(void **state)
     assert_true(expired_count > 1000);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_expires_early),
-        TEST(a_limit_is_at_most_a_tick_late),
-        TEST(a_limit_in_the_past_expires_with_the_next_tick),
-        TEST(what_has_expired_expires_once),
-        TEST(a_limit_beyond_once_around_is_kept),
-        TEST(nothing_expires_after_drop),
-        TEST(moving_later_leaves_the_node_where_it_stands),
-        TEST(what_moved_later_expires_at_its_new_time),
-        TEST(what_moved_earlier_expires_at_its_new_time),
-        TEST(what_moved_to_and_fro_expires_at_its_last_time),
-        TEST(what_is_set_while_expiring_waits_for_a_later_tick),
-        TEST(what_is_dropped_while_expiring_does_not_expire),
-        TEST(the_timer_runs_while_there_is_a_limit),
-        TEST(a_wheel_that_stood_still_starts_at_the_present),
-        TEST(after_a_long_stop_all_that_is_due_expires_at_once),
-        TEST(a_random_run_agrees_with_a_naive_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -2,16 +2,12 @@
 #include "io/listener.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/place.h"
 
 enum { WAIT_MS = 10000 };
 
@@ -66,7 +62,6 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value,
 
 static struct place place;
 static struct listener listener;
-static unsigned fds_before;
 
 static int set_up(void **state)
 {
@@ -75,19 +70,15 @@ static int set_up(void **state)
     listener = (struct listener){.fd = -1};
     if (place_open(&place) != 0)
         return -1;
-    fds_before = place_count_fds();
     return 0;
 }
 
 /* Nothing may be left open by any test. */
 static int tear_down(void **state)
 {
-    bool is_tidy;
-
     (void)state;
     listener_close(&listener);
-    is_tidy = place_count_fds() == fds_before;
-    return place_close(&place) == 0 && is_tidy ? 0 : -1;
+    return place_close_tidy(&place);
 }
 
 static bool has_ipv6(void)
@@ -168,9 +159,8 @@ static void assert_reachable(int family, const char *address)
 
 /* --- TCP -------------------------------------------------------------------- */
 
-static void without_an_address_both_families_are_served(void **state)
+TEST(without_an_address_both_families_are_served)
 {
-    (void)state;
     if (!has_ipv6())
         skip();
     assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
@@ -179,29 +169,26 @@ static void without_an_address_both_families_are_served(void **state)
     assert_reachable(AF_INET6, "::1");
 }
 
-static void without_ipv6_all_ipv4_addresses_are_served(void **state)
+TEST(without_ipv6_all_ipv4_addresses_are_served)
 {
-    (void)state;
     inet6_socket_errno = EAFNOSUPPORT;
     assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
     assert_reachable(AF_INET, "127.0.0.1");
 }
 
-static void with_ipv6_disabled_all_ipv4_addresses_are_served(void **state)
+TEST(with_ipv6_disabled_all_ipv4_addresses_are_served)
 {
-    (void)state;
     inet6_bind_errno = EADDRNOTAVAIL;
     assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
     assert_reachable(AF_INET, "127.0.0.1");
 }
 
-static void port_0_takes_a_free_one_and_the_text_names_it(void **state)
+TEST(port_0_takes_a_free_one_and_the_text_names_it)
 {
     char expected[LISTENER_TEXT_MAX];
     struct sockaddr_in bound;
     socklen_t len = sizeof(bound);
 
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
     assert_int_equal(getsockname(listener.fd, (struct sockaddr *)(void *)&bound,
                                  &len),
@@ -212,26 +199,23 @@ static void port_0_takes_a_free_one_and_the_text_names_it(void **state)
     assert_string_equal(listener.text, expected);
 }
 
-static void a_listener_on_all_addresses_is_called_localhost(void **state)
+TEST(a_listener_on_all_addresses_is_called_localhost)
 {
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, NULL, 0), 0);
     assert_memory_equal(listener.text, "http://localhost:", 17);
     assert_true(port_of(&listener) > 0);
 }
 
-static void the_text_of_an_ipv6_address_has_brackets(void **state)
+TEST(the_text_of_an_ipv6_address_has_brackets)
 {
-    (void)state;
     if (!has_ipv6())
         skip();
     assert_int_equal(listener_open_tcp(&listener, "::1", 0), 0);
     assert_memory_equal(listener.text, "http://[::1]:", 13);
 }
 
-static void an_ipv6_address_does_not_serve_ipv4(void **state)
+TEST(an_ipv6_address_does_not_serve_ipv4)
 {
-    (void)state;
     if (!has_ipv6())
         skip();
     assert_int_equal(listener_open_tcp(&listener, "::", 0), 0);
@@ -240,7 +224,7 @@ static void an_ipv6_address_does_not_serve_ipv4(void **state)
                      -ECONNREFUSED);
 }
 
-static void accepted_sockets_inherit_nodelay(void **state)
+TEST(accepted_sockets_inherit_nodelay)
 {
     struct address peer;
     int client;
@@ -248,7 +232,6 @@ static void accepted_sockets_inherit_nodelay(void **state)
     int on = 0;
     socklen_t len = sizeof(on);
 
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
     client = connect_tcp(AF_INET, "127.0.0.1", port_of(&listener));
     fd = accept_one(&peer);
@@ -260,59 +243,53 @@ static void accepted_sockets_inherit_nodelay(void **state)
     close(client);
 }
 
-static void a_port_in_use_is_refused(void **state)
+TEST(a_port_in_use_is_refused)
 {
     struct listener other;
 
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
     assert_int_equal(listener_open_tcp(&other, "127.0.0.1", port_of(&listener)),
                      -EADDRINUSE);
 }
 
-static void what_is_no_numeric_address_is_refused(void **state)
+TEST(what_is_no_numeric_address_is_refused)
 {
     static const char *const bad[] = {"localhost", "1.2.3", "1.2.3.4.5",
                                       "[::1]",     "::g",   ""};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(listener_open_tcp(&listener, bad[i], 0), -EINVAL);
 }
 
-static void an_address_of_another_machine_is_refused(void **state)
+TEST(an_address_of_another_machine_is_refused)
 {
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "192.0.2.1", 0),
                      -EADDRNOTAVAIL);
 }
 
-static void a_socket_that_takes_no_options_is_closed_again(void **state)
+TEST(a_socket_that_takes_no_options_is_closed_again)
 {
-    (void)state;
     option_errno = ENOPROTOOPT;
     assert_int_equal(listener_open_tcp(&listener, NULL, 0), -ENOPROTOOPT);
 }
 
 /* --- Accepting --------------------------------------------------------------- */
 
-static void nobody_there_is_eagain(void **state)
+TEST(nobody_there_is_eagain)
 {
     struct address peer;
 
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
     assert_int_equal(listener_accept(&listener, &peer), -EAGAIN);
 }
 
-static void errors_of_accept_are_reported_and_end(void **state)
+TEST(errors_of_accept_are_reported_and_end)
 {
     static const int errors[] = {EMFILE, ENFILE,       ENOMEM, ENOBUFS,
                                  EINTR,  ECONNABORTED, EPERM,  EPROTO};
     struct address peer;
     int client;
 
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
     client = connect_tcp(AF_INET, "127.0.0.1", port_of(&listener));
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
@@ -326,14 +303,13 @@ static void errors_of_accept_are_reported_and_end(void **state)
 
 /* --- Unix sockets ------------------------------------------------------------- */
 
-static void a_unix_socket_accepts_and_is_removed_on_close(void **state)
+TEST(a_unix_socket_accepts_and_is_removed_on_close)
 {
     const char *path = place_path(&place, "socket");
     char expected[LISTENER_TEXT_MAX];
     struct address peer;
     int client;
 
-    (void)state;
     assert_int_equal(listener_open_unix(&listener, path), 0);
     snprintf(expected, sizeof(expected), "unix:%s", path);
     assert_string_equal(listener.text, expected);
@@ -348,24 +324,22 @@ static void a_unix_socket_accepts_and_is_removed_on_close(void **state)
     listener_close(&listener);
 }
 
-static void a_socket_left_behind_is_replaced(void **state)
+TEST(a_socket_left_behind_is_replaced)
 {
     const char *path = place_path(&place, "socket");
 
-    (void)state;
     assert_int_equal(listener_open_unix(&listener, path), 0);
     close(listener.fd); /* as if the server had been killed */
     assert_int_equal(listener_open_unix(&listener, path), 0);
     close(connect_unix(path));
 }
 
-static void a_live_socket_stays(void **state)
+TEST(a_live_socket_stays)
 {
     const char *path = place_path(&place, "socket");
     struct listener other;
     int client;
 
-    (void)state;
     assert_int_equal(listener_open_unix(&listener, path), 0);
     assert_int_equal(listener_open_unix(&other, path), -EADDRINUSE);
     listener_close(&other);
@@ -374,9 +348,8 @@ static void a_live_socket_stays(void **state)
     close(client);
 }
 
-static void what_is_no_socket_stays(void **state)
+TEST(what_is_no_socket_stays)
 {
-    (void)state;
     assert_int_equal(place_write(&place, "file", "precious"), 0);
     assert_int_equal(symlinkat("file", place.fd, "link"), 0);
     assert_int_equal(listener_open_unix(&listener, place_path(&place, "file")),
@@ -388,32 +361,29 @@ static void what_is_no_socket_stays(void **state)
     assert_int_equal(access(place_path(&place, "link"), F_OK), 0);
 }
 
-static void a_path_that_is_too_long_or_empty_is_refused(void **state)
+TEST(a_path_that_is_too_long_or_empty_is_refused)
 {
     char path[200];
 
-    (void)state;
     memset(path, 'x', sizeof(path));
     path[108] = '\0';
     assert_int_equal(listener_open_unix(&listener, path), -ENAMETOOLONG);
     assert_int_equal(listener_open_unix(&listener, ""), -EINVAL);
 }
 
-static void a_folder_that_is_not_there_is_refused(void **state)
+TEST(a_folder_that_is_not_there_is_refused)
 {
-    (void)state;
     assert_int_equal(listener_open_unix(&listener,
                                         place_path(&place, "none/socket")),
                      -ENOENT);
 }
 
-static void only_its_owner_may_connect_to_a_private_socket(void **state)
+TEST(only_its_owner_may_connect_to_a_private_socket)
 {
     const char *path = place_path(&place, "socket");
     mode_t mask = umask(0);
     struct stat st;
 
-    (void)state;
     assert_int_equal(listener_open_private(&listener, path), 0);
     umask(mask);
     assert_int_equal(stat(path, &st), 0);
@@ -434,13 +404,12 @@ static int open_strange(const char *address)
     return fd;
 }
 
-static void an_adopted_socket_is_like_one_of_ours(void **state)
+TEST(an_adopted_socket_is_like_one_of_ours)
 {
     int fd = open_strange("127.0.0.1");
     int on = 0;
     socklen_t len = sizeof(on);
 
-    (void)state;
     assert_int_equal(listener_adopt(&listener, fd, true), 0);
     assert_true(listener.is_tcp);
     assert_memory_equal(listener.text, "http://127.0.0.1:", 17);
@@ -454,12 +423,11 @@ static void an_adopted_socket_is_like_one_of_ours(void **state)
     assert_reachable(AF_INET, "127.0.0.1");
 }
 
-static void a_socket_is_adopted_under_the_name_it_was_opened_with(void **state)
+TEST(a_socket_is_adopted_under_the_name_it_was_opened_with)
 {
     static const char *const addresses[] = {NULL, "127.0.0.1", "0.0.0.0", "::1",
                                             "::"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
         const char *address = addresses[i];
         struct listener adopted;
@@ -483,9 +451,8 @@ static void a_socket_is_adopted_under_the_name_it_was_opened_with(void **state)
     }
 }
 
-static void an_address_is_told_from_all_addresses(void **state)
+TEST(an_address_is_told_from_all_addresses)
 {
-    (void)state;
     assert_int_equal(listener_open_tcp(&listener, "127.0.0.1", 0), 0);
     assert_false(listener_is_at(&listener, NULL, 0));
     listener_close(&listener);
@@ -497,13 +464,11 @@ static void an_address_is_told_from_all_addresses(void **state)
     assert_false(listener_is_at(&listener, "0.0.0.0", 0));
 }
 
-static void the_file_of_an_adopted_socket_is_removed_only_by_its_owner(
-    void **state)
+TEST(the_file_of_an_adopted_socket_is_removed_only_by_its_owner)
 {
     const char *path = place_path(&place, "socket");
     struct listener adopted;
 
-    (void)state;
     assert_int_equal(listener_open_unix(&listener, path), 0);
     assert_int_equal(listener_adopt(&adopted, dup(listener.fd), false), 0);
     assert_string_equal(adopted.text, listener.text);
@@ -520,12 +485,11 @@ static void the_file_of_an_adopted_socket_is_removed_only_by_its_owner(
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void an_abstract_socket_is_adopted_without_a_file(void **state)
+TEST(an_abstract_socket_is_adopted_without_a_file)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    (void)state;
     /* The kernel chooses a name of five digits. */
     assert_int_equal(bind(fd, (const struct sockaddr *)&un,
                           sizeof(un.sun_family)),
@@ -536,12 +500,11 @@ static void an_abstract_socket_is_adopted_without_a_file(void **state)
     assert_string_equal(listener.path, "");
 }
 
-static void what_cannot_accept_is_not_adopted(void **state)
+TEST(what_cannot_accept_is_not_adopted)
 {
     int pair[2];
     int fd;
 
-    (void)state;
     assert_int_equal(listener_adopt(&listener, place.fd, true), -ENOTSOCK);
     assert_int_equal(listener_adopt(&listener, 1000, true), -EBADF);
     fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -561,39 +524,4 @@ static void what_cannot_accept_is_not_adopted(void **state)
     close(fd);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(without_an_address_both_families_are_served),
-        TEST(without_ipv6_all_ipv4_addresses_are_served),
-        TEST(with_ipv6_disabled_all_ipv4_addresses_are_served),
-        TEST(port_0_takes_a_free_one_and_the_text_names_it),
-        TEST(a_listener_on_all_addresses_is_called_localhost),
-        TEST(the_text_of_an_ipv6_address_has_brackets),
-        TEST(an_ipv6_address_does_not_serve_ipv4),
-        TEST(accepted_sockets_inherit_nodelay),
-        TEST(a_port_in_use_is_refused),
-        TEST(what_is_no_numeric_address_is_refused),
-        TEST(an_address_of_another_machine_is_refused),
-        TEST(a_socket_that_takes_no_options_is_closed_again),
-        TEST(nobody_there_is_eagain),
-        TEST(errors_of_accept_are_reported_and_end),
-        TEST(a_unix_socket_accepts_and_is_removed_on_close),
-        TEST(a_socket_left_behind_is_replaced),
-        TEST(a_live_socket_stays),
-        TEST(what_is_no_socket_stays),
-        TEST(a_path_that_is_too_long_or_empty_is_refused),
-        TEST(a_folder_that_is_not_there_is_refused),
-        TEST(only_its_owner_may_connect_to_a_private_socket),
-        TEST(an_adopted_socket_is_like_one_of_ours),
-        TEST(a_socket_is_adopted_under_the_name_it_was_opened_with),
-        TEST(an_address_is_told_from_all_addresses),
-        TEST(the_file_of_an_adopted_socket_is_removed_only_by_its_owner),
-        TEST(an_abstract_socket_is_adopted_without_a_file),
-        TEST(what_cannot_accept_is_not_adopted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,26 +1,13 @@
 /* link: -Wl,--wrap=aligned_alloc */
 #include "io/mailbox.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "suite.h"
+#include "unit/memory.h"
 
 enum { CAPACITY = 64, PRODUCERS = 4, MAILS_EACH = 20000, SEEN_MAX = 256 };
-
-static bool has_memory = true;
-
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return has_memory ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 static struct ev_loop *loop;
 static struct mailbox *mailbox;
@@ -78,9 +65,8 @@ static void receive(void)
 
 /* --- One thread ------------------------------------------------------------ */
 
-static void mails_arrive_in_the_order_they_were_put(void **state)
+TEST(mails_arrive_in_the_order_they_were_put)
 {
-    (void)state;
     for (int i = 1000; i < 1000 + CAPACITY; i++)
         assert_true(put(i));
     mailbox_wake(mailbox);
@@ -102,14 +88,13 @@ static void on_addressed(void *context, const struct mail *mail)
     delivered = mail->peer;
 }
 
-static void a_mail_says_who_the_peer_is(void **state)
+TEST(a_mail_says_who_the_peer_is)
 {
     struct mailbox_receiver receiver = {.on_mail = on_addressed};
     struct mailbox *other = mailbox_create(loop, 2, receiver);
     struct mail mail = {
         .peer = {.family = ADDRESS_IPV4, .port = 99, .octets = {192, 0, 2, 1}}};
 
-    (void)state;
     assert_non_null(other);
     assert_true(mailbox_put(other, &mail));
     mailbox_wake(other);
@@ -120,9 +105,8 @@ static void a_mail_says_who_the_peer_is(void **state)
     assert_memory_equal(delivered.octets, mail.peer.octets, 16);
 }
 
-static void nothing_is_delivered_before_the_wake(void **state)
+TEST(nothing_is_delivered_before_the_wake)
 {
-    (void)state;
     assert_true(put(1));
     receive();
     assert_int_equal(seen_count, 0);
@@ -131,9 +115,8 @@ static void nothing_is_delivered_before_the_wake(void **state)
     assert_int_equal(seen_count, 1);
 }
 
-static void a_full_mailbox_refuses_and_then_takes_again(void **state)
+TEST(a_full_mailbox_refuses_and_then_takes_again)
 {
-    (void)state;
     for (int round = 0; round < 3; round++) {
         seen_count = 0;
         for (int i = 0; i < CAPACITY; i++)
@@ -147,9 +130,8 @@ static void a_full_mailbox_refuses_and_then_takes_again(void **state)
     }
 }
 
-static void the_ring_goes_around_at_every_fill(void **state)
+TEST(the_ring_goes_around_at_every_fill)
 {
-    (void)state;
     for (int fill = 1; fill <= CAPACITY; fill++) {
         for (int round = 0; round < 3; round++) {
             seen_count = 0;
@@ -164,9 +146,8 @@ static void the_ring_goes_around_at_every_fill(void **state)
     }
 }
 
-static void commands_come_after_the_mails_put_before(void **state)
+TEST(commands_come_after_the_mails_put_before)
 {
-    (void)state;
     assert_true(put(5));
     mailbox_command(mailbox, 1);
     receive();
@@ -175,9 +156,8 @@ static void commands_come_after_the_mails_put_before(void **state)
     assert_int_equal(seen[1], -1);
 }
 
-static void commands_given_before_a_look_come_together_once(void **state)
+TEST(commands_given_before_a_look_come_together_once)
 {
-    (void)state;
     mailbox_command(mailbox, 1);
     mailbox_command(mailbox, 4);
     mailbox_command(mailbox, 1);
@@ -187,9 +167,8 @@ static void commands_given_before_a_look_come_together_once(void **state)
     assert_int_equal(seen[0], -5);
 }
 
-static void a_full_mailbox_loses_no_command(void **state)
+TEST(a_full_mailbox_loses_no_command)
 {
-    (void)state;
     for (int i = 0; i < CAPACITY; i++)
         assert_true(put(1));
     mailbox_command(mailbox, 2);
@@ -213,11 +192,10 @@ static void on_note(struct mailbox_note *note)
         mailbox_send(mailbox, note);
 }
 
-static void notes_arrive_in_the_order_they_were_sent(void **state)
+TEST(notes_arrive_in_the_order_they_were_sent)
 {
     struct numbered_note notes[5];
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         notes[i] = (struct numbered_note){{.on_arrive = on_note}, 10 + i, 0};
         mailbox_send(mailbox, &notes[i].note);
@@ -230,11 +208,10 @@ static void notes_arrive_in_the_order_they_were_sent(void **state)
         assert_int_equal(seen[i], 10 + i);
 }
 
-static void notes_sent_together_arrive_together_in_their_order(void **state)
+TEST(notes_sent_together_arrive_together_in_their_order)
 {
     struct numbered_note notes[5];
 
-    (void)state;
     for (int i = 0; i < 5; i++)
         notes[i] = (struct numbered_note){{.on_arrive = on_note}, 10 + i, 0};
     for (int i = 1; i < 3; i++)
@@ -249,11 +226,10 @@ static void notes_sent_together_arrive_together_in_their_order(void **state)
         assert_int_equal(seen[i], 10 + i);
 }
 
-static void a_full_mailbox_takes_notes_all_the_same(void **state)
+TEST(a_full_mailbox_takes_notes_all_the_same)
 {
     struct numbered_note note = {{.on_arrive = on_note}, 77, 0};
 
-    (void)state;
     for (int i = 0; i < CAPACITY; i++)
         assert_true(put(1));
     mailbox_send(mailbox, &note.note);
@@ -264,24 +240,22 @@ static void a_full_mailbox_takes_notes_all_the_same(void **state)
     assert_int_equal(seen[CAPACITY + 1], -2);
 }
 
-static void a_note_may_be_sent_again_once_it_has_arrived(void **state)
+TEST(a_note_may_be_sent_again_once_it_has_arrived)
 {
     struct numbered_note note = {{.on_arrive = on_note}, 5, 2};
 
-    (void)state;
     mailbox_send(mailbox, &note.note);
     for (int i = 0; i < 5; i++)
         receive();
     assert_int_equal(seen_count, 3);
 }
 
-static void destroy_closes_the_descriptors_still_inside(void **state)
+TEST(destroy_closes_the_descriptors_still_inside)
 {
     int fds[2];
     struct mailbox *other =
         mailbox_create(loop, 2, (struct mailbox_receiver){.on_mail = on_mail});
 
-    (void)state;
     assert_non_null(other);
     assert_int_equal(pipe(fds), 0);
     assert_true(mailbox_put(other, &(struct mail){.fd = fds[0]}));
@@ -292,12 +266,11 @@ static void destroy_closes_the_descriptors_still_inside(void **state)
     mailbox_destroy(NULL);
 }
 
-static void without_memory_there_is_no_mailbox(void **state)
+TEST(without_memory_there_is_no_mailbox)
 {
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     assert_null(mailbox_create(loop, 2, (struct mailbox_receiver){0}));
-    has_memory = true;
+    allocations_left = -1;
 }
 
 /* --- Many threads ---------------------------------------------------------- */
@@ -354,13 +327,12 @@ static bool has_all(void)
     return commands_seen == 0xF0F;
 }
 
-static void many_threads_lose_and_mix_up_nothing(void **state)
+TEST(many_threads_lose_and_mix_up_nothing)
 {
     struct mailbox_receiver receiver = {count_mail, count_command, NULL};
     struct mailbox *other = mailbox_create(loop, CAPACITY, receiver);
     struct producer producers[PRODUCERS];
 
-    (void)state;
     assert_non_null(other);
     for (uint16_t i = 0; i < PRODUCERS; i++) {
         producers[i] = (struct producer){.to = other, .number = i};
@@ -404,11 +376,10 @@ static void *send_notes(void *context)
     return NULL;
 }
 
-static void notes_of_many_threads_all_arrive_in_their_order(void **state)
+TEST(notes_of_many_threads_all_arrive_in_their_order)
 {
     int sum = 0;
 
-    (void)state;
     for (int i = 0; i < PRODUCERS; i++) {
         for (int n = 0; n < NOTES_EACH; n++)
             senders[i].notes[n] = (struct numbered_note){
@@ -427,28 +398,4 @@ static void notes_of_many_threads_all_arrive_in_their_order(void **state)
         pthread_join(senders[i].thread, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(mails_arrive_in_the_order_they_were_put),
-        TEST(a_mail_says_who_the_peer_is),
-        TEST(nothing_is_delivered_before_the_wake),
-        TEST(a_full_mailbox_refuses_and_then_takes_again),
-        TEST(the_ring_goes_around_at_every_fill),
-        TEST(commands_come_after_the_mails_put_before),
-        TEST(commands_given_before_a_look_come_together_once),
-        TEST(a_full_mailbox_loses_no_command),
-        TEST(notes_arrive_in_the_order_they_were_sent),
-        TEST(notes_sent_together_arrive_together_in_their_order),
-        TEST(a_full_mailbox_takes_notes_all_the_same),
-        TEST(a_note_may_be_sent_again_once_it_has_arrived),
-        TEST(destroy_closes_the_descriptors_still_inside),
-        TEST(without_memory_there_is_no_mailbox),
-        TEST(many_threads_lose_and_mix_up_nothing),
-        TEST(notes_of_many_threads_all_arrive_in_their_order),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -2,20 +2,14 @@
 #include "io/pipes.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "suite.h"
+#include "unit/memory.h"
 
 enum { MANY = PIPES_KEPT_MAX + 4 };
 
 static struct pipes pipes;
-static bool has_descriptors, has_memory;
+static bool has_descriptors;
 static int size_wanted; /* what pipes are made to have; 0: as asked */
 static bool may_grow;
 
@@ -40,13 +34,6 @@ int __wrap_fcntl(int fd, int command, int value)
     return __real_fcntl(fd, command, value);
 }
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-    return has_memory ? __real_malloc(size) : NULL;
-}
-
 static unsigned count_descriptors(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -64,7 +51,8 @@ static unsigned before;
 static int set_up(void **state)
 {
     (void)state;
-    has_descriptors = has_memory = may_grow = true;
+    has_descriptors = may_grow = true;
+    allocations_left = -1;
     size_wanted = 0;
     before = count_descriptors();
     pipes_init(&pipes, MANY);
@@ -79,12 +67,11 @@ static int tear_down(void **state)
     return count_descriptors() == before ? 0 : -1;
 }
 
-static void a_pipe_is_large_and_does_not_block(void **state)
+TEST(a_pipe_is_large_and_does_not_block)
 {
     struct pipe *pipe = pipes_take(&pipes);
     char byte;
 
-    (void)state;
     assert_non_null(pipe);
     assert_int_equal(pipe->bytes, PIPE_BYTES);
     assert_int_equal(read(pipe->from, &byte, 1), -1);
@@ -96,13 +83,12 @@ static void a_pipe_is_large_and_does_not_block(void **state)
     assert_null(pipe);
 }
 
-static void one_that_is_given_back_is_taken_again(void **state)
+TEST(one_that_is_given_back_is_taken_again)
 {
     struct pipe *first = pipes_take(&pipes);
     struct pipe *same = first;
     unsigned open = count_descriptors();
 
-    (void)state;
     pipes_give(&pipes, &same);
     assert_int_equal(count_descriptors(), open);
     assert_ptr_equal(same = pipes_take(&pipes), first);
@@ -110,12 +96,11 @@ static void one_that_is_given_back_is_taken_again(void **state)
     pipes_give(&pipes, &same);
 }
 
-static void one_with_something_in_it_is_closed(void **state)
+TEST(one_with_something_in_it_is_closed)
 {
     struct pipe *pipe = pipes_take(&pipes);
     char byte;
 
-    (void)state;
     assert_int_equal(write(pipe->into, "secret", 6), 6);
     pipes_give(&pipes, &pipe);
     assert_int_equal(count_descriptors(), before);
@@ -124,12 +109,10 @@ static void one_with_something_in_it_is_closed(void **state)
     pipes_give(&pipes, &pipe);
 }
 
-static void no_more_are_open_than_may_be_and_no_more_kept_than_some(void *
-                                                                        *state)
+TEST(no_more_are_open_than_may_be_and_no_more_kept_than_some)
 {
     struct pipe *taken[MANY];
 
-    (void)state;
     for (size_t i = 0; i < MANY; i++)
         assert_non_null(taken[i] = pipes_take(&pipes));
     assert_null(pipes_take(&pipes));
@@ -140,17 +123,16 @@ static void no_more_are_open_than_may_be_and_no_more_kept_than_some(void *
     pipes_give(&pipes, &taken[0]);
 }
 
-static void without_descriptors_or_memory_there_is_none(void **state)
+TEST(without_descriptors_or_memory_there_is_none)
 {
     struct pipe *none = NULL;
 
-    (void)state;
     has_descriptors = false;
     assert_null(pipes_take(&pipes));
     has_descriptors = true;
-    has_memory = false;
+    allocations_left = 0;
     assert_null(pipes_take(&pipes));
-    has_memory = true;
+    allocations_left = -1;
     assert_int_equal(count_descriptors(), before);
     pipes_give(&pipes, &none);
     /* None of these counts as open. */
@@ -163,11 +145,10 @@ static void without_descriptors_or_memory_there_is_none(void **state)
     }
 }
 
-static void one_that_may_not_grow_serves_if_it_is_not_small(void **state)
+TEST(one_that_may_not_grow_serves_if_it_is_not_small)
 {
     struct pipe *pipe;
 
-    (void)state;
     may_grow = false;
     size_wanted = PIPE_BYTES_MIN;
     pipe = pipes_take(&pipes);
@@ -179,18 +160,4 @@ static void one_that_may_not_grow_serves_if_it_is_not_small(void **state)
     assert_int_equal(count_descriptors(), before + 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_pipe_is_large_and_does_not_block),
-        TEST(one_that_is_given_back_is_taken_again),
-        TEST(one_with_something_in_it_is_closed),
-        TEST(no_more_are_open_than_may_be_and_no_more_kept_than_some),
-        TEST(without_descriptors_or_memory_there_is_none),
-        TEST(one_that_may_not_grow_serves_if_it_is_not_small),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,18 +1,15 @@
 /* link: -Wl,--wrap=ev_timer_again */
 #include "io/resolver.h"
 
-#include <errno.h>
-
 #include "base/log.h"
-#include "resolver_place.h"
+#include "unit/io/resolver_fixture.h"
 
 /* --- Without network ------------------------------------------------------ */
 
-static void an_address_is_there_at_once_and_stays(void **state)
+TEST(an_address_is_there_at_once_and_stays)
 {
     static const char *const texts[] = {"192.0.2.7", "2001:db8::7", "0.0.0.0"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         open_name(texts[i]);
         assert_int_equal(resolver_name_state(name), RESOLVER_KNOWN);
@@ -24,11 +21,10 @@ static void an_address_is_there_at_once_and_stays(void **state)
     assert_int_equal(server.asked, 0);
 }
 
-static void localhost_is_there_at_once(void **state)
+TEST(localhost_is_there_at_once)
 {
     static const char *const texts[] = {"localhost", "LocalHost"};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         open_name(texts[i]);
         assert_int_equal(resolver_name_state(name), RESOLVER_KNOWN);
@@ -47,9 +43,8 @@ static void localhost_is_there_at_once(void **state)
 
 /* --- Answers -------------------------------------------------------------- */
 
-static void ipv6_and_ipv4_take_turns(void **state)
+TEST(ipv6_and_ipv4_take_turns)
 {
-    (void)state;
     zone.ipv4_count = 3;
     zone.ipv6_count = 2;
     open_name("www.test");
@@ -65,9 +60,8 @@ static void ipv6_and_ipv4_take_turns(void **state)
     assert_string_equal(zone.last_name, "www.test");
 }
 
-static void one_family_is_enough(void **state)
+TEST(one_family_is_enough)
 {
-    (void)state;
     find_name("four.test");
     assert_string_equal(texts_of(name), "10.0.0.1");
     zone.ipv4_count = 0;
@@ -76,7 +70,7 @@ static void one_family_is_enough(void **state)
     assert_string_equal(texts_of(name), "fd00::1");
 }
 
-static void a_name_is_looked_up_again_when_its_ttl_is_over(void **state)
+TEST(a_name_is_looked_up_again_when_its_ttl_is_over)
 {
     static const struct {
         uint32_t ttl_s;
@@ -95,7 +89,6 @@ static void a_name_is_looked_up_again_when_its_ttl_is_over(void **state)
         {0x7FFFFFFF, 0x7FFFFFFF, RESOLVER_TTL_MAX_MS},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         zone.ttl = cases[i].ttl_s;
         zone.cname_ttl = cases[i].cname_ttl_s;
@@ -112,9 +105,8 @@ static void a_name_is_looked_up_again_when_its_ttl_is_over(void **state)
     }
 }
 
-static void a_list_turned_around_is_no_news(void **state)
+TEST(a_list_turned_around_is_no_news)
 {
-    (void)state;
     zone.ipv4_count = 3;
     zone.ipv6_count = 3;
     find_name("www.test");
@@ -125,9 +117,8 @@ static void a_list_turned_around_is_no_news(void **state)
                         "fd00::1 10.0.0.1 fd00::2 10.0.0.2 fd00::3 10.0.0.3");
 }
 
-static void other_addresses_are_news(void **state)
+TEST(other_addresses_are_news)
 {
-    (void)state;
     zone.ipv4_count = 2;
     find_name("www.test");
     zone.ipv4_count = 3;
@@ -142,11 +133,10 @@ static void other_addresses_are_news(void **state)
 }
 
 /* By UDP, in 512 bytes, there would be room for 30. */
-static void a_hundred_addresses_come_by_tcp_and_some_stay(void **state)
+TEST(a_hundred_addresses_come_by_tcp_and_some_stay)
 {
     char before[1024];
 
-    (void)state;
     zone.is_truncated = true;
     zone.ipv4_count = 100;
     zone.ipv6_count = 100;
@@ -161,9 +151,8 @@ static void a_hundred_addresses_come_by_tcp_and_some_stay(void **state)
     assert_int_equal(told, 1);
 }
 
-static void resolv_conf_says_where_to_search(void **state)
+TEST(resolv_conf_says_where_to_search)
 {
-    (void)state;
     assert_int_equal(place_write(&place, "resolv.conf",
                                  "nameserver 127.0.0.1\nsearch corp.test\n"),
                      0);
@@ -173,12 +162,11 @@ static void resolv_conf_says_where_to_search(void **state)
     assert_string_equal(zone.last_name, "db.corp.test");
 }
 
-static void the_next_server_is_asked_when_one_is_not_there(void **state)
+TEST(the_next_server_is_asked_when_one_is_not_there)
 {
     struct dns_server gone;
     char servers[80];
 
-    (void)state;
     assert_int_equal(dns_open(&gone, loop), 0);
     dns_close(&gone);
     snprintf(servers, sizeof(servers), "%s,%s", gone.text, server.text);
@@ -215,9 +203,8 @@ static unsigned count_asking(void)
     return count;
 }
 
-static void those_due_together_are_asked_for_in_several_turns(void **state)
+TEST(those_due_together_are_asked_for_in_several_turns)
 {
-    (void)state;
     open_many();
     assert_int_equal(count_asking(), 0);
     server.asked = 0;
@@ -227,11 +214,10 @@ static void those_due_together_are_asked_for_in_several_turns(void **state)
     assert_int_equal(told, MANY);
 }
 
-static void there_are_so_many_names_and_no_more(void **state)
+TEST(there_are_so_many_names_and_no_more)
 {
     static struct resolver_name *names[RESOLVER_NAMES_MAX];
 
-    (void)state;
     for (size_t i = 0; i < RESOLVER_NAMES_MAX; i++)
         assert_int_equal(resolver_name_open(&names[i], resolver,
                                             BYTES("192.0.2.1"), PORT, on_change,
@@ -246,11 +232,10 @@ static void there_are_so_many_names_and_no_more(void **state)
 
 /* --- Closing -------------------------------------------------------------- */
 
-static void what_is_closed_under_way_is_never_told(void **state)
+TEST(what_is_closed_under_way_is_never_told)
 {
     struct resolver_name *other;
 
-    (void)state;
     open_name("gone.test");
     other = name;
     open_name("www.test");
@@ -274,9 +259,8 @@ static void close_all(void *context, struct resolver_name *its_name)
     }
 }
 
-static void who_is_told_may_close_any_name(void **state)
+TEST(who_is_told_may_close_any_name)
 {
-    (void)state;
     zone.is_silent = true;
     options.try_ms = SHORT_TRY_MS;
     create_anew();
@@ -298,11 +282,10 @@ static void open_another(void *context, struct resolver_name *its_name)
     open_name("two.test");
 }
 
-static void who_is_told_may_open_a_name(void **state)
+TEST(who_is_told_may_open_a_name)
 {
     struct resolver_name *first;
 
-    (void)state;
     assert_int_equal(resolver_name_open(&first, resolver, BYTES("one.test"),
                                         PORT, open_another, NULL),
                      0);
@@ -311,9 +294,8 @@ static void who_is_told_may_open_a_name(void **state)
     assert_int_equal(resolver_name_state(name), RESOLVER_KNOWN);
 }
 
-static void destroy_ends_what_is_under_way(void **state)
+TEST(destroy_ends_what_is_under_way)
 {
-    (void)state;
     zone.is_silent = true;
     open_name("one.test");
     resolver_name_close(name);
@@ -328,37 +310,19 @@ static void destroy_ends_what_is_under_way(void **state)
     resolver_destroy(NULL);
 }
 
-static void between_look_ups_no_socket_is_open(void **state)
+TEST(between_look_ups_no_socket_is_open)
 {
-    (void)state;
     zone.is_truncated = true;
     find_name("www.test");
     dns_close_conn(&server);
     assert_int_equal(place_count_fds(), fds_before);
 }
 
-int main(void)
+static int quieten(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_address_is_there_at_once_and_stays),
-        TEST(localhost_is_there_at_once),
-        TEST(ipv6_and_ipv4_take_turns),
-        TEST(one_family_is_enough),
-        TEST(a_name_is_looked_up_again_when_its_ttl_is_over),
-        TEST(a_list_turned_around_is_no_news),
-        TEST(other_addresses_are_news),
-        TEST(a_hundred_addresses_come_by_tcp_and_some_stay),
-        TEST(resolv_conf_says_where_to_search),
-        TEST(the_next_server_is_asked_when_one_is_not_there),
-        TEST(those_due_together_are_asked_for_in_several_turns),
-        TEST(there_are_so_many_names_and_no_more),
-        TEST(what_is_closed_under_way_is_never_told),
-        TEST(who_is_told_may_close_any_name),
-        TEST(who_is_told_may_open_a_name),
-        TEST(destroy_ends_what_is_under_way),
-        TEST(between_look_ups_no_socket_is_open),
-    };
-
+    (void)state;
     log_set_lightest(LOG_LEVEL_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+SUITE(.begin = quieten, .each_begin = set_up, .each_end = tear_down);

@@ -1,43 +1,14 @@
-/* link: -Wl,--wrap=ev_timer_again,--wrap=calloc,--wrap=realloc */
+/* link: -Wl,--wrap=ev_timer_again,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "io/resolver.h"
 
-#include <errno.h>
-
 #include "base/log.h"
-#include "resolver_place.h"
+#include "unit/io/resolver_fixture.h"
+#include "unit/memory.h"
 
-/* --- Memory that runs out ------------------------------------------------- */
-
-static int allocations_left = -1; /* -1: no end of them */
-
-static bool has_memory(void)
-{
-    if (allocations_left > 0)
-        allocations_left--;
-    else if (allocations_left == 0)
-        return false;
-    return true;
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return has_memory() ? __real_calloc(count, size) : NULL;
-}
-
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_memory() ? __real_realloc(memory, size) : NULL;
-}
-
-static void without_memory_nothing_is_made(void **state)
+TEST(without_memory_nothing_is_made)
 {
     struct resolver *other;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         allocations_left = i;
         assert_int_equal(resolver_create(&other, &options), -ENOMEM);
@@ -53,13 +24,12 @@ static void without_memory_nothing_is_made(void **state)
 
 /* --- Wrong words ---------------------------------------------------------- */
 
-static void servers_are_addresses(void **state)
+TEST(servers_are_addresses)
 {
     static const char *const wrong[] = {"ns.example", "127.0.0.1;127.0.0.2",
                                         ","};
     struct resolver *other;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         options.servers = wrong[i];
         if (resolver_create(&other, &options) != -EINVAL)
@@ -70,11 +40,10 @@ static void servers_are_addresses(void **state)
     resolver_destroy(other);
 }
 
-static void a_resolv_conf_that_cannot_be_read_is_an_error(void **state)
+TEST(a_resolv_conf_that_cannot_be_read_is_an_error)
 {
     struct resolver *other;
 
-    (void)state;
     assert_int_equal(unlinkat(place.fd, "resolv.conf", 0), 0);
     assert_int_equal(resolver_create(&other, &options), 0); /* none is none */
     resolver_destroy(other);
@@ -82,14 +51,13 @@ static void a_resolv_conf_that_cannot_be_read_is_an_error(void **state)
     assert_int_equal(resolver_create(&other, &options), -ELOOP);
 }
 
-static void what_cannot_be_a_name_is_refused(void **state)
+TEST(what_cannot_be_a_name_is_refused)
 {
     static const char *const wrong[] = {"",      ".",        "a b", "[::1]",
                                         "1.2.3", "a:80",     "::g", "a..b",
                                         "a/",    "1.2.3.4.5"};
     char longest[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         assert_int_equal(resolver_name_open(&name, resolver, bytes_of(wrong[i]),
                                             PORT, on_change, &zone),
@@ -111,9 +79,8 @@ static void what_cannot_be_a_name_is_refused(void **state)
 
 /* --- Look-ups that fail --------------------------------------------------- */
 
-static void a_first_failure_is_told_once(void **state)
+TEST(a_first_failure_is_told_once)
 {
-    (void)state;
     zone.rcode = DNS_NXDOMAIN;
     zone.ipv4_count = 0;
     find_name("nowhere.test");
@@ -132,12 +99,11 @@ static void a_first_failure_is_told_once(void **state)
     assert_string_equal(texts_of(name), "10.0.0.5");
 }
 
-static void every_kind_of_refusal_is_a_failure(void **state)
+TEST(every_kind_of_refusal_is_a_failure)
 {
     static const int rcodes[] = {DNS_OK, DNS_SERVFAIL, DNS_NXDOMAIN,
                                  DNS_REFUSED};
 
-    (void)state;
     zone.ipv4_count = 0;
     for (size_t i = 0; i < sizeof(rcodes) / sizeof(*rcodes); i++) {
         zone.rcode = rcodes[i];
@@ -146,12 +112,11 @@ static void every_kind_of_refusal_is_a_failure(void **state)
     }
 }
 
-static void retries_grow_rarer_from_1_to_30_s(void **state)
+TEST(retries_grow_rarer_from_1_to_30_s)
 {
     uint64_t least_ms = RESOLVER_RETRY_MIN_MS;
     unsigned full = 0; /* waits of whole seconds: few when there is jitter */
 
-    (void)state;
     zone.rcode = DNS_NXDOMAIN;
     find_name("nowhere.test");
     for (int i = 0; i < 20; i++) {
@@ -166,9 +131,8 @@ static void retries_grow_rarer_from_1_to_30_s(void **state)
     assert_true(full < 10);
 }
 
-static void a_failure_leaves_the_old_addresses(void **state)
+TEST(a_failure_leaves_the_old_addresses)
 {
-    (void)state;
     find_name("www.test");
     zone.rcode = DNS_SERVFAIL;
     find_again();
@@ -182,9 +146,8 @@ static void a_failure_leaves_the_old_addresses(void **state)
     assert_int_equal(told, 1);
 }
 
-static void a_server_that_never_answers_is_given_up(void **state)
+TEST(a_server_that_never_answers_is_given_up)
 {
-    (void)state;
     zone.is_silent = true;
     options.try_ms = SHORT_TRY_MS;
     create_anew();
@@ -195,9 +158,8 @@ static void a_server_that_never_answers_is_given_up(void **state)
     assert_int_equal(place_count_fds(), fds_before);
 }
 
-static void where_no_server_is_it_fails(void **state)
+TEST(where_no_server_is_it_fails)
 {
-    (void)state;
     dns_close(&server);
     find_name("www.test");
     assert_int_equal(resolver_name_state(name), RESOLVER_FAILED);
@@ -210,9 +172,8 @@ static void answer_late(const struct dns_question *question,
         answer_by_zone(question, message);
 }
 
-static void a_lost_question_is_asked_again(void **state)
+TEST(a_lost_question_is_asked_again)
 {
-    (void)state;
     options.try_ms = 300;
     create_anew();
     server.answer = answer_late;
@@ -247,9 +208,8 @@ static void answer_after_garbage(const struct dns_question *question,
     answer_by_zone(question, message);
 }
 
-static void garbage_before_the_answer_is_passed_over(void **state)
+TEST(garbage_before_the_answer_is_passed_over)
 {
-    (void)state;
     server.answer = answer_after_garbage;
     find_name("www.test");
     assert_string_equal(texts_of(name), "10.0.0.1");
@@ -266,13 +226,12 @@ static void answer_cut(const struct dns_question *question,
         message->len = cut;
 }
 
-static void a_broken_answer_is_a_failure(void **state)
+TEST(a_broken_answer_is_a_failure)
 {
     struct dns_message whole;
     struct dns_question question = {.type = DNS_A};
     size_t head = DNS_HEAD_BYTES + sizeof("\003www\004test") + 4;
 
-    (void)state;
     zone.ipv6_count = 1;
     question.bytes = whole.bytes;
     question.len = head;
@@ -297,9 +256,8 @@ static void answer_elsewhere(const struct dns_question *question,
 }
 
 /* A name must not lead to this machine by the back door. */
-static void the_unspecified_address_is_none(void **state)
+TEST(the_unspecified_address_is_none)
 {
-    (void)state;
     server.answer = answer_elsewhere;
     find_name("www.test");
     assert_int_equal(resolver_name_state(name), RESOLVER_FAILED);
@@ -316,9 +274,8 @@ static void hang_up(const struct dns_question *question,
     dns_truncate(message);
 }
 
-static void a_server_that_hangs_up_is_a_failure(void **state)
+TEST(a_server_that_hangs_up_is_a_failure)
 {
-    (void)state;
     server.answer = hang_up;
     options.try_ms = SHORT_TRY_MS;
     create_anew();
@@ -329,14 +286,13 @@ static void a_server_that_hangs_up_is_a_failure(void **state)
 
 /* --- What the operator hears ---------------------------------------------- */
 
-static void a_row_of_failures_is_one_line(void **state)
+TEST(a_row_of_failures_is_one_line)
 {
     char said[1024];
     int saved = dup(STDERR_FILENO);
     int fd = openat(place.fd, "said", O_RDWR | O_CREAT | O_TRUNC, 0600);
     ssize_t len;
 
-    (void)state;
     find_name("www.test");
     log_set_lightest(LOG_LEVEL_NOTICE);
     dup2(fd, STDERR_FILENO);
@@ -359,27 +315,11 @@ static void a_row_of_failures_is_one_line(void **state)
                         "sprintd: notice: resolve 'www.test': found again\n");
 }
 
-int main(void)
+static int quieten(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(without_memory_nothing_is_made),
-        TEST(servers_are_addresses),
-        TEST(a_resolv_conf_that_cannot_be_read_is_an_error),
-        TEST(what_cannot_be_a_name_is_refused),
-        TEST(a_first_failure_is_told_once),
-        TEST(every_kind_of_refusal_is_a_failure),
-        TEST(retries_grow_rarer_from_1_to_30_s),
-        TEST(a_failure_leaves_the_old_addresses),
-        TEST(a_server_that_never_answers_is_given_up),
-        TEST(where_no_server_is_it_fails),
-        TEST(a_lost_question_is_asked_again),
-        TEST(garbage_before_the_answer_is_passed_over),
-        TEST(a_broken_answer_is_a_failure),
-        TEST(the_unspecified_address_is_none),
-        TEST(a_server_that_hangs_up_is_a_failure),
-        TEST(a_row_of_failures_is_one_line),
-    };
-
+    (void)state;
     log_set_lightest(LOG_LEVEL_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+SUITE(.begin = quieten, .each_begin = set_up, .each_end = tear_down);

@@ -1,14 +1,13 @@
 /* link: -Wl,--wrap=ev_timer_again */
 #include "io/resolver.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sysexits.h>
 
-#include "../server/enclosed.h"
 #include "base/log.h"
-#include "resolver_place.h"
-#include "server/sandbox.h"
+#include "confine/sandbox.h"
+#include "unit/confine/enclosed.h"
+#include "unit/io/resolver_fixture.h"
 
 /* All in a child, as there is no way out. 0: it has done what it should;
  * EX_UNAVAILABLE: this machine has not all of a sandbox. */
@@ -81,38 +80,28 @@ static int run(int (*act)(void))
     return status;
 }
 
-static void a_strict_sandbox_lets_names_be_looked_up(void **state)
+TEST(a_strict_sandbox_lets_names_be_looked_up)
 {
-    (void)state;
     assert_int_equal(run(look_up_inside), 0);
 }
 
-static void without_its_files_there_is_no_resolver(void **state)
+TEST(without_its_files_there_is_no_resolver)
 {
-    (void)state;
     has_paths = false;
     assert_int_equal(run(create_inside), 0);
 }
 
-static void udp_must_be_asked_for(void **state)
+TEST(udp_must_be_asked_for)
 {
-    (void)state;
     sends_udp = false;
     assert_int_equal(run(look_up_inside), 128 + SIGSYS);
 }
 
-int main(void)
+static int quieten(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_strict_sandbox_lets_names_be_looked_up, set_up_outside,
-            tear_down),
-        cmocka_unit_test_setup_teardown(without_its_files_there_is_no_resolver,
-                                        set_up_outside, tear_down),
-        cmocka_unit_test_setup_teardown(udp_must_be_asked_for, set_up_outside,
-                                        tear_down),
-    };
-
+    (void)state;
     log_set_lightest(LOG_LEVEL_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+SUITE(.begin = quieten, .each_begin = set_up_outside, .each_end = tear_down);

@@ -1,29 +1,16 @@
 /* link: -Wl,--wrap=malloc,--wrap=read,--wrap=fstat */
 #include "io/small_file.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/memory.h"
+#include "unit/place.h"
 
 static struct place place;
 static struct small_file file;
-static bool has_memory;
 static int fstat_errno, read_errno; /* 0: none */
 static int interruptions;           /* before the next read */
 static size_t read_max;             /* at a time */
 static int growing_fd;              /* one more byte at every read; -1: none */
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-    return has_memory ? __real_malloc(size) : NULL;
-}
 
 int __real_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st);
@@ -55,7 +42,7 @@ static int set_up(void **state)
 {
     (void)state;
     file = (struct small_file){0};
-    has_memory = true;
+    allocations_left = -1;
     fstat_errno = read_errno = interruptions = 0;
     read_max = SIZE_MAX;
     growing_fd = -1;
@@ -95,9 +82,8 @@ static int read_named(const char *name)
     return err;
 }
 
-static void all_of_a_file_is_read(void **state)
+TEST(all_of_a_file_is_read)
 {
-    (void)state;
     place_write_bytes(&place, "file", "a\0b\n", 4);
     assert_int_equal(read_named("file"), 0);
     assert_int_equal(file.len, 4);
@@ -111,9 +97,8 @@ static void all_of_a_file_is_read(void **state)
     assert_int_equal(file.len, 0);
 }
 
-static void short_and_interrupted_reads_go_on(void **state)
+TEST(short_and_interrupted_reads_go_on)
 {
-    (void)state;
     place_write(&place, "file", "0123456789");
     read_max = 3;
     interruptions = 2;
@@ -122,9 +107,8 @@ static void short_and_interrupted_reads_go_on(void **state)
     assert_memory_equal(file.text, "0123456789", 10);
 }
 
-static void a_byte_over_the_limit_is_too_many(void **state)
+TEST(a_byte_over_the_limit_is_too_many)
 {
-    (void)state;
     make(SMALL_FILE_BYTES_MAX);
     assert_int_equal(read_named("file"), 0);
     assert_int_equal(file.len, SMALL_FILE_BYTES_MAX);
@@ -135,9 +119,8 @@ static void a_byte_over_the_limit_is_too_many(void **state)
     assert_string_equal(small_file_fault(-EFBIG), "it has more than 1 MiB");
 }
 
-static void what_grows_meanwhile_is_read_up_to_the_limit(void **state)
+TEST(what_grows_meanwhile_is_read_up_to_the_limit)
 {
-    (void)state;
     make(SMALL_FILE_BYTES_MAX - 8);
     growing_fd = open(place_path(&place, "file"),
                       O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -148,9 +131,8 @@ static void what_grows_meanwhile_is_read_up_to_the_limit(void **state)
                     SMALL_FILE_BYTES_MAX + 1024);
 }
 
-static void what_is_no_file_is_refused_without_waiting(void **state)
+TEST(what_is_no_file_is_refused_without_waiting)
 {
-    (void)state;
     assert_int_equal(mkfifoat(place.fd, "fifo", 0600), 0);
     assert_int_equal(read_named("fifo"), -EINVAL);
     assert_int_equal(read_named("."), -EISDIR);
@@ -160,9 +142,8 @@ static void what_is_no_file_is_refused_without_waiting(void **state)
     assert_null(small_file_fault(-ENOENT));
 }
 
-static void what_fails_leaves_nothing_behind(void **state)
+TEST(what_fails_leaves_nothing_behind)
 {
-    (void)state;
     make(100);
     fstat_errno = EIO;
     assert_int_equal(read_named("file"), -EIO);
@@ -170,23 +151,10 @@ static void what_fails_leaves_nothing_behind(void **state)
     read_errno = EIO;
     assert_int_equal(read_named("file"), -EIO);
     read_errno = 0;
-    has_memory = false;
+    allocations_left = 0;
     assert_int_equal(read_named("file"), -ENOMEM);
-    has_memory = true;
+    allocations_left = -1;
     assert_int_equal(read_named("file"), 0);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(all_of_a_file_is_read),
-        TEST(short_and_interrupted_reads_go_on),
-        TEST(a_byte_over_the_limit_is_too_many),
-        TEST(what_grows_meanwhile_is_read_up_to_the_limit),
-        TEST(what_is_no_file_is_refused_without_waiting),
-        TEST(what_fails_leaves_nothing_behind),
-    };
-
-    return cmocka_run_group_tests_name("small_file", tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,19 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "../place.h"
 #include "io/transport.h"
+#include "unit/place.h"
 
 /* A connection over TCP: ours, and the client's end of it. */
 struct pair {
@@ -80,7 +73,7 @@ static enum transport_peer look_until(const struct pair *pair,
     return seen;
 }
 
-static void bytes_are_received_as_they_come(void **state)
+TEST(bytes_are_received_as_they_come)
 {
     const struct pair *pair = *state;
     char data[16];
@@ -102,7 +95,7 @@ static void bytes_are_received_as_they_come(void **state)
     assert_false(transport_has_bytes(&pair->transport));
 }
 
-static void parts_leave_in_order_and_a_full_socket_says_so(void **state)
+TEST(parts_leave_in_order_and_a_full_socket_says_so)
 {
     const struct pair *pair = *state;
     static char much[1 << 20];
@@ -126,7 +119,7 @@ static void parts_leave_in_order_and_a_full_socket_says_so(void **state)
     assert_int_equal(len, 0);
 }
 
-static void a_range_of_a_file_is_sent_and_its_end_is_told(void **state)
+TEST(a_range_of_a_file_is_sent_and_its_end_is_told)
 {
     const struct pair *pair = *state;
     struct place place;
@@ -147,7 +140,7 @@ static void a_range_of_a_file_is_sent_and_its_end_is_told(void **state)
     place_close(&place);
 }
 
-static void a_pipe_is_emptied_into_it(void **state)
+TEST(a_pipe_is_emptied_into_it)
 {
     const struct pair *pair = *state;
     int ends[2];
@@ -164,7 +157,7 @@ static void a_pipe_is_emptied_into_it(void **state)
     close(ends[1]);
 }
 
-static void an_end_behind_unread_bytes_is_seen(void **state)
+TEST(an_end_behind_unread_bytes_is_seen)
 {
     struct pair *pair = *state;
     char data[8];
@@ -183,7 +176,7 @@ static void an_end_behind_unread_bytes_is_seen(void **state)
                      IO_EOF);
 }
 
-static void a_reset_behind_unread_bytes_is_seen(void **state)
+TEST(a_reset_behind_unread_bytes_is_seen)
 {
     struct pair *pair = *state;
     struct transport client = {.fd = pair->client};
@@ -197,16 +190,16 @@ static void a_reset_behind_unread_bytes_is_seen(void **state)
                      TRANSPORT_PEER_BROKEN);
     assert_int_equal(transport_send(&pair->transport, &word, 1, false, &len),
                      IO_FAILED);
-    assert_false(transport_shut_down(&pair->transport));
+    assert_int_equal(transport_shut_down(&pair->transport), IO_FAILED);
 }
 
-static void shutting_down_leaves_the_other_way_open(void **state)
+TEST(shutting_down_leaves_the_other_way_open)
 {
     const struct pair *pair = *state;
     char data[8];
     size_t len;
 
-    assert_true(transport_shut_down(&pair->transport));
+    assert_int_equal(transport_shut_down(&pair->transport), IO_DONE);
     assert_int_equal(recv(pair->client, data, sizeof(data), 0), 0);
     say(pair, "still");
     while (!transport_has_bytes(&pair->transport))
@@ -217,24 +210,4 @@ static void shutting_down_leaves_the_other_way_open(void **state)
     assert_int_equal(len, 5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bytes_are_received_as_they_come, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(
-            parts_leave_in_order_and_a_full_socket_says_so, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            a_range_of_a_file_is_sent_and_its_end_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_pipe_is_emptied_into_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_end_behind_unread_bytes_is_seen,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_reset_behind_unread_bytes_is_seen,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(shutting_down_leaves_the_other_way_open,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

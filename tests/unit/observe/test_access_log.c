@@ -1,13 +1,9 @@
 #include "observe/access_log.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/place.h"
 
 enum { WORKERS = 2 };
 
@@ -82,9 +78,8 @@ static void put(struct bytes request_line)
 #define BEFORE "192.0.2.7 - - [06/Nov/1994:08:49:37 +0000] \""
 #define AFTER "\" 200 0 \"-\" \"-\"\n"
 
-static void lines_are_there_when_it_is_closed(void **state)
+TEST(lines_are_there_when_it_is_closed)
 {
-    (void)state;
     put(BYTES("a"));
     now.wall_s++;
     put(BYTES("b"));
@@ -94,9 +89,8 @@ static void lines_are_there_when_it_is_closed(void **state)
                         "192.0.2.7 - - [06/Nov/1994:08:49:38 +0000] \"b" AFTER);
 }
 
-static void a_tick_hands_over_what_there_is(void **state)
+TEST(a_tick_hands_over_what_there_is)
 {
-    (void)state;
     put(BYTES("a"));
     assert_int_equal(strlen(read_log()), 0);
     access_log_tick(&buffer);
@@ -108,14 +102,13 @@ static void a_tick_hands_over_what_there_is(void **state)
     assert_string_equal(read_log(), BEFORE "a" AFTER);
 }
 
-static void a_line_that_does_not_fit_goes_into_the_next_block(void **state)
+TEST(a_line_that_does_not_fit_goes_into_the_next_block)
 {
     enum { LINES = 700 };
     static char line[LOG_TEXT_BYTES_MAX];
     size_t len = 0;
     const char *at;
 
-    (void)state;
     memset(line, 'x', sizeof(line));
     for (size_t i = 0; i < LINES; i++) {
         size_t request = i * 37 % sizeof(line);
@@ -139,11 +132,10 @@ static void a_line_that_does_not_fit_goes_into_the_next_block(void **state)
     }
 }
 
-static void each_worker_is_named(void **state)
+TEST(each_worker_is_named)
 {
     struct access_log_buffer other;
 
-    (void)state;
     close_log();
     open_as("%{worker} %{method}");
     access_log_buffer_init(&other, &access_log, 0, &now);
@@ -157,9 +149,8 @@ static void each_worker_is_named(void **state)
     assert_int_equal(strlen(read_log()), 10);
 }
 
-static void lines_are_counted(void **state)
+TEST(lines_are_counted)
 {
-    (void)state;
     for (int i = 0; i < 7; i++)
         put(BYTES("a"));
     assert_int_equal(access_log_count(&access_log).lines, 7);
@@ -167,9 +158,8 @@ static void lines_are_counted(void **state)
     assert_int_equal(access_log_count(&access_log).errors, 0);
 }
 
-static void only_what_the_format_tells_is_asked_for(void **state)
+TEST(only_what_the_format_tells_is_asked_for)
 {
-    (void)state;
     assert_true(access_log_tells(&buffer, LOG_EVENT_REQUEST));
     assert_false(access_log_tells(&buffer, LOG_EVENT_ACCEPT));
     close_log();
@@ -180,13 +170,12 @@ static void only_what_the_format_tells_is_asked_for(void **state)
     assert_true(access_log_tells(&buffer, LOG_EVENT_CLOSE));
 }
 
-static void no_place_means_no_log(void **state)
+TEST(no_place_means_no_log)
 {
     struct access_log none;
     struct access_log_buffer other;
     struct access_log_options options = {.format = "combined"};
 
-    (void)state;
     assert_int_equal(access_log_open(&none, &options), 0);
     assert_int_equal(access_log_start(&none, WORKERS), 0);
     access_log_buffer_init(&other, &none, 1, &now);
@@ -194,32 +183,30 @@ static void no_place_means_no_log(void **state)
         assert_false(access_log_tells(&other, (enum log_event)event));
     access_log_tick(&other);
     access_log_reopen(&none);
-    access_log_hurry(&none);
+    access_log_end_soon(&none);
     assert_int_equal(access_log_count(&none).lines, 0);
     access_log_buffer_fini(&other);
     access_log_close(&none);
 }
 
-static void one_that_was_never_started_can_be_closed(void **state)
+TEST(one_that_was_never_started_can_be_closed)
 {
     struct access_log other;
     struct access_log_options options = {.where = place_path(&place, "other"),
                                          .format = "common"};
     unsigned fds = place_count_fds();
 
-    (void)state;
     assert_int_equal(access_log_open(&other, &options), 0);
     access_log_close(&other);
     assert_int_equal(place_count_fds(), fds);
 }
 
-static void what_cannot_be_opened_is_refused(void **state)
+TEST(what_cannot_be_opened_is_refused)
 {
     struct access_log other;
     struct access_log_options options = {.where = place_path(&place, "no/log"),
                                          .format = "common"};
 
-    (void)state;
     assert_int_equal(access_log_open(&other, &options), -ENOENT);
     access_log_close(&other);
     options.format = "%{unknown}";
@@ -227,11 +214,10 @@ static void what_cannot_be_opened_is_refused(void **state)
     access_log_close(&other);
 }
 
-static void reopening_leaves_the_old_file(void **state)
+TEST(reopening_leaves_the_old_file)
 {
     struct stat st;
 
-    (void)state;
     put(BYTES("a"));
     access_log_tick(&buffer);
     while (strlen(read_log()) == 0)
@@ -245,22 +231,4 @@ static void reopening_leaves_the_old_file(void **state)
     assert_string_equal(read_log(), BEFORE "b" AFTER);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(lines_are_there_when_it_is_closed),
-        TEST(a_tick_hands_over_what_there_is),
-        TEST(a_line_that_does_not_fit_goes_into_the_next_block),
-        TEST(each_worker_is_named),
-        TEST(lines_are_counted),
-        TEST(only_what_the_format_tells_is_asked_for),
-        TEST(no_place_means_no_log),
-        TEST(one_that_was_never_started_can_be_closed),
-        TEST(what_cannot_be_opened_is_refused),
-        TEST(reopening_leaves_the_old_file),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,25 +1,20 @@
 #include "observe/counter.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "suite.h"
 
-static void zeroed_memory_is_a_counter_at_nothing(void **state)
+TEST(zeroed_memory_is_a_counter_at_nothing)
 {
     struct counter counter = {0};
 
-    (void)state;
     assert_int_equal(counter_read(&counter), 0);
 }
 
-static void what_is_added_adds_up(void **state)
+TEST(what_is_added_adds_up)
 {
     struct counter counter = {0};
 
-    (void)state;
     for (unsigned i = 1; i <= 100; i++)
         counter_add(&counter, i);
     assert_int_equal(counter_read(&counter), 5050);
@@ -27,11 +22,10 @@ static void what_is_added_adds_up(void **state)
     assert_int_equal(counter_read(&counter), 7);
 }
 
-static void raising_keeps_the_greatest(void **state)
+TEST(raising_keeps_the_greatest)
 {
     struct counter counter = {0};
 
-    (void)state;
     counter_raise(&counter, 5);
     counter_raise(&counter, 3);
     assert_int_equal(counter_read(&counter), 5);
@@ -53,7 +47,7 @@ static void *count(void *context)
     return NULL;
 }
 
-static void a_reader_sees_whole_numbers_that_never_shrink(void **state)
+TEST(a_reader_sees_whole_numbers_that_never_shrink)
 {
     static struct counter counter;
     uint64_t last = 0;
@@ -61,7 +55,6 @@ static void a_reader_sees_whole_numbers_that_never_shrink(void **state)
     unsigned shrunk = 0;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, count, &counter), 0);
     while (last < ROUNDS * both_halves) {
         uint64_t now = counter_read(&counter);
@@ -74,16 +67,4 @@ static void a_reader_sees_whole_numbers_that_never_shrink(void **state)
     assert_int_equal(torn, 0);
     assert_int_equal(shrunk, 0);
     assert_true(last == ROUNDS * both_halves);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeroed_memory_is_a_counter_at_nothing),
-        cmocka_unit_test(what_is_added_adds_up),
-        cmocka_unit_test(raising_keeps_the_greatest),
-        cmocka_unit_test(a_reader_sees_whole_numbers_that_never_shrink),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 #include "observe/decimal.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 static char storage[64];
 
@@ -33,7 +29,7 @@ static const char *share_of(double share)
     return storage;
 }
 
-static void fractions_end_with_their_last_digit(void **state)
+TEST(fractions_end_with_their_last_digit)
 {
     static const struct {
         uint64_t value;
@@ -58,15 +54,13 @@ static void fractions_end_with_their_last_digit(void **state)
         {UINT64_MAX, 19, "1.8446744073709551615"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_string_equal(text_of(cases[i].value, cases[i].places),
                             cases[i].text);
 }
 
-static void what_is_written_reads_back(void **state)
+TEST(what_is_written_reads_back)
 {
-    (void)state;
     draw_seed = 1;
     for (int i = 0; i < 10000; i++) {
         uint64_t value = draw_bits() >> (12 + draw(52));
@@ -78,9 +72,8 @@ static void what_is_written_reads_back(void **state)
     }
 }
 
-static void shares_are_told_to_a_millionth(void **state)
+TEST(shares_are_told_to_a_millionth)
 {
-    (void)state;
     assert_string_equal(share_of(0), "0");
     assert_string_equal(share_of(1), "1");
     assert_string_equal(share_of(0.5), "0.5");
@@ -88,21 +81,8 @@ static void shares_are_told_to_a_millionth(void **state)
     assert_string_equal(share_of(1e-9), "0");
 }
 
-static void what_is_no_share_is_nothing(void **state)
+TEST(what_is_no_share_is_nothing)
 {
-    (void)state;
     assert_string_equal(share_of((double)NAN), "0");
     assert_string_equal(share_of(-0.25), "0");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fractions_end_with_their_last_digit),
-        cmocka_unit_test(what_is_written_reads_back),
-        cmocka_unit_test(shares_are_told_to_a_millionth),
-        cmocka_unit_test(what_is_no_share_is_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 #include "observe/distribution.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 static struct distribution first;
 static struct distribution second;
@@ -43,9 +36,8 @@ static uint64_t draw_ns(void)
 
 /* --- Buckets -------------------------------------------------------------- */
 
-static void buckets_follow_each_other_without_a_gap(void **state)
+TEST(buckets_follow_each_other_without_a_gap)
 {
-    (void)state;
     assert_int_equal(distribution_bucket_low(0), 0);
     for (unsigned i = 0; i < DISTRIBUTION_BUCKETS; i++) {
         uint64_t low = distribution_bucket_low(i);
@@ -59,9 +51,8 @@ static void buckets_follow_each_other_without_a_gap(void **state)
     }
 }
 
-static void no_bucket_is_wider_than_a_64th_of_its_values(void **state)
+TEST(no_bucket_is_wider_than_a_64th_of_its_values)
 {
-    (void)state;
     for (unsigned i = 1; i < DISTRIBUTION_BUCKETS - 1; i++) {
         uint64_t low = distribution_bucket_low(i);
 
@@ -69,9 +60,8 @@ static void no_bucket_is_wider_than_a_64th_of_its_values(void **state)
     }
 }
 
-static void the_range_goes_beyond_an_hour(void **state)
+TEST(the_range_goes_beyond_an_hour)
 {
-    (void)state;
     assert_true(distribution_bucket_low(DISTRIBUTION_BUCKETS - 1) >
                 UINT64_C(3600) * 1000000000);
     assert_int_equal(distribution_bucket(UINT64_MAX), DISTRIBUTION_BUCKETS - 1);
@@ -81,27 +71,24 @@ static void the_range_goes_beyond_an_hour(void **state)
 
 /* --- Nothing, one ---------------------------------------------------------- */
 
-static void nothing_seen_is_all_zeros(void **state)
+TEST(nothing_seen_is_all_zeros)
 {
-    (void)state;
     for (int i = 0; i <= 10; i++)
         assert_int_equal(distribution_quantile(&first, i / 10.0), 0);
     assert_true(distribution_mean(&first) == 0);
     assert_int_equal(distribution_count_within(&first, UINT64_MAX), 0);
 }
 
-static void a_single_value_is_every_quantile_exactly(void **state)
+TEST(a_single_value_is_every_quantile_exactly)
 {
-    (void)state;
     put(&first, 123456789);
     for (int i = 0; i <= 10; i++)
         assert_int_equal(distribution_quantile(&first, i / 10.0), 123456789);
     assert_true(distribution_mean(&first) == 123456789);
 }
 
-static void a_quantile_is_the_value_of_its_rank(void **state)
+TEST(a_quantile_is_the_value_of_its_rank)
 {
-    (void)state;
     for (unsigned ns = 1; ns <= 100; ns++)
         put(&first, ns);
     assert_int_equal(distribution_quantile(&first, 0), 1);
@@ -117,9 +104,8 @@ static void a_quantile_is_the_value_of_its_rank(void **state)
 
 /* --- Adding and subtracting ------------------------------------------------ */
 
-static void adding_is_as_if_one_had_seen_all(void **state)
+TEST(adding_is_as_if_one_had_seen_all)
 {
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         uint64_t ns = draw_ns();
 
@@ -130,9 +116,8 @@ static void adding_is_as_if_one_had_seen_all(void **state)
     assert_memory_equal(&first, &both, sizeof(both));
 }
 
-static void adding_nothing_changes_nothing(void **state)
+TEST(adding_nothing_changes_nothing)
 {
-    (void)state;
     put(&first, 500);
     both = first;
     distribution_add(&first, &second);
@@ -141,12 +126,11 @@ static void adding_nothing_changes_nothing(void **state)
     assert_memory_equal(&second, &both, sizeof(both));
 }
 
-static void subtracting_leaves_what_was_seen_since(void **state)
+TEST(subtracting_leaves_what_was_seen_since)
 {
     struct distribution *since = &second;
     struct distribution *later = &both;
 
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         uint64_t ns = draw_ns();
 
@@ -168,9 +152,8 @@ static void subtracting_leaves_what_was_seen_since(void **state)
     }
 }
 
-static void subtracting_itself_leaves_nothing(void **state)
+TEST(subtracting_itself_leaves_nothing)
 {
-    (void)state;
     put(&first, 10);
     put(&first, 5000000);
     second = first;
@@ -178,9 +161,8 @@ static void subtracting_itself_leaves_nothing(void **state)
     assert_memory_equal(&first, &both, sizeof(both));
 }
 
-static void new_extremes_stay_exact_when_subtracting(void **state)
+TEST(new_extremes_stay_exact_when_subtracting)
 {
-    (void)state;
     put(&first, 1000000);
     second = first;
     put(&second, 3);
@@ -203,9 +185,8 @@ static void new_extremes_stay_exact_when_subtracting(void **state)
     }
 }
 
-static void after_subtracting_min_is_never_above_max(void **state)
+TEST(after_subtracting_min_is_never_above_max)
 {
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         unsigned range = 200 + draw(200);
 
@@ -224,11 +205,10 @@ static void after_subtracting_min_is_never_above_max(void **state)
 
 /* --- Bounds ---------------------------------------------------------------- */
 
-static void counting_within_a_bound_never_counts_more(void **state)
+TEST(counting_within_a_bound_never_counts_more)
 {
     static uint64_t values[5000];
 
-    (void)state;
     for (int i = 0; i < 5000; i++)
         put(&first, values[i] = draw_ns());
     for (int i = 0; i < 500; i++) {
@@ -246,9 +226,8 @@ static void counting_within_a_bound_never_counts_more(void **state)
     }
 }
 
-static void a_bound_at_the_end_of_a_bucket_counts_it(void **state)
+TEST(a_bound_at_the_end_of_a_bucket_counts_it)
 {
-    (void)state;
     put(&first, 128);
     put(&first, 129);
     put(&first, 130);
@@ -259,26 +238,4 @@ static void a_bound_at_the_end_of_a_bucket_counts_it(void **state)
     assert_int_equal(distribution_count_within(&first, UINT64_MAX), 3);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(buckets_follow_each_other_without_a_gap),
-        TEST(no_bucket_is_wider_than_a_64th_of_its_values),
-        TEST(the_range_goes_beyond_an_hour),
-        TEST(nothing_seen_is_all_zeros),
-        TEST(a_single_value_is_every_quantile_exactly),
-        TEST(a_quantile_is_the_value_of_its_rank),
-        TEST(adding_is_as_if_one_had_seen_all),
-        TEST(adding_nothing_changes_nothing),
-        TEST(subtracting_leaves_what_was_seen_since),
-        TEST(subtracting_itself_leaves_nothing),
-        TEST(new_extremes_stay_exact_when_subtracting),
-        TEST(after_subtracting_min_is_never_above_max),
-        TEST(counting_within_a_bound_never_counts_more),
-        TEST(a_bound_at_the_end_of_a_bucket_counts_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

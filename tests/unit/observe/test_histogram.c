@@ -2,15 +2,9 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 enum { VALUES_MAX = 100000 };
 
@@ -87,9 +81,8 @@ static void expect_quantiles_to_one_percent(void)
 
 /* --- Quantiles against exact ones ----------------------------------------- */
 
-static void of_a_constant_every_quantile_is_exact(void **state)
+TEST(of_a_constant_every_quantile_is_exact)
 {
-    (void)state;
     for (int i = 0; i < 1000; i++)
         record(987654321);
     expect_quantiles_to_one_percent();
@@ -97,9 +90,8 @@ static void of_a_constant_every_quantile_is_exact(void **state)
     assert_true(distribution_mean(&distribution) == 987654321);
 }
 
-static void of_a_single_value_every_quantile_is_exact(void **state)
+TEST(of_a_single_value_every_quantile_is_exact)
 {
-    (void)state;
     for (unsigned bit = 0; bit < DISTRIBUTION_RANGE_BITS; bit++) {
         set_up(NULL);
         record((UINT64_C(1) << bit) + 1);
@@ -109,9 +101,8 @@ static void of_a_single_value_every_quantile_is_exact(void **state)
     }
 }
 
-static void two_points_far_apart_are_told_apart(void **state)
+TEST(two_points_far_apart_are_told_apart)
 {
-    (void)state;
     /* The slow ones are 1 %, 2 % and 50 %: just beyond, at and within p99. */
     for (unsigned slow = 1; slow <= 50; slow += slow == 1 ? 1 : 48) {
         set_up(NULL);
@@ -121,18 +112,16 @@ static void two_points_far_apart_are_told_apart(void **state)
     }
 }
 
-static void powers_of_two_and_their_neighbours_keep_the_bound(void **state)
+TEST(powers_of_two_and_their_neighbours_keep_the_bound)
 {
-    (void)state;
     for (unsigned bit = 1; bit < DISTRIBUTION_RANGE_BITS; bit++)
         for (unsigned i = 0; i < 30; i++)
             record((UINT64_C(1) << bit) - 1 + i % 3);
     expect_quantiles_to_one_percent();
 }
 
-static void pareto_tails_keep_the_bound(void **state)
+TEST(pareto_tails_keep_the_bound)
 {
-    (void)state;
     for (int i = 0; i < VALUES_MAX; i++) {
         double u = ((double)(draw_bits() >> 11) + 1) / (double)(1ull << 53);
 
@@ -141,9 +130,8 @@ static void pareto_tails_keep_the_bound(void **state)
     expect_quantiles_to_one_percent();
 }
 
-static void zipf_ranks_keep_the_bound(void **state)
+TEST(zipf_ranks_keep_the_bound)
 {
-    (void)state;
     for (int i = 0; i < VALUES_MAX; i++) {
         double u = (double)(draw_bits() >> 11) / (double)(1ull << 53);
 
@@ -152,17 +140,15 @@ static void zipf_ranks_keep_the_bound(void **state)
     expect_quantiles_to_one_percent();
 }
 
-static void every_size_alike_keeps_the_bound(void **state)
+TEST(every_size_alike_keeps_the_bound)
 {
-    (void)state;
     for (int i = 0; i < VALUES_MAX; i++)
         record(draw_bits() >> (22 + draw(42)));
     expect_quantiles_to_one_percent();
 }
 
-static void every_bucket_edge_keeps_the_bound(void **state)
+TEST(every_bucket_edge_keeps_the_bound)
 {
-    (void)state;
     for (unsigned i = 0; i < DISTRIBUTION_BUCKETS - 1; i++) {
         record(distribution_bucket_low(i));
         record(distribution_bucket_high(i));
@@ -170,9 +156,8 @@ static void every_bucket_edge_keeps_the_bound(void **state)
     expect_quantiles_to_one_percent();
 }
 
-static void small_numbers_are_exact(void **state)
+TEST(small_numbers_are_exact)
 {
-    (void)state;
     for (int i = 0; i < 10000; i++)
         record(draw(128));
     expect_exact_counts();
@@ -181,22 +166,20 @@ static void small_numbers_are_exact(void **state)
                          exact_quantile(i / 1000.0));
 }
 
-static void nothing_and_zero_are_different(void **state)
+TEST(nothing_and_zero_are_different)
 {
-    (void)state;
     histogram_add_to(&histogram, &distribution);
     assert_int_equal(distribution.count, 0);
     record(0);
     expect_quantiles_to_one_percent();
 }
 
-static void beyond_the_range_the_maximum_stays_exact(void **state)
+TEST(beyond_the_range_the_maximum_stays_exact)
 {
     static const uint64_t huge[] = {UINT64_C(1) << 42, UINT64_C(1) << 50,
                                     UINT64_MAX};
     uint64_t last = distribution_bucket_low(DISTRIBUTION_BUCKETS - 1);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(huge) / sizeof(*huge); i++) {
         set_up(NULL);
         record(1000);
@@ -214,13 +197,12 @@ static void beyond_the_range_the_maximum_stays_exact(void **state)
 
 /* --- Reading --------------------------------------------------------------- */
 
-static void reading_adds_to_what_is_there(void **state)
+TEST(reading_adds_to_what_is_there)
 {
     static struct histogram thirds;
     static struct histogram rest;
     static struct distribution merged;
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         uint64_t ns = draw_bits() >> (22 + draw(42));
 
@@ -272,13 +254,12 @@ static unsigned count_faults(const struct distribution *now,
     return faults;
 }
 
-static void reading_while_it_is_written_is_always_consistent(void **state)
+TEST(reading_while_it_is_written_is_always_consistent)
 {
     static struct distribution before;
     unsigned faults = 0;
     pthread_t thread;
 
-    (void)state;
     before = (struct distribution){0};
     assert_int_equal(pthread_create(&thread, NULL, record_many, NULL), 0);
     do {
@@ -299,25 +280,4 @@ static void reading_while_it_is_written_is_always_consistent(void **state)
     assert_memory_equal(&distribution, &before, sizeof(before));
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(of_a_constant_every_quantile_is_exact),
-        TEST(of_a_single_value_every_quantile_is_exact),
-        TEST(two_points_far_apart_are_told_apart),
-        TEST(powers_of_two_and_their_neighbours_keep_the_bound),
-        TEST(pareto_tails_keep_the_bound),
-        TEST(zipf_ranks_keep_the_bound),
-        TEST(every_size_alike_keeps_the_bound),
-        TEST(every_bucket_edge_keeps_the_bound),
-        TEST(small_numbers_are_exact),
-        TEST(nothing_and_zero_are_different),
-        TEST(beyond_the_range_the_maximum_stays_exact),
-        TEST(reading_adds_to_what_is_there),
-        TEST(reading_while_it_is_written_is_always_consistent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -3,22 +3,10 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "sample_stats.h"
-
-static bool has_memory = true;
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return has_memory ? __real_calloc(count, size) : NULL;
-}
+#include "suite.h"
+#include "unit/memory.h"
+#include "unit/observe/sample_stats.h"
 
 static struct stats_shared *shared;
 static struct stats *stats;
@@ -64,15 +52,13 @@ static const struct history_point *last(void)
     return points;
 }
 
-static void at_first_there_is_no_point(void **state)
+TEST(at_first_there_is_no_point)
 {
-    (void)state;
     assert_int_equal(history_read(history, points, HISTORY_POINTS_MAX), 0);
 }
 
-static void the_first_point_tells_what_was_since_the_start(void **state)
+TEST(the_first_point_tells_what_was_since_the_start)
 {
-    (void)state;
     sample_note(stats, 1000);
     sample_note(stats, 1000);
     note();
@@ -82,11 +68,10 @@ static void the_first_point_tells_what_was_since_the_start(void **state)
     assert_int_equal(last()->wall_ns, sample_began.wall_ns + 1000000000);
 }
 
-static void a_point_tells_of_its_own_second_alone(void **state)
+TEST(a_point_tells_of_its_own_second_alone)
 {
     const struct history_point *point;
 
-    (void)state;
     for (int i = 0; i < 1000; i++)
         sample_note(stats, 60 * (uint64_t)SAMPLE_MS);
     note();
@@ -102,9 +87,8 @@ static void a_point_tells_of_its_own_second_alone(void **state)
     assert_in_range(point->wait_p99_ns, 49000 * SAMPLE_US, 50000 * SAMPLE_US);
 }
 
-static void a_second_without_requests_knows_no_ratio(void **state)
+TEST(a_second_without_requests_knows_no_ratio)
 {
-    (void)state;
     sample_note(stats, 1000);
     note();
     note();
@@ -115,9 +99,8 @@ static void a_second_without_requests_knows_no_ratio(void **state)
     assert_true(isnan(last()->hit_ratio));
 }
 
-static void the_hit_ratio_is_that_of_the_second(void **state)
+TEST(the_hit_ratio_is_that_of_the_second)
 {
-    (void)state;
     stats_set_cache(stats, &(struct stats_cache){.hits = 10, .misses = 90});
     note();
     assert_true(last()->hit_ratio == 0.1);
@@ -130,9 +113,8 @@ static void the_hit_ratio_is_that_of_the_second(void **state)
 }
 
 /* Requests are counted at once, what they asked of caches once a second. */
-static void the_hit_ratio_stays_until_caches_tell_of_requests(void **state)
+TEST(the_hit_ratio_stays_until_caches_tell_of_requests)
 {
-    (void)state;
     stats_set_cache(stats, &(struct stats_cache){.hits = 30, .misses = 10});
     sample_note(stats, 1000);
     note();
@@ -148,18 +130,16 @@ static void the_hit_ratio_stays_until_caches_tell_of_requests(void **state)
     assert_true(isnan(last()->hit_ratio));
 }
 
-static void requests_that_ask_no_cache_leave_it_unknown(void **state)
+TEST(requests_that_ask_no_cache_leave_it_unknown)
 {
-    (void)state;
     sample_note(stats, 1000);
     note();
     assert_int_equal(last()->requests, 1);
     assert_true(isnan(last()->hit_ratio));
 }
 
-static void depth_and_open_connections_are_of_the_moment(void **state)
+TEST(depth_and_open_connections_are_of_the_moment)
 {
-    (void)state;
     stats_note_open(stats);
     stats_note_open(stats);
     stats_set_queue(stats, 7, 700);
@@ -173,9 +153,8 @@ static void depth_and_open_connections_are_of_the_moment(void **state)
     assert_int_equal(last()->open, 1);
 }
 
-static void the_newest_points_are_kept_oldest_first(void **state)
+TEST(the_newest_points_are_kept_oldest_first)
 {
-    (void)state;
     for (unsigned second = 1; second <= 2 * HISTORY_POINTS_MAX + 7; second++) {
         unsigned kept = second < HISTORY_POINTS_MAX ? second
                                                     : HISTORY_POINTS_MAX;
@@ -195,9 +174,8 @@ static void the_newest_points_are_kept_oldest_first(void **state)
     }
 }
 
-static void fewer_are_read_when_fewer_are_wanted(void **state)
+TEST(fewer_are_read_when_fewer_are_wanted)
 {
-    (void)state;
     for (unsigned second = 1; second <= 10; second++)
         note();
     assert_int_equal(history_read(history, points, 0), 0);
@@ -207,12 +185,11 @@ static void fewer_are_read_when_fewer_are_wanted(void **state)
                          sample_began.wall_ns + (8 + i) * INT64_C(1000000000));
 }
 
-static void without_memory_there_is_no_history(void **state)
+TEST(without_memory_there_is_no_history)
 {
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     assert_null(history_create());
-    has_memory = true;
+    allocations_left = -1;
     history_destroy(NULL);
 }
 
@@ -231,12 +208,11 @@ static void *note_many(void *context)
     return NULL;
 }
 
-static void points_are_read_whole_while_new_ones_come(void **state)
+TEST(points_are_read_whole_while_new_ones_come)
 {
     unsigned faults = 0;
     pthread_t thread;
 
-    (void)state;
     atomic_store(&is_over, false);
     assert_int_equal(pthread_create(&thread, NULL, note_many, NULL), 0);
     do {
@@ -251,24 +227,4 @@ static void points_are_read_whole_while_new_ones_come(void **state)
                      HISTORY_POINTS_MAX);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(at_first_there_is_no_point),
-        TEST(the_first_point_tells_what_was_since_the_start),
-        TEST(a_point_tells_of_its_own_second_alone),
-        TEST(a_second_without_requests_knows_no_ratio),
-        TEST(the_hit_ratio_is_that_of_the_second),
-        TEST(the_hit_ratio_stays_until_caches_tell_of_requests),
-        TEST(requests_that_ask_no_cache_leave_it_unknown),
-        TEST(depth_and_open_connections_are_of_the_moment),
-        TEST(the_newest_points_are_kept_oldest_first),
-        TEST(fewer_are_read_when_fewer_are_wanted),
-        TEST(without_memory_there_is_no_history),
-        TEST(points_are_read_whole_while_new_ones_come),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

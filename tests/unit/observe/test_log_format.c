@@ -1,11 +1,6 @@
 #include "observe/log_format.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "suite.h"
 
 static struct log_format format;
 static char fault[LOG_FAULT_BYTES_MAX];
@@ -37,11 +32,19 @@ static const char *const fields[] = {"remote",
                                      "complete",
                                      "bytes_in",
                                      "request_id",
+                                     "cache_status",
                                      "upstream",
                                      "upstream_status",
                                      "upstream_connect_us",
                                      "upstream_first_us",
                                      "upstream_total_us",
+                                     "tls_version",
+                                     "tls_cipher",
+                                     "tls_group",
+                                     "tls_sni",
+                                     "tls_resumed",
+                                     "tls_client",
+                                     "tls_client_fingerprint",
                                      "reason"};
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -73,11 +76,10 @@ static void assert_step(unsigned i, const char *literal, enum log_kind kind)
 
 /* --- What is accepted ------------------------------------------------------- */
 
-static void names_stand_for_formats(void **state)
+TEST(names_stand_for_formats)
 {
     static const char *const names[] = {"common", "combined", "json", "events"};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         bool has_story = strcmp(names[i], "events") == 0;
 
@@ -90,9 +92,8 @@ static void names_stand_for_formats(void **state)
     }
 }
 
-static void a_template_tells_of_requests_alone(void **state)
+TEST(a_template_tells_of_requests_alone)
 {
-    (void)state;
     assert_accepted("events %{status}");
     assert_true(log_format_tells(&format, LOG_EVENT_REQUEST));
     assert_false(log_format_tells(&format, LOG_EVENT_ACCEPT));
@@ -100,9 +101,8 @@ static void a_template_tells_of_requests_alone(void **state)
     assert_false(format.is_json);
 }
 
-static void a_template_becomes_literals_and_fields(void **state)
+TEST(a_template_becomes_literals_and_fields)
 {
-    (void)state;
     assert_accepted("%{remote}%{status} a } b{%%%{bytes}%%{path}");
     assert_int_equal(format.templates[LOG_EVENT_REQUEST].step_count, 6);
     assert_step(0, "", LOG_REMOTE);
@@ -113,9 +113,8 @@ static void a_template_becomes_literals_and_fields(void **state)
     assert_step(5, "{path}", LOG_NOTHING);
 }
 
-static void every_field_has_a_name(void **state)
+TEST(every_field_has_a_name)
 {
-    (void)state;
     for (int i = 0; i < FIELDS; i++) {
         char text[100];
 
@@ -126,34 +125,38 @@ static void every_field_has_a_name(void **state)
     }
 }
 
-static void a_format_says_what_must_be_seen_to(void **state)
+TEST(a_format_says_what_must_be_seen_to)
 {
     static const struct {
         const char *text;
-        bool id, upstream, head;
+        bool id, upstream, head, tls, tls_client;
     } cases[] = {
-        {"combined", false, false, false},
-        {"json", false, false, false},
-        {"%{header:A}", false, false, false},
-        {"%{request_id}", true, false, false},
-        {"%{upstream}", false, true, false},
-        {"%{upstream_status}", false, true, false},
-        {"%{upstream_total_us}", false, true, false},
-        {"%{response_header:A}", false, false, true},
+        {"combined", false, false, false, false, false},
+        {"json", false, false, false, false, false},
+        {"%{header:A}", false, false, false, false, false},
+        {"%{request_id}", true, false, false, false, false},
+        {"%{tls_sni}", false, false, false, true, false},
+        {"%{tls_client}", false, false, false, true, true},
+        {"%{tls_client_fingerprint}", false, false, false, true, true},
+        {"%{upstream}", false, true, false, false, false},
+        {"%{upstream_status}", false, true, false, false, false},
+        {"%{upstream_total_us}", false, true, false, false, false},
+        {"%{response_header:A}", false, false, true, false, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_accepted(cases[i].text);
         assert_int_equal(format.needs.id, cases[i].id);
         assert_int_equal(format.needs.upstream, cases[i].upstream);
         assert_int_equal(format.needs.head, cases[i].head);
+        assert_int_equal(format.needs.tls, cases[i].tls);
+        assert_int_equal(format.needs.tls_client, cases[i].tls_client);
     }
 }
 
 /* --- What is refused -------------------------------------------------------- */
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
     static const struct {
         const char *text;
@@ -182,14 +185,12 @@ static void what_is_wrong_is_said(void **state)
         {"%{st\x1b[0matus}", "control"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_refused(cases[i].text, cases[i].part);
 }
 
-static void an_unknown_field_is_told_all_there_are(void **state)
+TEST(an_unknown_field_is_told_all_there_are)
 {
-    (void)state;
     for (int i = 0; i < FIELDS; i++) {
         char part[32];
 
@@ -198,11 +199,10 @@ static void an_unknown_field_is_told_all_there_are(void **state)
     }
 }
 
-static void a_long_name_is_cut_in_what_is_said(void **state)
+TEST(a_long_name_is_cut_in_what_is_said)
 {
     char text[LOG_TEMPLATE_BYTES_MAX];
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     memcpy(text, "%{", 2);
     memcpy(text + sizeof(text) - 2, "}", 2);
@@ -214,23 +214,21 @@ static void a_long_name_is_cut_in_what_is_said(void **state)
 
 /* --- Limits ------------------------------------------------------------------ */
 
-static void a_template_has_a_longest_length(void **state)
+TEST(a_template_has_a_longest_length)
 {
     char text[LOG_TEMPLATE_BYTES_MAX + 2] = "%{status}";
     size_t len = strlen(text);
 
-    (void)state;
     memset(text + len, 'x', LOG_TEMPLATE_BYTES_MAX - len);
     assert_accepted(text);
     memset(text + len, 'x', LOG_TEMPLATE_BYTES_MAX + 1 - len);
     assert_refused(text, "at most 2048 bytes, not 2049");
 }
 
-static void a_template_has_most_fields(void **state)
+TEST(a_template_has_most_fields)
 {
     char text[LOG_STEPS_MAX * 10 + 20] = "";
 
-    (void)state;
     for (int i = 0; i < LOG_STEPS_MAX; i++)
         memcpy(text + i * 8, "%{query}", 9);
     assert_accepted(text);
@@ -239,11 +237,10 @@ static void a_template_has_most_fields(void **state)
     assert_refused(text, "at most 64 fields");
 }
 
-static void many_texts_are_cut_sooner(void **state)
+TEST(many_texts_are_cut_sooner)
 {
     char text[LOG_STEPS_MAX * 10 + 20] = "";
 
-    (void)state;
     assert_accepted("combined");
     assert_int_equal(format.templates[0].text_max, LOG_TEXT_BYTES_MAX);
     for (int i = 0; i < LOG_STEPS_MAX; i++)
@@ -253,23 +250,4 @@ static void many_texts_are_cut_sooner(void **state)
                     LOG_LINE_BYTES_MAX / 4 / LOG_STEPS_MAX);
     assert_accepted("json");
     assert_in_range(format.templates[0].text_max, 1500, LOG_TEXT_BYTES_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_stand_for_formats),
-        cmocka_unit_test(a_template_tells_of_requests_alone),
-        cmocka_unit_test(a_template_becomes_literals_and_fields),
-        cmocka_unit_test(every_field_has_a_name),
-        cmocka_unit_test(a_format_says_what_must_be_seen_to),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(an_unknown_field_is_told_all_there_are),
-        cmocka_unit_test(a_long_name_is_cut_in_what_is_said),
-        cmocka_unit_test(a_template_has_a_longest_length),
-        cmocka_unit_test(a_template_has_most_fields),
-        cmocka_unit_test(many_texts_are_cut_sooner),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,16 @@
 #include "observe/log_line.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../handler/json_check.h"
+#include "json_check.h"
+#include "suite.h"
 
 static const struct address peer = {
     .family = ADDRESS_IPV4, .port = 51234, .octets = {192, 0, 2, 7}};
 
+static const struct log_tls tls = {.version = {"TLSv1.3", 7},
+                                   .cipher = {"TLS_AES_128_GCM_SHA256", 22},
+                                   .group = {"x25519", 6},
+                                   .sni = {"example.org", 11},
+                                   .resumed = {"false", 5}};
 static const struct log_upstream upstream = {.name = {"10.0.0.1:80", 11},
                                              .status = 200,
                                              .connect_ns = 999,
@@ -55,6 +54,7 @@ static int set_up(void **state)
                                .user_agent = BYTES("browser/1.0 (it)"),
                                .request_id = BYTES("4bf9"),
                                .upstream = &upstream,
+                               .tls = &tls,
                                .find = find_header,
                                .context = &peer,
                                .status = 206,
@@ -103,7 +103,7 @@ static const char *line_as(const char *name)
 
 /* --- Fields ------------------------------------------------------------------ */
 
-static void every_field_tells_its_own(void **state)
+TEST(every_field_tells_its_own)
 {
     static const struct {
         const char *template;
@@ -133,6 +133,11 @@ static void every_field_tells_its_own(void **state)
         {"%{upstream_connect_us}", "0"},
         {"%{upstream_first_us}", "1999"},
         {"%{upstream_total_us}", "-"},
+        {"%{tls_version}", "TLSv1.3"},
+        {"%{tls_cipher}", "TLS_AES_128_GCM_SHA256"},
+        {"%{tls_group}", "x25519"},
+        {"%{tls_sni}", "example.org"},
+        {"%{tls_resumed}", "false"},
         {"%{header:Two}", "two of the request"},
         {"%{response_header:Two}", "two of the response"},
         {"%{total_us}", "3999"},
@@ -145,42 +150,40 @@ static void every_field_tells_its_own(void **state)
         {"%{complete}", "false"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_string_equal(line_as(cases[i].template), cases[i].line);
 }
 
-static void literals_stand_between_them(void **state)
+TEST(literals_stand_between_them)
 {
-    (void)state;
     assert_string_equal(line_as("%%%{status}, 100%% {%{method}}\xc3\xa9"),
                         "%206, 100% {GET}\xc3\xa9");
 }
 
-static void what_is_not_there_is_a_dash(void **state)
+TEST(what_is_not_there_is_a_dash)
 {
-    (void)state;
     entry.request_line = entry.method = entry.target = entry.path =
         entry.query = entry.protocol = entry.host = entry.referer =
             entry.user_agent = entry.request_id = (struct bytes){NULL, 0};
     entry.upstream = NULL;
+    entry.tls = NULL;
     assert_string_equal(line_as("%{request}%{method}%{target}%{path}%{query}"
                                 "%{protocol}%{host}%{referer}%{user_agent}"
                                 "%{request_id}%{upstream}%{upstream_status}"
-                                "%{upstream_first_us}%{header:One}"),
-                        "--------------");
+                                "%{upstream_first_us}%{header:One}"
+                                "%{tls_sni}%{tls_resumed}"),
+                        "----------------");
     entry.find = NULL;
     assert_string_equal(line_as("%{response_header:Two}"), "-");
 }
 
-static void headers_are_escaped_like_other_texts(void **state)
+TEST(headers_are_escaped_like_other_texts)
 {
-    (void)state;
     assert_string_equal(line_as("%{header:Odd}%{response_header:Odd}"),
                         "\\x22\\x0a\\xff\\x22\\x0a\\xff");
 }
 
-static void every_kind_of_peer_is_named(void **state)
+TEST(every_kind_of_peer_is_named)
 {
     static const struct address unix_peer = {.family = ADDRESS_UNIX};
     static const struct address ipv6_peer = {.family = ADDRESS_IPV6,
@@ -188,7 +191,6 @@ static void every_kind_of_peer_is_named(void **state)
                                              .octets = {0x20, 1, 0x0d,
                                                         0xb8, [15] = 1}};
 
-    (void)state;
     entry.peer = &unix_peer;
     assert_string_equal(line_as("%{remote} %{remote_port}"), "unix: 0");
     entry.peer = &ipv6_peer;
@@ -197,9 +199,8 @@ static void every_kind_of_peer_is_named(void **state)
 
 /* --- Formats with a name ------------------------------------------------------ */
 
-static void common_and_combined_are_as_readers_know_them(void **state)
+TEST(common_and_combined_are_as_readers_know_them)
 {
-    (void)state;
     assert_string_equal(line_as("common"),
                         "192.0.2.7 - - [06/Nov/1994:08:49:37 +0000] "
                         "\"GET /a/b?c=d HTTP/1.1\" 206 12345678901");
@@ -214,9 +215,8 @@ static void common_and_combined_are_as_readers_know_them(void **state)
                         "\"-\" 206 12345678901 \"-\" \"-\"");
 }
 
-static void json_is_one_object(void **state)
+TEST(json_is_one_object)
 {
-    (void)state;
     entry.referer = BYTES("");
     assert_string_equal(
         line_as("json"),
@@ -232,9 +232,8 @@ static void json_is_one_object(void **state)
     assert_true(json_is_valid(text));
 }
 
-static void events_tell_a_story(void **state)
+TEST(events_tell_a_story)
 {
-    (void)state;
     assert_string_equal(line_as("events"),
                         "1994-11-06T08:49:37.012Z 4711 request n=3 status=206 "
                         "bytes=12345678901 total_us=3999 queue_us=2000 "
@@ -251,9 +250,8 @@ static void events_tell_a_story(void **state)
 
 /* --- Escaping ------------------------------------------------------------------ */
 
-static void nobody_can_forge_a_line(void **state)
+TEST(nobody_can_forge_a_line)
 {
-    (void)state;
     entry.request_line = BYTES("GET /\"\\ HTTP/1.1");
     entry.referer = BYTES("a\r\nb\tc\x1b[0m");
     entry.user_agent = BYTES("\x80\xff\x7f%{status}");
@@ -263,9 +261,8 @@ static void nobody_can_forge_a_line(void **state)
 }
 
 /* Each byte at each place of a word is told from its neighbours. */
-static void every_byte_is_escaped_or_kept(void **state)
+TEST(every_byte_is_escaped_or_kept)
 {
-    (void)state;
     use_format("%{path}");
     for (int byte = 0; byte < 256; byte++)
         for (size_t len = 1; len < 20; len++)
@@ -286,12 +283,11 @@ static void every_byte_is_escaped_or_kept(void **state)
             }
 }
 
-static void json_is_valid_whatever_is_in_it(void **state)
+TEST(json_is_valid_whatever_is_in_it)
 {
     static char noise[3000];
     uint32_t random = 1;
 
-    (void)state;
     use_format("json");
     for (int round = 0; round < 2000; round++) {
         size_t len = (size_t)round * 7 % sizeof(noise);
@@ -314,11 +310,10 @@ static void json_is_valid_whatever_is_in_it(void **state)
 
 /* --- Long texts ------------------------------------------------------------------ */
 
-static void a_long_text_is_cut(void **state)
+TEST(a_long_text_is_cut)
 {
     static char long_text[LOG_TEXT_BYTES_MAX + 1];
 
-    (void)state;
     memset(long_text, 'x', sizeof(long_text));
     use_format("%{path} %{status}");
     entry.path = (struct bytes){long_text, LOG_TEXT_BYTES_MAX};
@@ -329,11 +324,10 @@ static void a_long_text_is_cut(void **state)
     assert_string_equal(text + LOG_TEXT_BYTES_MAX, "... 206");
 }
 
-static void a_text_is_not_cut_within_a_character(void **state)
+TEST(a_text_is_not_cut_within_a_character)
 {
     static char long_text[LOG_TEXT_BYTES_MAX + 8];
 
-    (void)state;
     use_format("json");
     for (size_t shift = 0; shift < 5; shift++) {
         const char *end;
@@ -353,18 +347,17 @@ static void a_text_is_not_cut_within_a_character(void **state)
 }
 
 /* Bytes that only look like the rest of a character do not take more away. */
-static void garbage_is_cut_too(void **state)
+TEST(garbage_is_cut_too)
 {
     static char long_text[LOG_TEXT_BYTES_MAX + 8];
 
-    (void)state;
     memset(long_text, '\x80', sizeof(long_text));
     entry.path = (struct bytes){long_text, sizeof(long_text)};
     assert_int_equal(strlen(line_as("%{path}")),
                      4 * (LOG_TEXT_BYTES_MAX - 3) + 3);
 }
 
-static void the_longest_lines_still_fit(void **state)
+TEST(the_longest_lines_still_fit)
 {
     static char long_text[70000];
     char many[LOG_STEPS_MAX * 16 + 1] = "";
@@ -372,7 +365,6 @@ static void the_longest_lines_still_fit(void **state)
                                    many};
     struct bytes all = {long_text, sizeof(long_text)};
 
-    (void)state;
     for (int i = 0; i < LOG_STEPS_MAX; i++)
         memcpy(many + i * 16, "lit %{referer}  ", 16);
     many[LOG_STEPS_MAX * 16 - 2] = '\0';
@@ -389,14 +381,13 @@ static void the_longest_lines_still_fit(void **state)
 }
 
 /* Into as much memory as there is, so that a sanitizer sees the next byte. */
-static void what_may_not_fit_is_not_begun(void **state)
+TEST(what_may_not_fit_is_not_begun)
 {
     static const char evil[100] = {0};
     struct log_dates dates;
     struct buf out;
     bool fits = false;
 
-    (void)state;
     use_format("combined");
     entry.referer = (struct bytes){evil, sizeof(evil)};
     log_dates_init(&dates);
@@ -420,12 +411,11 @@ static void what_may_not_fit_is_not_begun(void **state)
     assert_true(fits);
 }
 
-static void numbers_of_every_length_are_told(void **state)
+TEST(numbers_of_every_length_are_told)
 {
     uint64_t number = 0;
     char digits[32];
 
-    (void)state;
     use_format("%{bytes}");
     for (int i = 0; i < 20; i++) {
         for (uint64_t near = number - (i > 0); near <= number + 1; near++) {
@@ -441,7 +431,7 @@ static void numbers_of_every_length_are_told(void **state)
 
 /* --- Dates ------------------------------------------------------------------------ */
 
-static void dates_follow_the_second_and_the_millisecond(void **state)
+TEST(dates_follow_the_second_and_the_millisecond)
 {
     static const struct {
         int64_t seconds;
@@ -455,7 +445,6 @@ static void dates_follow_the_second_and_the_millisecond(void **state)
     struct log_dates dates;
     struct buf out;
 
-    (void)state;
     use_format("%{time} %{time_iso}");
     log_dates_init(&dates);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -472,30 +461,4 @@ static void dates_follow_the_second_and_the_millisecond(void **state)
     assert_int_equal(dates.ms, 999);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_field_tells_its_own),
-        TEST(literals_stand_between_them),
-        TEST(what_is_not_there_is_a_dash),
-        TEST(headers_are_escaped_like_other_texts),
-        TEST(every_kind_of_peer_is_named),
-        TEST(common_and_combined_are_as_readers_know_them),
-        TEST(json_is_one_object),
-        TEST(events_tell_a_story),
-        TEST(nobody_can_forge_a_line),
-        TEST(every_byte_is_escaped_or_kept),
-        TEST(json_is_valid_whatever_is_in_it),
-        TEST(a_long_text_is_cut),
-        TEST(a_text_is_not_cut_within_a_character),
-        TEST(garbage_is_cut_too),
-        TEST(the_longest_lines_still_fit),
-        TEST(what_may_not_fit_is_not_begun),
-        TEST(numbers_of_every_length_are_told),
-        TEST(dates_follow_the_second_and_the_millisecond),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

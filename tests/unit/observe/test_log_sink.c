@@ -1,17 +1,13 @@
 /* link: -Wl,--wrap=write */
 #include "observe/log_sink.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/place.h"
 
 /* --- Writes that fail -------------------------------------------------------- */
 
@@ -93,11 +89,10 @@ static void assert_file(const char *name, const char *expected)
 
 /* --- Opening ------------------------------------------------------------------ */
 
-static void a_file_is_appended_to_and_only_the_owner_may_write(void **state)
+TEST(a_file_is_appended_to_and_only_the_owner_may_write)
 {
     struct stat st;
 
-    (void)state;
     assert_int_equal(place_write(&place, "log", "before\n"), 0);
     open_at("", "log");
     assert_written("after\n");
@@ -110,9 +105,8 @@ static void a_file_is_appended_to_and_only_the_owner_may_write(void **state)
     assert_int_equal(st.st_mode & 0027, 0);
 }
 
-static void a_dash_is_standard_output_which_stays_open(void **state)
+TEST(a_dash_is_standard_output_which_stays_open)
 {
-    (void)state;
     assert_int_equal(log_sink_open(&sink, "-"), 0);
     assert_int_equal(sink.fd, STDOUT_FILENO);
     log_sink_close(&sink);
@@ -120,7 +114,7 @@ static void a_dash_is_standard_output_which_stays_open(void **state)
 }
 
 /* Opening them would ask for rights to what lies behind. */
-static void outputs_by_their_names_are_not_opened_anew(void **state)
+TEST(outputs_by_their_names_are_not_opened_anew)
 {
     static const struct {
         const char *where;
@@ -129,7 +123,6 @@ static void outputs_by_their_names_are_not_opened_anew(void **state)
                  {"/dev/stderr", STDERR_FILENO}};
     unsigned fds = place_count_fds();
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(log_sink_open(&sink, cases[i].where), 0);
         assert_int_equal(sink.fd, cases[i].fd);
@@ -141,11 +134,10 @@ static void outputs_by_their_names_are_not_opened_anew(void **state)
     assert_int_equal(place_count_fds(), fds);
 }
 
-static void what_cannot_be_opened_is_refused(void **state)
+TEST(what_cannot_be_opened_is_refused)
 {
     char where[300] = "syslog:/";
 
-    (void)state;
     assert_int_equal(log_sink_open(&sink, place_path(&place, "none/log")),
                      -ENOENT);
     assert_int_equal(log_sink_open(&sink, place.name), -EISDIR);
@@ -159,9 +151,8 @@ static void what_cannot_be_opened_is_refused(void **state)
 
 /* --- Streams -------------------------------------------------------------------- */
 
-static void short_and_interrupted_writes_are_continued(void **state)
+TEST(short_and_interrupted_writes_are_continued)
 {
-    (void)state;
     open_at("", "log");
     write_most = 3;
     good_writes = 2;
@@ -172,12 +163,11 @@ static void short_and_interrupted_writes_are_continued(void **state)
     assert_int_equal(writes, 5 + 2);
 }
 
-static void a_failure_says_how_far_it_came(void **state)
+TEST(a_failure_says_how_far_it_came)
 {
     static const int errors[] = {ENOSPC, EIO, EDQUOT, 0};
     static const char lines[] = "one\ntwo\n";
 
-    (void)state;
     open_at("", "log");
     for (int i = 0; i < 4; i++) {
         size_t taken;
@@ -194,7 +184,7 @@ static void a_failure_says_how_far_it_came(void **state)
     assert_file("log", "one\ntwo\none\ntwo\none\ntwo\none\ntwo\n");
 }
 
-static void a_fifo_takes_what_it_has_room_for(void **state)
+TEST(a_fifo_takes_what_it_has_room_for)
 {
     static char lines[1 << 20];
     static char read_back[sizeof(lines)];
@@ -202,7 +192,6 @@ static void a_fifo_takes_what_it_has_room_for(void **state)
     size_t got = 0;
     int reader;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines); i++)
         lines[i] = i % 100 == 99 ? '\n' : (char)('a' + i % 23);
     assert_int_equal(mkfifoat(place.fd, "fifo", 0600), 0);
@@ -228,7 +217,7 @@ static void a_fifo_takes_what_it_has_room_for(void **state)
 }
 
 /* As standard output may be: a pipe that is not ours to make non-blocking. */
-static void a_pipe_that_would_block_is_not_waited_for(void **state)
+TEST(a_pipe_that_would_block_is_not_waited_for)
 {
     static char lines[1 << 18];
     struct bytes all = {lines, sizeof(lines)};
@@ -236,7 +225,6 @@ static void a_pipe_that_would_block_is_not_waited_for(void **state)
     size_t more;
     int ends[2];
 
-    (void)state;
     memset(lines, '\n', sizeof(lines));
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     sink = (struct log_sink){.fd = ends[1], .may_block = true};
@@ -258,11 +246,10 @@ static void move_away(void)
     assert_int_equal(renameat(place.fd, "log", place.fd, "log.1"), 0);
 }
 
-static void a_file_that_was_moved_is_left(void **state)
+TEST(a_file_that_was_moved_is_left)
 {
     bool is_other;
 
-    (void)state;
     open_at("", "log");
     assert_written("old\n");
     move_away();
@@ -274,11 +261,10 @@ static void a_file_that_was_moved_is_left(void **state)
     assert_file("log", "new\n");
 }
 
-static void one_that_stayed_is_gone_on_with(void **state)
+TEST(one_that_stayed_is_gone_on_with)
 {
     bool is_other;
 
-    (void)state;
     open_at("", "log");
     assert_written("half a ");
     assert_int_equal(log_sink_reopen(&sink, 7, &is_other), 0);
@@ -287,11 +273,10 @@ static void one_that_stayed_is_gone_on_with(void **state)
     assert_file("log", "half a line\n");
 }
 
-static void half_a_line_is_taken_back_from_the_old_file(void **state)
+TEST(half_a_line_is_taken_back_from_the_old_file)
 {
     bool is_other;
 
-    (void)state;
     open_at("", "log");
     assert_written("whole\nhal");
     move_away();
@@ -301,11 +286,10 @@ static void half_a_line_is_taken_back_from_the_old_file(void **state)
     assert_file("log", "");
 }
 
-static void what_others_appended_is_never_taken_back(void **state)
+TEST(what_others_appended_is_never_taken_back)
 {
     int other;
 
-    (void)state;
     open_at("", "log");
     assert_written("whole\nhal");
     other = openat(place.fd, "log", O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -315,12 +299,11 @@ static void what_others_appended_is_never_taken_back(void **state)
     assert_file("log", "whole\nhaltheirs\n");
 }
 
-static void when_there_is_no_new_file_the_old_is_kept(void **state)
+TEST(when_there_is_no_new_file_the_old_is_kept)
 {
     unsigned fds;
     bool is_other;
 
-    (void)state;
     open_at("", "log");
     assert_written("old\n");
     move_away();
@@ -334,24 +317,22 @@ static void when_there_is_no_new_file_the_old_is_kept(void **state)
     assert_int_equal(place_count_fds(), fds);
 }
 
-static void standard_output_is_what_it_is(void **state)
+TEST(standard_output_is_what_it_is)
 {
     bool is_other = true;
 
-    (void)state;
     assert_int_equal(log_sink_open(&sink, "-"), 0);
     assert_int_equal(log_sink_reopen(&sink, 5, &is_other), 0);
     assert_false(is_other);
     assert_int_equal(sink.fd, STDOUT_FILENO);
 }
 
-static void an_output_that_cannot_be_written_is_refused(void **state)
+TEST(an_output_that_cannot_be_written_is_refused)
 {
     int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     int closed = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int err;
 
-    (void)state;
     assert_true(kept != -1 && closed != -1);
     fflush(stdout);
     dup2(closed, STDOUT_FILENO);
@@ -399,11 +380,10 @@ static void assert_datagram(int daemon, const char *line)
     assert_string_equal(text + (size_t)len + strlen(tag), line);
 }
 
-static void each_line_is_a_datagram(void **state)
+TEST(each_line_is_a_datagram)
 {
     int daemon = open_daemon();
 
-    (void)state;
     open_at("syslog:", "daemon");
     assert_written("one\ntwo words\n\n");
     assert_datagram(daemon, "one");
@@ -413,7 +393,7 @@ static void each_line_is_a_datagram(void **state)
     close(daemon);
 }
 
-static void a_daemon_that_is_behind_gets_the_rest_later(void **state)
+TEST(a_daemon_that_is_behind_gets_the_rest_later)
 {
     enum { LINES = 3000, LINE_BYTES = 6 };
     static char lines[LINES][LINE_BYTES];
@@ -423,7 +403,6 @@ static void a_daemon_that_is_behind_gets_the_rest_later(void **state)
     unsigned seen = 0;
     char line[16];
 
-    (void)state;
     for (unsigned i = 0; i < LINES; i++) {
         snprintf(line, sizeof(line), "l%04u\n", i);
         memcpy(lines[i], line, LINE_BYTES);
@@ -448,12 +427,11 @@ static void a_daemon_that_is_behind_gets_the_rest_later(void **state)
     close(daemon);
 }
 
-static void a_daemon_that_comes_back_is_found(void **state)
+TEST(a_daemon_that_comes_back_is_found)
 {
     int daemon = open_daemon();
     size_t taken;
 
-    (void)state;
     open_at("syslog:", "daemon");
     assert_written("one\n");
     close(daemon);
@@ -472,14 +450,13 @@ static void a_daemon_that_comes_back_is_found(void **state)
     close(daemon);
 }
 
-static void a_line_too_long_for_a_datagram_is_counted(void **state)
+TEST(a_line_too_long_for_a_datagram_is_counted)
 {
     static char lines[30000];
     int daemon = open_daemon();
     int bytes = 4096;
     size_t taken;
 
-    (void)state;
     open_at("syslog:", "daemon");
     assert_int_equal(setsockopt(sink.fd, SOL_SOCKET, SO_SNDBUF, &bytes,
                                 sizeof(bytes)),
@@ -497,13 +474,12 @@ static void a_line_too_long_for_a_datagram_is_counted(void **state)
     close(daemon);
 }
 
-static void a_daemon_can_be_reopened(void **state)
+TEST(a_daemon_can_be_reopened)
 {
     int daemon = open_daemon();
     int other;
     bool is_other;
 
-    (void)state;
     open_at("syslog:", "daemon");
     other = open_daemon();
     assert_int_equal(log_sink_reopen(&sink, 0, &is_other), 0);
@@ -514,32 +490,4 @@ static void a_daemon_can_be_reopened(void **state)
     close(other);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_is_appended_to_and_only_the_owner_may_write),
-        TEST(a_dash_is_standard_output_which_stays_open),
-        TEST(outputs_by_their_names_are_not_opened_anew),
-        TEST(what_cannot_be_opened_is_refused),
-        TEST(short_and_interrupted_writes_are_continued),
-        TEST(a_failure_says_how_far_it_came),
-        TEST(a_fifo_takes_what_it_has_room_for),
-        TEST(a_pipe_that_would_block_is_not_waited_for),
-        TEST(a_file_that_was_moved_is_left),
-        TEST(one_that_stayed_is_gone_on_with),
-        TEST(half_a_line_is_taken_back_from_the_old_file),
-        TEST(what_others_appended_is_never_taken_back),
-        TEST(when_there_is_no_new_file_the_old_is_kept),
-        TEST(standard_output_is_what_it_is),
-        TEST(an_output_that_cannot_be_written_is_refused),
-        TEST(each_line_is_a_datagram),
-        TEST(a_daemon_that_is_behind_gets_the_rest_later),
-        TEST(a_daemon_that_comes_back_is_found),
-        TEST(a_line_too_long_for_a_datagram_is_counted),
-        TEST(a_daemon_can_be_reopened),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,16 +1,13 @@
 /* link: -Wl,--wrap=write,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=pthread_create */
 #include "observe/log_writer.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "../place.h"
+#include "suite.h"
+#include "unit/memory.h"
+#include "unit/place.h"
 
 enum { LANES = 4 };
 
@@ -18,10 +15,9 @@ enum { LANES = 4 };
 
 static atomic_int log_fd; /* whose writes are told apart; -1: none */
 static atomic_int write_errno;
-static atomic_uint failures;       /* of writes that are still to come */
-static atomic_size_t write_most;   /* bytes at once */
-static atomic_long room;           /* on the disk; negative: any */
-static long allocations_left = -1; /* negative: any number */
+static atomic_uint failures;     /* of writes that are still to come */
+static atomic_size_t write_most; /* bytes at once */
+static atomic_long room;         /* on the disk; negative: any */
 static bool has_threads = true;
 
 /* What was said on stderr. Only one thread speaks at a time here. */
@@ -61,36 +57,10 @@ ssize_t __wrap_write(int fd, const void *data, size_t len)
     return __real_write(fd, data, len);
 }
 
-static bool has_memory(void)
-{
-    return allocations_left < 0 || allocations_left-- > 0;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*start)(void *), void *context);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*start)(void *), void *context);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return has_memory() ? __real_malloc(bytes) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return has_memory() ? __real_calloc(count, bytes) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
-}
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*start)(void *), void *context)
@@ -148,14 +118,14 @@ static void stop(void)
 
 static void put(size_t number, const char *line)
 {
-    struct log_lane *lane = log_writer_lane(writer, number);
-    struct buf *lines = log_lane_begin(lane);
+    struct log_ring *ring = log_writer_ring(writer, number);
+    struct buf *lines = log_ring_begin(ring);
 
     if (!lines)
         return;
     buf_put(lines, bytes_of(line));
-    log_lane_end(lane);
-    log_lane_flush(lane);
+    log_ring_end(ring);
+    log_ring_flush(ring);
 }
 
 static const char *read_file(const char *name)
@@ -187,9 +157,8 @@ static void wait_until_said(const char *part)
 
 /* --- Writing -------------------------------------------------------------------- */
 
-static void what_was_flushed_is_written_before_the_end(void **state)
+TEST(what_was_flushed_is_written_before_the_end)
 {
-    (void)state;
     start(LOG_OVERFLOW_WAIT);
     for (int i = 0; i < 100; i++)
         put((size_t)i % LANES, "line\n");
@@ -199,26 +168,25 @@ static void what_was_flushed_is_written_before_the_end(void **state)
     assert_string_equal(said, "");
 }
 
-static void an_idle_one_ends_at_once(void **state)
+TEST(an_idle_one_ends_at_once)
 {
-    (void)state;
     start(LOG_OVERFLOW_DROP);
     stop();
     assert_string_equal(read_file("log"), "");
 }
 
-/* Lines with numbers from as many threads as there are lanes. */
+/* Lines with numbers from as many threads as there are rings. */
 enum { LINES = 5000 };
 
 static void *put_numbers(void *context)
 {
-    struct log_lane *lane = context;
+    struct log_ring *ring = context;
     size_t number = 0;
 
-    while (log_writer_lane(writer, number) != lane)
+    while (log_writer_ring(writer, number) != ring)
         number++;
     for (int i = 0; i < LINES; i++) {
-        struct buf *lines = log_lane_begin(lane);
+        struct buf *lines = log_ring_begin(ring);
         char line[100];
 
         if (!lines)
@@ -227,11 +195,11 @@ static void *put_numbers(void *context)
         snprintf(line, sizeof(line), "<%zu:%d:%.*s>\n", number, i, i % 50,
                  "..................................................");
         buf_put(lines, bytes_of(line));
-        log_lane_end(lane);
+        log_ring_end(ring);
         if (i % 97 == 0)
-            log_lane_flush(lane);
+            log_ring_flush(ring);
     }
-    log_lane_flush(lane);
+    log_ring_flush(ring);
     return NULL;
 }
 
@@ -241,7 +209,7 @@ static void run_producers(void (*meanwhile)(void))
 
     for (size_t i = 0; i < LANES; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, put_numbers,
-                                        log_writer_lane(writer, i)),
+                                        log_writer_ring(writer, i)),
                          0);
     if (meanwhile)
         meanwhile();
@@ -249,28 +217,28 @@ static void run_producers(void (*meanwhile)(void))
         pthread_join(threads[i], NULL);
 }
 
-/* Checks that all lines of a file are whole, and go on in each lane where
+/* Checks that all lines of a file are whole, and go on in each ring where
  * next[] says. */
 static void check_lines(const char *name, int next[LANES])
 {
     const char *at = read_file(name);
 
     while (*at) {
-        unsigned lane;
+        unsigned ring;
         int number, len;
 
-        assert_int_equal(sscanf(at, "<%u:%d:%n", &lane, &number, &len), 2);
+        assert_int_equal(sscanf(at, "<%u:%d:%n", &ring, &number, &len), 2);
         at += len;
         len = number % 50;
         assert_int_equal(strspn(at, "."), len);
         assert_memory_equal(at + len, ">\n", 2);
         at += len + 2;
-        assert_int_equal(number, next[lane]);
-        next[lane] = number + 1;
+        assert_int_equal(number, next[ring]);
+        next[ring] = number + 1;
     }
 }
 
-static void lines_of_all_workers_are_whole_and_in_order(void **state)
+TEST(lines_of_all_workers_are_whole_and_in_order)
 {
     static const size_t mosts[] = {SIZE_MAX, 4096, 1000, 61};
 
@@ -283,8 +251,8 @@ static void lines_of_all_workers_are_whole_and_in_order(void **state)
         assert_int_equal(log_writer_count(writer).lines, LANES * LINES);
         stop();
         check_lines("log", next);
-        for (size_t lane = 0; lane < LANES; lane++)
-            assert_int_equal(next[lane], LINES);
+        for (size_t ring = 0; ring < LANES; ring++)
+            assert_int_equal(next[ring], LINES);
         assert_string_equal(said, "");
         tear_down(state);
         set_up(state);
@@ -305,11 +273,10 @@ static void rotate(void)
     }
 }
 
-static void no_line_is_lost_by_opening_anew(void **state)
+TEST(no_line_is_lost_by_opening_anew)
 {
     int next[LANES] = {0};
 
-    (void)state;
     start(LOG_OVERFLOW_WAIT);
     run_producers(rotate);
     stop();
@@ -320,14 +287,14 @@ static void no_line_is_lost_by_opening_anew(void **state)
         check_lines(name, next);
     }
     check_lines("log", next);
-    for (size_t lane = 0; lane < LANES; lane++)
-        assert_int_equal(next[lane], LINES);
+    for (size_t ring = 0; ring < LANES; ring++)
+        assert_int_equal(next[ring], LINES);
     assert_string_equal(said, "");
 }
 
 /* --- Faults ---------------------------------------------------------------------- */
 
-static void a_fault_is_told_once_and_so_is_its_end(void **state)
+TEST(a_fault_is_told_once_and_so_is_its_end)
 {
     static const int errors[] = {ENOSPC, EIO, EDQUOT};
 
@@ -365,24 +332,22 @@ static void free_some(void)
     atomic_store(&room, -1);
 }
 
-static void half_a_line_is_gone_on_with_later(void **state)
+TEST(half_a_line_is_gone_on_with_later)
 {
     int next[LANES] = {0};
 
-    (void)state;
     start(LOG_OVERFLOW_WAIT);
     atomic_store(&room, 100);
     run_producers(free_some);
     stop();
     check_lines("log", next);
-    for (size_t lane = 0; lane < LANES; lane++)
-        assert_int_equal(next[lane], LINES);
+    for (size_t ring = 0; ring < LANES; ring++)
+        assert_int_equal(next[ring], LINES);
     assert_true(count_of(said, "No space left") >= 1);
 }
 
-static void half_a_line_is_not_left_in_a_file_that_was_moved(void **state)
+TEST(half_a_line_is_not_left_in_a_file_that_was_moved)
 {
-    (void)state;
     start(LOG_OVERFLOW_DROP);
     atomic_store(&room, 7);
     put(0, "one\nhalf a line\n");
@@ -395,9 +360,8 @@ static void half_a_line_is_not_left_in_a_file_that_was_moved(void **state)
     assert_string_equal(read_file("log"), "half a line\n");
 }
 
-static void a_disk_that_stays_full_ends_with_whole_lines(void **state)
+TEST(a_disk_that_stays_full_ends_with_whole_lines)
 {
-    (void)state;
     start(LOG_OVERFLOW_DROP);
     atomic_store(&room, 7);
     put(0, "one\nhalf a line\nthree\n");
@@ -408,9 +372,8 @@ static void a_disk_that_stays_full_ends_with_whole_lines(void **state)
     assert_int_equal(count_of(said, "No space left"), 1);
 }
 
-static void a_new_file_that_cannot_be_made_is_said(void **state)
+TEST(a_new_file_that_cannot_be_made_is_said)
 {
-    (void)state;
     start(LOG_OVERFLOW_DROP);
     assert_int_equal(renameat(place.fd, "log", place.fd, "log.1"), 0);
     assert_int_equal(mkdirat(place.fd, "log", 0700), 0);
@@ -424,12 +387,11 @@ static void a_new_file_that_cannot_be_made_is_said(void **state)
 
 /* --- Overflow -------------------------------------------------------------------- */
 
-static void what_is_dropped_is_counted_and_told(void **state)
+TEST(what_is_dropped_is_counted_and_told)
 {
     unsigned kept;
     char total[100];
 
-    (void)state;
     atomic_store(&write_errno, ENOSPC);
     atomic_store(&failures, UINT32_MAX);
     start(LOG_OVERFLOW_DROP);
@@ -472,13 +434,12 @@ static void *read_slowly(void *context)
     return NULL;
 }
 
-static void who_waits_for_a_slow_reader_loses_nothing(void **state)
+TEST(who_waits_for_a_slow_reader_loses_nothing)
 {
     int next[LANES] = {0};
     pthread_t thread;
     int reader;
 
-    (void)state;
     make_fifo(&reader);
     start(LOG_OVERFLOW_WAIT);
     put(0, "");
@@ -488,8 +449,8 @@ static void who_waits_for_a_slow_reader_loses_nothing(void **state)
     pthread_join(thread, NULL);
     close(reader);
     check_lines("read", next);
-    for (size_t lane = 0; lane < LANES; lane++)
-        assert_int_equal(next[lane], LINES);
+    for (size_t ring = 0; ring < LANES; ring++)
+        assert_int_equal(next[ring], LINES);
     assert_string_equal(said, "");
 }
 
@@ -502,7 +463,7 @@ static uint64_t seconds(void)
 }
 
 /* Nobody waits for ever, and all that is lost is counted. */
-static void a_stuck_reader_holds_up_no_stop(void **state)
+TEST(a_stuck_reader_holds_up_no_stop)
 {
     static char text[1 << 20];
     unsigned long long lost;
@@ -513,10 +474,9 @@ static void a_stuck_reader_holds_up_no_stop(void **state)
     int reader;
     ssize_t n;
 
-    (void)state;
     make_fifo(&reader);
     start(LOG_OVERFLOW_WAIT);
-    log_writer_hurry(writer);
+    log_writer_end_soon(writer);
     run_producers(NULL);
     put_lines = log_writer_count(writer).lines;
     stop();
@@ -536,13 +496,12 @@ static void a_stuck_reader_holds_up_no_stop(void **state)
 
 /* --- Coming ---------------------------------------------------------------------- */
 
-static void without_memory_or_threads_there_is_no_writer(void **state)
+TEST(without_memory_or_threads_there_is_no_writer)
 {
     struct log_sink sink;
     int err = -ENOMEM;
     unsigned fds;
 
-    (void)state;
     assert_int_equal(log_sink_open(&sink, log_path), 0);
     fds = place_count_fds();
     has_threads = false;
@@ -560,25 +519,4 @@ static void without_memory_or_threads_there_is_no_writer(void **state)
     log_sink_close(&sink);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_was_flushed_is_written_before_the_end),
-        TEST(an_idle_one_ends_at_once),
-        TEST(lines_of_all_workers_are_whole_and_in_order),
-        TEST(no_line_is_lost_by_opening_anew),
-        TEST(a_fault_is_told_once_and_so_is_its_end),
-        TEST(half_a_line_is_gone_on_with_later),
-        TEST(half_a_line_is_not_left_in_a_file_that_was_moved),
-        TEST(a_disk_that_stays_full_ends_with_whole_lines),
-        TEST(a_new_file_that_cannot_be_made_is_said),
-        TEST(what_is_dropped_is_counted_and_told),
-        TEST(who_waits_for_a_slow_reader_loses_nothing),
-        TEST(a_stuck_reader_holds_up_no_stop),
-        TEST(without_memory_or_threads_there_is_no_writer),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,34 +1,15 @@
 #include "observe/metrics.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "suite.h"
+#include "unit/draw.h"
+#include "unit/observe/stats_fixture.h"
 
-#include "../draw.h"
-#include "sample_stats.h"
+enum { FAMILIES_MAX = 120, NAME_MAX_LEN = 100 };
 
-enum { FAMILIES_MAX = 100, NAME_MAX_LEN = 100 };
-
-static struct stats_shared *shared;
-static struct stats *stats;
-static struct stats_snapshot *snapshot;
 static struct buf out;
 static struct stats_upstreams upstreams; /* a copy of the sample's, or empty */
-
-static void use(const struct stats_options *options)
-{
-    stats_snapshot_destroy(snapshot);
-    stats_shared_destroy(shared);
-    shared = stats_shared_create(options, &sample_began);
-    assert_non_null(shared);
-    stats = &shared->workers[0];
-    snapshot = stats_snapshot_create(shared);
-    assert_non_null(snapshot);
-}
 
 static int set_up(void **state)
 {
@@ -47,10 +28,7 @@ static int tear_down(void **state)
 {
     (void)state;
     buf_fini(&out);
-    stats_snapshot_destroy(snapshot);
-    stats_shared_destroy(shared);
-    snapshot = NULL;
-    shared = NULL;
+    use_none();
     return 0;
 }
 
@@ -101,12 +79,10 @@ static void fill(void)
         exchange.status = 200 + draw(5);
         exchange.body_bytes = draw_bits() >> (40 + draw(24));
         stats_note_exchange(&shared->workers[i % 2], &exchange);
-        stats_note_drain(stats, exchange.total_ns);
+        stats_note_unsent(stats, exchange.total_ns);
     }
     stats_note_open(stats);
-    stats_set_cache(stats, &(struct stats_cache){30, 10, 1, 4000, 4});
-    stats_set_link(stats,
-                   &(struct stats_link){true, 5, 500, 50, 4096, 125000, 70});
+    sample_cache_and_link(stats);
     stats_set_cpu(&stats->profile, 250000000, 1000000000);
     stats_note_sample(&stats->profile, STATS_PHASE_SEND);
 }
@@ -140,7 +116,7 @@ static bool take_text(struct reader *reader, const char *text)
 
 static void take_name(struct reader *reader, char name[NAME_MAX_LEN])
 {
-    size_t len = strspn(reader->at, "abcdefghijklmnopqrstuvwxyz_");
+    size_t len = strspn(reader->at, "abcdefghijklmnopqrstuvwxyz_0123456789");
 
     assert_in_range(len, 1, NAME_MAX_LEN - 1);
     memcpy(name, reader->at, len);
@@ -164,7 +140,8 @@ static void take_meta(struct reader *reader)
         assert_true(take_text(reader, " "));
         take_name(reader, name);
         assert_in_range(strlen(name), 4, sizeof(reader->type) - 1);
-        strncpy(reader->type, name, sizeof(reader->type) - 1);
+        snprintf(reader->type, sizeof(reader->type), "%.*s",
+                 (int)sizeof(reader->type) - 1, name);
         reader->has_help = false;
         reader->samples = 0;
         return;
@@ -283,25 +260,21 @@ static void check(enum metrics_format format)
     assert_int_equal(has_ended, format == METRICS_OPENMETRICS);
 }
 
-static void both_formats_keep_their_grammar_when_nothing_was_counted(void *
-                                                                         *state)
+TEST(both_formats_keep_their_grammar_when_nothing_was_counted)
 {
-    (void)state;
     check(METRICS_PROMETHEUS);
     check(METRICS_OPENMETRICS);
 }
 
-static void both_formats_keep_their_grammar_when_much_was(void **state)
+TEST(both_formats_keep_their_grammar_when_much_was)
 {
-    (void)state;
     fill();
     check(METRICS_PROMETHEUS);
     check(METRICS_OPENMETRICS);
 }
 
-static void media_types_name_the_versions(void **state)
+TEST(media_types_name_the_versions)
 {
-    (void)state;
     assert_string_equal(metrics_media_type(METRICS_PROMETHEUS),
                         "text/plain; version=0.0.4; charset=utf-8");
     assert_string_equal(
@@ -311,7 +284,7 @@ static void media_types_name_the_versions(void **state)
 
 /* --- Values ---------------------------------------------------------------- */
 
-static void values_are_those_counted_in_both_formats(void **state)
+TEST(values_are_those_counted_in_both_formats)
 {
     static const struct {
         const char *series;
@@ -334,10 +307,10 @@ static void values_are_those_counted_in_both_formats(void **state)
         {"sprintd_request_duration_seconds_count{size=\"1KiB\"}", 0},
         {"sprintd_request_wait_seconds_sum{size=\"10KiB\"}", 0.001},
         {"sprintd_response_service_seconds_sum", 0.0005},
-        {"sprintd_response_drain_seconds_sum", 0.75},
-        {"sprintd_response_drain_seconds_bucket{le=\"0.5\"}", 0},
-        {"sprintd_response_drain_seconds_bucket{le=\"1.0\"}", 1},
-        {"sprintd_response_drain_seconds_bucket{le=\"+Inf\"}", 1},
+        {"sprintd_response_unsent_seconds_sum", 0.75},
+        {"sprintd_response_unsent_seconds_bucket{le=\"0.5\"}", 0},
+        {"sprintd_response_unsent_seconds_bucket{le=\"1.0\"}", 1},
+        {"sprintd_response_unsent_seconds_bucket{le=\"+Inf\"}", 1},
         {"sprintd_connections_accepted_total", 2},
         {"sprintd_connections_closed_total{reason=\"idle\"}", 1},
         {"sprintd_connections_refused_total{reason=\"descriptors\"}", 1},
@@ -369,7 +342,6 @@ static void values_are_those_counted_in_both_formats(void **state)
     };
     struct stats_exchange exchange = sample_exchange(2 * SAMPLE_MS);
 
-    (void)state;
     stats = &shared->workers[1];
     exchange.method = 1;
     exchange.status = 304;
@@ -378,7 +350,7 @@ static void values_are_those_counted_in_both_formats(void **state)
     exchange.is_complete = false;
     exchange.status = 0;
     stats_note_exchange(stats, &exchange);
-    stats_note_drain(stats, 750 * (uint64_t)SAMPLE_MS);
+    stats_note_unsent(stats, 750 * (uint64_t)SAMPLE_MS);
     stats_note_open(stats);
     stats_note_open(stats);
     stats_note_close(stats, STATS_CLOSE_IDLE);
@@ -386,9 +358,7 @@ static void values_are_those_counted_in_both_formats(void **state)
     stats_set_queue(stats, 9, 90);
     stats_set_queue(stats, 3, 30);
     stats_note_overtake(stats);
-    stats_set_cache(stats, &(struct stats_cache){30, 10, 1, 4000, 4});
-    stats_set_link(stats,
-                   &(struct stats_link){true, 5, 500, 50, 4096, 125000, 70});
+    sample_cache_and_link(stats);
     stats_set_cpu(&stats->profile, 250000000, 1000000000);
     stats_note_sample(&stats->profile, STATS_PHASE_SEND);
     counter_add(&stats->log.lines, 7);
@@ -400,17 +370,16 @@ static void values_are_those_counted_in_both_formats(void **state)
     }
 }
 
-static void samples_are_told_only_when_they_are_taken(void **state)
+TEST(samples_are_told_only_when_they_are_taken)
 {
     struct stats_options options = sample_options(1);
 
-    (void)state;
     assert_non_null(strstr(render(METRICS_PROMETHEUS), "profile_samples"));
     use(&options);
     assert_null(strstr(render(METRICS_PROMETHEUS), "profile_samples"));
 }
 
-static void a_bound_counts_nothing_above_it_and_little_less_below(void **state)
+TEST(a_bound_counts_nothing_above_it_and_little_less_below)
 {
     static const struct {
         const char *le;
@@ -420,22 +389,21 @@ static void a_bound_counts_nothing_above_it_and_little_less_below(void **state)
         {"0.001", 1e6}, {"0.1", 1e8},       {"1.0", 1e9},    {"60.0", 6e10},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
         char series[100];
 
         tear_down(NULL);
         set_up(NULL);
-        stats_note_drain(stats, (uint64_t)bounds[i].ns + 1);
-        stats_note_drain(stats, (uint64_t)(bounds[i].ns * 63 / 64) - 1);
+        stats_note_unsent(stats, (uint64_t)bounds[i].ns + 1);
+        stats_note_unsent(stats, (uint64_t)(bounds[i].ns * 63 / 64) - 1);
         snprintf(series, sizeof(series),
-                 "sprintd_response_drain_seconds_bucket{le=\"%s\"}",
+                 "sprintd_response_unsent_seconds_bucket{le=\"%s\"}",
                  bounds[i].le);
         expect(METRICS_PROMETHEUS, series, 1);
     }
 }
 
-static void each_upstream_has_a_line_in_each_family(void **state)
+TEST(each_upstream_has_a_line_in_each_family)
 {
     static const struct {
         const char *family;
@@ -449,13 +417,15 @@ static void each_upstream_has_a_line_in_each_family(void **state)
                   {"connects_total", {6, 0x1p64}},
                   {"reuses_total", {24, 0x1p64}},
                   {"received_bytes_total", {800, 0x1p64}},
-                  {"sent_bytes_total", {90, 0x1p64}}};
+                  {"sent_bytes_total", {90, 0x1p64}},
+                  {"tls_handshakes_total", {7, 0x1p64}},
+                  {"tls_resumed_total", {3, 0x1p64}},
+                  {"tls_handshakes_failed_total", {2, 0x1p64}}};
     static const char *const labels[2] = {
         "{proxy=\"/\",server=\"192.0.2.2:9000\"}",
         "{proxy=\"/app\",server=\"unix:/run/a\\\"b\"}"};
     char series[200];
 
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof(wanted) / sizeof(*wanted); i++) {
         snprintf(series, sizeof(series), "sprintd_upstream_%s%s",
                  wanted[i / 2].family, labels[i % 2]);
@@ -466,11 +436,10 @@ static void each_upstream_has_a_line_in_each_family(void **state)
     assert_null(strstr(render(METRICS_PROMETHEUS), "upstream"));
 }
 
-static void labels_are_escaped(void **state)
+TEST(labels_are_escaped)
 {
     struct stats_options options = sample_options(1);
 
-    (void)state;
     options.version = "a\"b\\c\nd";
     use(&options);
     expect(METRICS_OPENMETRICS,
@@ -479,12 +448,11 @@ static void labels_are_escaped(void **state)
     check(METRICS_OPENMETRICS);
 }
 
-static void the_longest_fits_under_its_ceiling(void **state)
+TEST(the_longest_fits_under_its_ceiling)
 {
     struct stats_options options = sample_options(1024);
     char long_name[512] = {0};
 
-    (void)state;
     options.is_profiled = true;
     use(&options);
     upstreams = (struct stats_upstreams){
@@ -502,11 +470,10 @@ static void the_longest_fits_under_its_ceiling(void **state)
     assert_in_range(out.len, 300000, METRICS_BYTES_MAX / 2);
 }
 
-static void beyond_the_ceiling_it_fails_and_says_so(void **state)
+TEST(beyond_the_ceiling_it_fails_and_says_so)
 {
     struct buf small;
 
-    (void)state;
     stats_read(shared, &sample_now, snapshot);
     buf_init(&small, NULL, 0, 5000);
     metrics_put(&small, snapshot, METRICS_PROMETHEUS);
@@ -514,22 +481,4 @@ static void beyond_the_ceiling_it_fails_and_says_so(void **state)
     buf_fini(&small);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(both_formats_keep_their_grammar_when_nothing_was_counted),
-        TEST(both_formats_keep_their_grammar_when_much_was),
-        TEST(media_types_name_the_versions),
-        TEST(values_are_those_counted_in_both_formats),
-        TEST(samples_are_told_only_when_they_are_taken),
-        TEST(a_bound_counts_nothing_above_it_and_little_less_below),
-        TEST(each_upstream_has_a_line_in_each_family),
-        TEST(labels_are_escaped),
-        TEST(the_longest_fits_under_its_ceiling),
-        TEST(beyond_the_ceiling_it_fails_and_says_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,17 +1,13 @@
 /* link: -Wl,--wrap=timer_create,--wrap=timer_settime,--wrap=timer_delete */
+/* alone: what is told of the time used is compared with it. */
 #include "observe/profile.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "base/units.h"
+#include "suite.h"
 
 enum {
     BURN_MS = 200,
@@ -137,13 +133,12 @@ static void *tell_phase(void *phase_out)
     return NULL;
 }
 
-static void a_thread_begins_with_something_other(void **state)
+TEST(a_thread_begins_with_something_other)
 {
     enum stats_phase phase = STATS_PHASE_READ;
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, tell_phase, &phase), 0);
     pthread_join(thread, NULL);
     profile_leave(before);
@@ -151,13 +146,12 @@ static void a_thread_begins_with_something_other(void **state)
     assert_int_equal(phase, STATS_PHASE_OTHER);
 }
 
-static void the_phase_around_comes_back(void **state)
+TEST(the_phase_around_comes_back)
 {
     enum stats_phase outer = profile_enter(STATS_PHASE_SCHEDULE);
     enum stats_phase middle = profile_enter(STATS_PHASE_SEND);
     enum stats_phase inner = profile_enter(STATS_PHASE_LOOKUP);
 
-    (void)state;
     assert_int_equal(phase_now(), STATS_PHASE_LOOKUP);
     profile_leave(inner);
     assert_int_equal(phase_now(), STATS_PHASE_SEND);
@@ -169,9 +163,8 @@ static void the_phase_around_comes_back(void **state)
 
 /* --- Samples ----------------------------------------------------------------- */
 
-static void samples_fall_into_the_phase_that_uses_the_time(void **state)
+TEST(samples_fall_into_the_phase_that_uses_the_time)
 {
-    (void)state;
     for (unsigned i = 0; i < STATS_PHASE_COUNT; i += 3) {
         profile = (struct stats_profile){0};
         assert_int_equal(profile_start(&profile), 0);
@@ -181,12 +174,11 @@ static void samples_fall_into_the_phase_that_uses_the_time(void **state)
     }
 }
 
-static void samples_are_shared_as_the_time_is(void **state)
+TEST(samples_are_shared_as_the_time_is)
 {
     uint64_t parse;
     uint64_t send;
 
-    (void)state;
     assert_int_equal(profile_start(&profile), 0);
     for (unsigned i = 0; i < 20; i++) { /* one to three */
         burn(STATS_PHASE_PARSE, BURN_MS / 20);
@@ -201,11 +193,10 @@ static void samples_are_shared_as_the_time_is(void **state)
     assert_true(parse * 100 <= (parse + send) * 45);
 }
 
-static void who_waits_is_not_disturbed(void **state)
+TEST(who_waits_is_not_disturbed)
 {
     const struct timespec pause = {.tv_nsec = 100 * NS_PER_MS};
 
-    (void)state;
     assert_int_equal(profile_start(&profile), 0);
     assert_int_equal(nanosleep(&pause, NULL), 0); /* EINTR would be -1 */
     profile_stop();
@@ -228,13 +219,12 @@ static void *be_sampled(void *context)
     return NULL;
 }
 
-static void each_thread_is_sampled_for_itself(void **state)
+TEST(each_thread_is_sampled_for_itself)
 {
     struct burner burners[] = {{.phase = STATS_PHASE_READ},
                                {.phase = STATS_PHASE_LOG}};
     pthread_t threads[2];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, be_sampled,
                                         &burners[i]),
@@ -247,9 +237,8 @@ static void each_thread_is_sampled_for_itself(void **state)
     }
 }
 
-static void errno_is_left_alone(void **state)
+TEST(errno_is_left_alone)
 {
-    (void)state;
     assert_int_equal(profile_start(&profile), 0);
     errno = ENOTTY;
     burn(STATS_PHASE_SEND, BURN_MS);
@@ -260,11 +249,10 @@ static void errno_is_left_alone(void **state)
 
 /* --- Beginning and end ------------------------------------------------------- */
 
-static void there_are_none_before_and_after(void **state)
+TEST(there_are_none_before_and_after)
 {
     uint64_t count;
 
-    (void)state;
     burn(STATS_PHASE_SEND, BURN_MS / 4);
     assert_int_equal(count_all(&profile), 0);
     assert_int_equal(profile_start(&profile), 0);
@@ -279,9 +267,8 @@ static void there_are_none_before_and_after(void **state)
     profile_stop(); /* twice does no harm */
 }
 
-static void without_a_timer_nothing_is_left_behind(void **state)
+TEST(without_a_timer_nothing_is_left_behind)
 {
-    (void)state;
     create_error = EAGAIN;
     assert_int_equal(profile_start(&profile), -EAGAIN);
     assert_int_equal(timers, 0);
@@ -295,22 +282,4 @@ static void without_a_timer_nothing_is_left_behind(void **state)
     assert_int_equal(profile_start(&profile), 0);
 }
 
-#define unit(function) \
-    cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(a_thread_begins_with_something_other),
-        unit(the_phase_around_comes_back),
-        unit(samples_fall_into_the_phase_that_uses_the_time),
-        unit(samples_are_shared_as_the_time_is),
-        unit(who_waits_is_not_disturbed),
-        unit(each_thread_is_sampled_for_itself),
-        unit(errno_is_left_alone),
-        unit(there_are_none_before_and_after),
-        unit(without_a_timer_nothing_is_left_behind),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

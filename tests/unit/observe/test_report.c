@@ -1,30 +1,11 @@
 #include "observe/report.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "sample_stats.h"
+#include "suite.h"
+#include "unit/observe/stats_fixture.h"
 
 enum { COLUMNS = 80 };
 
-static struct stats_shared *shared;
-static struct stats *stats;
-static struct stats_snapshot *snapshot;
 static struct buf out;
-
-static void use(const struct stats_options *options)
-{
-    stats_snapshot_destroy(snapshot);
-    stats_shared_destroy(shared);
-    shared = stats_shared_create(options, &sample_began);
-    assert_non_null(shared);
-    stats = &shared->workers[0];
-    snapshot = stats_snapshot_create(shared);
-    assert_non_null(snapshot);
-}
 
 static int set_up(void **state)
 {
@@ -40,10 +21,7 @@ static int tear_down(void **state)
 {
     (void)state;
     buf_fini(&out);
-    stats_snapshot_destroy(snapshot);
-    stats_shared_destroy(shared);
-    snapshot = NULL;
-    shared = NULL;
+    use_none();
     return 0;
 }
 
@@ -73,9 +51,8 @@ static void expect_line(const char *line)
         fail_msg("no line '%s' in:\n%s", line, out.data);
 }
 
-static void it_says_what_it_is_of_what(void **state)
+TEST(it_says_what_it_is_of_what)
 {
-    (void)state;
     render();
     expect_line("Server Statistic Report of sprintd 1.2.3");
     expect_line("up 0 h 0 min 1.2 s, 1 worker, schedule srpt");
@@ -84,9 +61,8 @@ static void it_says_what_it_is_of_what(void **state)
     expect_line("up 0 h 0 min 1.2 s, 1 worker, schedule srpt, draining");
 }
 
-static void methods_and_statuses_are_totalled(void **state)
+TEST(methods_and_statuses_are_totalled)
 {
-    (void)state;
     for (unsigned i = 0; i < 12; i++) {
         struct stats_exchange exchange = sample_exchange(1000);
 
@@ -108,9 +84,8 @@ static void methods_and_statuses_are_totalled(void **state)
     assert_null(strstr(out.data, "OTHER"));
 }
 
-static void request_times_are_told_in_milliseconds(void **state)
+TEST(request_times_are_told_in_milliseconds)
 {
-    (void)state;
     for (unsigned i = 1; i <= 4; i++)
         sample_note(stats, (uint64_t)i * i * SAMPLE_MS);
     render();
@@ -121,9 +96,8 @@ static void request_times_are_told_in_milliseconds(void **state)
     expect_line("  max                               16.000");
 }
 
-static void the_table_has_a_row_for_each_time_and_size(void **state)
+TEST(the_table_has_a_row_for_each_time_and_size)
 {
-    (void)state;
     for (unsigned i = 0; i < 100; i++) {
         struct stats_exchange exchange = sample_exchange(2 * SAMPLE_MS);
 
@@ -144,18 +118,17 @@ static void the_table_has_a_row_for_each_time_and_size(void **state)
     expect_line("  larger              1   2.000   2.000   2.000   2.000   "
                 "2.000   2.000   2.000");
     assert_null(strstr(out.data, "to 10 KiB"));
-    assert_null(strstr(out.data, "\n  drain"));
-    stats_note_drain(stats, 5 * SAMPLE_MS);
+    assert_null(strstr(out.data, "\n  unsent"));
+    stats_note_unsent(stats, 5 * SAMPLE_MS);
     render();
-    expect_line("  drain               1   5.000   5.000   5.000   5.000   "
+    expect_line("  unsent              1   5.000   5.000   5.000   5.000   "
                 "5.000   5.000   5.000");
 }
 
-static void the_rest_is_told_when_there_is_something_to_tell(void **state)
+TEST(the_rest_is_told_when_there_is_something_to_tell)
 {
     struct stats_options options = sample_options(1);
 
-    (void)state;
     render();
     assert_null(strstr(out.data, "Cache"));
     assert_null(strstr(out.data, "Link"));
@@ -166,7 +139,11 @@ static void the_rest_is_told_when_there_is_something_to_tell(void **state)
     stats_note_open(stats);
     stats_note_close(stats, STATS_CLOSE_CLIENT);
     stats_note_refused(&shared->acceptor, STATS_REFUSAL_LIMIT);
-    stats_set_cache(stats, &(struct stats_cache){3, 1, 2, 4000, 5});
+    stats_set_cache(stats, &(struct stats_cache){.hits = 3,
+                                                 .misses = 1,
+                                                 .evictions = 2,
+                                                 .bytes = 4000,
+                                                 .entries = 5});
     stats_set_queue(stats, 6, 600);
     stats_set_link(stats,
                    &(struct stats_link){true, 5, 500, 50, 4096, 125000, 70});
@@ -187,9 +164,8 @@ static void the_rest_is_told_when_there_is_something_to_tell(void **state)
     expect_line("  idle                              75.0 %");
 }
 
-static void upstreams_are_told_with_their_state(void **state)
+TEST(upstreams_are_told_with_their_state)
 {
-    (void)state;
     render();
     expect_line("Upstreams                                  state  requests  "
                 "failures   retries");
@@ -199,11 +175,10 @@ static void upstreams_are_told_with_their_state(void **state)
                 "1.84e+19  1.84e+19");
 }
 
-static void columns_hold_however_large_the_numbers_are(void **state)
+TEST(columns_hold_however_large_the_numbers_are)
 {
     struct stats_options options = sample_options(1);
 
-    (void)state;
     options.is_profiled = true;
     use(&options);
     for (unsigned bit = 0; bit < 64; bit++) {
@@ -212,7 +187,7 @@ static void columns_hold_however_large_the_numbers_are(void **state)
 
         exchange.body_bytes = UINT64_MAX >> (63 - bit);
         stats_note_exchange(stats, &exchange);
-        stats_note_drain(stats, exchange.total_ns);
+        stats_note_unsent(stats, exchange.total_ns);
         render();
     }
     for (unsigned i = 0; i < STATS_STATUS_COUNT; i++)
@@ -231,19 +206,4 @@ static void columns_hold_however_large_the_numbers_are(void **state)
     expect_line("  bytes received      18446744073709551615");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(it_says_what_it_is_of_what),
-        TEST(methods_and_statuses_are_totalled),
-        TEST(request_times_are_told_in_milliseconds),
-        TEST(the_table_has_a_row_for_each_time_and_size),
-        TEST(the_rest_is_told_when_there_is_something_to_tell),
-        TEST(upstreams_are_told_with_their_state),
-        TEST(columns_hold_however_large_the_numbers_are),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,13 +1,9 @@
 #include "observe/slowest.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "../draw.h"
+#include "suite.h"
+#include "unit/draw.h"
 
 enum { FOUND_MAX = 2 * SLOWEST_COUNT, MINUTE_MS = SLOWEST_GENERATION_MS };
 
@@ -72,27 +68,24 @@ static unsigned read_sorted(void)
     return count;
 }
 
-static void at_first_there_are_none(void **state)
+TEST(at_first_there_are_none)
 {
-    (void)state;
     assert_int_equal(slowest_read(&slowest, found), 0);
     slowest = (struct slowest){0}; /* never ticked */
     assert_int_equal(slowest_read(&slowest, found), 0);
 }
 
-static void a_request_comes_back_as_it_was_put(void **state)
+TEST(a_request_comes_back_as_it_was_put)
 {
     struct slow_request request = make(12345);
 
-    (void)state;
     slowest_put(&slowest, &request);
     assert_int_equal(slowest_read(&slowest, found), 1);
     assert_memory_equal(&found[0], &request, sizeof(request));
 }
 
-static void before_all_places_are_taken_everything_enters(void **state)
+TEST(before_all_places_are_taken_everything_enters)
 {
-    (void)state;
     for (unsigned i = 0; i < SLOWEST_COUNT; i++) {
         assert_int_equal(slowest_threshold_ns(&slowest), 0);
         note(1000 - i);
@@ -101,9 +94,8 @@ static void before_all_places_are_taken_everything_enters(void **state)
     assert_int_equal(read_sorted(), SLOWEST_COUNT);
 }
 
-static void the_fastest_leaves_for_a_slower_one(void **state)
+TEST(the_fastest_leaves_for_a_slower_one)
 {
-    (void)state;
     for (unsigned i = 1; i <= SLOWEST_COUNT; i++)
         note(i * 10);
     note(10); /* no slower than the fastest: stays out */
@@ -114,9 +106,8 @@ static void the_fastest_leaves_for_a_slower_one(void **state)
     assert_int_equal(found[0].total_ns, SLOWEST_COUNT * 10);
 }
 
-static void a_request_is_kept_for_one_to_two_minutes(void **state)
+TEST(a_request_is_kept_for_one_to_two_minutes)
 {
-    (void)state;
     note(777);
     slowest_tick(&slowest, 11 * MINUTE_MS - 1);
     assert_int_equal(read_sorted(), 1);
@@ -128,9 +119,8 @@ static void a_request_is_kept_for_one_to_two_minutes(void **state)
     assert_int_equal(read_sorted(), 0);
 }
 
-static void a_new_minute_lets_faster_ones_in_again(void **state)
+TEST(a_new_minute_lets_faster_ones_in_again)
 {
-    (void)state;
     for (unsigned i = 0; i < SLOWEST_COUNT; i++)
         note(1000000);
     slowest_tick(&slowest, 11 * MINUTE_MS);
@@ -140,14 +130,13 @@ static void a_new_minute_lets_faster_ones_in_again(void **state)
 }
 
 /* Against a list of all requests since the earlier generation began. */
-static void they_are_the_slowest_of_all_since_the_minute_before(void **state)
+TEST(they_are_the_slowest_of_all_since_the_minute_before)
 {
     static struct slow_request all[40000];
     size_t previous = 0; /* where the generations begin in it */
     size_t present = 0;
     size_t count = 0;
 
-    (void)state;
     for (unsigned minute = 11; minute < 30; minute++) {
         for (unsigned n = draw(2000); n > 0; n--) {
             all[count] = make(1 + (draw_bits() >> (24 + draw(30))));
@@ -188,13 +177,12 @@ static void *put_many(void *context)
     return NULL;
 }
 
-static void a_reader_never_sees_a_mixture(void **state)
+TEST(a_reader_never_sees_a_mixture)
 {
     unsigned mixtures = 0;
     unsigned seen = 0;
     pthread_t thread;
 
-    (void)state;
     atomic_store(&is_over, false);
     assert_int_equal(pthread_create(&thread, NULL, put_many, NULL), 0);
     do {
@@ -208,32 +196,14 @@ static void a_reader_never_sees_a_mixture(void **state)
     assert_int_equal(mixtures, 0);
 }
 
-static void a_place_that_stays_half_written_is_given_up(void **state)
+TEST(a_place_that_stays_half_written_is_given_up)
 {
-    (void)state;
     note(500);
     note(600);
     /* As if the writer had lost its processor. */
-    atomic_fetch_add(&slowest.places[slowest.present][0].sequence, 1);
+    atomic_fetch_add(&slowest.slots[slowest.present][0].sequence, 1);
     assert_int_equal(slowest_read(&slowest, found), 1);
     assert_int_equal(found[0].total_ns, 600);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(at_first_there_are_none),
-        TEST(a_request_comes_back_as_it_was_put),
-        TEST(before_all_places_are_taken_everything_enters),
-        TEST(the_fastest_leaves_for_a_slower_one),
-        TEST(a_request_is_kept_for_one_to_two_minutes),
-        TEST(a_new_minute_lets_faster_ones_in_again),
-        TEST(they_are_the_slowest_of_all_since_the_minute_before),
-        TEST(a_reader_never_sees_a_mixture),
-        TEST(a_place_that_stays_half_written_is_given_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up);

@@ -1,16 +1,10 @@
 /* link: -Wl,--wrap=mmap */
 #include "observe/stats.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "sample_stats.h"
+#include "suite.h"
+#include "unit/observe/sample_stats.h"
 
 static bool has_memory = true;
 
@@ -57,9 +51,8 @@ static uint64_t count_in(const struct histogram *histogram)
 
 /* --- Names ---------------------------------------------------------------- */
 
-static void every_name_is_another(void **state)
+TEST(every_name_is_another)
 {
-    (void)state;
     for (unsigned i = 0; i < STATS_CLOSE_COUNT; i++)
         for (unsigned n = 0; n < i; n++)
             assert_string_not_equal(stats_close_name(i), stats_close_name(n));
@@ -72,9 +65,8 @@ static void every_name_is_another(void **state)
             assert_string_not_equal(stats_phase_name(i), stats_phase_name(n));
 }
 
-static void a_size_belongs_to_the_first_class_that_holds_it(void **state)
+TEST(a_size_belongs_to_the_first_class_that_holds_it)
 {
-    (void)state;
     assert_int_equal(stats_size(0), 0);
     for (unsigned i = 0; i < STATS_SIZE_COUNT - 1; i++) {
         assert_int_equal(stats_size(stats_size_bound(i)), i);
@@ -86,11 +78,10 @@ static void a_size_belongs_to_the_first_class_that_holds_it(void **state)
 
 /* --- Exchanges ------------------------------------------------------------ */
 
-static void an_exchange_is_counted_in_each_place_once(void **state)
+TEST(an_exchange_is_counted_in_each_place_once)
 {
     struct stats_exchange exchange = sample_exchange(4000);
 
-    (void)state;
     exchange.method = 2;
     exchange.status = 404;
     exchange.body_bytes = 2000;
@@ -107,15 +98,14 @@ static void an_exchange_is_counted_in_each_place_once(void **state)
     assert_int_equal(count_in(&stats->sizes[0].total), 0);
     assert_int_equal(count_in(&stats->sizes[1].wait), 1);
     assert_int_equal(count_in(&stats->sizes[1].total), 1);
-    assert_int_equal(count_in(&stats->drain), 0);
+    assert_int_equal(count_in(&stats->unsent), 0);
 }
 
-static void one_given_up_is_counted_but_not_timed(void **state)
+TEST(one_given_up_is_counted_but_not_timed)
 {
     struct slow_request slow[2 * SLOWEST_COUNT];
     struct stats_exchange exchange = sample_exchange(UINT64_MAX);
 
-    (void)state;
     exchange.is_complete = false;
     exchange.status = 0;
     exchange.target = (struct bytes){NULL, 0};
@@ -129,12 +119,11 @@ static void one_given_up_is_counted_but_not_timed(void **state)
     assert_int_equal(slowest_read(&stats->slowest, slow), 0);
 }
 
-static void an_endless_one_is_neither_given_up_nor_timed(void **state)
+TEST(an_endless_one_is_neither_given_up_nor_timed)
 {
     struct slow_request slow[2 * SLOWEST_COUNT];
     struct stats_exchange exchange = sample_exchange(UINT64_MAX);
 
-    (void)state;
     exchange.is_endless = true;
     for (unsigned ended = 0; ended < 2; ended++) {
         exchange.is_complete = ended;
@@ -149,12 +138,11 @@ static void an_endless_one_is_neither_given_up_nor_timed(void **state)
     assert_int_equal(slowest_read(&stats->slowest, slow), 0);
 }
 
-static void a_status_beyond_the_table_is_not_counted(void **state)
+TEST(a_status_beyond_the_table_is_not_counted)
 {
     static const unsigned beyond[] = {0, 99, 600, UINT32_MAX};
     static const unsigned within[] = {100, 599};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(beyond) / sizeof(*beyond); i++) {
         struct stats_exchange exchange = sample_exchange(1000);
 
@@ -174,12 +162,11 @@ static void a_status_beyond_the_table_is_not_counted(void **state)
     assert_int_equal(counter_read(&stats->methods[0]), 6);
 }
 
-static void a_slow_one_is_kept_with_all_that_is_known(void **state)
+TEST(a_slow_one_is_kept_with_all_that_is_known)
 {
     struct slow_request slow[2 * SLOWEST_COUNT];
     struct stats_exchange exchange = sample_exchange(5000000);
 
-    (void)state;
     exchange.method = 1;
     exchange.target = BYTES("/a/b?c");
     stats_note_exchange(stats, &exchange);
@@ -196,12 +183,11 @@ static void a_slow_one_is_kept_with_all_that_is_known(void **state)
     assert_int_equal(slow->peer.family, ADDRESS_IPV4);
 }
 
-static void a_long_target_is_cut(void **state)
+TEST(a_long_target_is_cut)
 {
     struct slow_request slow[2 * SLOWEST_COUNT];
     char target[SLOWEST_TARGET_MAX + 200];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(target); i++)
         target[i] = (char)('a' + i % 26);
     for (size_t len = SLOWEST_TARGET_MAX - 1; len <= sizeof(target);
@@ -219,11 +205,10 @@ static void a_long_target_is_cut(void **state)
     }
 }
 
-static void slow_ones_are_forgotten_as_time_goes_by(void **state)
+TEST(slow_ones_are_forgotten_as_time_goes_by)
 {
     struct slow_request slow[2 * SLOWEST_COUNT];
 
-    (void)state;
     stats_tick(stats, 1000000);
     sample_note(stats, 1000);
     stats_tick(stats, 1060000);
@@ -234,9 +219,8 @@ static void slow_ones_are_forgotten_as_time_goes_by(void **state)
 
 /* --- The rest -------------------------------------------------------------- */
 
-static void the_queue_remembers_its_greatest_depth(void **state)
+TEST(the_queue_remembers_its_greatest_depth)
 {
-    (void)state;
     stats_set_queue(stats, 3, 3000);
     stats_set_queue(stats, 9, 9000);
     stats_set_queue(stats, 1, 50);
@@ -245,9 +229,8 @@ static void the_queue_remembers_its_greatest_depth(void **state)
     assert_int_equal(counter_read(&stats->queue_depth_max), 9);
 }
 
-static void each_worker_has_cache_lines_of_its_own(void **state)
+TEST(each_worker_has_cache_lines_of_its_own)
 {
-    (void)state;
     assert_int_equal((uintptr_t)&shared->workers[0] % 64, 0);
     assert_int_equal(sizeof(struct stats) % 64, 0);
     assert_int_equal((uintptr_t)&shared->acceptor % 64, 0);
@@ -269,13 +252,12 @@ static long count_resident_pages(void)
     return strtol(at, NULL, 10);
 }
 
-static void workers_that_count_nothing_cost_no_memory(void **state)
+TEST(workers_that_count_nothing_cost_no_memory)
 {
     struct stats_options options = sample_options(1024);
     long before = count_resident_pages();
     struct stats_shared *many = stats_shared_create(&options, &sample_began);
 
-    (void)state;
     assert_non_null(many);
     sample_note(&many->workers[1023], 1000);
     assert_int_equal(counter_read(&many->workers[1023].bytes_in), 100);
@@ -284,36 +266,14 @@ static void workers_that_count_nothing_cost_no_memory(void **state)
     stats_shared_destroy(many);
 }
 
-static void without_memory_there_are_no_statistics(void **state)
+TEST(without_memory_there_are_no_statistics)
 {
     struct stats_options options = sample_options(2);
 
-    (void)state;
     has_memory = false;
     assert_null(stats_shared_create(&options, &sample_began));
     has_memory = true;
     stats_shared_destroy(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_name_is_another),
-        TEST(a_size_belongs_to_the_first_class_that_holds_it),
-        TEST(an_exchange_is_counted_in_each_place_once),
-        TEST(one_given_up_is_counted_but_not_timed),
-        TEST(an_endless_one_is_neither_given_up_nor_timed),
-        TEST(a_status_beyond_the_table_is_not_counted),
-        TEST(a_slow_one_is_kept_with_all_that_is_known),
-        TEST(a_long_target_is_cut),
-        TEST(slow_ones_are_forgotten_as_time_goes_by),
-        TEST(the_queue_remembers_its_greatest_depth),
-        TEST(each_worker_has_cache_lines_of_its_own),
-        TEST(workers_that_count_nothing_cost_no_memory),
-        TEST(without_memory_there_are_no_statistics),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,18 +1,12 @@
 #include "observe/stats_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "json.h"
+#include "json_check.h"
 #include "observe/history.h"
 #include "observe/metrics.h"
 #include "observe/report.h"
 #include "observe/status_json.h"
-#include "sample_stats.h"
+#include "suite.h"
+#include "unit/observe/sample_stats.h"
 
 enum { PARTS = STATS_PART_POINT + 1 };
 
@@ -23,9 +17,8 @@ static bool is_same(const char *text, const char *other)
     return text && other && strcmp(text, other) == 0;
 }
 
-static void a_name_or_metric_comes_once(void **state)
+TEST(a_name_or_metric_comes_once)
 {
-    (void)state;
     for (unsigned part = 0; part < PARTS; part++) {
         const struct stats_row *row = NULL;
 
@@ -43,9 +36,8 @@ static void a_name_or_metric_comes_once(void **state)
     }
 }
 
-static void rows_of_a_metric_stand_together_and_the_first_explains(void **state)
+TEST(rows_of_a_metric_stand_together_and_the_first_explains)
 {
-    (void)state;
     for (unsigned part = 0; part < PARTS; part++) {
         const struct stats_row *before = NULL;
         const struct stats_row *row = NULL;
@@ -67,9 +59,8 @@ static void rows_of_a_metric_stand_together_and_the_first_explains(void **state)
     }
 }
 
-static void labels_fit_the_report(void **state)
+TEST(labels_fit_the_report)
 {
-    (void)state;
     for (unsigned part = 0; part < PARTS; part++)
         for (const struct stats_row *row = NULL;
              (row = stats_row_next(part, row));)
@@ -77,20 +68,19 @@ static void labels_fit_the_report(void **state)
 }
 
 /* From 1 on, none missing and none twice. */
-static void places_of_a_line_are_counted_through(void **state)
+TEST(places_of_a_line_are_counted_through)
 {
-    (void)state;
     for (unsigned part = 0; part < PARTS; part++) {
         const struct stats_row *row = NULL;
         unsigned seen = 0;
         unsigned shown = 0;
 
         while ((row = stats_row_next(part, row))) {
-            if (row->top.place == 0)
+            if (row->top.position == 0)
                 continue;
             assert_non_null(row->top.text);
-            assert_false(seen & (1u << row->top.place));
-            seen |= 1u << row->top.place;
+            assert_false(seen & (1u << row->top.position));
+            seen |= 1u << row->top.position;
             shown++;
         }
         assert_int_equal(seen, (1u << (shown + 1)) - 2);
@@ -142,7 +132,7 @@ static void expect_shown(const struct stats_row *row,
     assert_int_equal(row->metric != NULL, strstr(out.data, line) != NULL);
     out.len = 0;
     status_json_put(&out, snapshot, history);
-    assert_true(json_is_valid(buf_bytes(&out)));
+    assert_true(json_is_valid_bytes(buf_bytes(&out)));
     buf_put(&out, (struct bytes){"", 1});
     snprintf(line, sizeof(line), "\"%s\":%s", row->name ? row->name : "",
              number);
@@ -150,7 +140,7 @@ static void expect_shown(const struct stats_row *row,
     buf_fini(&out);
 }
 
-static void each_view_shows_every_number_that_it_has_a_text_for(void **state)
+TEST(each_view_shows_every_number_that_it_has_a_text_for)
 {
     static const char number[] = "9876543210987654321";
     struct stats_options options = sample_options(1);
@@ -159,7 +149,6 @@ static void each_view_shows_every_number_that_it_has_a_text_for(void **state)
     struct history *history = history_create();
     unsigned shown = 0;
 
-    (void)state;
     stats_read(shared, &sample_now, snapshot);
     snapshot->hit_ratio = 1; /* else the report leaves these parts out */
     for (unsigned part = 0; part < PARTS; part++) {
@@ -179,18 +168,4 @@ static void each_view_shows_every_number_that_it_has_a_text_for(void **state)
     history_destroy(history);
     stats_snapshot_destroy(snapshot);
     stats_shared_destroy(shared);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_or_metric_comes_once),
-        cmocka_unit_test(
-            rows_of_a_metric_stand_together_and_the_first_explains),
-        cmocka_unit_test(labels_fit_the_report),
-        cmocka_unit_test(places_of_a_line_are_counted_through),
-        cmocka_unit_test(each_view_shows_every_number_that_it_has_a_text_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

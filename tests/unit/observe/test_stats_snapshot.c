@@ -3,24 +3,12 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "sample_stats.h"
+#include "suite.h"
+#include "unit/memory.h"
+#include "unit/observe/sample_stats.h"
 
 enum { WORKERS = 3 };
-
-static bool has_memory = true;
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return has_memory ? __real_calloc(count, size) : NULL;
-}
 
 static struct stats_shared *shared;
 static struct stats_snapshot *snapshot;
@@ -55,9 +43,8 @@ static bool is_about(double value, double wanted)
 
 /* --- Sums ------------------------------------------------------------------ */
 
-static void at_first_all_is_zero(void **state)
+TEST(at_first_all_is_zero)
 {
-    (void)state;
     take();
     assert_int_equal(snapshot->requests, 0);
     assert_int_equal(snapshot->total.count, 0);
@@ -69,9 +56,8 @@ static void at_first_all_is_zero(void **state)
     assert_false(snapshot->is_draining);
 }
 
-static void reading_twice_counts_once(void **state)
+TEST(reading_twice_counts_once)
 {
-    (void)state;
     sample_note(&shared->workers[0], 1000);
     take();
     take();
@@ -80,9 +66,8 @@ static void reading_twice_counts_once(void **state)
     assert_int_equal(snapshot->slowest_count, 1);
 }
 
-static void what_workers_counted_is_summed(void **state)
+TEST(what_workers_counted_is_summed)
 {
-    (void)state;
     for (unsigned i = 0; i < WORKERS; i++)
         for (unsigned n = 0; n <= i; n++) {
             struct stats_exchange exchange = sample_exchange(1000);
@@ -104,9 +89,8 @@ static void what_workers_counted_is_summed(void **state)
     }
 }
 
-static void times_of_all_sizes_and_workers_are_merged(void **state)
+TEST(times_of_all_sizes_and_workers_are_merged)
 {
-    (void)state;
     for (unsigned i = 0; i < WORKERS; i++)
         for (unsigned size = 0; size < STATS_SIZE_COUNT; size++) {
             struct stats_exchange exchange = sample_exchange((uint64_t)(1 + i) *
@@ -114,7 +98,7 @@ static void times_of_all_sizes_and_workers_are_merged(void **state)
 
             exchange.body_bytes = stats_size_bound(size);
             stats_note_exchange(&shared->workers[i], &exchange);
-            stats_note_drain(&shared->workers[i], 50);
+            stats_note_unsent(&shared->workers[i], 50);
         }
     take();
     assert_int_equal(snapshot->total.count, 15);
@@ -123,7 +107,7 @@ static void times_of_all_sizes_and_workers_are_merged(void **state)
     assert_int_equal(snapshot->total.sum, (1 + 2 + 3) * 15 * 1000);
     assert_int_equal(snapshot->wait.sum, (1 + 2 + 3) * 15 * 500);
     assert_int_equal(snapshot->service.sum, (1 + 2 + 3) * 15 * 250);
-    assert_int_equal(snapshot->drain.sum, 15 * 50);
+    assert_int_equal(snapshot->unsent.sum, 15 * 50);
     for (unsigned size = 0; size < STATS_SIZE_COUNT; size++) {
         assert_int_equal(snapshot->sizes[size].wait.count, WORKERS);
         assert_int_equal(snapshot->sizes[size].total.max,
@@ -131,9 +115,8 @@ static void times_of_all_sizes_and_workers_are_merged(void **state)
     }
 }
 
-static void connections_are_open_until_they_are_closed(void **state)
+TEST(connections_are_open_until_they_are_closed)
 {
-    (void)state;
     for (unsigned i = 0; i < 10; i++)
         stats_note_open(&shared->workers[i % 2]);
     stats_note_close(&shared->workers[0], STATS_CLOSE_IDLE);
@@ -153,9 +136,8 @@ static void connections_are_open_until_they_are_closed(void **state)
 }
 
 /* As a reader on another processor might see it. */
-static void a_close_seen_before_its_open_counts_as_none_open(void **state)
+TEST(a_close_seen_before_its_open_counts_as_none_open)
 {
-    (void)state;
     stats_note_open(&shared->workers[1]);
     stats_note_close(&shared->workers[0], STATS_CLOSE_CLIENT);
     take();
@@ -163,9 +145,8 @@ static void a_close_seen_before_its_open_counts_as_none_open(void **state)
     assert_int_equal(snapshot->open, 1);
 }
 
-static void queues_are_summed_and_told_apart(void **state)
+TEST(queues_are_summed_and_told_apart)
 {
-    (void)state;
     for (unsigned i = 0; i < WORKERS; i++) {
         stats_set_queue(&shared->workers[i], 10, 0);
         stats_set_queue(&shared->workers[i], i, 100 * i);
@@ -181,27 +162,37 @@ static void queues_are_summed_and_told_apart(void **state)
     assert_int_equal(snapshot->workers[2].queue_bytes, 200);
 }
 
-static void caches_are_summed_as_they_are_now(void **state)
+TEST(caches_are_summed_as_they_are_now)
 {
-    struct stats_cache cache = {1, 2, 3, 400, 5};
+    struct stats_cache cache = {.hits = 1,
+                                .misses = 2,
+                                .evictions = 3,
+                                .coded = 4,
+                                .saved_bytes = 50,
+                                .bytes = 400,
+                                .entries = 5};
 
-    (void)state;
     for (unsigned i = 0; i < WORKERS; i++) {
         stats_set_cache(&shared->workers[i],
-                        &(struct stats_cache){9, 9, 9, 9, 9});
+                        &(struct stats_cache){.hits = 9,
+                                              .misses = 9,
+                                              .evictions = 9,
+                                              .bytes = 9,
+                                              .entries = 9});
         stats_set_cache(&shared->workers[i], &cache);
     }
     take();
     assert_int_equal(snapshot->cache.hits, 3);
     assert_int_equal(snapshot->cache.misses, 6);
     assert_int_equal(snapshot->cache.evictions, 9);
+    assert_int_equal(snapshot->cache.coded, 12);
+    assert_int_equal(snapshot->cache.saved_bytes, 150);
     assert_int_equal(snapshot->cache.bytes, 1200);
     assert_int_equal(snapshot->cache.entries, 15);
 }
 
-static void the_link_is_one_and_its_uses_are_summed(void **state)
+TEST(the_link_is_one_and_its_uses_are_summed)
 {
-    (void)state;
     stats_set_link(&shared->workers[0],
                    &(struct stats_link){false, 1, 10, 100, 4096, 9000, 7});
     stats_set_link(&shared->workers[1],
@@ -216,9 +207,8 @@ static void the_link_is_one_and_its_uses_are_summed(void **state)
     assert_int_equal(snapshot->link.delay_us, 9);
 }
 
-static void the_log_is_counted_by_workers_and_by_its_writer(void **state)
+TEST(the_log_is_counted_by_workers_and_by_its_writer)
 {
-    (void)state;
     counter_add(&shared->workers[0].log.lines, 10);
     counter_add(&shared->workers[1].log.lines, 20);
     counter_add(&shared->workers[1].log.dropped, 1);
@@ -230,9 +220,8 @@ static void the_log_is_counted_by_workers_and_by_its_writer(void **state)
     assert_int_equal(snapshot->log_errors, 2);
 }
 
-static void draining_is_told(void **state)
+TEST(draining_is_told)
 {
-    (void)state;
     stats_shared_drain(shared);
     take();
     assert_true(snapshot->is_draining);
@@ -240,11 +229,10 @@ static void draining_is_told(void **state)
 
 /* --- Where time goes ------------------------------------------------------- */
 
-static void shares_of_time_add_up_to_one(void **state)
+TEST(shares_of_time_add_up_to_one)
 {
     double sum;
 
-    (void)state;
     stats_set_cpu(&shared->workers[0].profile, 300, 1000);
     stats_set_cpu(&shared->workers[1].profile, 500, 1000);
     for (int i = 0; i < 30; i++)
@@ -261,18 +249,16 @@ static void shares_of_time_add_up_to_one(void **state)
     assert_true(is_about(snapshot->shares.phases[STATS_PHASE_ACCEPT], 0.1));
 }
 
-static void without_samples_there_is_idle_time_alone(void **state)
+TEST(without_samples_there_is_idle_time_alone)
 {
-    (void)state;
     stats_set_cpu(&shared->workers[0].profile, 250, 1000);
     take();
     assert_true(is_about(snapshot->shares.idle, 0.75));
     assert_true(snapshot->shares.phases[STATS_PHASE_SEND] == 0);
 }
 
-static void shares_make_a_whole_before_the_first_sample(void **state)
+TEST(shares_make_a_whole_before_the_first_sample)
 {
-    (void)state;
     shared->options.is_profiled = true;
     take();
     assert_true(snapshot->shares.idle == 1);
@@ -286,9 +272,8 @@ static void shares_make_a_whole_before_the_first_sample(void **state)
 }
 
 /* The two clocks are not read at one moment. */
-static void more_processor_time_than_time_is_no_idle_time(void **state)
+TEST(more_processor_time_than_time_is_no_idle_time)
 {
-    (void)state;
     stats_set_cpu(&shared->workers[0].profile, 1001, 1000);
     take();
     assert_true(snapshot->shares.idle == 0);
@@ -296,9 +281,8 @@ static void more_processor_time_than_time_is_no_idle_time(void **state)
 
 /* --- The slowest ----------------------------------------------------------- */
 
-static void the_slowest_of_all_workers_come_slowest_first(void **state)
+TEST(the_slowest_of_all_workers_come_slowest_first)
 {
-    (void)state;
     for (unsigned i = 0; i < 300; i++)
         sample_note(&shared->workers[i % WORKERS],
                     1 + (uint64_t)i * 7919 % 300);
@@ -308,9 +292,8 @@ static void the_slowest_of_all_workers_come_slowest_first(void **state)
         assert_int_equal(snapshot->slowest[i].total_ns, 300 - i);
 }
 
-static void few_slow_ones_are_all_there(void **state)
+TEST(few_slow_ones_are_all_there)
 {
-    (void)state;
     sample_note(&shared->workers[1], 10);
     sample_note(&shared->workers[0], 30);
     sample_note(&shared->workers[2], 20);
@@ -321,14 +304,11 @@ static void few_slow_ones_are_all_there(void **state)
     assert_int_equal(snapshot->slowest[2].total_ns, 10);
 }
 
-/* --- Memory ---------------------------------------------------------------- */
-
-static void without_memory_there_is_no_snapshot(void **state)
+TEST(without_memory_there_is_no_snapshot)
 {
-    (void)state;
-    has_memory = false;
+    allocations_left = 0;
     assert_null(stats_snapshot_create(shared));
-    has_memory = true;
+    allocations_left = -1;
     stats_snapshot_destroy(NULL);
 }
 
@@ -351,13 +331,12 @@ static void *work(void *context)
     return NULL;
 }
 
-static void reading_while_workers_count_is_always_sound(void **state)
+TEST(reading_while_workers_count_is_always_sound)
 {
     pthread_t threads[WORKERS];
     uint64_t last = 0;
     unsigned faults = 0;
 
-    (void)state;
     for (unsigned i = 0; i < WORKERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work,
                                         &shared->workers[i]),
@@ -384,31 +363,4 @@ static void reading_while_workers_count_is_always_sound(void **state)
     assert_int_equal(snapshot->slowest[0].total_ns, ROUNDS);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(at_first_all_is_zero),
-        TEST(reading_twice_counts_once),
-        TEST(what_workers_counted_is_summed),
-        TEST(times_of_all_sizes_and_workers_are_merged),
-        TEST(connections_are_open_until_they_are_closed),
-        TEST(a_close_seen_before_its_open_counts_as_none_open),
-        TEST(queues_are_summed_and_told_apart),
-        TEST(caches_are_summed_as_they_are_now),
-        TEST(the_link_is_one_and_its_uses_are_summed),
-        TEST(the_log_is_counted_by_workers_and_by_its_writer),
-        TEST(draining_is_told),
-        TEST(shares_of_time_add_up_to_one),
-        TEST(without_samples_there_is_idle_time_alone),
-        TEST(shares_make_a_whole_before_the_first_sample),
-        TEST(more_processor_time_than_time_is_no_idle_time),
-        TEST(the_slowest_of_all_workers_come_slowest_first),
-        TEST(few_slow_ones_are_all_there),
-        TEST(without_memory_there_is_no_snapshot),
-        TEST(reading_while_workers_count_is_always_sound),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

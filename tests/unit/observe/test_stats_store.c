@@ -1,19 +1,13 @@
 #include "observe/stats_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "json.h"
+#include "json_check.h"
 #include "observe/history.h"
 #include "observe/metrics.h"
 #include "observe/report.h"
 #include "observe/stats_rows.h"
 #include "observe/status_json.h"
-#include "sample_stats.h"
+#include "suite.h"
+#include "unit/observe/sample_stats.h"
 
 static struct stats_shared *shared;
 static struct stats_snapshot *snapshot;
@@ -83,20 +77,18 @@ static void expect_line(const char *line)
         fail_msg("no line '%s' in:\n%s", line, out.data);
 }
 
-static void workers_and_the_store_are_summed(void **state)
+TEST(workers_and_the_store_are_summed)
 {
-    (void)state;
     for (unsigned i = 0; i < STATS_STORE_NUMBERS; i++)
         assert_int_equal(snapshot->stores[0][i], expected(i));
     assert_int_equal(snapshot->stores[1][STATS_STORE_FOUND], 1);
     assert_int_equal(snapshot->stores[1][STATS_STORE_MISSING], 0);
 }
 
-static void the_report_has_a_part_for_each(void **state)
+TEST(the_report_has_a_part_for_each)
 {
     char line[80];
 
-    (void)state;
     report_put(&out, snapshot);
     text();
     expect_line("Store /kv, engine lmdb");
@@ -111,12 +103,11 @@ static void the_report_has_a_part_for_each(void **state)
     assert_null(strstr(strstr(out.data, "Store /far"), "commit"));
 }
 
-static void the_longest_prefix_keeps_the_report_narrow(void **state)
+TEST(the_longest_prefix_keeps_the_report_narrow)
 {
     struct stats_store_options store = {.engine = "lmdb"};
     const char *line;
 
-    (void)state;
     memset(store.prefix, 'x', sizeof(store.prefix) - 1);
     snapshot->options.stores = &store;
     snapshot->options.store_count = 1;
@@ -126,13 +117,12 @@ static void the_longest_prefix_keeps_the_report_narrow(void **state)
     assert_in_range(strcspn(line, "\n"), 60, 80);
 }
 
-static void the_json_has_what_each_knows(void **state)
+TEST(the_json_has_what_each_knows)
 {
     struct history *history = history_create();
     struct bytes value;
     char path[60], number[24];
 
-    (void)state;
     assert_non_null(history);
     status_json_put(&out, snapshot, history);
     history_destroy(history);
@@ -141,19 +131,18 @@ static void the_json_has_what_each_knows(void **state)
         snprintf(path, sizeof(path), "stores.0.%s", row_of(i)->name);
         snprintf(number, sizeof(number), "%llu",
                  (unsigned long long)expected(i));
-        value = json_find(buf_bytes(&out), path);
+        value = json_at(buf_bytes(&out), path);
         assert_true(value.data && bytes_eq(value, bytes_of(number)));
         snprintf(path, sizeof(path), "stores.1.%s", row_of(i)->name);
-        assert_int_equal(json_find(buf_bytes(&out), path).data != NULL,
+        assert_int_equal(json_at(buf_bytes(&out), path).data != NULL,
                          i < STATS_STORE_COUNTED);
     }
-    value = json_find(buf_bytes(&out), "stores.1.engine");
+    value = json_at(buf_bytes(&out), "stores.1.engine");
     assert_true(value.data && bytes_eq(value, BYTES("\"redis\"")));
 }
 
-static void metrics_have_a_line_for_each_that_knows(void **state)
+TEST(metrics_have_a_line_for_each_that_knows)
 {
-    (void)state;
     metrics_put(&out, snapshot, METRICS_OPENMETRICS);
     text();
     expect_line("# TYPE sprintd_kv_gets counter");
@@ -166,9 +155,8 @@ static void metrics_have_a_line_for_each_that_knows(void **state)
     assert_null(strstr(out.data, "sprintd_kv_map_bytes{store=\"/far\"}"));
 }
 
-static void without_stores_there_is_no_word_of_them(void **state)
+TEST(without_stores_there_is_no_word_of_them)
 {
-    (void)state;
     snapshot->options.store_count = 0;
     metrics_put(&out, snapshot, METRICS_PROMETHEUS);
     report_put(&out, snapshot);
@@ -177,9 +165,8 @@ static void without_stores_there_is_no_word_of_them(void **state)
     assert_null(strstr(out.data, "Store"));
 }
 
-static void a_figure_nobody_has_is_no_metric(void **state)
+TEST(a_figure_nobody_has_is_no_metric)
 {
-    (void)state;
     snapshot->options.stores = &sample_stores[1];
     snapshot->options.store_count = 1;
     metrics_put(&out, snapshot, METRICS_PROMETHEUS);
@@ -188,24 +175,4 @@ static void a_figure_nobody_has_is_no_metric(void **state)
     assert_null(strstr(out.data, "sprintd_kv_keys"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(workers_and_the_store_are_summed,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_report_has_a_part_for_each, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(
-            the_longest_prefix_keeps_the_report_narrow, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_json_has_what_each_knows, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(metrics_have_a_line_for_each_that_knows,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_stores_there_is_no_word_of_them,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_figure_nobody_has_is_no_metric,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,14 +1,9 @@
 #include "observe/status_json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "../draw.h"
-#include "json.h"
-#include "sample_stats.h"
+#include "json_check.h"
+#include "suite.h"
+#include "unit/draw.h"
+#include "unit/observe/sample_stats.h"
 
 static struct stats_shared *shared;
 static struct stats *stats;
@@ -57,7 +52,7 @@ static int tear_down(void **state)
 static struct bytes written(void)
 {
     assert_false(out.failed);
-    assert_true(json_is_valid(buf_bytes(&out)));
+    assert_true(json_is_valid_bytes(buf_bytes(&out)));
     return buf_bytes(&out);
 }
 
@@ -81,7 +76,7 @@ static struct bytes write_tick(void)
 
 static void expect(struct bytes json, const char *path, const char *value)
 {
-    struct bytes got = json_find(json, path);
+    struct bytes got = json_at(json, path);
 
     if (!got.data || !bytes_eq(got, bytes_of(value)))
         fail_msg("%s is %.*s and not %s", path, (int)got.len,
@@ -90,7 +85,7 @@ static void expect(struct bytes json, const char *path, const char *value)
 
 static void expect_none(struct bytes json, const char *path)
 {
-    assert_null(json_find(json, path).data);
+    assert_null(json_at(json, path).data);
 }
 
 /* Some of everything. */
@@ -108,7 +103,7 @@ static void fill(void)
     exchange.total_ns = 1000000;
     exchange.wait_ns = 1500;
     stats_note_exchange(stats, &exchange);
-    stats_note_drain(stats, 999);
+    stats_note_unsent(stats, 999);
     counter_set(&stats->incomplete, 7);
     stats_note_close(stats, STATS_CLOSE_TIMEOUT);
     stats_note_refused(&shared->acceptor, STATS_REFUSAL_LIMIT);
@@ -116,9 +111,7 @@ static void fill(void)
     stats_set_queue(stats, 8, 8000);
     stats_set_queue(stats, 2, 300);
     stats_note_overtake(stats);
-    stats_set_cache(stats, &(struct stats_cache){30, 10, 1, 4000, 4});
-    stats_set_link(stats,
-                   &(struct stats_link){true, 5, 500, 50, 4096, 125000, 70});
+    sample_cache_and_link(stats);
     stats_set_cpu(&stats->profile, 250, 1000);
     stats_note_sample(&stats->profile, STATS_PHASE_SEND);
     counter_add(&stats->log.lines, 2);
@@ -169,35 +162,38 @@ static char *without_numbers(struct bytes json)
     "\"deleted\":0,\"not_deleted\":0,\"batches\":0,\"preconditions\":0," \
     "\"busy\":0,\"full\":0,\"failed\":0,\"bytes_in\":0,\"bytes_out\":"   \
     "0" figures "}"
-#define PRESENT                                                                \
-    "{\"server\":\"sprintd\",\"version\":\"1.2.3\",\"uptime_s\":0,"            \
-    "\"time\":0,\"workers\":0,\"schedule\":\"srpt\",\"draining\":false,"       \
-    "\"requests\":{\"total\":0,\"incomplete\":0,\"by_method\":{\"GET\":0,"     \
-    "\"HEAD\":0},"                                                             \
-    "\"by_status\":{\"200\":0,\"404\":0}},\"bytes\":{\"in\":0,\"out\":0},"     \
-    "\"connections\":{\"open\":0,\"accepted\":0,\"refused\":0,\"closed\":"     \
-    "{\"client\":0,\"idle\":0,\"timeout\":0,\"error\":0,\"limit\":0,"          \
-    "\"drain\":0}},\"cache\":{\"policy\":\"sieve\",\"hits\":0,"                \
-    "\"misses\":0,\"evictions\":0,\"bytes\":0,\"entries\":0},"                 \
-    "\"queue\":{\"depth\":0,\"depth_max\":0,\"bytes\":0,\"overtakes\":0,"      \
-    "\"by_worker\":[{\"worker\":0,\"depth\":0,\"depth_max\":0,\"bytes\":0,"    \
-    "\"open\":0,\"requests\":0}]},\"link\":{\"mode\":\"auto\","                \
-    "\"engaged\":true,\"held\":0,\"held_bytes\":0,\"measured\":0,"             \
-    "\"limit_bytes\":0,\"rate_bytes_per_second\":0,\"delay_us\":0},"           \
-    "\"log\":{\"lines\":0,\"dropped\":0,\"errors\":0},"                        \
-    "\"stores\":[" STORE(STORE_FIGURES, "/kv", "lmdb") "," STORE(              \
-        "", "/far", "redis") "],"                                              \
-                             "\"upstreams\":[],"                               \
-                             "\"times\":{\"wait\":" TIMES                      \
-                             ",\"service\":" TIMES ",\"total\":" TIMES         \
-                             ",\"drain\":" TIMES "},\"sizes\":[" SIZE "," SIZE \
-                             "," SIZE "," SIZE ","                             \
-                             "{\"to_bytes\":null,\"count\":0,\"wait\":" TIMES  \
-                             ",\"total\":" TIMES "}],"                         \
-                             "\"profile\":{\"enabled\":false,\"idle\":0,"      \
-                             "\"phases\":{\"accept\":0,"                       \
-                             "\"read\":0,\"parse\":0,\"lookup\":0,"            \
-                             "\"schedule\":0,\"send\":0,"                      \
+#define PRESENT                                                               \
+    "{\"server\":\"sprintd\",\"version\":\"1.2.3\",\"uptime_s\":0,"           \
+    "\"time\":0,\"workers\":0,\"schedule\":\"srpt\",\"draining\":false,"      \
+    "\"requests\":{\"total\":0,\"incomplete\":0,\"by_method\":{\"GET\":0,"    \
+    "\"HEAD\":0},"                                                            \
+    "\"by_status\":{\"200\":0,\"404\":0}},\"bytes\":{\"in\":0,\"out\":0},"    \
+    "\"connections\":{\"open\":0,\"accepted\":0,\"refused\":0,\"closed\":"    \
+    "{\"client\":0,\"idle\":0,\"timeout\":0,\"error\":0,\"limit\":0,"         \
+    "\"drain\":0}},\"cache\":{\"policy\":\"sieve\",\"hits\":0,"               \
+    "\"misses\":0,\"evictions\":0,\"bytes\":0,\"entries\":0},"                \
+    "\"compress\":{\"sent\":0,\"saved_bytes\":0,\"made\":0,\"hopeless\":0,"   \
+    "\"failed\":0,\"refused\":0,\"bytes_in\":0,\"bytes_out\":0,"              \
+    "\"queued\":0,\"memory_bytes\":0,\"memory_bytes_max\":0},"                \
+    "\"queue\":{\"depth\":0,\"depth_max\":0,\"bytes\":0,\"overtakes\":0,"     \
+    "\"by_worker\":[{\"worker\":0,\"depth\":0,\"depth_max\":0,\"bytes\":0,"   \
+    "\"open\":0,\"requests\":0}]},\"link\":{\"mode\":\"auto\","               \
+    "\"engaged\":true,\"held\":0,\"held_bytes\":0,\"measured\":0,"            \
+    "\"limit_bytes\":0,\"rate_bytes_per_second\":0,\"delay_us\":0},"          \
+    "\"log\":{\"lines\":0,\"dropped\":0,\"errors\":0},"                       \
+    "\"stores\":[" STORE(STORE_FIGURES, "/kv", "lmdb") "," STORE(             \
+        "", "/far", "redis") "],"                                             \
+                             "\"upstreams\":[],"                              \
+                             "\"times\":{\"wait\":" TIMES                     \
+                             ",\"service\":" TIMES ",\"total\":" TIMES        \
+                             ",\"unsent\":" TIMES "},\"sizes\":[" SIZE        \
+                             "," SIZE "," SIZE "," SIZE ","                   \
+                             "{\"to_bytes\":null,\"count\":0,\"wait\":" TIMES \
+                             ",\"total\":" TIMES "}],"                        \
+                             "\"profile\":{\"enabled\":false,\"idle\":0,"     \
+                             "\"phases\":{\"accept\":0,"                      \
+                             "\"read\":0,\"parse\":0,\"lookup\":0,"           \
+                             "\"schedule\":0,\"send\":0,"                     \
                              "\"log\":0,\"other\":0}},"
 #define POINT "[0,0,0,0,0,0,0,0,0,0]"
 /* Of a second in which nothing was asked: no time is known, and no share. */
@@ -207,11 +203,10 @@ static char *without_numbers(struct bytes json)
     "\"bytes\":0,\"total\":0,\"wait\":0,\"remote\":\"192.0.2.1\"}"
 #define SLOWEST "\"slowest\":[" SLOW("HEAD") "," SLOW("GET") "]}"
 
-static void its_shape_is_that_which_others_rely_on(void **state)
+TEST(its_shape_is_that_which_others_rely_on)
 {
     char *shape;
 
-    (void)state;
     fill();
     shape = without_numbers(write_status());
     assert_string_equal(shape, PRESENT
@@ -220,11 +215,10 @@ static void its_shape_is_that_which_others_rely_on(void **state)
     free(shape);
 }
 
-static void a_tick_has_the_newest_point_for_the_history(void **state)
+TEST(a_tick_has_the_newest_point_for_the_history)
 {
     char *shape;
 
-    (void)state;
     fill();
     history_note(history, snapshot);
     shape = without_numbers(write_tick());
@@ -232,11 +226,10 @@ static void a_tick_has_the_newest_point_for_the_history(void **state)
     free(shape);
 }
 
-static void with_nothing_counted_it_is_valid_and_zero(void **state)
+TEST(with_nothing_counted_it_is_valid_and_zero)
 {
     struct bytes json;
 
-    (void)state;
     json = write_status();
     expect(json, "requests.total", "0");
     expect(json, "requests.by_method", "{}");
@@ -253,7 +246,7 @@ static void with_nothing_counted_it_is_valid_and_zero(void **state)
 
 /* --- Its values ------------------------------------------------------------ */
 
-static void values_are_those_counted(void **state)
+TEST(values_are_those_counted)
 {
     static const char *const values[][2] = {
         {"uptime_s", "1.2"},
@@ -303,7 +296,7 @@ static void values_are_those_counted(void **state)
         {"times.total.p50", "2.5"},
         {"times.total.p99", "1000"},
         {"times.total.max", "1000"},
-        {"times.drain.max", "0.999"},
+        {"times.unsent.max", "0.999"},
         {"sizes.0.to_bytes", "1024"},
         {"sizes.0.count", "1"},
         {"sizes.1.to_bytes", "10240"},
@@ -326,24 +319,21 @@ static void values_are_those_counted(void **state)
     };
     struct bytes json;
 
-    (void)state;
     fill();
     json = write_status();
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
         expect(json, values[i][0], values[i][1]);
 }
 
-static void draining_is_said(void **state)
+TEST(draining_is_said)
 {
-    (void)state;
     expect(write_status(), "draining", "false");
     stats_shared_drain(shared);
     expect(write_status(), "draining", "true");
 }
 
-static void workers_are_told_apart(void **state)
+TEST(workers_are_told_apart)
 {
-    (void)state;
     use_workers(3);
     stats_set_queue(&shared->workers[2], 5, 50);
     expect(write_status(), "workers", "3");
@@ -355,11 +345,10 @@ static void workers_are_told_apart(void **state)
 
 /* --- Texts from clients ---------------------------------------------------- */
 
-static void upstreams_are_told_one_by_one(void **state)
+TEST(upstreams_are_told_one_by_one)
 {
     struct bytes json = write_tick();
 
-    (void)state;
     expect_none(json, "upstreams.0");
     upstreams = &sample_upstreams;
     for (unsigned i = 0; i < 2; i++) {
@@ -376,6 +365,9 @@ static void upstreams_are_told_one_by_one(void **state)
         expect(json, "upstreams.0.reuses", "24");
         expect(json, "upstreams.0.bytes_in", "800");
         expect(json, "upstreams.0.bytes_out", "90");
+        expect(json, "upstreams.0.handshakes", "7");
+        expect(json, "upstreams.0.resumed", "3");
+        expect(json, "upstreams.0.handshakes_failed", "2");
         expect(json, "upstreams.1.server", "\"unix:/run/a\\\"b\"");
         expect(json, "upstreams.1.state", "\"ejected\"");
     }
@@ -389,9 +381,8 @@ static void note_target(struct bytes target)
     stats_note_exchange(stats, &exchange);
 }
 
-static void what_clients_send_cannot_break_out(void **state)
+TEST(what_clients_send_cannot_break_out)
 {
-    (void)state;
     note_target(BYTES("/\"},{\"\\\n\r\t\x7f</script>\xff\xc3"));
     expect(write_status(), "slowest.0.target",
            "\"/\\\"},{\\\"\\\\\\u000a\\u000d\\u0009\\u007f</script>"
@@ -399,11 +390,10 @@ static void what_clients_send_cannot_break_out(void **state)
     assert_null(memchr(out.data, '\n', out.len));
 }
 
-static void any_bytes_at_all_leave_it_valid(void **state)
+TEST(any_bytes_at_all_leave_it_valid)
 {
     char target[SLOWEST_TARGET_MAX + 10];
 
-    (void)state;
     draw_seed = 1;
     for (int i = 0; i < 2000; i++) {
         size_t len = draw(sizeof(target) + 1);
@@ -417,11 +407,10 @@ static void any_bytes_at_all_leave_it_valid(void **state)
     }
 }
 
-static void a_character_that_is_cut_leaves_it_valid(void **state)
+TEST(a_character_that_is_cut_leaves_it_valid)
 {
     char target[SLOWEST_TARGET_MAX + 4];
 
-    (void)state;
     for (unsigned shift = 0; shift < 4; shift++) {
         memset(target, '/', shift);
         for (size_t i = shift; i < sizeof(target); i++)
@@ -453,20 +442,19 @@ static void exhaust(void)
     for (unsigned i = 0; i < STATS_STATUS_COUNT; i++)
         counter_set(&stats->statuses[i], UINT64_MAX);
     for (unsigned i = 0; i < HISTORY_POINTS_MAX; i++) {
-        stats_note_drain(stats, UINT64_MAX);
+        stats_note_unsent(stats, UINT64_MAX);
         sample_note(stats, UINT64_MAX);
         stats_read(shared, &sample_now, snapshot);
         history_note(history, snapshot);
     }
 }
 
-static void the_longest_fits_under_its_ceiling(void **state)
+TEST(the_longest_fits_under_its_ceiling)
 {
     static char long_name[512];
     const struct stats_upstreams many = {
         .count = 256, .read = sample_read_upstream, .context = long_name};
 
-    (void)state;
     memset(long_name, 'a', sizeof(long_name) - 1);
     upstreams = &many;
     use_workers(1024);
@@ -475,9 +463,8 @@ static void the_longest_fits_under_its_ceiling(void **state)
     assert_in_range(out.len, 150000, STATUS_JSON_BYTES_MAX / 2);
 }
 
-static void beyond_the_ceiling_it_fails_and_says_so(void **state)
+TEST(beyond_the_ceiling_it_fails_and_says_so)
 {
-    (void)state;
     fill();
     write_status();
     for (size_t max = 0; max < out.len; max += 97) {
@@ -490,24 +477,4 @@ static void beyond_the_ceiling_it_fails_and_says_so(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(its_shape_is_that_which_others_rely_on),
-        TEST(a_tick_has_the_newest_point_for_the_history),
-        TEST(with_nothing_counted_it_is_valid_and_zero),
-        TEST(values_are_those_counted),
-        TEST(draining_is_said),
-        TEST(workers_are_told_apart),
-        TEST(upstreams_are_told_one_by_one),
-        TEST(what_clients_send_cannot_break_out),
-        TEST(any_bytes_at_all_leave_it_valid),
-        TEST(a_character_that_is_cut_leaves_it_valid),
-        TEST(the_longest_fits_under_its_ceiling),
-        TEST(beyond_the_ceiling_it_fails_and_says_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,0 +1,63 @@
+/*
+ * acme_challenge - how a name is shown to be ours: what is put where an
+ * authority looks for it, and taken away again.
+ *
+ *   http-01   live/challenge/TOKEN, which the server answers by http (RFC 8555
+ *             8.3)
+ *   tls-alpn-01   live/challenge/alpn.HASH, a certificate that the server shows
+ *             by TLS (RFC 8737)
+ *   dns-01    a TXT record, by the operator's command (RFC 8555 8.4)
+ *   dns-persist-01   a TXT record that is there for good, and says which account
+ *             may have certificates (draft-ietf-acme-dns-persist)
+ *
+ * Thread: its owner's; waits for the file system, and for the command.
+ */
+#ifndef ACME_ACME_CHALLENGE_H
+#define ACME_ACME_CHALLENGE_H
+
+#include "acme/acme_client.h"
+#include "acme/acme_hook.h"
+#include "acme/acme_settings.h"
+#include "acme/acme_state.h"
+#include "base/host_name.h"
+
+enum { ACME_TOKEN_MAX = 200 };
+
+struct acme_challenge {
+    const char *type;                   /* "http-01", static */
+    char name[HOST_NAME_MAX_BYTES + 1]; /* whose it is; of "*.x" that is x */
+    char token[ACME_TOKEN_MAX + 1];
+    char url[ACME_URL_MAX + 1];
+    char file[ACME_TOKEN_MAX + 1];        /* that is put */
+    char issuer[HOST_NAME_MAX_BYTES + 1]; /* of dns-persist-01: the authority */
+    char record[ACME_HOOK_TEXT_MAX];      /* of dns-01: the name that was put */
+    char value[64];                       /* and its text */
+    bool is_wildcard;                     /* it is for "*." before the name */
+    bool is_put;
+};
+
+/* Reads which name an authorisation is for. False: it does not say. */
+MUST_USE bool acme_challenge_read_name(struct acme_challenge *challenge,
+                                       const struct json_value *authorization);
+
+/* Reads the challenge of that type from an authorisation. False: it has none,
+ * or one that cannot be understood. */
+MUST_USE bool acme_challenge_read(struct acme_challenge *challenge,
+                                  const struct json_value *authorization,
+                                  const char *type);
+
+/* What a challenge is put with. */
+struct acme_means {
+    const struct acme_state *state;
+    const struct acme_hook *hook;
+    const struct acme_key *key; /* the account's */
+    const char *account;        /* its URL */
+};
+
+MUST_USE enum acme_result acme_challenge_put(struct acme_challenge *challenge,
+                                             const struct acme_means *means,
+                                             struct acme_problem *problem);
+void acme_challenge_remove(struct acme_challenge *challenge,
+                           const struct acme_means *means);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * acme_order - one certificate, from the question to the file (RFC 8555 7.4):
+ *
+ *   begin:  the order of before that is still good, or a new one
+ *           |
+ *   for each name:  valid already, or  put a challenge, say so, wait
+ *           |
+ *   finalize:  the request with our key; wait; fetch the chain
+ *           |
+ *   judge it: our key, all names, in force now; only then it comes to live/
+ *
+ * Each step is noted before it is taken, so that whoever is killed and started
+ * again goes on with the same order.
+ *
+ * Thread: its owner's; waits, minutes at most.
+ * Owns:   nothing beyond a call.
+ */
+#ifndef ACME_ACME_ORDER_H
+#define ACME_ACME_ORDER_H
+
+#include "acme/acme_challenge.h"
+#include "acme/acme_record.h"
+#include "acme/acme_renewal.h"
+#include "config/managed.h"
+
+enum {
+    ACME_AUTHORIZATIONS_MAX = MANAGED_NAMES_MAX,
+    ACME_POLL_S = 300, /* for an authority to make up its mind */
+    ACME_POLL_MS = 250 /* at first; then longer and longer */
+};
+
+struct acme_job {
+    struct acme_state *state;
+    struct acme_client *client; /* with an account */
+    const struct acme_settings *settings;
+    const struct acme_hook *hook; /* NULL: there is none */
+    const struct managed_certificate *certificate;
+    struct acme_record *record;
+    const char *challenge;                  /* the type to try */
+    char replaces[ACME_IDENTIFIER_MAX + 1]; /* RFC 9773 5; "": nothing */
+    bool is_invalid; /* out: the authority found the challenge wrong */
+};
+
+MUST_USE enum acme_result acme_order_run(struct acme_job *job,
+                                         struct acme_problem *problem);
+
+/* Writes the record. 0 or -errno. */
+MUST_USE int acme_order_save(const struct acme_state *state, const char *name,
+                             const struct acme_record *record);
+
+/* Which names they are, as a record has it. False: no memory. */
+MUST_USE bool acme_order_identify(const struct texts *names,
+                                  char id_out[ACME_NAMES_ID_MAX + 1]);
+
+#endif

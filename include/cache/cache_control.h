@@ -1,0 +1,65 @@
+/*
+ * cache_control - what Cache-Control says to a shared cache, and the fields that
+ * speak like it (RFC 9111 5.2, RFC 5861, RFC 9213).
+ *
+ * Thread: any; no state.
+ * Owns:   nothing; the lists of fields are views into the values read.
+ */
+#ifndef CACHE_CACHE_CONTROL_H
+#define CACHE_CACHE_CONTROL_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+/* Times are at most that many seconds (RFC 9111 1.2.2). */
+#define CACHE_SECONDS_MAX INT64_C(2147483648)
+
+enum cache_directive {
+    CACHE_NO_STORE = 1 << 0,
+    CACHE_NO_CACHE = 1 << 1, /* for some fields only: no_cache_fields */
+    CACHE_PRIVATE = 1 << 2,  /* for some fields only: private_fields */
+    CACHE_PUBLIC = 1 << 3,
+    CACHE_MUST_REVALIDATE = 1 << 4,
+    CACHE_PROXY_REVALIDATE = 1 << 5,
+    CACHE_MUST_UNDERSTAND = 1 << 6,
+    CACHE_ONLY_IF_CACHED = 1 << 7,
+    CACHE_IMMUTABLE = 1 << 8,
+    CACHE_ANY = 1 << 9 /* there was something at all */
+};
+
+enum { CACHE_UNSAID = -1 };
+
+struct cache_control {
+    uint32_t said; /* enum cache_directive */
+    /* Seconds, or CACHE_UNSAID. Of two that say otherwise the lesser counts;
+     * one that is no number is 0: stale at once (RFC 9111 4.2.1). */
+    int64_t max_age;
+    int64_t s_maxage;
+    int64_t min_fresh;
+    int64_t max_stale; /* without a number: CACHE_SECONDS_MAX */
+    int64_t stale_while_revalidate;
+    int64_t stale_if_error;
+    struct bytes no_cache_fields; /* names with commas between; or empty */
+    struct bytes private_fields;
+};
+
+void cache_control_init(struct cache_control *control);
+
+/* Reads the value of one line. A directive may have a parameter behind ';'
+ * (Surrogate-Control's target): one for somebody else than surrogate says
+ * nothing here. surrogate is empty where no such thing is known. */
+void cache_control_read(struct cache_control *control, struct bytes value,
+                        struct bytes surrogate);
+
+/* A number of seconds, all of text: digits only. False: it is none. Too large
+ * ones are CACHE_SECONDS_MAX. */
+bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
+
+static inline bool cache_control_says(const struct cache_control *control,
+                                      enum cache_directive directive)
+{
+    return control->said & directive;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * cache_disk - the entries of a cache, as files in a folder: written behind the
+ * workers' backs, found again when the next process starts.
+ *
+ *   keep ---> queue ---> file ---> on_kept
+ *   start --> queue ---> each file's head ---> on_found
+ *   wake ---> a body of a file: a short one is read and checked at once; a long
+ *             one is checked by the queue, block by block, and read along
+ *
+ * What is damaged is removed, and is no entry any more (on_lost). A folder that
+ * cannot be written to keeps nothing new: that is said once, and tried again.
+ *
+ * Thread: cache_disk_wake(), _keep(), _change() and _forget() any; events come in
+ *         the queue's thread; the rest is the main thread's.
+ * Owns:   the folder, the queue.
+ */
+#ifndef CACHE_CACHE_DISK_H
+#define CACHE_CACHE_DISK_H
+
+#include "cache/cache_entry.h"
+
+enum {
+    CACHE_DISK_PENDING_MAX = 33554432, /* bytes of bodies in memory that wait */
+    CACHE_DISK_SCAN = 64               /* files looked at, before others */
+};
+
+struct cache_disk_events {
+    /* An entry is in that file, whose reference is handed over; NULL: in none.
+     */
+    void (*on_kept)(void *context, struct cache_entry *entry,
+                    struct cache_file *file);
+    /* Its body is broken, or its file is. */
+    void (*on_lost)(void *context, struct cache_entry *entry);
+    /* One was there. False: it is not wanted. */
+    bool (*on_found)(void *context, struct cache_entry *entry,
+                     struct cache_file *file);
+};
+
+struct cache_disk_options {
+    const char *folder;     /* borrowed */
+    struct bytes surrogate; /* our name, as Surrogate-Control has it */
+    bool is_awaited;        /* another process is about to leave it */
+};
+
+struct cache_disk; /* opaque */
+
+/* 0; -EPERM: the folder is another user's, or others may write in it;
+ * -EWOULDBLOCK: another process has it; or another -errno. */
+MUST_USE int cache_disk_open(struct cache_disk **disk_out,
+                             const struct cache_disk_options *options);
+
+/* Begins to read the entries that the folder has, and to send events. */
+void cache_disk_start(struct cache_disk *disk,
+                      const struct cache_disk_events *events, void *context);
+
+/* Writes all that is still to be written, and ends the thread. */
+void cache_disk_stop(struct cache_disk *disk);
+void cache_disk_close(struct cache_disk *disk); /* NULL is accepted */
+
+/* Leaves the folder to another process: nothing is written or removed any more.
+ */
+void cache_disk_leave(struct cache_disk *disk);
+
+/* For cache_body_counts. */
+struct cache_spooling *cache_disk_spooling(struct cache_disk *disk);
+
+/* Has it written, as soon as its body (NULL: it has none) is whole: there is
+ * word of that. False: there is too much to write, and nothing happens. */
+MUST_USE bool cache_disk_keep(struct cache_disk *disk,
+                              struct cache_entry *entry,
+                              struct cache_body *body);
+
+/* Gives the file to another entry of the same body, from now on. */
+void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
+                       struct cache_file *file);
+
+/* Removes the file from the folder. */
+void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
+
+/* The body in a file; what is not checked yet is told by is_whole. NULL: it is
+ * damaged, or there is no memory or descriptor. */
+MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
+                                            struct cache_file *file,
+                                            struct cache_body_counts *counts);
+
+/* Has the queue check the entry's body, which becomes readable as far as it is
+ * right. */
+void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
+                      struct cache_file *file, struct cache_body *body);
+
+struct cache_disk_counts {
+    uint64_t written; /* files */
+    uint64_t refused; /* there was too much to write, or no use in trying */
+    uint64_t damaged; /* of those that were found, or read */
+};
+
+struct cache_disk_counts cache_disk_count(const struct cache_disk *disk);
+
+#endif

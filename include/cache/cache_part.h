@@ -1,0 +1,50 @@
+/*
+ * cache_part - a part of a request that an operator names, for what it has to do
+ * with a cache:
+ *
+ *   header:NAME    a field
+ *   cookie:NAME    a cookie
+ *   query:NAME     a parameter of the query; with '*' behind it, all that begin so
+ *
+ * Thread: any; values only. Names are borrowed.
+ */
+#ifndef CACHE_CACHE_PART_H
+#define CACHE_CACHE_PART_H
+
+#include "base/buf.h"
+#include "http/request.h"
+
+enum cache_part_kind { CACHE_PART_HEADER, CACHE_PART_COOKIE, CACHE_PART_QUERY };
+
+struct cache_part {
+    enum cache_part_kind kind;
+    bool is_out;    /* '-' stood before it */
+    bool is_prefix; /* '*' stood behind it */
+    struct bytes name;
+};
+
+enum { CACHE_PARTS_MAX = 32 };
+
+struct cache_parts {
+    size_t count;
+    struct cache_part items[CACHE_PARTS_MAX];
+};
+
+/* Reads one that may be left out (which only makes sense of query:), or may not.
+ * NULL, or what is wrong with it. */
+const char *cache_part_read(struct cache_part *part, struct bytes text);
+
+/* Whether the request has one of them. */
+bool cache_parts_has(const struct cache_parts *parts,
+                     const struct request *request);
+
+/* Appends the query but for parameters that are out, with '?' before it; nothing
+ * where none is left. data is NULL where there is no query. */
+void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
+                           struct buf *out);
+
+/* Appends, a line each, what the request has of those that are in. */
+void cache_parts_put(const struct cache_parts *parts,
+                     const struct request *request, struct buf *out);
+
+#endif

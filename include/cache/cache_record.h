@@ -1,0 +1,20 @@
+/*
+ * cache_record - an entry, but for its body, as bytes in a file.
+ *
+ * Thread: any; no state.
+ */
+#ifndef CACHE_CACHE_RECORD_H
+#define CACHE_CACHE_RECORD_H
+
+#include "cache/cache_entry.h"
+
+/* Appends the entry, without its body, to out. */
+void cache_record_put(const struct cache_entry *entry, struct buf *out);
+
+/* The same entry, whose body, if it has one, lies elsewhere. surrogate: our
+ * name, as Surrogate-Control has it. NULL: it is no such record, or there is no
+ * memory. */
+MUST_USE struct cache_entry *cache_record_read(struct bytes record,
+                                               struct bytes surrogate);
+
+#endif

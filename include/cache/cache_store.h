@@ -1,0 +1,179 @@
+/*
+ * cache_store - all answers that are kept, of all workers, and who is fetching
+ * what.
+ *
+ *   find --> an entry: use it, or ask whether it is still good
+ *    '-----> none: join --> LEAD: fetch it; cache_flight_end() tells the others
+ *                      '--> WAIT: somebody does; look again when that has ended
+ *                      '--> ALONE: what is answered there was not for all
+ *
+ * Keys lie in shards by a secret hash, each with a lock, which is held for one
+ * look; nothing is written, sent or freed under it. Who goes when there is no
+ * room is chosen in each shard by the policy, and shards take turns.
+ *
+ * With a disk the entries' heads lie in memory, and of their bodies those that are
+ * awake: the last that were asked for. What is not on disk yet, or for which there
+ * was no room, is always awake, and goes as soon as it is not to be.
+ *
+ * Invariant: an entry that is indexed has one reference of the store's own; what
+ *            is settled is at most bytes_max in all, but for one put under way.
+ * Thread:    any.
+ * Owns:      entries, flights.
+ */
+#ifndef CACHE_CACHE_STORE_H
+#define CACHE_CACHE_STORE_H
+
+#include "cache/cache_disk.h"
+#include "http/request.h"
+
+enum {
+    CACHE_VARIANTS_MAX = 32, /* of one key */
+    CACHE_ALONE_S = 10,      /* so long nobody waits for what was not for all */
+    CACHE_AWAKE_BYTES_MAX =
+        134217728, /* memory of bodies that lie on disk, too */
+    CACHE_HEADS_BYTES_MAX = 268435456 /* of all else about them */
+};
+
+struct cache_store_options {
+    enum evict_policy policy;
+    uint64_t bytes_max;
+    uint64_t object_max;            /* bytes of a body */
+    size_t files_max;               /* descriptors */
+    struct cache_disk_options disk; /* folder is NULL: all is in memory */
+};
+
+struct cache_store; /* opaque */
+
+/* 0 or -errno. */
+MUST_USE int cache_store_create(struct cache_store **store_out,
+                                const struct cache_store_options *options);
+/* Writes what is still to be written, and ends the store's thread. Workers have
+ * ended before. */
+void cache_store_stop(struct cache_store *store);
+/* Frees the store, of which nobody has anything any more. NULL is accepted. */
+void cache_store_destroy(struct cache_store *store);
+
+const struct cache_store_options *cache_store_options_of(
+    const struct cache_store *store);
+
+/* Leaves the folder, if there is one, to another process. NULL is accepted. */
+void cache_store_leave(struct cache_store *store);
+
+/* --- Finding ------------------------------------------------------------------ */
+
+struct cache_found {
+    struct cache_entry *entry; /* NULL: none; else a reference, as the next */
+    struct cache_body *body;   /* NULL: it has none */
+    uint64_t variant;          /* for cache_store_join(), as the next */
+    uint64_t version;
+};
+
+/* The entry of a key that the request selects: the newest. */
+void cache_store_find(struct cache_store *store, struct bytes key,
+                      const struct request *request,
+                      struct cache_found *found_out);
+void cache_found_release(struct cache_found *found);
+
+/* --- Fetching ------------------------------------------------------------------ */
+
+enum cache_outcome {
+    CACHE_OUTCOME_NONE,   /* it is under way */
+    CACHE_OUTCOME_STORED, /* look for it */
+    CACHE_OUTCOME_AGAIN,  /* nothing is known; another may fetch */
+    CACHE_OUTCOME_ALONE   /* it was not for all, or nobody answered */
+};
+
+struct cache_flight; /* opaque; counted */
+
+enum cache_join {
+    CACHE_LEAD,  /* *flight_out is the caller's to end */
+    CACHE_WAIT,  /* wait is told when it has ended */
+    CACHE_ALONE, /* do not wait for each other */
+    CACHE_LOOK   /* something has come meanwhile: find again */
+};
+
+/* found is of this key. *flight_out is a reference, with LEAD and WAIT. wait is
+ * NULL of who would lead or else do nothing: there is no reference with WAIT
+ * then. */
+enum cache_join cache_store_join(struct cache_store *store, struct bytes key,
+                                 const struct cache_found *found, int64_t now_s,
+                                 struct cache_wait *wait,
+                                 struct cache_flight **flight_out);
+
+/* Whether anybody waits for a flight's end. */
+bool cache_flight_has_waits(struct cache_store *store,
+                            const struct cache_flight *flight);
+
+/* Tells all who wait how the flight ended. Takes the leader's reference over.
+ */
+void cache_flight_end(struct cache_store *store,
+                      struct cache_flight **flight_ref,
+                      enum cache_outcome outcome, int64_t now_s);
+
+/* How the flight ended, for who waits; CACHE_OUTCOME_NONE while it goes on. */
+enum cache_outcome cache_flight_peek(struct cache_store *store,
+                                     const struct cache_flight *flight);
+
+/* Ends a wait, whether the flight has ended or not. Takes the reference over.
+ */
+enum cache_outcome cache_flight_leave(struct cache_store *store,
+                                      struct cache_flight **flight_ref,
+                                      struct cache_wait *wait);
+
+/* --- Keeping ------------------------------------------------------------------- */
+
+/* Whether a body of that length (CACHE_LENGTH_UNKNOWN) may be begun. */
+bool cache_store_has_room(struct cache_store *store, uint64_t length);
+
+/* NULL: no memory or descriptors. */
+MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
+                                                  uint64_t length);
+
+/* How often what has that key, or hashes so, was made invalid: to be known before
+ * it is asked for. */
+uint32_t cache_store_epoch(struct cache_store *store, struct bytes key);
+
+/* Lets the entry in, in the place of the same variant's. The store takes a
+ * reference of its own. Its body may still be filled: cache_store_settle().
+ * earlier: the one that an answer has made it of, which has the same body; or
+ * NULL. False: it was made invalid since that epoch, and stays out. */
+MUST_USE bool cache_store_put(struct cache_store *store,
+                              struct cache_entry *entry,
+                              const struct cache_entry *earlier,
+                              uint32_t epoch);
+
+/* All of the entry's body has been put: as soon as that is whole the entry
+ * counts, and may be evicted. */
+void cache_store_settle(struct cache_store *store, struct cache_entry *entry);
+
+void cache_store_drop(struct cache_store *store, struct cache_entry *entry);
+
+/* Removes all variants of a key; how many there were. */
+size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
+
+/* What is to go: of one place and host, by address or by tag. */
+struct cache_purge {
+    struct bytes place;
+    struct bytes address; /* "host/path?query"; with is_prefix what it begins
+                             with */
+    struct bytes tags;    /* empty: whatever its tags */
+    bool is_prefix;
+    bool is_soft; /* it stays, to be asked about */
+};
+
+/* Removes what purge names, and says how much that was. Looks at every entry.
+ */
+size_t cache_store_purge(struct cache_store *store,
+                         const struct cache_purge *purge);
+
+struct cache_store_counts {
+    uint64_t entries;
+    uint64_t bytes;
+    uint64_t files;
+    uint64_t evictions;
+    struct cache_disk_counts disk;
+};
+
+struct cache_store_counts cache_store_count(const struct cache_store *store);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * cache_vary - which of several answers to one address a request selects: by the
+ * fields that Vary names (RFC 9111 4.1).
+ *
+ * A variant is a text: the values that these fields have, normalised as far as it
+ * cannot matter to whoever answers: lines joined, white space gone; of
+ * Accept-Encoding the codings that are taken, in one order; of Accept-Language
+ * the case and the order of those that are liked the same.
+ *
+ * Thread: any; no state.
+ */
+#ifndef CACHE_CACHE_VARY_H
+#define CACHE_CACHE_VARY_H
+
+#include "base/buf.h"
+#include "http/request.h"
+
+enum {
+    CACHE_VARY_NAMES_MAX = 16,
+    CACHE_VARIANT_BYTES_MAX = 2048 /* of the values */
+};
+
+/* Gathers the names of all Vary fields of a reply's lines, in lower case, with
+ * commas between, into out. False: there are too many, or '*'. */
+MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
+
+/* Puts the values that a request has for these names. False: they are too long.
+ */
+MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
+                             struct buf *out);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * cached_head - the fields of an answer, as a cache keeps them: whole lines, one
+ * behind the other, each with its CRLF.
+ *
+ * Thread: any; no state.
+ */
+#ifndef CACHE_CACHED_HEAD_H
+#define CACHE_CACHED_HEAD_H
+
+#include "base/buf.h"
+
+struct cached_line {
+    struct bytes line; /* with its CRLF */
+    struct bytes name;
+    struct bytes value;
+};
+
+/* Takes the next line off lines. False: there is none. */
+bool cached_head_next(struct bytes *lines, struct cached_line *line_out);
+
+/* The value of the first field of that name; data is NULL when there is none. */
+struct bytes cached_head_find(struct bytes lines, struct bytes name);
+
+/* Whether a list of names with commas between has that one. */
+bool cached_head_is_listed(struct bytes list, struct bytes name);
+
+/* Whether a field is one that names tags: Cache-Tag, Surrogate-Key, xkey. */
+bool cached_head_is_tags(struct bytes name);
+
+/* Whether a field that names tags has one of these; commas or blanks stand
+ * between them. */
+bool cached_head_has_tag(struct bytes lines, struct bytes tags);
+
+/* What of a reply is kept: all but what is about one answer or connection (Age,
+ * Content-Length, whose value a body has), and fields that private_fields lists.
+ * What is said to caches like this one alone is hidden from clients. */
+void cached_head_keep(struct bytes lines, struct bytes private_fields,
+                      struct buf *shown, struct buf *hidden);
+
+/* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
+ * 3.2): each that this names takes the place of all of that name, but for what
+ * describes the bytes that are stored. */
+void cached_head_update(struct bytes stored, struct bytes fresh,
+                        struct buf *out);
+
+/* The lines of a 304 (RFC 9110 15.4.5). */
+void cached_head_put_not_modified(struct bytes lines, struct buf *out);
+
+/* All lines but those that the list names, which must not be used without asking
+ * (no-cache="..."), and but for what describes a part. */
+void cached_head_put(struct bytes lines, struct bytes but, struct buf *out);
+
+#endif

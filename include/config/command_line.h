@@ -1,0 +1,19 @@
+/*
+ * command_line - reads the arguments of the program into options.
+ *
+ * Thread: the main thread's.
+ */
+#ifndef CONFIG_COMMAND_LINE_H
+#define CONFIG_COMMAND_LINE_H
+
+#include <stdio.h>
+
+#include "config/options.h"
+
+/* Fills in defaults and what argv says. 0, or -EINVAL after one line on
+ * errors that names the option, what is wrong and what would be right. To be
+ * given to options_fini() either way. */
+MUST_USE int command_line_read(struct options *options, int argc, char **argv,
+                               FILE *errors);
+
+#endif

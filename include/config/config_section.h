@@ -1,0 +1,64 @@
+/*
+ * config_section - a section of a configuration file: the top, a site, or a
+ * location; and what it is called in messages.
+ *
+ * Thread: the main thread's.
+ * Owns:   nothing: it lies in the arena of who makes it.
+ */
+#ifndef CONFIG_CONFIG_SECTION_H
+#define CONFIG_CONFIG_SECTION_H
+
+#include "config/faults.h"
+#include "config/option_table.h"
+
+enum {
+    CONFIG_SITES_MAX = 1024,
+    CONFIG_LOCATIONS_MAX = 256, /* of one site */
+    CONFIG_LIST_MAX = 256       /* values of one key */
+};
+
+enum config_section_kind { CONFIG_TOP, CONFIG_SITE, CONFIG_LOCATION };
+
+/* The key that only sites have, and the word that is none. */
+#define CONFIG_HOSTS "hosts"
+#define CONFIG_INCLUDE "include"
+
+struct config_key {
+    const char *name;
+    const struct option_row *row; /* NULL: it is CONFIG_HOSTS */
+    int line;
+    struct texts values; /* without those that have a fault */
+};
+
+struct config_section {
+    enum config_section_kind kind;
+    struct bytes title;
+    int line;
+    struct config_section *above; /* NULL: this is the top */
+    struct config_key *keys;
+    size_t key_count;
+    struct config_section *first; /* inside, in their order */
+    struct config_section *last;
+    struct config_section *next;
+    size_t count; /* of those inside */
+};
+
+/* Whether row may stand in a section of that kind. */
+bool config_takes(enum config_section_kind kind, const struct option_row *row);
+
+/* Whether row takes several values. */
+bool config_is_list(const struct option_row *row);
+
+/* A fault of section, which its text begins with. */
+__attribute__((format(printf, 4, 5))) void config_fault(
+    struct faults *faults, const struct config_section *section, int line,
+    const char *format, ...);
+
+/* How much of a name or title a message shows, for "%.*s". */
+enum { CONFIG_SHOWN_MAX = 64 };
+
+#define CONFIG_SHOWN(text)                                                \
+    (int)((text).len < CONFIG_SHOWN_MAX ? (text).len : CONFIG_SHOWN_MAX), \
+        (text).data
+
+#endif

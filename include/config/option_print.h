@@ -1,0 +1,23 @@
+/*
+ * option_print - writes one option's value as text, which option_set() reads as
+ * that value again.
+ *
+ * Thread: the main thread's.
+ * Owns:   nothing.
+ */
+#ifndef CONFIG_OPTION_PRINT_H
+#define CONFIG_OPTION_PRINT_H
+
+#include <stdio.h>
+
+#include "config/option_table.h"
+
+/* Writes the value as a configuration file has it: "64M", yes, "a text", or
+ * {"a", "list"}. False: there is none, and nothing is written. */
+MUST_USE bool option_print(FILE *to, const void *base,
+                           const struct option_row *row);
+
+/* Writes text as a string of a configuration file. */
+void option_print_text(FILE *to, const char *text);
+
+#endif

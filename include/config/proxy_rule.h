@@ -1,0 +1,60 @@
+/*
+ * proxy_rule - reads what --proxy and the options beside it say.
+ *
+ *   [PREFIX=]SERVER[,SERVER...]
+ *
+ *   SERVER   http://HOST[:PORT][/PATH]  or  unix:/SOCKET[:/PATH]
+ *            https://HOST[:PORT][/PATH]  or  https://unix:/SOCKET[:/PATH]
+ *            and behind it any of  ;weight=N  ;backup  ;max-conns=N
+ *
+ * As users of nginx know it: PATH, if there is one, takes the place of PREFIX;
+ * else paths stay as they are. All servers of a rule have the same.
+ *
+ * Thread: any; values only.
+ * Owns:   nothing: what is read points into the text.
+ */
+#ifndef CONFIG_PROXY_RULE_H
+#define CONFIG_PROXY_RULE_H
+
+#include "handler/proxy/proxy.h"
+#include "upstream/upstream.h"
+
+enum {
+    PROXY_RULE_SERVERS_MAX = BALANCE_SERVERS_MAX,
+    PROXY_RULE_PATH_MAX = 1024,
+    PROXY_RULE_NAME_MAX = 64, /* of us in Via */
+    PROXY_RULE_CONNS_MAX = 1000000
+};
+
+struct proxy_rule_server {
+    struct bytes name; /* "app:9000" or "unix:/run/app": no two have the same */
+    struct bytes host; /* without brackets */
+    uint16_t port;
+    struct bytes socket;    /* not empty: instead of these */
+    struct bytes authority; /* as Host says it */
+    unsigned weight;
+    unsigned conns_max; /* 0: any number */
+    bool is_backup;
+    bool is_tls;
+};
+
+struct proxy_rule {
+    struct bytes prefix; /* without a slash at its end: empty is all */
+    bool has_prefix;     /* it is said */
+    struct bytes path;   /* empty: paths stay */
+    size_t count;
+    struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];
+};
+
+/* These give NULL, or what is wrong, as words to put behind text. */
+const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text);
+
+/* "least-conn", "hash:X-User": sets balance, hash and field of to. */
+const char *proxy_rule_read_balance(struct proxy_options *to,
+                                    struct bytes text);
+
+/* "200-399" or "204". */
+const char *proxy_rule_read_statuses(struct bytes text, unsigned *min_out,
+                                     unsigned *max_out);
+
+#endif

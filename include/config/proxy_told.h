@@ -1,0 +1,53 @@
+/*
+ * proxy_told - every proxy that a configuration tells of, wherever it does: at
+ * the top, in sites, in locations; each once, however many inherit it.
+ *
+ *   struct proxy_told told = {.options = options};
+ *
+ *   while (proxy_told_next(&told))
+ *       ...
+ *
+ * Thread: the main thread's.
+ * Owns:   nothing.
+ */
+#ifndef CONFIG_PROXY_TOLD_H
+#define CONFIG_PROXY_TOLD_H
+
+#include "config/options.h"
+#include "config/proxy_rule.h"
+
+enum {
+    /* What reports call a proxy by has these in it. */
+    PROXY_TOLD_SITE_MAX = 40,
+    PROXY_TOLD_PATH_MAX = 200,
+    PROXY_TOLD_LABEL_MAX = PROXY_TOLD_SITE_MAX + PROXY_TOLD_PATH_MAX + 8
+};
+
+struct proxy_told {
+    const struct options *options;
+    const struct texts *list;             /* that has it */
+    const char *text;                     /* of it */
+    const struct site_options *site;      /* that says so; NULL: the top */
+    const struct site_location *location; /* of site; NULL: in none */
+    size_t site_number;                   /* private: 0 the top, 1 the first */
+    size_t location_number; /* private: 0 the site itself, 1 the first */
+    size_t item_number;     /* private: of the next one */
+};
+
+/* False: that was the last. */
+MUST_USE bool proxy_told_next(struct proxy_told *told);
+
+/* Reads it as it is meant there: in a location, the prefix is that path. NULL,
+ * or what is wrong, as words to put behind the text. */
+const char *proxy_told_read(const struct proxy_told *told,
+                            struct proxy_rule *rule);
+
+/* What reports call it: "/app", "SITE:/app", "SITE:= /app". */
+void proxy_told_name(const struct proxy_told *told,
+                     const struct proxy_rule *rule,
+                     char name_out[PROXY_TOLD_LABEL_MAX + 1]);
+
+/* The line it is from; or another enum options_origin. */
+int proxy_told_origin(const struct proxy_told *told);
+
+#endif

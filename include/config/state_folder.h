@@ -1,0 +1,27 @@
+/*
+ * state_folder - where what outlives the server is kept, unless it has a place
+ * of its own: keys and certificates that authorities have given out.
+ *
+ * Thread: the main thread's.
+ */
+#ifndef CONFIG_STATE_FOLDER_H
+#define CONFIG_STATE_FOLDER_H
+
+#include <limits.h>
+
+#include "base/bytes.h"
+
+/* What stands there for root. */
+#define STATE_FOLDER_DEFAULT "/var/lib/sprintd"
+
+/* What a server has found at its start, for itself when it is another user, and
+ * for sprintd-acme, which it begins as that. */
+#define STATE_FOLDER_VARIABLE "SPRINTD_STATE"
+
+/* told, unless that is NULL; else STATE_FOLDER_VARIABLE's; else what systemd has made (STATE_DIRECTORY); else
+ * $XDG_DATA_HOME/sprintd; else for root STATE_FOLDER_DEFAULT, and for others
+ * ~/.local/share/sprintd. False: there is no such place, or its path with some
+ * names behind it is too long. */
+MUST_USE bool state_folder_find(char folder[PATH_MAX], const char *told);
+
+#endif

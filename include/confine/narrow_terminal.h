@@ -1,0 +1,20 @@
+/*
+ * narrow_terminal - what is left of root's terminal for who is root no longer.
+ *
+ * A shell hands its terminal on to be read and written, whatever it is meant for;
+ * and who has it so, or gets at who has, reads what root types there long after.
+ *
+ * Thread: any, as root: nobody else can open a terminal of root's.
+ */
+#ifndef CONFINE_NARROW_TERMINAL_H
+#define CONFINE_NARROW_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "base/bytes.h"
+
+/* Of fd, 0 to 2, if it is a terminal: the input can then only be read, or is
+ * empty, unless reads; the others can only be written. 0 or -errno. */
+MUST_USE int narrow_terminal(int fd, bool reads);
+
+#endif

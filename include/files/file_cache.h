@@ -1,0 +1,263 @@
+/*
+ * file_cache - files below one root or several, ready to be sent.
+ *
+ * An entry is what one path of a space leads to under one content coding: a file with
+ * its validators and a head written ahead, a directory, or a failure (cached
+ * as well, for one check interval). A small file is a snapshot: head and body
+ * side by side in memory of the entry, its descriptor closed; a larger one
+ * keeps its descriptor (and a mapping, when asked for).
+ *
+ *   block:  [ head of a 200, without its end | CRLF | body of a snapshot ]
+ *            '------------ head_len ---------'
+ *
+ * When the head was edited, its fields as they were before come behind that.
+ *
+ * A file that may be compressed has variants besides siblings: made of it by the
+ * compressor, once a worker has ordered them, and entries like any other, but
+ * found through the file's own. So are deltas: what is the difference from an
+ * earlier version that the client has. The last to have the file's stamp is the last
+ * to be used: when the file's entry goes, so do they.
+ *
+ * Why a snapshot and no mapping of the file itself: bytes of a mapping change
+ * with the file, so that a head with the old ETag could be sent with new
+ * bytes, and vanish when it is truncated. A snapshot is checked when it is
+ * taken (same stamp before and after) and never changes afterwards. Mapped
+ * bytes go to the kernel only and are never read here.
+ *
+ * Freshness: an entry is used unchecked for FILE_CACHE_CHECK_MS, then one
+ * stat by name decides; its siblings are looked for separately. A file so
+ * young that a further change might not have moved its time stamp is read
+ * anew at that point even if nothing seems changed.
+ *
+ * Invariant: an entry inside has one reference of the cache's own.
+ * Thread:    one per worker; no locks.
+ * Owns:      entries, their descriptors, mappings and memory.
+ */
+#ifndef FILES_FILE_CACHE_H
+#define FILES_FILE_CACHE_H
+
+#include "base/evict.h"
+#include "base/now.h"
+#include "files/compressor.h"
+#include "files/dictionary_store.h"
+#include "files/docroot.h"
+#include "http/cache_rules.h"
+#include "http/compress_rules.h"
+#include "http/dictionary_rules.h"
+#include "http/mime.h"
+#include "http/response.h"
+#include "http/type_rules.h"
+
+enum {
+    FILE_CACHE_CHECK_MS = 990, /* a coarse tick under one second */
+    FILE_INDEX_BYTES_MAX = 255,
+    /* Quote, 16 + 1 + 16 hex digits, "-gzip" or, of a delta, 1 + 16 digits and
+     * "-dcz", quote. */
+    FILE_CACHE_ETAG_MAX = 57,
+    FILE_DELTA_BYTES_MIN = 512 /* of a file: less is not worth it */
+};
+
+/* How bodies are sent; decides what an entry keeps. */
+enum send_method {
+    SEND_AUTO,     /* snapshot up to snapshot_bytes, sendfile above */
+    SEND_MMAP,     /* from a mapping of the file */
+    SEND_SENDFILE, /* always sendfile */
+    SEND_READ      /* pread into a buffer */
+};
+
+struct file_cache_options {
+    const struct mime *mime;
+    struct server_defaults defaults;
+    struct compressor *compressor; /* borrowed; NULL: no variants are made */
+    struct dictionary_store *dictionaries; /* likewise; NULL: no deltas */
+    enum evict_policy policy;
+    enum send_method send_method;
+    uint64_t bytes_max;     /* 0: keep nothing */
+    size_t entries_max;     /* 0: keep nothing */
+    size_t descriptors_max; /* of entries kept open */
+    size_t snapshot_bytes;  /* largest body kept as snapshot (SEND_AUTO) */
+};
+
+/* The files below one root, and what is said of them. Borrowed, as long as the
+ * cache lives; unchanged. */
+struct file_space {
+    const struct docroot *root;
+    const char *index;          /* the file that answers for a directory */
+    struct bytes cache_control; /* field value; empty: none */
+    const struct cache_rules *cache_rules; /* before that; NULL: none */
+    const struct type_rules *type_rules;   /* before mime; NULL: none */
+    const struct head_edits *edits;        /* of every head; NULL: none */
+    const struct compress_rules *compress; /* NULL: nothing is compressed */
+    const struct dictionary_rules *dictionaries; /* NULL: there are none */
+    /* For these: what stands before a file's path in that of its site; and what
+     * tells the site from others. */
+    struct bytes prefix;
+    uint64_t site;
+};
+
+enum file_kind {
+    FILE_REGULAR,
+    FILE_DIRECTORY,
+    FILE_MISSING,   /* 404 */
+    FILE_FORBIDDEN, /* 403 */
+    FILE_BROKEN     /* 500: no descriptors, no memory, an I/O error */
+};
+
+struct file_entry {
+    enum file_kind kind;
+    enum coding coding;
+    unsigned siblings; /* bit 1 << coding: precompressed ones are there */
+    int fd;            /* -1: none kept */
+    struct file_stamp stamp;
+    struct bytes type;            /* media type */
+    struct bytes etag;            /* with quotes */
+    int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
+    char *block;                  /* FILE_REGULAR only */
+    size_t head_len;              /* without the CRLF that ends it */
+    struct bytes fields;          /* in block: see file_entry_fields() */
+    struct coded_head coded_head; /* of the block, but for its Date */
+    bool is_snapshot;             /* the body follows in the block */
+    const char *map;  /* SEND_MMAP: the whole file; not for our eyes */
+    unsigned codable; /* bit 1 << coding: a variant is there or may be */
+    /* The rule by which it is a dictionary, and that by which it may be sent by
+     * one: bit CODING_DCZ in codable. NULL: none. */
+    const struct dictionary_rule *dictionary_made;
+    const struct dictionary_rule *dictionary_used;
+    bool is_noted; /* private: the store has seen it */
+    /* Of a variant: how long the file is. Else 0. The stamp has the length of
+     * the variant then, and else what the file's has. */
+    uint64_t plain_bytes;
+    /* private */
+    struct coded_body *coded; /* a variant's bytes, unless it is a snapshot */
+    struct file_variants *variants; /* a file's; NULL: none so far */
+    struct file_entry *original;    /* a cached variant's, ... */
+    struct file_variant *place;     /* ... and where it stands there */
+    uint32_t uses;                  /* a variant's */
+    bool is_final;                  /* it will not get smaller */
+    const struct file_space *space;
+    bool is_young;
+    bool is_cached;
+    uint32_t refs;
+    uint64_t checked_ms;
+    uint64_t siblings_checked_ms;
+    int64_t dated_s; /* second that the Date in block is of */
+    struct file_entry *next;
+    uint64_t hash; /* of path, in the index */
+    struct evict_node node;
+    char etag_text[FILE_CACHE_ETAG_MAX];
+    size_t path_len;
+    char path[]; /* key, clean, with its leading slash; then NUL */
+};
+
+struct file_cache; /* opaque */
+
+/* NULL: no memory. */
+MUST_USE struct file_cache *file_cache_create(const struct file_cache_options
+                                                  *options);
+void file_cache_destroy(struct file_cache *cache);
+
+struct file_cache_counts {
+    uint64_t hits; /* since the start, as the next two */
+    uint64_t misses;
+    uint64_t evictions;   /* entries that others needed the room of */
+    uint64_t coded;       /* answers with a variant */
+    uint64_t saved_bytes; /* by these */
+    uint64_t bytes;       /* now, as the next */
+    uint64_t entries;
+};
+
+struct file_cache_counts file_cache_count(const struct file_cache *cache);
+
+/* The entry for a clean path (as path_clean() makes it) of a space under a
+ * coding, whose existence an identity entry's siblings told. A path that ends
+ * in '/' leads to its index, or to the directory when there is none. Counted:
+ * give it back. NULL: no memory. */
+MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
+                                               const struct file_space *space,
+                                               struct bytes path,
+                                               enum coding coding);
+
+/* The variant of a file's entry under a coding that it is codable by, as far as
+ * there is one: one more reference, the caller's. NULL: it is not there; it is
+ * ordered then, if it can be, and costs no wait. */
+MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
+                                               struct file_entry *entry,
+                                               enum coding coding);
+
+/* The delta of a file's entry from the dictionary with that hash: the same. */
+MUST_USE struct file_entry *file_cache_delta(
+    struct file_cache *cache, struct file_entry *entry,
+    const uint8_t hash[DICTIONARY_HASH_BYTES]);
+
+/* What an If-None-Match may name besides: the ETag of a delta of this version,
+ * as it stands in value; or empty. It need not be there any more, nor ever have
+ * been here. */
+struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
+                                        struct bytes value);
+
+/* Has a file that is dictionary_made kept; once is enough. */
+void file_cache_note_dictionary(struct file_cache *cache,
+                                struct file_entry *entry);
+
+/* Which variants of a file's entry are there: bits, as in codable. */
+unsigned file_entry_variants(const struct file_entry *entry);
+
+/* Notes that all of a variant is sent in the place of its file. */
+void file_cache_note_saved(struct file_cache *cache,
+                           const struct file_entry *variant);
+
+/* The media type of a file of a space, whatever edits make of it. */
+struct bytes file_cache_type(const struct file_cache *cache,
+                             const struct file_space *space, struct bytes path);
+
+/* Whether the siblings of an entry have come or gone since it was made; then
+ * the entry is forgotten, and is to be acquired anew. Looks (one stat for each
+ * there might be) once in FILE_CACHE_CHECK_MS; worth asking only for a client
+ * that takes codings. */
+bool file_cache_siblings_changed(struct file_cache *cache,
+                                 struct file_entry *entry);
+
+/* Gives one reference back. The last one, be it the cache's or that of a
+ * response, frees the entry: always on the thread of the worker whose cache it is.
+ */
+void file_entry_release(struct file_entry *entry);
+
+/* One more reference. */
+static inline void file_entry_hold(struct file_entry *entry)
+{
+    entry->refs++;
+}
+
+/* The block's head with its Date brought up to the present second; the edits
+ * are in it. */
+struct bytes file_entry_head(struct file_entry *entry, const struct now *now);
+
+/* The fields that a 200, a 206 and a 304 have alike (RFC 9110 15.4.5), whole
+ * lines: validators, Vary, Cache-Control. Without the edits, since the head
+ * they come into gets those when it ends. */
+static inline struct bytes file_entry_fields(const struct file_entry *entry)
+{
+    return entry->fields;
+}
+
+static inline struct bytes file_entry_body(const struct file_entry *entry)
+{
+    return (struct bytes){entry->coded ? entry->coded->bytes
+                                       : entry->block + entry->head_len + 2,
+                          (size_t)entry->stamp.bytes};
+}
+
+/* Whether all of the body lies in memory, for everybody's eyes. */
+static inline bool file_entry_is_resident(const struct file_entry *entry)
+{
+    return entry->is_snapshot || entry->coded;
+}
+
+/* Whether the open file still is the version in the stamp (one fstat; always
+ * true for what is resident). */
+bool file_entry_is_intact(const struct file_entry *entry);
+
+/* Forgets the entry, so that the next acquire reads anew. */
+void file_cache_forget(struct file_cache *cache, struct file_entry *entry);
+
+#endif

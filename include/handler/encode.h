@@ -1,0 +1,95 @@
+/*
+ * encode - compresses bodies that are made while they are sent: a source on top
+ * of a source.
+ *
+ *   handler: head, source --> encode --> head, [ source | coded source ]
+ *
+ * Which answers may be compressed their heads say: a type of the rules, no
+ * Content-Encoding, no no-transform, no digest, neither a part of something nor
+ * nothing at all. Such an answer depends on Accept-Encoding, whether it is
+ * compressed or not, and says so (Vary). When it is, a strong ETag becomes weak
+ * (RFC 9110 8.8.3.3), and neither a length nor ranges are promised. HEAD is told
+ * what GET would be.
+ *
+ * Left alone is what is between a client and the server alone: answers to
+ * requests with credentials, and those that set cookies. Who could have them
+ * sent again and again, with words of his own in them, would learn of their
+ * secrets by their lengths (BREACH).
+ *
+ * What was put into the compressor comes out when the source below has nothing
+ * more for now, so that no event waits for the next one.
+ *
+ * In a turn of the loop all coded sources together compress so much and no
+ * more; then those that still have something wait for the next turn, and all
+ * other answers go on meanwhile. The number of streams is bounded, too: whoever
+ * comes when all are taken gets the body as it is.
+ *
+ * Thread: one encoder per worker; no locks.
+ * Owns:   the encoder nothing but its list of sources; a coded source its
+ *         compressor and the source below.
+ */
+#ifndef HANDLER_ENCODE_H
+#define HANDLER_ENCODE_H
+
+#include "base/list.h"
+#include "codec/codec_stream.h"
+#include "http/compress_rules.h"
+#include "http/exchange.h"
+
+enum {
+    ENCODER_TURN_BYTES = 65536, /* compressed in one turn of the loop */
+    ENCODER_STREAMS_MAX = 65536
+};
+
+/* A body of unknown length. */
+#define ENCODE_UNSIZED UINT64_MAX
+
+struct encoder_counts {
+    uint64_t streams; /* begun; since the start, as all */
+    uint64_t refused; /* came when all were taken */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+};
+
+struct encoder {
+    size_t streams_max;
+    size_t streams;      /* now */
+    uint64_t turn_left;  /* bytes, of this turn */
+    struct list stalled; /* sources that wait for the next turn */
+    struct codec_meter meter;
+    struct encoder_counts counts;
+    /* Has the loop turn once more, at once. */
+    void (*turn)(void *context);
+    void *context;
+};
+
+void encoder_init(struct encoder *encoder, size_t streams_max,
+                  void (*turn)(void *context), void *context);
+
+/* A turn of the loop begins: as many bytes may be compressed again. */
+void encoder_turn(struct encoder *encoder);
+
+/* What a place compresses; all borrowed. Zeroed: nothing. */
+struct encode {
+    struct encoder *encoder;
+    const struct compress_rules *rules;
+    bool codes_private; /* also what goes to one client alone */
+};
+
+/* Ends the answer whose fields are in the response's head, but for what is
+ * about the length: with source as body, which is taken over, coded or not. It
+ * is NULL at most for HEAD. length may be ENCODE_UNSIZED. */
+void encode_add_source(const struct encode *encode, struct exchange *exchange,
+                       struct source *source, uint64_t length);
+
+/* Has the head of an answer to HEAD, whose length it tells if that is known,
+ * say what it would to GET. */
+void encode_head(const struct encode *encode, struct exchange *exchange);
+
+/* The same with a body that lies in memory for as long as the response is sent;
+ * its Content-Length is in the head. False: it is not to be coded, and nothing
+ * has happened but that Vary may be there. */
+MUST_USE bool encode_add_memory(const struct encode *encode,
+                                struct exchange *exchange, struct bytes body);
+
+#endif

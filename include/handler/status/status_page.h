@@ -1,0 +1,32 @@
+/*
+ * status_page - the dashboard: a page, its style and its script.
+ *
+ * They are written as what they are, in src/handler/status_page/, and become
+ * part of the program when it is built. The page names its neighbours by
+ * relative addresses only (style.css, script.js, status.json, events, metrics,
+ * health), so that it works under any path that ends in '/'. It loads nothing
+ * from elsewhere and holds no script or style itself: STATUS_PAGE_POLICY is
+ * all it needs. What clients sent gets into it as text, never as markup.
+ *
+ * Thread: any; all of it is constant.
+ */
+#ifndef HANDLER_STATUS_STATUS_PAGE_H
+#define HANDLER_STATUS_STATUS_PAGE_H
+
+#include "base/bytes.h"
+
+#define STATUS_PAGE_HTML_TYPE "text/html; charset=utf-8"
+#define STATUS_PAGE_STYLE_TYPE "text/css; charset=utf-8"
+#define STATUS_PAGE_SCRIPT_TYPE "text/javascript; charset=utf-8"
+
+/* The Content-Security-Policy of the page. */
+#define STATUS_PAGE_POLICY                                        \
+    "default-src 'none'; script-src 'self'; style-src 'self'; "   \
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; " \
+    "form-action 'none'; frame-ancestors 'none'"
+
+struct bytes status_page_html(void);
+struct bytes status_page_style(void);
+struct bytes status_page_script(void);
+
+#endif

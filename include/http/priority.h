@@ -1,0 +1,36 @@
+/*
+ * priority - what a client says of the order of its responses (RFC 9218).
+ *
+ * Thread: any; no state.
+ */
+#ifndef HTTP_PRIORITY_H
+#define HTTP_PRIORITY_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+enum { PRIORITY_URGENCY_MAX = 7, PRIORITY_URGENCY_DEFAULT = 3 };
+
+struct priority {
+    uint8_t urgency; /* 0: the most urgent */
+    bool is_incremental;
+};
+
+/* What somebody says who does not have to say all; all zero: nothing. */
+struct priority_said {
+    bool has_urgency;
+    bool has_turns;
+    uint8_t urgency;
+    bool is_incremental;
+};
+
+#define PRIORITY_DEFAULT \
+    ((struct priority){.urgency = PRIORITY_URGENCY_DEFAULT})
+
+/* Takes over what text, a value of Priority, says; what it does not say stays
+ * as it is. What is no dictionary of structured fields says nothing (RFC 9218
+ * 4), nor does a parameter of another type or outside of its range. */
+void priority_read(struct priority *priority, struct bytes text);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * io_result - what became of an attempt to pass bytes on.
+ *
+ * A result of IO_AGAIN_READ or IO_AGAIN_WRITE names what the socket must be
+ * watched for before the same call is worth repeating. Over TLS each of them
+ * can follow either direction. Errors are told as IO_FAILED, with errno as the
+ * system left it.
+ */
+#ifndef IO_IO_RESULT_H
+#define IO_IO_RESULT_H
+
+enum io_result {
+    IO_DONE,        /* at least a byte has passed */
+    IO_AGAIN_READ,  /* nothing, until there is something to be read */
+    IO_AGAIN_WRITE, /* nothing, until the socket takes more */
+    IO_EOF,         /* the other side will say no more */
+    IO_FAILED       /* the connection is broken */
+};
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * sha256 - what names bytes so that nobody finds others of the same name
+ * (FIPS 180-4).
+ *
+ * Thread: any; no state.
+ */
+#ifndef IO_SHA256_H
+#define IO_SHA256_H
+
+#include "base/bytes.h"
+
+enum { SHA256_BYTES = 32 };
+
+/* False: there is no memory. */
+MUST_USE bool sha256(struct bytes text, uint8_t out[SHA256_BYTES]);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * kv_integer - values that can be added to: whole numbers of 64 bits, as text.
+ *
+ *   "0", or digits that do not begin with one, or "-" and such; and behind
+ *   them one line end at most, which `echo` leaves
+ *
+ * Thread: any; no state.
+ */
+#ifndef KV_KV_INTEGER_H
+#define KV_KV_INTEGER_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+enum { KV_INTEGER_BYTES_MAX = 20 }; /* -2^63; without a line end */
+
+/* False: it is none, or beyond 64 bits. */
+MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);
+
+/* The text, in out. */
+struct bytes kv_integer_write(int64_t number, char out[KV_INTEGER_BYTES_MAX]);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * kv_record - how a value and what is known of it lie on disk.
+ *
+ *   0        1           2      8         16      24       32    32 + type
+ *   version  type bytes  zeros  revision  stored  expires  type  value ...
+ *
+ * Numbers are big-endian, times milliseconds since the epoch. What is read may
+ * come from a damaged disk: nothing is believed.
+ *
+ * Thread: any; values only.
+ */
+#ifndef KV_KV_RECORD_H
+#define KV_KV_RECORD_H
+
+#include "kv/kv_store.h"
+
+enum { KV_RECORD_HEAD_BYTES = 32, KV_NUMBER_BYTES = 8 };
+
+/* Borrows what it was read from. */
+struct kv_record {
+    struct kv_meta meta;
+    struct bytes type;
+    struct bytes value;
+};
+
+static inline size_t kv_record_bytes(const struct kv_record *record)
+{
+    return KV_RECORD_HEAD_BYTES + record->type.len + record->value.len;
+}
+
+/* Writes kv_record_bytes(). */
+void kv_record_write(const struct kv_record *record, char *out);
+
+/* False: it is none, or a later version's. */
+MUST_USE bool kv_record_read(struct kv_record *record, struct bytes stored);
+
+static inline bool kv_meta_has_expired(const struct kv_meta *meta,
+                                       int64_t now_ms)
+{
+    return meta->expires_ms != 0 && meta->expires_ms <= now_ms;
+}
+
+void kv_number_write(uint64_t number, char out[KV_NUMBER_BYTES]);
+uint64_t kv_number_read(const char in[KV_NUMBER_BYTES]);
+
+#endif

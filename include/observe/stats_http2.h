@@ -1,0 +1,76 @@
+/*
+ * stats_http2 - what clients that speak HTTP/2 do, and what they were stopped
+ * from doing.
+ *
+ * Thread: as stats.h.
+ * Owns:   nothing.
+ */
+#ifndef OBSERVE_STATS_HTTP2_H
+#define OBSERVE_STATS_HTTP2_H
+
+#include "base/bytes.h"
+#include "observe/counter.h"
+
+enum stats_http2_event {
+    STATS_HTTP2_CONNECTIONS,
+    STATS_HTTP2_STREAMS,
+    STATS_HTTP2_RESET_BY_CLIENT,
+    STATS_HTTP2_RESET_BY_SERVER,
+    STATS_HTTP2_EVENT_COUNT
+};
+
+/* What a client did too much of, so that its connection, or its stream, was
+ * ended. */
+enum stats_http2_abuse {
+    STATS_HTTP2_HEADERS,        /* a list of fields far over the limits */
+    STATS_HTTP2_CONTINUATION,   /* heads in too many pieces */
+    STATS_HTTP2_RESETS,         /* streams given up, by either side */
+    STATS_HTTP2_SETTINGS,       /* SETTINGS frames */
+    STATS_HTTP2_PINGS,          /* PING frames */
+    STATS_HTTP2_PRIORITIES,     /* PRIORITY and PRIORITY_UPDATE frames */
+    STATS_HTTP2_WINDOWS,        /* WINDOW_UPDATE frames */
+    STATS_HTTP2_SMALL_WINDOWS,  /* windows that take a few bytes at a time */
+    STATS_HTTP2_EMPTY_FRAMES,   /* DATA without data */
+    STATS_HTTP2_UNKNOWN_FRAMES, /* of types that nobody knows */
+    STATS_HTTP2_OVERHEAD,       /* bytes that carry nothing */
+    STATS_HTTP2_UNREAD,       /* answers to such frames that it did not read */
+    STATS_HTTP2_STREAMS_OVER, /* streams beyond the limit */
+    STATS_HTTP2_MEMORY,       /* heads that wait, beyond what may be held */
+    STATS_HTTP2_SLOW,         /* streams whose window stays shut */
+    STATS_HTTP2_ABUSE_COUNT
+};
+
+struct stats_http2 {
+    struct counter events[STATS_HTTP2_EVENT_COUNT];
+    struct counter abuses[STATS_HTTP2_ABUSE_COUNT];
+};
+
+/* The same, read. */
+struct stats_http2_sums {
+    uint64_t events[STATS_HTTP2_EVENT_COUNT];
+    uint64_t abuses[STATS_HTTP2_ABUSE_COUNT];
+};
+
+static inline void stats_http2_note(struct stats_http2 *http2,
+                                    enum stats_http2_event event)
+{
+    counter_add(&http2->events[event], 1);
+}
+
+static inline void stats_http2_note_abuse(struct stats_http2 *http2,
+                                          enum stats_http2_abuse abuse)
+{
+    counter_add(&http2->abuses[abuse], 1);
+}
+
+void stats_http2_add(struct stats_http2_sums *sums,
+                     const struct stats_http2 *http2);
+
+/* Whether anybody speaks it. */
+bool stats_http2_is_used(const struct stats_http2_sums *sums);
+
+/* "streams", "resets": for labels and keys. NULL: there are not so many. */
+const char *stats_http2_event_name(unsigned number);
+const char *stats_http2_abuse_name(unsigned number);
+
+#endif

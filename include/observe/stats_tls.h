@@ -1,0 +1,73 @@
+/*
+ * stats_tls - what became of the handshakes of clients that speak TLS.
+ *
+ * Thread: as stats.h.
+ * Owns:   nothing.
+ */
+#ifndef OBSERVE_STATS_TLS_H
+#define OBSERVE_STATS_TLS_H
+
+#include "base/bytes.h"
+#include "observe/counter.h"
+
+enum stats_tls_handshake {
+    STATS_TLS_FULL,
+    STATS_TLS_RESUMED, /* by a ticket */
+    STATS_TLS_HANDSHAKE_COUNT
+};
+
+/* Why there was none. */
+enum stats_tls_failure {
+    STATS_TLS_VERSION,     /* none that both speak */
+    STATS_TLS_CIPHER,      /* the same */
+    STATS_TLS_NAME,        /* nobody has that name */
+    STATS_TLS_CERTIFICATE, /* the client's is missing, or no good */
+    STATS_TLS_ALERT,       /* of the client's */
+    STATS_TLS_PLAIN_HTTP,  /* it did not want any */
+    STATS_TLS_GONE,        /* the client has left */
+    STATS_TLS_TIMEOUT,     /* it took too long */
+    STATS_TLS_OTHER,
+    STATS_TLS_FAILURE_COUNT
+};
+
+enum { STATS_TLS_VERSION_COUNT = 3, STATS_TLS_GROUP_COUNT = 4 };
+
+struct stats_tls {
+    struct counter handshakes[STATS_TLS_HANDSHAKE_COUNT];
+    struct counter failed[STATS_TLS_FAILURE_COUNT];
+    struct counter versions[STATS_TLS_VERSION_COUNT];
+    struct counter groups[STATS_TLS_GROUP_COUNT];
+};
+
+/* The same, read. */
+struct stats_tls_sums {
+    uint64_t handshakes[STATS_TLS_HANDSHAKE_COUNT];
+    uint64_t failed[STATS_TLS_FAILURE_COUNT];
+    uint64_t versions[STATS_TLS_VERSION_COUNT];
+    uint64_t groups[STATS_TLS_GROUP_COUNT];
+};
+
+/* A handshake is done. version and group as they are called: "TLSv1.3",
+ * "x25519"; empty: not known. */
+void stats_tls_note(struct stats_tls *tls, bool is_resumed,
+                    struct bytes version, struct bytes group);
+
+static inline void stats_tls_note_failure(struct stats_tls *tls,
+                                          enum stats_tls_failure failure)
+{
+    counter_add(&tls->failed[failure], 1);
+}
+
+void stats_tls_add(struct stats_tls_sums *sums, const struct stats_tls *tls);
+
+/* Whether anybody has tried. */
+bool stats_tls_is_used(const struct stats_tls_sums *sums);
+
+/* "resumed", "plain_http", "TLSv1.3", "x25519": for labels and keys. NULL: there
+ * are not so many. */
+const char *stats_tls_handshake_name(unsigned number);
+const char *stats_tls_failure_name(unsigned number);
+const char *stats_tls_version_name(unsigned number);
+const char *stats_tls_group_name(unsigned number);
+
+#endif

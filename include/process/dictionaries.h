@@ -1,0 +1,20 @@
+/*
+ * dictionaries - a server's store of versions that clients have of its files: the
+ * folder is made and opened before the server gives up its rights.
+ *
+ * Thread: the main thread's.
+ */
+#ifndef PROCESS_DICTIONARIES_H
+#define PROCESS_DICTIONARIES_H
+
+#include "config/options.h"
+#include "confine/identity.h"
+#include "files/dictionary_store.h"
+
+/* *store_out is NULL where there are none. EX_OK, or a status after one line on
+ * stderr. */
+MUST_USE int dictionaries_open(struct dictionary_store **store_out,
+                               const struct options *options,
+                               const struct identity *identity);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * server - puts the parts together, starts them in order, and stops them in
+ * reverse.
+ *
+ *   start:   terminal left, roots -> launcher of upgrades -> pid file, log,
+ *            control socket, listeners -> limits, types, statistics -> user,
+ *            sandbox -> workers, acceptor -> whoever waits is told
+ *   stop:    SIGTERM, SIGINT: the acceptor ends, listeners close, workers
+ *            drain; a second one, or --drain-timeout: workers stop at once.
+ *            SIGQUIT: the same without a deadline
+ *   reload:  SIGHUP: what is served from then on is read anew (generation.h);
+ *            what is faulty changes nothing
+ *   upgrade: a new process takes the sockets (upgrade.h), and this one drains
+ *   report:  SIGUSR2, or at the end, as --report says (statistics.h)
+ *
+ * Thread: the main thread's.
+ */
+#ifndef PROCESS_SERVER_H
+#define PROCESS_SERVER_H
+
+#include "config/options.h"
+
+/* Runs until told to stop, and takes options over; the command line is read
+ * anew when it is told to reload. Returns the exit status: 0, or one of
+ * sysexits.h after one line on stderr that says what to do about it. */
+int server_run(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * upgrade - hands the listening sockets over to a new server of a new binary.
+ *
+ * The server's side of the launcher (launcher.h). The old server goes on as if
+ * nothing was until the news come: when there is a successor, it stops
+ * accepting and drains; when there is none, it was only a try.
+ *
+ *   upgrade_create()   first of all, before threads, privileges, sandbox
+ *   upgrade_begin()    on SIGUSR2 or `ctl upgrade`
+ *   upgrade_handle()   when upgrade->fd is readable: the news
+ *
+ * Thread: the main thread's.
+ * Owns:   the launcher, and the socket to it.
+ */
+#ifndef PROCESS_UPGRADE_H
+#define PROCESS_UPGRADE_H
+
+#include <limits.h>
+
+#include "process/launcher.h"
+
+struct upgrade {
+    int fd; /* poll it for reading; -1: upgrades are not possible */
+    bool is_under_way;
+    pid_t launcher; /* private */
+};
+
+/* Where the program that runs lies, or the one that has taken its place. 0 or
+ * -errno. */
+MUST_USE int upgrade_find_program(char path[PATH_MAX]);
+
+/* Forks the launcher, which will start this very program, at the path where it
+ * lies now, with these arguments (ended by NULL). 0 or -errno. */
+MUST_USE int upgrade_create(struct upgrade *upgrade, char *const *arguments);
+
+/* The same for another program that has ready_ms to serve. */
+MUST_USE int upgrade_create_for(struct upgrade *upgrade, const char *program,
+                                char *const *arguments, int ready_ms);
+
+/* Ends the launcher, and with it an upgrade that is under way. */
+void upgrade_destroy(struct upgrade *upgrade);
+
+/* What a successor gets. */
+struct upgrade_legacy {
+    const int *listener_fds;
+    size_t count;
+    uint32_t tls_listeners; /* a bit for each, from the lowest */
+    int pid_file_fd;        /* -1: none */
+    int tickets_fd;         /* the same */
+};
+
+/* Lets the launcher start one. 0 or -errno: -EALREADY, one is under way;
+ * -ENOTCONN, there is no launcher. */
+MUST_USE int upgrade_begin(struct upgrade *upgrade,
+                           const struct upgrade_legacy *legacy);
+
+enum upgrade_result {
+    UPGRADE_PENDING,
+    UPGRADE_DONE,  /* news->pid serves; the launcher is gone */
+    UPGRADE_FAILED /* news->why; upgrade->fd is -1 if it was the last try */
+};
+
+enum upgrade_result upgrade_handle(struct upgrade *upgrade,
+                                   struct launcher_news *news);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * ctl - `sprintd ctl [--control SOCKET] COMMAND`: speaks to a running server
+ * through its control socket (control.h).
+ *
+ * Thread: the main thread's, instead of a server's.
+ */
+#ifndef TOOLS_CTL_H
+#define TOOLS_CTL_H
+
+#include <stdio.h>
+
+#define CTL_SOCKET_DEFAULT "/run/sprintd/control"
+
+/* arguments: count words behind "ctl". What the server answers goes to out,
+ * faults to errors. EX_OK; EXIT_FAILURE, the server refuses and says why;
+ * EX_USAGE; EX_UNAVAILABLE, no server is there; EX_NOPERM; EX_TEMPFAIL, it does
+ * not answer in time; EX_PROTOCOL, what answers is not sprintd. */
+int ctl_run(int count, char **arguments, FILE *out, FILE *errors);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * top_draw - the statistics of a server as lines for a terminal.
+ *
+ * The most important first; what does not fit the window is left out. Members
+ * that are missing or of another kind show as "-", never as a fault.
+ *
+ * Thread: any; no state.
+ */
+#ifndef TOOLS_TOP_DRAW_H
+#define TOOLS_TOP_DRAW_H
+
+#include "base/json_read.h"
+
+struct top_view {
+    unsigned width;
+    unsigned height; /* 0: any */
+    bool has_styles;
+    bool is_utf8;        /* what the terminal understands */
+    const char *trouble; /* why what is shown is old; NULL: it is not */
+};
+
+/* Whether document is a status of sprintd. */
+bool top_is_status(const struct json_value *document);
+
+/* Puts lines, each ended by a newline, at most view->height. */
+void top_draw(struct buf *out, const struct json_value *document,
+              const struct top_view *view);
+
+#endif

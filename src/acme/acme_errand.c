@@ -1,0 +1,210 @@
+#include "acme/acme_errand.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sysexits.h>
+
+#include "acme/acme_account.h"
+#include "acme/acme_record.h"
+#include "acme/acme_x509.h"
+#include "config/managed.h"
+
+enum { PAYLOAD_MAX = 256 * 1024 };
+
+/* What all of them work with. */
+struct errand {
+    const struct options *options;
+    struct acme_settings settings;
+    const char *challenges[ACME_CHALLENGE_TYPES_MAX];
+    struct acme_state state;
+    const char *directory;
+    const struct managed_certificate *certificate; /* to revoke */
+    unsigned reason;
+};
+
+typedef enum acme_result errand_fn(struct errand *errand,
+                                   struct acme_client *client,
+                                   struct acme_account *account,
+                                   struct acme_problem *problem);
+
+static int open_errand(struct errand *errand, const struct options *options)
+{
+    char fault[ACME_STATE_FAULT_MAX];
+
+    *errand = (struct errand){.options = options};
+    errand->settings = acme_settings_of(options, errand->challenges);
+    if (!options->acme_folder) {
+        fputs("sprintd-acme: no certificate is got from an authority\n",
+              stderr);
+        return EX_CONFIG;
+    }
+    if (acme_state_open(&errand->state, options->acme_folder, fault) == 0)
+        return EX_OK;
+    fprintf(stderr, "sprintd-acme: %s\n", fault);
+    return EX_NOINPUT;
+}
+
+/* With the account that there is at that directory. */
+static enum acme_result ask(struct errand *errand, errand_fn *fn,
+                            struct acme_problem *problem)
+{
+    struct acme_account account = {.key = NULL};
+    struct acme_client client;
+    enum acme_result result;
+
+    *problem = (struct acme_problem){.wait_s = -1};
+    if (!acme_client_open(&client, errand->directory, errand->settings.ca))
+        return acme_tell(problem, ACME_FAILED, "out of memory");
+    result = acme_client_begin(&client, problem);
+    if (result == ACME_DONE)
+        result = acme_account_open(&account, &client, &errand->state,
+                                   &errand->settings, problem);
+    if (result == ACME_DONE)
+        result = fn(errand, &client, &account, problem);
+    acme_account_close(&account);
+    acme_client_close(&client);
+    return result;
+}
+
+static int conclude(const struct errand *errand, enum acme_result result,
+                    const struct acme_problem *problem, const char *done)
+{
+    if (result == ACME_DONE) {
+        printf("%s: %s\n", errand->directory, done);
+        return EX_OK;
+    }
+    fprintf(stderr, "sprintd-acme: %s: %s\n", errand->directory, problem->text);
+    return result == ACME_REFUSED ? EX_UNAVAILABLE : EX_TEMPFAIL;
+}
+
+/* Of each directory with which there is an account. */
+static int ask_all(const struct options *options, errand_fn *fn,
+                   const char *done)
+{
+    struct errand errand;
+    int status = open_errand(&errand, options);
+
+    if (status != EX_OK)
+        return status;
+    for (size_t i = 0; i < errand.settings.directories.count; i++) {
+        struct acme_problem problem;
+        int other = EX_OK;
+
+        errand.directory = errand.settings.directories.items[i];
+        if (acme_account_exists(&errand.state, errand.directory))
+            other = conclude(&errand, ask(&errand, fn, &problem), &problem,
+                             done);
+        if (status == EX_OK)
+            status = other;
+    }
+    acme_state_close(&errand.state);
+    return status;
+}
+
+/* --- Revoking ---------------------------------------------------------------- */
+
+static const struct managed_certificate *find(const struct options *options,
+                                              const char *name)
+{
+    for (size_t i = 0; i < options->managed_count; i++)
+        for (size_t k = 0; k < options->managed[i].names.count; k++)
+            if (strcmp(options->managed[i].names.items[k], name) == 0)
+                return &options->managed[i];
+    return NULL;
+}
+
+static enum acme_result revoke_one(struct errand *errand,
+                                   struct acme_client *client,
+                                   struct acme_account *account,
+                                   struct acme_problem *problem)
+{
+    char name[NAME_MAX + 1];
+    struct small_file file;
+    struct acme_reply reply = {.json = {0}};
+    enum acme_result result = ACME_FAILED;
+    struct buf json;
+    int err;
+
+    (void)account;
+    snprintf(name, sizeof(name), "%.250s.pem", errand->certificate->name);
+    err = acme_state_read(&errand->state, ACME_FOLDER_LIVE, name, &file);
+    if (err != 0)
+        return acme_tell(problem, ACME_FAILED, "%s: %s",
+                         errand->certificate->path, strerror(-err));
+    buf_init(&json, NULL, 0, PAYLOAD_MAX);
+    buf_put_literal(&json, "{\"certificate\":\"");
+    if (acme_x509_put_der((struct bytes){file.text, file.len}, &json)) {
+        buf_printf(&json, "\",\"reason\":%u}", errand->reason);
+        buf_put(&json, (struct bytes){"", 1});
+        result = acme_client_post(client, client->places[ACME_REVOKE],
+                                  json.data, false, &reply, problem);
+    } else {
+        acme_tell(problem, ACME_FAILED, "%s: it is damaged",
+                  errand->certificate->path);
+    }
+    acme_reply_fini(&reply);
+    buf_fini(&json);
+    small_file_fini(&file);
+    if (result == ACME_DONE)
+        acme_state_remove(&errand->state, ACME_FOLDER_LIVE, name);
+    return result;
+}
+
+int acme_errand_revoke(const struct options *options, const char *name,
+                       unsigned reason)
+{
+    struct acme_record record = {.failures = 0};
+    struct acme_problem problem;
+    struct small_file file;
+    struct errand errand;
+    int status = open_errand(&errand, options);
+
+    if (status != EX_OK)
+        return status;
+    errand.certificate = find(options, name);
+    errand.reason = reason;
+    if (!errand.certificate) {
+        fprintf(stderr, "sprintd-acme: no such certificate: %s\n", name);
+        acme_state_close(&errand.state);
+        return EX_USAGE;
+    }
+    if (acme_state_read(&errand.state, ACME_FOLDER_ORDERS,
+                        errand.certificate->name, &file) == 0) {
+        acme_record_read(&record, (struct bytes){file.text, file.len});
+        small_file_fini(&file);
+    }
+    errand.directory = record.directory[0] != '\0'
+                           ? record.directory
+                           : errand.settings.directories.items[0];
+    status = conclude(&errand, ask(&errand, revoke_one, &problem), &problem,
+                      "the certificate is revoked");
+    acme_state_close(&errand.state);
+    return status;
+}
+
+/* --- Accounts ---------------------------------------------------------------- */
+
+static enum acme_result roll(struct errand *errand, struct acme_client *client,
+                             struct acme_account *account,
+                             struct acme_problem *problem)
+{
+    return acme_account_roll(account, client, &errand->state, problem);
+}
+
+static enum acme_result deactivate(struct errand *errand,
+                                   struct acme_client *client,
+                                   struct acme_account *account,
+                                   struct acme_problem *problem)
+{
+    return acme_account_deactivate(account, client, &errand->state, problem);
+}
+
+int acme_errand_roll(const struct options *options)
+{
+    return ask_all(options, roll, "the account has another key");
+}
+
+int acme_errand_deactivate(const struct options *options)
+{
+    return ask_all(options, deactivate, "the account is closed");
+}

@@ -1,0 +1,214 @@
+#include "acme/acme_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+
+enum {
+    HOUR_S = 3600,
+    DAY_S = 24 * HOUR_S,
+    SHORT_DAYS = 10, /* of a life that is called short */
+    SPREAD = 50,     /* a part of the life */
+    DOUBLINGS_MAX = 20
+};
+
+/* --- As text ----------------------------------------------------------------- */
+
+enum kind { TEXT, NUMBER, COUNT };
+
+struct member {
+    const char *word;
+    enum kind kind;
+    size_t offset;
+    size_t size;
+};
+
+#define MEMBER(word, kind, member)                        \
+    {                                                     \
+        word, kind, offsetof(struct acme_record, member), \
+            sizeof(((struct acme_record *)0)->member)     \
+    }
+
+static const struct member members[] = {
+    MEMBER("directory", TEXT, directory),
+    MEMBER("order", TEXT, order),
+    MEMBER("names", TEXT, names),
+    MEMBER("failures", COUNT, failures),
+    MEMBER("next", NUMBER, next_s),
+    MEMBER("window-from", NUMBER, window_from_s),
+    MEMBER("window-until", NUMBER, window_until_s),
+    MEMBER("look", NUMBER, look_s),
+    MEMBER("error", TEXT, error),
+};
+
+static void set(struct acme_record *record, const struct member *member,
+                struct bytes value)
+{
+    char *at = (char *)record + member->offset;
+    char text[ACME_URL_MAX + 1];
+
+    if (value.len >= sizeof(text) ||
+        (member->kind == TEXT && value.len >= member->size))
+        return;
+    memcpy(text, value.data, value.len);
+    text[value.len] = '\0';
+    if (member->kind == TEXT)
+        memcpy(at, text, value.len + 1);
+    else if (member->kind == COUNT)
+        *(unsigned *)(void *)at = (unsigned)strtoul(text, NULL, 10);
+    else
+        *(int64_t *)(void *)at = strtoll(text, NULL, 10);
+}
+
+static void add_attempt(struct acme_record *record, struct bytes value)
+{
+    char text[32] = "";
+
+    if (value.len >= sizeof(text))
+        return;
+    memcpy(text, value.data, value.len);
+    for (size_t i = 0; i < ACME_FAILURES_MAX; i++)
+        if (record->attempts[i] == 0) {
+            record->attempts[i] = strtoll(text, NULL, 10);
+            return;
+        }
+}
+
+static void read_line(struct acme_record *record, struct bytes line)
+{
+    const char *space = memchr(line.data, ' ', line.len);
+    struct bytes word = bytes_between(line.data,
+                                      space ? space : line.data + line.len);
+    struct bytes value;
+
+    if (!space)
+        return;
+    value = bytes_between(space + 1, line.data + line.len);
+    if (bytes_eq(word, BYTES("attempt")))
+        add_attempt(record, value);
+    for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+        if (bytes_eq(word, bytes_of(members[i].word)))
+            set(record, &members[i], value);
+}
+
+void acme_record_read(struct acme_record *record, struct bytes text)
+{
+    const char *end = text.data + text.len;
+
+    *record = (struct acme_record){0};
+    while (text.data && text.data < end) {
+        const char *line_end = memchr(text.data, '\n',
+                                      (size_t)(end - text.data));
+
+        read_line(record, bytes_between(text.data, line_end ? line_end : end));
+        text.data = line_end ? line_end + 1 : end;
+    }
+}
+
+void acme_record_put(const struct acme_record *record, struct buf *text)
+{
+    for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+        const struct member *member = &members[i];
+        const char *at = (const char *)record + member->offset;
+
+        if (member->kind == TEXT)
+            buf_printf(text, "%s %s\n", member->word, at);
+        else if (member->kind == COUNT)
+            buf_printf(text, "%s %u\n", member->word,
+                       *(const unsigned *)(const void *)at);
+        else
+            buf_printf(text, "%s %lld\n", member->word,
+                       (long long)*(const int64_t *)(const void *)at);
+    }
+    for (size_t i = 0; i < ACME_FAILURES_MAX; i++)
+        if (record->attempts[i] != 0)
+            buf_printf(text, "attempt %lld\n", (long long)record->attempts[i]);
+}
+
+/* --- When -------------------------------------------------------------------- */
+
+static int64_t part(int64_t whole, uint32_t chance)
+{
+    return (int64_t)((double)whole * ((double)chance / (double)UINT32_MAX));
+}
+
+int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
+                        int64_t ends_at, uint32_t chance)
+{
+    int64_t life_s = ends_at > begins_at ? ends_at - begins_at : 0;
+    int64_t due_s = begins_at + (life_s < (int64_t)SHORT_DAYS * DAY_S
+                                     ? life_s / 2
+                                     : life_s / 3 * 2);
+
+    if (record->window_from_s > 0 && record->window_from_s < ends_at &&
+        record->window_until_s > record->window_from_s)
+        return record->window_from_s +
+               part(record->window_until_s - record->window_from_s, chance);
+    return due_s - part(life_s / SPREAD, chance);
+}
+
+/* A clock that was set back must not hold it up for ever. */
+static bool is_recent(int64_t attempt_s, int64_t now_s)
+{
+    return attempt_s != 0 && attempt_s > now_s - HOUR_S &&
+           attempt_s <= now_s + HOUR_S;
+}
+
+bool acme_record_begin(struct acme_record *record, int64_t now_s,
+                       int64_t *when_out)
+{
+    size_t place = ACME_FAILURES_MAX;
+    int64_t oldest_s = INT64_MAX;
+
+    for (size_t i = 0; i < ACME_FAILURES_MAX; i++) {
+        if (!is_recent(record->attempts[i], now_s))
+            place = i;
+        else if (record->attempts[i] < oldest_s)
+            oldest_s = record->attempts[i];
+    }
+    if (place == ACME_FAILURES_MAX) {
+        *when_out = oldest_s + HOUR_S;
+        return false;
+    }
+    record->attempts[place] = now_s;
+    return true;
+}
+
+/* Those that failed before have failed all the same. */
+void acme_record_succeed(struct acme_record *record)
+{
+    struct acme_record before = *record;
+    size_t last = 0;
+
+    *record = (struct acme_record){0};
+    memcpy(record->directory, before.directory, sizeof(record->directory));
+    memcpy(record->attempts, before.attempts, sizeof(record->attempts));
+    for (size_t i = 1; i < ACME_FAILURES_MAX; i++)
+        if (record->attempts[i] > record->attempts[last])
+            last = i;
+    record->attempts[last] = 0;
+}
+
+void acme_record_fail(struct acme_record *record, const char *why,
+                      int64_t now_s, int64_t retry_ms, int64_t wait_s,
+                      uint32_t chance)
+{
+    int64_t pause_ms = retry_ms;
+    int64_t pause_s;
+
+    for (unsigned i = 0; i < record->failures && i < DOUBLINGS_MAX; i++)
+        pause_ms = pause_ms < (int64_t)DAY_S * MS_PER_S ? pause_ms * 2
+                                                        : pause_ms;
+    pause_s = (pause_ms + MS_PER_S - 1) / MS_PER_S;
+    if (pause_s > DAY_S)
+        pause_s = DAY_S;
+    if (pause_s < wait_s)
+        pause_s = wait_s;
+    record->failures++;
+    record->next_s = now_s + pause_s + part(pause_s / 10, chance);
+    snprintf(record->error, sizeof(record->error), "%s", why);
+    for (char *at = record->error; *at; at++)
+        if (*at == '\n' || *at == '\r')
+            *at = ' ';
+}

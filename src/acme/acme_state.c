@@ -1,0 +1,271 @@
+#include "acme/acme_state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "confine/safe_path.h"
+#include "io/whole_file.h"
+
+enum { FOLDER_MODE = 0700, FILE_MODE = 0600 };
+
+/* --- Coming and going -------------------------------------------------------- */
+
+static int open_folder(int at, const char *name)
+{
+    int fd;
+
+    if (mkdirat(at, name, FOLDER_MODE) == -1 && errno != EEXIST &&
+        errno != EROFS)
+        return -errno;
+    fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd == -1 ? -errno : fd;
+}
+
+/* The state's own. Root goes only where nobody else leads it. */
+static int open_first(const char *path)
+{
+    struct safe_path at;
+    int fd;
+
+    if (geteuid() != 0)
+        return open_folder(AT_FDCWD, path);
+    fd = safe_path_open(&at, path, NULL);
+    if (fd != 0)
+        return fd;
+    fd = open_folder(at.fd, at.name);
+    safe_path_close(&at);
+    return fd;
+}
+
+static int tell(char fault[ACME_STATE_FAULT_MAX], int err, const char *path,
+                const char *name)
+{
+    snprintf(fault, ACME_STATE_FAULT_MAX, "'%s%s%s': %s", path,
+             name[0] != '\0' ? "/" : "", name, strerror(-err));
+    return err;
+}
+
+static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
+                      const char *path)
+{
+    if (err != -EPERM || geteuid() != 0)
+        return tell(fault, err, path, "");
+    snprintf(fault, ACME_STATE_FAULT_MAX,
+             "'%s': others can write there or on the way, and so lead root "
+             "elsewhere",
+             path);
+    return err;
+}
+
+/* Who else could write there could have their own key in our certificates. */
+static int expect_private(const struct acme_state *state,
+                          char fault[ACME_STATE_FAULT_MAX])
+{
+    struct stat st;
+
+    if (fstat(state->fd, &st) == -1)
+        return tell(fault, -errno, state->path, "");
+    if (st.st_uid == state->owner && (st.st_mode & 077) == 0)
+        return 0;
+    snprintf(fault, ACME_STATE_FAULT_MAX, "'%s': %s", state->path,
+             st.st_uid == state->owner ? "others may look into it: chmod 700 it"
+                                       : "it is another user's");
+    return -EACCES;
+}
+
+static const struct {
+    const char *name;
+    enum acme_folder in; /* ACME_FOLDERS: the folder itself */
+} folders[ACME_FOLDERS] = {[ACME_FOLDER_LIVE] = {"live", ACME_FOLDERS},
+                           [ACME_FOLDER_CHALLENGES] = {"challenge",
+                                                       ACME_FOLDER_LIVE},
+                           [ACME_FOLDER_ORDERS] = {"orders", ACME_FOLDERS},
+                           [ACME_FOLDER_ACCOUNTS] = {"accounts", ACME_FOLDERS}};
+
+static int above(const struct acme_state *state, size_t folder)
+{
+    return folders[folder].in == ACME_FOLDERS ? state->fd
+                                              : state->fds[folders[folder].in];
+}
+
+static int open_folders(struct acme_state *state,
+                        char fault[ACME_STATE_FAULT_MAX])
+{
+    for (size_t i = 0; i < ACME_FOLDERS; i++) {
+        state->fds[i] = open_folder(above(state, i), folders[i].name);
+        if (state->fds[i] < 0)
+            return tell(fault, state->fds[i], state->path, folders[i].name);
+    }
+    return 0;
+}
+
+/* This boot of this machine, and this process. Where a container hides which boot
+ * it is, its name has to do. */
+static void make_mark(struct acme_state *state)
+{
+    struct utsname name = {.nodename = ""};
+    char boot[65] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd == -1 ? -1 : read(fd, boot, sizeof(boot) - 1);
+
+    if (fd != -1)
+        close(fd);
+    boot[len > 0 ? strcspn(boot, "\n") : 0] = '\0';
+    if (boot[0] == '\0' && uname(&name) == 0)
+        snprintf(boot, sizeof(boot), "%s", name.nodename);
+    snprintf(state->mark, sizeof(state->mark), "%s %ld\n", boot,
+             (long)getpid());
+}
+
+int acme_state_open(struct acme_state *state, const char *path,
+                    char fault[ACME_STATE_FAULT_MAX])
+{
+    int err;
+
+    *state = (struct acme_state){.path = path,
+                                 .fds = {-1, -1, -1, -1},
+                                 .fd = -1,
+                                 .lock = -1,
+                                 .owner = geteuid()};
+    make_mark(state);
+    state->fd = open_first(path);
+    if (state->fd < 0)
+        return tell_first(fault, state->fd, path);
+    err = expect_private(state, fault);
+    if (err == 0)
+        err = open_folders(state, fault);
+    if (err != 0)
+        acme_state_close(state);
+    return err;
+}
+
+void acme_state_close(struct acme_state *state)
+{
+    for (size_t i = 0; i < ACME_FOLDERS; i++)
+        if (state->fds[i] >= 0)
+            close(state->fds[i]);
+    if (state->fd >= 0)
+        close(state->fd);
+    if (state->lock >= 0)
+        close(state->lock);
+    state->fd = state->lock = -1;
+}
+
+static bool has_name(int fd, int at, const char *name)
+{
+    struct stat open, named;
+
+    return fstat(fd, &open) == 0 &&
+           fstatat(at, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+bool acme_state_is_there(const struct acme_state *state)
+{
+    if (!has_name(state->fd, AT_FDCWD, state->path))
+        return false;
+    for (size_t i = 0; i < ACME_FOLDERS; i++)
+        if (!has_name(state->fds[i], above(state, i), folders[i].name))
+            return false;
+    return true;
+}
+
+/* --- Files ------------------------------------------------------------------- */
+
+int acme_state_read(const struct acme_state *state, enum acme_folder folder,
+                    const char *name, struct small_file *file)
+{
+    return whole_file_read(state->fds[folder], name, state->owner,
+                           ACME_FILE_MAX, file);
+}
+
+int acme_state_write(const struct acme_state *state, enum acme_folder folder,
+                     const char *name, struct bytes text)
+{
+    return whole_file_replace(state->fds[folder], name, text, FILE_MODE);
+}
+
+void acme_state_remove(const struct acme_state *state, enum acme_folder folder,
+                       const char *name)
+{
+    unlinkat(state->fds[folder], name, 0);
+}
+
+int acme_state_read_account(const struct acme_state *state, const char *id,
+                            const char *name, struct small_file *file)
+{
+    int fd = open_folder(state->fds[ACME_FOLDER_ACCOUNTS], id);
+    int err = fd < 0 ? fd
+                     : whole_file_read(fd, name, state->owner, ACME_FILE_MAX,
+                                       file);
+
+    if (fd >= 0)
+        close(fd);
+    return err;
+}
+
+int acme_state_write_account(const struct acme_state *state, const char *id,
+                             const char *name, struct bytes text)
+{
+    int fd = open_folder(state->fds[ACME_FOLDER_ACCOUNTS], id);
+    int err = fd < 0 ? fd : whole_file_replace(fd, name, text, FILE_MODE);
+
+    if (fd >= 0)
+        close(fd);
+    return err;
+}
+
+void acme_state_set_aside(const struct acme_state *state, const char *id,
+                          const char *name)
+{
+    int fd = open_folder(state->fds[ACME_FOLDER_ACCOUNTS], id);
+    char other[NAME_MAX + 1];
+
+    if (fd < 0)
+        return;
+    snprintf(other, sizeof(other), "%.200s.damaged", name);
+    renameat(fd, name, fd, other);
+    close(fd);
+}
+
+void acme_state_promote(const struct acme_state *state, const char *id,
+                        const char *name, const char *to)
+{
+    int fd = open_folder(state->fds[ACME_FOLDER_ACCOUNTS], id);
+
+    if (fd < 0)
+        return;
+    if (renameat(fd, name, fd, to) == 0)
+        (void)fsync(fd);
+    close(fd);
+}
+
+/* What begins so, and is a file. */
+static void sweep(const struct acme_state *state, enum acme_folder in,
+                  const char *begin)
+{
+    int fd = openat(state->fds[in], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd == -1 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    if (!folder && fd != -1)
+        close(fd);
+    while (folder && (entry = readdir(folder)))
+        if (strncmp(entry->d_name, begin, strlen(begin)) == 0 &&
+            strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+void acme_state_sweep(const struct acme_state *state)
+{
+    sweep(state, ACME_FOLDER_CHALLENGES, "");
+    sweep(state, ACME_FOLDER_LIVE, ".");
+    sweep(state, ACME_FOLDER_ORDERS, ".");
+}

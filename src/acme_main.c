@@ -1,0 +1,11 @@
+/*
+ * sprintd-acme - the program beside the server that gets certificates for it,
+ * so that the server neither connects to authorities nor has an account's key.
+ */
+
+#include "acme/acme_command.h"
+
+int main(int argc, char **argv)
+{
+    return acme_command_run(argc, argv);
+}

@@ -1,0 +1,130 @@
+#include "base/bytes.h"
+
+/*
+ * Every field of every request is compared with names that mean something, so
+ * eight bytes are taken at a time. Each keeps to its own eight bits of the word:
+ * what is added to it has at most seven, as it has itself by then.
+ */
+enum { WORD = sizeof(uint64_t), HALF = sizeof(uint32_t), CASE = 0x20 };
+
+/* The bit by which cases differ, of each byte that is a letter. */
+static uint64_t case_of_letters(uint64_t word)
+{
+    uint64_t lower = word | BYTE_EIGHTFOLD(CASE);
+    uint64_t low = lower & BYTE_EIGHTFOLD(0x7F);
+    uint64_t from_a = low + BYTE_EIGHTFOLD(0x80 - 'a');
+    uint64_t behind_z = low + BYTE_EIGHTFOLD(0x80 - 'z' - 1);
+
+    return (from_a & ~behind_z & ~word & BYTE_EIGHTFOLD(0x80)) >> 2;
+}
+
+/* Only where two words differ, and by nothing but that bit, it matters of what
+ * it is. */
+static inline bool words_match(uint64_t a, uint64_t b)
+{
+    uint64_t differs = a ^ b;
+
+    return differs == 0 || ((differs & ~BYTE_EIGHTFOLD(CASE)) == 0 &&
+                            (differs & ~case_of_letters(a)) == 0);
+}
+
+static uint64_t word_at(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+/* The first four bytes and the last four, of four to eight. */
+static uint64_t ends_of(const char *at, size_t len)
+{
+    uint32_t first, last;
+
+    memcpy(&first, at, sizeof(first));
+    memcpy(&last, at + len - sizeof(last), sizeof(last));
+    return (uint64_t)first << 32 | last;
+}
+
+bool bytes_are_ieq(const char *a, const char *b, size_t len)
+{
+    if (len >= WORD) {
+        for (size_t i = 0; i < len - WORD; i += WORD)
+            if (!words_match(word_at(a + i), word_at(b + i)))
+                return false;
+        return words_match(word_at(a + len - WORD), word_at(b + len - WORD));
+    }
+    if (len >= HALF)
+        return words_match(ends_of(a, len), ends_of(b, len));
+    for (size_t i = 0; i < len; i++)
+        if (byte_lower(a[i]) != byte_lower(b[i]))
+            return false;
+    return true;
+}
+
+int bytes_order(struct bytes a, struct bytes b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* --- Taking a text apart --------------------------------------------------- */
+
+static void skip(struct bytes *text, size_t len)
+{
+    text->data += len;
+    text->len -= len;
+}
+
+bool bytes_take(struct bytes *text, struct bytes start)
+{
+    if (text->len < start.len || memcmp(text->data, start.data, start.len) != 0)
+        return false;
+    skip(text, start.len);
+    return true;
+}
+
+bool bytes_take_ieq(struct bytes *text, struct bytes start)
+{
+    if (text->len < start.len ||
+        !bytes_are_ieq(text->data, start.data, start.len))
+        return false;
+    skip(text, start.len);
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+void bytes_skip_blanks(struct bytes *text)
+{
+    while (text->len > 0 && is_blank(*text->data))
+        skip(text, 1);
+}
+
+struct bytes bytes_take_word(struct bytes *text)
+{
+    const char *begin;
+
+    bytes_skip_blanks(text);
+    begin = text->data;
+    while (text->len > 0 && !is_blank(*text->data))
+        skip(text, 1);
+    return bytes_between(begin, text->data);
+}
+
+struct bytes bytes_take_line(struct bytes *text)
+{
+    const char *begin = text->data;
+    const char *feed = text->len > 0 ? memchr(begin, '\n', text->len) : NULL;
+    struct bytes line = feed ? bytes_between(begin, feed) : *text;
+
+    skip(text, line.len + (feed ? 1 : 0));
+    if (line.len > 0 && line.data[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}

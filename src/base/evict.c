@@ -1,0 +1,126 @@
+#include "base/evict.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/evict_priv.h"
+
+static const struct evict_rules *const policies[] = {
+    [EVICT_LRU] = &evict_lru,
+    [EVICT_GDSF] = &evict_gdsf,
+    [EVICT_SIEVE] = &evict_sieve,
+};
+
+static bool is_over(const struct evict *evict)
+{
+    return evict->bytes > evict->bytes_max ||
+           evict->entries > evict->entries_max;
+}
+
+/* The newcomer joins the others. */
+static void settle(struct evict *evict)
+{
+    struct evict_node *node = evict->entering;
+
+    evict->entering = NULL;
+    if (node)
+        evict->rules->put(evict, node);
+}
+
+/* Node is in no queue any more. */
+static void forget(struct evict *evict, struct evict_node *node)
+{
+    if (evict->entering == node)
+        evict->entering = NULL;
+    evict->bytes -= node->bytes;
+    evict->entries--;
+}
+
+struct evict *evict_create(enum evict_policy policy, uint64_t bytes_max,
+                           size_t entries_max)
+{
+    struct evict *evict = policies[policy]->create();
+
+    assert(bytes_max > 0 && entries_max > 0);
+    if (!evict)
+        return NULL;
+    *evict = (struct evict){.rules = policies[policy],
+                            .bytes_max = bytes_max,
+                            .entries_max = entries_max};
+    return evict;
+}
+
+void evict_destroy(struct evict *evict)
+{
+    if (!evict)
+        return;
+    assert(evict->entries == 0);
+    evict->rules->destroy(evict);
+}
+
+bool evict_insert(struct evict *evict, struct evict_node *node)
+{
+    settle(evict);
+    list_init(&node->list_node);
+    node->heap = (struct heap_node){0};
+    node->frequency = 0;
+    if (evict->rules->enter && !evict->rules->enter(evict, node))
+        return false;
+    evict->entering = node;
+    evict->bytes += node->bytes;
+    evict->entries++;
+    return true;
+}
+
+/* Runs once per request: sieve is done after the first line. */
+void evict_hit(struct evict *evict, struct evict_node *node)
+{
+    if (node->frequency < evict->rules->frequency_max)
+        node->frequency++;
+    if (evict->rules->hit && node != evict->entering)
+        evict->rules->hit(evict, node);
+}
+
+void evict_remove(struct evict *evict, struct evict_node *node)
+{
+    if (node != evict->entering)
+        evict->rules->drop(evict, node);
+    forget(evict, node);
+}
+
+struct evict_node *evict_take_victim(struct evict *evict)
+{
+    struct evict_node *victim = evict->entering;
+
+    if (!is_over(evict)) {
+        settle(evict);
+        return NULL;
+    }
+    /* Others leaving would not make room for one that is too large. */
+    if (!victim || victim->bytes <= evict->bytes_max)
+        victim = evict->rules->take(evict);
+    forget(evict, victim);
+    return victim;
+}
+
+struct evict_node *evict_take_next(struct evict *evict)
+{
+    struct evict_node *victim;
+
+    settle(evict);
+    if (evict->entries == 0)
+        return NULL;
+    victim = evict->rules->take(evict);
+    forget(evict, victim);
+    return victim;
+}
+
+uint64_t evict_bytes(const struct evict *evict)
+{
+    return evict->bytes;
+}
+
+size_t evict_entries(const struct evict *evict)
+{
+    return evict->entries;
+}

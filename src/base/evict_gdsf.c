@@ -1,0 +1,172 @@
+/*
+ * GreedyDual-Size-Frequency - Cherkasova: "Improving WWW Proxies Performance
+ * with Greedy-Dual-Size-Frequency Caching Policy", HPL-98-69, 1998.
+ *
+ * Each node has a priority, set when it comes and again when it is used:
+ *
+ *    L + frequency * cost / size        cost is 1: hits count, bytes do not
+ *
+ * The lowest goes first, and L becomes its priority: who is not used falls
+ * behind by what L gains. Many small ones are kept for one large one, which
+ * wins the most hits and loses bytes.
+ *
+ * A newcomer whose own priority is too low to stay is refused, and nobody is
+ * evicted for it (Cherkasova, Ciardo: "Role of Aging, Frequency, and Size in
+ * Web Cache Replacement Policies", HPCN 2001). Unlike them we count it as
+ * evicted, so that L rises: else a cache full of what was once used twice
+ * would refuse for ever everything that comes for the first time.
+ */
+#include <stdlib.h>
+
+#include "base/evict_priv.h"
+
+/* Priorities are fixed point, in units of 2^-32: they keep their resolution
+ * as L grows, which floating point does not. One use of 256 bytes (an entry's
+ * own struct is more) adds 2^24, and L gains that only when all inside have:
+ * 2^40 rounds of the whole cache until it overflows. It would stay at the end
+ * then, and the order would be that of use. */
+enum { UNIT_BITS = 32, CAPACITY_MIN = 64 };
+
+struct gdsf {
+    struct evict base;
+    struct heap heap; /* by priority; equal ones, least recently used first */
+    uint64_t floor;   /* L */
+    uint64_t uses;    /* ties of the heap */
+    uint64_t entering_priority;
+    bool is_entering_sure; /* the newcomer will stay */
+};
+
+static struct gdsf *gdsf_of(struct evict *evict)
+{
+    return OWNER_OF(evict, struct gdsf, base);
+}
+
+static struct evict_node *heap_owner(struct heap_node *node)
+{
+    return OWNER_OF(node, struct evict_node, heap);
+}
+
+static struct evict *create(void)
+{
+    struct gdsf *gdsf = calloc(1, sizeof(*gdsf));
+
+    if (!gdsf)
+        return NULL;
+    heap_init(&gdsf->heap);
+    return &gdsf->base;
+}
+
+static void destroy(struct evict *evict)
+{
+    struct gdsf *gdsf = gdsf_of(evict);
+
+    heap_fini(&gdsf->heap);
+    free(gdsf);
+}
+
+static uint64_t priority_of(const struct gdsf *gdsf,
+                            const struct evict_node *node)
+{
+    uint64_t worth = ((uint64_t)node->frequency << UNIT_BITS) /
+                     (node->bytes > 0 ? node->bytes : 1);
+
+    return worth < UINT64_MAX - gdsf->floor ? gdsf->floor + worth : UINT64_MAX;
+}
+
+static bool enter(struct evict *evict, struct evict_node *node)
+{
+    struct gdsf *gdsf = gdsf_of(evict);
+    size_t capacity = gdsf->heap.capacity;
+
+    if (gdsf->heap.count == capacity) {
+        capacity = capacity > 0 ? 2 * capacity : CAPACITY_MIN;
+        if (heap_reserve(&gdsf->heap, capacity) != 0)
+            return false;
+    }
+    node->frequency = 1;
+    gdsf->entering_priority = priority_of(gdsf, node);
+    gdsf->is_entering_sure = false;
+    return true;
+}
+
+static void put(struct evict *evict, struct evict_node *node)
+{
+    struct gdsf *gdsf = gdsf_of(evict);
+
+    heap_put(&gdsf->heap, &node->heap, gdsf->entering_priority, gdsf->uses++);
+}
+
+static void drop(struct evict *evict, struct evict_node *node)
+{
+    heap_drop(&gdsf_of(evict)->heap, &node->heap);
+}
+
+static void hit(struct evict *evict, struct evict_node *node)
+{
+    struct gdsf *gdsf = gdsf_of(evict);
+
+    heap_drop(&gdsf->heap, &node->heap);
+    heap_put(&gdsf->heap, &node->heap, priority_of(gdsf, node), gdsf->uses++);
+}
+
+/* What is above the limits. */
+struct excess {
+    uint64_t bytes;
+    size_t entries;
+};
+
+/* Whether those below the item at `at` that do not outrank priority take all
+ * the excess away. The heap's order spares us everyone else. */
+static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
+                       struct excess *excess)
+{
+    uint64_t bytes;
+
+    if (at >= heap->count || heap->items[at].key > priority)
+        return false;
+    bytes = heap_owner(heap->items[at].node)->bytes;
+    excess->bytes -= bytes < excess->bytes ? bytes : excess->bytes;
+    excess->entries -= excess->entries > 0;
+    return (excess->bytes == 0 && excess->entries == 0) ||
+           is_covered(heap, 2 * at + 1, priority, excess) ||
+           is_covered(heap, 2 * at + 2, priority, excess);
+}
+
+/* Whether room can be made for the newcomer without coming to itself. */
+static bool can_stay(const struct gdsf *gdsf)
+{
+    const struct evict *base = &gdsf->base;
+    struct excess excess = {0, 0};
+
+    if (base->bytes > base->bytes_max)
+        excess.bytes = base->bytes - base->bytes_max;
+    if (base->entries > base->entries_max)
+        excess.entries = base->entries - base->entries_max;
+    return is_covered(&gdsf->heap, 0, gdsf->entering_priority, &excess);
+}
+
+static struct evict_node *take(struct evict *evict)
+{
+    struct gdsf *gdsf = gdsf_of(evict);
+
+    if (evict->entering && !gdsf->is_entering_sure) {
+        if (!can_stay(gdsf)) {
+            gdsf->floor = gdsf->entering_priority;
+            return evict->entering;
+        }
+        gdsf->is_entering_sure = true;
+    }
+    gdsf->floor = heap_first(&gdsf->heap)->key;
+    return heap_owner(heap_take(&gdsf->heap));
+}
+
+const struct evict_rules evict_gdsf = {
+    .frequency_max = UINT32_MAX,
+    .create = create,
+    .destroy = destroy,
+    .enter = enter,
+    .put = put,
+    .hit = hit,
+    .drop = drop,
+    .take = take,
+};

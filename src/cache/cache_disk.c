@@ -1,0 +1,495 @@
+#include "cache/cache_disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cache/cache_record.h"
+
+enum {
+    CHECKED_BLOCKS = 16, /* of one body, before others */
+    LOCK_PAUSE_US = 20000
+};
+
+struct cache_disk {
+    struct cache_folder folder;
+    struct cache_queue *queue;
+    struct cache_spooling spooling;
+    struct bytes surrogate;
+    const struct cache_disk_events *events;
+    void *context;
+    atomic_bool leaves;       /* the folder is another's */
+    _Atomic uint64_t pending; /* bytes in memory that are to be written */
+    _Atomic uint64_t written;
+    _Atomic uint64_t refused;
+    _Atomic uint64_t damaged;
+    struct cache_job lock; /* takes the folder, or leaves it */
+    struct cache_job scan;
+    DIR *names;   /* the thread's, as the next two */
+    char *buffer; /* of a block */
+    uint64_t damaged_said;
+};
+
+/* Something to do about an entry. */
+struct disk_order {
+    struct cache_job job;
+    struct cache_disk *disk;
+    struct cache_entry *entry;
+    struct cache_body *body;
+    struct cache_file *file;
+    uint64_t pending; /* of the disk's */
+    uint64_t at;      /* what is before it has been checked */
+};
+
+static void count(_Atomic uint64_t *number)
+{
+    atomic_fetch_add_explicit(number, 1, memory_order_relaxed);
+}
+
+/* --- Orders --------------------------------------------------------------------- */
+
+static struct disk_order *make_order(struct cache_disk *disk,
+                                     void (*run)(struct cache_job *job),
+                                     struct cache_entry *entry,
+                                     struct cache_body *body,
+                                     struct cache_file *file)
+{
+    struct disk_order *order = calloc(1, sizeof(*order));
+
+    if (!order)
+        return NULL;
+    cache_job_init(&order->job, run);
+    order->disk = disk;
+    order->entry = cache_entry_acquire(entry);
+    order->body = body ? cache_body_acquire(body) : NULL;
+    order->file = file ? cache_file_acquire(file) : NULL;
+    return order;
+}
+
+static void done(struct disk_order *order)
+{
+    atomic_fetch_sub_explicit(&order->disk->pending, order->pending,
+                              memory_order_relaxed);
+    cache_entry_release(&order->entry);
+    cache_body_release(&order->body);
+    cache_file_release(&order->file);
+    free(order);
+}
+
+/* --- Writing -------------------------------------------------------------------- */
+
+/* All of a body that lies in memory, or in a file of memory. */
+static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
+                    const struct cache_body *body)
+{
+    uint64_t at = 0, length = cache_body_filled(body);
+    int err = 0;
+
+    while (at < length && err == 0) {
+        struct part part = cache_body_part(body, at, length - at);
+        struct bytes data = {part.at.memory, (size_t)part.len};
+
+        if (part.kind != PART_MEMORY) {
+            ssize_t n = pread(part.fd, disk->buffer,
+                              part.len < CACHE_FILE_BLOCK_BYTES
+                                  ? (size_t)part.len
+                                  : CACHE_FILE_BLOCK_BYTES,
+                              (off_t)part.at.offset);
+
+            if (n <= 0)
+                return -EIO;
+            data = (struct bytes){disk->buffer, (size_t)n};
+        }
+        err = cache_file_put(writer, data);
+        at += data.len;
+    }
+    return err;
+}
+
+/* NULL: it has none, or it could not be written. */
+static struct cache_file *write_file(struct disk_order *order,
+                                     struct cache_file_writer *writer)
+{
+    struct cache_disk *disk = order->disk;
+    bool is_begun = writer;
+    struct cache_file *file = NULL;
+    struct buf head;
+    int err = is_begun ? 0 : cache_file_begin(&writer, &disk->folder);
+
+    buf_init(&head, NULL, 0, CACHE_FILE_HEAD_BYTES_MAX);
+    cache_record_put(order->entry, &head);
+    if (err == 0 && order->body && !is_begun)
+        err = put_body(disk, writer, order->body);
+    if (err == 0 && !head.failed)
+        err = cache_file_end(writer, buf_bytes(&head), order->entry->hash,
+                             &file);
+    cache_file_writer_destroy(writer);
+    cache_folder_note(&disk->folder, err);
+    buf_fini(&head);
+    count(file ? &disk->written : &disk->refused);
+    return file;
+}
+
+static void run_keep(struct cache_job *job)
+{
+    struct disk_order *order = OWNER_OF(job, struct disk_order, job);
+    struct cache_disk *disk = order->disk;
+    struct cache_body *body = order->body;
+    bool is_spooled = body && cache_body_is_spooled(body);
+    struct cache_file_writer *writer = is_spooled ? cache_body_take_file(body)
+                                                  : NULL;
+    struct cache_file *file = NULL;
+
+    if ((body && cache_body_state_of(body) != CACHE_BODY_WHOLE) ||
+        (is_spooled && cache_body_has_fallen(body))) {
+        disk->events->on_lost(disk->context, order->entry);
+    } else {
+        if (is_spooled && !writer)
+            count(&disk->refused); /* another entry has the file */
+        else if (cache_folder_takes(&disk->folder) &&
+                 !cache_queue_is_late(disk->queue))
+            file = write_file(order, writer);
+        else
+            cache_file_writer_destroy(writer);
+        disk->events->on_kept(disk->context, order->entry, file);
+    }
+    done(order);
+}
+
+bool cache_disk_keep(struct cache_disk *disk, struct cache_entry *entry,
+                     struct cache_body *body)
+{
+    bool is_spooled = body && cache_body_is_spooled(body);
+    uint64_t bytes = body && !is_spooled ? cache_body_footprint(body) : 0;
+    struct disk_order *order = NULL;
+
+    if (is_spooled ||
+        (cache_folder_takes(&disk->folder) &&
+         atomic_load_explicit(&disk->pending, memory_order_relaxed) + bytes <=
+             CACHE_DISK_PENDING_MAX))
+        order = make_order(disk, run_keep, entry, body, NULL);
+    if (!order) {
+        count(&disk->refused);
+        return false;
+    }
+    order->pending = bytes;
+    atomic_fetch_add_explicit(&disk->pending, bytes, memory_order_relaxed);
+    cache_queue_put(disk->queue, &order->job);
+    return true;
+}
+
+static void run_change(struct cache_job *job)
+{
+    struct disk_order *order = OWNER_OF(job, struct disk_order, job);
+    struct cache_folder *folder = &order->disk->folder;
+    struct buf head;
+
+    buf_init(&head, NULL, 0, CACHE_FILE_HEAD_BYTES_MAX);
+    cache_record_put(order->entry, &head);
+    if (!atomic_load(&order->file->is_gone) && atomic_load(&folder->is_ours) &&
+        (head.failed ||
+         cache_file_change_head(order->file, buf_bytes(&head)) != 0))
+        cache_file_remove(folder, &order->file->name, false);
+    buf_fini(&head);
+    done(order);
+}
+
+void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
+                       struct cache_file *file)
+{
+    struct disk_order *order = make_order(disk, run_change, entry, NULL, file);
+
+    if (order)
+        cache_queue_put(disk->queue, &order->job);
+    else
+        cache_disk_forget(disk, file);
+}
+
+static void run_removal(struct cache_job *job)
+{
+    struct cache_file *file = OWNER_OF(job, struct cache_file, removal);
+
+    cache_file_remove(file->folder, &file->name, false);
+    cache_file_release(&file);
+}
+
+void cache_disk_forget(struct cache_disk *disk, struct cache_file *file)
+{
+    if (atomic_exchange(&file->is_gone, true))
+        return;
+    cache_job_init(&file->removal, run_removal);
+    cache_file_acquire(file);
+    cache_queue_put(disk->queue, &file->removal);
+}
+
+/* --- Reading -------------------------------------------------------------------- */
+
+static struct cache_body *read_short(int fd, uint64_t length,
+                                     struct cache_body_counts *counts)
+{
+    struct cache_body *body = cache_body_create(length, counts);
+    char *text = malloc((size_t)length + sizeof(uint64_t));
+    bool is_read = body && text && cache_file_read_body(fd, length, text) &&
+                   cache_body_put(body, (struct bytes){text, (size_t)length});
+
+    free(text);
+    if (is_read)
+        cache_body_end(body, true);
+    else
+        cache_body_release(&body);
+    return body;
+}
+
+struct cache_body *cache_disk_wake(struct cache_disk *disk,
+                                   struct cache_file *file,
+                                   struct cache_body_counts *counts)
+{
+    struct cache_body *body;
+    int fd = cache_file_open(file);
+
+    if (fd < 0)
+        return NULL;
+    if (file->length > CACHE_BODY_MEMORY_MAX) {
+        body = cache_body_create_of(fd, file->length,
+                                    atomic_load(&file->is_verified), counts);
+        if (!body)
+            close(fd);
+        return body;
+    }
+    body = read_short(fd, file->length, counts);
+    close(fd);
+    if (!body)
+        count(&disk->damaged);
+    return body;
+}
+
+/* Goes on with the next blocks. 1: it is at its end; 0: not yet; -1: damaged. */
+static int check_blocks(struct disk_order *order)
+{
+    struct cache_file *file = order->file;
+    int fd = cache_body_part(order->body, 0, 1).fd;
+
+    for (unsigned i = 0; i < CHECKED_BLOCKS && order->at < file->length; i++) {
+        if (!cache_file_check_block(fd, file->length, order->at,
+                                    order->disk->buffer, &order->at))
+            return -1;
+        cache_body_reveal(order->body, order->at);
+    }
+    return order->at == file->length;
+}
+
+static void run_check(struct cache_job *job)
+{
+    struct disk_order *order = OWNER_OF(job, struct disk_order, job);
+    struct cache_disk *disk = order->disk;
+    int how = cache_queue_is_ending(disk->queue) ? -1 : check_blocks(order);
+
+    if (how == 0) {
+        cache_queue_put(disk->queue, job);
+        return;
+    }
+    if (how > 0)
+        atomic_store(&order->file->is_verified, true);
+    cache_body_end(order->body, how > 0);
+    if (how < 0 && !cache_queue_is_ending(disk->queue)) {
+        count(&disk->damaged);
+        disk->events->on_lost(disk->context, order->entry);
+    }
+    done(order);
+}
+
+void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
+                      struct cache_file *file, struct cache_body *body)
+{
+    struct disk_order *order = make_order(disk, run_check, entry, body, file);
+
+    if (order)
+        cache_queue_put(disk->queue, &order->job);
+    else
+        cache_body_end(body, false);
+}
+
+/* --- What was there ------------------------------------------------------------- */
+
+/* NULL: it is damaged, or there is no memory. */
+static struct cache_entry *read_entry(struct cache_disk *disk,
+                                      const struct cache_file_name *name,
+                                      struct cache_file **file_out)
+{
+    struct cache_file *file = cache_file_create(&disk->folder, name, 0);
+    struct cache_entry *entry = NULL;
+    struct buf head;
+    int fd = file ? cache_file_open(file) : -1;
+
+    buf_init(&head, disk->buffer, CACHE_FILE_BLOCK_BYTES,
+             CACHE_FILE_HEAD_BYTES_MAX);
+    if (fd >= 0 && cache_file_read_head(fd, &head, &file->length))
+        entry = cache_record_read(buf_bytes(&head), disk->surrogate);
+    if (fd >= 0)
+        close(fd);
+    buf_fini(&head);
+    if (entry)
+        *file_out = file;
+    else
+        cache_file_release(&file);
+    return entry;
+}
+
+static void look_at(struct cache_disk *disk, const char *text)
+{
+    struct cache_file_name name;
+    struct cache_file *file;
+    struct cache_entry *entry;
+    bool is_new;
+
+    if (!cache_file_name_read(&name, &is_new, text) ||
+        cache_folder_has_made(&disk->folder, &name))
+        return;
+    entry = is_new ? NULL : read_entry(disk, &name, &file);
+    if (!entry) {
+        if (!is_new)
+            count(&disk->damaged);
+        cache_file_remove(&disk->folder, &name, is_new);
+        return;
+    }
+    if (!disk->events->on_found(disk->context, entry, file))
+        cache_file_remove(&disk->folder, &name, false);
+    cache_file_release(&file);
+    cache_entry_release(&entry);
+}
+
+static void end_scan(struct cache_disk *disk)
+{
+    uint64_t damaged = atomic_load(&disk->damaged);
+
+    if (damaged > disk->damaged_said)
+        log_warning("proxy-cache '%s': %llu damaged entries removed",
+                    disk->folder.path,
+                    (unsigned long long)(damaged - disk->damaged_said));
+    disk->damaged_said = damaged;
+    closedir(disk->names);
+    disk->names = NULL;
+}
+
+static void run_scan(struct cache_job *job)
+{
+    struct cache_disk *disk = OWNER_OF(job, struct cache_disk, scan);
+    struct dirent *entry = NULL;
+
+    for (unsigned i = 0; i < CACHE_DISK_SCAN; i++) {
+        if (cache_queue_is_ending(disk->queue) ||
+            !atomic_load(&disk->folder.is_ours) ||
+            !(entry = readdir(disk->names))) {
+            end_scan(disk);
+            return;
+        }
+        look_at(disk, entry->d_name);
+    }
+    cache_queue_put(disk->queue, job);
+}
+
+static void begin_scan(struct cache_disk *disk)
+{
+    int fd = openat(disk->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (disk->names)
+        return; /* one is under way */
+    disk->names = fd == -1 ? NULL : fdopendir(fd);
+    if (disk->names)
+        cache_queue_put(disk->queue, &disk->scan);
+    else if (fd != -1)
+        close(fd);
+}
+
+/* --- Whose the folder is --------------------------------------------------------- */
+
+static void run_lock(struct cache_job *job)
+{
+    struct cache_disk *disk = OWNER_OF(job, struct cache_disk, lock);
+
+    if (atomic_load(&disk->leaves)) {
+        cache_folder_leave(&disk->folder);
+    } else if (atomic_load(&disk->folder.is_ours) ||
+               cache_folder_take(&disk->folder) == 0) {
+        begin_scan(disk);
+    } else if (!cache_queue_is_ending(disk->queue)) {
+        usleep(LOCK_PAUSE_US);
+        cache_queue_put(disk->queue, job);
+    }
+}
+
+void cache_disk_leave(struct cache_disk *disk)
+{
+    atomic_store(&disk->leaves, true);
+    cache_queue_put(disk->queue, &disk->lock);
+}
+
+/* --- Coming and going ------------------------------------------------------------- */
+
+int cache_disk_open(struct cache_disk **disk_out,
+                    const struct cache_disk_options *options)
+{
+    struct cache_disk *disk = calloc(1, sizeof(*disk));
+    int err;
+
+    if (!disk)
+        return -ENOMEM;
+    cache_job_init(&disk->lock, run_lock);
+    cache_job_init(&disk->scan, run_scan);
+    disk->surrogate = options->surrogate;
+    disk->spooling.folder = &disk->folder;
+    disk->buffer = malloc(CACHE_FILE_BLOCK_BYTES);
+    err = cache_folder_open(&disk->folder, options->folder);
+    if (err == 0 && !disk->buffer)
+        err = -ENOMEM;
+    if (err == 0 && !options->is_awaited)
+        err = cache_folder_take(&disk->folder);
+    if (err == 0)
+        err = cache_queue_create(&disk->queue);
+    disk->spooling.queue = disk->queue;
+    if (err == 0)
+        *disk_out = disk;
+    else
+        cache_disk_close(disk);
+    return err;
+}
+
+void cache_disk_start(struct cache_disk *disk,
+                      const struct cache_disk_events *events, void *context)
+{
+    disk->events = events;
+    disk->context = context;
+    cache_queue_put(disk->queue, &disk->lock);
+}
+
+void cache_disk_stop(struct cache_disk *disk)
+{
+    cache_queue_stop(disk->queue);
+}
+
+void cache_disk_close(struct cache_disk *disk)
+{
+    if (!disk)
+        return;
+    cache_queue_destroy(disk->queue);
+    cache_folder_close(&disk->folder);
+    free(disk->buffer);
+    free(disk);
+}
+
+struct cache_spooling *cache_disk_spooling(struct cache_disk *disk)
+{
+    return &disk->spooling;
+}
+
+struct cache_disk_counts cache_disk_count(const struct cache_disk *disk)
+{
+    return (struct cache_disk_counts){
+        .written = atomic_load_explicit(&disk->written, memory_order_relaxed),
+        .refused = atomic_load_explicit(&disk->refused, memory_order_relaxed),
+        .damaged = atomic_load_explicit(&disk->damaged, memory_order_relaxed)};
+}

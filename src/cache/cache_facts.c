@@ -1,0 +1,325 @@
+#include "cache/cache_facts.h"
+
+#include "cache/cached_head.h"
+#include "http/date.h"
+#include "http/field.h"
+
+/* What lines say, before it is known what counts. */
+struct said {
+    struct cache_control common;   /* Cache-Control */
+    struct cache_control targeted; /* CDN-Cache-Control */
+    struct cache_control surrogate;
+    struct bytes expires; /* data is NULL: none */
+    bool has_two_expires;
+    struct bytes date;
+    struct bytes age;
+    bool has_two_ages;
+    bool has_pragma; /* no-cache */
+};
+
+/* --- Reading lines --------------------------------------------------------- */
+
+static bool has_star(struct bytes list)
+{
+    struct bytes member;
+
+    while (field_next_member(&list, &member))
+        if (bytes_eq(member, BYTES("*")))
+            return true;
+    return false;
+}
+
+static void read_time(struct bytes *time, bool *has_two, struct bytes value)
+{
+    if (time->data && has_two)
+        *has_two = true;
+    else if (!time->data)
+        *time = value;
+}
+
+static void read_line(struct cache_facts *facts, struct said *said,
+                      const struct cached_line *line, struct bytes surrogate)
+{
+    struct bytes name = line->name;
+
+    if (bytes_ieq(name, BYTES("Cache-Control")))
+        cache_control_read(&said->common, line->value, BYTES(""));
+    else if (bytes_ieq(name, BYTES("CDN-Cache-Control")))
+        cache_control_read(&said->targeted, line->value, BYTES(""));
+    else if (bytes_ieq(name, BYTES("Surrogate-Control")))
+        cache_control_read(&said->surrogate, line->value, surrogate);
+    else if (bytes_ieq(name, BYTES("Expires")))
+        read_time(&said->expires, &said->has_two_expires, line->value);
+    else if (bytes_ieq(name, BYTES("Age")))
+        read_time(&said->age, &said->has_two_ages, line->value);
+    else if (bytes_ieq(name, BYTES("Date")))
+        read_time(&said->date, NULL, line->value);
+    else if (bytes_ieq(name, BYTES("Last-Modified")))
+        read_time(&facts->modified, NULL, line->value);
+    else if (bytes_ieq(name, BYTES("ETag")))
+        read_time(&facts->etag, NULL, line->value);
+    else if (bytes_ieq(name, BYTES("Pragma")))
+        said->has_pragma |= bytes_ieq(line->value, BYTES("no-cache"));
+    else if (bytes_ieq(name, BYTES("Vary")))
+        facts->varies_by_all |= has_star(line->value);
+    else if (bytes_ieq(name, BYTES("Set-Cookie")) ||
+             bytes_ieq(name, BYTES("Set-Cookie2")))
+        facts->has_cookie = true;
+}
+
+/* --- Freshness -------------------------------------------------------------- */
+
+/* Of a list the first counts (RFC 9111 5.1); but what says the same twice was
+ * made by somebody who does not know. False: it says nothing sure. */
+static bool read_age(struct bytes list, int64_t *age_out)
+{
+    struct bytes first, other;
+
+    if (!field_next_member(&list, &first) ||
+        !cache_seconds_read(first, age_out))
+        return false;
+    while (field_next_member(&list, &other))
+        if (bytes_eq(first, other))
+            return false;
+    return true;
+}
+
+/* RFC 9111 4.2.3. An Age that says nothing sure is too old for anything. */
+static int64_t initial_age(const struct said *said, int64_t date_s,
+                           const struct cache_circumstances *when)
+{
+    int64_t apparent = when->came_s > date_s ? when->came_s - date_s : 0;
+    int64_t age = 0;
+
+    if (said->age.data && (said->has_two_ages || !read_age(said->age, &age)))
+        return CACHE_SECONDS_MAX;
+    age += when->came_s > when->asked_s ? when->came_s - when->asked_s : 0;
+    return age > apparent ? age : apparent;
+}
+
+/* RFC 9110 15.1, those whose answers may be guessed about. */
+static bool is_heuristic(unsigned status)
+{
+    switch (status) {
+    case 200:
+    case 203:
+    case 204:
+    case 300:
+    case 301:
+    case 308:
+    case 404:
+    case 405:
+    case 410:
+    case 414:
+    case 501:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* RFC 9111 4.2.2. What has to do with a cookie may be of one client, and nobody
+ * has said that it is not. */
+static int64_t guess_lifetime(const struct cache_facts *facts,
+                              const struct cache_circumstances *when)
+{
+    int64_t since, lifetime;
+
+    if (!when->may_guess || facts->has_cookie)
+        return 0;
+    if (!is_heuristic(facts->status) &&
+        !cache_control_says(&facts->control, CACHE_PUBLIC))
+        return 0;
+    if (facts->modified_s == INT64_MIN)
+        return when->default_s;
+    since = facts->date_s > facts->modified_s
+                ? facts->date_s - facts->modified_s
+                : 0;
+    lifetime = since / CACHE_HEURISTIC_PART;
+    if (lifetime > CACHE_HEURISTIC_MAX_S)
+        lifetime = CACHE_HEURISTIC_MAX_S;
+    return lifetime > when->default_s ? lifetime : when->default_s;
+}
+
+static int64_t find_lifetime(struct cache_facts *facts, const struct said *said,
+                             const struct cache_circumstances *when)
+{
+    const struct cache_control *control = &facts->control;
+    int64_t expires;
+
+    facts->is_explicit = true;
+    if (control->s_maxage != CACHE_UNSAID)
+        return control->s_maxage;
+    if (control->max_age != CACHE_UNSAID)
+        return control->max_age;
+    if (said->expires.data && !facts->is_targeted) {
+        if (said->has_two_expires ||
+            !date_parse(said->expires, when->came_s, &expires))
+            return 0;
+        return expires > facts->date_s ? expires - facts->date_s : 0;
+    }
+    facts->is_explicit = false;
+    return guess_lifetime(facts, when);
+}
+
+/* The first of these that says anything. */
+static void choose_control(struct cache_facts *facts, const struct said *said)
+{
+    facts->is_targeted = true;
+    if (cache_control_says(&said->targeted, CACHE_ANY)) {
+        facts->control = said->targeted;
+        return;
+    }
+    if (cache_control_says(&said->surrogate, CACHE_ANY)) {
+        facts->control = said->surrogate;
+        /* What is unknown there leaves all to Cache-Control. */
+        if (said->surrogate.max_age != CACHE_UNSAID ||
+            said->surrogate.said & ~(uint32_t)CACHE_ANY)
+            return;
+    }
+    facts->is_targeted = false;
+    facts->control = said->common;
+    /* RFC 9111 5.4 knows Pragma in requests only; older servers mean it. */
+    if (said->has_pragma && !cache_control_says(&said->common, CACHE_ANY))
+        facts->control.said |= CACHE_NO_CACHE;
+}
+
+void cache_facts_read(struct cache_facts *facts, unsigned status,
+                      struct bytes lines,
+                      const struct cache_circumstances *when)
+{
+    struct said said = {.has_two_ages = false};
+    struct cached_line line;
+
+    *facts = (struct cache_facts){.status = status, .modified_s = INT64_MIN};
+    cache_control_init(&said.common);
+    cache_control_init(&said.targeted);
+    cache_control_init(&said.surrogate);
+    while (cached_head_next(&lines, &line))
+        read_line(facts, &said, &line, when->surrogate);
+    choose_control(facts, &said);
+    facts->date_s = when->came_s;
+    facts->has_date = said.date.data;
+    if (said.date.data)
+        (void)date_parse(said.date, when->came_s, &facts->date_s);
+    if (facts->modified.data &&
+        !date_parse(facts->modified, when->came_s, &facts->modified_s))
+        facts->modified = BYTES("");
+    facts->has_validator = facts->etag.len > 0 || facts->modified.len > 0;
+    facts->born_s = when->came_s - initial_age(&said, facts->date_s, when);
+    facts->lifetime_s = find_lifetime(facts, &said, when);
+}
+
+/* --- Keeping ---------------------------------------------------------------- */
+
+/* Statuses that a cache of answers has nothing to say about, or that are of one
+ * request: 206 has its own ways, 304 is no answer of its own. */
+static bool is_final(unsigned status)
+{
+    return status >= 200 && status != 206 && status != 304 && status != 416;
+}
+
+/* With must-understand: RFC 9110 15. */
+static bool is_understood(unsigned status)
+{
+    return is_heuristic(status) || status == 302 || status == 303 ||
+           status == 307;
+}
+
+bool cache_facts_is_shared(const struct cache_facts *facts)
+{
+    return cache_control_says(&facts->control, CACHE_PUBLIC) ||
+           cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||
+           facts->control.s_maxage != CACHE_UNSAID;
+}
+
+static bool is_of_use(const struct cache_facts *facts)
+{
+    return facts->has_validator ||
+           (facts->lifetime_s > 0 &&
+            !cache_control_says(&facts->control, CACHE_NO_CACHE)) ||
+           (facts->is_explicit && facts->lifetime_s > 0);
+}
+
+enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
+                                     const struct cache_asked *asked)
+{
+    const struct cache_control *control = &facts->control;
+    bool must_understand = cache_control_says(control, CACHE_MUST_UNDERSTAND);
+
+    if (!is_final(facts->status) ||
+        (must_understand && !is_understood(facts->status)))
+        return CACHE_REFUSED_STATUS;
+    if (asked->no_store ||
+        (cache_control_says(control, CACHE_NO_STORE) && !must_understand))
+        return CACHE_REFUSED_NO_STORE;
+    if (cache_control_says(control, CACHE_PRIVATE))
+        return CACHE_REFUSED_PRIVATE;
+    if (asked->is_authorized && !cache_facts_is_shared(facts))
+        return CACHE_REFUSED_AUTHORIZED;
+    if (facts->varies_by_all)
+        return CACHE_REFUSED_VARY;
+    return is_of_use(facts) ? CACHE_KEPT : CACHE_REFUSED_STALE;
+}
+
+/* --- Using ------------------------------------------------------------------ */
+
+/* Whether nobody may have it stale. */
+static bool must_be_fresh(const struct cache_facts *facts)
+{
+    return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||
+           cache_control_says(&facts->control, CACHE_PROXY_REVALIDATE) ||
+           cache_control_says(&facts->control, CACHE_NO_CACHE) ||
+           facts->control.s_maxage != CACHE_UNSAID;
+}
+
+static bool is_fresh_enough(const struct cache_facts *facts,
+                            const struct cache_control *request, int64_t now_s)
+{
+    int64_t ttl = cache_facts_ttl(facts, now_s);
+
+    return ttl > 0 &&
+           (request->max_age == CACHE_UNSAID ||
+            cache_facts_age(facts, now_s) <= request->max_age) &&
+           (request->min_fresh == CACHE_UNSAID || ttl >= request->min_fresh);
+}
+
+enum cache_use cache_facts_use(const struct cache_facts *facts,
+                               const struct cache_control *request,
+                               int64_t now_s)
+{
+    int64_t stale = -cache_facts_ttl(facts, now_s);
+
+    if (cache_control_says(&facts->control, CACHE_NO_CACHE) ||
+        cache_control_says(request, CACHE_NO_CACHE) || request->max_age == 0)
+        return CACHE_USE_ASK;
+    if (is_fresh_enough(facts, request, now_s))
+        return CACHE_USE_FRESH;
+    if (must_be_fresh(facts) || stale < 0 ||
+        (request->max_age != CACHE_UNSAID &&
+         cache_facts_age(facts, now_s) > request->max_age))
+        return CACHE_USE_ASK;
+    if (request->max_stale != CACHE_UNSAID && stale <= request->max_stale)
+        return CACHE_USE_STALE;
+    if (request->min_fresh == CACHE_UNSAID &&
+        stale < facts->control.stale_while_revalidate)
+        return CACHE_USE_MEANWHILE;
+    return CACHE_USE_ASK;
+}
+
+bool cache_facts_bears_error(const struct cache_facts *facts,
+                             const struct cache_control *request, int64_t now_s,
+                             int64_t unreachable_s, bool has_answered)
+{
+    int64_t stale = -cache_facts_ttl(facts, now_s);
+    int64_t allowed = facts->control.stale_if_error;
+
+    if (must_be_fresh(facts))
+        return false;
+    if (request->stale_if_error > allowed)
+        allowed = request->stale_if_error;
+    if (!has_answered && unreachable_s > allowed &&
+        facts->control.stale_if_error == CACHE_UNSAID)
+        allowed = unreachable_s;
+    return stale < allowed;
+}

@@ -1,0 +1,190 @@
+#include "cache/cache_part.h"
+
+static bool take_word(struct bytes *text, struct bytes word)
+{
+    if (text->len < word.len || memcmp(text->data, word.data, word.len) != 0)
+        return false;
+    text->data += word.len;
+    text->len -= word.len;
+    return true;
+}
+
+/* RFC 9110 5.6.2; enough for parameters, too. */
+static bool is_token(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.data[i] <= ' ' || name.data[i] >= 0x7f ||
+            strchr("\"(),/:;<=>?@[\\]{}&", name.data[i]))
+            return false;
+    return name.len > 0;
+}
+
+const char *cache_part_read(struct cache_part *part, struct bytes text)
+{
+    *part = (struct cache_part){.is_out = take_word(&text, BYTES("-"))};
+    if (take_word(&text, BYTES("header:")))
+        part->kind = CACHE_PART_HEADER;
+    else if (take_word(&text, BYTES("cookie:")))
+        part->kind = CACHE_PART_COOKIE;
+    else if (take_word(&text, BYTES("query:")))
+        part->kind = CACHE_PART_QUERY;
+    else
+        return "is not header:NAME, cookie:NAME or query:NAME";
+    if (part->is_out && part->kind != CACHE_PART_QUERY)
+        return "leaves out what is not in: only -query:NAME can be";
+    if (part->kind == CACHE_PART_QUERY && text.len > 0 &&
+        text.data[text.len - 1] == '*') {
+        part->is_prefix = true;
+        text.len--;
+    }
+    part->name = text;
+    return is_token(text) || (part->is_prefix && text.len == 0)
+               ? NULL
+               : "has a name that none can have";
+}
+
+/* --- Looking -------------------------------------------------------------------- */
+
+/* Takes the next of a list off, with what stands before the separator. */
+static bool next_of(struct bytes *list, char separator, struct bytes *item_out)
+{
+    const char *end;
+
+    if (!list->data || list->len == 0)
+        return false;
+    end = memchr(list->data, separator, list->len);
+    *item_out = (struct bytes){list->data,
+                               end ? (size_t)(end - list->data) : list->len};
+    list->data += item_out->len + (end ? 1 : 0);
+    list->len -= item_out->len + (end ? 1 : 0);
+    return true;
+}
+
+static struct bytes name_of(struct bytes pair)
+{
+    const char *equals = memchr(pair.data, '=', pair.len);
+
+    return equals ? bytes_between(pair.data, equals) : pair;
+}
+
+static bool is_named(const struct cache_part *part, struct bytes name)
+{
+    return part->is_prefix
+               ? name.len >= part->name.len &&
+                     memcmp(name.data, part->name.data, part->name.len) == 0
+               : bytes_eq(name, part->name);
+}
+
+/* Whether the request has such; out is NULL, or gets them. */
+static bool each_field(const struct cache_part *part,
+                       const struct request *request, struct buf *out)
+{
+    bool has = false;
+
+    for (unsigned i = 0; i < request->field_count; i++) {
+        const struct field *field = &request->fields[i];
+
+        if (!bytes_ieq(field->name, part->name))
+            continue;
+        has = true;
+        if (!out)
+            break;
+        buf_put_literal(out, "\n");
+        buf_put(out, part->name);
+        buf_put_literal(out, ": ");
+        buf_put(out, field->value);
+    }
+    return has;
+}
+
+static bool each_cookie(const struct cache_part *part,
+                        const struct request *request, struct buf *out)
+{
+    bool has = false;
+
+    for (unsigned i = 0; i < request->field_count; i++) {
+        struct bytes list = request->fields[i].value, pair;
+
+        if (!bytes_ieq(request->fields[i].name, BYTES("Cookie")))
+            continue;
+        while (next_of(&list, ';', &pair)) {
+            pair = bytes_trim(pair);
+            if (!bytes_eq(name_of(pair), part->name))
+                continue;
+            has = true;
+            if (!out)
+                return true;
+            buf_put_literal(out, "\ncookie ");
+            buf_put(out, pair);
+        }
+    }
+    return has;
+}
+
+static bool has_parameter(const struct cache_part *part, struct bytes query)
+{
+    struct bytes pair;
+
+    while (next_of(&query, '&', &pair))
+        if (is_named(part, name_of(pair)))
+            return true;
+    return false;
+}
+
+bool cache_parts_has(const struct cache_parts *parts,
+                     const struct request *request)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct cache_part *part = &parts->items[i];
+
+        if ((part->kind == CACHE_PART_HEADER &&
+             each_field(part, request, NULL)) ||
+            (part->kind == CACHE_PART_COOKIE &&
+             each_cookie(part, request, NULL)) ||
+            (part->kind == CACHE_PART_QUERY &&
+             has_parameter(part, request->query)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_left_out(const struct cache_parts *parts, struct bytes name)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->items[i].is_out && is_named(&parts->items[i], name))
+            return true;
+    return false;
+}
+
+void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
+                           struct buf *out)
+{
+    bool is_first = true;
+    struct bytes pair;
+
+    if (!query.data)
+        return;
+    if (parts->count == 0 || query.len == 0) {
+        buf_put_literal(out, "?");
+        buf_put(out, query);
+        return;
+    }
+    while (next_of(&query, '&', &pair)) {
+        if (is_left_out(parts, name_of(pair)))
+            continue;
+        buf_put(out, is_first ? BYTES("?") : BYTES("&"));
+        buf_put(out, pair);
+        is_first = false;
+    }
+}
+
+void cache_parts_put(const struct cache_parts *parts,
+                     const struct request *request, struct buf *out)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->items[i].kind == CACHE_PART_HEADER)
+            (void)each_field(&parts->items[i], request, out);
+        else if (parts->items[i].kind == CACHE_PART_COOKIE)
+            (void)each_cookie(&parts->items[i], request, out);
+    }
+}

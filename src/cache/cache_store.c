@@ -1,0 +1,520 @@
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cache/cache_key.h"
+#include "cache/cache_store_priv.h"
+#include "cache/cache_vary.h"
+#include "cache/cached_head.h"
+
+/* --- Coming and going ----------------------------------------------------------- */
+
+static const struct cache_disk_events disk_events;
+
+int cache_store_create(struct cache_store **store_out,
+                       const struct cache_store_options *options)
+{
+    struct cache_store *store = aligned_alloc(64, sizeof(*store));
+    int err = -ENOMEM;
+
+    if (!store)
+        return err;
+    memset(store, 0, sizeof(*store));
+    store->options = *options;
+    for (size_t i = 0; i < CACHE_SHARDS; i++) {
+        struct cache_shard *shard = &store->shards[i];
+
+        pthread_mutex_init(&shard->mutex, NULL);
+        list_init(&shard->flights);
+        shard->evict = evict_create(options->policy, UINT64_MAX, SIZE_MAX);
+        if (options->disk.folder)
+            shard->awake = evict_create(EVICT_SIEVE, UINT64_MAX, SIZE_MAX);
+        if (!shard->evict || (options->disk.folder && !shard->awake))
+            goto destroy;
+    }
+    err = siphash_make_key(&store->secret);
+    if (err == 0 && options->disk.folder)
+        err = cache_disk_open(&store->disk, &options->disk);
+    if (err != 0)
+        goto destroy;
+    if (store->disk) {
+        store->bodies.spooling = cache_disk_spooling(store->disk);
+        cache_disk_start(store->disk, &disk_events, store);
+    }
+    *store_out = store;
+    return 0;
+
+destroy:
+    cache_store_destroy(store);
+    return err;
+}
+
+void cache_store_stop(struct cache_store *store)
+{
+    if (store && store->disk)
+        cache_disk_stop(store->disk);
+}
+
+void cache_store_leave(struct cache_store *store)
+{
+    if (store && store->disk)
+        cache_disk_leave(store->disk);
+}
+
+void cache_store_destroy(struct cache_store *store)
+{
+    cache_store_stop(store);
+    for (size_t i = 0; store && i < CACHE_SHARDS; i++) {
+        struct cache_shard *shard = &store->shards[i];
+
+        for (size_t k = 0; k < CACHE_BUCKETS; k++) {
+            while (shard->buckets[k]) {
+                struct cache_entry *entry = cache_index_take(store, shard,
+                                                             shard->buckets[k]);
+
+                cache_entry_release(&entry);
+            }
+        }
+        evict_destroy(shard->evict);
+        evict_destroy(shard->awake);
+        pthread_mutex_destroy(&shard->mutex);
+    }
+    if (store)
+        cache_disk_close(store->disk);
+    free(store);
+}
+
+const struct cache_store_options *cache_store_options_of(
+    const struct cache_store *store)
+{
+    return &store->options;
+}
+
+/* --- Finding -------------------------------------------------------------------- */
+
+/* The values that a request has for an entry's names; those of entries with the
+ * same names are the same. */
+struct selection {
+    const struct request *request;
+    struct bytes names; /* that value is for */
+    bool is_valid;
+    struct buf value;
+    char storage[CACHE_VARIANT_BYTES_MAX];
+};
+
+static void selection_init(struct selection *selection,
+                           const struct request *request)
+{
+    selection->request = request;
+    selection->names = BYTES("");
+    selection->is_valid = true;
+    buf_init(&selection->value, selection->storage, sizeof(selection->storage),
+             CACHE_VARIANT_BYTES_MAX);
+}
+
+static bool is_selected(struct selection *selection,
+                        const struct cache_entry *entry)
+{
+    if (!bytes_eq(selection->names, entry->names)) {
+        selection->names = entry->names;
+        selection->value.len = 0;
+        selection->value.failed = false;
+        selection->is_valid = cache_vary_put(entry->names, selection->request,
+                                             &selection->value);
+    }
+    return selection->is_valid &&
+           bytes_eq(buf_bytes(&selection->value), entry->variant);
+}
+
+/* Those who ask for other variants do not wait for one another. */
+static uint64_t hash_of_variant(const struct cache_store *store,
+                                const struct selection *selection)
+{
+    return selection->names.len == 0
+               ? 0
+               : siphash_of(&store->secret, buf_bytes(&selection->value))
+                     .words[0];
+}
+
+/* Gives the entry a body, or takes the one that another has woken meanwhile. */
+static struct cache_body *put_awake(struct cache_store *store,
+                                    struct cache_shard *shard,
+                                    struct cache_entry *entry,
+                                    struct cache_body *body)
+{
+    struct cache_body *others;
+
+    pthread_mutex_lock(&shard->mutex);
+    others = entry->body ? cache_body_acquire(entry->body) : NULL;
+    if (!others && entry->is_indexed) {
+        entry->body = cache_body_acquire(body);
+        cache_index_note_awake(store, shard, entry);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    return others;
+}
+
+/* What was found sleeps: its body is read, or begun to be. What cannot be has
+ * not been found. */
+static void wake(struct cache_store *store, struct cache_shard *shard,
+                 struct cache_found *found, struct cache_file *file)
+{
+    struct cache_entry *entry = found->entry;
+    bool has_room = file->length <= CACHE_BODY_MEMORY_MAX ||
+                    cache_index_has_files(store);
+    struct cache_body *others = NULL;
+
+    if (has_room)
+        found->body = cache_disk_wake(store->disk, file, &store->bodies);
+    if (found->body)
+        others = put_awake(store, shard, entry, found->body);
+    if (others) {
+        cache_body_release(&found->body);
+        found->body = others;
+    } else if (found->body &&
+               cache_body_state_of(found->body) == CACHE_BODY_FILLING) {
+        cache_disk_check(store->disk, entry, file, found->body);
+    }
+    if (!found->body) {
+        if (has_room)
+            cache_store_drop(store, entry);
+        cache_entry_release(&found->entry);
+    }
+    cache_index_make_room(store);
+}
+
+void cache_store_find(struct cache_store *store, struct bytes key,
+                      const struct request *request,
+                      struct cache_found *found_out)
+{
+    uint64_t hash = cache_hash_of(store, key);
+    struct cache_shard *shard = cache_shard_of(store, hash);
+    struct cache_file *file = NULL; /* of a body that sleeps */
+    struct cache_entry *entry;
+    struct selection selection;
+
+    *found_out = (struct cache_found){.entry = NULL};
+    selection_init(&selection, request);
+    pthread_mutex_lock(&shard->mutex);
+    for (entry = *cache_bucket_of(shard, hash); entry; entry = entry->next)
+        if (cache_entry_has_key(entry, hash, key) &&
+            is_selected(&selection, entry))
+            break;
+    if (entry) {
+        if (entry->is_settled)
+            evict_hit(shard->evict, &entry->node);
+        if (entry->is_awake)
+            evict_hit(shard->awake, &entry->waking);
+        found_out->entry = cache_entry_acquire(entry);
+        found_out->body = entry->body ? cache_body_acquire(entry->body) : NULL;
+        if (!entry->body && entry->has_body)
+            file = cache_file_acquire(entry->file);
+    }
+    found_out->version = shard->version;
+    if (!entry || entry->names.len > 0)
+        found_out->variant = hash_of_variant(store, &selection);
+    pthread_mutex_unlock(&shard->mutex);
+    buf_fini(&selection.value);
+    if (file)
+        wake(store, shard, found_out, file);
+    cache_file_release(&file);
+}
+
+void cache_found_release(struct cache_found *found)
+{
+    cache_entry_release(&found->entry);
+    cache_body_release(&found->body);
+}
+
+/* Of what is being filled. */
+static uint64_t memory_max(const struct cache_store *store)
+{
+    return store->disk ? CACHE_AWAKE_BYTES_MAX : store->options.bytes_max;
+}
+
+/* How much of a body of that length lies in memory while it is filled. */
+static uint64_t memory_of(const struct cache_store *store, uint64_t length)
+{
+    const struct cache_spooling *spooling = store->bodies.spooling;
+
+    return spooling && cache_folder_takes(spooling->folder) &&
+                   length > CACHE_SPOOL_PENDING_MAX
+               ? CACHE_SPOOL_PENDING_MAX
+               : length;
+}
+
+bool cache_store_has_room(struct cache_store *store, uint64_t length)
+{
+    uint64_t filling = atomic_load_explicit(&store->bodies.filling,
+                                            memory_order_relaxed);
+
+    if (length != CACHE_LENGTH_UNKNOWN && length > store->options.object_max)
+        return false;
+    if (length == CACHE_LENGTH_UNKNOWN)
+        length = CACHE_BODY_MEMORY_MAX;
+    if (length > store->options.bytes_max ||
+        filling + memory_of(store, length) > memory_max(store))
+        return false;
+    return length <= CACHE_BODY_MEMORY_MAX || cache_index_has_files(store);
+}
+
+struct cache_body *cache_store_make_body(struct cache_store *store,
+                                         uint64_t length)
+{
+    return cache_body_create(length, &store->bodies);
+}
+
+/* --- Keeping -------------------------------------------------------------------- */
+
+uint32_t cache_store_epoch(struct cache_store *store, struct bytes key)
+{
+    uint64_t hash = cache_hash_of(store, key);
+    struct cache_shard *shard = cache_shard_of(store, hash);
+    uint32_t epoch;
+
+    pthread_mutex_lock(&shard->mutex);
+    epoch = *cache_epoch_of(shard, hash);
+    pthread_mutex_unlock(&shard->mutex);
+    return epoch;
+}
+
+bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
+                     const struct cache_entry *earlier, uint32_t epoch)
+{
+    struct cache_entry *gone = NULL;
+    bool is_in, is_on_disk = false;
+    struct cache_shard *shard;
+
+    entry->hash = cache_hash_of(store, entry->key);
+    shard = cache_shard_of(store, entry->hash);
+    pthread_mutex_lock(&shard->mutex);
+    is_in = *cache_epoch_of(shard, entry->hash) == epoch;
+    if (is_in)
+        gone = cache_index_insert(store, shard, entry, earlier);
+    if (is_in && entry->file) {
+        is_on_disk = true;
+        cache_disk_change(store->disk, entry, entry->file);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    cache_index_release(store, gone);
+    if (is_on_disk) /* where its body is whole, whoever reads that yet */
+        cache_index_settle(store, entry);
+    return is_in;
+}
+
+/* Whether the entry is; and a reference to its body. */
+static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
+                       struct cache_body **body_out)
+{
+    struct cache_shard *shard = cache_shard_of(store, entry->hash);
+    bool is_there;
+
+    pthread_mutex_lock(&shard->mutex);
+    is_there = entry->file;
+    *body_out = entry->body ? cache_body_acquire(entry->body) : NULL;
+    pthread_mutex_unlock(&shard->mutex);
+    return is_there;
+}
+
+void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
+{
+    struct cache_body *body = NULL;
+    bool is_there = store->disk && is_on_disk(store, entry, &body);
+    bool is_spooled = !is_there && body && cache_body_is_spooled(body);
+
+    if (!is_spooled) /* else there will be word */
+        cache_index_settle(store, entry);
+    if (store->disk && !is_there &&
+        !cache_disk_keep(store->disk, entry, body) && is_spooled)
+        cache_store_drop(store, entry);
+    cache_body_release(&body);
+}
+
+void cache_store_drop(struct cache_store *store, struct cache_entry *entry)
+{
+    struct cache_shard *shard = cache_shard_of(store, entry->hash);
+    struct cache_entry *taken;
+
+    pthread_mutex_lock(&shard->mutex);
+    taken = cache_index_take(store, shard, entry);
+    shard->version++;
+    pthread_mutex_unlock(&shard->mutex);
+    cache_index_let_go(store, &taken);
+}
+
+size_t cache_store_invalidate(struct cache_store *store, struct bytes key)
+{
+    uint64_t hash = cache_hash_of(store, key);
+    struct cache_shard *shard = cache_shard_of(store, hash);
+    struct cache_entry *gone = NULL, *at;
+
+    pthread_mutex_lock(&shard->mutex);
+    for (at = *cache_bucket_of(shard, hash); at;) {
+        struct cache_entry *next = at->next;
+
+        if (cache_entry_has_key(at, hash, key)) {
+            struct cache_entry *taken = cache_index_take(store, shard, at);
+
+            taken->next = gone;
+            gone = taken;
+        }
+        at = next;
+    }
+    ++*cache_epoch_of(shard, hash);
+    shard->version++;
+    pthread_mutex_unlock(&shard->mutex);
+    return cache_index_release(store, gone);
+}
+
+static bool is_meant(const struct cache_purge *purge,
+                     const struct cache_entry *entry)
+{
+    struct bytes address = cache_key_address(purge->place, entry->key);
+
+    if (!address.data || address.len < purge->address.len ||
+        memcmp(address.data, purge->address.data, purge->address.len) != 0 ||
+        (!purge->is_prefix && address.len > purge->address.len))
+        return false;
+    return purge->tags.len == 0 ||
+           cached_head_has_tag(entry->lines, purge->tags);
+}
+
+/* Takes the entries that a purge names out of a bucket, and chains them before
+ * others. The shard is locked. */
+static struct cache_entry *purge_bucket(struct cache_store *store,
+                                        struct cache_shard *shard,
+                                        struct cache_entry *at,
+                                        const struct cache_purge *purge,
+                                        struct cache_entry *others,
+                                        size_t *count)
+{
+    while (at) {
+        struct cache_entry *next = at->next;
+
+        if (is_meant(purge, at)) {
+            ++*count;
+            ++*cache_epoch_of(shard, at->hash);
+            atomic_store_explicit(&at->is_purged, true, memory_order_relaxed);
+            if (!purge->is_soft) {
+                struct cache_entry *taken = cache_index_take(store, shard, at);
+
+                taken->next = others;
+                others = taken;
+            } else if (at->file) {
+                cache_disk_change(store->disk, at, at->file);
+            }
+        }
+        at = next;
+    }
+    return others;
+}
+
+size_t cache_store_purge(struct cache_store *store,
+                         const struct cache_purge *purge)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < CACHE_SHARDS; i++) {
+        struct cache_shard *shard = &store->shards[i];
+        struct cache_entry *gone = NULL;
+
+        pthread_mutex_lock(&shard->mutex);
+        for (size_t k = 0; k < CACHE_BUCKETS; k++)
+            gone = purge_bucket(store, shard, shard->buckets[k], purge, gone,
+                                &count);
+        shard->version++;
+        pthread_mutex_unlock(&shard->mutex);
+        cache_index_release(store, gone);
+    }
+    return count;
+}
+
+/* --- Word of the disk ------------------------------------------------------------- */
+
+static void on_kept(void *context, struct cache_entry *entry,
+                    struct cache_file *file)
+{
+    struct cache_store *store = context;
+    struct cache_shard *shard = cache_shard_of(store, entry->hash);
+    bool is_settled;
+
+    pthread_mutex_lock(&shard->mutex);
+    if (entry->is_indexed && !entry->file && file) {
+        entry->file = file;
+        file = NULL;
+        /* It may have been purged softly since. */
+        if (atomic_load_explicit(&entry->is_purged, memory_order_relaxed))
+            cache_disk_change(store->disk, entry, entry->file);
+    }
+    is_settled = entry->is_settled;
+    pthread_mutex_unlock(&shard->mutex);
+    if (file)
+        cache_disk_forget(store->disk, file);
+    cache_file_release(&file);
+    if (!is_settled)
+        cache_index_settle(store, entry);
+}
+
+static void on_lost(void *context, struct cache_entry *entry)
+{
+    cache_store_drop(context, entry);
+}
+
+/* The newest of that variant. The shard is locked. */
+static struct cache_entry *find_same(struct cache_shard *shard,
+                                     const struct cache_entry *entry)
+{
+    struct cache_entry *at = *cache_bucket_of(shard, entry->hash);
+
+    while (at && !(cache_entry_has_key(at, entry->hash, entry->key) &&
+                   bytes_eq(at->names, entry->names) &&
+                   bytes_eq(at->variant, entry->variant)))
+        at = at->next;
+    return at;
+}
+
+/* Another process has left it. What has come since is newer. */
+static bool on_found(void *context, struct cache_entry *entry,
+                     struct cache_file *file)
+{
+    struct cache_store *store = context;
+    struct cache_entry *gone = NULL, *same;
+    struct cache_shard *shard;
+    bool is_wanted = true, is_new = false;
+
+    entry->hash = cache_hash_of(store, entry->key);
+    shard = cache_shard_of(store, entry->hash);
+    pthread_mutex_lock(&shard->mutex);
+    same = find_same(shard, entry);
+    if (same && same->file && same->file->name.serial == file->name.serial) {
+        is_new = false; /* it is known */
+    } else if (same && same->facts.born_s >= entry->facts.born_s) {
+        is_wanted = false;
+    } else {
+        entry->file = cache_file_acquire(file);
+        gone = cache_index_insert(store, shard, entry, NULL);
+        is_new = true;
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    cache_index_release(store, gone);
+    if (is_new)
+        cache_index_settle(store, entry);
+    return is_wanted;
+}
+
+static const struct cache_disk_events disk_events = {on_kept, on_lost,
+                                                     on_found};
+
+struct cache_store_counts cache_store_count(const struct cache_store *store)
+{
+    return (struct cache_store_counts){
+        .entries = atomic_load_explicit(&store->entries, memory_order_relaxed),
+        .bytes = atomic_load_explicit(&store->bytes, memory_order_relaxed),
+        .files = atomic_load_explicit(&store->bodies.files,
+                                      memory_order_relaxed),
+        .evictions = atomic_load_explicit(&store->evictions,
+                                          memory_order_relaxed),
+        .disk = store->disk ? cache_disk_count(store->disk)
+                            : (struct cache_disk_counts){.written = 0}};
+}

@@ -1,0 +1,130 @@
+/*
+ * cache_store_priv - what the files of the store share. Each calls only those above
+ * it:
+ *
+ *   cache_index.c   which entries there are, and which of them go
+ *   cache_flight.c  who is fetching what
+ *   cache_store.c   finding, keeping, purging; the disk
+ */
+#ifndef CACHE_CACHE_STORE_PRIV_H
+#define CACHE_CACHE_STORE_PRIV_H
+
+#include "base/siphash.h"
+#include "cache/cache_store.h"
+
+enum {
+    CACHE_SHARDS = 32,
+    CACHE_BUCKETS = 2048, /* of each */
+    CACHE_MARKS = 64,     /* of each: the last that were not for all */
+    CACHE_EPOCHS = 256    /* of each */
+};
+
+/* A key whose last answer was not for all. */
+struct cache_mark {
+    uint64_t hash;
+    int64_t until_s;
+};
+
+struct cache_shard {
+    _Alignas(64) pthread_mutex_t mutex; /* guards all below, and what entries
+                                           and flights say is the store's */
+    struct evict *evict;
+    struct evict *awake; /* NULL: there is no disk */
+    struct list flights;
+    uint64_t version; /* of what is in it */
+    uint32_t
+        epochs[CACHE_EPOCHS]; /* how often what hashes so was made invalid */
+    struct cache_mark marks[CACHE_MARKS];
+    struct cache_entry *buckets[CACHE_BUCKETS];
+};
+
+struct cache_store {
+    struct cache_store_options options;
+    struct siphash_key secret; /* of the hash: keys come from clients */
+    struct cache_body_counts bodies;
+    _Atomic uint64_t bytes; /* settled */
+    _Atomic uint64_t entries;
+    _Atomic uint64_t evictions;
+    atomic_uint hand; /* which shard's turn it is to make room */
+    atomic_uint awake_hand;
+    struct cache_disk *disk; /* NULL: all is in memory */
+    _Atomic uint64_t heads;  /* bytes of them; with a disk, as the next */
+    _Atomic uint64_t awake;  /* of memory, of bodies */
+    struct cache_shard shards[CACHE_SHARDS];
+};
+
+static inline uint64_t cache_hash_of(const struct cache_store *store,
+                                     struct bytes key)
+{
+    return siphash_of(&store->secret, key).words[0];
+}
+
+static inline struct cache_shard *cache_shard_of(struct cache_store *store,
+                                                 uint64_t hash)
+{
+    return &store->shards[hash % CACHE_SHARDS];
+}
+
+static inline struct cache_entry **cache_bucket_of(struct cache_shard *shard,
+                                                   uint64_t hash)
+{
+    return &shard->buckets[hash / CACHE_SHARDS % CACHE_BUCKETS];
+}
+
+static inline bool cache_entry_has_key(const struct cache_entry *entry,
+                                       uint64_t hash, struct bytes key)
+{
+    return entry->hash == hash && bytes_eq(entry->key, key);
+}
+
+/* What is being fetched by that hash may be what it was before, if this is another
+ * when it has come. The shard is locked. */
+static inline uint32_t *cache_epoch_of(struct cache_shard *shard, uint64_t hash)
+{
+    return &shard->epochs[hash / CACHE_SHARDS % CACHE_EPOCHS];
+}
+
+static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
+                                               uint64_t hash)
+{
+    return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
+}
+
+/* --- cache_index.c: the caller has locked the shard, where it has one -------- */
+
+/* Puts an entry in the place of others of its variant, and of the oldest where
+ * a key has too many. Returns those that go, chained by next. What earlier has
+ * on disk is the new entry's then. */
+struct cache_entry *cache_index_insert(struct cache_store *store,
+                                       struct cache_shard *shard,
+                                       struct cache_entry *entry,
+                                       const struct cache_entry *earlier);
+
+/* Takes an entry out of its bucket; the caller has the store's reference then,
+ * or NULL where it was in none. */
+struct cache_entry *cache_index_take(struct cache_store *store,
+                                     struct cache_shard *shard,
+                                     struct cache_entry *entry);
+
+/* The entry has got a body in memory. */
+void cache_index_note_awake(struct cache_store *store,
+                            struct cache_shard *shard,
+                            struct cache_entry *entry);
+
+/* The functions below lock what they look at. These two give up one entry, or
+ * all that are chained by next: they are in no bucket any more, and leave the
+ * disk, too. The second says how many there were. */
+void cache_index_let_go(struct cache_store *store,
+                        struct cache_entry **entry_ref);
+size_t cache_index_release(struct cache_store *store,
+                           struct cache_entry *entry);
+
+/* The entry's body is whole: its bytes count from now on. */
+void cache_index_settle(struct cache_store *store, struct cache_entry *entry);
+
+void cache_index_make_room(struct cache_store *store);
+
+/* Whether there may be one more descriptor. */
+bool cache_index_has_files(struct cache_store *store);
+
+#endif

@@ -1,0 +1,231 @@
+#include "cache/cache_vary.h"
+
+#include "cache/cached_head.h"
+
+enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
+
+/* --- Names ------------------------------------------------------------------ */
+
+static bool put_name(struct buf *out, struct bytes name, unsigned *count)
+{
+    if (name.len == 0 || cached_head_is_listed(buf_bytes(out), name))
+        return true;
+    if (bytes_eq(name, BYTES("*")) || ++*count > CACHE_VARY_NAMES_MAX)
+        return false;
+    if (out->len > 0)
+        buf_put_literal(out, ",");
+    for (size_t i = 0; i < name.len; i++) {
+        char lower = byte_lower(name.data[i]);
+
+        buf_put(out, (struct bytes){&lower, 1});
+    }
+    return !out->failed;
+}
+
+bool cache_vary_names(struct bytes lines, struct buf *out)
+{
+    struct cached_line line;
+    struct bytes member;
+    unsigned count = 0;
+
+    while (cached_head_next(&lines, &line)) {
+        struct bytes list = line.value;
+
+        if (!bytes_ieq(line.name, BYTES("Vary")))
+            continue;
+        while (field_next_member(&list, &member))
+            if (!put_name(out, member, &count))
+                return false;
+    }
+    return true;
+}
+
+/* --- Members with weights ----------------------------------------------------- */
+
+struct weighed {
+    struct bytes name;
+    unsigned weight; /* thousandths */
+};
+
+/* The weight that stands behind a member (RFC 9110 12.4.2); 0 for what is none. */
+static unsigned read_weight(struct bytes text)
+{
+    unsigned weight = 0, unit = WEIGHT_MAX;
+
+    if (text.len == 0 || (*text.data != '0' && *text.data != '1'))
+        return 0;
+    weight = (unsigned)(*text.data - '0') * unit;
+    for (size_t i = 2; i < text.len && i < 5; i++) {
+        unit /= 10;
+        if (byte_is_digit(text.data[i]))
+            weight += (unsigned)(text.data[i] - '0') * unit;
+    }
+    return weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
+}
+
+static struct weighed weigh(struct bytes member)
+{
+    const char *end = member.data + member.len;
+    const char *semicolon = member.len > 0
+                                ? memchr(member.data, ';', member.len)
+                                : NULL;
+    struct bytes rest = semicolon
+                            ? bytes_trim(bytes_between(semicolon + 1, end))
+                            : BYTES("");
+    struct weighed weighed = {
+        .name = semicolon ? bytes_trim(bytes_between(member.data, semicolon))
+                          : member,
+        .weight = WEIGHT_MAX};
+
+    if (rest.len > 2 && byte_lower(rest.data[0]) == 'q' && rest.data[1] == '=')
+        weighed.weight = read_weight((struct bytes){rest.data + 2,
+                                                    rest.len - 2});
+    return weighed;
+}
+
+static int compare_names(struct bytes a, struct bytes b)
+{
+    for (size_t i = 0; i < a.len && i < b.len; i++) {
+        int difference = byte_lower(a.data[i]) - byte_lower(b.data[i]);
+
+        if (difference != 0)
+            return difference;
+    }
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* Heavier ones first; then by name. */
+static bool comes_before(const struct weighed *a, const struct weighed *b)
+{
+    return a->weight != b->weight ? a->weight > b->weight
+                                  : compare_names(a->name, b->name) < 0;
+}
+
+static size_t sort_in(struct weighed *list, size_t count, struct weighed one)
+{
+    size_t at = count;
+
+    for (; at > 0 && comes_before(&one, &list[at - 1]); at--)
+        list[at] = list[at - 1];
+    list[at] = one;
+    return count + 1;
+}
+
+/* Takes all lines of that name apart. False: there are more than can be told in
+ * order, and they go in as they came. */
+static bool read_weighed(const struct request *request, struct bytes name,
+                         bool by_name, struct weighed list[MEMBERS_MAX],
+                         size_t *count_out)
+{
+    *count_out = 0;
+    for (unsigned i = 0; i < request->field_count; i++) {
+        struct bytes values = request->fields[i].value;
+        struct bytes member;
+
+        if (!bytes_ieq(request->fields[i].name, name))
+            continue;
+        while (field_next_member(&values, &member)) {
+            struct weighed one = weigh(member);
+
+            if (one.name.len == 0)
+                continue;
+            if (*count_out == MEMBERS_MAX)
+                return false;
+            if (by_name)
+                one.weight = one.weight > 0 ? WEIGHT_MAX : 0;
+            *count_out = sort_in(list, *count_out, one);
+        }
+    }
+    return true;
+}
+
+static void put_lower(struct buf *out, struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char lower = byte_lower(text.data[i]);
+
+        buf_put(out, (struct bytes){&lower, 1});
+    }
+}
+
+static void put_weighed(struct buf *out, const struct weighed *list,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put_lower(out, list[i].name);
+        if (list[i].weight < WEIGHT_MAX) {
+            buf_put_literal(out, ";");
+            buf_put_number(out, list[i].weight);
+        }
+        buf_put_literal(out, ",");
+    }
+}
+
+/* --- Values ------------------------------------------------------------------- */
+
+/* Lines joined by commas, without white space around their members: what is in
+ * quotes is none of ours, and stays as it is. */
+static void put_plain(struct buf *out, const struct request *request,
+                      struct bytes name)
+{
+    bool is_first = true;
+
+    for (unsigned i = 0; i < request->field_count; i++) {
+        struct bytes value = request->fields[i].value;
+        struct bytes member;
+
+        if (!bytes_ieq(request->fields[i].name, name))
+            continue;
+        if (value.len > 0 && memchr(value.data, '"', value.len)) {
+            buf_put(out, is_first ? BYTES("=") : BYTES(","));
+            buf_put(out, value);
+            is_first = false;
+            continue;
+        }
+        while (field_next_member(&value, &member)) {
+            buf_put(out, is_first ? BYTES("=") : BYTES(","));
+            buf_put(out, member);
+            is_first = false;
+        }
+    }
+}
+
+static bool has_field(const struct request *request, struct bytes name)
+{
+    for (unsigned i = 0; i < request->field_count; i++)
+        if (bytes_ieq(request->fields[i].name, name))
+            return true;
+    return false;
+}
+
+static void put_value(struct buf *out, const struct request *request,
+                      struct bytes name)
+{
+    bool is_coding = bytes_eq(name, BYTES("accept-encoding"));
+    struct weighed list[MEMBERS_MAX];
+    size_t count;
+
+    if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
+        read_weighed(request, name, is_coding, list, &count)) {
+        /* An empty list takes nothing; none at all takes anything. */
+        if (has_field(request, name))
+            buf_put_literal(out, "=");
+        put_weighed(out, list, count);
+    } else {
+        put_plain(out, request, name);
+    }
+    buf_put_literal(out, "\n");
+}
+
+bool cache_vary_put(struct bytes names, const struct request *request,
+                    struct buf *out)
+{
+    size_t begin = out->len;
+    struct bytes name;
+
+    if (names.len == 0)
+        return true;
+    while (field_next_member(&names, &name))
+        put_value(out, request, name);
+    return !out->failed && out->len - begin <= CACHE_VARIANT_BYTES_MAX;
+}

@@ -1,0 +1,40 @@
+/*
+ * codec_brotli_memory - memory for an encoder that has no word for there being
+ * none: as it is usually built, libbrotli ends the process then.
+ *
+ *   codec_brotli_memory_begin(&memory, meter);
+ *   if (setjmp(memory.failed) == 0)
+ *       ... calls of the encoder ...
+ *   codec_brotli_memory_end(&memory);
+ *
+ * So a failing allocation does not return into the library: it jumps to where
+ * failed was set, and the encoder is of no use from then on. It need not be
+ * destroyed: whatever it had goes with the memory.
+ *
+ * Invariant: no call of the encoder is under way whose setjmp() has returned.
+ * Thread:    the encoder's.
+ * Owns:      all that the encoder has allocated.
+ */
+#ifndef CODEC_CODEC_BROTLI_MEMORY_PRIV_H
+#define CODEC_CODEC_BROTLI_MEMORY_PRIV_H
+
+#include <setjmp.h>
+
+#include "base/list.h"
+#include "codec/codec.h"
+
+struct codec_brotli_memory {
+    jmp_buf failed;
+    struct codec_meter *meter;
+    struct list blocks;
+};
+
+void codec_brotli_memory_begin(struct codec_brotli_memory *memory,
+                               struct codec_meter *meter);
+void codec_brotli_memory_end(struct codec_brotli_memory *memory);
+
+/* Of the types that the library wants; the first argument is the memory. */
+void *codec_brotli_allocate(void *context, size_t bytes);
+void codec_brotli_free(void *memory, void *block);
+
+#endif

@@ -1,0 +1,91 @@
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "codec/codec_stream.h"
+
+enum { LEVEL = 3, WINDOW_LOG = 15, HASH_LOG = 14, CHAIN_LOG = 13 };
+
+struct zstd_stream {
+    struct codec_stream stream; /* first: the same address */
+    ZSTD_CCtx *context;
+    struct codec_meter *meter;
+    size_t noted; /* what the meter knows of */
+};
+
+static void note(struct zstd_stream *mine)
+{
+    size_t bytes = ZSTD_sizeof_CCtx(mine->context);
+
+    codec_meter_subtract(mine->meter, mine->noted);
+    codec_meter_add(mine->meter, bytes);
+    mine->noted = bytes;
+}
+
+static bool step(struct codec_stream *stream, struct codec_step *step,
+                 enum codec_flush flush)
+{
+    static const ZSTD_EndDirective directives[] = {
+        [CODEC_GO_ON] = ZSTD_e_continue,
+        [CODEC_FLUSH] = ZSTD_e_flush,
+        [CODEC_END] = ZSTD_e_end};
+    struct zstd_stream *mine = (struct zstd_stream *)stream;
+    ZSTD_inBuffer in = {step->in.data, step->in.len, 0};
+    ZSTD_outBuffer out = {step->out, step->room, 0};
+    size_t left;
+
+    do {
+        left = ZSTD_compressStream2(mine->context, &out, &in,
+                                    directives[flush]);
+        if (ZSTD_isError(left))
+            return false;
+    } while (out.pos < out.size &&
+             (in.pos < in.size || (flush != CODEC_GO_ON && left > 0)));
+    if (mine->noted == 0)
+        note(mine);
+    step->in.data += in.pos;
+    step->in.len -= in.pos;
+    step->out += out.pos;
+    step->room -= out.pos;
+    return true;
+}
+
+static void destroy(struct codec_stream *stream)
+{
+    struct zstd_stream *mine = (struct zstd_stream *)stream;
+
+    codec_meter_subtract(mine->meter, mine->noted);
+    ZSTD_freeCCtx(mine->context);
+    free(mine);
+}
+
+static bool set_up(ZSTD_CCtx *context)
+{
+    static const struct {
+        ZSTD_cParameter parameter;
+        int value;
+    } settings[] = {{ZSTD_c_compressionLevel, LEVEL},
+                    {ZSTD_c_windowLog, WINDOW_LOG},
+                    {ZSTD_c_hashLog, HASH_LOG},
+                    {ZSTD_c_chainLog, CHAIN_LOG}};
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+        if (ZSTD_isError(ZSTD_CCtx_setParameter(context, settings[i].parameter,
+                                                settings[i].value)))
+            return false;
+    return true;
+}
+
+struct codec_stream *codec_zstd_stream(struct codec_meter *meter)
+{
+    struct zstd_stream *mine = calloc(1, sizeof(*mine));
+
+    if (!mine)
+        return NULL;
+    mine->stream = (struct codec_stream){.step = step, .destroy = destroy};
+    mine->meter = meter;
+    mine->context = ZSTD_createCCtx();
+    if (mine->context && set_up(mine->context))
+        return &mine->stream;
+    destroy(&mine->stream);
+    return NULL;
+}

@@ -1,0 +1,115 @@
+#include "config/config_unknown.h"
+
+#include "config/config_foreign.h"
+#include "config/suggest.h"
+
+/* --- Names that are nearly right ------------------------------------------ */
+
+/* What name was meant for, wherever that belongs; NULL: nothing is near. */
+static const char *find_suggestion_anywhere(struct bytes name)
+{
+    static const char *const others[] = {"site", "location", CONFIG_HOSTS,
+                                         CONFIG_INCLUDE};
+    struct suggest suggest;
+
+    suggest_init(&suggest, name);
+    for (size_t i = 0; i < option_row_count; i++)
+        if (option_rows[i].scope != OPTION_COMMAND)
+            suggest_consider(&suggest, option_rows[i].name);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        suggest_consider(&suggest, others[i]);
+    return suggest.found;
+}
+
+/* The same, but what belongs in such a section comes first. */
+static const char *find_suggestion(struct bytes name,
+                                   enum config_section_kind kind)
+{
+    struct suggest suggest;
+
+    suggest_init(&suggest, name);
+    for (size_t i = 0; i < option_row_count; i++)
+        if (config_takes(kind, &option_rows[i]))
+            suggest_consider(&suggest, option_rows[i].name);
+    if (kind == CONFIG_TOP)
+        suggest_consider(&suggest, "site");
+    if (kind == CONFIG_SITE)
+        suggest_consider(&suggest, CONFIG_HOSTS);
+    if (kind != CONFIG_LOCATION)
+        suggest_consider(&suggest, "location");
+    return suggest.found ? suggest.found : find_suggestion_anywhere(name);
+}
+
+static void tell_name(struct faults *faults,
+                      const struct config_section *section, struct bytes name,
+                      int line)
+{
+    const struct option_row *row = option_find(name);
+    /* What is not kept is not worth the search. */
+    const char *suggest = faults->count < FAULTS_MAX
+                              ? find_suggestion(name, section->kind)
+                              : NULL;
+
+    if (row && option_is_at_top(row->scope))
+        config_fault(faults, section, line,
+                     "key '%s' belongs at the top of the file", row->name);
+    else if (row && row->scope == OPTION_SITE)
+        config_fault(faults, section, line,
+                     "key '%s' belongs in a site, or at the top", row->name);
+    else if (row && row->scope == OPTION_COMMAND)
+        config_fault(faults, section, line, "'%s' is for the command line only",
+                     row->name);
+    else if (bytes_eq(name, BYTES(CONFIG_HOSTS)))
+        config_fault(faults, section, line,
+                     "key '" CONFIG_HOSTS "' belongs in a site");
+    else if (suggest)
+        config_fault(faults, section, line,
+                     "key '%.*s' is unknown; did you mean '%s'?",
+                     CONFIG_SHOWN(name), suggest);
+    else
+        config_fault(faults, section, line, "key '%.*s' is unknown",
+                     CONFIG_SHOWN(name));
+}
+
+/* --- Words of others -------------------------------------------------------- */
+
+void config_tell_foreign(struct faults *faults,
+                         const struct config_section *section,
+                         const struct config_token *key)
+{
+    struct bytes name = key->written;
+    const char *meaning = config_foreign_find(name);
+
+    /* The end of an element, whose beginning has been told of. */
+    if (!meaning ||
+        (name.len > 1 && memcmp(name.data, "</", 2) == 0 && faults->count > 0))
+        return;
+    config_fault(faults, section, key->line,
+                 "'%.*s' is %s; see docs/migrate.md", CONFIG_SHOWN(name),
+                 meaning);
+}
+
+bool config_tell_unknown(struct faults *faults,
+                         const struct config_section *section,
+                         const struct config_token *key,
+                         const struct config_token *behind)
+{
+    struct bytes name = key->written;
+
+    if (!option_find(name) && config_foreign_find(name)) {
+        config_tell_foreign(faults, section, key);
+        return true;
+    }
+    /* As Caddy has it: the address of a site, and what it does. */
+    if (section->kind == CONFIG_TOP && behind->kind == CONFIG_OPEN &&
+        (memchr(name.data, '.', name.len) ||
+         memchr(name.data, ':', name.len))) {
+        config_fault(faults, section, key->line,
+                     "a site is written so: site \"name\" { hosts = {%.*s} "
+                     "... }; see docs/migrate.md",
+                     CONFIG_SHOWN(name));
+        return true;
+    }
+    tell_name(faults, section, name, key->line);
+    return false;
+}

@@ -1,0 +1,103 @@
+#include "config/include_folders.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char wild[] = "*?[";
+
+/* What comes before the first wild byte; all of it: there is none. */
+static size_t literal_len(struct bytes text)
+{
+    size_t len = 0;
+
+    while (len < text.len && !strchr(wild, text.data[len]))
+        len++;
+    return len;
+}
+
+bool include_is_pattern(struct bytes text)
+{
+    return literal_len(text) < text.len;
+}
+
+static struct bytes folder_of(struct bytes path)
+{
+    const char *slash = memrchr(path.data, '/', path.len);
+
+    return slash ? bytes_between(path.data, slash) : BYTES("");
+}
+
+/* Takes text over; NULL stands for no memory. */
+static bool keep(struct options *options, struct texts *list, char *text)
+{
+    const char *kept = text ? arena_text(&options->arena, bytes_of(text))
+                            : NULL;
+
+    free(text);
+    return kept && texts_add(list, &options->arena, kept);
+}
+
+/* What lies below the folder, and has end put behind it. */
+static char *join(const char *folder, struct bytes below, const char *end)
+{
+    bool has_slash = below.len > 0 && *below.data == '/';
+    char *text;
+
+    if (asprintf(&text, "%s%s%.*s%s", folder,
+                 below.len > 0 && !has_slash ? "/" : "", (int)below.len,
+                 below.data, end) == -1)
+        return NULL;
+    return text;
+}
+
+/* In each directory that is found by the pattern, which a slash ends. */
+static bool note_ways_below(struct options *options, struct bytes pattern)
+{
+    char *text = strndup(pattern.data, pattern.len);
+    bool is_noted = text != NULL;
+    glob_t found = {0};
+
+    if (text && glob(text, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
+        is_noted = false;
+    for (size_t i = 0; i < found.gl_pathc && is_noted; i++)
+        is_noted = keep(options, &options->include_ways,
+                        join(found.gl_pathv[i], BYTES(""), "*"));
+    globfree(&found);
+    free(text);
+    return is_noted;
+}
+
+/* A name for what one could make, to be found by the pattern: a file, or a
+ * directory on the way of one. */
+static bool note_ways(struct options *options, const char *folder,
+                      struct bytes pattern, const char *path)
+{
+    size_t skip = literal_len(pattern);
+    struct bytes literal = folder_of((struct bytes){pattern.data, skip});
+    const char *slash = path + strlen(path) - (pattern.len - skip);
+
+    if (!keep(options, &options->include_ways, join(folder, literal, "/*")))
+        return false;
+    while ((slash = strchr(slash, '/')))
+        if (!note_ways_below(options, bytes_between(path, ++slash)))
+            return false;
+    return true;
+}
+
+bool include_folders_note(struct options *options, const char *folder,
+                          struct bytes pattern, const char *path)
+{
+    struct bytes below = folder_of(pattern);
+
+    if (*pattern.data == '/')
+        folder = "";
+    if (!include_is_pattern(pattern))
+        return keep(options, &options->include_folders,
+                    join(folder, pattern, ""));
+    if (!note_ways(options, folder, pattern, path))
+        return false;
+    /* A later reload looks there for new files; else each of them is known. */
+    return include_is_pattern(below) ||
+           keep(options, &options->include_folders, join(folder, below, ""));
+}

@@ -1,0 +1,72 @@
+#include "confine/folder_owner.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+/* For owners that no file of users knows: the group of nobody, who owns
+ * nothing. The folder's own may be one that its owner is not in. */
+enum { NO_GROUP = 65534 };
+
+/* The same folder from the root on. NULL and errno: it is gone, or too far away.
+ */
+static const char *from_root(const char *folder, char absolute[PATH_MAX])
+{
+    size_t len;
+
+    if (*folder == '/')
+        return folder;
+    if (*folder == '\0') { /* no name, as everywhere else */
+        errno = ENOENT;
+        return NULL;
+    }
+    if (!getcwd(absolute, PATH_MAX))
+        return NULL;
+    len = strlen(absolute);
+    if (snprintf(absolute + len, PATH_MAX - len, "/%s", folder) <
+        (int)(PATH_MAX - len))
+        return absolute;
+    errno = ENAMETOOLONG;
+    return NULL;
+}
+
+int folder_owner_open(const char *folder, struct stat *st_out,
+                      struct safe_folder *about_out)
+{
+    char absolute[PATH_MAX];
+    struct stat there;
+    int err = 0;
+    int fd;
+
+    *st_out = (struct stat){0};
+    folder = from_root(folder, absolute);
+    if (!folder || stat(folder, st_out) == -1)
+        return -errno;
+    fd = safe_path_open_folder(folder, st_out->st_uid, about_out);
+    if (fd < 0)
+        return fd;
+    /* The way was asked about for who owned what was there before. */
+    if (fstat(fd, &there) == -1)
+        err = -errno;
+    else if (there.st_uid != st_out->st_uid)
+        err = -EPERM;
+    if (err == 0)
+        return fd;
+    close(fd);
+    return err;
+}
+
+int folder_owner_become(uid_t uid)
+{
+    const struct passwd *user = getpwuid(uid);
+    struct identity identity;
+    char text[32];
+    int status;
+
+    snprintf(text, sizeof(text), user ? "%u" : "%u:%u", (unsigned)uid,
+             (unsigned)NO_GROUP);
+    status = identity_find(&identity, text, NULL);
+    return status == EX_OK ? identity_assume(&identity) : status;
+}

@@ -1,0 +1,221 @@
+#include "confine/landlock_domain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/landlock.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Younger than Debian 12's header, and in no distribution's the same: said
+ * here. A kernel that does not know a field takes it when it is 0. */
+#define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* ABI 3 */
+#define RIGHT_IOCTL_DEV (UINT64_C(1) << 15)    /* ABI 5 */
+#define NET_CONNECT_TCP (UINT64_C(1) << 1)     /* ABI 4 */
+#define SCOPE_ABSTRACT_UNIX (UINT64_C(1) << 0) /* ABI 6 */
+
+struct ruleset {
+    uint64_t handled_access_fs;
+    uint64_t handled_access_net;
+    uint64_t scoped;
+};
+
+#define RIGHTS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define RIGHTS_WRITE                                                  \
+    (RIGHTS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE |                    \
+     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
+     LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |      \
+     LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER | RIGHT_TRUNCATE)
+/* Those that the kernel accepts for what is no directory. */
+#define RIGHTS_OF_FILE                                              \
+    (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
+     RIGHT_TRUNCATE)
+
+/* --- What the kernel knows -------------------------------------------------- */
+
+/* All rights that an ABI can refuse. */
+static uint64_t rights_of_abi(int abi)
+{
+    uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1; /* ABI 1: all before it */
+
+    if (abi >= 2)
+        rights |= LANDLOCK_ACCESS_FS_REFER;
+    if (abi >= 3)
+        rights |= RIGHT_TRUNCATE;
+    if (abi >= 5)
+        rights |= RIGHT_IOCTL_DEV;
+    return rights;
+}
+
+int landlock_domain_open(struct landlock_domain *landlock,
+                         const struct landlock_domain_options *options)
+{
+    struct ruleset ruleset;
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+                       LANDLOCK_CREATE_RULESET_VERSION);
+
+    *landlock = (struct landlock_domain){.fd = -1};
+    if (abi == -1)
+        return -errno;
+    /* Signals to others are not scoped, ABI 6: seccomp_filter refuses them, and
+     * a scope would also stop the one a child asked for at our death. */
+    ruleset = (struct ruleset){
+        .handled_access_fs = rights_of_abi((int)abi),
+        .handled_access_net = abi >= 4 && !options->connects_tcp
+                                  ? NET_CONNECT_TCP
+                                  : 0,
+        .scoped = abi >= 6 && !options->connects_abstract ? SCOPE_ABSTRACT_UNIX
+                                                          : 0};
+    landlock->rules = calloc(options->rules_max, sizeof(*landlock->rules));
+    if (!landlock->rules && options->rules_max > 0)
+        return -ENOMEM;
+    landlock->fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset,
+                                sizeof(ruleset), 0);
+    if (landlock->fd == -1) {
+        int err = -errno;
+
+        landlock_domain_close(landlock);
+        return err;
+    }
+    landlock->abi = (int)abi;
+    landlock->handled = ruleset.handled_access_fs;
+    landlock->rules_max = options->rules_max;
+    return 0;
+}
+
+void landlock_domain_close(struct landlock_domain *landlock)
+{
+    if (landlock->fd >= 0)
+        close(landlock->fd);
+    landlock->fd = -1;
+    free(landlock->rules);
+    landlock->rules = NULL;
+    landlock->rule_count = 0;
+}
+
+/* --- Rules ------------------------------------------------------------------ */
+
+/* The directory that path's file is in, symlinks followed as far as they lead
+ * somewhere. */
+static int find_directory(char directory[PATH_MAX], const char *path)
+{
+    char *slash;
+
+    if (!realpath(path, directory)) {
+        size_t len = strlen(path);
+
+        if (len >= PATH_MAX)
+            return -ENAMETOOLONG;
+        memcpy(directory, path, len + 1);
+    }
+    slash = strrchr(directory, '/');
+    if (!slash)
+        memcpy(directory, ".", 2);
+    else
+        slash[slash == directory] = '\0';
+    return 0;
+}
+
+static uint64_t rights_to(enum path_access access, mode_t mode)
+{
+    static const uint64_t rights[] = {[PATH_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
+                                      [PATH_READ] = RIGHTS_READ,
+                                      [PATH_WRITE] = RIGHTS_WRITE};
+
+    return rights[access] & (S_ISDIR(mode) ? UINT64_MAX : RIGHTS_OF_FILE);
+}
+
+/* 0 or -errno. */
+static int add_rule(struct landlock_domain *landlock, int fd,
+                    enum path_access access)
+{
+    struct landlock_path_beneath_attr rule = {.parent_fd = fd};
+    struct stat st;
+
+    if (fstat(fd, &st) == -1)
+        return -errno;
+    rule.allowed_access = rights_to(access, st.st_mode) & landlock->handled;
+    /* EBADFD: it lies in no tree, such as the pipe behind /dev/stdout. Those
+     * are never refused, and no rule can name them. */
+    if (syscall(SYS_landlock_add_rule, landlock->fd, LANDLOCK_RULE_PATH_BENEATH,
+                &rule, 0) == -1 &&
+        errno != EBADFD)
+        return -errno;
+    landlock->rules[landlock->rule_count++] = (struct path_rule){
+        .device = st.st_dev, .inode = st.st_ino, .rights = rule.allowed_access};
+    return 0;
+}
+
+int landlock_domain_permit(struct landlock_domain *landlock, const char *path,
+                           enum path_access access)
+{
+    int fd;
+    int err;
+
+    if (landlock->rule_count == landlock->rules_max)
+        return -E2BIG;
+    fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd == -1)
+        return -errno;
+    err = add_rule(landlock, fd, access);
+    close(fd);
+    return err;
+}
+
+int landlock_domain_enter(struct landlock_domain *landlock)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+        syscall(SYS_landlock_restrict_self, landlock->fd, 0) == -1)
+        return -errno;
+    close(landlock->fd);
+    landlock->fd = -1;
+    landlock->is_entered = true;
+    return 0;
+}
+
+/* --- Asking ----------------------------------------------------------------- */
+
+static uint64_t rights_by_rules(const struct landlock_domain *landlock,
+                                const struct stat *st)
+{
+    uint64_t rights = 0;
+
+    for (size_t i = 0; i < landlock->rule_count; i++)
+        if (landlock->rules[i].device == st->st_dev &&
+            landlock->rules[i].inode == st->st_ino)
+            rights |= landlock->rules[i].rights;
+    return rights;
+}
+
+/* As the kernel looks: from the file up to the root, each rule on the way
+ * giving its rights. */
+bool landlock_domain_allows(const struct landlock_domain *landlock,
+                            const char *path, enum path_access access)
+{
+    char directory[PATH_MAX];
+    char real[PATH_MAX];
+    uint64_t missing;
+    struct stat st;
+
+    if (!realpath(path, real) &&
+        (find_directory(directory, path) != 0 || !realpath(directory, real)))
+        return false;
+    if (stat(real, &st) == -1)
+        return false;
+    missing = rights_to(access, st.st_mode) & landlock->handled;
+    for (;;) {
+        char *slash = strrchr(real, '/');
+
+        missing &= ~rights_by_rules(landlock, &st);
+        if (missing == 0)
+            return true;
+        if (real[1] == '\0')
+            return false;
+        slash[slash == real] = '\0';
+        if (stat(real, &st) == -1)
+            return false;
+    }
+}

@@ -1,0 +1,344 @@
+#include "engine/client_share.h"
+
+#include <errno.h>
+
+enum {
+    PER_PLACE = 2,    /* clients for each place: those that wait, and others */
+    PLACES_MIN = 8192 /* room that nobody uses is never touched */
+};
+
+static uint64_t virtual(uint64_t bytes)
+{
+    return bytes << FAIR_SHARE_FRACTION_BITS;
+}
+
+/* --- Coming and going ---------------------------------------------------- */
+
+void client_share_init(struct client_share *share, uint64_t factor)
+{
+    *share = (struct client_share){.factor = factor};
+    heap_init(&share->due);
+    heap_init(&share->leaving);
+    client_table_init(&share->table);
+}
+
+void client_share_fini(struct client_share *share)
+{
+    heap_fini(&share->due);
+    heap_fini(&share->leaving);
+    client_table_fini(&share->table);
+    client_share_init(share, share->factor);
+}
+
+int client_share_reserve(struct client_share *share, size_t count)
+{
+    size_t capacity = PLACES_MIN * PER_PLACE;
+
+    while (capacity < count * PER_PLACE)
+        capacity *= 2;
+    if (share->factor == 0)
+        return 0;
+    if (heap_reserve(&share->due, capacity) != 0 ||
+        heap_reserve(&share->leaving, capacity) != 0 ||
+        client_table_reserve(&share->table, capacity) != 0)
+        return -ENOMEM;
+    if (!share->lone)
+        share->lone = client_table_take(&share->table);
+    return 0;
+}
+
+uint64_t client_share_name_other(const struct address *peer)
+{
+    uint8_t octets[8] = {0xff};
+    uint64_t name;
+
+    if (peer->family == ADDRESS_IPV6)
+        memcpy(octets, peer->octets, 8);
+    else
+        octets[1] = 1;
+    memcpy(&name, octets, sizeof(name));
+    return name;
+}
+
+/* --- Clients -------------------------------------------------------------- */
+
+static void leave(struct client_share *share, struct client_entry *entry)
+{
+    client_table_remove(&share->table, entry);
+    share->count--;
+}
+
+static struct client_entry *first_of(const struct heap *heap)
+{
+    return OWNER_OF(heap_first(heap)->node, struct client_entry, node);
+}
+
+/* Somebody new, who has had nothing; he is in none of the heaps yet. */
+static struct client_entry *enter(struct client_share *share, uint64_t client)
+{
+    struct client_entry *entry;
+
+    if (client_table_is_full(&share->table)) {
+        /* As many as wait are not all that there is room for. */
+        entry = first_of(&share->leaving);
+        heap_drop(&share->leaving, &entry->node);
+        leave(share, entry);
+    }
+    entry = client_table_add(&share->table, client);
+    entry->had = share->now;
+    share->count++;
+    return entry;
+}
+
+/* Nobody else is here, and nobody waits elsewhere. */
+static struct client_entry *enter_alone(struct client_share *share,
+                                        uint64_t client)
+{
+    struct client_entry *entry = share->lone;
+
+    client_entry_init(entry, client);
+    entry->had = share->now;
+    share->is_alone = true;
+    share->count++;
+    return entry;
+}
+
+/* He is not alone any more. */
+static void join(struct client_share *share)
+{
+    const struct client_entry *lone = share->lone;
+    struct client_entry *entry = enter(share, lone->client);
+    struct list *place = lone->list.next;
+
+    share->is_alone = false;
+    share->count--;
+    entry->slope = lone->slope;
+    entry->places = lone->places;
+    entry->is_waiting = lone->is_waiting;
+    entry->had = lone->had;
+    entry->due = lone->due;
+    if (entry->places > 0) { /* that is one */
+        list_drop(place);
+        list_put_last(&entry->list, place);
+    }
+    if (entry->is_waiting)
+        heap_put(&share->due, &entry->node, entry->due, 0);
+    if (share->taken == lone)
+        share->taken = entry;
+}
+
+/* The client, who may be here; NULL: he is not. */
+static struct client_entry *find_present(struct client_share *share,
+                                         uint64_t client)
+{
+    if (share->is_alone) {
+        if (share->lone->client == client)
+            return share->lone;
+        join(share);
+    }
+    return client_table_find(&share->table, client);
+}
+
+static void go_among_leaving(struct client_share *share,
+                             struct client_entry *entry)
+{
+    if (share->is_alone) {
+        if (entry->had <= share->now) {
+            share->is_alone = false;
+            share->count--;
+            return;
+        }
+        join(share);
+        entry = client_table_find(&share->table, entry->client);
+    }
+    if (entry->had > share->now)
+        heap_put(&share->leaving, &entry->node, entry->had, 0);
+    else
+        leave(share, entry);
+}
+
+/* Whose place was taken and not put back waits no more. Nobody can tell sooner:
+ * most are put back at once. */
+static void settle(struct client_share *share)
+{
+    struct client_entry *entry = share->taken;
+
+    share->taken = NULL;
+    if (!entry || entry->places > 0)
+        return;
+    entry->is_waiting = false;
+    heap_drop(&share->due, &entry->node); /* unless he is alone */
+    go_among_leaving(share, entry);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Sets when something is due. Who was here just now, and could take no more for
+ * a moment, goes on where he was. */
+static void begin(struct client_share *share, struct client_entry *entry,
+                  const struct client_place *place, uint64_t bytes)
+{
+    uint64_t factor = share->factor;
+    uint64_t b = bytes > 0 ? least(bytes, UINT32_MAX) : 1;
+    uint64_t g = least((factor - 1) * b / 2, CLIENT_SHARE_GRACE);
+
+    if (heap_has(&entry->node))
+        heap_drop(&share->leaving, &entry->node);
+    if (entry->had < share->now)
+        entry->had = share->now;
+    entry->slope = (uint32_t)((factor << CLIENT_SLOPE_BITS) -
+                              (g << CLIENT_SLOPE_BITS) / b);
+    entry->due = share->now + virtual(g);
+    if (place->due != 0 && place->due < entry->due)
+        entry->due = place->due > share->now ? place->due : share->now;
+    entry->is_waiting = true;
+    if (!share->is_alone)
+        heap_put(&share->due, &entry->node, entry->due, 0);
+}
+
+/* Who something is put for. What is put back is the only place of who is
+ * alone. */
+static struct client_entry *find_or_enter(struct client_share *share,
+                                          uint64_t client)
+{
+    struct client_entry *entry;
+
+    if (share->count == 0 && share->others.count == 0)
+        return enter_alone(share, client);
+    if (share->is_alone && share->lone->places > 0)
+        join(share);
+    entry = find_present(share, client);
+    return entry ? entry : enter(share, client);
+}
+
+/* --- Places --------------------------------------------------------------- */
+
+void client_share_put(struct client_share *share, struct client_place *place,
+                      uint64_t bytes)
+{
+    struct client_entry *entry;
+
+    /* What is put back goes on; all else begins anew if it is alone. */
+    if (place->due == 0 || place != share->taken_place)
+        settle(share);
+    entry = find_or_enter(share, place->client);
+    if (!entry->is_waiting)
+        begin(share, entry, place, bytes);
+    entry->places++;
+    list_put_last(&entry->list, &place->link);
+}
+
+void client_share_take(struct client_share *share, struct client_place *place)
+{
+    settle(share);
+    share->taken = find_present(share, place->client);
+    share->taken->places--;
+    share->taken_place = place;
+    place->due = share->taken->due;
+    list_drop(&place->link);
+}
+
+void client_share_drop(struct client_share *share, struct client_place *place)
+{
+    client_share_take(share, place);
+    settle(share);
+}
+
+/* V rises by what was sent, shared among all that are here or elsewhere. */
+static void advance(struct client_share *share, uint64_t bytes)
+{
+    uint64_t most = INT64_MAX >> FAIR_SHARE_FRACTION_BITS; /* rest is added */
+    uint64_t credit = share->rest + virtual(least(bytes, most));
+
+    share->rest = 0;
+    while (share->count > 0) {
+        uint64_t all = share->count + share->others.count;
+        uint64_t each = credit / all;
+        uint64_t until_next = share->leaving.count == 0
+                                  ? UINT64_MAX
+                                  : first_of(&share->leaving)->had - share->now;
+        struct client_entry *entry;
+
+        if (each < until_next) {
+            share->now += each;
+            share->rest = credit - each * all;
+            return;
+        }
+        share->now += until_next;
+        credit -= until_next * all;
+        entry = first_of(&share->leaving);
+        heap_drop(&share->leaving, &entry->node);
+        leave(share, entry);
+    }
+}
+
+void client_share_charge(struct client_share *share, struct client_place *place,
+                         uint64_t bytes)
+{
+    struct client_entry *entry = find_present(share, place->client);
+    uint64_t had = virtual(least(bytes, UINT32_MAX));
+
+    if (!entry)
+        entry = enter(share, place->client);
+    entry->had += had;
+    if (entry->is_waiting) {
+        heap_drop(&share->due, &entry->node);
+        entry->due = least(entry->due +
+                               (had >> CLIENT_SLOPE_BITS) * entry->slope,
+                           share->now + virtual(CLIENT_SHARE_AHEAD));
+        if (!share->is_alone)
+            heap_put(&share->due, &entry->node, entry->due, 0);
+        place->due = entry->due;
+    } else {
+        if (heap_has(&entry->node))
+            heap_drop(&share->leaving, &entry->node);
+        go_among_leaving(share, entry);
+    }
+    advance(share, bytes);
+}
+
+void client_share_hear(struct client_share *share,
+                       const struct client_others *others)
+{
+    uint64_t sent = least(others->sent - share->others.sent,
+                          CLIENT_SHARE_HEARD_MAX);
+
+    if (share->is_alone && others->count > 0)
+        join(share);
+    share->others = *others;
+    if (share->count > 0 && sent > 0)
+        advance(share, sent);
+}
+
+uint64_t client_share_only(const struct client_share *share)
+{
+    if (share->is_alone)
+        return share->lone->client;
+    return share->due.count == 1 ? first_of(&share->due)->client : 0;
+}
+
+struct client_place *client_share_first_due(struct client_share *share)
+{
+    settle(share);
+    if (!client_share_has_due(share))
+        return NULL;
+    return OWNER_OF(first_of(&share->due)->list.next, struct client_place,
+                    link);
+}
+
+uint64_t client_share_excess(const struct client_share *share,
+                             const struct client_place *place)
+{
+    const struct client_entry *entry;
+    uint64_t free_until = share->now + virtual(CLIENT_SHARE_CREDIT);
+
+    if (share->count < 2)
+        return 0;
+    entry = client_table_find(&share->table, place->client);
+    return entry && entry->had > free_until
+               ? (entry->had - free_until) >> FAIR_SHARE_FRACTION_BITS
+               : 0;
+}

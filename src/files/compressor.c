@@ -1,0 +1,365 @@
+#include "files/compressor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "files/compressor_job_priv.h"
+
+enum {
+    THREAD_NICE = 19, /* what a worker wants, it gets first */
+    BUCKETS = 1024
+};
+
+struct compressor {
+    pthread_mutex_t mutex; /* guards all below, but threads and the atomics */
+    pthread_cond_t changed;
+    struct list queues[CODEC_SLOW + 1]; /* by effort, the oldest first */
+    struct list settled;                /* the oldest first */
+    size_t pending;                     /* queued or running */
+    size_t descriptors;                 /* of these */
+    uint64_t text_bytes;                /* that these have copied */
+    size_t settled_count;
+    uint64_t shelf_bytes; /* of results that are settled */
+    struct stats_compress counts;
+    struct counter *told; /* borrowed; by these */
+    struct compressor_job *buckets[BUCKETS];
+    unsigned workers;
+    atomic_bool stops;
+    struct codec_meter meter;
+    unsigned thread_count;
+    pthread_t threads[COMPRESSOR_THREADS_MAX];
+};
+
+static struct compressor_job *job_at(struct list *list_node)
+{
+    return OWNER_OF(list_node, struct compressor_job, list_node);
+}
+
+/* --- The index, with the mutex held ------------------------------------------ */
+
+static uint64_t hash_of(const struct compress_order *order)
+{
+    uint64_t words[] = {order->stamp.device,
+                        order->stamp.inode,
+                        order->stamp.bytes,
+                        (uint64_t)order->stamp.modified_ns,
+                        (uint64_t)order->stamp.changed_ns,
+                        (uint64_t)order->coding,
+                        (uint64_t)order->effort,
+                        0};
+
+    if (order->dictionary)
+        memcpy(&words[7], order->dictionary->hash, sizeof(words[7]));
+    return XXH3_64bits(words, sizeof(words));
+}
+
+/* Whether both need the same bytes, of whichever rule. */
+static bool is_same_dictionary(const struct dictionary *a,
+                               const struct dictionary *b)
+{
+    return a == b || (a && b && memcmp(a->hash, b->hash, sizeof(a->hash)) == 0);
+}
+
+static struct compressor_job *find_job(const struct compressor *compressor,
+                                       const struct compress_order *order,
+                                       uint64_t hash)
+{
+    struct compressor_job *job = compressor->buckets[hash % BUCKETS];
+
+    while (job && !(job->hash == hash && job->coding == order->coding &&
+                    job->effort == order->effort &&
+                    is_same_dictionary(job->dictionary, order->dictionary) &&
+                    file_stamp_eq(&job->stamp, &order->stamp)))
+        job = job->next;
+    return job;
+}
+
+static void unlink_job(struct compressor *compressor,
+                       struct compressor_job *job)
+{
+    struct compressor_job **link = &compressor->buckets[job->hash % BUCKETS];
+
+    while (*link != job)
+        link = &(*link)->next;
+    *link = job->next;
+    list_drop(&job->list_node);
+}
+
+/* --- The shelf, with the mutex held ------------------------------------------- */
+
+static uint64_t body_bytes(const struct compressor_job *job)
+{
+    return job->body ? job->body->len : 0;
+}
+
+static void drop_settled(struct compressor *compressor,
+                         struct compressor_job *job)
+{
+    compressor->settled_count--;
+    compressor->shelf_bytes -= body_bytes(job);
+    unlink_job(compressor, job);
+    compressor_job_destroy(job);
+}
+
+static void count_pending(struct compressor *compressor,
+                          const struct compressor_job *job, int sign)
+{
+    compressor->pending += (size_t)sign;
+    if (job->text)
+        compressor->text_bytes += (uint64_t)sign * job->stamp.bytes;
+    compressor->descriptors += (size_t)sign * compressor_job_descriptors(job);
+}
+
+static void settle(struct compressor *compressor, struct compressor_job *job,
+                   enum compressor_job_state state)
+{
+    count_pending(compressor, job, -1);
+    compressor_job_drop_text(job);
+    job->state = state;
+    compressor->counts.made += state == COMPRESSOR_JOB_READY;
+    compressor->counts.hopeless += state == COMPRESSOR_JOB_HOPELESS;
+    compressor->counts.failed += state == COMPRESSOR_JOB_FAILED;
+    if (state == COMPRESSOR_JOB_READY) {
+        compressor->counts.bytes_in += job->stamp.bytes;
+        compressor->counts.bytes_out += job->body->len;
+    }
+    list_put_last(&compressor->settled, &job->list_node);
+    compressor->settled_count++;
+    compressor->shelf_bytes += body_bytes(job);
+    while (compressor->settled_count > COMPRESSOR_SHELF_MAX ||
+           compressor->shelf_bytes > COMPRESSOR_SHELF_BYTES_MAX)
+        drop_settled(compressor, job_at(compressor->settled.next));
+}
+
+static void tell(struct compressor *compressor)
+{
+    struct stats_compress *counts = &compressor->counts;
+    uint64_t held = compressor->shelf_bytes + compressor->text_bytes;
+    uint64_t most = held + codec_meter_take_max(&compressor->meter);
+
+    counts->queued = compressor->pending;
+    counts->memory_bytes = held + codec_meter_read(&compressor->meter);
+    if (counts->memory_bytes_max < most)
+        counts->memory_bytes_max = most;
+    stats_set_compress(compressor->told, counts);
+}
+
+/* --- The threads ---------------------------------------------------------------- */
+
+static uint64_t read_cpu_ns(void)
+{
+    struct timespec used;
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == -1)
+        return 0;
+    return (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
+}
+
+static struct compressor_job *start_job(struct compressor *compressor)
+{
+    for (int effort = CODEC_QUICK; effort <= CODEC_SLOW; effort++) {
+        struct list *queue = &compressor->queues[effort];
+
+        if (!list_is_empty(queue)) {
+            struct compressor_job *job = job_at(queue->next);
+
+            list_drop(&job->list_node);
+            job->state = COMPRESSOR_JOB_RUNNING;
+            return job;
+        }
+    }
+    return NULL;
+}
+
+static bool is_stopping(const struct compressor *compressor)
+{
+    return atomic_load_explicit(&compressor->stops, memory_order_relaxed);
+}
+
+/* What becomes of a job is known to its thread alone, till it is settled. */
+static void *run(void *context)
+{
+    struct compressor *compressor = context;
+    uint64_t noted_ns = 0;
+
+    /* Of this thread alone, on Linux. If not: it will be as quick as others. */
+    (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
+    pthread_mutex_lock(&compressor->mutex);
+    while (!is_stopping(compressor)) {
+        struct compressor_job *job = start_job(compressor);
+        enum compressor_job_state state;
+        uint64_t used_ns;
+
+        if (!job) {
+            pthread_cond_wait(&compressor->changed, &compressor->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&compressor->mutex);
+        state = compressor_job_run(job, &compressor->stops, &compressor->meter);
+        used_ns = read_cpu_ns();
+        pthread_mutex_lock(&compressor->mutex);
+        settle(compressor, job, state);
+        compressor->counts.cpu_ns += used_ns - noted_ns;
+        noted_ns = used_ns;
+        tell(compressor);
+    }
+    pthread_mutex_unlock(&compressor->mutex);
+    return NULL;
+}
+
+/* --- For workers ------------------------------------------------------------------ */
+
+static bool has_room(const struct compressor *compressor,
+                     const struct compress_order *order)
+{
+    size_t descriptors = (size_t)!order->text.data +
+                         (size_t)(order->dictionary != NULL);
+
+    return compressor->pending < COMPRESSOR_QUEUE_MAX &&
+           (descriptors == 0 || compressor->descriptors + descriptors <=
+                                    COMPRESSOR_DESCRIPTORS_MAX);
+}
+
+static enum compressor_answer place(struct compressor *compressor,
+                                    const struct compress_order *order,
+                                    uint64_t hash)
+{
+    struct compressor_job **bucket = &compressor->buckets[hash % BUCKETS];
+    struct compressor_job *job = NULL;
+
+    if (has_room(compressor, order))
+        job = compressor_job_create(order);
+    if (!job) {
+        compressor->counts.refused++;
+        return COMPRESSOR_REFUSED;
+    }
+    job->hash = hash;
+    job->next = *bucket;
+    *bucket = job;
+    list_put_last(&compressor->queues[order->effort], &job->list_node);
+    count_pending(compressor, job, 1);
+    pthread_cond_signal(&compressor->changed);
+    return COMPRESSOR_LATER;
+}
+
+static struct coded_body *fetch(struct compressor *compressor,
+                                struct compressor_job *job)
+{
+    struct coded_body *body = job->body;
+
+    coded_body_hold(body);
+    if (++job->fetched >= compressor->workers)
+        drop_settled(compressor, job);
+    return body;
+}
+
+static enum compressor_answer ask(struct compressor *compressor,
+                                  const struct compress_order *order,
+                                  uint64_t now_ms, struct coded_body **body_out)
+{
+    uint64_t hash = hash_of(order);
+    struct compressor_job *job = find_job(compressor, order, hash);
+
+    if (!job)
+        return place(compressor, order, hash);
+    switch (job->state) {
+    case COMPRESSOR_JOB_QUEUED:
+    case COMPRESSOR_JOB_RUNNING:
+        return COMPRESSOR_LATER;
+    case COMPRESSOR_JOB_READY:
+        *body_out = fetch(compressor, job);
+        return COMPRESSOR_READY;
+    case COMPRESSOR_JOB_HOPELESS:
+        return COMPRESSOR_HOPELESS;
+    case COMPRESSOR_JOB_FAILED:
+        break;
+    }
+    if (job->failed_ms == 0) /* nobody has heard of it */
+        job->failed_ms = now_ms;
+    if (now_ms - job->failed_ms >= COMPRESSOR_RETRY_MS)
+        drop_settled(compressor, job);
+    return COMPRESSOR_REFUSED;
+}
+
+enum compressor_answer compressor_ask(struct compressor *compressor,
+                                      const struct compress_order *order,
+                                      uint64_t now_ms,
+                                      struct coded_body **body_out)
+{
+    enum compressor_answer answer;
+
+    pthread_mutex_lock(&compressor->mutex);
+    answer = ask(compressor, order, now_ms, body_out);
+    tell(compressor);
+    pthread_mutex_unlock(&compressor->mutex);
+    return answer;
+}
+
+/* --- Coming and going -------------------------------------------------------------- */
+
+int compressor_create(struct compressor **compressor_out, unsigned threads,
+                      unsigned workers,
+                      struct counter told[STATS_COMPRESS_NUMBERS])
+{
+    struct compressor *compressor = calloc(1, sizeof(*compressor));
+    int err = 0;
+
+    assert(threads >= 1 && threads <= COMPRESSOR_THREADS_MAX && workers >= 1);
+    if (!compressor)
+        return -ENOMEM;
+    compressor->workers = workers;
+    compressor->told = told;
+    atomic_init(&compressor->stops, false);
+    for (int effort = CODEC_QUICK; effort <= CODEC_SLOW; effort++)
+        list_init(&compressor->queues[effort]);
+    list_init(&compressor->settled);
+    pthread_mutex_init(&compressor->mutex, NULL);
+    pthread_cond_init(&compressor->changed, NULL);
+    while (err == 0 && compressor->thread_count < threads) {
+        err = -pthread_create(&compressor->threads[compressor->thread_count],
+                              NULL, run, compressor);
+        if (err == 0)
+            compressor->thread_count++;
+    }
+    if (err == 0)
+        *compressor_out = compressor;
+    else
+        compressor_destroy(compressor);
+    return err;
+}
+
+void compressor_stop(struct compressor *compressor)
+{
+    pthread_mutex_lock(&compressor->mutex);
+    atomic_store_explicit(&compressor->stops, true, memory_order_relaxed);
+    pthread_cond_broadcast(&compressor->changed);
+    pthread_mutex_unlock(&compressor->mutex);
+    for (; compressor->thread_count > 0; compressor->thread_count--)
+        pthread_join(compressor->threads[compressor->thread_count - 1], NULL);
+}
+
+void compressor_destroy(struct compressor *compressor)
+{
+    if (!compressor)
+        return;
+    compressor_stop(compressor);
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct compressor_job *next;
+
+        for (struct compressor_job *job = compressor->buckets[i]; job;
+             job = next) {
+            next = job->next;
+            compressor_job_destroy(job);
+        }
+    }
+    pthread_cond_destroy(&compressor->changed);
+    pthread_mutex_destroy(&compressor->mutex);
+    free(compressor);
+}

@@ -1,0 +1,87 @@
+/*
+ * file_cache_priv - what the file cache's files share: file_cache.c, which keeps
+ * entries, file_variant.c, which has variants made of them, and file_delta.c, which
+ * has deltas made.
+ *
+ * Thread: the cache's worker; no locks.
+ */
+#ifndef FILES_FILE_CACHE_PRIV_H
+#define FILES_FILE_CACHE_PRIV_H
+
+#include "files/file_entry_priv.h"
+
+struct file_cache {
+    struct file_cache_options options;
+    const struct now *now;
+    uint64_t seed;          /* of the hash: keys come from clients */
+    struct evict *resident; /* entries that live in memory alone */
+    struct evict *opened;   /* entries that keep a descriptor */
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t evictions;
+    uint64_t coded;
+    uint64_t saved_bytes;
+    size_t mask;
+    struct file_entry *buckets[];
+};
+
+/* As many as there may be dictionaries of a rule. */
+enum { FILE_DELTAS_MAX = DICTIONARY_VERSIONS_MAX + 1 };
+
+/* One variant, which may be there or come to be. */
+struct file_variant {
+    struct file_entry *entry; /* a cached one, borrowed; NULL: none */
+    uint64_t asked_ms;        /* when the compressor was asked last */
+};
+
+struct file_delta {
+    struct file_variant variant;
+    bool is_used; /* else it is of no dictionary */
+    bool is_hopeless;
+    uint8_t hash[DICTIONARY_HASH_BYTES];
+};
+
+/* What there is of a file besides itself. */
+struct file_variants {
+    struct file_variant codings[CODING_COUNT];
+    size_t delta_count; /* FILE_DELTAS_MAX or 0 */
+    struct file_delta deltas[];
+};
+
+/* Room for these, of an entry that has none yet. NULL: no memory, or it is not
+ * the time: nothing would lead to them, or the file is so young that it may
+ * change unseen, and its entry is made anew soon. */
+struct file_variants *file_cache_variants(struct file_entry *entry);
+
+/* Asks for an order to be done, which names coding, effort and dictionary; the
+ * rest is filled in. */
+enum compressor_answer file_cache_order(struct file_cache *cache,
+                                        const struct file_entry *entry,
+                                        struct compress_order *order,
+                                        struct coded_body **body_out);
+
+/* Makes a variant of a result, which is taken over, and puts it in the place of
+ * what there was. One reference, the caller's; NULL: no memory, or *fits_out is
+ * false: it is too long for the cache. To make room the entry itself may leave the
+ * cache; the caller has a reference to it. */
+struct file_entry *file_cache_put_variant(struct file_cache *cache,
+                                          struct file_entry *entry,
+                                          struct file_variant *place,
+                                          enum coding coding,
+                                          struct coded_body *body,
+                                          bool *fits_out);
+
+/* Lets a variant in, of an entry that is cached and has none in that place.
+ * False: there is no room for it, or no memory. */
+bool file_cache_keep_variant(struct file_cache *cache,
+                             struct file_entry *original,
+                             struct file_variant *place,
+                             struct file_entry *variant);
+
+/* Between two questions about the same order. */
+enum { FILE_VARIANT_ASK_MS = 5 };
+
+/* Notes a use of an entry that is cached, for one more reference. */
+void file_cache_hit(struct file_cache *cache, struct file_entry *entry);
+
+#endif

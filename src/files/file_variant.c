@@ -1,0 +1,246 @@
+#include <stdlib.h>
+
+#include "files/file_cache_priv.h"
+
+enum {
+    /* It is worth the effort to compress once more when what was sent so far is
+     * as much as this many times the file: another tenth of that saved makes
+     * four times its size. */
+    SLOW_WORTH = 40,
+    SLOW_ASK_USES = 16, /* how often it is looked whether that is done */
+    /* A variant may take this part of the cache. */
+    CACHE_PART = 4
+};
+
+/* --- Orders ----------------------------------------------------------------- */
+
+enum compressor_answer file_cache_order(struct file_cache *cache,
+                                        const struct file_entry *entry,
+                                        struct compress_order *order,
+                                        struct coded_body **body_out)
+{
+    order->stamp = entry->stamp;
+    order->fd = entry->fd;
+    if (entry->is_snapshot && entry->stamp.bytes <= COMPRESSOR_TEXT_BYTES_MAX)
+        order->text = file_entry_body(entry);
+    else if (entry->fd < 0)
+        return COMPRESSOR_HOPELESS; /* a snapshot too long to be copied */
+    return compressor_ask(cache->options.compressor, order, cache->now->mono_ms,
+                          body_out);
+}
+
+static enum compressor_answer ask(struct file_cache *cache,
+                                  const struct file_entry *entry,
+                                  enum coding coding, enum codec_effort effort,
+                                  struct coded_body **body_out)
+{
+    struct compress_order order = {.coding = coding, .effort = effort};
+
+    return file_cache_order(cache, entry, &order, body_out);
+}
+
+/* --- Variants ----------------------------------------------------------------- */
+
+/* The body of a short one is copied behind its head, so that both leave in one
+ * piece; a long one is all workers' together. */
+static bool lay_body(struct file_cache *cache, struct file_entry *variant)
+{
+    struct coded_body *coded = variant->coded;
+    bool is_short = coded->len <= cache->options.snapshot_bytes;
+
+    if (!file_entry_write_block(variant, &cache->options,
+                                is_short ? coded->len : 0))
+        return false;
+    if (!is_short)
+        return true;
+    memcpy(variant->block + variant->head_len + 2, coded->bytes, coded->len);
+    variant->is_snapshot = true;
+    variant->coded = NULL;
+    coded_body_release(coded);
+    return true;
+}
+
+/* Takes body over. One reference, the caller's; NULL: no memory. */
+static struct file_entry *make_variant(struct file_cache *cache,
+                                       const struct file_entry *entry,
+                                       enum coding coding,
+                                       struct coded_body *body)
+{
+    struct file_entry *variant =
+        file_entry_create(entry->space,
+                          (struct bytes){entry->path, entry->path_len}, coding,
+                          cache->now->mono_ms);
+
+    if (!variant) {
+        coded_body_release(body);
+        return NULL;
+    }
+    variant->kind = FILE_REGULAR;
+    variant->type = entry->type;
+    variant->stamp = entry->stamp;
+    variant->stamp.bytes = body->len;
+    variant->plain_bytes = entry->stamp.bytes;
+    variant->dictionary_made = entry->dictionary_made;
+    variant->dictionary_used = entry->dictionary_used;
+    if (coding == CODING_DCZ)
+        memcpy(variant->etag_text, entry->etag_text, FILE_CACHE_ETAG_MAX);
+    variant->coded = body;
+    if (lay_body(cache, variant))
+        return variant;
+    file_entry_release(variant);
+    return NULL;
+}
+
+struct file_entry *file_cache_put_variant(struct file_cache *cache,
+                                          struct file_entry *entry,
+                                          struct file_variant *place,
+                                          enum coding coding,
+                                          struct coded_body *body,
+                                          bool *fits_out)
+{
+    struct file_entry *before = place->entry;
+    struct file_entry *variant;
+
+    *fits_out = body->len <= cache->options.bytes_max / CACHE_PART;
+    if (!*fits_out) {
+        coded_body_release(body);
+        return NULL;
+    }
+    variant = make_variant(cache, entry, coding, body);
+    if (!variant)
+        return NULL;
+    if (before)
+        file_cache_forget(cache, before);
+    *fits_out = file_cache_keep_variant(cache, entry, place, variant);
+    return variant;
+}
+
+/* What the cache has no room for is not made again. */
+static struct file_entry *keep(struct file_cache *cache,
+                               struct file_entry *entry, enum coding coding,
+                               struct coded_body *body)
+{
+    bool fits;
+    struct file_entry *variant =
+        file_cache_put_variant(cache, entry, &entry->variants->codings[coding],
+                               coding, body, &fits);
+
+    if (!fits)
+        entry->codable &= ~(1u << coding);
+    return variant;
+}
+
+static struct file_entry *fetch(struct file_cache *cache,
+                                struct file_entry *entry, enum coding coding)
+{
+    struct coded_body *body;
+
+    switch (ask(cache, entry, coding, CODEC_QUICK, &body)) {
+    case COMPRESSOR_READY:
+        return keep(cache, entry, coding, body);
+    case COMPRESSOR_HOPELESS:
+        entry->codable &= ~(1u << coding);
+        break;
+    case COMPRESSOR_LATER:
+    case COMPRESSOR_REFUSED:
+        break;
+    }
+    return NULL;
+}
+
+/* --- With more effort --------------------------------------------------------- */
+
+static bool is_worth_effort(const struct file_entry *variant)
+{
+    return !variant->is_final && variant->uses % SLOW_ASK_USES == 0 &&
+           variant->uses * variant->stamp.bytes >=
+               SLOW_WORTH * variant->plain_bytes;
+}
+
+/* The smaller variant when there is one; else what there was. Takes over the
+ * reference to variant. */
+static struct file_entry *improve(struct file_cache *cache,
+                                  struct file_entry *entry,
+                                  struct file_entry *variant)
+{
+    struct file_entry *smaller = NULL;
+    struct coded_body *body;
+
+    switch (ask(cache, entry, variant->coding, CODEC_SLOW, &body)) {
+    case COMPRESSOR_READY:
+        if (body->len < variant->stamp.bytes)
+            smaller = keep(cache, entry, variant->coding, body);
+        else
+            coded_body_release(body);
+        variant->is_final = true;
+        break;
+    case COMPRESSOR_HOPELESS:
+        variant->is_final = true;
+        break;
+    case COMPRESSOR_LATER:
+    case COMPRESSOR_REFUSED:
+        break;
+    }
+    if (!smaller)
+        return variant;
+    smaller->is_final = true;
+    file_entry_release(variant);
+    return smaller;
+}
+
+/* --- For handlers -------------------------------------------------------------- */
+
+struct file_variants *file_cache_variants(struct file_entry *entry)
+{
+    size_t deltas = entry->dictionary_used ? FILE_DELTAS_MAX : 0;
+
+    if (!entry->is_cached || entry->is_young)
+        return NULL;
+    if (!entry->variants) {
+        entry->variants = calloc(1, sizeof(*entry->variants) +
+                                        deltas * sizeof(struct file_delta));
+        if (entry->variants)
+            entry->variants->delta_count = deltas;
+    }
+    return entry->variants;
+}
+
+struct file_entry *file_cache_variant(struct file_cache *cache,
+                                      struct file_entry *entry,
+                                      enum coding coding)
+{
+    uint64_t now_ms = cache->now->mono_ms;
+    struct file_entry *variant = entry->variants
+                                     ? entry->variants->codings[coding].entry
+                                     : NULL;
+
+    if (variant) {
+        file_cache_hit(cache, variant);
+        variant->uses++;
+        return is_worth_effort(variant) ? improve(cache, entry, variant)
+                                        : variant;
+    }
+    if (!file_cache_variants(entry) ||
+        now_ms - entry->variants->codings[coding].asked_ms <
+            FILE_VARIANT_ASK_MS)
+        return NULL;
+    entry->variants->codings[coding].asked_ms = now_ms;
+    return fetch(cache, entry, coding);
+}
+
+unsigned file_entry_variants(const struct file_entry *entry)
+{
+    unsigned there = 0;
+
+    for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT; i++)
+        if (entry->variants->codings[i].entry)
+            there |= 1u << i;
+    return there;
+}
+
+void file_cache_note_saved(struct file_cache *cache,
+                           const struct file_entry *variant)
+{
+    cache->coded++;
+    cache->saved_bytes += variant->plain_bytes - variant->stamp.bytes;
+}

@@ -1,0 +1,288 @@
+#include <stdlib.h>
+
+#include "handler/cached/cached_priv.h"
+
+enum { KEY_STORAGE = 1024 };
+
+/* --- Which requests ----------------------------------------------------------------- */
+
+static bool has_upgrade(const struct request *request)
+{
+    return request_find(request, FIELD_UPGRADE);
+}
+
+/* What only the origin can judge (RFC 9110 13.1.1, 13.1.4). */
+static bool has_precondition(const struct request *request)
+{
+    return request_find(request, FIELD_IF_MATCH) ||
+           request_find(request, FIELD_IF_UNMODIFIED_SINCE);
+}
+
+/* What has a body is no key's first, whatever its method: a body says what is
+ * answered, too. */
+static bool is_for_cache(const struct exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+
+    return (request->method == METHOD_GET || request->method == METHOD_HEAD) &&
+           !exchange->sink && !request->is_chunked &&
+           request->content_length == 0 && !has_upgrade(request) &&
+           !has_precondition(request) && !request->expects_continue;
+}
+
+static struct cache_key_asker asker_of(const struct cached *cached,
+                                       const struct exchange *exchange)
+{
+    const struct forwarded_trust *trust = cached->options.trust;
+
+    return (struct cache_key_asker){
+        .is_secure = exchange_is_secure(exchange),
+        .is_trusted = trust &&
+                      forwarded_is_trusted(trust, exchange->neighbour)};
+}
+
+/* What the request says to caches. Pragma counts where Cache-Control says nothing
+ * (RFC 9111 5.4). */
+static void read_control(struct cache_control *control,
+                         const struct request *request)
+{
+    bool has_pragma = false;
+
+    cache_control_init(control);
+    for (unsigned i = 0; i < request->field_count; i++) {
+        const struct field *field = &request->fields[i];
+
+        if (field->id != FIELD_OTHER)
+            continue;
+        if (bytes_ieq(field->name, BYTES("Cache-Control")))
+            cache_control_read(control, field->value, BYTES(""));
+        else if (bytes_ieq(field->name, BYTES("Pragma")))
+            has_pragma |= bytes_ieq(field->value, BYTES("no-cache"));
+    }
+    if (has_pragma && !cache_control_says(control, CACHE_ANY))
+        control->said |= CACHE_NO_CACHE;
+}
+
+/* --- Answering ------------------------------------------------------------------------- */
+
+static void go_past(struct cached *cached, struct exchange *exchange,
+                    struct bytes rest, enum cached_way way)
+{
+    const struct handler *inner = &cached->options.inner;
+
+    cached_note_past(cached, exchange, way);
+    inner->answer(inner->self, exchange, rest);
+}
+
+/* Asks anew behind the client's back, unless somebody does (RFC 5861 3). */
+static void refresh_later(struct cached *cached, struct exchange *exchange,
+                          struct bytes key, const struct cache_control *control,
+                          const struct cache_found *found)
+{
+    struct cache_found earlier = {
+        .entry = cache_entry_acquire(found->entry),
+        .body = found->body ? cache_body_acquire(found->body) : NULL};
+    struct fetch_order order = {.from = exchange,
+                                .key = key,
+                                .control = control,
+                                .earlier = &earlier,
+                                .way = CACHED_STALE};
+    bool is_begun = false;
+
+    if (exchange->request.method == METHOD_GET &&
+        cache_store_join(cached->options.store, key, found,
+                         cached_now(cached)->wall_s, NULL,
+                         &order.flight) == CACHE_LEAD)
+        is_begun = fetch_begin(cached, &order);
+    if (!is_begun)
+        cache_found_release(&earlier);
+}
+
+/* Whether those who say who they are may have it. */
+static bool is_open_to(const struct cache_found *found,
+                       const struct request *request)
+{
+    return !request_find(request, FIELD_AUTHORIZATION) ||
+           cache_facts_is_shared(&found->entry->facts);
+}
+
+/* Whether what was found has answered. */
+static bool answer_found(struct cached *cached, struct exchange *exchange,
+                         struct bytes key, const struct cache_control *control,
+                         const struct cache_found *found)
+{
+    int64_t now_s = cached_now(cached)->wall_s;
+    struct cached_note note = {.way = CACHED_HIT, .has_ttl = true};
+
+    if (!found->entry || !is_open_to(found, &exchange->request))
+        return false;
+    note.ttl_s = cache_facts_ttl(&found->entry->facts, now_s);
+    switch (cache_entry_use(found->entry, control, now_s)) {
+    case CACHE_USE_ASK:
+        return false;
+    case CACHE_USE_MEANWHILE:
+        refresh_later(cached, exchange, key, control, found);
+        break;
+    case CACHE_USE_FRESH:
+    case CACHE_USE_STALE:
+        break;
+    }
+    cached_answer(cached, exchange, found, &note);
+    return true;
+}
+
+/* What nobody waits for with others, and a part or a head of which makes no
+ * entry. */
+static bool goes_past(const struct exchange *exchange,
+                      const struct cache_found *found)
+{
+    return exchange->request.method == METHOD_HEAD ||
+           (!found->entry && request_find(&exchange->request, FIELD_RANGE));
+}
+
+static void answer_by_key(struct cached *cached, struct exchange *exchange,
+                          struct bytes rest, struct bytes key)
+{
+    struct cache_control control;
+    struct cache_found found;
+
+    read_control(&control, &exchange->request);
+    cache_store_find(cached->options.store, key, &exchange->request, &found);
+    if (!answer_found(cached, exchange, key, &control, &found)) {
+        if (cache_control_says(&control, CACHE_ONLY_IF_CACHED)) {
+            cached_answer_none(cached, exchange);
+        } else if (goes_past(exchange, &found)) {
+            go_past(cached, exchange, rest,
+                    found.entry ? CACHED_STALE : CACHED_MISS);
+        } else {
+            if (found.entry && !is_open_to(&found, &exchange->request))
+                cache_found_release(&found);
+            cached_ask(cached, exchange, key, &control, &found);
+            return;
+        }
+    }
+    cache_found_release(&found);
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct cached *cached = self;
+    struct cache_key_asker asker;
+    char storage[KEY_STORAGE];
+    struct buf key;
+
+    if (cached_answer_purge(cached, exchange))
+        return;
+    if (!is_for_cache(exchange)) {
+        go_past(cached, exchange, rest, CACHED_METHOD);
+        return;
+    }
+    if (cached->options.names_requests)
+        trace_identify(&cached->trace, cached->options.trust, exchange);
+    asker = asker_of(cached, exchange);
+    buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
+    if (!(cached->options.tells_client && exchange_is_secure(exchange)) &&
+        !cache_parts_has(&cached->options.bypass, &exchange->request) &&
+        cache_key_put(&cached->options.key, &exchange->request, &asker, &key))
+        answer_by_key(cached, exchange, rest, buf_bytes(&key));
+    else
+        go_past(cached, exchange, rest, CACHED_BYPASS);
+    buf_fini(&key);
+}
+
+static void begin(void *self, struct exchange *exchange, struct bytes rest)
+{
+    const struct handler *inner = &((struct cached *)self)->options.inner;
+
+    inner->begin(inner->self, exchange, rest);
+}
+
+struct handler cached_handler(struct cached *cached)
+{
+    return (struct handler){.answer = answer,
+                            .begin = begin,
+                            .self = cached,
+                            .slash = cached->options.inner.slash};
+}
+
+/* --- What makes invalid ------------------------------------------------------------------ */
+
+/* RFC 9110 9.2.1. */
+static bool is_safe(const struct request *request)
+{
+    static const struct bytes names[] = {
+        {"PROPFIND", 8}, {"REPORT", 6}, {"SEARCH", 6}};
+
+    if (request->method == METHOD_OTHER)
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+            if (bytes_eq(request->method_name, names[i]))
+                return true;
+    return request->method == METHOD_GET || request->method == METHOD_HEAD ||
+           request->method == METHOD_OPTIONS || request->method == METHOD_TRACE;
+}
+
+static void invalidate(struct cached *cached, const struct exchange *exchange,
+                       struct bytes reference)
+{
+    struct cache_key_asker asker = asker_of(cached, exchange);
+    char storage[KEY_STORAGE];
+    struct buf key;
+
+    buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
+    if (cache_key_put_other(&cached->options.key, &exchange->request, &asker,
+                            reference, &key))
+        (void)cache_store_invalidate(cached->options.store, buf_bytes(&key));
+    buf_fini(&key);
+}
+
+void cached_note_reply(struct cached *cached, const struct exchange *exchange,
+                       const struct reply *reply)
+{
+    if (is_safe(&exchange->request) || reply->status < 200 ||
+        reply->status >= 400)
+        return;
+    invalidate(cached, exchange, exchange->request.target);
+    for (unsigned i = 0; i < reply->field_count; i++)
+        if (bytes_ieq(reply->fields[i].name, BYTES("Location")) ||
+            bytes_ieq(reply->fields[i].name, BYTES("Content-Location")))
+            invalidate(cached, exchange, reply->fields[i].value);
+}
+
+/* --- Coming and going ---------------------------------------------------------------------- */
+
+static void on_over(struct cache_wait *wait)
+{
+    struct cached *cached = OWNER_OF(wait, struct cached, over);
+
+    cached->options.on_fetch_over(cached->options.context);
+}
+
+bool cached_is_needed(const struct cached *cached)
+{
+    return fetch_is_any_needed(cached);
+}
+
+struct cached *cached_create(const struct cached_options *options)
+{
+    struct cached *cached = calloc(1, sizeof(*cached));
+
+    if (!cached)
+        return NULL;
+    cached->options = *options;
+    list_init(&cached->fetches);
+    cache_wait_init(&cached->over, options->port, on_over);
+    cached_note_prepare(cached);
+    if (trace_init(&cached->trace) == 0)
+        return cached;
+    free(cached);
+    return NULL;
+}
+
+void cached_destroy(struct cached *cached)
+{
+    if (!cached)
+        return;
+    fetch_destroy_all(cached);
+    cache_wait_cancel(&cached->over, NULL);
+    free(cached);
+}

@@ -1,0 +1,282 @@
+#include "cache/cached_head.h"
+#include "handler/cached/cached_priv.h"
+#include "handler/encode.h"
+#include "handler/representation.h"
+#include "http/condition.h"
+#include "http/range.h"
+
+/* --- Heads ------------------------------------------------------------------- */
+
+/* What a cache adds to what it kept (RFC 9111 5.1, RFC 9211). */
+static void put_own_fields(const struct cached *cached,
+                           const struct cache_entry *entry,
+                           const struct cached_note *note, struct buf *head)
+{
+    head_number(head, BYTES("Age"),
+                (uint64_t)cache_facts_age(&entry->facts,
+                                          cached_now(cached)->wall_s));
+    cached_note_put(cached, note, head);
+}
+
+static void begin(struct response *response, const struct cache_entry *entry,
+                  unsigned status, struct bytes phrase)
+{
+    response_begin_relayed(response, status, phrase);
+    response->has_date = entry->facts.has_date;
+}
+
+static void answer_not_modified(struct cached *cached,
+                                struct exchange *exchange,
+                                const struct cache_entry *entry,
+                                const struct cached_note *note)
+{
+    struct response *response = &exchange->response;
+
+    begin(response, entry, 304, BYTES("Not Modified"));
+    cached_head_put_not_modified(entry->lines, &response->head);
+    put_own_fields(cached, entry, note, &response->head);
+    response_add_head(response);
+}
+
+/* --- Bodies ------------------------------------------------------------------ */
+
+static bool is_intact(void *object)
+{
+    (void)object;
+    return true; /* what is whole never changes */
+}
+
+static void release_body(void *object)
+{
+    struct cache_body *body = object;
+
+    cache_body_release(&body);
+}
+
+/* Whether all of a short body leaves compressed, or would for GET. The response
+ * has the body. */
+static bool is_coded(struct exchange *exchange, const struct cache_body *body,
+                     uint64_t len)
+{
+    struct response *response = &exchange->response;
+    struct part part = cache_body_part(body, 0, len);
+
+    if (!response->encode || response->status == 206 ||
+        part.kind != PART_MEMORY || part.len < len)
+        return false;
+    if (!response->is_head)
+        return encode_add_memory(response->encode, exchange,
+                                 (struct bytes){part.at.memory, (size_t)len});
+    encode_head(response->encode, exchange);
+    return false;
+}
+
+/* Adds the head, and len bytes of a whole body. */
+static void add_whole(struct exchange *exchange, struct cache_body *body,
+                      uint64_t first, uint64_t len)
+{
+    struct response *response = &exchange->response;
+
+    head_number(&response->head, BYTES("Content-Length"), len);
+    response->origin = (struct origin){.is_intact = is_intact,
+                                       .release = release_body,
+                                       .object = cache_body_acquire(body)};
+    if (is_coded(exchange, body, len))
+        return;
+    response_add_head(response);
+    if (response->is_head || response->head.failed)
+        return;
+    response->body_bytes = len;
+    while (len > 0) {
+        struct part part = cache_body_part(body, first, len);
+
+        response_add_part(response, part);
+        first += part.len;
+        len -= part.len;
+    }
+}
+
+/* The same of one that is still filled; length: CACHE_LENGTH_UNKNOWN perhaps. */
+static void add_filling(struct cached *cached, struct exchange *exchange,
+                        struct cache_body *body, uint64_t first,
+                        uint64_t length)
+{
+    struct response *response = &exchange->response;
+    bool is_known = length != CACHE_LENGTH_UNKNOWN;
+    struct source *source =
+        response->is_head
+            ? NULL
+            : cached_source_create(cached, exchange, body, first,
+                                   is_known ? first + length : UINT64_MAX);
+
+    if (!source && !response->is_head)
+        response_break_off(response);
+    else if (is_known)
+        response_add_source_of(response, source, length);
+    else
+        response_add_source(response, source);
+}
+
+static void add_body(struct cached *cached, struct exchange *exchange,
+                     struct cache_body *body, uint64_t first, uint64_t length)
+{
+    if (!body)
+        response_add_head(&exchange->response);
+    else if (cache_body_state_of(body) == CACHE_BODY_WHOLE || length == 0)
+        add_whole(exchange, body, first, length);
+    else
+        add_filling(cached, exchange, body, first, length);
+}
+
+/* --- Ranges ------------------------------------------------------------------ */
+
+enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
+
+/* Several at once are none of a cache's: all of it is no wrong answer. */
+static enum part_verdict find_part(const struct cached *cached,
+                                   const struct exchange *exchange,
+                                   const struct cache_found *found,
+                                   struct range *range_out)
+{
+    const struct field *field = request_single(&exchange->request, FIELD_RANGE);
+    const struct cache_facts *facts = &found->entry->facts;
+    struct validators validators = {.etag = facts->etag,
+                                    .modified = facts->modified_s};
+    struct range ranges[RANGE_COUNT_MAX];
+    uint64_t length = found->body ? cache_body_length(found->body) : 0;
+    size_t count = 0;
+
+    if (!field || exchange->request.method != METHOD_GET ||
+        facts->status != 200 || length == CACHE_LENGTH_UNKNOWN ||
+        !condition_range_applies(&exchange->request, &validators,
+                                 cached_now(cached)->wall_s))
+        return PART_ALL;
+    switch (range_parse(field->value, length, ranges, &count)) {
+    case RANGE_IGNORE:
+        return PART_ALL;
+    case RANGE_UNSATISFIABLE:
+        range_out->last = length;
+        return PART_NONE;
+    case RANGE_PARTIAL:
+        break;
+    }
+    *range_out = ranges[0];
+    return count == 1 ? PART_ONE : PART_ALL;
+}
+
+static void put_content_range(struct buf *head, const struct range *range,
+                              uint64_t length)
+{
+    buf_printf(head, "Content-Range: bytes %llu-%llu/%llu\r\n",
+               (unsigned long long)range->first,
+               (unsigned long long)range->last, (unsigned long long)length);
+}
+
+static void answer_range(struct cached *cached, struct exchange *exchange,
+                         const struct cache_found *found,
+                         const struct range *range,
+                         const struct cached_note *note)
+{
+    struct response *response = &exchange->response;
+    const struct cache_entry *entry = found->entry;
+
+    begin(response, entry, 206, BYTES("Partial Content"));
+    put_content_range(&response->head, range, cache_body_length(found->body));
+    cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
+                    &response->head);
+    put_own_fields(cached, entry, note, &response->head);
+    add_body(cached, exchange, found->body, range->first,
+             range->last - range->first + 1);
+}
+
+static void refuse_range(struct cached *cached, struct exchange *exchange,
+                         uint64_t length, const struct cached_note *note)
+{
+    char storage[128 + CACHED_NOTE_BYTES];
+    struct buf fields;
+
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    buf_printf(&fields, "Content-Range: bytes */%llu\r\n",
+               (unsigned long long)length);
+    cached_note_put(cached, note, &fields);
+    response_make_error(&exchange->response, 416, buf_bytes(&fields),
+                        cached->options.defaults);
+}
+
+/* --- All of it ---------------------------------------------------------------- */
+
+static void answer_all(struct cached *cached, struct exchange *exchange,
+                       const struct cache_found *found,
+                       const struct cached_note *note)
+{
+    struct response *response = &exchange->response;
+    const struct cache_entry *entry = found->entry;
+
+    begin(response, entry, entry->facts.status, entry->phrase);
+    cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
+                    &response->head);
+    put_own_fields(cached, entry, note, &response->head);
+    add_body(cached, exchange, found->body, 0,
+             found->body ? cache_body_length(found->body) : 0);
+}
+
+/* Conditions are about what would be a 200 (RFC 9110 13.2.1). Where nothing was
+ * modified by its own account, it was not since it was made (RFC 9111 4.3.2). */
+static bool is_known(const struct cached *cached,
+                     const struct exchange *exchange,
+                     const struct cache_entry *entry)
+{
+    const struct cache_facts *facts = &entry->facts;
+    struct validators validators = {.etag = facts->etag,
+                                    .modified = facts->modified_s != INT64_MIN
+                                                    ? facts->modified_s
+                                                    : facts->date_s};
+
+    return facts->status == 200 &&
+           condition_evaluate(&exchange->request, &validators,
+                              cached_now(cached)->wall_s) ==
+               CONDITION_NOT_MODIFIED;
+}
+
+void cached_answer(struct cached *cached, struct exchange *exchange,
+                   const struct cache_found *found,
+                   const struct cached_note *note)
+{
+    struct range range;
+    bool is_plain = representation_is_plain(&exchange->request);
+
+    cached_note_use(cached, exchange, note);
+    if (is_plain) {
+        answer_all(cached, exchange, found, note);
+        return;
+    }
+    if (is_known(cached, exchange, found->entry)) {
+        answer_not_modified(cached, exchange, found->entry, note);
+        return;
+    }
+    switch (find_part(cached, exchange, found, &range)) {
+    case PART_ONE:
+        answer_range(cached, exchange, found, &range, note);
+        return;
+    case PART_NONE:
+        refuse_range(cached, exchange, range.last, note);
+        return;
+    case PART_ALL:
+        break;
+    }
+    answer_all(cached, exchange, found, note);
+}
+
+void cached_answer_none(struct cached *cached, struct exchange *exchange)
+{
+    struct cached_note note = {.way = CACHED_REQUEST,
+                               .detail = "only-if-cached"};
+    char storage[CACHED_NOTE_BYTES];
+    struct buf fields;
+
+    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
+    cached_note_use(cached, exchange, &note);
+    cached_note_put(cached, &note, &fields);
+    response_make_error(&exchange->response, 504, buf_bytes(&fields),
+                        cached->options.defaults);
+}

@@ -1,0 +1,235 @@
+#include <stdlib.h>
+
+#include "handler/cached/cached_priv.h"
+
+enum { LOOKS_MAX = 4 /* then it is fetched, whatever others do */ };
+
+/*
+ *   begin --> WAITING for another's flight --> begin
+ *     |-----> FETCHING ---> has an entry, or a fetch that is its own
+ *     '-----> has an entry
+ */
+struct ask {
+    struct pending pending;
+    struct fetch_asker asker;
+    struct cached *cached;
+    struct cache_wait wait;
+    struct cache_flight *flight; /* that it waits for; NULL: it does not */
+    unsigned looks;
+    bool is_done;      /* the rest is what it has come to */
+    bool is_collapsed; /* another has asked */
+    struct cache_found found;
+    struct fetch *hand; /* else */
+    struct cached_note note;
+    struct cache_control control;
+    size_t key_len;
+    char key[];
+};
+
+/* --- Ending ----------------------------------------------------------------------- */
+
+static void destroy_ask(struct ask *ask)
+{
+    if (ask->flight)
+        (void)cache_flight_leave(ask->cached->options.store, &ask->flight,
+                                 &ask->wait);
+    fetch_forsake(&ask->asker);
+    cache_found_release(&ask->found);
+    if (ask->hand)
+        fetch_destroy(ask->hand);
+    free(ask);
+}
+
+static void destroy_pending(struct pending *pending)
+{
+    destroy_ask(OWNER_OF(pending, struct ask, pending));
+}
+
+static void answer(struct ask *ask)
+{
+    struct exchange *exchange = ask->asker.exchange;
+    struct fetch *hand = ask->hand;
+
+    exchange->pending = NULL;
+    ask->hand = NULL;
+    ask->note.is_collapsed |= ask->is_collapsed;
+    if (hand)
+        cached_hand_over(ask->cached, exchange, hand, &ask->note);
+    else if (ask->found.entry)
+        cached_answer(ask->cached, exchange, &ask->found, &ask->note);
+    else
+        response_make_error(&exchange->response, 503, BYTES(""),
+                            ask->cached->options.defaults);
+    destroy_ask(ask);
+}
+
+/* --- Word of others ----------------------------------------------------------------- */
+
+static void on_fetched(struct fetch_asker *asker,
+                       const struct cache_found *found, struct fetch *hand,
+                       const struct cached_note *note)
+{
+    struct ask *ask = OWNER_OF(asker, struct ask, asker);
+
+    ask->is_done = true;
+    ask->note = *note;
+    ask->hand = hand;
+    if (!hand)
+        ask->found = *found;
+    exchange_wake(asker->exchange);
+}
+
+static void on_flight(struct cache_wait *wait)
+{
+    exchange_wake(OWNER_OF(wait, struct ask, wait)->asker.exchange);
+}
+
+/* --- Deciding ------------------------------------------------------------------------ */
+
+/* Whether what was found serves as it is. */
+static bool serves(struct ask *ask)
+{
+    const struct cached *cached = ask->cached;
+    struct cache_entry *entry = ask->found.entry;
+    int64_t now_s = cached_now(cached)->wall_s;
+    enum cache_use use;
+
+    if (!entry)
+        return false;
+    use = cache_entry_use(entry, &ask->control, now_s);
+    ask->note = (struct cached_note){.way = CACHED_HIT,
+                                     .has_ttl = true,
+                                     .ttl_s = cache_facts_ttl(&entry->facts,
+                                                              now_s)};
+    if (ask->is_collapsed)
+        ask->note.way = CACHED_MISS;
+    return use == CACHE_USE_FRESH || use == CACHE_USE_STALE ||
+           use == CACHE_USE_MEANWHILE ||
+           (atomic_load_explicit(&entry->retry_s, memory_order_relaxed) >
+                now_s &&
+            cache_facts_bears_error(&entry->facts, &ask->control, now_s,
+                                    cached->options.unreachable_s, false));
+}
+
+/* Fetches it, with flight (NULL: for itself). */
+static void fetch(struct ask *ask, struct cache_flight *flight)
+{
+    struct fetch_order order = {.from = ask->asker.exchange,
+                                .key = {ask->key, ask->key_len},
+                                .control = &ask->control,
+                                .earlier = &ask->found,
+                                .flight = flight,
+                                .asker = &ask->asker,
+                                .way = CACHED_MISS};
+
+    if (ask->found.entry)
+        order.way = CACHED_STALE;
+    else if (ask->found.variant != 0)
+        order.way = CACHED_VARY_MISS;
+    ask->is_done = !fetch_begin(ask->cached, &order);
+}
+
+/* What is said of each other by those who may wait for each other: nothing. */
+static bool goes_alone(const struct ask *ask)
+{
+    return ask->looks > LOOKS_MAX ||
+           request_find(&ask->asker.exchange->request, FIELD_AUTHORIZATION) ||
+           cache_control_says(&ask->control, CACHE_NO_CACHE) ||
+           cache_control_says(&ask->control, CACHE_NO_STORE) ||
+           ask->control.max_age != CACHE_UNSAID;
+}
+
+/* Fetches, or waits; or has found it after all. */
+static void begin(struct ask *ask)
+{
+    struct cached *cached = ask->cached;
+    struct cache_store *store = cached->options.store;
+    struct bytes key = {ask->key, ask->key_len};
+    struct cache_flight *flight = NULL;
+
+    while (!ask->is_done && !ask->asker.fetch && !ask->flight) {
+        enum cache_join join = CACHE_ALONE;
+
+        if (!goes_alone(ask))
+            join = cache_store_join(store, key, &ask->found,
+                                    cached_now(cached)->wall_s, &ask->wait,
+                                    &flight);
+        switch (join) {
+        case CACHE_LEAD:
+            fetch(ask, flight);
+            break;
+        case CACHE_ALONE:
+            fetch(ask, NULL);
+            break;
+        case CACHE_WAIT:
+            ask->flight = flight;
+            ask->is_collapsed = true;
+            break;
+        case CACHE_LOOK:
+            ask->looks++;
+            cache_found_release(&ask->found);
+            cache_store_find(store, key, &ask->asker.exchange->request,
+                             &ask->found);
+            ask->is_done = serves(ask);
+            break;
+        }
+    }
+}
+
+/* The flight that it has waited for may have ended. */
+static void look_again(struct ask *ask)
+{
+    struct cache_store *store = ask->cached->options.store;
+    enum cache_outcome outcome = cache_flight_peek(store, ask->flight);
+
+    if (outcome == CACHE_OUTCOME_NONE)
+        return;
+    (void)cache_flight_leave(store, &ask->flight, &ask->wait);
+    if (outcome == CACHE_OUTCOME_ALONE)
+        ask->looks = LOOKS_MAX;
+    ask->looks++;
+    cache_found_release(&ask->found);
+    cache_store_find(store, (struct bytes){ask->key, ask->key_len},
+                     &ask->asker.exchange->request, &ask->found);
+    ask->is_done = serves(ask);
+    begin(ask);
+}
+
+static struct answer look(struct pending *pending)
+{
+    struct ask *ask = OWNER_OF(pending, struct ask, pending);
+
+    if (ask->flight)
+        look_again(ask);
+    if (!ask->is_done)
+        return (struct answer){.state = ANSWER_LATER};
+    answer(ask);
+    return (struct answer){.state = ANSWER_READY};
+}
+
+void cached_ask(struct cached *cached, struct exchange *exchange,
+                struct bytes key, const struct cache_control *control,
+                struct cache_found *found)
+{
+    struct ask *ask = malloc(sizeof(*ask) + key.len);
+
+    if (!ask) {
+        cache_found_release(found);
+        response_make_error(&exchange->response, 503, BYTES(""),
+                            cached->options.defaults);
+        return;
+    }
+    *ask = (struct ask){.pending = {.look = look, .destroy = destroy_pending},
+                        .asker = {.on_fetched = on_fetched,
+                                  .exchange = exchange},
+                        .cached = cached,
+                        .found = *found,
+                        .control = *control,
+                        .key_len = key.len};
+    memcpy(ask->key, key.data, key.len);
+    cache_wait_init(&ask->wait, cached->options.port, on_flight);
+    exchange->pending = &ask->pending;
+    begin(ask);
+    if (ask->is_done)
+        answer(ask);
+}

@@ -1,0 +1,117 @@
+#include <stdlib.h>
+
+#include "handler/cached/cached_priv.h"
+
+/* The body of a fetch's answer, as another's: parts first, then what its source
+ * makes. */
+struct handed {
+    struct source source;
+    struct fetch *fetch;
+    struct exchange *from;
+    struct exchange *to;
+    unsigned part_at; /* the next of from's parts */
+};
+
+static bool has_parts(const struct handed *handed)
+{
+    return handed->part_at < handed->from->response.part_count;
+}
+
+static struct piece next_part(struct handed *handed, uint64_t at_most)
+{
+    struct part *part = &handed->from->response.parts[handed->part_at];
+    struct part borrowed = *part;
+
+    if (borrowed.len > at_most)
+        borrowed.len = at_most;
+    part->len -= borrowed.len;
+    part->at.memory += borrowed.len; /* such parts lie in memory */
+    handed->part_at += part->len == 0;
+    return (struct piece){
+        .state = has_parts(handed) || response_has_more(&handed->from->response)
+                     ? PIECE_MORE
+                     : PIECE_END,
+        .part = borrowed};
+}
+
+static struct piece next(struct source *source, uint64_t at_most)
+{
+    struct handed *handed = OWNER_OF(source, struct handed, source);
+    struct response *response = &handed->from->response;
+    struct piece piece = {.state = PIECE_END};
+
+    if (has_parts(handed))
+        return next_part(handed, at_most);
+    if (response_has_more(response))
+        piece = response->source->next(response->source, at_most);
+    response->has_ended |= piece.state == PIECE_END;
+    return piece;
+}
+
+static void destroy(struct source *source)
+{
+    struct handed *handed = OWNER_OF(source, struct handed, source);
+
+    if (handed->to->wants_upstream)
+        handed->to->upstream = handed->from->upstream;
+    fetch_destroy(handed->fetch);
+    free(handed);
+}
+
+/* The same head; what every answer here says alike is in it already. */
+static void copy_head(struct response *to, const struct response *from)
+{
+    const char *data = from->head.data;
+
+    response_begin_relayed(to, from->status,
+                           (struct bytes){data, from->phrase_len});
+    to->has_phrase = from->has_phrase;
+    to->has_date = from->has_date;
+    to->is_error = from->is_error;
+    buf_put(&to->head, fetched_lines(from));
+}
+
+/* Its length is in the head, if it is known. */
+static void add_body(struct response *response, const struct response *from,
+                     struct source *source)
+{
+    uint64_t length = from->has_length ? from->length_left : 0;
+
+    response_add_head(response);
+    if (response->is_head || response->head.failed) {
+        source->destroy(source);
+        return;
+    }
+    response->source = source;
+    response->is_unsized = from->is_unsized;
+    response->has_length = from->has_length;
+    response->has_ended = from->part_count <= 1 && !response_has_more(from);
+    for (unsigned i = 1; i < from->part_count; i++)
+        length += from->parts[i].len;
+    response->has_length |= from->part_count > 1 && !from->source;
+    response->length_left = length;
+}
+
+void cached_hand_over(struct cached *cached, struct exchange *exchange,
+                      struct fetch *fetch, const struct cached_note *note)
+{
+    struct exchange *from = fetch_hand(fetch, exchange);
+    struct response *response = &exchange->response;
+    struct handed *handed = malloc(sizeof(*handed));
+
+    if (!handed || from->response.head.failed || !from->response.has_head) {
+        free(handed);
+        fetch_destroy(fetch);
+        response_break_off(response);
+        return;
+    }
+    *handed = (struct handed){.source = {.next = next, .destroy = destroy},
+                              .fetch = fetch,
+                              .from = from,
+                              .to = exchange,
+                              .part_at = 1};
+    copy_head(response, &from->response);
+    cached_note_put(cached, note, &response->head);
+    cached_note_use(cached, exchange, note);
+    add_body(response, &from->response, &handed->source);
+}

@@ -1,0 +1,183 @@
+/*
+ * cached_priv - what the files of cached share. Each calls only those below it;
+ * word of a fetch travels up by its ask's on_fetched.
+ *
+ *   cached.c          which requests the cache is for, and what it knows
+ *   cached_purge.c    PURGE: what is kept goes, on somebody's word
+ *   cached_ask.c      a request that waits, for others or for its own fetch
+ *   cached_fetch.c    asks the proxy, keeps what comes
+ *   cached_request.c  the request that it is asked with
+ *   cached_hand.c     an answer that is not kept, on its way to who asked
+ *   cached_answer.c   an answer that is: whole, part, not modified
+ *   cached_source.c   a body that is read while it is filled
+ *   cached_note.c     Cache-Status
+ */
+#ifndef HANDLER_CACHED_CACHED_PRIV_H
+#define HANDLER_CACHED_CACHED_PRIV_H
+
+#include "handler/cached/cached.h"
+#include "http/trace.h"
+
+/* RFC 9211: how an answer came to be. */
+enum cached_way {
+    CACHED_HIT,
+    CACHED_METHOD, /* went past: each as fwd= has it */
+    CACHED_BYPASS,
+    CACHED_REQUEST,
+    CACHED_MISS,
+    CACHED_VARY_MISS,
+    CACHED_PARTIAL,
+    CACHED_STALE,
+    CACHED_WAYS
+};
+
+enum { CACHED_NOTE_BYTES = 256 };
+
+struct cached {
+    struct cached_options options;
+    struct trace trace;
+    struct list fetches;
+    struct cache_wait over;                    /* a fetch is */
+    char past[CACHED_WAYS][CACHED_NOTE_BYTES]; /* lines of what goes past */
+};
+
+static inline const struct now *cached_now(const struct cached *cached)
+{
+    return cached->options.defaults->now;
+}
+
+/* --- cached_note.c ---------------------------------------------------------- */
+
+struct cached_note {
+    enum cached_way way;
+    unsigned status; /* that the origin answered; 0: it did not */
+    bool is_stored;
+    bool is_collapsed; /* another has asked */
+    bool has_ttl;
+    int64_t ttl_s;
+    const char *detail; /* a token; NULL: none */
+};
+
+/* Appends the Cache-Status field with its CRLF. */
+void cached_note_put(const struct cached *cached,
+                     const struct cached_note *note, struct buf *out);
+
+/* Notes what became of a request, for logs and statistics. */
+void cached_note_use(const struct cached *cached, struct exchange *exchange,
+                     const struct cached_note *note);
+
+/* Makes the Cache-Status lines of requests that go past the cache. */
+void cached_note_prepare(struct cached *cached);
+
+/* Puts such a line into an answer that the proxy gives to the client itself. */
+void cached_note_past(const struct cached *cached, struct exchange *exchange,
+                      enum cached_way way);
+
+/* --- cached_source.c -------------------------------------------------------- */
+
+/* A source of a body from first on, to end or, if that is UINT64_MAX, to its end.
+ * Takes a reference. NULL: no memory. */
+MUST_USE struct source *cached_source_create(struct cached *cached,
+                                             struct exchange *exchange,
+                                             struct cache_body *body,
+                                             uint64_t first, uint64_t end);
+
+/* --- cached_answer.c -------------------------------------------------------- */
+
+/* Makes the response of an entry. found's references stay the caller's. */
+void cached_answer(struct cached *cached, struct exchange *exchange,
+                   const struct cache_found *found,
+                   const struct cached_note *note);
+
+/* 504, for only-if-cached (RFC 9111 5.2.1.7). */
+void cached_answer_none(struct cached *cached, struct exchange *exchange);
+
+/* --- cached_request.c ------------------------------------------------------- */
+
+/* Copies the request of from into to, and has it ask whether earlier, unless that
+ * is NULL, is still good. The copy points into the block that is returned, which
+ * the caller frees by free(3). NULL: no memory. */
+MUST_USE void *cached_request_make(struct exchange *to,
+                                   const struct exchange *from,
+                                   const struct cache_entry *earlier,
+                                   struct bytes name);
+
+/* The fields of an answer that a fetch has got, without its request's id: each
+ * client's answer has its own. */
+static inline struct bytes fetched_lines(const struct response *response)
+{
+    const char *data = response->head.data;
+
+    if (response->head.failed || !response->has_head)
+        return BYTES("");
+    return bytes_between(data + RESPONSE_HEADROOM,
+                         data + response->fields_end - response->id_line.len);
+}
+
+/* --- cached_fetch.c --------------------------------------------------------- */
+
+struct fetch;
+
+/* Who wants what is fetched. */
+struct fetch_asker {
+    /* Called once, from the port's loop. Takes over the references of found; or,
+     * if hand is not NULL, that fetch, whose answer is for one alone. */
+    void (*on_fetched)(struct fetch_asker *asker,
+                       const struct cache_found *found, struct fetch *hand,
+                       const struct cached_note *note);
+    struct exchange *exchange; /* that asks */
+    struct fetch *fetch;       /* NULL: it is over, or was never begun */
+};
+
+struct fetch_order {
+    const struct exchange *from; /* whose request it is */
+    struct bytes key;
+    const struct cache_control *control; /* that the request says */
+    struct cache_found *earlier; /* to be asked about; taken over; or empty */
+    struct cache_flight *flight; /* taken over; NULL: nobody waits for it */
+    struct fetch_asker *asker;   /* NULL: nobody, it is for later */
+    enum cached_way way;
+};
+
+/* False: no memory; the flight has ended, and what was found is released. */
+MUST_USE bool fetch_begin(struct cached *cached,
+                          const struct fetch_order *order);
+
+/* The asker is gone: nobody is told when its fetch ends. */
+void fetch_forsake(struct fetch_asker *asker);
+
+/* Ends a fetch in whatever state it is. */
+void fetch_destroy(struct fetch *fetch);
+
+/* Ends all of them. */
+void fetch_destroy_all(struct cached *cached);
+
+/* Whether somebody besides the askers wants what any fetch brings. */
+bool fetch_is_any_needed(const struct cached *cached);
+
+/* The exchange of a fetch that is handed over; from now on it wakes to. */
+struct exchange *fetch_hand(struct fetch *fetch, struct exchange *to);
+
+/* --- cached_hand.c ---------------------------------------------------------- */
+
+/* Makes the fetch's response that of the exchange; the fetch is destroyed with
+ * that. */
+void cached_hand_over(struct cached *cached, struct exchange *exchange,
+                      struct fetch *fetch, const struct cached_note *note);
+
+/* --- cached_purge.c --------------------------------------------------------- */
+
+/* Answers PURGE: of the address that it names; of all that begin so, if its path
+ * ends in '*'; of those with a tag, where it has a field of tags. Of programs on
+ * this machine, and of who has a token for it. False: it is no PURGE. */
+bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
+
+/* --- cached_ask.c ----------------------------------------------------------- */
+
+/* Has the exchange wait for an answer that the cache has not, or not fresh: found,
+ * which is taken over, is empty or stale. */
+void cached_ask(struct cached *cached, struct exchange *exchange,
+                struct bytes key, const struct cache_control *control,
+                struct cache_found *found);
+
+#endif

@@ -1,0 +1,149 @@
+#include "handler/cached/cached_priv.h"
+
+#include <stdlib.h>
+
+enum {
+    ADDED_MAX = 4, /* fields of our own */
+    CAPABILITY_BYTES = 128
+};
+
+/* What is copied goes behind what was before. */
+struct copier {
+    char *at;
+};
+
+static struct bytes copy(struct copier *copier, struct bytes text)
+{
+    char *to = copier->at;
+
+    if (!text.data)
+        return text;
+    if (text.len > 0)
+        memcpy(to, text.data, text.len);
+    copier->at += text.len;
+    return (struct bytes){to, text.len};
+}
+
+/* A condition of the client's is about what it has; ours about what we have. */
+static bool is_left_out(enum field_id id, bool is_condition_ours)
+{
+    switch (id) {
+    case FIELD_IF_NONE_MATCH:
+    case FIELD_IF_MODIFIED_SINCE:
+    case FIELD_IF_RANGE:
+    case FIELD_RANGE:
+        return is_condition_ours;
+    default:
+        return false;
+    }
+}
+
+static size_t bytes_of_request(const struct request *request)
+{
+    size_t bytes = request->line.len + request->method_name.len +
+                   request->target.len + request->path.len +
+                   request->query.len + request->host.len;
+
+    for (unsigned i = 0; i < request->field_count; i++)
+        bytes += request->fields[i].name.len + request->fields[i].value.len;
+    return bytes;
+}
+
+static void put_field(struct request *request, struct bytes name,
+                      struct bytes value)
+{
+    request->fields[request->field_count++] = (struct field){
+        .name = name, .value = value, .id = field_identify(name)};
+}
+
+/* Who is there first in fields, of each kind. */
+static void index_fields(struct request *request)
+{
+    request->seen = 0;
+    for (unsigned i = 0; i < request->field_count; i++) {
+        enum field_id id = request->fields[i].id;
+
+        if (id == FIELD_OTHER || request->seen & (1u << id))
+            continue;
+        request->seen |= 1u << id;
+        request->first[id] = (uint8_t)i;
+    }
+}
+
+static void copy_fields(struct request *to, const struct request *from,
+                        bool is_condition_ours, struct copier *copier)
+{
+    for (unsigned i = 0; i < from->field_count; i++) {
+        const struct field *field = &from->fields[i];
+
+        if (!is_left_out(field->id, is_condition_ours))
+            put_field(to, copy(copier, field->name),
+                      copy(copier, field->value));
+    }
+}
+
+/* Whether an answer that has not changed is still good (RFC 9111 4.3.1). */
+static void put_conditions(struct request *to, const struct cache_facts *facts,
+                           struct copier *copier)
+{
+    if (facts->etag.len > 0)
+        put_field(to, BYTES("If-None-Match"), copy(copier, facts->etag));
+    if (facts->modified.len > 0)
+        put_field(to, BYTES("If-Modified-Since"),
+                  copy(copier, facts->modified));
+}
+
+/* What we understand of Surrogate-Control. */
+static void put_capability(struct request *to, struct bytes name,
+                           struct copier *copier)
+{
+    struct buf text;
+
+    if (name.len > CAPABILITY_BYTES / 2)
+        return;
+    buf_init(&text, copier->at, CAPABILITY_BYTES, CAPABILITY_BYTES);
+    buf_put(&text, name);
+    buf_put_literal(&text, "=\"Surrogate/1.0\"");
+    copier->at += text.len;
+    put_field(to, BYTES("Surrogate-Capability"), buf_bytes(&text));
+}
+
+static void copy_texts(struct request *to, const struct request *from,
+                       struct copier *copier)
+{
+    to->line = copy(copier, from->line);
+    to->method_name = copy(copier, from->method_name);
+    to->target = copy(copier, from->target);
+    to->path = copy(copier, from->path);
+    to->query = copy(copier, from->query);
+    to->host = copy(copier, from->host);
+}
+
+void *cached_request_make(struct exchange *to, const struct exchange *from,
+                          const struct cache_entry *earlier, struct bytes name)
+{
+    const struct request *asked = &from->request;
+    const struct cache_facts *facts = earlier ? &earlier->facts : NULL;
+    size_t fields = asked->field_count + (size_t)ADDED_MAX;
+    struct request *request = &to->request;
+    struct field *block;
+    struct copier copier;
+
+    block = malloc(fields * sizeof(*block) + bytes_of_request(asked) +
+                   (facts ? facts->etag.len + facts->modified.len : 0) +
+                   CAPABILITY_BYTES);
+    if (!block)
+        return NULL;
+    copier.at = (char *)(block + fields);
+    *request = (struct request){.method = asked->method,
+                                .minor = 1,
+                                .keep_alive = true,
+                                .fields = block};
+    copy_texts(request, asked, &copier);
+    copy_fields(request, asked, earlier, &copier);
+    if (earlier)
+        put_conditions(request, facts, &copier);
+    put_capability(request, name, &copier);
+    index_fields(request);
+    return block;
+}

@@ -1,0 +1,191 @@
+#include "handler/encode_priv.h"
+
+#include <assert.h>
+
+#include "http/head_edit.h"
+
+/* --- What may be coded ------------------------------------------------------------ */
+
+static struct bytes find(const struct response *response, struct bytes name)
+{
+    return head_find(buf_bytes(&response->head), RESPONSE_HEADROOM, name);
+}
+
+/* Digests are of the bytes as they come (RFC 9530), and of those that were to
+ * be. */
+static bool is_fixed(const struct response *response)
+{
+    static const struct bytes names[] = {
+        {"Content-Encoding", 16}, {"Content-Range", 13}, {"Content-Digest", 14},
+        {"Repr-Digest", 11},      {"Digest", 6},         {"Content-MD5", 11}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (find(response, names[i]).data)
+            return true;
+    return compress_is_forbidden(find(response, BYTES("Cache-Control")));
+}
+
+static bool is_private(const struct exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+
+    if (request_find(request, FIELD_AUTHORIZATION) ||
+        find(&exchange->response, BYTES("Set-Cookie")).data)
+        return true;
+    assert(request->fields || request->field_count == 0);
+    for (size_t i = 0; i < request->field_count; i++)
+        if (bytes_ieq(request->fields[i].name, BYTES("Cookie")))
+            return true;
+    return false;
+}
+
+/* Whether the answer may be coded for some client. */
+static bool is_codable(const struct encode *encode,
+                       const struct exchange *exchange, uint64_t length)
+{
+    const struct response *response = &exchange->response;
+    unsigned status = response->status;
+
+    return encode && encode->rules && length >= encode->rules->bytes_min &&
+           status >= 200 && status != 204 && status != 206 && status != 304 &&
+           compress_rules_take(encode->rules,
+                               find(response, BYTES("Content-Type"))) &&
+           !is_fixed(response) &&
+           (encode->codes_private || !is_private(exchange));
+}
+
+/* As little memory as a stream may have, brotli makes of it less than the
+ * others: it comes last, wherever the operator wants it. */
+static enum coding choose(const struct encode *encode,
+                          const struct exchange *exchange)
+{
+    unsigned others = encode->rules->codings & ~(1u << CODING_BR);
+    struct coding_taste taste;
+    enum coding coding;
+
+    if (exchange->request.minor == 0 ||
+        !coding_taste_read(&taste, &exchange->request))
+        return CODING_IDENTITY;
+    coding = coding_pick(&taste, others, &encode->rules->order);
+    return coding != CODING_IDENTITY
+               ? coding
+               : coding_pick(&taste, encode->rules->codings,
+                             &encode->rules->order);
+}
+
+/* --- What the head says of it ------------------------------------------------------- */
+
+static void put_vary(struct response *response)
+{
+    struct bytes list = find(response, BYTES("Vary"));
+    struct bytes member;
+
+    while (list.data && field_next_member(&list, &member))
+        if (bytes_ieq(member, BYTES("Accept-Encoding")) ||
+            bytes_eq(member, BYTES("*")))
+            return;
+    head_field(&response->head, BYTES("Vary"), BYTES("Accept-Encoding"));
+}
+
+enum { ETAG_BYTES_MAX = 1024 };
+
+/* Longer than any that is used is dropped. */
+static void weaken_etag(struct response *response)
+{
+    struct bytes etag = find(response, BYTES("ETag"));
+    char weak[ETAG_BYTES_MAX + 2] = "W/";
+    size_t len = etag.len;
+
+    if (!etag.data || (len > 2 && etag.data[0] == 'W'))
+        return;
+    if (len <= ETAG_BYTES_MAX)
+        memcpy(weak + 2, etag.data, len);
+    head_drop(&response->head, RESPONSE_HEADROOM, BYTES("ETag"));
+    if (len <= ETAG_BYTES_MAX)
+        head_field(&response->head, BYTES("ETag"),
+                   (struct bytes){weak, len + 2});
+}
+
+static void describe(struct response *response, enum coding coding)
+{
+    struct buf *head = &response->head;
+
+    head_drop(head, RESPONSE_HEADROOM, BYTES("Content-Length"));
+    head_drop(head, RESPONSE_HEADROOM, BYTES("Accept-Ranges"));
+    weaken_etag(response);
+    head_field(head, BYTES("Content-Encoding"), coding_token(coding));
+}
+
+/* Whether the answer is coded; then its head says so. The source is made for all
+ * but HEAD, to which only the head goes. */
+static bool begin(const struct encode *encode, struct exchange *exchange,
+                  uint64_t length, struct coded_source **coded_out)
+{
+    struct response *response = &exchange->response;
+    enum coding coding;
+
+    *coded_out = NULL;
+    if (response->head.failed || !is_codable(encode, exchange, length))
+        return false;
+    put_vary(response);
+    coding = choose(encode, exchange);
+    if (coding == CODING_IDENTITY)
+        return false;
+    if (!response->is_head)
+        *coded_out = coded_source_create(encode->encoder, exchange, coding);
+    if (!*coded_out && !response->is_head)
+        return false;
+    describe(response, coding);
+    return true;
+}
+
+/* --- For handlers ----------------------------------------------------------------------- */
+
+void encode_add_source(const struct encode *encode, struct exchange *exchange,
+                       struct source *source, uint64_t length)
+{
+    struct response *response = &exchange->response;
+    struct coded_source *coded;
+    bool is_coded = begin(encode, exchange, length, &coded);
+
+    if (coded)
+        source = coded_source_begin(coded, source);
+    if (is_coded || length == ENCODE_UNSIZED)
+        response_add_source(response, source);
+    else
+        response_add_source_of(response, source, length);
+}
+
+/* Of the length that Content-Length tells, or that nobody knows. */
+static uint64_t read_length(const struct response *response)
+{
+    struct bytes text = find(response, BYTES("Content-Length"));
+    uint64_t length = 0;
+
+    if (text.len == 0 || text.len > 18)
+        return ENCODE_UNSIZED;
+    for (size_t i = 0; i < text.len; i++)
+        length = length * 10 + (uint64_t)(text.data[i] - '0');
+    return length;
+}
+
+void encode_head(const struct encode *encode, struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+    struct coded_source *coded;
+
+    if (begin(encode, exchange, read_length(response), &coded))
+        response->is_unsized = true;
+}
+
+bool encode_add_memory(const struct encode *encode, struct exchange *exchange,
+                       struct bytes body)
+{
+    struct coded_source *coded;
+
+    if (!begin(encode, exchange, body.len, &coded))
+        return false;
+    response_add_source(&exchange->response,
+                        coded ? coded_source_begin_with(coded, body) : NULL);
+    return true;
+}

@@ -1,0 +1,26 @@
+/*
+ * encode_priv - what the two files of encode share: encode.c, which decides, and
+ * encode_source.c, which compresses.
+ */
+#ifndef HANDLER_ENCODE_PRIV_H
+#define HANDLER_ENCODE_PRIV_H
+
+#include "handler/encode.h"
+
+struct coded_source; /* opaque */
+
+/* One more stream, without a source below yet. NULL: all are taken, or there is
+ * no memory. */
+MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
+                                                  struct exchange *exchange,
+                                                  enum coding coding);
+
+/* It compresses what inner gives, and is its owner from then on. */
+struct source *coded_source_begin(struct coded_source *coded,
+                                  struct source *inner);
+
+/* The same of a body that lies in memory, for as long as it is sent. */
+struct source *coded_source_begin_with(struct coded_source *coded,
+                                       struct bytes body);
+
+#endif

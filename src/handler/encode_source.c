@@ -1,0 +1,229 @@
+#include <stdlib.h>
+
+#include "handler/encode_priv.h"
+
+enum { OUT_BYTES = 16384 };
+
+/*
+ * Bytes on their way: a piece of inner, as far as it has not been taken; the
+ * compressor; out, as far as it has not been given away.
+ */
+struct coded_source {
+    struct source source; /* first: the same address */
+    struct encoder *encoder;
+    struct exchange *exchange; /* woken when a turn begins */
+    struct source *inner;      /* NULL: the whole body lies in in */
+    struct codec_stream *codec;
+    struct list stalled; /* in the encoder's list while it waits for a turn */
+    struct bytes in;
+    struct bytes trailer;
+    enum piece_state state; /* what inner said comes behind in */
+    bool has_ended;         /* the compressor has nothing more */
+    char out[OUT_BYTES];
+};
+
+static const codec_stream_fn codecs[CODING_COUNT] = {
+    [CODING_GZIP] = codec_gzip_stream,
+    [CODING_ZSTD] = codec_zstd_stream,
+    [CODING_BR] = codec_brotli_stream};
+
+/* --- The next piece ------------------------------------------------------------ */
+
+static void stall(struct coded_source *coded)
+{
+    struct encoder *encoder = coded->encoder;
+
+    if (list_is_empty(&encoder->stalled))
+        encoder->turn(encoder->context);
+    if (list_is_empty(&coded->stalled))
+        list_put_last(&encoder->stalled, &coded->stalled);
+}
+
+/* False: inner has failed, or gives what does not lie in memory. */
+static bool pull_inner(struct coded_source *coded)
+{
+    struct piece piece = coded->inner->next(coded->inner, ENCODER_TURN_BYTES);
+
+    coded->state = piece.state;
+    coded->trailer = piece.trailer;
+    if (piece.state == PIECE_FAILED ||
+        (piece.part.len > 0 && piece.part.kind != PART_MEMORY))
+        return false;
+    coded->in = (struct bytes){piece.part.at.memory, (size_t)piece.part.len};
+    return true;
+}
+
+static enum codec_flush flush_of(const struct coded_source *coded, size_t taken)
+{
+    if (taken < coded->in.len)
+        return CODEC_GO_ON;
+    switch (coded->state) {
+    case PIECE_END:
+        return CODEC_END;
+    case PIECE_LATER:
+        return CODEC_FLUSH;
+    case PIECE_MORE:
+    case PIECE_FAILED:
+        break;
+    }
+    return CODEC_GO_ON;
+}
+
+/* Compresses what this turn has left of in. False: no memory. */
+static bool compress(struct coded_source *coded, struct codec_step *step)
+{
+    struct encoder *encoder = coded->encoder;
+    size_t most = coded->in.len < encoder->turn_left
+                      ? coded->in.len
+                      : (size_t)encoder->turn_left;
+    enum codec_flush flush = flush_of(coded, most);
+    size_t room = step->room, taken;
+
+    step->in = (struct bytes){coded->in.data, most};
+    if (!coded->codec->step(coded->codec, step, flush))
+        return false;
+    taken = most - step->in.len;
+    coded->in.data += taken;
+    coded->in.len -= taken;
+    coded->has_ended = flush == CODEC_END && step->room > 0;
+    encoder->turn_left -= taken;
+    encoder->counts.bytes_in += taken;
+    encoder->counts.bytes_out += room - step->room;
+    return true;
+}
+
+/* Whether inner has to be pulled before anything more can come out. */
+static bool is_hungry(const struct coded_source *coded,
+                      const struct codec_step *step)
+{
+    return coded->in.len == 0 && coded->state == PIECE_MORE && step->room > 0;
+}
+
+static struct piece piece_of(const struct coded_source *coded,
+                             const struct codec_step *step, size_t room)
+{
+    struct bytes text = {coded->out, room - step->room};
+    struct piece piece = {.state = PIECE_MORE, .part = part_of_memory(text)};
+
+    if (coded->has_ended) {
+        piece.state = PIECE_END;
+        piece.trailer = coded->trailer;
+    } else if (coded->in.len == 0 && coded->state == PIECE_LATER &&
+               step->room > 0) {
+        piece.state = PIECE_LATER;
+    }
+    return piece;
+}
+
+/* Goes on until out is full, inner has nothing, or the turn has had enough. An
+ * inner that makes a little at a time is asked for more within the same piece.
+ */
+static struct piece next(struct source *source, uint64_t at_most)
+{
+    struct coded_source *coded = (struct coded_source *)source;
+    size_t room = at_most < OUT_BYTES ? (size_t)at_most : OUT_BYTES;
+    struct codec_step step = {.out = coded->out, .room = room};
+    struct piece piece;
+
+    if (coded->state == PIECE_LATER && coded->in.len == 0)
+        coded->state = PIECE_MORE; /* it was woken since */
+    do {
+        if (is_hungry(coded, &step) && !pull_inner(coded))
+            return (struct piece){.state = PIECE_FAILED};
+        if (coded->encoder->turn_left == 0 && coded->in.len > 0) {
+            stall(coded);
+            break;
+        }
+        if (!compress(coded, &step))
+            return (struct piece){.state = PIECE_FAILED};
+    } while (!coded->has_ended && step.room > 0 &&
+             (coded->in.len > 0 || coded->state == PIECE_MORE));
+    piece = piece_of(coded, &step, room);
+    if (!list_is_empty(&coded->stalled)) {
+        piece.state = PIECE_LATER;
+        piece.is_paused = true;
+    }
+    return piece;
+}
+
+/* --- Coming and going ------------------------------------------------------------ */
+
+static void destroy(struct source *source)
+{
+    struct coded_source *coded = (struct coded_source *)source;
+
+    list_drop(&coded->stalled);
+    coded->encoder->streams--;
+    coded->codec->destroy(coded->codec);
+    if (coded->inner)
+        coded->inner->destroy(coded->inner);
+    free(coded);
+}
+
+struct coded_source *coded_source_create(struct encoder *encoder,
+                                         struct exchange *exchange,
+                                         enum coding coding)
+{
+    struct coded_source *coded = NULL;
+
+    if (encoder->streams < encoder->streams_max)
+        coded = malloc(sizeof(*coded));
+    if (coded) {
+        coded->codec = codecs[coding](&encoder->meter);
+        if (coded->codec) {
+            coded->source = (struct source){.next = next, .destroy = destroy};
+            coded->encoder = encoder;
+            coded->exchange = exchange;
+            coded->inner = NULL;
+            list_init(&coded->stalled);
+            coded->in = coded->trailer = BYTES("");
+            coded->state = PIECE_MORE;
+            coded->has_ended = false;
+            encoder->streams++;
+            encoder->counts.streams++;
+            return coded;
+        }
+        free(coded);
+    }
+    encoder->counts.refused++;
+    return NULL;
+}
+
+struct source *coded_source_begin(struct coded_source *coded,
+                                  struct source *inner)
+{
+    coded->inner = inner;
+    return &coded->source;
+}
+
+struct source *coded_source_begin_with(struct coded_source *coded,
+                                       struct bytes body)
+{
+    coded->in = body;
+    coded->state = PIECE_END;
+    return &coded->source;
+}
+
+/* --- Turns ------------------------------------------------------------------------ */
+
+void encoder_init(struct encoder *encoder, size_t streams_max,
+                  void (*turn)(void *context), void *context)
+{
+    *encoder = (struct encoder){.streams_max = streams_max,
+                                .turn_left = ENCODER_TURN_BYTES,
+                                .turn = turn,
+                                .context = context};
+    list_init(&encoder->stalled);
+}
+
+void encoder_turn(struct encoder *encoder)
+{
+    encoder->turn_left = ENCODER_TURN_BYTES;
+    while (!list_is_empty(&encoder->stalled)) {
+        struct coded_source *coded = OWNER_OF(encoder->stalled.next,
+                                              struct coded_source, stalled);
+
+        list_drop(&coded->stalled);
+        exchange_wake(coded->exchange);
+    }
+}

@@ -1,0 +1,135 @@
+#include "handler/proxy/proxy_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "observe/profile.h"
+
+/* How much of a body must be left for a pipe; less is cheaper to copy. */
+enum { PIPED_BYTES_MIN = 65536 };
+
+/* --- Having one ---------------------------------------------------------- */
+
+/* Whether the client knows the length, or waits for the close. All others get
+ * frames, which are put around what lies in memory. */
+static bool goes_as_it_comes(const struct exchange *exchange)
+{
+    return exchange->response.has_length || exchange->request.minor == 0;
+}
+
+/* What comes next goes to the client as it comes, and there is much of it. */
+static bool is_worth_it(const struct transfer *transfer)
+{
+    return transfer->is_answered && !transfer->is_tunnel &&
+           exchange_can_splice(transfer->exchange) &&
+           transport_can_splice(transfer_transport(transfer)) &&
+           goes_as_it_comes(transfer->exchange) &&
+           body_reader_plain(&transfer->reader) >= PIPED_BYTES_MIN;
+}
+
+bool transfer_is_piped(struct transfer *transfer)
+{
+    struct pipes *pipes = transfer->proxy->options.pipes;
+
+    if (transfer->pipe || transfer->is_copied || !pipes ||
+        !is_worth_it(transfer))
+        return transfer->pipe;
+    transfer->pipe = pipes_take(pipes);
+    transfer->is_copied = !transfer->pipe;
+    return transfer->pipe;
+}
+
+/* --- Filling it ---------------------------------------------------------- */
+
+/* No more of the body than there is, and no more than has room. */
+static ssize_t receive(const struct transfer *transfer)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    uint64_t left = body_reader_plain(&transfer->reader);
+    size_t room = transfer->pipe->bytes - transfer->piped;
+    ssize_t n = splice(transfer_transport(transfer)->fd, NULL,
+                       transfer->pipe->into, NULL,
+                       left < room ? (size_t)left : room,
+                       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+    profile_leave(before);
+    return n;
+}
+
+/* What stands behind a body would be taken for the next reply. */
+static bool is_clean(const struct transfer *transfer)
+{
+    char byte;
+
+    return recv(transfer_transport(transfer)->fd, &byte, 1,
+                MSG_PEEK | MSG_DONTWAIT) == -1 &&
+           errno == EAGAIN;
+}
+
+/* It may be so before it has as many bytes as it takes: each piece that came
+ * has a place of its own in it. */
+static void note_full(struct transfer *transfer)
+{
+    transfer->piped_full = transfer->piped;
+    transfer_pause(transfer);
+}
+
+static void take_in(struct transfer *transfer, size_t n)
+{
+    transfer_count_in(transfer, n);
+    transfer->piped += n;
+    body_reader_pass(&transfer->reader, n);
+    if (body_reader_plain(&transfer->reader) == 0) {
+        transfer_finish(transfer, is_clean(transfer));
+        return;
+    }
+    if (transfer->piped == transfer->pipe->bytes)
+        note_full(transfer);
+    transfer_watch(transfer);
+}
+
+void transfer_read_piped(struct transfer *transfer)
+{
+    ssize_t n = receive(transfer);
+
+    if (n == -1 && errno == EINTR)
+        return;
+    if (n == -1 && errno == EAGAIN) {
+        /* There is something to be read, or we were not here. */
+        if (transfer->piped > 0) {
+            note_full(transfer);
+            transfer_watch(transfer);
+        }
+        return;
+    }
+    if (n == -1 && errno == EINVAL && transfer->piped == 0) {
+        /* Such a socket cannot. */
+        transfer_give_pipe(transfer);
+        transfer->is_copied = true;
+        return;
+    }
+    if (n > 0)
+        take_in(transfer, (size_t)n);
+    else
+        transfer_meet_end(transfer, n == 0);
+    transfer_wake(transfer);
+}
+
+/* --- Emptying it --------------------------------------------------------- */
+
+struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most)
+{
+    transfer->piped_borrowed = transfer->piped < at_most ? transfer->piped
+                                                         : (size_t)at_most;
+    return (struct part){.kind = PART_PIPE,
+                         .fd = transfer->pipe ? transfer->pipe->from : -1,
+                         .len = transfer->piped_borrowed};
+}
+
+bool transfer_reclaim_pipe(struct transfer *transfer)
+{
+    transfer->piped -= transfer->piped_borrowed;
+    transfer->piped_borrowed = 0;
+    return transfer->piped <= transfer->piped_full / 2;
+}

@@ -1,0 +1,416 @@
+#include "handler/proxy/proxy_priv.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "io/tls.h"
+#include "observe/profile.h"
+
+enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */
+
+enum { FRAMING_BYTES_MAX = 32 };
+
+/* --- What is to be sent -------------------------------------------------- */
+
+enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
+{
+    const struct exchange *exchange = transfer->exchange;
+    struct relay relay = transfer_relay(transfer, server);
+    struct relay_from from = {
+        .peer = exchange->neighbour,
+        .scheme = exchange_is_secure(exchange) ? BYTES("https") : BYTES("http"),
+        .expects_continue = true};
+    char subject[TLS_SUBJECT_MAX];
+    char fingerprint[TLS_FINGERPRINT_MAX + 1];
+
+    if (relay.tells_client && exchange->tls &&
+        tls_tell_client(exchange->tls, subject, fingerprint)) {
+        from.client_subject = bytes_of(subject);
+        from.client_fingerprint = bytes_of(fingerprint);
+    }
+    transfer->head.len = transfer->head_sent = 0;
+    return relay_request(&relay, &exchange->request, &from, &transfer->head);
+}
+
+/* Forgets what has been sent, which ends all hope of sending it again. */
+static void drop_sent(struct transfer *transfer)
+{
+    struct proxy_buffer *out = transfer->out;
+
+    if (transfer->out_sent == 0)
+        return;
+    transfer->is_kept = false;
+    out->begin += transfer->out_sent;
+    transfer->out_sent = 0;
+    memmove(out->data, out->data + out->begin, out->end - out->begin);
+    out->end -= out->begin;
+    out->begin = 0;
+}
+
+/* Whether len more fit, up to so many bytes in all. */
+static bool has_room(struct transfer *transfer, size_t len, size_t most)
+{
+    if (transfer->out->end + len <= most)
+        return true;
+    drop_sent(transfer);
+    return transfer->out->end + len <= most;
+}
+
+static void put(struct proxy_buffer *out, struct bytes text)
+{
+    memcpy(out->data + out->end, text.data, text.len);
+    out->end += text.len;
+}
+
+/* Whether there is room for all of the body at once. */
+static bool fits_whole(const struct transfer *transfer)
+{
+    const struct proxy *proxy = transfer->proxy;
+
+    return transfer->out_framing == BODY_LENGTH &&
+           transfer->exchange->request.content_length <=
+               proxy->options.buffer_bytes;
+}
+
+/* Whether others have so much to wait with that this one may not. */
+static bool is_crowded(const struct transfer *transfer)
+{
+    const struct proxy_held *held = transfer->proxy->options.held;
+
+    return held && held->bytes >= PROXY_HELD_BYTES_MAX;
+}
+
+/* Whether what the client's next read may bring is to wait. */
+static bool is_full(struct transfer *transfer)
+{
+    size_t bytes = transfer->proxy->options.buffer_bytes;
+
+    if (!transfer->is_admitted && is_crowded(transfer))
+        return true;
+    if (fits_whole(transfer))
+        return false;
+    return transfer->is_held ? transfer->out->end >= bytes
+                             : !has_room(transfer, PROXY_TAKEN_BYTES, bytes);
+}
+
+static void make_way(struct transfer *transfer)
+{
+    bool was_full = transfer->sink.is_full;
+
+    if (!transfer->out || transfer->has_body_ended || transfer->is_send_over ||
+        !transfer->exchange)
+        return;
+    transfer->sink.is_full = is_full(transfer);
+    if (was_full && !transfer->sink.is_full)
+        exchange_wake(transfer->exchange);
+}
+
+/* A client that sends slowly would hold an upstream for nothing. */
+static bool is_enough(const struct transfer *transfer)
+{
+    return transfer->has_body_ended || transfer->sink.is_full ||
+           transfer->held_bytes >= transfer->proxy->options.request_bytes ||
+           is_crowded(transfer);
+}
+
+void transfer_ask_if_due(struct transfer *transfer)
+{
+    if (!transfer->is_admitted || (transfer->is_held && !is_enough(transfer)))
+        return;
+    transfer->is_held = false;
+    transfer_hold_none(transfer);
+    transfer_ask(transfer);
+}
+
+/* There is more of the body. */
+static void go_on(struct transfer *transfer)
+{
+    if (transfer->is_open)
+        transfer_flush(transfer);
+    else
+        make_way(transfer);
+    if (transfer->is_held)
+        transfer_ask_if_due(transfer);
+}
+
+bool proxy_take_body(struct sink *sink, struct bytes data)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+    bool is_chunked = transfer->out_framing == BODY_CHUNKED;
+    size_t len = data.len + (is_chunked ? FRAMING_BYTES_MAX : 0);
+    char size[16];
+
+    if (!transfer->exchange || transfer->is_send_over) {
+        transfer->is_kept = false; /* this is missing */
+        return transfer->exchange && transfer->is_tunnel;
+    }
+    if (data.len == 0)
+        return true;
+    if (!has_room(transfer, len,
+                  transfer->proxy->options.buffer_bytes + PROXY_TAKEN_BYTES)) {
+        transfer->is_kept = false; /* it came although there was none */
+        return false;
+    }
+    if (is_chunked) {
+        int size_len = snprintf(size, sizeof(size), "%zx\r\n", data.len);
+
+        put(transfer->out, (struct bytes){size, (size_t)size_len});
+    }
+    put(transfer->out, data);
+    if (is_chunked)
+        put(transfer->out, BYTES("\r\n"));
+    if (transfer->is_held || !transfer->is_admitted)
+        transfer_hold(transfer, data.len);
+    go_on(transfer);
+    return true;
+}
+
+void proxy_end_body(struct sink *sink)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+
+    transfer->has_body_ended = true;
+    if (!transfer->exchange)
+        return;
+    if (transfer->out_framing == BODY_CHUNKED) /* another try may need it */
+        put(transfer->out, BYTES("0\r\n\r\n"));
+    go_on(transfer);
+}
+
+void proxy_foresee_end(struct sink *sink)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+
+    if (transfer->is_ending)
+        return;
+    transfer->is_ending = true;
+    transfer_watch(transfer);
+}
+
+/* --- Sending ------------------------------------------------------------- */
+
+static enum io_result send_some(struct transfer *transfer, size_t *len_out)
+{
+    struct iovec parts[2];
+    size_t count = 0;
+    enum stats_phase before = profile_enter(STATS_PHASE_SEND);
+    enum io_result result;
+
+    if (transfer->head_sent < transfer->head.len)
+        parts[count++] = (struct iovec){
+            transfer->head.data + transfer->head_sent,
+            transfer->head.len - transfer->head_sent};
+    if (transfer_pending(transfer) > 0)
+        parts[count++] = (struct iovec){
+            transfer->out->data + transfer->out->begin + transfer->out_sent,
+            transfer_pending(transfer)};
+    result = transport_send(transfer_transport(transfer), parts, count, false,
+                            len_out);
+    profile_leave(before);
+    return result;
+}
+
+static void note_sent(struct transfer *transfer, size_t n)
+{
+    size_t head = transfer->head.len - transfer->head_sent;
+
+    if (n < head)
+        head = n;
+    transfer->head_sent += head;
+    transfer->out_sent += n - head;
+    transfer->has_sent = true;
+    proxy_count(&transfer->proxy->options.upstream.shared
+                     ->counts[transfer->lease.server]
+                     .bytes_out,
+                n);
+}
+
+/* One way of a tunnel is over; with the other all of it. */
+static void end_tunnel(struct transfer *transfer)
+{
+    if (!transfer->has_peer_ended)
+        return;
+    transfer->is_reply_done = true;
+    transfer_wake(transfer);
+}
+
+/* The other side takes no more of it; it may have answered before. */
+static void stop_sending(struct transfer *transfer)
+{
+    transfer->is_send_over = true;
+    if (transfer->is_tunnel) {
+        end_tunnel(transfer);
+        return;
+    }
+    transfer->sink.is_full = false; /* the rest is refused when it comes */
+    if (transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+/* The other side of a tunnel is told that this one is over. */
+static void shut_down(struct transfer *transfer)
+{
+    if (transport_shut_down(transfer_transport(transfer)) == IO_AGAIN_WRITE) {
+        upstream_wait_writable(&transfer->lease);
+        return;
+    }
+    transfer->is_send_over = true;
+    end_tunnel(transfer);
+}
+
+void transfer_flush(struct transfer *transfer)
+{
+    bool is_full = false;
+
+    while (!transfer->is_send_over && !transfer_is_sent(transfer) && !is_full) {
+        size_t n;
+
+        switch (send_some(transfer, &n)) {
+        case IO_DONE:
+            note_sent(transfer, n);
+            break;
+        case IO_AGAIN_READ:
+        case IO_AGAIN_WRITE:
+            upstream_wait_writable(&transfer->lease);
+            is_full = true;
+            break;
+        case IO_EOF:
+        case IO_FAILED:
+            stop_sending(transfer);
+            break;
+        }
+    }
+    if (transfer->is_tunnel && transfer->has_body_ended &&
+        transfer_is_sent(transfer) && !transfer->is_send_over)
+        shut_down(transfer);
+    make_way(transfer);
+    transfer_watch(transfer);
+}
+
+/* --- The upstream -------------------------------------------------------- */
+
+static void on_open(struct upstream_lease *lease)
+{
+    struct transfer *transfer = OWNER_OF(lease, struct transfer, lease);
+
+    transfer->is_asking = false;
+    transfer->is_open = true;
+    transfer_note_server(transfer);
+    /* It was made before it was known for whom. */
+    if (!transfer->proxy->options.relay.keeps_host &&
+        transfer_write_head(transfer, lease->server) != RELAY_DONE) {
+        transfer_let_go(transfer, false, BALANCE_NEITHER);
+        transfer->fault = PROXY_FAULT_SHORT;
+        transfer_wake(transfer);
+        return;
+    }
+    transfer_flush(transfer);
+}
+
+static void on_failed(struct upstream_lease *lease)
+{
+    struct transfer *transfer = OWNER_OF(lease, struct transfer, lease);
+
+    transfer->is_asking = false;
+    transfer_note_server(transfer);
+    transfer_fail(transfer, proxy_fault_of(lease->error));
+}
+
+static void on_readable(struct upstream_lease *lease)
+{
+    transfer_read(OWNER_OF(lease, struct transfer, lease));
+}
+
+static void on_writable(struct upstream_lease *lease)
+{
+    transfer_flush(OWNER_OF(lease, struct transfer, lease));
+}
+
+void transfer_ask(struct transfer *transfer)
+{
+    struct upstream_lease *lease = &transfer->lease;
+
+    /* Else its client may be one that has not been let in. */
+    assert(transfer->is_admitted &&
+           transfer->exchange->pending == &transfer->pending);
+    transfer_note_asking(transfer);
+    lease->uri = transfer->exchange->request.target;
+    lease->request_id = exchange_request_id(transfer->exchange);
+    lease->on_open = on_open;
+    lease->on_failed = on_failed;
+    lease->on_readable = on_readable;
+    lease->on_writable = on_writable;
+    transfer->is_asking = true;
+    upstream_lease_start(transfer->proxy->pool, lease);
+    if (transfer->is_asking) /* still: it may be given up meanwhile */
+        transfer_note_server(transfer);
+}
+
+/* --- Trying again -------------------------------------------------------- */
+
+/* RFC 9110 9.2.2: whether doing it twice is doing it once. */
+static bool is_idempotent(enum method method)
+{
+    return method == METHOD_GET || method == METHOD_HEAD ||
+           method == METHOD_OPTIONS || method == METHOD_PUT ||
+           method == METHOD_DELETE;
+}
+
+/* A kept connection that its server had closed, which is nobody's fault. */
+static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
+{
+    return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
+           !transfer->has_reply && transfer->interims == 0 &&
+           (!transfer->in || transfer->in->end == 0);
+}
+
+static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
+{
+    const struct exchange *exchange = transfer->exchange;
+
+    if (!exchange || transfer->has_reply || transfer->interims > 0 ||
+        fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SHORT ||
+        fault == PROXY_FAULT_REPLY)
+        return false;
+    if (transfer->in && transfer->in->end > 0)
+        return false; /* some of a reply has come */
+    return transfer->is_kept &&
+           (!transfer->has_sent || is_idempotent(exchange->request.method));
+}
+
+/* Nothing counts as sent, or what comes of the body until there is another
+ * connection would take its place. */
+static void begin_anew(struct transfer *transfer)
+{
+    transfer->has_sent = transfer->is_send_over = false;
+    transfer->head_sent = transfer->out_sent = 0;
+    make_way(transfer);
+    /* Reading may have gone on when nothing was to be sent any more. */
+    if (transfer->sink.is_full && transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
+{
+    bool was_stale = is_stale(transfer, fault);
+
+    if (was_stale)
+        transfer->proxy->tls_why = NULL;
+    else
+        proxy_log_fault(transfer->proxy, &transfer->lease, fault);
+    transfer_let_go(transfer, false,
+                    was_stale ? BALANCE_NEITHER : BALANCE_FAILURE);
+    if (may_retry(transfer, fault) &&
+        upstream_may_retry(&transfer->lease, transfer->retries, was_stale)) {
+        transfer->retries += !was_stale;
+        begin_anew(transfer);
+        transfer_ask(transfer);
+        return;
+    }
+    if (transfer->is_answered)
+        transfer->is_broken = true;
+    else
+        transfer->fault = (uint8_t)fault;
+    stop_sending(transfer);
+    transfer_wake(transfer);
+}

@@ -1,0 +1,419 @@
+#include "handler/sites/sites_priv.h"
+
+#include "handler/bad_request.h"
+#include "handler/challenge.h"
+#include "handler/cors.h"
+#include "handler/redirect.h"
+#include "http/priority_rules.h"
+#include "io/tls.h"
+
+/* --- Answering ------------------------------------------------------------ */
+
+static void release(void *object)
+{
+    struct sites *sites = object;
+
+    sites_release(&sites);
+}
+
+/* OPTIONS * asks what the server can do, not any of its places (RFC 9110
+ * 9.3.7). */
+static void answer_all(const struct sites *sites, struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+
+    if (exchange->request.method != METHOD_OPTIONS) {
+        bad_request_answer(exchange, REASON_TARGET_FORM, sites_defaults(sites));
+        return;
+    }
+    response_begin(response, 204, sites_defaults(sites));
+    head_field(&response->head, BYTES("Allow"), BYTES("GET, HEAD, OPTIONS"));
+    response_add_head(response);
+}
+
+static struct site *find_site(const struct sites *sites, struct bytes host)
+{
+    struct site *site = hosts_find(&sites->hosts, host);
+
+    return site ? site : sites->first;
+}
+
+/* --- By which connection it comes ------------------------------------------- */
+
+/* Whether the site of host asks clients for certificates, and over this
+ * connection nobody was asked. What asks all of them who they are is not for
+ * those who come in clear text. */
+static bool is_unasked(const struct sites *sites,
+                       const struct exchange *exchange)
+{
+    const struct location_options *options =
+        find_site(sites, exchange->request.host)->place.options;
+
+    if (!options->client_ca)
+        return false;
+    return exchange->tls ? !tls_set_asks(tls_chosen(exchange->tls))
+                         : options->client_certificate == TLS_CLIENT_REQUIRE;
+}
+
+/* Whether the target, which names a scheme, names another than that by which it
+ * comes (RFC 9110 7.4). */
+static bool is_of_another_scheme(const struct sites *sites,
+                                 const struct exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+    struct bytes scheme = scheme_of(request, exchange_is_secure(exchange),
+                                    exchange->neighbour, &sites->options.trust);
+
+    return bytes_eq(scheme, BYTES("https")) !=
+           (request->scheme == TARGET_SCHEME_HTTPS);
+}
+
+/* Where there is TLS. The table goes by the names of certificates, and sites by
+ * their hosts: should the two ever differ, a site that asks is still closed to
+ * those who were not asked. */
+static bool is_of_another_name(const struct sites *sites,
+                               const struct exchange *exchange)
+{
+    return (exchange->tls &&
+            !tls_table_serves(sites->options.tls, tls_chosen(exchange->tls),
+                              exchange->request.host)) ||
+           (sites->asks_clients && is_unasked(sites, exchange));
+}
+
+/* Whether the connection was made for somebody else: 421 (RFC 9110 15.5.20). */
+static bool is_misdirected(const struct sites *sites,
+                           const struct exchange *exchange)
+{
+    if (exchange->request.scheme != TARGET_SCHEME_NONE &&
+        is_of_another_scheme(sites, exchange))
+        return true;
+    return sites->options.tls && is_of_another_name(sites, exchange);
+}
+
+/* Whether it has been sent to https. Nothing is asked of it before: passwords
+ * do not go in clear text then. */
+static bool answer_by_https(const struct place *place,
+                            struct exchange *exchange)
+{
+    const struct sites_options *options = &place->sites->options;
+    struct bytes clean = exchange->path.clean;
+
+    /* Authorities of certificates look there by http, and may follow nowhere. */
+    return place->options->https_redirect && !exchange->tls &&
+           !challenge_is_at(clean) &&
+           redirect_to_https(exchange, clean, options->https_port,
+                             &options->trust, sites_defaults(place->sites));
+}
+
+/* --- By rules ----------------------------------------------------------------- */
+
+/* Whether it has been answered by a rule of the place. */
+static bool answer_by_rule(const struct place *place, struct exchange *exchange)
+{
+    const struct redirect_rules *redirects = place->options->redirects;
+
+    return !place_takes_body(place, exchange) ||
+           (redirects &&
+            redirect_answer(redirects, exchange, exchange->path.clean,
+                            &place->sites->options.trust,
+                            sites_defaults(place->sites)));
+}
+
+/* What goes for whatever a place answers, at once or late. */
+static void prepare(const struct place *place, struct response *response)
+{
+    response->edits = place->options->edits;
+    response->errors = place->errors.has ? &place->errors : NULL;
+    response->encode = place->encode.encoder ? &place->encode : NULL;
+}
+
+/* A browser that has seen it comes by https only. */
+static void describe_https(const struct place *place, struct exchange *exchange)
+{
+    const struct bytes *line = place->options->hsts_line;
+
+    exchange->response.extra_count = 0;
+    if (line && exchange->tls)
+        response_put_extra(&exchange->response, *line);
+}
+
+/* Over HTTP/1.1 answers have an order already. */
+static void describe_order(const struct place *place, struct exchange *exchange)
+{
+    const struct priority_rules *rules = place->options->priority_rules;
+
+    if (rules && exchange->request.minor == REQUEST_HTTP2)
+        exchange->priority = priority_rules_find(rules, exchange->path.clean);
+}
+
+/* Whether the handler is asked; else it has been answered, or waits. A preflight
+ * asks before there are credentials, and so comes before all else (Fetch
+ * standard 3.2.2). */
+static bool lets_in(const struct place *place, struct exchange *exchange)
+{
+    const struct location_options *options = place->options;
+
+    if (answer_by_https(place, exchange))
+        return false;
+    if (options->cors) {
+        if (cors_answer_preflight(options->cors, exchange,
+                                  sites_defaults(place->sites)))
+            return false;
+        cors_describe(options->cors, &exchange->request, &exchange->response);
+    }
+    return place_admits(place, exchange) && !answer_by_rule(place, exchange);
+}
+
+/* What a place says of whatever it answers. */
+static void answer_place(struct place *place, struct exchange *exchange,
+                         struct bytes rest)
+{
+    struct response *response = &exchange->response;
+
+    prepare(place, response);
+    describe_https(place, exchange);
+    describe_order(place, exchange);
+    if (lets_in(place, exchange)) {
+        exchange->body_max = place->options->body_max;
+        place->handler.answer(place->handler.self, exchange, rest);
+    } else if (!exchange->pending) {
+        exchange_drop_sink(exchange); /* the handler has no part in it */
+    }
+    response_put_error_body(response);
+}
+
+/* The place that its host and exchange->path lead to. */
+static struct place *follow_path(struct sites *sites, struct exchange *exchange,
+                                 struct bytes *rest_out)
+{
+    *rest_out = exchange->path.clean;
+    return sites->only ? &sites->only->place
+                       : site_find(find_site(sites, exchange->request.host),
+                                   exchange->path.clean, rest_out);
+}
+
+/* Whether the server behind place might not understand the path as it was
+ * understood here; where there is one place only, that is all the same. */
+static bool is_misread(const struct sites *sites, const struct place *place,
+                       struct bytes raw)
+{
+    return !sites->only && place_is_misread(place, raw);
+}
+
+/* Whether a rule of the place itself goes by the path. */
+static bool has_redirect(const struct place *place, struct bytes clean)
+{
+    const struct redirect_rules *redirects = place->options->redirects;
+
+    return redirects && redirect_leads(redirects, clean);
+}
+
+/* No path has it: where it stands for an encoded slash, that is no slash. */
+#define NO_SLASH '\x01'
+
+/* The place that the path leads to if its encoded slashes are none; NULL: to
+ * none, or to one where that would count. */
+static const struct place *route_without(struct sites *sites,
+                                         struct exchange *exchange)
+{
+    char storage[sizeof(sites->path)];
+    struct bytes raw = path_replace_slashes(exchange->request.path, NO_SLASH,
+                                            storage);
+    const struct place *place;
+    struct bytes rest;
+
+    if (!path_clean(raw, sites->path, &exchange->path))
+        return NULL;
+    place = follow_path(sites, exchange, &rest);
+    return has_redirect(place, exchange->path.clean) ||
+                   is_misread(sites, place, raw)
+               ? NULL
+               : place;
+}
+
+/*
+ * The path has an encoded slash. Whoever is behind the place may take that for
+ * one, or for a part of a name ("/@scope%2fname"). It passes where both lead to
+ * the same place, so that all that is told here counts for it, and no redirect
+ * leads from either; or where the operator knows that nobody is confused. Here
+ * it is as with a slash in the end, which is how most would read it.
+ */
+static struct place *route_slashes(struct sites *sites,
+                                   struct exchange *exchange,
+                                   struct bytes *rest_out)
+{
+    const struct place *other = route_without(sites, exchange);
+    char storage[sizeof(sites->path)];
+    struct bytes raw = path_replace_slashes(exchange->request.path, '/',
+                                            storage);
+    struct place *place;
+    bool passes;
+
+    if (!path_clean(raw, sites->path, &exchange->path))
+        return NULL;
+    if (exchange->path.clean.data == storage) /* which goes */
+        exchange->path.clean.data = memcpy(sites->path, storage, raw.len);
+    place = follow_path(sites, exchange, rest_out);
+    passes = place->handler.slash == HANDLER_SLASH_ALWAYS ||
+             (place->handler.slash == HANDLER_SLASH_ALIKE && place == other &&
+              !has_redirect(place, exchange->path.clean));
+    exchange->path.fault = REASON_ENCODED_SLASH;
+    return passes && !sites_find_raw(sites, exchange->path.clean) &&
+                   !is_misread(sites, place, raw)
+               ? place
+               : NULL;
+}
+
+/* The place that its host and path lead to; NULL: that is no path, or one that
+ * the server behind the place might not understand as it was understood here. */
+static struct place *route(struct sites *sites, struct exchange *exchange,
+                           struct bytes *rest_out)
+{
+    struct bytes raw = exchange->request.path;
+    struct place *place = sites_find_raw(sites, raw);
+
+    if (place) {
+        exchange->path = (struct path){.clean = raw};
+        *rest_out = raw;
+        return place;
+    }
+    exchange->path.fault = REASON_TARGET_TOO_LONG;
+    if (raw.len > sizeof(sites->path))
+        return NULL;
+    if (!path_clean(raw, sites->path, &exchange->path))
+        return exchange->path.fault == REASON_ENCODED_SLASH
+                   ? route_slashes(sites, exchange, rest_out)
+                   : NULL;
+    place = follow_path(sites, exchange, rest_out);
+    exchange->path.fault = REASON_PATH_UNCLEAR;
+    return is_misread(sites, place, raw) ? NULL : place;
+}
+
+static void answer_path(struct sites *sites, struct exchange *exchange)
+{
+    struct bytes rest;
+    struct place *place = route(sites, exchange, &rest);
+
+    if (!place)
+        bad_request_answer(exchange, exchange->path.fault,
+                           sites_defaults(sites));
+    else if (place->is_plain)
+        place->handler.answer(place->handler.self, exchange, rest);
+    else
+        answer_place(place, exchange, rest);
+}
+
+/* It was not answered when it came. */
+static void resume(void *context, struct exchange *exchange,
+                   const struct htpasswd *htpasswd,
+                   enum password_verdict verdict)
+{
+    struct sites *sites = context;
+
+    sites->admission = (struct admission){htpasswd, verdict};
+    answer_path(sites, exchange);
+    sites->admission = (struct admission){0};
+}
+
+/* As far as trusted proxies say. */
+static __attribute__((noinline)) void find_client(const struct sites *sites,
+                                                  struct exchange *exchange)
+{
+    exchange->client = forwarded_client(&exchange->request, exchange->peer,
+                                        &sites->options.trust);
+    exchange->peer = &exchange->client;
+}
+
+/* Does what is done once for each exchange. */
+static void meet(struct sites *sites, struct exchange *exchange)
+{
+    sites->refs++;
+    exchange->on_done = release;
+    exchange->on_done_object = sites;
+    if (sites->options.trust.field != FORWARDED_NONE)
+        find_client(sites, exchange);
+    if (exchange->wants_id && sites->options.names_requests)
+        trace_identify(&sites->trace, &sites->options.trust, exchange);
+}
+
+/* Whether the handler is offered the body. Where there is a password, that comes
+ * first: neither where a redirect leads nor how much a place takes is told to
+ * anybody without it. So a body that is too long by its own account is refused in
+ * the end (401, or 413), and none of it is kept until then; one that turns out to
+ * be is judged when its client has been let in. */
+static bool offers_body(const struct place *place, struct exchange *exchange)
+{
+    if (answer_by_https(place, exchange) || !place_takes(place, exchange))
+        return false;
+    exchange->has_begun = true;
+    if (!place->options->htpasswd)
+        return !answer_by_rule(place, exchange);
+    exchange->refuses_body = place_is_overfull(place, exchange);
+    return !exchange->refuses_body;
+}
+
+/* Another configuration may be in force by the time the body is there: that by
+ * which it has begun answers it. Passwords are asked for in the end, since that
+ * may take a while. */
+static void begin(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct sites *sites = self;
+    struct place *place;
+
+    meet(sites, exchange);
+    if (bytes_eq(exchange->request.path, BYTES("*")) ||
+        is_misdirected(sites, exchange))
+        return;
+    place = route(sites, exchange, &rest);
+    if (!place || !place->handler.begin)
+        return;
+    prepare(place, &exchange->response);
+    describe_https(place, exchange);
+    if (offers_body(place, exchange))
+        place->handler.begin(place->handler.self, exchange, rest);
+    response_put_error_body(&exchange->response);
+}
+
+/* Before all else that a site may say: nobody but the authority knows the
+ * token. */
+static bool answer_challenge(const struct sites *sites,
+                             struct exchange *exchange)
+{
+    return sites->options.challenges && !exchange->tls &&
+           challenge_answer(exchange, sites->options.challenges,
+                            sites_defaults(sites));
+}
+
+static void answer(void *self, struct exchange *exchange, struct bytes rest)
+{
+    struct sites *sites = self;
+
+    (void)rest;
+    if (exchange->on_done)
+        sites = exchange->on_done_object;
+    else
+        meet(sites, exchange);
+    if (answer_challenge(sites, exchange))
+        return;
+    if (bytes_eq(exchange->request.path, BYTES("*")))
+        answer_all(sites, exchange);
+    else if (is_misdirected(sites, exchange))
+        bad_request_answer(exchange, REASON_MISDIRECTED, sites_defaults(sites));
+    else
+        answer_path(sites, exchange);
+}
+
+struct sites *sites_create(const struct sites_options *options)
+{
+    return sites_make(options, resume);
+}
+
+struct handler sites_handler(struct sites *sites)
+{
+    return (struct handler){.answer = answer, .begin = begin, .self = sites};
+}
+
+struct file_cache_counts sites_count_files(const struct sites *sites)
+{
+    return file_cache_count(sites->cache);
+}

@@ -1,0 +1,92 @@
+#include "handler/static_files_priv.h"
+
+#include "http/scheme.h"
+
+/* --- Who may be sent deltas --------------------------------------------------- */
+
+/* A Host field's value without its port, and without brackets. */
+static struct bytes name_of(struct bytes host)
+{
+    bool is_ipv6 = host.len > 0 && *host.data == '[';
+    const char *end = memchr(host.data, is_ipv6 ? ']' : ':', host.len);
+
+    if (is_ipv6 && end)
+        return bytes_between(host.data + 1, end);
+    return end ? bytes_between(host.data, end) : host;
+}
+
+/* What browsers take for as safe as https, since it never leaves the machine. */
+static bool is_own_machine(struct bytes host)
+{
+    static const struct bytes below = {".localhost", 10};
+    struct bytes name = name_of(host);
+    struct address address;
+
+    if (bytes_ieq(name, BYTES("localhost")))
+        return true;
+    if (name.len > below.len &&
+        bytes_ieq((struct bytes){name.data + name.len - below.len, below.len},
+                  below))
+        return true;
+    return name.len > 0 && address_parse(&address, name) &&
+           address_is_local(&address);
+}
+
+bool static_files_is_trustworthy(const struct static_files *files,
+                                 const struct exchange *exchange)
+{
+    struct bytes scheme = scheme_of(&exchange->request,
+                                    exchange_is_secure(exchange),
+                                    exchange->neighbour, files->options.trust);
+
+    return bytes_eq(scheme, BYTES("https")) ||
+           is_own_machine(exchange->request.host);
+}
+
+/* --- What they are sent --------------------------------------------------------- */
+
+void static_files_put_dictionary(struct buf *head,
+                                 const struct file_entry *entry)
+{
+    if (entry->dictionary_made)
+        buf_put(head, dictionary_rule_use(entry->dictionary_made));
+    if (entry->dictionary_used)
+        buf_put(head, dictionary_rule_link(entry->dictionary_used));
+}
+
+static bool is_liked(const struct coding_taste *taste)
+{
+    int weight = taste->weights[CODING_DCZ];
+
+    for (int i = 0; i < CODING_COUNT; i++)
+        if (taste->weights[i] > weight)
+            return false;
+    return weight > 0;
+}
+
+struct file_entry *static_files_find_delta(struct static_files *files,
+                                           const struct exchange *exchange,
+                                           struct file_entry *entry,
+                                           const struct coding_taste *taste)
+{
+    uint8_t hash[DICTIONARY_HASH_BYTES];
+
+    return is_liked(taste) && dictionary_offer_read(&exchange->request, hash) &&
+                   dictionary_offer_is_readable(&exchange->request) &&
+                   static_files_is_trustworthy(files, exchange)
+               ? file_cache_delta(files->options.cache, entry, hash)
+               : NULL;
+}
+
+struct bytes static_files_named_delta(const struct request *request,
+                                      const struct file_entry *entry)
+{
+    struct bytes found = {NULL, 0};
+
+    if (!(entry->codable & 1u << CODING_DCZ))
+        return found;
+    for (const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);
+         field && found.len == 0; field = request_next(request, field))
+        found = file_entry_find_delta_etag(entry, field->value);
+    return found;
+}

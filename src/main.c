@@ -1,0 +1,91 @@
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "base/version.h"
+#include "config/command_line.h"
+#include "config/config_dump.h"
+#include "config/config_site.h"
+#include "config/configuration.h"
+#include "http/http1.h"
+#include "http/range.h"
+#include "process/server.h"
+#include "tools/help.h"
+#include "tools/program_command.h"
+
+static void print_version(FILE *to)
+{
+    unsigned long parser = http1_parser_version();
+
+    fprintf(to,
+            "sprintd %s\n"
+            "libev %d.%d, http-parser %lu.%lu.%lu, xxHash %d.%d.%d\n"
+            "limits: request line %d bytes, head %d bytes, %d fields, %d "
+            "ranges, %d listeners, %d workers\n",
+            SPRINTD_VERSION, ev_version_major(), ev_version_minor(),
+            parser >> 16 & 255, parser >> 8 & 255, parser & 255,
+            XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE,
+            HTTP1_LINE_BYTES_MAX, HTTP1_HEAD_BYTES_MAX, REQUEST_FIELDS_MAX,
+            RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
+}
+
+static void print_well_formed(FILE *to, const struct options *options)
+{
+    size_t locations = 0;
+    size_t sites = 0;
+
+    for (size_t i = 0; i < options->site_count; i++) {
+        locations += options->sites[i].location_count;
+        sites += !config_is_top(&options->sites[i]);
+    }
+    fprintf(to, "%s: well-formed, %zu site%s, %zu location%s\n",
+            options->config ? options->config : "sprintd", sites,
+            sites == 1 ? "" : "s", locations, locations == 1 ? "" : "s");
+}
+
+static int run(struct options *options, int argc, char **argv)
+{
+    if (options->wants_help)
+        help_print(stdout);
+    else if (options->wants_version)
+        print_version(stdout);
+    else if (options->wants_dump)
+        config_dump(stdout, options);
+    else if (options->wants_test)
+        print_well_formed(stdout, options);
+    else
+        return server_run(options, argc, argv);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
+}
+
+/* Else what is opened next, a client's connection even, would be told what is
+ * for the operator. Opened the wrong way around, they fail as if closed. */
+static void fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return;
+}
+
+int main(int argc, char **argv)
+{
+    const struct program_command *command;
+    struct options options;
+    int status;
+
+    fill_standard();
+    if (argc > 1 && (command = program_command_find(argv[1])))
+        return command->run(argc - 2, argv + 2);
+    status = configuration_read(&options, argc, argv, stderr);
+    if (status == EX_OK)
+        status = run(&options, argc, argv);
+    options_fini(&options);
+    return status;
+}

@@ -1,0 +1,408 @@
+#include "process/acceptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/now.h"
+#include "engine/refusal.h"
+#include "observe/profile.h"
+#include "process/dispatch.h"
+
+enum {
+    BATCH_MAX = 64,
+    LAST_BATCH_MAX = 65536, /* when stopping: what the backlog can hold */
+    MOMENTS_MAX = 1000,     /* a batch waits for full mailboxes: a second */
+    MOMENT_NS = 1000000,
+    COMPLAIN_MS = 10000
+};
+
+static const double pause_s = 0.1;
+
+/* Where it listens. */
+struct accepting_socket {
+    struct listener listener; /* a copy: the socket is borrowed */
+    ev_io io;
+};
+
+struct places {
+    struct accepting_socket *items;
+    size_t count;
+};
+
+struct acceptor {
+    struct acceptor_options options;
+    struct ev_loop *loop;
+    struct dispatch *dispatch;
+    struct places places;
+    struct places next;      /* prepared: whose it is is_prepared tells */
+    atomic_bool is_prepared; /* the acceptor's from here on, until changed */
+    sem_t changed;
+    ev_timer pause;
+    ev_async change;
+    ev_async stop;
+    int spare_fd; /* given up for a moment to refuse a client */
+    struct log_limit complaint;
+    atomic_bool leaves; /* set before stop is sent */
+    pthread_t thread;
+};
+
+/* --- Refusing ------------------------------------------------------------ */
+
+static void complain(struct acceptor *acceptor, const char *what)
+{
+    char more[LOG_HELD_BACK_BYTES];
+    struct now now;
+    uint64_t silent;
+
+    now_refresh(&now);
+    if (log_limit_allows(&acceptor->complaint, now.mono_ms, COMPLAIN_MS,
+                         &silent))
+        log_warning("refusing connections: %s%s", what,
+                    log_held_back(silent, more));
+}
+
+static void refuse(const struct acceptor *acceptor, int fd, bool is_tls,
+                   enum stats_refusal reason)
+{
+    if (is_tls)
+        close(fd); /* what is in clear text would not be understood */
+    else
+        refusal_send(fd);
+    stats_note_refused(acceptor->options.stats, reason);
+}
+
+static void set_listening(struct acceptor *acceptor, bool listens)
+{
+    for (size_t i = 0; i < acceptor->places.count; i++) {
+        if (listens)
+            ev_io_start(acceptor->loop, &acceptor->places.items[i].io);
+        else
+            ev_io_stop(acceptor->loop, &acceptor->places.items[i].io);
+    }
+}
+
+static void pause_listening(struct acceptor *acceptor)
+{
+    set_listening(acceptor, false);
+    ev_timer_set(&acceptor->pause, pause_s, 0.);
+    ev_timer_start(acceptor->loop, &acceptor->pause);
+}
+
+static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct acceptor *acceptor = timer->data;
+
+    (void)loop;
+    (void)events;
+    if (acceptor->spare_fd == -1)
+        acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    set_listening(acceptor, true);
+}
+
+/* No descriptor left for the next connection: the spare one takes it. */
+static void refuse_with_spare(struct acceptor *acceptor,
+                              const struct listener *listener)
+{
+    struct address peer;
+    int fd;
+
+    if (acceptor->spare_fd >= 0)
+        close(acceptor->spare_fd);
+    fd = listener_accept(listener, &peer);
+    if (fd >= 0)
+        refuse(acceptor, fd, listener->is_tls, STATS_REFUSAL_DESCRIPTORS);
+    acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* --- Accepting ------------------------------------------------------------ */
+
+/* What an error of accept means. True: try the next connection. */
+static bool survive(struct acceptor *acceptor, const struct listener *listener,
+                    int err)
+{
+    switch (err) {
+    case -EAGAIN:
+        return false;
+    case -EMFILE:
+    case -ENFILE:
+        complain(acceptor, "descriptors have run out");
+        refuse_with_spare(acceptor, listener);
+        pause_listening(acceptor);
+        return false;
+    case -ENOBUFS:
+    case -ENOMEM:
+        complain(acceptor, "the kernel has no memory");
+        pause_listening(acceptor);
+        return false;
+    case -ECONNABORTED:
+    case -EINTR:
+    case -EPERM:
+    case -EPROTO:
+    case -ENOPROTOOPT:
+    case -EOPNOTSUPP:
+    case -EHOSTDOWN:
+    case -ENONET:
+    case -EHOSTUNREACH:
+    case -ENETDOWN:
+    case -ENETUNREACH:
+        /* That connection is gone, or its network (accept(2)); the next one
+         * may be well. */
+        return true;
+    default:
+        complain(acceptor, strerror(-err));
+        pause_listening(acceptor);
+        return false;
+    }
+}
+
+/* Whether a worker has taken it. A burst may be larger than the mailboxes:
+ * nobody is sent away for that, others wait in the kernel's backlog. Of the
+ * batch, open is read again then, and some of its moments are gone. */
+static bool give(struct acceptor *acceptor, const struct mail *mail,
+                 size_t *open, unsigned *moments)
+{
+    static const struct timespec moment = {.tv_nsec = MOMENT_NS};
+
+    while (!dispatch_give(acceptor->dispatch, mail)) {
+        if (*moments == 0)
+            return false;
+        (*moments)--;
+        dispatch_end(acceptor->dispatch);
+        nanosleep(&moment, NULL);
+        *open = dispatch_begin(acceptor->dispatch);
+    }
+    return true;
+}
+
+/* As many are open as may be. Whether a worker has taken it, where another one
+ * makes room. */
+static bool replace(struct acceptor *acceptor, const struct mail *mail)
+{
+    struct address_count *addresses = acceptor->options.addresses;
+
+    return dispatch_replace(acceptor->dispatch, mail) ||
+           (addresses && address_count_gives_way(addresses, &mail->peer) &&
+            dispatch_displace(acceptor->dispatch, mail));
+}
+
+static void accept_batch(struct acceptor *acceptor,
+                         const struct listener *listener, unsigned batch_max)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
+    size_t open = dispatch_begin(acceptor->dispatch);
+    unsigned moments = MOMENTS_MAX;
+
+    for (unsigned i = 0; i < batch_max; i++) {
+        struct mail mail;
+
+        mail.fd = listener_accept(listener, &mail.peer);
+        if (mail.fd < 0) {
+            if (survive(acceptor, listener, mail.fd))
+                continue;
+            break;
+        }
+        mail.is_tls = listener->is_tls;
+        mail.makes_room = open >= acceptor->options.connections_max;
+        if (mail.makes_room && replace(acceptor, &mail))
+            continue;
+        if (mail.makes_room) {
+            complain(acceptor, "as many open as --max-connections allows");
+            refuse(acceptor, mail.fd, mail.is_tls, STATS_REFUSAL_LIMIT);
+        } else if (!give(acceptor, &mail, &open, &moments)) {
+            complain(acceptor, "workers do not keep up");
+            refuse(acceptor, mail.fd, mail.is_tls, STATS_REFUSAL_LIMIT);
+        } else {
+            open++;
+        }
+    }
+    dispatch_end(acceptor->dispatch);
+    profile_leave(before);
+}
+
+static void on_connection(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct accepting_socket *place = OWNER_OF(io, struct accepting_socket, io);
+
+    (void)loop;
+    (void)events;
+    accept_batch(io->data, &place->listener, BATCH_MAX);
+}
+
+/* Clients that the kernel has already told they are connected would get a
+ * reset when the listener closes. */
+static void accept_rest(struct acceptor *acceptor,
+                        const struct listener *listener)
+{
+    accept_batch(acceptor, listener, LAST_BATCH_MAX);
+}
+
+static bool has_place(const struct places *places, int fd)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].listener.fd == fd)
+            return true;
+    return false;
+}
+
+static void on_change(struct ev_loop *loop, ev_async *change, int events)
+{
+    struct acceptor *acceptor = change->data;
+    struct places before = acceptor->places;
+
+    (void)loop;
+    (void)events;
+    if (!atomic_exchange(&acceptor->is_prepared, false))
+        return;
+    set_listening(acceptor, false);
+    for (size_t i = 0; i < before.count; i++)
+        if (!has_place(&acceptor->next, before.items[i].listener.fd))
+            accept_rest(acceptor, &before.items[i].listener);
+    acceptor->places = acceptor->next;
+    acceptor->next = before;
+    if (!ev_is_active(&acceptor->pause))
+        set_listening(acceptor, true);
+    sem_post(&acceptor->changed);
+}
+
+static void on_stop(struct ev_loop *loop, ev_async *stop, int events)
+{
+    struct acceptor *acceptor = stop->data;
+
+    (void)events;
+    for (size_t i = 0; i < acceptor->places.count && !acceptor->leaves; i++)
+        accept_rest(acceptor, &acceptor->places.items[i].listener);
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void *run(void *context)
+{
+    struct acceptor *acceptor = context;
+
+    if (acceptor->options.is_profiled) {
+        int err = profile_start(&acceptor->options.stats->profile);
+
+        if (err != 0)
+            log_warning("--profile: the acceptor: %s", strerror(-err));
+    }
+    ev_run(acceptor->loop, 0);
+    profile_stop();
+    return NULL;
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+static bool set_places(struct acceptor *acceptor, struct places *places,
+                       const struct listener *listeners, size_t count)
+{
+    places->items = calloc(count, sizeof(*places->items));
+    if (!places->items)
+        return false;
+    places->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct accepting_socket *place = &places->items[i];
+
+        place->listener = listeners[i];
+        ev_io_init(&place->io, on_connection, listeners[i].fd, EV_READ);
+        place->io.data = acceptor;
+    }
+    return true;
+}
+
+static bool set_up(struct acceptor *acceptor)
+{
+    acceptor->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    acceptor->dispatch = dispatch_create(acceptor->options.workers,
+                                         acceptor->options.worker_count);
+    acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!acceptor->loop || !acceptor->dispatch || acceptor->spare_fd == -1 ||
+        !set_places(acceptor, &acceptor->places, acceptor->options.listeners,
+                    acceptor->options.listener_count))
+        return false;
+    set_listening(acceptor, true);
+    ev_timer_init(&acceptor->pause, on_pause_over, pause_s, 0.);
+    acceptor->pause.data = acceptor;
+    ev_async_init(&acceptor->change, on_change);
+    acceptor->change.data = acceptor;
+    ev_async_start(acceptor->loop, &acceptor->change);
+    ev_async_init(&acceptor->stop, on_stop);
+    acceptor->stop.data = acceptor;
+    ev_async_start(acceptor->loop, &acceptor->stop);
+    return true;
+}
+
+struct acceptor *acceptor_create(const struct acceptor_options *options)
+{
+    struct acceptor *acceptor = calloc(1, sizeof(*acceptor));
+
+    if (!acceptor)
+        return NULL;
+    acceptor->options = *options;
+    acceptor->spare_fd = -1;
+    sem_init(&acceptor->changed, 0, 0);
+    if (set_up(acceptor))
+        return acceptor;
+    acceptor_destroy(acceptor);
+    return NULL;
+}
+
+void acceptor_destroy(struct acceptor *acceptor)
+{
+    if (!acceptor)
+        return;
+    if (acceptor->spare_fd >= 0)
+        close(acceptor->spare_fd);
+    dispatch_destroy(acceptor->dispatch);
+    if (acceptor->loop)
+        ev_loop_destroy(acceptor->loop);
+    free(acceptor->places.items);
+    free(acceptor->next.items);
+    sem_destroy(&acceptor->changed);
+    free(acceptor);
+}
+
+int acceptor_start(struct acceptor *acceptor)
+{
+    return -pthread_create(&acceptor->thread, NULL, run, acceptor);
+}
+
+static void forget(struct places *places)
+{
+    free(places->items);
+    *places = (struct places){0};
+}
+
+int acceptor_prepare(struct acceptor *acceptor,
+                     const struct listener *listeners, size_t count)
+{
+    forget(&acceptor->next);
+    return set_places(acceptor, &acceptor->next, listeners, count) ? 0
+                                                                   : -ENOMEM;
+}
+
+void acceptor_change(struct acceptor *acceptor)
+{
+    acceptor->is_prepared = true;
+    ev_async_send(acceptor->loop, &acceptor->change);
+    while (sem_wait(&acceptor->changed) == -1)
+        continue; /* a signal; they are blocked, but for the profiler's */
+    forget(&acceptor->next); /* those before */
+}
+
+void acceptor_stop(struct acceptor *acceptor)
+{
+    ev_async_send(acceptor->loop, &acceptor->stop);
+    pthread_join(acceptor->thread, NULL);
+}
+
+void acceptor_leave(struct acceptor *acceptor)
+{
+    acceptor->leaves = true;
+    acceptor_stop(acceptor);
+}

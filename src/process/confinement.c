@@ -1,0 +1,309 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/configuration.h"
+#include "config/listen_address.h"
+#include "config/option_table.h"
+#include "config/state_folder.h"
+#include "confine/narrow_terminal.h"
+#include "confine/root_files.h"
+#include "confine/safe_path.h"
+#include "process/allowed_paths.h"
+#include "process/server_priv.h"
+
+/* --- What an upgrade reads and runs ------------------------------------------ */
+
+/* EX_OK, or a status after one line in errors. */
+typedef int way_judge(const struct server *server, const char *path,
+                      FILE *errors);
+
+/* The configuration, also by names of files that may only come to be, and would
+ * be included. */
+static int judge_files(const struct server *server,
+                       const struct options *options, way_judge *judge,
+                       FILE *errors)
+{
+    const struct texts *const lists[] = {&options->files,
+                                         &options->include_ways};
+    int status = EX_OK;
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        for (size_t k = 0; k < lists[i]->count && status == EX_OK; k++)
+            status = judge(server, lists[i]->items[k], errors);
+    return status;
+}
+
+static int judge_ways(const struct server *server, way_judge *judge)
+{
+    char program[PATH_MAX];
+    int status = judge_files(server, server->options, judge, stderr);
+
+    if (status != EX_OK || server->upgrade.fd == -1 ||
+        upgrade_find_program(program) != 0)
+        return status;
+    return judge(server, program, stderr);
+}
+
+/* --- As root, for another user ---------------------------------------------- */
+
+/* What root reads and runs anew at an upgrade, which that user may order, is
+ * nothing that this user can change. */
+static int expect_unchangeable(const struct server *server, const char *path,
+                               FILE *errors)
+{
+    struct safe_path at;
+    int err = safe_path_open(&at, path, &server->identity);
+
+    if (err == 0) {
+        if (at.exists && safe_path_is_writable(&at, &server->identity))
+            err = -EPERM;
+        safe_path_close(&at);
+    }
+    if (err == 0 || err == -ENOENT) /* which only others could change */
+        return EX_OK;
+    if (err != -EPERM)
+        fprintf(errors, "sprintd: --user: '%s': %s\n", path, strerror(-err));
+    else
+        fprintf(errors,
+                "sprintd: --user: '%s' can be changed by that user, who would "
+                "become root by it: give it, and the directories on its way, "
+                "to root\n",
+                path);
+    return EX_NOPERM;
+}
+
+/* Else that user could read there what root types. */
+static int narrow_terminals(void)
+{
+    int err = 0;
+
+    for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
+        err = narrow_terminal(fd, false);
+    if (err == 0)
+        return EX_OK;
+    fprintf(stderr, "sprintd: --user: the terminal: %s\n", strerror(-err));
+    return EX_OSERR;
+}
+
+/* From now on it is another user's home that is asked for: the folder for what is
+ * kept stays the one that was found. Where that is a place of root's, it is made
+ * for that user. */
+static int settle_state(const struct server *server)
+{
+    const struct options *options = server->options;
+    char folder[PATH_MAX];
+
+    if (!server->identity.changes ||
+        !state_folder_find(folder, options->state_directory))
+        return EX_OK;
+    if (options->acme_folder)
+        root_files_make_folders(&server->identity, folder);
+    if (setenv(STATE_FOLDER_VARIABLE, folder, 1) == 0)
+        return EX_OK;
+    fputs("sprintd: out of memory\n", stderr);
+    return EX_OSERR;
+}
+
+int confinement_begin(struct server *server)
+{
+    const struct options *options = server->options;
+    const struct identity *identity = &server->identity;
+    int status = identity_find(&server->identity, options->user,
+                               options->group);
+    bool drops_root = identity->changes && geteuid() == 0 && identity->uid != 0;
+
+    if (status == EX_OK && drops_root)
+        status = judge_ways(server, expect_unchangeable);
+    if (status == EX_OK && drops_root)
+        status = narrow_terminals();
+    if (status == EX_OK)
+        status = identity_begin(identity);
+    if (status != EX_OK)
+        return status;
+    root_files_begin(identity);
+    return settle_state(server);
+}
+
+/* --- The sandbox ------------------------------------------------------------ */
+
+static struct sandbox_options options_of_sandbox(
+    const struct server *server, const struct allowed_paths *allowed)
+{
+    const struct options *options = server->options;
+    size_t row = option_number(option_find(BYTES("sandbox")));
+
+    return (struct sandbox_options){
+        .mode = (enum sandbox_mode)options->sandbox,
+        .is_default = options->origins.rows[row] == ORIGIN_DEFAULT,
+        .paths = allowed->paths,
+        .path_count = allowed->count,
+        .connects_tcp = allowed_paths_connects(options) ||
+                        store_rule_any_is_remote(options),
+        .connects_abstract = server->notify.is_abstract,
+        .sends_udp = allowed_paths_looks_up(options)};
+}
+
+static int check_links(const struct options *options)
+{
+    bool is_everywhere = allowed_paths_is_everywhere(options);
+
+    if (is_everywhere && options->sandbox == SANDBOX_STRICT) {
+        fputs("sprintd: --sandbox strict: --follow-symlinks may lead "
+              "anywhere; --sandbox on lets it\n",
+              stderr);
+        return EX_USAGE;
+    }
+    if (is_everywhere && options->sandbox != SANDBOX_OFF)
+        log_info("sandbox: --follow-symlinks: every file can be read");
+    return EX_OK;
+}
+
+static bool is_out_of_reach(void *context, int fd)
+{
+    const struct sandbox *sandbox = context;
+    char path[sizeof("/proc/self/fd/") + 11];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return !sandbox_allows(sandbox, path, PATH_WRITE);
+}
+
+/* Else whoever takes the server over leaves the sandbox by an upgrade. */
+static int expect_out_of_reach(const struct server *server, const char *path,
+                               FILE *errors)
+{
+    struct sandbox sandbox = server->sandbox;
+
+    if (!sandbox_allows(&sandbox, path, PATH_WRITE) &&
+        safe_path_walk(path, is_out_of_reach, &sandbox) != -EPERM)
+        return EX_OK;
+    fprintf(errors,
+            "sprintd: --kv: '%s' lies in a store's folder, or its way leads "
+            "through one, where the server could change it: give the store a "
+            "folder of its own\n",
+            path);
+    return EX_CONFIG;
+}
+
+static int check_upgrade(const struct server *server)
+{
+    return server->sandbox.has_landlock && server->upgrade.fd != -1
+               ? judge_ways(server, expect_out_of_reach)
+               : EX_OK;
+}
+
+bool confinement_keeps(const struct server *server,
+                       const struct options *options, FILE *errors)
+{
+    return !server->sandbox.has_landlock || server->upgrade.fd == -1 ||
+           judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
+}
+
+/* In the broker's process, which reads what only others can change. */
+static bool is_configured(void *context, const char *path)
+{
+    const struct server *server = context;
+    FILE *errors = fopen("/dev/null", "we");
+    struct options options;
+    bool is_there = false;
+
+    if (!errors)
+        return false;
+    if (configuration_read(&options, server->argc, server->argv, errors) ==
+        EX_OK)
+        for (size_t i = 0; i < options.listen.count; i++) {
+            const char *other = listen_address_path(options.listen.items[i]);
+
+            is_there |= other && strcmp(other, path) == 0;
+        }
+    options_fini(&options);
+    fclose(errors);
+    return is_there;
+}
+
+/* Outside a sandbox for the pid file alone, of a server that was root: only who
+ * has it open can write there. */
+static int start_broker(struct server *server,
+                        const struct allowed_paths *allowed)
+{
+    struct broker_path pid_file = {FILE_PID, server->options->pid_file};
+    struct broker_options options = {.paths = allowed->brokered,
+                                     .count = allowed->brokered_count,
+                                     .number_fd = -1,
+                                     .is_configured = is_configured,
+                                     .context = server};
+    int err;
+
+    if (server->pid_file.fd != -1)
+        options.number_fd = server->pid_file.number_fd;
+    if (server->options->sandbox == SANDBOX_OFF || !sandbox_is_built_in()) {
+        if (options.number_fd == -1 || !server->identity.changes)
+            return 0;
+        options.paths = &pid_file;
+        options.count = 1;
+    }
+    err = broker_open(&server->broker, &options);
+    if (err == 0)
+        pid_file_close_number(&server->pid_file);
+    return err;
+}
+
+static int enter_sandbox(struct server *server,
+                         const struct allowed_paths *allowed)
+{
+    struct sandbox_options options = options_of_sandbox(server, allowed);
+    int status = check_links(server->options);
+    int err;
+
+    if (status != EX_OK)
+        return status;
+    err = start_broker(server, allowed);
+    if (err != 0) {
+        fprintf(stderr, "sprintd: the broker of files: %s\n", strerror(-err));
+        return EX_OSERR;
+    }
+    status = sandbox_enter(&server->sandbox, &options);
+    return status == EX_OK ? check_upgrade(server) : status;
+}
+
+/* Without it the server shows what it has. */
+static void start_steward(struct server *server)
+{
+    int err;
+
+    if (server->options->managed_count == 0 || !server->options->acme_start)
+        return;
+    err = steward_open(&server->steward, server->argv);
+    if (err == -ENOENT)
+        log_error("certificates of authorities: there is no " STEWARD_PROGRAM
+                  " beside this program: nobody gets them");
+    else if (err != 0)
+        log_error("certificates of authorities: " STEWARD_PROGRAM
+                  " beside this program: %s: nobody gets them; the server's "
+                  "user has to be able to run it",
+                  strerror(-err));
+}
+
+int confinement_enter(struct server *server)
+{
+    struct allowed_paths allowed;
+    int status;
+
+    root_files_end();
+    status = identity_assume(&server->identity);
+    if (status != EX_OK)
+        return status;
+    start_steward(server);
+    if (allowed_paths_open(&allowed, server->options, server->control_path)) {
+        status = enter_sandbox(server, &allowed);
+    } else {
+        fputs("sprintd: out of memory\n", stderr);
+        status = EX_OSERR;
+    }
+    allowed_paths_close(&allowed);
+    return status;
+}

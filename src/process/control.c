@@ -1,0 +1,335 @@
+#include "process/control.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum client_state {
+    CLIENT_NONE,    /* the place is free */
+    CLIENT_READING, /* the request */
+    CLIENT_WAITING, /* for control_finish() */
+    CLIENT_WRITING  /* the answer */
+};
+
+struct client {
+    enum client_state state;
+    int fd; /* -1: none */
+    enum control_command command;
+    uint64_t end_ms; /* but for CLIENT_WAITING */
+    size_t got;
+    size_t sent;
+    struct buf answer;
+    char request[CONTROL_REQUEST_MAX];
+};
+
+struct control {
+    struct listener listener;
+    const struct control_commands *commands;
+    struct client clients[CONTROL_CLIENTS_MAX];
+};
+
+static const char *const names[CONTROL_COUNT] = {"reload",  "status", "stop",
+                                                 "upgrade", "reopen", "report"};
+
+const char *control_name(enum control_command command)
+{
+    return names[command];
+}
+
+/* --- Answering ------------------------------------------------------------- */
+
+static void drop(struct client *client)
+{
+    if (client->fd >= 0)
+        close(client->fd);
+    buf_fini(&client->answer);
+    *client = (struct client){.state = CLIENT_NONE, .fd = -1};
+}
+
+/* Sends what the socket takes; a client whose answer is out, or who has gone,
+ * is dropped. */
+static void send_some(struct client *client)
+{
+    while (client->sent < client->answer.len) {
+        ssize_t sent = send(client->fd, client->answer.data + client->sent,
+                            client->answer.len - client->sent,
+                            MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent == -1 && errno == EAGAIN)
+            return;
+        if (sent == -1 && errno != EINTR)
+            break;
+        if (sent > 0)
+            client->sent += (size_t)sent;
+    }
+    drop(client);
+}
+
+/* A whole answer of these lines. */
+static void answer(struct client *client, enum control_result result,
+                   struct bytes text, uint64_t now_ms)
+{
+    struct buf *to = &client->answer;
+
+    buf_fini(to);
+    buf_init(to, NULL, 0, CONTROL_ANSWER_MAX);
+    if (result == CONTROL_OK)
+        buf_put_literal(to, "ok\n");
+    else
+        buf_put_literal(to, "error: ");
+    buf_put(to, text);
+    if (text.len > 0 ? text.data[text.len - 1] != '\n' : result != CONTROL_OK)
+        buf_put_literal(to, "\n");
+    if (to->failed) {
+        buf_fini(to);
+        buf_init(to, NULL, 0, CONTROL_ANSWER_MAX);
+        buf_put_literal(to, "error: the answer is too long\n");
+    }
+    client->state = CLIENT_WRITING;
+    client->end_ms = now_ms + CONTROL_WAIT_MS;
+    client->sent = 0;
+    send_some(client);
+}
+
+/* --- Asking ---------------------------------------------------------------- */
+
+static enum control_command find_command(struct bytes name)
+{
+    unsigned i = 0;
+
+    while (i < CONTROL_COUNT && !bytes_eq(name, bytes_of(names[i])))
+        i++;
+    return (enum control_command)i;
+}
+
+static void obey(struct control *control, struct client *client,
+                 struct bytes line, uint64_t now_ms)
+{
+    const struct control_commands *commands = control->commands;
+    enum control_command command = find_command(line);
+    enum control_result result;
+    struct buf text;
+
+    if (command == CONTROL_COUNT) {
+        answer(client, CONTROL_ERROR, BYTES("there is no such command"),
+               now_ms);
+        return;
+    }
+    if (!commands->on[command]) {
+        answer(client, CONTROL_ERROR, BYTES("this server cannot do that"),
+               now_ms);
+        return;
+    }
+    /* Before the call: it may finish the command at once. */
+    client->state = CLIENT_WAITING;
+    client->command = command;
+    buf_init(&text, NULL, 0, CONTROL_ANSWER_MAX);
+    result = commands->on[command](commands->context, &text);
+    if (result != CONTROL_LATER && text.failed)
+        answer(client, CONTROL_ERROR, BYTES("the answer is too long"), now_ms);
+    else if (result != CONTROL_LATER)
+        answer(client, result, buf_bytes(&text), now_ms);
+    buf_fini(&text);
+}
+
+static void read_some(struct control *control, struct client *client,
+                      uint64_t now_ms)
+{
+    ssize_t got = recv(client->fd, client->request + client->got,
+                       sizeof(client->request) - client->got, MSG_DONTWAIT);
+    const char *end;
+
+    if (got == -1 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        drop(client);
+        return;
+    }
+    client->got += (size_t)got;
+    end = memchr(client->request, '\n', client->got);
+    if (end)
+        obey(control, client, bytes_between(client->request, end), now_ms);
+    else if (client->got == sizeof(client->request))
+        answer(client, CONTROL_ERROR, BYTES("the request is too long"), now_ms);
+}
+
+/* --- Clients ---------------------------------------------------------------- */
+
+static struct client *find_place(struct control *control)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
+        if (control->clients[i].state == CLIENT_NONE)
+            return &control->clients[i];
+    return NULL;
+}
+
+static bool may_command(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1 ||
+        len != sizeof(peer))
+        return false;
+    if (peer.uid == 0 || peer.uid == geteuid())
+        return true;
+    log_warning("control: user %lu is not allowed here",
+                (unsigned long)peer.uid);
+    return false;
+}
+
+static void accept_all(struct control *control, uint64_t now_ms)
+{
+    struct client *client;
+
+    while ((client = find_place(control)) != NULL) {
+        struct address peer;
+        int fd = listener_accept(&control->listener, &peer);
+
+        if (fd < 0)
+            return;
+        *client = (struct client){.state = CLIENT_READING,
+                                  .fd = fd,
+                                  .end_ms = now_ms + CONTROL_WAIT_MS};
+        buf_init(&client->answer, NULL, 0, CONTROL_ANSWER_MAX);
+        if (!may_command(fd))
+            answer(client, CONTROL_ERROR,
+                   BYTES("only root and the server's user may do that"),
+                   now_ms);
+    }
+}
+
+static bool has_deadline(const struct client *client)
+{
+    return client->state == CLIENT_READING || client->state == CLIENT_WRITING;
+}
+
+static void handle(struct control *control, struct client *client,
+                   const struct pollfd *ready, uint64_t now_ms)
+{
+    switch (client->state) {
+    case CLIENT_NONE:
+        return;
+    case CLIENT_READING:
+        if (ready->revents)
+            read_some(control, client, now_ms);
+        break;
+    case CLIENT_WAITING:
+        if (ready->revents & (POLLHUP | POLLERR))
+            drop(client);
+        break;
+    case CLIENT_WRITING:
+        if (ready->revents)
+            send_some(client);
+        break;
+    }
+    if ((client->state == CLIENT_READING || client->state == CLIENT_WRITING) &&
+        now_ms >= client->end_ms)
+        drop(client);
+}
+
+/* --- The whole --------------------------------------------------------------- */
+
+struct control *control_create(struct listener *listener,
+                               const struct control_commands *commands)
+{
+    struct control *control = calloc(1, sizeof(*control));
+
+    if (!control)
+        return NULL;
+    control->listener = *listener;
+    control->commands = commands;
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
+        control->clients[i].fd = -1;
+    *listener = (struct listener){.fd = -1};
+    return control;
+}
+
+void control_destroy(struct control *control)
+{
+    if (!control)
+        return;
+    listener_close(&control->listener); /* whoever is answered may start anew */
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        struct client *client = &control->clients[i];
+
+        if (client->state == CLIENT_WAITING && client->command == CONTROL_STOP)
+            answer(client, CONTROL_OK, BYTES(""), 0);
+        else if (client->state == CLIENT_WAITING)
+            answer(client, CONTROL_ERROR, BYTES("the server ends"), 0);
+        drop(client);
+    }
+    free(control);
+}
+
+void control_leave(struct control *control)
+{
+    listener_leave(&control->listener);
+}
+
+int control_listener_fd(const struct control *control)
+{
+    return control->listener.fd;
+}
+
+void control_fds(const struct control *control,
+                 struct pollfd fds[CONTROL_FDS_MAX])
+{
+    bool has_place = false;
+
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        const struct client *client = &control->clients[i];
+
+        /* Who waits is watched for going away: that needs no event. */
+        fds[i] = (struct pollfd){.fd = client->fd,
+                                 .events = client->state == CLIENT_READING
+                                               ? POLLIN
+                                           : client->state == CLIENT_WRITING
+                                               ? POLLOUT
+                                               : 0};
+        if (client->state == CLIENT_NONE)
+            has_place = true;
+    }
+    fds[CONTROL_CLIENTS_MAX] = (struct pollfd){
+        .fd = has_place ? control->listener.fd : -1, .events = POLLIN};
+}
+
+int control_pause_ms(const struct control *control, uint64_t now_ms)
+{
+    uint64_t pause_ms = INT_MAX;
+
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        const struct client *client = &control->clients[i];
+        uint64_t left_ms = client->end_ms > now_ms ? client->end_ms - now_ms
+                                                   : 0;
+
+        if (has_deadline(client) && left_ms < pause_ms)
+            pause_ms = left_ms;
+    }
+    return (int)pause_ms;
+}
+
+void control_handle(struct control *control,
+                    const struct pollfd fds[CONTROL_FDS_MAX], uint64_t now_ms)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
+        if (fds[i].fd == control->clients[i].fd)
+            handle(control, &control->clients[i], &fds[i], now_ms);
+    if (control->listener.fd >= 0 && fds[CONTROL_CLIENTS_MAX].revents)
+        accept_all(control, now_ms);
+}
+
+void control_finish(struct control *control, enum control_command command,
+                    enum control_result result, struct bytes text,
+                    uint64_t now_ms)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        struct client *client = &control->clients[i];
+
+        if (client->state == CLIENT_WAITING && client->command == command)
+            answer(client, result, text, now_ms);
+    }
+}

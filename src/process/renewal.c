@@ -1,0 +1,187 @@
+#include <stdlib.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "process/server_priv.h"
+
+enum {
+    /* Looked at twice before they are read: who renews a certificate may not
+     * have written its key yet. So it counts within twice that, and a bit. */
+    LOOK_MS = 10000,
+    WARN_S = 24 * 3600,
+    S_PER_DAY = 24 * 3600
+};
+
+/* --- Files that change -------------------------------------------------------- */
+
+static void log_text(char *text)
+{
+    char *line;
+
+    while ((line = strsep(&text, "\n")))
+        if (*line != '\0')
+            log_error("%s", line);
+}
+
+/* Others in their place: in force when the workers have taken them, and back
+ * if these have no memory for that. */
+static void put_in_force(struct server *server, struct certificates *read)
+{
+    struct credentials *credentials =
+        generation_credentials(server->generation);
+    struct certificates *other = credentials_replace(credentials, read);
+
+    if (worker_pool_change(server, server->generation) == 0) {
+        (void)!worker_pool_await(server); /* who is busy follows */
+        log_notice("certificates: read again, as their files have changed");
+    } else {
+        other = credentials_replace(credentials, other);
+        log_error("certificates: no memory: they stay as they were");
+    }
+    certificates_destroy(other);
+}
+
+static void read_again(struct server *server)
+{
+    struct certificates *read = NULL;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *errors = open_memstream(&text, &len);
+    int status = EX_OSERR;
+
+    if (errors)
+        status = credentials_read(generation_credentials(server->generation),
+                                  &read, errors);
+    if (errors && fclose(errors) != 0)
+        status = EX_OSERR;
+    if (status == EX_OK && read) {
+        put_in_force(server, read);
+    } else {
+        certificates_destroy(read);
+        log_text(text);
+        log_error("certificates: changed files are at fault: all stays as it "
+                  "was");
+    }
+    free(text);
+}
+
+static void look(struct server *server, const struct certificates *certificates)
+{
+    struct renewal *renewal = &server->renewal;
+    uint64_t seen = certificates_look(certificates);
+    bool is_settled = seen == renewal->seen;
+
+    renewal->seen = seen;
+    if (!is_settled || seen == renewal->tried ||
+        !certificates_are_old(certificates))
+        return;
+    renewal->tried = seen;
+    read_again(server);
+}
+
+void renewal_take_news(struct server *server)
+{
+    const struct certificates *certificates =
+        generation_credentials(server->generation)->certificates;
+    struct renewal *renewal = &server->renewal;
+
+    if (server->shutdown_mode != SERVER_SERVES || !certificates)
+        return;
+    if (!certificates_are_old(certificates)) {
+        credentials_note(generation_credentials(server->generation));
+        return;
+    }
+    renewal->seen = renewal->tried = certificates_look(certificates);
+    read_again(server);
+}
+
+/* The file of --https, which counts then like any that has changed. */
+static void renew_https(struct renewal *renewal,
+                        const struct local_https *https, uint64_t now_ms)
+{
+    uint64_t due_ms = renewal->https_ms +
+                      (uint64_t)LOCAL_HTTPS_RENEW_S * MS_PER_S;
+
+    if (!https || (renewal->https_ms != 0 && now_ms < due_ms))
+        return;
+    /* It has been when the server began. */
+    if (renewal->https_ms != 0 && local_https_renew(https, stderr) != EX_OK)
+        log_warning("the certificate of --https stays as it is");
+    renewal->https_ms = now_ms;
+}
+
+/* --- What is told -------------------------------------------------------------- */
+
+/* Sites that have the same are told of once. */
+static bool is_told(const struct certificates *certificates, size_t number,
+                    const char *path)
+{
+    struct certificate_term other;
+
+    for (size_t i = 0; i < number; i++)
+        if (certificates_term(certificates, i, &other) && other.path == path)
+            return true;
+    return false;
+}
+
+static void warn(const struct certificates *certificates, int64_t now_s)
+{
+    struct certificate_term term;
+
+    for (size_t i = 0; certificates_term(certificates, i, &term); i++) {
+        int64_t left_s = term.ends_at - now_s;
+
+        if (left_s > CERTIFICATES_WARN_S || is_told(certificates, i, term.path))
+            continue;
+        if (term.is_placeholder)
+            log_warning("site '%s' has no certificate yet: clients are shown "
+                        "a placeholder that they do not trust",
+                        term.site);
+        else if (left_s <= 0)
+            log_warning("certificate '%s' of site '%s' has expired", term.path,
+                        term.site);
+        else
+            log_warning("certificate '%s' of site '%s' expires in %lld days",
+                        term.path, term.site, (long long)(left_s / S_PER_DAY));
+    }
+}
+
+static void tell_closed(struct renewal *renewal,
+                        const struct certificates *certificates)
+{
+    const char *path = certificates_find_closed(certificates);
+
+    renewal->has_told = true;
+    if (path)
+        log_notice("certificates: '%s' cannot be read with the rights that are "
+                   "left: when it is renewed, 'sprintd ctl upgrade' starts a "
+                   "server that reads it",
+                   path);
+}
+
+int renewal_tick(struct server *server, uint64_t now_ms)
+{
+    struct renewal *renewal = &server->renewal;
+    struct credentials *credentials =
+        generation_credentials(server->generation);
+    int64_t now_s = (int64_t)time(NULL);
+
+    if (!credentials->certificates)
+        return LOOK_MS;
+    if (now_ms < renewal->look_ms)
+        return (int)(renewal->look_ms - now_ms);
+    renewal->look_ms = now_ms + LOOK_MS;
+    (void)tls_tickets_tick(credentials->tickets, (uint64_t)now_s);
+    renew_https(renewal, credentials->https, now_ms);
+    look(server, credentials->certificates);
+    credentials_note(credentials);
+    if (!renewal->has_told)
+        tell_closed(renewal, credentials->certificates);
+    if (now_s >= renewal->warn_at_s) {
+        renewal->warn_at_s = now_s + WARN_S;
+        warn(credentials->certificates, now_s);
+    }
+    return LOOK_MS;
+}

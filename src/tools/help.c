@@ -1,0 +1,67 @@
+#include "tools/help.h"
+
+#include "config/option_table.h"
+#include "tools/program_command.h"
+
+enum { USAGE_COLUMN = 7, HELP_COLUMN = 30, HELP_WIDTH = 80 };
+
+/* The help of a row, from HELP_COLUMN on. */
+static void print_row_help(FILE *to, const struct option_row *row)
+{
+    size_t column = HELP_COLUMN;
+
+    for (const char *c = row->help; *c; c++) {
+        fputc(*c, to);
+        column++;
+        if (*c == '\n') {
+            fprintf(to, "%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+    }
+    if (row->preset && column + strlen(row->preset) + 3 > HELP_WIDTH)
+        fprintf(to, "\n%*s[%s]", HELP_COLUMN, "", row->preset);
+    else if (row->preset)
+        fprintf(to, " [%s]", row->preset);
+    fputc('\n', to);
+}
+
+void help_print(FILE *to)
+{
+    fputs("Usage: sprintd [OPTIONS] [DOCROOT]\n", to);
+    for (size_t i = 0; i < program_command_count; i++)
+        program_command_print_usages(to, &program_commands[i], USAGE_COLUMN);
+    fputs(
+        "Serves the files below DOCROOT (default: www), or the sites of a\n"
+        "configuration file, over HTTP/1.1, the shortest response first. top\n"
+        "watches a server that does, by the URL of its --status; ctl commands\n"
+        "one, through its --control; kv writes a store out as lines of JSON,\n"
+        "reads them in, or copies it; tls says which authority signs for this\n"
+        "machine, and has it trusted or not (a DOCROOT named top is ./top).\n",
+        to);
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        int column;
+
+        if (row->group)
+            fprintf(to, "\n%s:\n", row->group);
+        if (row->letter)
+            column = fprintf(to, "  -%c, --%s", row->letter, row->name);
+        else
+            column = fprintf(to, "      --%s", row->name);
+        if (row->value_name)
+            column += fprintf(to, " %s", row->value_name);
+        if (column + 2 > HELP_COLUMN) {
+            fputc('\n', to);
+            column = 0;
+        }
+        fprintf(to, "%*s", HELP_COLUMN - column, "");
+        print_row_help(to, row);
+    }
+    fputs(
+        "\nSizes take K, M, G (1024); times take ms, s, m, h.\n"
+        "SIGTERM and SIGINT stop within --drain-timeout, SIGQUIT without it,\n"
+        "a second one at once; SIGHUP reads the configuration anew, SIGUSR1\n"
+        "opens the access log anew, SIGUSR2 prints statistics and, with\n"
+        "--config, lets a new binary take over.\n",
+        to);
+}

@@ -1,0 +1,308 @@
+#include "tools/kv_owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "confine/folder_owner.h"
+#include "confine/narrow_terminal.h"
+
+enum { FOLDER_MODE = 0700 };
+
+static int complain(const char *path, int err)
+{
+    fprintf(stderr, "sprintd: kv: '%s': %s\n", path, strerror(err));
+    return err == EACCES ? EX_NOPERM : EX_IOERR;
+}
+
+/* The owner is told, but not as whom to run this: others may have chosen it by
+ * where they lead. */
+static int refuse(const char *path, uid_t owner)
+{
+    char name[IDENTITY_NAME_SIZE];
+
+    identity_name(name, owner);
+    fprintf(stderr,
+            "sprintd: kv: '%s': others than root%s%s can write there or on the "
+            "way, and so lead root elsewhere: run this as the user of the "
+            "server, or take that right from them\n",
+            path, owner != 0 ? " and " : "", owner != 0 ? name : "");
+    return EX_NOPERM;
+}
+
+/* Whoever made the folder there would read what is put into it. */
+static int refuse_gift(const char *path, uid_t owner)
+{
+    char name[IDENTITY_NAME_SIZE];
+
+    identity_name(name, owner);
+    fprintf(stderr,
+            "sprintd: kv: '%s' stands where anybody can make a folder, and is "
+            "of user %s: when that is the user of the server, run this as "
+            "that user\n",
+            path, name);
+    return EX_NOPERM;
+}
+
+/* The name of path that is looked up in its folder, which is copied to above.
+ * NULL: it is too long. */
+static const char *split(const char *path, char above[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
+
+    if (len >= PATH_MAX)
+        return NULL;
+    snprintf(above, PATH_MAX, "%.*s", (int)len, path);
+    if (len == 0)
+        memcpy(above, ".", sizeof("."));
+    return path + len;
+}
+
+/* Makes folder, where path is or will be, the directory that one is in, if only
+ * root and its owner have a say in that. EX_OK; or a status after one line. */
+static int enter(const char *path, const char *folder, struct stat *st_out,
+                 struct safe_folder *about_out)
+{
+    int fd = folder_owner_open(folder, st_out, about_out);
+    int status = EX_OK;
+
+    if (fd < 0)
+        return fd == -EPERM ? refuse(path, st_out->st_uid)
+                            : complain(path, -fd);
+    if (fchdir(fd) == -1)
+        status = complain(path, errno);
+    close(fd);
+    return status;
+}
+
+/* The session's leader would hang up the terminal, with all that is to be printed;
+ * the session ends with it, and nobody is left to read what it types. */
+static int leave_session_terminal(void)
+{
+    int fd;
+    int err = 0;
+
+    if (getsid(0) == getpid())
+        return 0;
+    fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd == -1)
+        return errno == ENXIO ? 0 : errno; /* there is none */
+    if (ioctl(fd, TIOCNOTTY) == -1)
+        err = errno;
+    close(fd);
+    return err;
+}
+
+/*
+ * What the store does to who reads it is unknown, and who has root's terminal can
+ * type for root (TIOCSTI). So the process gives that up, and cannot get it back,
+ * since another one leads the session; it can be interrupted from there as before.
+ */
+static int leave_terminal(bool reads)
+{
+    int err = leave_session_terminal();
+
+    for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
+        err = -narrow_terminal(fd, reads);
+    return err == 0 ? EX_OK : complain("the terminal", err);
+}
+
+static int become(uid_t uid, bool reads)
+{
+    int status = leave_terminal(reads);
+
+    return status == EX_OK ? folder_owner_become(uid) : status;
+}
+
+/* Nobody can move what root makes, be it by the sticky bit. */
+static int make_as_root(const char *path, const char *name)
+{
+    int status = EX_OK;
+    int fd;
+
+    if (mkdir(name, FOLDER_MODE) == -1)
+        return complain(path, errno);
+    fd = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd == -1 || fchdir(fd) == -1)
+        status = complain(path, errno);
+    if (fd != -1)
+        close(fd);
+    return status;
+}
+
+static int become_maker(const char *path, const char **path_out)
+{
+    char above[PATH_MAX];
+    const char *name = split(path, above);
+    struct safe_folder about;
+    struct stat st;
+    int status;
+
+    if (!name || *name == '\0')
+        return complain(path, name ? ENOENT : ENAMETOOLONG);
+    status = enter(path, above, &st, &about);
+    if (status != EX_OK)
+        return status;
+    if (st.st_uid == 0)
+        return make_as_root(path, name);
+    if (about.is_anybodys)
+        return refuse_gift(path, st.st_uid);
+    /* The store is made by its name, which others could take first. */
+    if (about.is_loose)
+        return refuse(path, st.st_uid);
+    *path_out = name;
+    return become(st.st_uid, true);
+}
+
+/* LMDB would wait for the other end of a pipe, and root would become whoever
+ * wrote a store into a folder of its own. folder: a descriptor, or AT_FDCWD. */
+static int check_files(const char *path, int folder, bool is_roots)
+{
+    static const char *const names[] = {"data.mdb", "lock.mdb", "sprintd.lock"};
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (fstatat(folder, names[i], &st,
+                    is_roots ? AT_SYMLINK_NOFOLLOW : 0) == -1)
+            continue; /* the store says what is missing */
+        if (!S_ISREG(st.st_mode)) {
+            fprintf(stderr, "sprintd: kv: '%s/%s': that is no regular file\n",
+                    path, names[i]);
+            return EX_DATAERR;
+        }
+        if (is_roots && st.st_uid != 0) {
+            fprintf(stderr,
+                    "sprintd: kv: '%s/%s': it is another user's, in a folder "
+                    "of root's: give both to one of them\n",
+                    path, names[i]);
+            return EX_NOPERM;
+        }
+        if (is_roots && (st.st_mode & (S_IWGRP | S_IWOTH))) {
+            fprintf(stderr,
+                    "sprintd: kv: '%s/%s': others than root can write it, and "
+                    "may have: look at what it holds, and chmod 600 it\n",
+                    path, names[i]);
+            return EX_NOPERM;
+        }
+    }
+    return EX_OK;
+}
+
+static int check_own(const char *path)
+{
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int status;
+
+    if (fd == -1)
+        return EX_OK; /* the store says why */
+    status = check_files(path, fd, false);
+    close(fd);
+    return status;
+}
+
+int kv_owner_become(const char *path, bool makes, const char **path_out)
+{
+    struct safe_folder about;
+    struct stat st;
+    int status;
+
+    *path_out = path;
+    if (geteuid() != 0)
+        return check_own(path);
+    *path_out = ".";
+    if (makes && stat(path, &st) == -1 && errno == ENOENT)
+        return become_maker(path, path_out);
+    status = enter(path, path, &st, &about);
+    if (status != EX_OK)
+        return status;
+    /* LMDB would follow a link that others have put there. */
+    if (about.is_loose)
+        return refuse(path, st.st_uid);
+    if (makes && about.is_anybodys)
+        return refuse_gift(path, st.st_uid);
+    status = check_files(path, AT_FDCWD, st.st_uid == 0);
+    if (status != EX_OK)
+        return status;
+    return st.st_uid != 0 ? become(st.st_uid, makes) : EX_OK;
+}
+
+/* --- Where a copy goes -------------------------------------------------------- */
+
+/* Root goes by ways that nobody else can change; or by those of the store's owner,
+ * when they end in a folder of that user, who could have had any other made or
+ * written in else. A descriptor or -errno. */
+static int open_by_root(const char *store, const char *folder,
+                        struct safe_folder *about_out)
+{
+    struct stat st, there;
+    int fd = safe_path_open_folder(folder, 0, about_out);
+
+    if (fd != -EPERM || stat(store, &st) == -1)
+        return fd;
+    fd = safe_path_open_folder(folder, st.st_uid, about_out);
+    if (fd < 0 || (fstat(fd, &there) == 0 && there.st_uid == st.st_uid))
+        return fd;
+    close(fd);
+    return -EPERM;
+}
+
+static int open_target(const char *store, const char *folder,
+                       const struct kv_target *target)
+{
+    struct safe_folder about;
+    int fd;
+
+    if (geteuid() != 0) {
+        fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return fd == -1 ? -errno : fd;
+    }
+    fd = open_by_root(store, folder, &about);
+    /* What root makes in a sticky folder, nobody moves. */
+    if (fd < 0 || !about.is_loose || *target->new)
+        return fd;
+    close(fd);
+    return -EPERM;
+}
+
+static int refuse_target(const char *to)
+{
+    fprintf(stderr,
+            "sprintd: kv: '%s': others than root can write there or on the "
+            "way, and so lead root elsewhere: run this as the user of the "
+            "server, or name a folder where only root can write\n",
+            to);
+    return EX_NOPERM;
+}
+
+int kv_owner_open_target(struct kv_target *target, const char *store,
+                         const char *to)
+{
+    char folder[PATH_MAX], above[PATH_MAX];
+    const char *name;
+    size_t len = strlen(to);
+    struct stat st;
+
+    *target = (struct kv_target){.to = to};
+    while (len > 1 && to[len - 1] == '/')
+        len--;
+    if (len >= sizeof(folder))
+        return complain(to, ENAMETOOLONG);
+    snprintf(folder, sizeof(folder), "%.*s", (int)len, to);
+    if (stat(to, &st) == -1 && errno == ENOENT) {
+        name = split(folder, above);
+        if (!name || *name == '\0' || strlen(name) > NAME_MAX)
+            return complain(to, name && *name == '\0' ? ENOENT : ENAMETOOLONG);
+        memcpy(target->new, name, strlen(name) + 1);
+    }
+    target->folder = open_target(store, *target->new ? above : folder, target);
+    if (target->folder < 0)
+        return target->folder == -EPERM ? refuse_target(to)
+                                        : complain(to, -target->folder);
+    return EX_OK;
+}

@@ -1,0 +1,55 @@
+#include "tools/program_command.h"
+
+#include <string.h>
+
+#include "tools/acme_tool.h"
+#include "tools/ctl.h"
+#include "tools/kv_command.h"
+#include "tools/tls_command.h"
+#include "tools/top.h"
+
+static int run_top(int count, char **arguments)
+{
+    return top_run(count, arguments, stderr);
+}
+
+static int run_ctl(int count, char **arguments)
+{
+    return ctl_run(count, arguments, stdout, stderr);
+}
+
+const struct program_command program_commands[] = {
+    {"top", run_top, {"[--once] URL"}},
+    {"ctl", run_ctl, {"[--control SOCKET] COMMAND"}},
+    {"kv",
+     kv_command_run,
+     {"export FOLDER [SECONDS]", "import FOLDER",
+      "backup FOLDER TO [SECONDS]"}},
+    {"acme",
+     acme_tool_run,
+     {"status [OPTIONS]", "revoke NAME [OPTIONS]", "rollover [OPTIONS]",
+      "deactivate [OPTIONS]"}},
+    {"tls",
+     tls_command_run,
+     {"show [FOLDER]", "trust [FOLDER [OWNER]]", "untrust"}},
+};
+
+const size_t program_command_count = sizeof(program_commands) /
+                                     sizeof(program_commands[0]);
+
+const struct program_command *program_command_find(const char *word)
+{
+    for (size_t i = 0; i < program_command_count; i++)
+        if (strcmp(word, program_commands[i].name) == 0)
+            return &program_commands[i];
+    return NULL;
+}
+
+void program_command_print_usages(FILE *to,
+                                  const struct program_command *command,
+                                  int indent)
+{
+    for (size_t i = 0; command->usages[i]; i++)
+        fprintf(to, "%*ssprintd %s %s\n", indent, "", command->name,
+                command->usages[i]);
+}

@@ -1,0 +1,355 @@
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "upstream/upstream_priv.h"
+
+/* Linux 6.15; libc's headers may be older. */
+enum { RTO_MAX_MS_OPTION = 44, RTO_MAX_MS = 1000, CALM_MS = 120000 };
+
+/* --- Events ---------------------------------------------------------------- */
+
+/* libev has given the descriptor up (no memory for it in the kernel): the asker
+ * finds it closed. */
+static void end(const struct upstream *upstream)
+{
+    (void)shutdown(upstream->reading.fd, SHUT_RDWR);
+}
+
+/* Kernels that do not know it are as slow as they are. */
+static void limit_resending(struct upstream *upstream, int ms)
+{
+    upstream->has_rto_max = setsockopt(upstream->reading.fd, IPPROTO_TCP,
+                                       RTO_MAX_MS_OPTION, &ms,
+                                       sizeof(ms)) == 0 &&
+                            ms == RTO_MAX_MS;
+}
+
+void upstream_bound_rto(struct upstream *upstream)
+{
+    limit_resending(upstream, RTO_MAX_MS);
+}
+
+/* Whether what an idle connection has said is between it and TLS; else it was
+ * closed, or has said what nobody has asked for. */
+static bool is_ticket(const struct upstream *upstream)
+{
+    char byte;
+    size_t len;
+
+    return transport_is_secure(&upstream->transport) &&
+           transport_receive(&upstream->transport, &byte, 1, &len) ==
+               IO_AGAIN_READ;
+}
+
+static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct upstream *upstream = io->data;
+
+    (void)loop;
+    if (upstream->connecting) {
+        upstream->server->pool->events.on_connected(upstream,
+                                                    events & EV_ERROR);
+        return;
+    }
+    if (!upstream->lease) {
+        if (!is_ticket(upstream))
+            upstream_close(upstream);
+        return;
+    }
+    if (events & EV_ERROR)
+        end(upstream);
+    /* In haste it would be given up after some 15 s without a network. */
+    if (upstream->has_rto_max)
+        limit_resending(upstream, CALM_MS);
+    upstream->lease->on_readable(upstream->lease);
+}
+
+/* Records and alerts that could not be sent go before all else; what was to be
+ * read waits for them, too. False: they are not gone yet. */
+static bool send_kept(struct upstream *upstream)
+{
+    const struct transport *transport = &upstream->transport;
+    struct ev_loop *loop = upstream->server->pool->loop;
+
+    if (!transport_is_secure(transport) || !tls_has_kept(transport->tls))
+        return true;
+    if (tls_flush(transport->tls) == IO_AGAIN_WRITE)
+        return false;
+    if (ev_is_active(&upstream->reading))
+        ev_feed_event(loop, &upstream->reading, EV_READ);
+    return true;
+}
+
+static void on_write_event(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct upstream *upstream = io->data;
+
+    if (upstream->connecting) {
+        upstream->server->pool->events.on_connected(upstream,
+                                                    events & EV_ERROR);
+        return;
+    }
+    if (events & EV_ERROR)
+        end(upstream);
+    else if (!send_kept(upstream))
+        return;
+    ev_io_stop(loop, io);
+    upstream->lease->on_writable(upstream->lease);
+}
+
+/* --- Idle ones ------------------------------------------------------------- */
+
+static void put_idle(struct upstream *upstream)
+{
+    struct upstream_server *server = upstream->server;
+
+    list_put_first(&server->idle, &upstream->list_node);
+    server->idle_count++;
+    atomic_fetch_add_explicit(&server->counts->idle, 1, memory_order_relaxed);
+}
+
+static void drop_idle(struct upstream *upstream)
+{
+    struct upstream_server *server = upstream->server;
+
+    list_drop(&upstream->list_node);
+    server->idle_count--;
+    atomic_fetch_sub_explicit(&server->counts->idle, 1, memory_order_relaxed);
+}
+
+static bool is_idle(const struct upstream *upstream)
+{
+    return !upstream->lease && !upstream->connecting &&
+           !list_is_empty(&upstream->list_node);
+}
+
+static void close_oldest(struct upstream_server *server)
+{
+    upstream_close(OWNER_OF(server->idle.prev, struct upstream, list_node));
+}
+
+static void on_idle_limit(struct upstream_alarm *alarm)
+{
+    struct upstream *upstream = OWNER_OF(alarm, struct upstream, idle_limit);
+
+    if (is_idle(upstream)) /* else it is set anew when that is over */
+        upstream_close(upstream);
+}
+
+/* How long it is kept. Of what the server says a second is left out, or half:
+ * what is sent at the last moment would cross its closing. */
+static uint64_t choose_idle_ms(const struct upstream_pool *pool,
+                               uint64_t said_ms)
+{
+    uint64_t ms = pool->options.idle_ms;
+
+    if (said_ms > 0) {
+        said_ms -= said_ms / 2 < 1000 ? said_ms / 2 : 1000;
+        if (said_ms < ms)
+            ms = said_ms;
+    }
+    return ms;
+}
+
+/* Whether the server still has its address. */
+static bool is_current(struct upstream *upstream)
+{
+    const struct upstream_server *server = upstream->server;
+    const struct address *addresses;
+    size_t count;
+
+    if (upstream->changes == server->changes)
+        return true;
+    addresses = resolver_name_addresses(server->name, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (addresses[i].family == upstream->address.family &&
+            memcmp(addresses[i].octets, upstream->address.octets,
+                   sizeof(addresses[i].octets)) == 0) {
+            upstream->changes = server->changes;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether there is nothing to be read, not even its end. Only when the loop has
+ * yet to tell of something is it worth a system call: that may have been read
+ * already, or be the beginning of a reply to nobody. */
+static bool is_quiet(const struct upstream *upstream)
+{
+    char byte;
+
+    if (transport_is_secure(&upstream->transport) &&
+        (tls_has_unread(upstream->transport.tls) ||
+         tls_has_kept(upstream->transport.tls)))
+        return false;
+    return !ev_is_pending(&upstream->reading) ||
+           (recv(upstream->reading.fd, &byte, 1, MSG_PEEK) == -1 &&
+            errno == EAGAIN);
+}
+
+void upstream_keep(struct upstream *upstream, uint64_t idle_ms)
+{
+    struct upstream_server *server = upstream->server;
+    struct upstream_pool *pool = server->pool;
+    const struct upstream_options *options = &pool->options;
+
+    upstream->lease = NULL;
+    if (options->idle_max == 0 ||
+        (options->requests_max > 0 &&
+         upstream->requests >= options->requests_max) ||
+        !is_current(upstream) || !is_quiet(upstream)) {
+        upstream_close(upstream);
+        return;
+    }
+    if (server->idle_count >= options->idle_max)
+        close_oldest(server);
+    ev_io_stop(pool->loop, &upstream->writing);
+    ev_clear_pending(pool->loop, &upstream->reading);
+    ev_io_start(pool->loop, &upstream->reading);
+    upstream_alarm_set(pool, &upstream->idle_limit,
+                       choose_idle_ms(pool, idle_ms));
+    put_idle(upstream);
+}
+
+struct upstream *upstream_take_idle(struct upstream_server *server)
+{
+    const struct upstream_pool *pool = server->pool;
+
+    while (!list_is_empty(&server->idle)) {
+        struct upstream *upstream = OWNER_OF(server->idle.next, struct upstream,
+                                             list_node);
+
+        /* Its end may be among the events of this turn that are yet to be
+         * told; and the wheel is late by up to a tick. */
+        if (!ev_is_pending(&upstream->reading) &&
+            pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
+            drop_idle(upstream);
+            return upstream;
+        }
+        upstream_close(upstream);
+    }
+    return NULL;
+}
+
+void upstream_close_moved(struct upstream_server *server)
+{
+    struct list *at = server->idle.next;
+
+    while (at != &server->idle) {
+        struct upstream *upstream = OWNER_OF(at, struct upstream, list_node);
+
+        at = at->next;
+        if (!is_current(upstream))
+            upstream_close(upstream);
+    }
+}
+
+bool upstream_close_one_idle(struct upstream_pool *pool)
+{
+    for (size_t i = 0; i < pool->options.server_count; i++) {
+        if (pool->servers[i].idle_count > 0) {
+            close_oldest(&pool->servers[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- Life ------------------------------------------------------------------- */
+
+struct upstream *upstream_create(struct upstream_server *server)
+{
+    struct upstream_pool *pool = server->pool;
+    struct upstream *upstream = pool_take(&pool->upstreams);
+
+    if (!upstream)
+        return NULL;
+    *upstream = (struct upstream){.server = server, .changes = server->changes};
+    list_init(&upstream->list_node);
+    upstream->idle_limit.on_due = on_idle_limit;
+    deadline_init(&upstream->idle_limit.deadline);
+    upstream_set_fd(upstream, -1);
+    return upstream;
+}
+
+void upstream_set_fd(struct upstream *upstream, int fd)
+{
+    transport_open(&upstream->transport, fd);
+    ev_io_init(&upstream->reading, on_read_event, fd, EV_READ);
+    ev_io_init(&upstream->writing, on_write_event, fd, EV_WRITE);
+    upstream->reading.data = upstream->writing.data = upstream;
+}
+
+void upstream_close(struct upstream *upstream)
+{
+    struct upstream_pool *pool = upstream->server->pool;
+
+    if (is_idle(upstream))
+        drop_idle(upstream);
+    if (upstream->reading.fd != -1) {
+        ev_io_stop(pool->loop, &upstream->reading);
+        ev_io_stop(pool->loop, &upstream->writing);
+        transport_close(&upstream->transport, false);
+    }
+    upstream_alarm_drop(pool, &upstream->idle_limit);
+    list_drop(&upstream->list_node);
+    pool_give(&pool->upstreams, upstream);
+}
+
+/* What came along with something else is in no socket. */
+static void start_reading(struct upstream *upstream)
+{
+    struct ev_loop *loop = upstream->server->pool->loop;
+
+    ev_io_start(loop, &upstream->reading);
+    if (transport_is_secure(&upstream->transport) &&
+        tls_has_unread(upstream->transport.tls))
+        ev_feed_event(loop, &upstream->reading, EV_READ);
+}
+
+void upstream_give_to(struct upstream *upstream, struct upstream_lease *lease)
+{
+    struct ev_loop *loop = upstream->server->pool->loop;
+
+    upstream->connecting = NULL;
+    upstream->lease = lease;
+    upstream->requests++;
+    ev_io_stop(loop, &upstream->writing);
+    lease->upstream = upstream;
+    start_reading(upstream);
+}
+
+/* --- For the asker ---------------------------------------------------------- */
+
+const struct transport *upstream_transport(const struct upstream *upstream)
+{
+    return &upstream->transport;
+}
+
+void upstream_wait_writable(struct upstream_lease *lease)
+{
+    assert(lease->upstream);
+    ev_io_start(lease->pool->loop, &lease->upstream->writing);
+}
+
+void upstream_pause(struct upstream_lease *lease)
+{
+    assert(lease->upstream);
+    ev_io_stop(lease->pool->loop, &lease->upstream->reading);
+}
+
+void upstream_resume(struct upstream_lease *lease)
+{
+    assert(lease->upstream);
+    start_reading(lease->upstream);
+}
+
+void upstream_read_again(struct upstream_lease *lease)
+{
+    assert(lease->upstream);
+    ev_feed_event(lease->pool->loop, &lease->upstream->reading, EV_READ);
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# cache_tests.sh - runs the suite of http-tests/cache-tests against the program,
+# and compares what fails with what is known to (cache_tests.mjs).
+#
+# usage: cache_tests.sh PROGRAM
+#
+# The suite comes from npm, once, into FOLDER (default build/cache-tests). The
+# status is 1 on a finding, 77 without Node or the suite.
+set -u
+
+PROGRAM=$(realpath "$1")
+HERE=$(realpath "$(dirname "$0")")
+FOLDER=${FOLDER:-build/cache-tests}
+SUITE=http-cache-tests
+VERSION=0.4.5
+
+skip()
+{
+    echo "cache-tests: skipped: $1"
+    exit 77
+}
+
+command -v node >/dev/null && command -v npm >/dev/null || skip "no Node here"
+mkdir -p "$FOLDER"
+cd "$FOLDER" || exit 1
+[ -d "node_modules/$SUITE" ] ||
+    npm install --no-save --no-audit --no-fund --ignore-scripts --omit=dev \
+        "$SUITE@$VERSION" >npm.log 2>&1 || skip "npm has no $SUITE"
+cd "node_modules/$SUITE" || exit 1
+
+port=$((20000 + $$ % 20000))
+export npm_config_protocol=http npm_config_port=$port npm_config_pidfile=pid
+node server/server.mjs >server.log 2>&1 &
+origin=$!
+"$PROGRAM" --bind 127.0.0.1 --port $((port + 1)) --workers 2 \
+    --proxy "/=http://127.0.0.1:$port" --proxy-cache memory >front.log 2>&1 &
+front=$!
+trap 'kill $origin $front 2>/dev/null' EXIT
+sleep 2
+npm_config_base=http://127.0.0.1:$((port + 1)) npm_config_id='' \
+    npm_package_config_id='' timeout 300 node --no-warnings cli.mjs \
+    >results.json 2>cli.log
+node "$HERE/cache_tests.mjs" "$PWD" results.json

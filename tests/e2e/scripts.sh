@@ -1,0 +1,34 @@
+#!/bin/sh
+# scripts.sh - what the scripts of our pages do, where there is a node to run
+# them (scripts.js). Prints what cmocka prints.
+set -u
+
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+trap 'exit 130' INT TERM
+. tests/e2e/ok.sh
+
+a_get_that_fails_leaves_no_old_value()
+{
+    node tests/e2e/scripts.js a_get_that_fails_leaves_no_old_value
+}
+
+what_has_never_happened_is_a_dash()
+{
+    node tests/e2e/scripts.js what_has_never_happened_is_a_dash
+}
+
+figures_of_a_legend_stay_where_they_are()
+{
+    node tests/e2e/scripts.js figures_of_a_legend_stay_where_they_are
+}
+
+for test in a_get_that_fails_leaves_no_old_value \
+    what_has_never_happened_is_a_dash figures_of_a_legend_stay_where_they_are; do
+    if command -v node >/dev/null; then
+        ok "$test"
+    else
+        skip "$test" 'there is no node'
+    fi
+done
+say_how_many

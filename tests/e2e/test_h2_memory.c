@@ -1,0 +1,166 @@
+/*
+ * HTTP/2: what a client can make the server keep in memory: heads, their tables,
+ * answers that nobody takes.
+ */
+#include <sys/socket.h>
+
+#include "h2_client.h"
+
+enum { LARGE = 2 << 20, SEED = 3 };
+
+static struct server *server;
+static struct server *secure_server; /* of clients that come over TLS */
+
+static int start(void **state)
+{
+    if (h2_begin(state) != 0)
+        return -1;
+    site_seeded("large", SEED, LARGE);
+    server = H2_START("--workers=1", "--status=/_s");
+    secure_server = server_start(&(struct launch){.is_tls = true},
+                                 (const char *const[]){"--workers=1",
+                                                       "--status=/_s", NULL});
+    harness_keep();
+    return 0;
+}
+
+/* --- Heads -------------------------------------------------------------------- */
+
+TEST(heads_have_their_limits)
+{
+    enum { ROOM = 16384, LONG = 4000 };
+    struct h2 *h2 = h2_open(server);
+    const char *many[2 * 130 + 1] = {NULL};
+    char *value = memset(scratch(70000), 'x', 70000);
+
+    for (size_t i = 0; i < 2 * 90; i++)
+        many[i] = i % 2 ? "value" : "name";
+    expect_h2(h2_get_with(h2, "/canary", many), 200);
+    for (size_t i = 0; i < 2 * 130; i++)
+        many[i] = i % 2 ? "value" : "name";
+    going_on("130 fields");
+    expect_h2(h2_get_with(h2, "/canary", many), 431);
+    value[ROOM - 400] = '\0';
+    going_on("15 KiB");
+    expect_h2(h2_get_with(h2, "/canary", H2_WITH("x", value)), 200);
+    value[ROOM - 400] = 'x';
+    value[ROOM + 1] = '\0';
+    going_on("16 KiB and one byte");
+    expect_h2(h2_get_with(h2, "/canary", H2_WITH("x", value)), 431);
+    h2_expect_usable(h2);
+}
+
+/* One long field in the table, and a thousand times one byte that means it. */
+TEST(hpack_bombs_do_not_go_off)
+{
+    enum { LONG = 3900, TIMES = 10000 };
+    struct h2 *h2 = h2_open(server);
+    char *value = memset(scratch(LONG + 1), 'v', LONG + 1);
+    uint8_t *block = scratch(LONG + TIMES + 100);
+    unsigned long before = h2_abuses(server, "headers");
+    uint64_t bytes = server_memory(server);
+    size_t len;
+
+    value[LONG] = '\0';
+    len = h2_encode(h2, H2_GET_OF(h2, "a", "/canary"), block, LONG);
+    len += h2_encode(h2, H2_WITH("bomb", value), block + len, LONG + 100);
+    memset(block + len, 0xbe, TIMES); /* the newest of the table */
+    len += TIMES;
+    h2_expect_stream(h2, 1);
+    h2_frame(h2, NGHTTP2_HEADERS, 5, 1, block,
+             len < H2_FRAME_MAX ? len : H2_FRAME_MAX);
+    h2_expect_goaway(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+    assert_true(h2_abuses(server, "headers") == before + 1);
+    assert_true(is_sanitized() || server_memory(server) < bytes + (1 << 20));
+}
+
+/* --- Memory ------------------------------------------------------------------- */
+
+/* CVE-2019-9517 and 9511: much is asked for, and nothing taken. */
+static void take_nothing(const struct server *of)
+{
+    enum { CLIENTS = 24, EACH = 256 << 10 };
+    struct h2 *clients[CLIENTS];
+    char *value = memset(scratch(3001), 'x', 3001);
+    uint64_t bytes;
+
+    value[3000] = '\0';
+    h2_expect_usable(h2_open(of));
+    bytes = server_memory(of);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        clients[i] = h2_open_narrow(of, 4096);
+        h2_say(clients[i], RAW(H2_PREFACE));
+        h2_settings(clients[i],
+                    &(struct h2_setting){NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                         i % 2 ? 1 : INT32_MAX},
+                    1);
+        h2_window(clients[i], 0, 1 << 30);
+        for (int stream = 0; stream < 100; stream++)
+            (void)h2_ask(clients[i], "GET", "/large", H2_WITH("x", value),
+                         false);
+        for (int ping = 0; ping < 50; ping++)
+            h2_ping(clients[i]);
+    }
+    h2_expect_usable(h2_open(of));
+    going_on("%llu bytes a connection",
+             (unsigned long long)(server_memory(of) - bytes) / CLIENTS);
+    assert_true(is_sanitized() || server_memory(of) < bytes + CLIENTS * EACH);
+    h2_expect_usable(h2_open(of));
+}
+
+TEST(a_connection_that_takes_nothing_holds_little)
+{
+    take_nothing(server);
+}
+
+TEST(neither_does_it_over_tls)
+{
+    take_nothing(secure_server);
+}
+
+/* Frames that want an answer, which is never read. */
+TEST(answers_that_nobody_reads_are_not_gathered)
+{
+    enum { PINGS = 200000 };
+    static const char pings[] = "\0\0\x8\6\0\0\0\0\0"
+                                "12345678";
+    struct h2 *h2 = h2_open_narrow(server, 4096);
+    uint64_t bytes = server_memory(server);
+    size_t said = 0;
+
+    if (client_secured(h2->client))
+        skip(); /* what is said below is said to the socket */
+    h2_say(h2, RAW(H2_PREFACE));
+    h2_settings(h2, NULL, 0);
+    while (said < PINGS && send(client_socket(h2->client), pings,
+                                sizeof(pings) - 1, MSG_NOSIGNAL) > 0)
+        said++;
+    h2_expect_usable(h2_open(server));
+    assert_true(h2_abuses(server, "pings") + h2_abuses(server, "unread") > 0);
+    assert_true(is_sanitized() || server_memory(server) < bytes + (1 << 20));
+}
+
+/* Windows of one byte over a hundred large streams. */
+TEST(windows_of_one_byte_come_to_an_end)
+{
+    struct h2 *h2 = H2_OPEN_WITH(server,
+                                 {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1});
+    struct h2 *other = h2_open(server);
+    struct h2_frame frame;
+    unsigned rounds = 0;
+
+    h2->is_stingy = true;
+    for (int i = 0; i < 100; i++)
+        (void)h2_ask(h2, "GET", "/large", NULL, false);
+    while (h2->goaways == 0 && !h2->has_ended && rounds++ < 5000)
+        for (uint32_t stream = 1; stream < 201 && h2->goaways == 0;
+             stream += 2) {
+            h2_window(h2, stream, 1);
+            while (h2_hears(h2, 0) && h2_take(h2, &frame))
+                ;
+        }
+    h2_expect_usable(other);
+    h2_expect_goaway(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+E2E_SUITE(start);

@@ -1,0 +1,166 @@
+/*
+ * HTTPS: what clients that speak TLS get, and those that do not where it is
+ * spoken.
+ */
+#include "client.h"
+#include "secure.h"
+
+#include <openssl/ssl.h>
+
+enum { LARGE = 5 << 20, SEED = 18 };
+
+static struct server *start(void)
+{
+    return server_start(&(struct launch){.is_tls = true},
+                        (const char *const[]){"--workers=2", NULL});
+}
+
+TEST(files_come_whole)
+{
+    struct server *server = start();
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    site_seeded("large", SEED, LARGE);
+    assert_non_null(client_secured(client));
+    assert_string_equal(secure_version(client_secured(client)), "TLSv1.3");
+    client_expect_usable(client);
+    reply = client_ask(client, "GET", "/large", NULL);
+    expect_status(reply, 200);
+    expect_seeded(reply, SEED, 0, LARGE);
+    client_expect_usable(client);
+}
+
+TEST(tls_1_2_is_spoken_too)
+{
+    struct client *client;
+
+    secure_limit_version(TLS1_2_VERSION);
+    client = client_open(start());
+    secure_limit_version(0);
+    assert_non_null(client_secured(client));
+    client_expect_usable(client);
+}
+
+TEST(older_versions_are_refused)
+{
+    struct server *server = start();
+    struct client *client = client_open_clear(server);
+
+    secure_limit_version(TLS1_1_VERSION);
+    assert_false(client_secure(client));
+    secure_limit_version(0);
+    client_expect_usable(client_open(server));
+}
+
+TEST(a_client_comes_back_by_its_ticket_to_any_worker)
+{
+    struct server *server = start();
+    struct client *client = client_open(server);
+
+    client_expect_usable(client);
+    secure_keep_ticket(client_secured(client));
+    for (int i = 0; i < 6; i++) {
+        client = client_open(server);
+        assert_true(secure_is_resumed(client_secured(client)));
+        client_expect_usable(client);
+    }
+    secure_keep_ticket(NULL);
+}
+
+TEST(the_end_is_announced)
+{
+    struct client *client = client_open(start());
+
+    client_say(client, "GET /canary HTTP/1.0\r\n\r\n");
+    expect_status(client_reply(client), 200);
+    client_expect_orderly_end(client); /* none without close_notify */
+}
+
+TEST(plain_http_is_told_so)
+{
+    struct client *client = client_open_clear(start());
+    struct reply *reply = client_ask(client, "GET", "/canary", NULL);
+
+    expect_status(reply, 400);
+    assert_non_null(strstr(reply->body, "https://"));
+    client_expect_orderly_end(client);
+}
+
+/* A target in absolute form (RFC 9112 3.2.2), which says how it wants to come. */
+static unsigned ask_absolutely(struct client *client, const char *scheme,
+                               const char *fields)
+{
+    client_say(client,
+               "GET %s://localhost/canary HTTP/1.1\r\n"
+               "Host: other\r\n%s\r\n",
+               scheme, fields);
+    return client_reply(client)->status;
+}
+
+TEST(a_target_that_names_another_scheme_is_misdirected)
+{
+    struct server *server = start();
+    struct server *clear = START(NULL);
+
+    if (clear->is_tls)
+        skip(); /* all servers are to speak it */
+
+    assert_int_equal(ask_absolutely(client_open(server), "https", ""), 200);
+    assert_int_equal(ask_absolutely(client_open(server), "HTTPS", ""), 200);
+    assert_int_equal(ask_absolutely(client_open(server), "http", ""), 421);
+    assert_int_equal(ask_absolutely(client_open(clear), "http", ""), 200);
+    assert_int_equal(ask_absolutely(client_open(clear), "https", ""), 421);
+}
+
+TEST(of_a_proxy_in_front_it_is_the_scheme_that_this_one_tells)
+{
+    struct server *server = START("--trusted-proxies=127.0.0.1");
+    const char *told = "X-Forwarded-Proto: https\r\n";
+
+    if (server->is_tls)
+        skip();
+
+    assert_int_equal(ask_absolutely(client_open(server), "https", told), 200);
+    assert_int_equal(ask_absolutely(client_open(server), "http", told), 421);
+    assert_int_equal(ask_absolutely(client_open(START(NULL)), "https", told),
+                     421);
+}
+
+TEST(garbage_does_no_harm)
+{
+    struct server *server = start();
+    struct client *client = client_open_clear(server);
+
+    client_send(client, RAW("\x16\x03\x01\0\x05garbage and more of it"));
+    (void)client_take(client, 1000); /* an alert, if anything */
+    client_expect_usable(client_open(server));
+}
+
+TEST(redirects_and_status_know_of_it)
+{
+    struct server *server =
+        server_start(&(struct launch){.is_tls = true},
+                     (const char *const[]){"--redirect",
+                                           "/old $scheme://h/new 301",
+                                           "--status=/_s", NULL});
+    struct reply *reply = get(server, "/old");
+
+    expect_status(reply, 301);
+    expect_field(reply, "Location", "https://h/new");
+    reply = get(server, "/_s/metrics");
+    expect_status(reply, 200);
+    assert_non_null(strstr(reply->body,
+                           "sprintd_tls_handshakes_total{kind=\"full\"} 2"));
+}
+
+static int begin(void **state)
+{
+    int result = harness_begin(state);
+
+    if (result == 0)
+        site_text("canary", "canary\n");
+    return result;
+}
+
+E2E_SUITE(begin);

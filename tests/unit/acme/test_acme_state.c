@@ -1,0 +1,202 @@
+#include "acme/acme_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static char folder[64];
+
+static int begin(void **given)
+{
+    (void)given;
+    snprintf(folder, sizeof(folder), "/tmp/sprintd-acme.XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **given)
+{
+    char command[256];
+
+    (void)given;
+    snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", folder,
+             folder);
+    return system(command) == 0 ? 0 : -1;
+}
+
+TEST(what_is_written_is_read_and_private)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+    struct small_file file;
+    struct stat st;
+
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, "a.pem",
+                                      BYTES("text")),
+                     0);
+    assert_int_equal(acme_state_read(&kept, ACME_FOLDER_LIVE, "a.pem", &file),
+                     0);
+    assert_string_equal(file.text, "text");
+    assert_int_equal(file.seen.st_mode & 0777, 0600);
+    small_file_fini(&file);
+    assert_int_equal(fstat(kept.fds[ACME_FOLDER_ACCOUNTS], &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    assert_int_equal(acme_state_write_account(&kept, "id", "url",
+                                              BYTES("https://x\n")),
+                     0);
+    assert_int_equal(acme_state_read_account(&kept, "id", "url", &file), 0);
+    small_file_fini(&file);
+    acme_state_set_aside(&kept, "id", "url");
+    assert_int_equal(acme_state_read_account(&kept, "id", "url", &file),
+                     -ENOENT);
+    assert_int_equal(acme_state_read_account(&kept, "id", "url.damaged", &file),
+                     0);
+    small_file_fini(&file);
+    acme_state_close(&kept);
+}
+
+TEST(a_folder_that_others_look_into_is_refused)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+
+    assert_int_equal(chmod(folder, 0750), 0);
+    assert_int_equal(acme_state_open(&kept, folder, fault), -EACCES);
+    assert_non_null(strstr(fault, "others may look into it"));
+}
+
+TEST(challenges_that_were_left_are_swept)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+    struct small_file file;
+
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_CHALLENGES, "token",
+                                      BYTES("x")),
+                     0);
+    acme_state_sweep(&kept);
+    assert_int_equal(acme_state_read(&kept, ACME_FOLDER_CHALLENGES, "token",
+                                     &file),
+                     -ENOENT);
+    acme_state_close(&kept);
+}
+
+TEST(one_is_at_work_and_another_takes_over)
+{
+    struct acme_state kept, other;
+    char fault[ACME_STATE_FAULT_MAX];
+
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    assert_int_equal(acme_state_open(&other, folder, fault), 0);
+    assert_int_equal(acme_state_lock(&kept, 100), 0);
+    assert_int_equal(acme_state_lock(&kept, 101), 0);
+    assert_int_equal(acme_state_lock(&other, 101), -EAGAIN);
+    acme_state_close(&kept);
+    assert_int_equal(acme_state_lock(&other, 102), 0);
+    acme_state_close(&other);
+}
+
+static void write_lock(const char *text, int64_t age_s)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+                                {.tv_sec = time(NULL) - age_s}};
+    char path[128];
+    FILE *to;
+
+    snprintf(path, sizeof(path), "%s/lock", folder);
+    to = fopen(path, "we");
+    assert_non_null(to);
+    fputs(text, to);
+    fclose(to);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Whose locks are not seen here. */
+TEST(the_lock_of_another_machine_has_an_end)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    write_lock("another-boot 17\n", ACME_LOCK_S - 100);
+    assert_int_equal(acme_state_lock(&kept, 100), -EAGAIN);
+    write_lock("another-boot 17\n", ACME_LOCK_S + 100);
+    assert_int_equal(acme_state_lock(&kept, 100), 0);
+    /* It was thought dead in its turn. */
+    write_lock("another-boot 17\n", 0);
+    assert_int_equal(acme_state_lock(&kept, 101), -EAGAIN);
+    acme_state_close(&kept);
+}
+
+TEST(the_lock_of_a_dead_process_of_this_machine_is_none)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        if (acme_state_open(&kept, folder, fault) != 0)
+            _exit(1);
+        _exit(acme_state_lock(&kept, 100) == 0 ? 0 : 1);
+    }
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    assert_int_equal(acme_state_lock(&kept, 100), 0);
+    acme_state_close(&kept);
+}
+
+/* What a crash has left half written, and nothing else. */
+TEST(files_that_never_were_whole_are_swept)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+    struct small_file file;
+
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, ".a.pem.17",
+                                      BYTES("hal")),
+                     0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, "a.pem",
+                                      BYTES("text")),
+                     0);
+    acme_state_sweep(&kept);
+    assert_int_equal(acme_state_read(&kept, ACME_FOLDER_LIVE, ".a.pem.17",
+                                     &file),
+                     -ENOENT);
+    assert_int_equal(acme_state_read(&kept, ACME_FOLDER_LIVE, "a.pem", &file),
+                     0);
+    small_file_fini(&file);
+    assert_true(acme_state_is_there(&kept));
+    acme_state_close(&kept);
+}
+
+TEST(another_folder_in_its_place_is_seen)
+{
+    static const char *const moves[] = {
+        "mv orders away && mkdir orders", "rm -r live",
+        "cd / && rm -r $OLDPWD && mkdir -m 700 $OLDPWD"};
+    char fault[ACME_STATE_FAULT_MAX];
+
+    for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
+        struct acme_state kept;
+        char command[512];
+
+        assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+        assert_true(acme_state_is_there(&kept));
+        snprintf(command, sizeof(command), "cd %s && %s", folder, moves[i]);
+        assert_int_equal(system(command), 0);
+        assert_false(acme_state_is_there(&kept));
+        acme_state_close(&kept);
+    }
+}
+
+SUITE(.each_begin = begin, .each_end = end);

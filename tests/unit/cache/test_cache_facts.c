@@ -1,0 +1,210 @@
+#include "cache/cache_facts.h"
+
+#include "suite.h"
+
+/* Sun, 06 Nov 1994 08:49:37 GMT */
+#define NOW 784111777
+#define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+#define HOUR_LATER "Expires: Sun, 06 Nov 1994 09:49:37 GMT\r\n"
+#define HOUR_AGO "Expires: Sun, 06 Nov 1994 07:49:37 GMT\r\n"
+#define MODIFIED "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT\r\n"
+
+static struct cache_facts read_it(unsigned status, const char *lines)
+{
+    const struct cache_circumstances when = {.asked_s = NOW,
+                                             .came_s = NOW,
+                                             .may_guess = true,
+                                             .surrogate = BYTES("us")};
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, status, bytes_of(lines), &when);
+    return facts;
+}
+
+static const struct fresh_case {
+    unsigned status;
+    const char *lines;
+    int64_t ttl;
+} cases[] = {
+    {200, "", 0},
+    {200, "Cache-Control: max-age=60\r\n", 60},
+    {200, "Cache-Control: max-age=60\r\nCache-Control: s-maxage=5\r\n", 5},
+    {200, "Cache-Control: max-age=5, s-maxage=60\r\n" DATE HOUR_AGO, 60},
+    {200, DATE HOUR_LATER, 3600},
+    {200, DATE HOUR_AGO, 0},
+    {200, DATE HOUR_LATER HOUR_LATER, 0},
+    {200, DATE "Expires: 0\r\n", 0},
+    {200, DATE HOUR_LATER "Cache-Control: max-age=5\r\n", 5},
+    {200, "Cache-Control: max-age=60\r\nAge: 20\r\n", 40},
+    {200, "Cache-Control: max-age=60\r\nAge: 20, 1\r\n", 40},
+    {200, "Cache-Control: max-age=60\r\nAge: abc\r\n", 60 - CACHE_SECONDS_MAX},
+    {200, "Cache-Control: max-age=60\r\nAge: 0\r\nAge: 0\r\n",
+     60 - CACHE_SECONDS_MAX},
+    {200, "Cache-Control: max-age=60\r\nAge: 0, 0\r\n", 60 - CACHE_SECONDS_MAX},
+    /* An hour old by its Date. */
+    {200,
+     "Cache-Control: max-age=7200\r\nDate: Sun, 06 Nov 1994 07:49:37 GMT\r\n",
+     3600},
+    /* Guesses. */
+    {200, DATE MODIFIED, 360},
+    {404, DATE MODIFIED, 360},
+    {201, DATE MODIFIED, 0},
+    {599, DATE MODIFIED, 0},
+    {599, DATE MODIFIED "Cache-Control: public\r\n", 360},
+    {200, DATE MODIFIED "Set-Cookie: a=b\r\n", 0},
+    {200, DATE "Last-Modified: Sun, 06 Nov 1964 07:49:37 GMT\r\n", 86400},
+    {200, DATE "Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT\r\n", 0},
+    /* To shared caches alone. */
+    {200, "Cache-Control: no-store\r\nCDN-Cache-Control: max-age=9\r\n", 9},
+    {200, "Cache-Control: max-age=9\r\nCDN-Cache-Control: max-age=0\r\n", 0},
+    {200, "CDN-Cache-Control: public\r\n" DATE HOUR_LATER, 0},
+    {200, "Surrogate-Control: max-age=9\r\nCache-Control: max-age=1\r\n", 9},
+    {200, "Surrogate-Control: max-age=9;them\r\nCache-Control: max-age=1\r\n",
+     1},
+    {200, "Surrogate-Control: foo\r\nCache-Control: max-age=1\r\n", 1},
+};
+
+TEST(how_long_an_answer_is_fresh)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cache_facts facts = read_it(cases[i].status, cases[i].lines);
+
+        if (cache_facts_ttl(&facts, NOW) != cases[i].ttl)
+            fail_msg("%u %s: %lld", cases[i].status, cases[i].lines,
+                     (long long)cache_facts_ttl(&facts, NOW));
+    }
+}
+
+TEST(age_counts_the_time_it_took_to_come_and_has_lain_here)
+{
+    const struct cache_circumstances when = {.asked_s = NOW - 7, .came_s = NOW};
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, 200,
+                     BYTES("Cache-Control: max-age=60\r\nAge: 20\r\n"), &when);
+    assert_int_equal(cache_facts_age(&facts, NOW), 27);
+    assert_int_equal(cache_facts_age(&facts, NOW + 10), 37);
+    assert_int_equal(cache_facts_ttl(&facts, NOW + 50), -17);
+    /* A clock that was set back makes nothing younger than new. */
+    assert_int_equal(cache_facts_age(&facts, NOW - 3600), 0);
+}
+
+static const struct keep_case {
+    unsigned status;
+    const char *lines;
+    bool is_authorized;
+    bool no_store;
+    enum cache_refusal refusal;
+} keeps[] = {
+    {200, "Cache-Control: max-age=60\r\n", false, false, CACHE_KEPT},
+    {200, "Cache-Control: max-age=60\r\n", false, true, CACHE_REFUSED_NO_STORE},
+    {200, "Cache-Control: max-age=60, no-store\r\n", false, false,
+     CACHE_REFUSED_NO_STORE},
+    {200, "Cache-Control: max-age=60, no-store, must-understand\r\n", false,
+     false, CACHE_KEPT},
+    {599, "Cache-Control: max-age=60, must-understand\r\n", false, false,
+     CACHE_REFUSED_STATUS},
+    {599, "Cache-Control: max-age=60\r\n", false, false, CACHE_KEPT},
+    {206, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
+    {304, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
+    {200, "Cache-Control: max-age=60, private\r\n", false, false,
+     CACHE_REFUSED_PRIVATE},
+    {200, "Cache-Control: max-age=60, private=\"a\"\r\n", false, false,
+     CACHE_KEPT},
+    {200, "Cache-Control: max-age=60\r\n", true, false,
+     CACHE_REFUSED_AUTHORIZED},
+    {200, "Cache-Control: max-age=60, public\r\n", true, false, CACHE_KEPT},
+    {200, "Cache-Control: s-maxage=60\r\n", true, false, CACHE_KEPT},
+    {200, "Cache-Control: max-age=60, must-revalidate\r\n", true, false,
+     CACHE_KEPT},
+    {200, "Cache-Control: max-age=60\r\nVary: a, *\r\n", false, false,
+     CACHE_REFUSED_VARY},
+    {200, "", false, false, CACHE_REFUSED_STALE},
+    {200, "ETag: \"a\"\r\n", false, false, CACHE_KEPT},
+    {200, "ETag: \"a\"\r\nCache-Control: no-cache\r\n", false, false,
+     CACHE_KEPT},
+};
+
+TEST(what_may_be_kept)
+{
+    for (size_t i = 0; i < sizeof(keeps) / sizeof(*keeps); i++) {
+        struct cache_facts facts = read_it(keeps[i].status, keeps[i].lines);
+        struct cache_asked asked = {.is_authorized = keeps[i].is_authorized,
+                                    .no_store = keeps[i].no_store};
+
+        if (cache_facts_judge(&facts, &asked) != keeps[i].refusal)
+            fail_msg("%u %s", keeps[i].status, keeps[i].lines);
+    }
+}
+
+static const struct use_case {
+    const char *lines;   /* of the answer */
+    const char *request; /* what Cache-Control says there */
+    int64_t later;       /* seconds since it came */
+    enum cache_use use;
+} uses[] = {
+    {"Cache-Control: max-age=60\r\n", "", 59, CACHE_USE_FRESH},
+    {"Cache-Control: max-age=60\r\n", "", 60, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60\r\n", "no-cache", 0, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60\r\n", "max-age=0", 0, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60\r\n", "max-age=10", 10, CACHE_USE_FRESH},
+    {"Cache-Control: max-age=60\r\n", "max-age=10", 11, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60\r\n", "min-fresh=30", 30, CACHE_USE_FRESH},
+    {"Cache-Control: max-age=60\r\n", "min-fresh=30", 31, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60\r\n", "max-stale=5", 65, CACHE_USE_STALE},
+    {"Cache-Control: max-age=60\r\n", "max-stale=5", 66, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60\r\n", "max-stale", 6600, CACHE_USE_STALE},
+    {"Cache-Control: max-age=60, must-revalidate\r\n", "max-stale", 61,
+     CACHE_USE_ASK},
+    {"Cache-Control: s-maxage=60\r\n", "max-stale", 61, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60, stale-while-revalidate=10\r\n", "", 69,
+     CACHE_USE_MEANWHILE},
+    {"Cache-Control: max-age=60, stale-while-revalidate=10\r\n", "", 70,
+     CACHE_USE_ASK},
+    {"Cache-Control: max-age=60, no-cache\r\n", "", 0, CACHE_USE_ASK},
+    {"Cache-Control: max-age=60, no-cache\r\n", "max-stale", 0, CACHE_USE_ASK},
+};
+
+TEST(what_an_answer_is_good_for)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(*uses); i++) {
+        struct cache_facts facts = read_it(200, uses[i].lines);
+        struct cache_control request;
+
+        cache_control_init(&request);
+        cache_control_read(&request, bytes_of(uses[i].request), BYTES(""));
+        if (cache_facts_use(&facts, &request, NOW + uses[i].later) !=
+            uses[i].use)
+            fail_msg("case %zu: %s %s", i, uses[i].lines, uses[i].request);
+    }
+}
+
+static bool bears(const char *lines, const char *asks, int64_t later,
+                  bool has_answered)
+{
+    struct cache_facts facts = read_it(200, lines);
+    struct cache_control request;
+
+    cache_control_init(&request);
+    cache_control_read(&request, bytes_of(asks), BYTES(""));
+    return cache_facts_bears_error(&facts, &request, NOW + later, 100,
+                                   has_answered);
+}
+
+TEST(what_is_stale_serves_when_the_origin_fails_as_far_as_it_may)
+{
+    assert_true(bears("Cache-Control: max-age=10\r\n", "", 109, false));
+    assert_false(bears("Cache-Control: max-age=10\r\n", "", 110, false));
+    assert_false(bears("Cache-Control: max-age=10\r\n", "", 11, true));
+    assert_true(bears("Cache-Control: max-age=10, stale-if-error=5\r\n", "", 14,
+                      true));
+    assert_false(bears("Cache-Control: max-age=10, stale-if-error=5\r\n", "",
+                       15, false));
+    assert_true(bears("Cache-Control: max-age=10\r\n", "stale-if-error=5", 14,
+                      true));
+    assert_false(bears("Cache-Control: max-age=10, must-revalidate\r\n", "", 11,
+                       false));
+    assert_false(bears("Cache-Control: s-maxage=10\r\n", "", 11, false));
+    assert_false(bears("Cache-Control: max-age=10, no-cache\r\n", "", 11,
+                       false));
+}

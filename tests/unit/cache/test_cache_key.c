@@ -1,0 +1,130 @@
+#include "cache/cache_key.h"
+
+#include "suite.h"
+
+static struct field fields[4];
+static struct request request;
+static const struct cache_key_rules rules = {.place = {"p", 1}};
+static struct cache_key_asker asker;
+static struct buf out;
+
+static void ask(const char *host, const char *path, const char *query)
+{
+    request = (struct request){
+        .fields = fields, .host = bytes_of(host), .path = bytes_of(path)};
+    asker = (struct cache_key_asker){.is_secure = false};
+    if (query)
+        request.query = bytes_of(query);
+}
+
+static void add(const char *name, const char *value)
+{
+    fields[request.field_count++] = (struct field){
+        .name = bytes_of(name),
+        .value = bytes_of(value),
+        .id = field_identify(bytes_of(name))};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    buf_init(&out, NULL, 0, 65536);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    buf_fini(&out);
+    return 0;
+}
+
+SUITE(.each_begin = set_up, .each_end = tear_down);
+
+static void assert_key(const char *wanted)
+{
+    out.len = 0;
+    assert_true(cache_key_put(&rules, &request, &asker, &out));
+    if (!bytes_eq(buf_bytes(&out), bytes_of(wanted)))
+        fail_msg("'%.*s', not '%s'", (int)out.len, out.data, wanted);
+}
+
+TEST(scheme_host_path_and_query_make_the_key)
+{
+    ask("Example.COM:80", "/A%2f", NULL);
+    assert_key("p\nhttp://example.com:80/A%2f");
+    ask("a", "/", "");
+    assert_key("p\nhttp://a/?");
+    ask("a", "/", "x=Y");
+    asker.is_secure = true;
+    assert_key("p\nhttps://a/?x=Y");
+}
+
+TEST(what_a_trusted_proxy_says_of_the_address_counts_and_of_the_asker_does_not)
+{
+    ask("a", "/", NULL);
+    add("X-Forwarded-For", "1.2.3.4");
+    add("X-Forwarded-Host", "b");
+    assert_key("p\nhttp://a/");
+    asker.is_trusted = true;
+    assert_key("p\nhttp://a/\nx-forwarded-host:b");
+    ask("a", "/", NULL);
+    add("Forwarded", "for=1.2.3.4;host=c, for=x;proto=https");
+    asker.is_trusted = true;
+    assert_key("p\nhttp://a/\nforwarded:host=c;proto=https;");
+}
+
+TEST(a_request_that_names_another_address_has_no_key)
+{
+    static const char *const names[] = {"X-Original-URL", "x-rewrite-url",
+                                        "X-HTTP-Method-Override", "X-Host"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        ask("a", "/", NULL);
+        add(names[i], "b");
+        if (cache_key_put(&rules, &request, &asker, &out))
+            fail_msg("%s", names[i]);
+    }
+}
+
+TEST(a_key_has_a_limit)
+{
+    static char path[CACHE_KEY_BYTES_MAX + 1];
+
+    memset(path, '/', sizeof(path) - 1);
+    ask("a", path, NULL);
+    assert_false(cache_key_put(&rules, &request, &asker, &out));
+}
+
+static const struct other_case {
+    const char *reference;
+    const char *key; /* NULL: none */
+} others[] = {
+    {"/x?y", "p\nhttp://a/x?y"},
+    {"/x#y", "p\nhttp://a/x"},
+    {"x", "p\nhttp://a/d/x"},
+    {"", "p\nhttp://a/d/"},
+    {"http://A/x", "p\nhttp://a/x"},
+    {"https://a/x", "p\nhttp://a/x"},
+    {"//a/x", "p\nhttp://a/x"},
+    {"http://b/x", NULL},
+    {"ftp://a/x", NULL},
+    {"mailto:a", NULL},
+    {"/r?to=http://b/", "p\nhttp://a/r?to=http://b/"},
+};
+
+TEST(another_address_of_the_same_host_has_its_own_key)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        bool has;
+
+        ask("a", "/d/e", NULL);
+        out.len = 0;
+        has = cache_key_put_other(&rules, &request, &asker,
+                                  bytes_of(others[i].reference), &out);
+        if (has != (others[i].key != NULL) ||
+            (has && !bytes_eq(buf_bytes(&out), bytes_of(others[i].key))))
+            fail_msg("'%s': '%.*s'", others[i].reference, (int)out.len,
+                     out.data);
+    }
+}

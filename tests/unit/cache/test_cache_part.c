@@ -1,0 +1,82 @@
+#include "cache/cache_part.h"
+
+#include "suite.h"
+
+SUITE(.begin = NULL);
+
+static struct cache_parts parts_of(const char *const texts[], size_t count)
+{
+    struct cache_parts parts = {.count = count};
+
+    for (size_t i = 0; i < count; i++)
+        assert_null(cache_part_read(&parts.items[i], bytes_of(texts[i])));
+    return parts;
+}
+
+static void expect_query(const struct cache_parts *parts, const char *query,
+                         const char *left)
+{
+    char storage[100];
+    struct buf out;
+
+    buf_init(&out, storage, sizeof(storage), sizeof(storage));
+    cache_parts_put_query(parts, bytes_of(query), &out);
+    if (!bytes_eq(buf_bytes(&out), bytes_of(left)))
+        fail_msg("'%s' is '%.*s'", query, (int)out.len, out.data);
+}
+
+TEST(what_is_left_out_of_a_query_leaves_nothing_behind)
+{
+    static const char *const texts[] = {"-query:utm_*", "-query:sid"};
+    struct cache_parts parts = parts_of(texts, 2), none = {.count = 0};
+
+    expect_query(&none, "", "?");
+    expect_query(&none, "a&&b=", "?a&&b=");
+    expect_query(&parts, "", "?");
+    expect_query(&parts, "sid", "");
+    expect_query(&parts, "sid=1&utm_=2&utm_x", "");
+    expect_query(&parts, "a=1&sid=1&b=2&utm_x=3", "?a=1&b=2");
+    expect_query(&parts, "sida=1&asid=2&Sid=3", "?sida=1&asid=2&Sid=3");
+}
+
+TEST(all_of_a_query_may_be_left_out)
+{
+    static const char *const texts[] = {"-query:*"};
+    struct cache_parts parts = parts_of(texts, 1);
+
+    expect_query(&parts, "a=1&b=2&", "");
+}
+
+TEST(fields_and_cookies_are_found_by_their_whole_names)
+{
+    static const char *const texts[] = {"header:X-A", "cookie:tier"};
+    struct field fields[] = {{.name = BYTES("x-a"), .value = BYTES("1")},
+                             {.name = BYTES("Cookie"),
+                              .value = BYTES("a=b;tier=gold ; tiers=2")},
+                             {.name = BYTES("X-AB"), .value = BYTES("2")}};
+    struct request request = {.fields = fields, .field_count = 3};
+    struct cache_parts parts = parts_of(texts, 2);
+    char storage[100];
+    struct buf out;
+
+    buf_init(&out, storage, sizeof(storage), sizeof(storage));
+    cache_parts_put(&parts, &request, &out);
+    assert_true(bytes_eq(buf_bytes(&out), BYTES("\nX-A: 1\ncookie tier=gold")));
+    assert_true(cache_parts_has(&parts, &request));
+    fields[0].name = BYTES("x-aa");
+    fields[1].value = BYTES("tiers=1; =tier; atier=");
+    assert_false(cache_parts_has(&parts, &request));
+}
+
+TEST(what_names_nothing_is_refused)
+{
+    static const char *const wrong[] = {"",           "-",         "header:",
+                                        "cookie:",    "query:",    "Header:a",
+                                        "header:a b", "query:a=b", "cookie:;",
+                                        "-header:a",  "--query:a"};
+    struct cache_part part;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        if (!cache_part_read(&part, bytes_of(wrong[i])))
+            fail_msg("'%s' was taken", wrong[i]);
+}

@@ -1,0 +1,278 @@
+#include "cache/cache_store.h"
+
+#include <ev.h>
+
+#include "cache/cache_vary.h"
+#include "suite.h"
+
+enum { KEYS = 40, VARIANTS = 3, STEPS = 20000, BYTES_MAX = 40000 };
+
+static struct cache_store *store;
+static struct ev_loop *loop;
+static struct mailbox *mailbox;
+static struct cache_port port;
+
+static int set_up(void **state)
+{
+    const struct cache_store_options options = {.policy = EVICT_SIEVE,
+                                                .bytes_max = BYTES_MAX,
+                                                .object_max = 10000,
+                                                .files_max = 10};
+
+    (void)state;
+    loop = ev_loop_new(0);
+    mailbox = mailbox_create(loop, 2,
+                             (struct mailbox_receiver){.context = NULL});
+    cache_port_init(&port, mailbox);
+    return cache_store_create(&store, &options);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cache_store_destroy(store);
+    cache_port_fini(&port);
+    mailbox_destroy(mailbox);
+    ev_loop_destroy(loop);
+    return 0;
+}
+
+SUITE(.each_begin = set_up, .each_end = tear_down);
+
+/* A request whose field Foo has that value. */
+static struct request request_of(struct field *field, const char *foo)
+{
+    *field = (struct field){.name = {"Foo", 3}, .value = bytes_of(foo)};
+    return (struct request){.fields = field, .field_count = 1};
+}
+
+static struct cache_entry *make_entry(const char *key, const char *foo,
+                                      const char *text)
+{
+    const struct cache_circumstances now = {.came_s = 1000};
+    struct field field;
+    struct request request = request_of(&field, foo);
+    struct cache_body *body = cache_store_make_body(store, strlen(text));
+    struct cache_entry_parts parts = {
+        .key = bytes_of(key),
+        .names = BYTES("foo"),
+        .status = 200,
+        .lines = BYTES("Cache-Control: max-age=60\r\nCache-Tag: t\r\n"),
+        .body = body};
+    struct cache_entry *entry;
+    char storage[100];
+    struct buf variant;
+
+    buf_init(&variant, storage, sizeof(storage), sizeof(storage));
+    assert_true(cache_vary_put(parts.names, &request, &variant));
+    parts.variant = buf_bytes(&variant);
+    assert_true(cache_body_put(body, bytes_of(text)));
+    cache_body_end(body, true);
+    entry = cache_entry_create(&parts, &now);
+    cache_body_release(&body);
+    return entry;
+}
+
+static void put(const char *key, const char *foo, const char *text)
+{
+    struct cache_entry *entry = make_entry(key, foo, text);
+
+    assert_true(cache_store_put(store, entry, NULL,
+                                cache_store_epoch(store, entry->key)));
+    cache_store_settle(store, entry);
+    cache_entry_release(&entry);
+}
+
+static struct cache_found find(const char *key, const char *foo)
+{
+    struct cache_found found;
+    struct field field;
+    struct request request = request_of(&field, foo);
+
+    cache_store_find(store, bytes_of(key), &request, &found);
+    return found;
+}
+
+/* Whether that is kept, and is text. */
+static bool has(const char *key, const char *foo, const char *text)
+{
+    struct cache_found found = find(key, foo);
+    bool is_there = found.entry;
+    struct part part;
+
+    if (is_there) {
+        part = cache_body_part(found.body, 0, cache_body_filled(found.body));
+        if (part.len != strlen(text) ||
+            memcmp(part.at.memory, text, part.len) != 0)
+            fail_msg("%s %s is '%.*s', not '%s'", key, foo, (int)part.len,
+                     part.at.memory, text);
+    }
+    cache_found_release(&found);
+    return is_there;
+}
+
+/* What was put last of each, or empty: a cache that keeps all. */
+static char kept[KEYS][VARIANTS][12];
+
+static uint64_t seed = 42;
+
+static unsigned draw(unsigned below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % below;
+}
+
+static void step(unsigned number)
+{
+    unsigned key_at = draw(KEYS), variant = draw(VARIANTS);
+    char key[40], foo[4];
+
+    snprintf(key, sizeof(key), "p\nhttp://a/%u", key_at);
+    snprintf(foo, sizeof(foo), "%u", variant);
+    switch (draw(20)) {
+    case 0:
+        (void)cache_store_invalidate(store, bytes_of(key));
+        memset(kept[key_at], 0, sizeof(kept[key_at]));
+        break;
+    case 1:
+    case 2:
+    case 3:
+        snprintf(kept[key_at][variant], sizeof(kept[0][0]), "%u", number);
+        put(key, foo, kept[key_at][variant]);
+        break;
+    default:
+        if (has(key, foo, kept[key_at][variant]))
+            assert_true(kept[key_at][variant][0]);
+    }
+}
+
+TEST(whatever_is_found_is_what_was_put_last_and_not_made_invalid)
+{
+    memset(kept, 0, sizeof(kept));
+    for (unsigned i = 0; i < STEPS; i++) {
+        step(i);
+        assert_true(cache_store_count(store).bytes <= BYTES_MAX);
+    }
+    assert_true(cache_store_count(store).evictions > 0);
+}
+
+TEST(variants_of_a_key_are_bounded)
+{
+    char foo[12];
+
+    for (unsigned i = 0; i < 3 * CACHE_VARIANTS_MAX; i++) {
+        snprintf(foo, sizeof(foo), "%u", i);
+        put("p\nhttp://a/", foo, "x");
+    }
+    assert_true(cache_store_count(store).entries <= CACHE_VARIANTS_MAX);
+    assert_true(has("p\nhttp://a/", foo, "x"));
+}
+
+static const struct purge_case {
+    struct cache_purge purge;
+    size_t count;
+} purges[] = {
+    {{.place = {"q", 1}, .address = {"a/", 2}, .is_prefix = true}, 0},
+    {{.place = {"p", 1}, .address = {"b/", 2}, .is_prefix = true}, 0},
+    {{.place = {"p", 1}, .address = {"a/", 2}}, 0},
+    {{.place = {"p", 1},
+      .address = {"a/", 2},
+      .tags = {"u", 1},
+      .is_prefix = true},
+     0},
+    {{.place = {"p", 1}, .address = {"a/x", 3}, .is_soft = true}, 1},
+    {{.place = {"p", 1}, .address = {"a/x", 3}}, 1},
+    {{.place = {"p", 1},
+      .address = {"a/", 2},
+      .tags = {"u t", 3},
+      .is_prefix = true},
+     2},
+};
+
+TEST(what_is_purged_is_of_the_place_address_and_tag_that_were_meant)
+{
+    put("p\nhttp://a/x", "1", "x");
+    put("p\nhttp://a/xy", "1", "x");
+    put("p\nhttps://a/z\nx-forwarded-host:c", "1", "x");
+    for (size_t i = 0; i < sizeof(purges) / sizeof(*purges); i++)
+        if (cache_store_purge(store, &purges[i].purge) != purges[i].count)
+            fail_msg("purge %zu", i);
+    assert_int_equal(cache_store_count(store).entries, 0);
+    assert_int_equal(cache_store_count(store).bytes, 0);
+}
+
+static unsigned told;
+
+static void on_ready(struct cache_wait *wait)
+{
+    (void)wait;
+    told++;
+}
+
+TEST(one_leads_the_others_wait_and_look_again)
+{
+    struct bytes key = BYTES("p\nhttp://a/");
+    struct cache_found found = find(key.data, "1");
+    struct cache_flight *lead, *follow, *none;
+    struct cache_wait wait;
+
+    told = 0;
+    cache_wait_init(&wait, &port, on_ready);
+    assert_int_equal(cache_store_join(store, key, &found, 0, NULL, &lead),
+                     CACHE_LEAD);
+    assert_false(cache_flight_has_waits(store, lead));
+    assert_int_equal(cache_store_join(store, key, &found, 0, NULL, &none),
+                     CACHE_WAIT);
+    assert_int_equal(cache_store_join(store, key, &found, 0, &wait, &follow),
+                     CACHE_WAIT);
+    assert_true(cache_flight_has_waits(store, lead));
+    put(key.data, "1", "x");
+    cache_flight_end(store, &lead, CACHE_OUTCOME_STORED, 0);
+    ev_run(loop, EVRUN_NOWAIT);
+    assert_int_equal(told, 1);
+    assert_int_equal(cache_flight_leave(store, &follow, &wait),
+                     CACHE_OUTCOME_STORED);
+    /* Who has looked before does not lead without looking again. */
+    assert_int_equal(cache_store_join(store, key, &found, 0, NULL, &lead),
+                     CACHE_LOOK);
+}
+
+TEST(what_was_for_one_alone_is_waited_for_by_nobody_for_a_while)
+{
+    struct bytes key = BYTES("p\nhttp://a/");
+    struct cache_found found = find(key.data, "1");
+    struct cache_flight *lead;
+
+    assert_int_equal(cache_store_join(store, key, &found, 0, NULL, &lead),
+                     CACHE_LEAD);
+    cache_flight_end(store, &lead, CACHE_OUTCOME_ALONE, 0);
+    assert_int_equal(cache_store_join(store, key, &found, CACHE_ALONE_S - 1,
+                                      NULL, &lead),
+                     CACHE_ALONE);
+    assert_int_equal(cache_store_join(store, key, &found, CACHE_ALONE_S, NULL,
+                                      &lead),
+                     CACHE_LEAD);
+    cache_flight_end(store, &lead, CACHE_OUTCOME_AGAIN, CACHE_ALONE_S);
+}
+
+TEST(what_was_made_invalid_while_it_was_fetched_stays_out)
+{
+    static const char key[] = "p\nhttp://a/";
+    struct cache_entry *entry = make_entry(key, "1", "old");
+    uint32_t epoch = cache_store_epoch(store, bytes_of(key));
+
+    assert_int_equal(cache_store_invalidate(store, bytes_of(key)), 0);
+    assert_false(cache_store_put(store, entry, NULL, epoch));
+    assert_false(has(key, "1", "old"));
+    epoch = cache_store_epoch(store, bytes_of(key));
+    assert_true(cache_store_put(store, entry, NULL, epoch));
+    cache_store_settle(store, entry);
+    assert_true(has(key, "1", "old"));
+    cache_entry_release(&entry);
+}
+
+TEST(there_is_room_for_no_longer_body_than_was_told)
+{
+    assert_true(cache_store_has_room(store, 10000));
+    assert_false(cache_store_has_room(store, 10001));
+}

@@ -1,0 +1,126 @@
+#include "cache/cache_vary.h"
+
+#include "suite.h"
+
+enum { FIELDS_MAX = 8 };
+
+/* A request of "name: value" lines. */
+static void read_request(struct request *request, struct field *fields,
+                         const char *const *lines)
+{
+    *request = (struct request){.fields = fields};
+    for (; lines[request->field_count]; request->field_count++) {
+        struct bytes line = bytes_of(lines[request->field_count]);
+        const char *colon = memchr(line.data, ':', line.len);
+        struct bytes name = bytes_between(line.data, colon);
+
+        fields[request->field_count] = (struct field){
+            .name = name,
+            .value = bytes_trim(bytes_between(colon + 1, line.data + line.len)),
+            .id = field_identify(name)};
+    }
+}
+
+static const struct pair {
+    const char *names;
+    const char *one[FIELDS_MAX];
+    const char *other[FIELDS_MAX];
+    bool are_same;
+} pairs[] = {
+    {"foo", {"Foo: 1"}, {"foo: 1"}, true},
+    {"foo", {"Foo: 1"}, {"Foo: 2"}, false},
+    {"foo", {"Foo: 1"}, {NULL}, false},
+    {"foo", {"Foo:"}, {NULL}, false},
+    {"foo", {"Foo: 1,2"}, {"Foo: 1, 2 "}, true},
+    {"foo", {"Foo: 1", "Foo: 2"}, {"Foo: 1, 2"}, true},
+    {"foo", {"Foo: 1, 2"}, {"Foo: 2, 1"}, false},
+    {"foo", {"Foo: \"a, b\""}, {"Foo: \"a,b\""}, false},
+    {"foo,bar", {"Foo: 1", "Bar: 2"}, {"Bar: 2", "Foo: 1"}, true},
+    {"foo,bar", {"Foo: 1"}, {"Bar: 1"}, false},
+    {"accept-encoding",
+     {"Accept-Encoding: gzip, br"},
+     {"accept-encoding: BR;q=0.5,gzip"},
+     true},
+    {"accept-encoding",
+     {"Accept-Encoding: gzip"},
+     {"Accept-Encoding: gzip;q=0"},
+     false},
+    {"accept-encoding", {"Accept-Encoding:"}, {NULL}, false},
+    {"accept-encoding", {"Accept-Encoding: gzip"}, {NULL}, false},
+    {"accept-language",
+     {"Accept-Language: en, de"},
+     {"Accept-Language:  DE ,en"},
+     true},
+    {"accept-language",
+     {"Accept-Language: en, de;q=0.5"},
+     {"Accept-Language: en;q=0.5, de"},
+     false},
+};
+
+TEST(what_selects_an_answer_is_normalised)
+{
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+        struct field fields[2][FIELDS_MAX];
+        struct request one, other;
+        struct buf a, b;
+
+        read_request(&one, fields[0], pairs[i].one);
+        read_request(&other, fields[1], pairs[i].other);
+        buf_init(&a, NULL, 0, 4096);
+        buf_init(&b, NULL, 0, 4096);
+        assert_true(cache_vary_put(bytes_of(pairs[i].names), &one, &a));
+        assert_true(cache_vary_put(bytes_of(pairs[i].names), &other, &b));
+        if (bytes_eq(buf_bytes(&a), buf_bytes(&b)) != pairs[i].are_same)
+            fail_msg("pair %zu: '%.*s' and '%.*s'", i, (int)a.len, a.data,
+                     (int)b.len, b.data);
+        buf_fini(&a);
+        buf_fini(&b);
+    }
+}
+
+static bool names_are(const char *lines, const char *wanted)
+{
+    struct buf names;
+    bool is_so;
+
+    buf_init(&names, NULL, 0, 4096);
+    is_so = cache_vary_names(bytes_of(lines), &names) == (wanted != NULL) &&
+            (!wanted || bytes_eq(buf_bytes(&names), bytes_of(wanted)));
+    buf_fini(&names);
+    return is_so;
+}
+
+TEST(names_are_gathered_of_all_lines_once_each)
+{
+    struct buf many;
+
+    assert_true(names_are("A: b\r\n", ""));
+    assert_true(names_are("Vary: Foo, bar\r\nA: b\r\nvary: foo , BAZ\r\n",
+                          "foo,bar,baz"));
+    assert_true(names_are("Vary: a, *\r\n", NULL));
+    assert_true(names_are("Vary: , *\r\n", NULL));
+    buf_init(&many, NULL, 0, 4096);
+    buf_put_literal(&many, "Vary: ");
+    for (int i = 0; i <= CACHE_VARY_NAMES_MAX; i++)
+        buf_printf(&many, "x%d,", i);
+    buf_put(&many, (struct bytes){"\r\n", 3});
+    assert_true(names_are(many.data, NULL));
+    buf_fini(&many);
+}
+
+TEST(values_that_are_too_long_select_nothing)
+{
+    static char value[CACHE_VARIANT_BYTES_MAX + 1];
+    struct field field = {.name = BYTES("foo"),
+                          .value = {value, sizeof(value)}};
+    struct request request = {.fields = &field, .field_count = 1};
+    struct buf out;
+
+    memset(value, 'x', sizeof(value));
+    buf_init(&out, NULL, 0, 65536);
+    assert_false(cache_vary_put(BYTES("foo"), &request, &out));
+    out.len = 0;
+    field.value.len = 1000;
+    assert_true(cache_vary_put(BYTES("foo"), &request, &out));
+    buf_fini(&out);
+}

@@ -1,0 +1,82 @@
+#include "cache/cached_head.h"
+
+#include "suite.h"
+
+static struct buf out, hidden;
+
+static int set_up(void **state)
+{
+    (void)state;
+    buf_init(&out, NULL, 0, 65536);
+    buf_init(&hidden, NULL, 0, 65536);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    buf_fini(&out);
+    buf_fini(&hidden);
+    return 0;
+}
+
+SUITE(.each_begin = set_up, .each_end = tear_down);
+
+static void assert_says(const struct buf *buf, const char *wanted)
+{
+    if (!bytes_eq(buf_bytes(buf), bytes_of(wanted)))
+        fail_msg("'%.*s', not '%s'", (int)buf->len, buf->data, wanted);
+}
+
+TEST(lines_are_taken_one_by_one)
+{
+    struct bytes lines = BYTES("A: 1\r\nb:  two \r\nnothing\r\nC:\r\n");
+    struct cached_line line;
+
+    assert_true(cached_head_next(&lines, &line));
+    assert_true(bytes_eq(line.name, BYTES("A")));
+    assert_true(bytes_eq(line.value, BYTES("1")));
+    assert_true(cached_head_next(&lines, &line));
+    assert_true(bytes_eq(line.value, BYTES("two")));
+    assert_true(cached_head_next(&lines, &line));
+    assert_true(bytes_eq(line.name, BYTES("C")));
+    assert_int_equal(line.value.len, 0);
+    assert_false(cached_head_next(&lines, &line));
+}
+
+TEST(what_is_about_one_answer_is_not_kept)
+{
+    cached_head_keep(BYTES("Age: 5\r\nA: 1\r\ncontent-length: 7\r\n"
+                           "Surrogate-Control: max-age=5\r\nB: 2\r\nC: 3\r\n"),
+                     BYTES("b, x"), &out, &hidden);
+    assert_says(&out, "A: 1\r\nC: 3\r\n");
+    assert_says(&hidden, "Surrogate-Control: max-age=5\r\n");
+}
+
+TEST(a_304_brings_all_up_to_date_but_what_describes_the_bytes)
+{
+    cached_head_update(BYTES("A: 1\r\nA: 2\r\nB: 3\r\nETag: \"a\"\r\n"
+                             "Content-Encoding: br\r\n"),
+                       BYTES("a: 4\r\nETag: \"b\"\r\nD: 5\r\nAge: 6\r\n"
+                             "Content-Encoding: gzip\r\nContent-Length: 0\r\n"),
+                       &out);
+    assert_says(&out, "B: 3\r\nETag: \"a\"\r\nContent-Encoding: br\r\n"
+                      "a: 4\r\nD: 5\r\nAge: 6\r\n");
+}
+
+TEST(a_304_has_what_it_must_and_nothing_about_the_body)
+{
+    cached_head_put_not_modified(BYTES("Content-Type: a/b\r\nETag: \"a\"\r\n"
+                                       "Set-Cookie: a=b\r\nvary: c\r\n"),
+                                 &out);
+    assert_says(&out, "ETag: \"a\"\r\nvary: c\r\n");
+}
+
+TEST(fields_that_must_be_asked_for_are_left_out)
+{
+    cached_head_put(BYTES("A: 1\r\nB: 2\r\n"), BYTES("a"), &out);
+    assert_says(&out, "B: 2\r\n");
+    out.len = 0;
+    cached_head_put(BYTES("A: 1\r\nB: 2\r\n"), BYTES(""), &out);
+    assert_says(&out, "A: 1\r\nB: 2\r\n");
+}

@@ -1,0 +1,424 @@
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+#include "engine/sched.h"
+
+#include <math.h>
+
+#include "suite.h"
+#include "unit/draw.h"
+#include "unit/memory.h"
+
+enum { ITEMS = 120, CLIENTS = 12 };
+
+static struct sched sched;
+static struct sched_item items[ITEMS];
+
+static void use(uint64_t bound, uint64_t factor)
+{
+    memset(items, 0, sizeof(items));
+    sched_fini(&sched);
+    sched_init(&sched, SCHED_POLICY_SRPT, (struct sched_bounds){bound, factor});
+    assert_int_equal(sched_reserve(&sched, ITEMS), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    sched_init(&sched, SCHED_POLICY_SRPT, (struct sched_bounds){0, 2});
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    allocations_left = -1;
+    sched_fini(&sched);
+    return 0;
+}
+
+/* --- A naive simulator ------------------------------------------------------- */
+
+/* All in bytes. V is computed as its definition says, by looking at every
+ * client each time. */
+static struct {
+    double v;
+    struct {
+        double had;
+        int waiting;      /* items */
+        double since;     /* V when it began to wait */
+        double first;     /* b */
+        double sent;      /* since */
+        double late_v;    /* V at a moment since, */
+        double late_sent; /* and what had been sent then */
+    } of[CLIENTS];
+} naive;
+
+static struct {
+    int client;
+    uint64_t left; /* 0: it does not wait */
+    uint64_t had;  /* of a stream */
+    bool is_stream;
+    bool is_away; /* its socket takes nothing for now */
+} jobs[ITEMS];
+
+static void naive_advance(double bytes)
+{
+    while (bytes > 1e-9) {
+        double next = 1e300;
+        int count = 0;
+        double step;
+
+        for (int i = 0; i < CLIENTS; i++) {
+            bool is_ahead = naive.of[i].had > naive.v + 1e-3;
+
+            count += naive.of[i].waiting > 0 || is_ahead;
+            if (naive.of[i].waiting == 0 && is_ahead && naive.of[i].had < next)
+                next = naive.of[i].had;
+        }
+        if (count == 0)
+            return;
+        step = bytes / count;
+        if (step > next - naive.v)
+            step = next - naive.v;
+        naive.v += step;
+        bytes -= step * count;
+    }
+}
+
+static void naive_begin(int client, uint64_t bytes)
+{
+    if (naive.of[client].waiting++ > 0)
+        return;
+    if (naive.of[client].had < naive.v)
+        naive.of[client].had = naive.v;
+    naive.of[client].since = naive.of[client].late_v = naive.v;
+    naive.of[client].first = (double)bytes;
+    naive.of[client].sent = naive.of[client].late_sent = 0;
+}
+
+/* The claims of client_share.h. Virtual times are rounded to 1/4096, slopes to
+ * 1/256. */
+static void check_bounds(double factor, double quantum)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        double b = naive.of[i].first;
+        double rise = naive.v - naive.of[i].since;
+        double g = floor((factor - 1) * b / 2);
+        double s;
+
+        if (naive.of[i].waiting == 0)
+            continue;
+        if (g > CLIENT_SHARE_GRACE)
+            g = CLIENT_SHARE_GRACE;
+        s = factor - g / b + 1.0 / 256;
+        assert_true(naive.of[i].sent + 16 >= (rise - g - quantum) / s);
+        assert_true(rise < (factor + 1.0 / 256) * b + quantum + 16 ||
+                    naive.of[i].sent + 16 >= b);
+        rise = naive.v - naive.of[i].late_v;
+        assert_true(naive.of[i].sent - naive.of[i].late_sent + 16 >=
+                    (rise - CLIENT_SHARE_AHEAD - quantum) / factor);
+        if (draw(5000) == 0) {
+            naive.of[i].late_v = naive.v;
+            naive.of[i].late_sent = naive.of[i].sent;
+        }
+    }
+}
+
+static void put(int at)
+{
+    uint64_t bytes = jobs[at].is_stream ? CLIENT_SHARE_STREAM : jobs[at].left;
+
+    sched_put(&sched, &items[at],
+              jobs[at].is_stream ? jobs[at].had : jobs[at].left);
+    naive_begin(jobs[at].client, bytes);
+}
+
+static void arrive(int at, int client, uint64_t bytes, bool is_stream)
+{
+    memset(&jobs[at], 0, sizeof(jobs[at]));
+    jobs[at].client = client;
+    jobs[at].left = bytes;
+    jobs[at].is_stream = is_stream;
+    sched_arrive(&sched, &items[at], (uint64_t)client + 1, bytes, is_stream);
+    put(at);
+}
+
+/* Sends a quantum of whoever is next; -1: nobody waits. Of so many one finds that
+ * its socket takes no more; 0: none. */
+static int serve(uint64_t quantum, unsigned away_of)
+{
+    struct sched_item *item = sched_take(&sched);
+    int at = (int)(item - items);
+    int client;
+    uint64_t sent;
+
+    if (!item)
+        return -1;
+    client = jobs[at].client;
+    sent = jobs[at].left < quantum ? jobs[at].left : quantum;
+    sched_sent(&sched, item, sent);
+    naive.of[client].had += (double)sent;
+    naive.of[client].sent += (double)sent;
+    naive_advance((double)sent);
+    jobs[at].had += sent;
+    if (!jobs[at].is_stream)
+        jobs[at].left -= sent;
+    jobs[at].is_away = jobs[at].left > 0 && away_of > 0 && draw(away_of) == 0;
+    if (jobs[at].left > 0 && !jobs[at].is_away)
+        sched_put(&sched, item,
+                  jobs[at].is_stream ? jobs[at].had : jobs[at].left);
+    else
+        naive.of[client].waiting--;
+    return at;
+}
+
+/* --- The bound ------------------------------------------------------------- */
+
+enum mix { MIXED, FLOODED, CROWDED, MIXES };
+
+/* Some have large ones, and all that others send is small, and never ends. */
+static uint64_t draw_bytes(enum mix mix, int client)
+{
+    if (mix == FLOODED)
+        return client < 3 ? 1u << (10 + draw(14)) : 1 + draw(20000);
+    return 1 + draw(1u << draw(23));
+}
+
+static void run(enum mix mix, uint64_t bound, uint64_t factor, uint64_t quantum,
+                int steps)
+{
+    unsigned busy = mix == CROWDED ? 1 : 2 + draw(6);
+
+    use(bound, factor);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    for (int step = 0; step < steps; step++) {
+        int at = (int)draw(ITEMS);
+        int client = (int)(mix == CROWDED && draw(2) ? 0 : draw(CLIENTS));
+
+        if (jobs[at].left == 0 && draw(busy) == 0) {
+            arrive(at, client, draw_bytes(mix, client), draw(20) == 0);
+        } else if (jobs[at].is_away) {
+            jobs[at].is_away = false;
+            put(at);
+        } else if (jobs[at].left > 0 && draw(200) == 0) { /* it gives up */
+            sched_drop(&sched, &items[at]);
+            jobs[at].left = 0;
+            naive.of[jobs[at].client].waiting--;
+        } else {
+            (void)serve(quantum, 30);
+        }
+        check_bounds((double)factor, (double)quantum);
+    }
+    assert_true(naive.v > 0);
+}
+
+TEST(no_client_is_slower_than_the_factor_allows_whatever_others_send)
+{
+    static const uint64_t factors[] = {1, 2, 3, 8};
+    static const uint64_t bounds[] = {0, 256};
+
+    draw_seed = 1989;
+    for (int round = 0; round < 48; round++)
+        run((enum mix)(round % MIXES), bounds[round / 3 % 2],
+            factors[round % 4], 1 + draw(3000), 12000);
+}
+
+/* Clients in a loop over small files, beside one with a large one. Its bytes
+ * when so many have been sent in all. */
+static uint64_t count_beside_loops(uint64_t factor, uint64_t all)
+{
+    enum { LOOPS = 8, SMALL = 100000, LARGE = 2000000 };
+
+    use(256, factor);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    arrive(0, 0, LARGE, false);
+    for (int i = 1; i <= LOOPS; i++)
+        arrive(i, i, SMALL, false);
+    for (uint64_t sent = 0; sent < all; sent += 1500) {
+        int at = serve(1500, 0);
+
+        if (at > 0 && jobs[at].left == 0)
+            arrive(at, at, SMALL, false);
+    }
+    return LARGE - jobs[0].left;
+}
+
+TEST(a_large_one_is_not_kept_waiting_by_small_ones_without_an_end)
+{
+    /* Fair sharing would have sent all of it by 9 * 2 MB. */
+    assert_int_equal(count_beside_loops(0, 8000000), 0);
+    assert_in_range(count_beside_loops(2, 8000000), 250000, 450000);
+    assert_int_equal(count_beside_loops(2, 36100000), 2000000);
+    assert_int_equal(count_beside_loops(1, 18100000), 2000000);
+}
+
+/* --- Connections ----------------------------------------------------------- */
+
+/* One connection beside a hundred of another client, all always asking: what
+ * it gets, in percent. */
+static uint64_t percent_beside_hundred(uint64_t one, uint64_t other)
+{
+    enum { ALL = 400000000 };
+    uint64_t got = 0;
+
+    use(1024, 2);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    arrive(0, 0, one, false);
+    for (int i = 1; i <= 100; i++)
+        arrive(i, 1, other, false);
+    for (uint64_t sent = 0; sent < ALL; sent += 1500) {
+        uint64_t before = jobs[0].had;
+        int at = serve(1500, 0);
+
+        if (at == 0)
+            got += jobs[0].had - before;
+        if (jobs[at].left == 0)
+            arrive(at, at > 0, at > 0 ? other : one, false);
+    }
+    return got * 100 / ALL;
+}
+
+TEST(a_hundred_connections_have_no_more_than_one)
+{
+    assert_in_range(percent_beside_hundred(100000, 100000), 42, 55);
+    assert_in_range(percent_beside_hundred(110000, 100000), 42, 55);
+    assert_in_range(percent_beside_hundred(4000000, 5000), 42, 55);
+    assert_in_range(percent_beside_hundred(5000, 4000000), 42, 55);
+}
+
+TEST(one_client_alone_is_served_shortest_first)
+{
+    draw_seed = 7;
+    use(0, 2);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    for (int step = 0; step < 20000; step++) {
+        int at = (int)draw(ITEMS);
+
+        if (jobs[at].left == 0 && draw(3) == 0) {
+            arrive(at, 0, 1 + draw(1u << draw(22)), false);
+        } else {
+            uint64_t least = UINT64_MAX;
+
+            for (int i = 0; i < ITEMS; i++)
+                if (jobs[i].left > 0 && jobs[i].left < least)
+                    least = jobs[i].left;
+            at = serve(2000, 0);
+            if (at >= 0)
+                assert_int_equal(jobs[at].left,
+                                 least > 2000 ? least - 2000 : 0);
+        }
+    }
+}
+
+TEST(who_is_due_goes_before_a_shorter_newcomer)
+{
+    use(0, 2);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    arrive(0, 0, 4000000, false);
+    arrive(1, 1, 90000, false);
+    while (!client_share_has_due(&sched.clients)) {
+        assert_int_equal(serve(3000, 0), 1);
+        if (jobs[1].left == 0)
+            arrive(1, 1, 90000, false);
+    }
+    sched_arrive(&sched, &items[2], 3, 10, false);
+    assert_false(sched_goes_first(&sched, &items[2], 10));
+    assert_true(sched_next_key(&sched) == 0);
+    assert_ptr_equal(sched_take(&sched), &items[0]);
+    assert_true(sched_key(&sched, &items[0], jobs[0].left) == 0);
+    sched_put(&sched, &items[0], jobs[0].left);
+    assert_true(sched_key(&sched, &items[0], jobs[0].left) >= jobs[0].left);
+}
+
+/* --- Several workers ------------------------------------------------------- */
+
+/* What the others send counts against them, and only as far as they have other
+ * clients. */
+TEST(a_client_alone_with_its_worker_is_due_by_what_others_send)
+{
+    struct client_others others = {.sent = 5000000000, .count = 3};
+
+    use(0, 2);
+    arrive(0, 0, 1000000, false);
+    client_share_hear(&sched.clients, &others); /* long ago, as far as known */
+    assert_false(client_share_has_due(&sched.clients));
+    others.sent += 500000;
+    client_share_hear(&sched.clients, &others);
+    assert_false(client_share_has_due(&sched.clients));
+    others.sent += 500000; /* a fourth of what is counted is over 384 KiB */
+    client_share_hear(&sched.clients, &others);
+    assert_true(client_share_has_due(&sched.clients));
+    others.count = 0;
+    client_share_hear(&sched.clients, &others);
+    assert_false(client_share_has_due(&sched.clients));
+}
+
+/* --- Names and memory ------------------------------------------------------ */
+
+static uint64_t name_of(const char *text)
+{
+    struct address address = {0};
+
+    assert_true(address_parse(&address, (struct bytes){text, strlen(text)}));
+    return client_share_name(&address);
+}
+
+TEST(an_address_or_a_network_of_ipv6_is_one_client)
+{
+    static const struct address local = {.family = ADDRESS_UNIX};
+
+    assert_true(name_of("192.0.2.1") == name_of("192.0.2.1"));
+    assert_true(name_of("192.0.2.1") != name_of("192.0.2.2"));
+    assert_true(name_of("2001:db8::1") == name_of("2001:db8::ffff:1"));
+    assert_true(name_of("2001:db8::1") != name_of("2001:db8:0:1::1"));
+    assert_true(name_of("::c000:201") != name_of("192.0.2.1"));
+    assert_true(client_share_name(&local) != name_of("0.0.0.0"));
+}
+
+/* More of them than there is room for: those forgotten are not waiting. */
+TEST(any_number_of_clients_may_come_and_go)
+{
+    draw_seed = 11;
+    use(256, 2);
+    memset(jobs, 0, sizeof(jobs));
+    for (uint64_t i = 0; i < 100000; i++) {
+        struct sched_item *item = &items[i % ITEMS];
+
+        sched_drop(&sched, item);
+        sched_arrive(&sched, item, i, 1000 + draw(100000), false);
+        sched_put(&sched, item, 1000);
+        item = sched_take(&sched);
+        sched_sent(&sched, item, 1000);
+        assert_in_range(sched.clients.count, 1, 2 * ITEMS);
+    }
+    while (sched_take(&sched))
+        ;
+    assert_int_equal(client_share_waiting(&sched.clients), 0);
+}
+
+TEST(without_memory_there_is_room_for_as_many_as_before)
+{
+    for (long left = 0; left < 8; left++) {
+        struct sched_item *item;
+
+        use(0, 2);
+        allocations_left = left;
+        (void)!sched_reserve(&sched, (size_t)ITEMS * 8);
+        allocations_left = -1;
+        for (uint64_t i = 0; i < ITEMS; i++) {
+            sched_arrive(&sched, &items[i], i * i, 1000, false);
+            sched_put(&sched, &items[i], 1000);
+        }
+        for (int i = 0; i < ITEMS; i++) {
+            assert_non_null(item = sched_take(&sched));
+            sched_sent(&sched, item, 1000);
+        }
+        assert_null(sched_take(&sched));
+    }
+}
+
+SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -1,0 +1,108 @@
+#include "http/http2_frame.h"
+#include "unit/engine/conn_fixture.h"
+
+/* What of HTTP/2 is between a session and its connection; what clients see of
+ * it is tested end to end. */
+
+static struct client client;
+
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+static void say(const char *bytes, size_t len)
+{
+    assert_int_equal(send(client.fd, bytes, len, MSG_NOSIGNAL), len);
+}
+
+#define SAY(literal) say(literal, sizeof(literal) - 1)
+
+/* SETTINGS, and what we say of ours. */
+static void open_http2(void)
+{
+    set.shared.context.limits.prior_knowledge = true;
+    client_open(&client);
+    SAY(PREFACE "\0\0\0\4\0\0\0\0\0"
+                "\0\0\0\4\1\0\0\0\0");
+    settle(&client);
+    assert_true(only_conn()->session.overlaps);
+}
+
+/* GET /small of stream 1. */
+#define GET_SMALL          \
+    "\0\0\x0d\1\5\0\0\0\1" \
+    "\x82\x86\x04\6/small\x41\1h"
+
+static bool has_bytes(const char *bytes, size_t len)
+{
+    return memmem(client.text, client.len, bytes, len);
+}
+
+TEST(a_stream_is_answered)
+{
+    open_http2();
+    SAY(GET_SMALL);
+    settle(&client);
+    assert_true(has_bytes("small body", 10));
+    assert_int_equal(only_conn()->state, CONN_READING);
+    client_close(&client);
+}
+
+TEST(without_prior_knowledge_it_is_a_version_that_nobody_speaks)
+{
+    client_open(&client);
+    SAY(PREFACE);
+    settle(&client);
+    assert_non_null(strstr(client.text, "505"));
+    client_close(&client);
+}
+
+/* The end of the server had queued the connection already. */
+TEST(a_byte_may_come_when_the_server_has_begun_to_leave)
+{
+    open_http2();
+    conn_set_leave(&set);
+    SAY("\0");
+    settle(&client);
+    assert_int_equal(set.count, 1);
+    assert_true(has_bytes("\0\0\x8\7\0\0\0\0\0\x7f\xff\xff\xff", 13));
+    SAY("\0\x8\6\1\0\0\0\0goodbye\0"); /* the rest of an answer to our PING */
+    settle(&client);
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+/* Few bytes may ask for much: others have their turn between. */
+TEST(requests_that_come_at_once_are_read_by_turns)
+{
+    enum { COUNT = 300, BYTES = 50, READ = 4096 };
+    static char requests[COUNT][BYTES];
+
+    for (uint32_t i = 0; i < COUNT; i++) {
+        memcpy(requests[i], GET_SMALL "\x40\1x\x18", 26);
+        memset(requests[i] + 26, 'y', 24);
+        requests[i][2] = BYTES - HTTP2_FRAME_HEAD;
+        http2_write32(requests[i] + 5, 2 * i + 1);
+    }
+    open_http2();
+    say(requests[0], sizeof(requests));
+    for (uint32_t turns = 1; only_conn()->session.requests < COUNT; turns++) {
+        assert_true(turns < 100);
+        turn();
+        assert_in_range(only_conn()->session.requests, 1,
+                        turns * READ / BYTES + turns);
+    }
+    settle(&client);
+    assert_int_equal(only_conn()->session.finished, COUNT);
+    client_close(&client);
+}
+
+TEST(an_idle_connection_is_told_before_it_is_closed)
+{
+    open_http2();
+    pass(6000);
+    settle(&client);
+    assert_true(has_bytes("\0\0\x8\7\0\0\0\0\0\0\0\0\0\0\0\0\0", 17));
+    assert_true(client.has_ended);
+    client_close(&client);
+}
+
+SUITE(.each_begin = set_up, .each_end = tear_down);

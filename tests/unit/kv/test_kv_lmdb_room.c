@@ -1,0 +1,231 @@
+/* link: -Wl,--wrap=fstatvfs */
+#include "unit/kv/kv_disk.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include <lmdb.h>
+
+TEST(the_map_grows_by_itself)
+{
+    static char data[LARGE_BYTES];
+    uint64_t before = count().map_bytes;
+
+    assert_int_equal(before, 1 << 20);
+    ask_all(WAITING, (struct bytes){data, sizeof(data)});
+    assert_int_equal(wait_for_all(WAITING, KV_CREATED), WAITING);
+    assert_int_equal(count().map_bytes, 1 << 25);
+    reopen_store();
+    assert_int_equal(count().keys, WAITING);
+}
+
+/* Large writes of a group fail, small ones do not; deletes make room. */
+static void fill_up(enum kv_outcome expected)
+{
+    static char data[LARGE_BYTES];
+    struct asked small;
+    size_t fitted;
+
+    ask_all(WAITING, (struct bytes){data, sizeof(data)});
+    ask(&small, put_op("small", "value"));
+    fitted = wait_for_all(WAITING, KV_CREATED);
+    wait_for(&small);
+    assert_true(fitted > 10 && fitted < WAITING);
+    assert_int_equal(wait_for_all(WAITING, expected), WAITING - fitted);
+    assert_int_equal(small.op.outcome, KV_CREATED);
+    assert_value("small", "value"); /* reads go on */
+    assert_int_equal(count().keys, fitted + 1);
+    for (size_t i = 0; i < fitted; i++)
+        assert_int_equal(do_op(delete_op(names[i])).outcome, KV_DELETED);
+    assert_int_equal(do_op(waiting[WAITING - 1].op).outcome, KV_CREATED);
+    reopen_store();
+    assert_int_equal(count().keys, 2);
+}
+
+TEST(what_does_not_fit_in_the_map_fails_alone)
+{
+    options.bytes_max = 1 << 22;
+    reopen_store();
+    fill_up(KV_FULL);
+    assert_true(count().used_bytes <= (1 << 22) + (1 << 18));
+}
+
+TEST(a_map_full_to_the_last_page_can_be_emptied)
+{
+    char key[16];
+    unsigned fitted = 0;
+    uint64_t used;
+
+    options.bytes_max = 1 << 20;
+    reopen_store();
+    for (;; fitted++) {
+        struct kv_op op;
+
+        snprintf(key, sizeof(key), "%u", fitted);
+        op = do_op(put_op(key, "a value of some length, to fill the pages"));
+        if (op.outcome == KV_FULL)
+            break;
+        assert_int_equal(op.outcome, KV_CREATED);
+    }
+    assert_true(fitted > 1000);
+    for (unsigned i = 0; i < fitted; i++) {
+        snprintf(key, sizeof(key), "%u", i);
+        assert_int_equal(do_op(delete_op(key)).outcome, KV_DELETED);
+    }
+    used = count().used_bytes;
+    assert_true(used <= (1 << 20) + (1 << 18));
+    put("key", "value");
+}
+
+TEST(a_batch_without_room_leaves_nothing_behind)
+{
+    static char data[LARGE_BYTES];
+    struct kv_op ops[60];
+
+    options.bytes_max = 1 << 22;
+    reopen_store();
+    put("key-0", "old");
+    for (size_t i = 0; i < 60; i++) {
+        snprintf(names[i], sizeof(names[i]), "key-%zu", i);
+        ops[i] = put_op(names[i], "");
+        ops[i].value = (struct bytes){data, sizeof(data)};
+    }
+    assert_false(do_ops(ops, 60));
+    for (size_t i = 0; i < 60; i++)
+        assert_int_equal(ops[i].outcome, KV_FULL);
+    assert_int_equal(count().keys, 1);
+    assert_value("key-0", "old");
+}
+
+TEST(what_finds_no_room_on_the_disk_fails_alone)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    disk_bytes = 3 << 20;
+    fill_up(KV_FULL);
+}
+
+TEST(a_write_cut_short_by_a_full_disk_is_no_broken_disk)
+{
+    disk_bytes = 3 << 20;
+    writes_short = true;
+    fill_up(KV_FULL);
+}
+
+TEST(a_file_system_that_is_full_is_survived)
+{
+    close_store();
+    if (unshare(CLONE_NEWNS) == -1 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+        mount("tmpfs", options.path, "tmpfs", 0, "size=4m") == -1) {
+        open_store();
+        skip();
+    }
+    open_store();
+    disk_bytes = 0;
+    fill_up(KV_FULL);
+    close_store();
+    assert_int_equal(umount(options.path), 0);
+    open_store();
+}
+
+TEST(after_a_failed_sync_nothing_is_written_any_more)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    sync_errno = EIO;
+    assert_int_equal(do_op(put_op("new", "value")).outcome, KV_ERROR);
+    sync_errno = 0;
+    assert_int_equal(do_op(put_op("newer", "value")).outcome, KV_ERROR);
+    assert_value("old", "value");
+    reopen_store();
+    assert_value("old", "value");
+    assert_missing("newer");
+    put("newer", "value");
+}
+
+TEST(after_a_failed_sync_of_what_was_answered_neither)
+{
+    struct kv_op op = put_op("key", "value");
+    unsigned syncs;
+
+    options.sync = KV_SYNC_INTERVAL;
+    options.sync_interval_ms = 1;
+    reopen_store();
+    syncs = count_syncs();
+    sync_errno = ENOSPC;
+    assert_int_equal(do_op(op).outcome, KV_CREATED);
+    wait_for_syncs(syncs + 1);
+    while (do_op(op).outcome == KV_REPLACED)
+        usleep(1000);
+    assert_int_equal(do_op(op).outcome, KV_ERROR);
+    assert_value("key", "value");
+}
+
+TEST(a_value_held_for_long_does_not_let_the_file_grow)
+{
+    static char data[10000];
+    struct kv_op op = put_op("key", "");
+    struct kv_value *held;
+
+    op.value = (struct bytes){data, sizeof(data)};
+    do_op(op);
+    held = get_bytes(BYTES("key"));
+    for (unsigned i = 0; i < 2000; i++)
+        assert_int_equal(do_op(op).outcome, KV_REPLACED);
+    assert_true(count().used_bytes < 1 << 18);
+    kv_value_release(&held);
+}
+
+/* A transaction of another process, as an export has one. */
+static pid_t begin_reading_elsewhere(void)
+{
+    int ends[2];
+    char word;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child != -1);
+    if (child == 0) {
+        MDB_env *env;
+        MDB_txn *txn;
+
+        if (mdb_env_create(&env) != 0 ||
+            mdb_env_open(env, options.path, MDB_RDONLY, 0) != 0 ||
+            mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
+            write(ends[1], "r", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &word, 1), 1);
+    close(ends[0]);
+    return child;
+}
+
+TEST(a_reader_that_was_killed_does_not_let_the_file_grow)
+{
+    static char data[10000];
+    struct kv_op op = put_op("key", "");
+    pid_t reader;
+
+    close_store(); /* no thread of ours is there when it forks */
+    reader = begin_reading_elsewhere();
+    open_store();
+    op.value = (struct bytes){data, sizeof(data)};
+    for (unsigned i = 0; i < 20; i++)
+        do_op(op);
+    assert_true(count().used_bytes > 10 * sizeof(data));
+    assert_int_equal(kill(reader, SIGKILL), 0);
+    assert_int_equal(waitpid(reader, NULL, 0), reader);
+    for (unsigned i = 0; i < 2000; i++)
+        assert_int_equal(do_op(op).outcome, KV_REPLACED);
+    assert_true(count().map_bytes <= 1 << 20);
+}
+
+SUITE(.each_begin = set_up, .each_end = heal_and_tear_down);

@@ -1,0 +1,18 @@
+#include "unit/random.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+unsigned random_failures_left;
+int random_errno = ENOSYS;
+
+ssize_t __real_getrandom(void *to, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags)
+{
+    if (random_failures_left == 0)
+        return __real_getrandom(to, len, flags);
+    random_failures_left--;
+    errno = random_errno;
+    return -1;
+}

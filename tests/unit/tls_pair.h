@@ -1,0 +1,60 @@
+/*
+ * tls_pair - a server's end of a TLS connection over a socket pair, and a
+ * client of OpenSSL's whose bytes pass through the test's hands.
+ *
+ *   client <--> memory <-- pair_push(), pair_pull() --> socket <--> struct tls
+ */
+#ifndef UNIT_TLS_PAIR_H
+#define UNIT_TLS_PAIR_H
+
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/tls.h"
+#include "io/tls_tickets.h"
+#include "make_certificate.h"
+#include "suite.h"
+
+struct pair {
+    struct tls *tls;
+    int fd;     /* the server's */
+    int far_fd; /* the client's */
+    SSL *client;
+    BIO *in; /* what the client reads, and what it has written */
+    BIO *out;
+    size_t pushed;
+    size_t pulled;
+};
+
+extern struct tls_buffers *pair_buffers;
+extern struct tls_context *pair_context;
+extern SSL_CTX *pair_client;
+
+/* For all tests of a program. */
+int pair_set_up(void **state);
+
+int pair_tear_down(void **state);
+void pair_begin(struct pair *pair);
+void pair_end(struct pair *pair);
+
+/* Hands at most so much of what the client has written to the server. Returns
+ * how much. */
+size_t pair_push(struct pair *pair, size_t most);
+
+/* The other way. */
+size_t pair_pull(struct pair *pair, size_t most);
+
+/* The whole handshake. Pieces of the client's are of so many bytes. */
+void pair_shake(struct pair *pair, size_t piece);
+
+void pair_open(struct pair *pair);
+
+/* What the client gets; *len: room, and then how much of it. */
+void pair_read(struct pair *pair, char *data, size_t *len);
+
+/* Ends an SSL_CTX option of one test. */
+void pair_limit_version(int least, int most);
+
+#endif
