@@ -55,7 +55,7 @@ def print_table(cells, load, chosen_ways):
 def parse():
     parser = setup.parser(__doc__.partition("\n")[0], 3, 0.4)
     parser.add_argument("--policies", default="sieve", metavar="A,B",
-                        help="lru,gdsf,sieve,s3fifo (%(default)s)")
+                        help="lru,gdsf,sieve (%(default)s)")
     return parser.parse_args()
 
 

@@ -17,7 +17,7 @@ from lab import processes, servers, site
 
 from . import cache_model
 
-POLICIES = ("lru", "gdsf", "sieve", "s3fifo")
+POLICIES = ("lru", "gdsf", "sieve")
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of what all files take
 ENOUGH_BYTES = 1 << 30
 STATUS = "/_status"

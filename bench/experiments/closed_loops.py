@@ -161,13 +161,14 @@ def h2load(bench, server, file_name, requests, connections, timeout=RUN_S):
         bytes_per_second=wanted * said["per_second"] / requests)
 
 
-def httperf(bench, server, file_name, connections, calls, rate):
+def httperf(bench, server, file_name, connections, calls, rate,
+            timeout=RUN_S):
     """One run: connections begun at a rate, or each behind the last one."""
     instance = server.instance(file_name)
     try:
         said, cpu_us, times_run = _spent(instance, lambda: tools.httperf(
             bench.lab, instance.port, connections, calls=calls, rate=rate,
-            path=f"/{file_name}", timeout_s=RUN_S / 3, timeout=RUN_S))
+            path=f"/{file_name}", timeout_s=RUN_S / 3, timeout=timeout))
     except processes.Failure as failure:
         return Run(trouble=str(failure))
     requests = connections * calls

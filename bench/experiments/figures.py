@@ -171,7 +171,11 @@ def _bars(figure):
         points = [point for point in series.points
                   if point[1] is not None
                   and (not figure.log_y or point[1] > 0)]
-        look = fillings.style(series.name, series.is_reference)
+        # The length of a bar says nothing where there is no zero.
+        look = (f"with points {plot.point_style(at, series.is_reference)}"
+                if figure.log_y else
+                "with boxes "
+                + fillings.style(series.name, series.is_reference))
         if not points:
             continue
         blocks.append(f"$bars{at} << END")
@@ -182,7 +186,7 @@ def _bars(figure):
             blocks.append(f"{place:.4f} {point[1]:.6g}")
             heights.append(point[1])
         blocks.append("END")
-        curves.append(f"$bars{at} with boxes {look} "
+        curves.append(f"$bars{at} {look} "
                       f"title {_quoted(series.name)}")
     if not curves:
         return [], []

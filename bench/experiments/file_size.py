@@ -3,7 +3,7 @@
 import dataclasses
 
 from . import closed_loops as loops
-from . import paired, verdicts
+from . import paired, serial, verdicts
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -254,7 +254,11 @@ def measure(bench):
     finally:
         for server in made:
             server.stop()  # and its log is complete
-    return Result(tables=_tables(cells, sizes), figures=_figures(cells, sizes),
+    session_at_a_time = serial.table(bench, {size: SIZES[size]
+                                             for size in (sizes[0], sizes[-1])},
+                                     _file)
+    return Result(tables=[*_tables(cells, sizes), session_at_a_time],
+                  figures=_figures(cells, sizes),
                   claims=_claims(cells, sizes, logs, asked),
                   reading=_reading(cells, sizes), noise=loops.noises(cells),
                   left_out=loops.troubles(cells))
@@ -270,5 +274,7 @@ EXPERIMENT = Experiment(
     "workers that may use both share it with the client. So CPU time per "
     "reply stands beside, and the claim is made on one CPU too. Logs are "
     "complete (--log-overflow=wait). Nothing is held back for a link "
-    "(--link-rate=off), but by one way that is there to see what that costs.",
-    115, measure)
+    "(--link-rate=off), but by one way that is there to see what that costs. "
+    "The original's serial server took a session to its end before the next: "
+    "bench/serial.c does that, timed at the client request by request.",
+    135, measure)

@@ -17,8 +17,8 @@ from lab import filled, kv, machine, processes, sessions
 
 from . import bench as benches
 
-REQUESTS = 1000  # of a session
-ROUNDS = 8
+REQUESTS = 100  # of a session
+ROUNDS = 24
 RUNS_S = 180  # no round is begun that would probably end later
 WARM_UP = 50
 

@@ -90,9 +90,9 @@ def join(folder, pids):
 
 
 @contextlib.contextmanager
-def small_sockets():
-    """All that begins in the with block has a loopback of its own, of small
-    socket buffers; or a Failure."""
+def small_sockets(mbit=LINK_MBIT):
+    """All that begins in the with block has a loopback of its own, so wide and
+    of small socket buffers; or a Failure."""
     # Named so that network.remove_leftovers() knows it.
     name = f"{network.PREFIX}-{os.getpid()}-old"
     network.run("ip", "netns", "add", name)
@@ -100,7 +100,7 @@ def small_sockets():
         network.run("ip", "-n", name, "link", "set", "lo", "mtu",
                     str(FRAME_BYTES), "up")
         network.run("tc", "-n", name, "qdisc", "add", "dev", "lo", "root",
-                    "tbf", "rate", f"{LINK_MBIT}mbit", "burst", "64k",
+                    "tbf", "rate", f"{mbit}mbit", "burst", "64k",
                     "limit", "4m")
         with network.inside(name):
             _write("/proc/sys/net/ipv4", "tcp_wmem",

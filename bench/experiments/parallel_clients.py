@@ -8,7 +8,7 @@ from lab import servers
 from lab.processes import Failure
 
 from . import closed_loops as loops
-from . import paired
+from . import old_disk, paired
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -23,6 +23,9 @@ SLOWEST = 300e6     # bytes a second: who is slower has got stuck
 KEPT = 0.5          # of the throughput of 8 clients, at 1,024
 FAIR = 0.9          # Jain's index
 CLIENT_BYTES_MAX = 16_384
+LINK_MBIT = 1000    # of the original, Gigabit Ethernet
+LINK_CLIENTS_MAX = 256
+LINK_S = 30
 SPARE = 100         # descriptors that a server needs for other things
 
 SRPT, FAIR_ORDER, OFF = "srpt", "fair", "srpt, link off"
@@ -127,6 +130,7 @@ def _table(cells, told, way, counts):
             _wait_share(cells, way, count, counts), runs.median("p99_ms"),
             runs.median("longest_ms"), runs.median("fairness"),
             runs.median("slowest_share"), runs.median("cpu_us"),
+            runs.median("busy"),
             None if runs.trouble else _grown_per_client(told, way, count),
             median(told.held.get((way, count), []))])
     return Table(
@@ -134,10 +138,41 @@ def _table(cells, told, way, counts):
         ["clients", "MB/s", f"by {counts[0]} clients'", "mean response ms",
          f"by {counts[0]} clients' and by their number", "p99 ms",
          "longest ms", "fairness (Jain)", "slowest by mean client",
-         "CPU µs per reply", "memory bytes per client",
+         "CPU µs per reply", "CPUs the server used",
+         "memory bytes per client",
          "held back, times"], rows,
         "Original: no numbers have come down. Response by number: 1 when "
-        "twice the clients wait twice as long.")
+        "twice the clients wait twice as long. Where the server used less "
+        "than its CPU, the client was the limit.")
+
+
+def _over_link(bench, counts):
+    """A link that all of them fill, as the original's was: is it that, or the
+    engine, which keeps the graph flat? A table, or why there is none."""
+    rows = []
+    try:
+        with old_disk.small_sockets(LINK_MBIT):
+            server = bench.sprintd("srpt over a link")
+            try:
+                for count in counts:
+                    bench.step(f"{count} clients over {LINK_MBIT} Mbit/s")
+                    server.stop()
+                    run = loops.h2load(bench, server, FILE,
+                                       _requests(bench, count), count, LINK_S)
+                    rows.append([count, *([None] * 4 if run.trouble else [
+                        run.bytes_per_second / 1e6, run.mean_ms, run.fairness,
+                        run.busy]), run.trouble])
+            finally:
+                server.stop()
+    except (Failure, OSError) as failure:
+        return None, f"over a link of {LINK_MBIT} Mbit/s: {failure}"
+    return Table(
+        f"srpt over a link of {LINK_MBIT:,} Mbit/s",
+        ["clients", "MB/s", "mean response ms", "fairness (Jain)",
+         "CPUs the server used", "trouble"], rows,
+        f"The link carries {LINK_MBIT / 8:.0f} MB/s with all heads. A rate "
+        "that stays there while the server's CPU has time left says that the "
+        "link is the limit, and not the engine."), ""
 
 
 def _figures(cells, counts):
@@ -258,11 +293,14 @@ def measure(bench):
     if len(able) < 2:
         raise Failure(f"{bench.lab.descriptors} descriptors are too few")
     cells, told = _run_all(bench, able)
+    over_link, trouble = _over_link(bench, [
+        count for count in able if count <= LINK_CLIENTS_MAX])
     return Result(
-        tables=[_table(cells, told, way, able) for way in WAYS],
+        tables=[*(_table(cells, told, way, able) for way in WAYS),
+                *([over_link] if over_link else [])],
         figures=_figures(cells, able), claims=_claims(cells, told, able),
         reading=_reading(cells, told, able), noise=loops.noises(cells),
-        left_out=[*loops.troubles(cells),
+        left_out=[*loops.troubles(cells), *([trouble] if trouble else []),
                   *(f"{count} clients: too few descriptors"
                     for count in counts if count not in able)])
 
@@ -275,5 +313,6 @@ EXPERIMENT = Experiment(
     "One worker on its own CPU, a fresh process for each run; in the order of "
     "shortest first, of fair sharing, and without finding out the link's "
     "rate. Fairness is Jain's index of the clients' rates (1: all are equal), "
-    "memory the growth of the process's peak.",
-    110, measure)
+    "memory the growth of the process's peak. Whether a link or the engine "
+    f"is the limit is asked over one of {LINK_MBIT:,} Mbit/s.",
+    150, measure)

@@ -33,8 +33,9 @@ FILLINGS = ("solid 0.0", "pattern 4", "pattern 5", "pattern 2", "pattern 6",
             "pattern 1", "pattern 7")
 GREYS = ("solid 0.55", "solid 0.25", "solid 0.8", "solid 0.1")
 OURS = "sprintd"  # is black, whatever stands beside it
+# Marks of no size at all make files that librsvg refuses.
 WHISKERS = ('using 1:2:3:4 with yerrorbars lc rgb "#808080" lw 1.2 dt 1 '
-            'pt 7 ps 0')
+            'pt 7 ps 0.05')
 PLOT_HEIGHT = 370  # pixels, with the title
 TEXT = 25          # a line of it
 SLOPE = 8          # a letter, of labels that are not level
@@ -60,6 +61,12 @@ def line_style(at):
     """Of the line of that number: black with marks, each another dash."""
     return (f'lc rgb "black" lw 2.5 dt {1 + at % DASHES} '
             f"pt {MARKS[at % len(MARKS)]} ps 1")
+
+
+def point_style(at, is_reference):
+    """Of marks without a line."""
+    color = "#707070" if is_reference else "black"
+    return f'lc rgb "{color}" lw 2 pt {MARKS[at % len(MARKS)]} ps 1.6'
 
 
 def reference_style(at):

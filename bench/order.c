@@ -1,0 +1,423 @@
+/*
+ * Which order? Replays seeded arrivals over one simulated link under sprintd's
+ * orders and those of order_candidates.c, and prints a table in Markdown.
+ *
+ *   order [seconds [seeds]]
+ */
+#include "order.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REPLIES_MAX = 400000, LOOPS_MAX = 512, SLACK_BYTES = 32768 };
+
+static const double link_rate = 1e7; /* bytes a second: 80 Mbit/s */
+
+/* --- sprintd's own ---------------------------------------------------------- */
+
+static struct sched sched;
+
+static void begin_sched(enum sched_policy policy, uint64_t bound,
+                        uint64_t factor)
+{
+    static bool is_set;
+
+    if (is_set)
+        sched_fini(&sched);
+    is_set = true;
+    sched_init(&sched, policy, (struct sched_bounds){bound, factor});
+    if (sched_reserve(&sched, ORDER_WAITING_MAX) != 0)
+        exit(1);
+}
+
+#define BEGIN(name, ...)             \
+    static void name(size_t clients) \
+    {                                \
+        (void)clients;               \
+        begin_sched(__VA_ARGS__);    \
+    }
+BEGIN(begin_srpt, SCHED_POLICY_SRPT, 0, 0)
+BEGIN(begin_bytes, SCHED_POLICY_SRPT, 256, 0)
+BEGIN(begin_time, SCHED_POLICY_SRPT, 0, 2)
+BEGIN(begin_both, SCHED_POLICY_SRPT, 1024, 2)
+BEGIN(begin_fsp, SCHED_POLICY_FSP, 0, 0)
+BEGIN(begin_fair, SCHED_POLICY_FAIR, 0, 0)
+
+static void sched_arrives(struct reply *reply)
+{
+    sched_arrive(&sched, &reply->item, reply->client + 1, reply->size, false);
+    sched_put(&sched, &reply->item, reply->size);
+}
+
+static struct reply *sched_picks(void)
+{
+    struct sched_item *item = sched_take(&sched);
+
+    return item ? OWNER_OF(item, struct reply, item) : NULL;
+}
+
+static void sched_has_sent(struct reply *reply, uint64_t bytes)
+{
+    sched_sent(&sched, &reply->item, bytes);
+    reply->left -= bytes;
+    if (reply->left > 0)
+        sched_put(&sched, &reply->item, reply->left);
+}
+
+#define OWN(text, begin)                                              \
+    {                                                                 \
+        text, begin, sched_arrives, sched_picks, sched_has_sent, NULL \
+    }
+static const struct order own[] = {OWN("srpt without a bound", begin_srpt),
+                                   OWN("srpt, K = 256", begin_bytes),
+                                   OWN("srpt, factor 2", begin_time),
+                                   OWN("**srpt, factor 2, K = 1024**",
+                                       begin_both),
+                                   OWN("fsp", begin_fsp),
+                                   OWN("fair", begin_fair)};
+enum { OWN_COUNT = sizeof(own) / sizeof(*own), SRPT = 0 };
+
+/* --- Arrivals --------------------------------------------------------------- */
+
+static struct reply replies[REPLIES_MAX];
+static size_t reply_count;
+static size_t client_count;
+static uint64_t fair_time[REPLIES_MAX]; /* under two levels */
+static uint64_t seed;
+
+static double draw(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (double)(seed >> 11) * 0x1p-53;
+}
+
+static double draw_pareto(void)
+{
+    double share = 1 - draw() * (1 - pow(1024.0 / 10485760, 1.1));
+
+    return 1024 / pow(share, 1 / 1.1);
+}
+
+static double draw_web(void)
+{
+    static const struct {
+        double up_to, median, sigma;
+    } kinds[] = {{0.15, 12288, 1.0},
+                 {0.25, 8192, 1.0},
+                 {0.45, 20480, 1.1},
+                 {0.99, 15360, 1.2},
+                 {1.00, 1572864, 0.8}};
+    double which = draw();
+    double normal = sqrt(-2 * log(1 - draw())) * cos(2 * M_PI * draw());
+    double size;
+    int i = 0;
+
+    while (i < 4 && which > kinds[i].up_to)
+        i++;
+    size = kinds[i].median * exp(kinds[i].sigma * normal);
+    return size < 1024 ? 1024 : size > 10485760 ? 10485760 : size;
+}
+
+/* A connection of its own, as in link/wire.py. */
+static uint64_t wire_bytes(double size)
+{
+    return (uint64_t)(250 + size + ceil((250 + size) / 1448) * 66 + 272);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* clients: 0: each asks once. */
+static void draw_arrivals(double draw_size(void), double load, double seconds,
+                          size_t clients, unsigned number)
+{
+    static double starts[REPLIES_MAX];
+    double sum = 0;
+
+    seed = UINT64_C(88172645463325252) + number * 7919;
+    for (int i = 0; i < 50; i++)
+        (void)draw();
+    reply_count = 0;
+    while (sum < load * seconds * link_rate && reply_count < REPLIES_MAX / 2) {
+        struct reply *reply = &replies[reply_count++];
+
+        *reply = (struct reply){.size = wire_bytes(draw_size())};
+        sum += (double)reply->size;
+    }
+    for (size_t i = 0; i < reply_count; i++)
+        starts[i] = draw() * sum / load;
+    qsort(starts, reply_count, sizeof(*starts), by_value);
+    for (size_t i = 0; i < reply_count; i++) {
+        replies[i].arrive = (uint64_t)starts[i];
+        replies[i].client = (uint32_t)(clients ? draw() * (double)clients
+                                               : (double)i);
+    }
+    client_count = clients ? clients : reply_count;
+}
+
+static void add_loop(uint32_t client, double size)
+{
+    replies[reply_count++] = (struct reply){
+        .client = client, .size = wire_bytes(size), .is_loop = true};
+}
+
+/* --- A run ------------------------------------------------------------------- */
+
+static uint64_t clock_bytes;
+
+/* Who has been served asks again after a while: loops are few. */
+static struct {
+    struct reply *all[LOOPS_MAX];
+    size_t count;
+} away;
+
+static uint64_t let_arrive(const struct order *order, size_t *next,
+                           size_t drawn)
+{
+    uint64_t soonest = UINT64_MAX;
+
+    while (*next < drawn && replies[*next].arrive <= clock_bytes)
+        order->arrive(&replies[(*next)++]);
+    if (*next < drawn)
+        soonest = replies[*next].arrive;
+    for (size_t i = 0; i < away.count;) {
+        struct reply *reply = away.all[i];
+
+        if (reply->arrive <= clock_bytes) {
+            order->arrive(reply);
+            away.all[i] = away.all[--away.count];
+            continue;
+        }
+        if (reply->arrive < soonest)
+            soonest = reply->arrive;
+        i++;
+    }
+    return soonest;
+}
+
+static void end_reply(struct reply *reply, uint64_t think)
+{
+    reply->done = clock_bytes;
+    if (!reply->is_loop || reply_count == REPLIES_MAX)
+        return;
+    replies[reply_count] = (struct reply){.client = reply->client,
+                                          .is_loop = true,
+                                          .size = reply->size,
+                                          .left = reply->size,
+                                          .arrive = clock_bytes + think};
+    away.all[away.count++] = &replies[reply_count++];
+}
+
+static void run(const struct order *order, size_t drawn, uint64_t until,
+                uint64_t think)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < drawn; i++) {
+        memset(&replies[i].item, 0, sizeof(replies[i].item));
+        replies[i].left = replies[i].size;
+        replies[i].done = 0;
+    }
+    reply_count = drawn;
+    clock_bytes = away.count = 0;
+    order->begin(client_count);
+    while (clock_bytes < until) {
+        uint64_t soonest = let_arrive(order, &next, drawn);
+        struct reply *reply = order->pick();
+        uint64_t bytes;
+
+        if (!reply && soonest == UINT64_MAX)
+            return;
+        if (!reply) {
+            if (order->idle)
+                order->idle(soonest - clock_bytes);
+            clock_bytes = soonest;
+            continue;
+        }
+        bytes = reply->left < ORDER_QUANTUM ? reply->left : ORDER_QUANTUM;
+        clock_bytes += bytes;
+        order->sent(reply, bytes);
+        if (reply->left == 0)
+            end_reply(reply, think);
+    }
+}
+
+/* --- Tables ------------------------------------------------------------------ */
+
+static uint64_t time_of(const struct reply *reply)
+{
+    return (reply->done ? reply->done : clock_bytes) - reply->arrive;
+}
+
+static double mean_ms(size_t drawn)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < drawn; i++) {
+        if (!replies[i].is_loop && replies[i].arrive < clock_bytes) {
+            sum += (double)time_of(&replies[i]);
+            count++;
+        }
+    }
+    return sum / (double)count / link_rate * 1e3;
+}
+
+static double worst_ratio(size_t drawn)
+{
+    double worst = 0;
+
+    for (size_t i = 0; i < drawn; i++) {
+        double over = (double)time_of(&replies[i]) - SLACK_BYTES;
+
+        if (over > worst * (double)fair_time[i])
+            worst = over / (double)fair_time[i];
+    }
+    return worst;
+}
+
+static const struct order *order_at(size_t i)
+{
+    return i < OWN_COUNT ? &own[i] : &order_candidates[i - OWN_COUNT];
+}
+
+enum { COLUMNS = 8, CROWDS = 3, ORDERS_MAX = 16 };
+
+/* Means, as a multiple of srpt's: the highest over all crowds. */
+static void print_means(double seconds, unsigned seeds)
+{
+    static const double loads[COLUMNS] = {0.5, 0.8, 0.9,  0.95,
+                                          1.2, 0.9, 0.95, 1.2};
+    static const size_t crowds[CROWDS] = {0, 200, 20};
+    static double most[ORDERS_MAX][COLUMNS];
+    static double worst[ORDERS_MAX];
+    size_t count = OWN_COUNT + order_candidate_count;
+
+    for (int column = 0; seeds > 0 && column < COLUMNS; column++) {
+        for (int crowd = 0; crowd < CROWDS; crowd++) {
+            double means[ORDERS_MAX] = {0};
+
+            for (unsigned number = 1; number <= seeds; number++) {
+                draw_arrivals(column < 5 ? draw_pareto : draw_web,
+                              loads[column], seconds, crowds[crowd], number);
+                size_t drawn = reply_count;
+
+                run(&order_candidates[0], drawn, UINT64_MAX, 0);
+                for (size_t i = 0; i < drawn; i++)
+                    fair_time[i] = time_of(&replies[i]);
+                for (size_t i = 0; i < count; i++) {
+                    run(order_at(i), drawn, UINT64_MAX, 0);
+                    means[i] += mean_ms(drawn);
+                    worst[i] = fmax(worst[i], worst_ratio(drawn));
+                }
+            }
+            for (size_t i = 0; i < count; i++)
+                most[i][column] = fmax(most[i][column], means[i] / means[SRPT]);
+        }
+    }
+    printf("| order | 0.5 | 0.8 | 0.9 | 0.95 | 1.2 | web 0.9 | 0.95 | 1.2 | "
+           "slowest |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (size_t i = 0; i < count; i++) {
+        printf("| %s |", order_at(i)->name);
+        for (int column = 0; column < COLUMNS; column++)
+            printf(" %.3f |", most[i][column]);
+        printf(" %.1f |\n", worst[i]);
+    }
+}
+
+/* What the first client gets of the link, in percent. */
+static double percent_of_first(void)
+{
+    double first = 0;
+    double all = 0;
+
+    for (size_t i = 0; i < reply_count; i++) {
+        double got = (double)(replies[i].size - replies[i].left);
+
+        all += got;
+        first += replies[i].client == 0 ? got : 0;
+    }
+    return 100 * first / all;
+}
+
+/* A client of one connection beside one of a hundred, both always asking. */
+static double share_beside_hundred(const struct order *order, double size)
+{
+    client_count = 2;
+    reply_count = 0;
+    add_loop(0, size);
+    for (int i = 0; i < 100; i++)
+        add_loop(1, 1e5);
+    run(order, reply_count, (uint64_t)(20 * link_rate), 10000);
+    return percent_of_first();
+}
+
+/* 2 MB beside eight clients that ask for 100 KB for ever, over 8 Mbit/s: KB
+ * after 8 s, and when all had come. */
+static void print_download(const struct order *order)
+{
+    uint64_t got;
+
+    client_count = 9;
+    reply_count = 0;
+    add_loop(0, 2e6);
+    replies[0].is_loop = false;
+    for (uint32_t i = 1; i <= 8; i++)
+        add_loop(i, 1e5);
+    run(order, 9, 8000000, 10000);
+    got = replies[0].size - replies[0].left;
+    run(order, 9, 90000000, 10000);
+    printf(" %.0f |", (double)got / 1e3);
+    if (replies[0].done)
+        printf(" %.0f s |", (double)replies[0].done / 1e6);
+    else
+        printf(" never |");
+}
+
+/* Nineteen clients, and one that asks for 100 KB on a hundred connections. */
+static void print_greedy(const struct order *order, double seconds)
+{
+    draw_arrivals(draw_pareto, 0.5, seconds, 19, 1);
+    for (size_t i = 0; i < reply_count; i++)
+        replies[i].client++;
+    client_count = 20;
+    memmove(replies + 100, replies, reply_count * sizeof(*replies));
+    size_t drawn = reply_count + 100;
+
+    reply_count = 0;
+    for (int i = 0; i < 100; i++)
+        add_loop(0, 1e5);
+    run(order, drawn, (uint64_t)(seconds * link_rate), 10000);
+    printf(" %.2f |", mean_ms(drawn));
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? strtod(argv[1], NULL) : 20;
+    unsigned seeds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 3;
+
+    print_means(seconds, seeds);
+    printf("\n| order | 2 MB: KB in 8 s | done | 1 beside 100, 100 KB: %% | "
+           "110 KB | 1 MB | others beside a greedy one: ms |\n"
+           "|---|---:|---:|---:|---:|---:|---:|\n");
+    for (size_t i = 0; i < OWN_COUNT + order_candidate_count; i++) {
+        const struct order *order = order_at(i);
+
+        printf("| %s |", order->name);
+        print_download(order);
+        printf(" %.0f |", share_beside_hundred(order, 1e5));
+        printf(" %.0f |", share_beside_hundred(order, 1.1e5));
+        printf(" %.0f |", share_beside_hundred(order, 1e6));
+        print_greedy(order, seconds);
+        printf("\n");
+    }
+    return 0;
+}
