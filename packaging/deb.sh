@@ -14,7 +14,7 @@ folder=${1?usage: deb.sh FOLDER}
 unset MAKEFLAGS MAKEOVERRIDES MAKELEVEL MFLAGS BUILD CFLAGS CPPFLAGS LDFLAGS CC
 umask 022
 
-version=$(sed -n 's/.*SPRINTD_VERSION "\(.*\)"/\1/p' include/server/version.h)
+version=$(sed -n 's/.*SPRINTD_VERSION "\(.*\)"/\1/p' include/base/version.h)
 packed=$(dpkg-parsechangelog -l packaging/debian/changelog -S Version)
 if [ "$packed" != "$version" ]; then
     echo "packaging/debian/changelog: is of $packed, the source of $version" >&2

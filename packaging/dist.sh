@@ -11,7 +11,7 @@
 set -eu
 
 folder=${1?usage: dist.sh FOLDER}
-version=$(sed -n 's/.*SPRINTD_VERSION "\(.*\)"/\1/p' include/server/version.h)
+version=$(sed -n 's/.*SPRINTD_VERSION "\(.*\)"/\1/p' include/base/version.h)
 name=sprintd-$version
 LC_ALL=C
 TZ=UTC

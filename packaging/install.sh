@@ -32,8 +32,10 @@ for_each()
     *) zsh_folder=site-functions ;;
     esac
     "$1" program "$BUILD/release/sprintd" "$PREFIX/bin/sprintd"
+    "$1" program "$BUILD/release/sprintd-acme" "$PREFIX/bin/sprintd-acme"
     "$1" text "$BUILD/man/sprintd.8" "$share/man/man8/sprintd.8"
     "$1" text "$BUILD/man/sprintd.conf.5" "$share/man/man5/sprintd.conf.5"
+    "$1" text packaging/sprintd-acme.8 "$share/man/man8/sprintd-acme.8"
     "$1" text "$BUILD/completion/sprintd.bash" \
         "$share/bash-completion/completions/sprintd"
     "$1" text "$BUILD/completion/sprintd.zsh" \
@@ -48,7 +50,8 @@ for_each()
     for file in packaging/grafana.json packaging/fail2ban-*.conf; do
         "$1" text "$file" "$share/doc/sprintd/examples/${file##*/}"
     done
-    for file in packaging/*.service packaging/*.socket; do
+    for file in packaging/*.service packaging/*.socket \
+        packaging/*.timer; do
         [ ! -e "$file" ] || "$1" text "$file" "$UNITDIR/${file##*/}"
     done
     for kind in sysusers tmpfiles; do

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "server/completion.h"
-#include "server/manual.h"
-#include "server/option_page.h"
+#include "tools/completion.h"
+#include "tools/manual.h"
+#include "tools/option_page.h"
 
 int main(int argc, char **argv)
 {
