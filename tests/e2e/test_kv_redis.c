@@ -47,6 +47,26 @@ TEST(an_engine_that_is_not_there_is_waited_for)
     store_holds(client, "a", "here");
 }
 
+/* A name often has an address more than a server listens at. */
+TEST(one_address_of_several_is_enough_and_no_reason_to_warn)
+{
+    struct redis *nobody = redis_make(NULL);
+    struct redis *redis = redis_make(NULL);
+    struct server *one;
+
+    redis_start(redis);
+    one = START_STORE(printed("redis://127.0.0.1:%u,127.0.0.1:%u", nobody->port,
+                              redis->port),
+                      "--workers=1");
+    store_await(one);
+    (void)store_put(client_open(one), "a", "here");
+    assert_null(strstr(read_text(one->errors, NULL), "cannot be reached"));
+    redis_kill(redis);
+    assert_true(eventually(strstr(read_text(one->errors, NULL),
+                                  "cannot be reached"),
+                           SOON_MS));
+}
+
 /* --- Killed -------------------------------------------------------------- */
 
 /* A write and a read of each, all under way at once; how many were done. What
