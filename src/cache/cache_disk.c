@@ -1,37 +1,16 @@
-#include "cache/cache_disk.h"
+#include "cache/cache_disk_priv.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "cache/cache_record.h"
 
 enum {
     CHECKED_BLOCKS = 16, /* of one body, before others */
     LOCK_PAUSE_US = 20000
-};
-
-struct cache_disk {
-    struct cache_folder folder;
-    struct cache_queue *queue;
-    struct cache_spooling spooling;
-    struct bytes surrogate;
-    const struct cache_disk_events *events;
-    void *context;
-    atomic_bool leaves;       /* the folder is another's */
-    _Atomic uint64_t pending; /* bytes in memory that are to be written */
-    _Atomic uint64_t written;
-    _Atomic uint64_t refused;
-    _Atomic uint64_t damaged;
-    struct cache_job lock; /* takes the folder, or leaves it */
-    struct cache_job scan;
-    DIR *names;   /* the thread's, as the next two */
-    char *buffer; /* of a block */
-    uint64_t damaged_said;
 };
 
 /* Something to do about an entry. */
@@ -313,98 +292,6 @@ void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
         cache_body_end(body, false);
 }
 
-/* --- What was there ------------------------------------------------------------- */
-
-/* NULL: it is damaged, or there is no memory. */
-static struct cache_entry *read_entry(struct cache_disk *disk,
-                                      const struct cache_file_name *name,
-                                      struct cache_file **file_out)
-{
-    struct cache_file *file = cache_file_create(&disk->folder, name, 0);
-    struct cache_entry *entry = NULL;
-    struct buf head;
-    int fd = file ? cache_file_open(file) : -1;
-
-    buf_init(&head, disk->buffer, CACHE_FILE_BLOCK_BYTES,
-             CACHE_FILE_HEAD_BYTES_MAX);
-    if (fd >= 0 && cache_file_read_head(fd, &head, &file->length))
-        entry = cache_record_read(buf_bytes(&head), disk->surrogate);
-    if (fd >= 0)
-        close(fd);
-    buf_fini(&head);
-    if (entry)
-        *file_out = file;
-    else
-        cache_file_release(&file);
-    return entry;
-}
-
-static void look_at(struct cache_disk *disk, const char *text)
-{
-    struct cache_file_name name;
-    struct cache_file *file;
-    struct cache_entry *entry;
-    bool is_new;
-
-    if (!cache_file_name_read(&name, &is_new, text) ||
-        cache_folder_has_made(&disk->folder, &name))
-        return;
-    entry = is_new ? NULL : read_entry(disk, &name, &file);
-    if (!entry) {
-        if (!is_new)
-            count(&disk->damaged);
-        cache_file_remove(&disk->folder, &name, is_new);
-        return;
-    }
-    if (!disk->events->on_found(disk->context, entry, file))
-        cache_file_remove(&disk->folder, &name, false);
-    cache_file_release(&file);
-    cache_entry_release(&entry);
-}
-
-static void end_scan(struct cache_disk *disk)
-{
-    uint64_t damaged = atomic_load(&disk->damaged);
-
-    if (damaged > disk->damaged_said)
-        log_warning("proxy-cache '%s': %llu damaged entries removed",
-                    disk->folder.path,
-                    (unsigned long long)(damaged - disk->damaged_said));
-    disk->damaged_said = damaged;
-    closedir(disk->names);
-    disk->names = NULL;
-}
-
-static void run_scan(struct cache_job *job)
-{
-    struct cache_disk *disk = OWNER_OF(job, struct cache_disk, scan);
-    struct dirent *entry = NULL;
-
-    for (unsigned i = 0; i < CACHE_DISK_SCAN; i++) {
-        if (cache_queue_is_ending(disk->queue) ||
-            !atomic_load(&disk->folder.is_ours) ||
-            !(entry = readdir(disk->names))) {
-            end_scan(disk);
-            return;
-        }
-        look_at(disk, entry->d_name);
-    }
-    cache_queue_put(disk->queue, job);
-}
-
-static void begin_scan(struct cache_disk *disk)
-{
-    int fd = openat(disk->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (disk->names)
-        return; /* one is under way */
-    disk->names = fd == -1 ? NULL : fdopendir(fd);
-    if (disk->names)
-        cache_queue_put(disk->queue, &disk->scan);
-    else if (fd != -1)
-        close(fd);
-}
-
 /* --- Whose the folder is --------------------------------------------------------- */
 
 static void run_lock(struct cache_job *job)
@@ -415,7 +302,7 @@ static void run_lock(struct cache_job *job)
         cache_folder_leave(&disk->folder);
     } else if (atomic_load(&disk->folder.is_ours) ||
                cache_folder_take(&disk->folder) == 0) {
-        begin_scan(disk);
+        cache_scan_begin(disk);
     } else if (!cache_queue_is_ending(disk->queue)) {
         usleep(LOCK_PAUSE_US);
         cache_queue_put(disk->queue, job);
@@ -439,7 +326,7 @@ int cache_disk_open(struct cache_disk **disk_out,
     if (!disk)
         return -ENOMEM;
     cache_job_init(&disk->lock, run_lock);
-    cache_job_init(&disk->scan, run_scan);
+    cache_job_init(&disk->scan, cache_scan_run);
     disk->surrogate = options->surrogate;
     disk->spooling.folder = &disk->folder;
     disk->buffer = malloc(CACHE_FILE_BLOCK_BYTES);

@@ -288,3 +288,15 @@ void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
     cache_body_release(&compact);
     cache_index_make_room(store);
 }
+
+void cache_store_drop(struct cache_store *store, struct cache_entry *entry)
+{
+    struct cache_shard *shard = cache_shard_of(store, entry->hash);
+    struct cache_entry *taken;
+
+    pthread_mutex_lock(&shard->mutex);
+    taken = cache_index_take(store, shard, entry);
+    shard->version++;
+    pthread_mutex_unlock(&shard->mutex);
+    cache_index_let_go(store, &taken);
+}

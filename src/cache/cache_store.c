@@ -3,14 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cache/cache_key.h"
 #include "cache/cache_store_priv.h"
 #include "cache/cache_vary.h"
-#include "cache/cached_head.h"
 
 /* --- Coming and going ----------------------------------------------------------- */
-
-static const struct cache_disk_events disk_events;
 
 int cache_store_create(struct cache_store **store_out,
                        const struct cache_store_options *options)
@@ -40,7 +36,7 @@ int cache_store_create(struct cache_store **store_out,
         goto destroy;
     if (store->disk) {
         store->bodies.spooling = cache_disk_spooling(store->disk);
-        cache_disk_start(store->disk, &disk_events, store);
+        cache_disk_start(store->disk, &cache_store_disk_events, store);
     }
     *store_out = store;
     return 0;
@@ -331,18 +327,6 @@ void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
     cache_body_release(&body);
 }
 
-void cache_store_drop(struct cache_store *store, struct cache_entry *entry)
-{
-    struct cache_shard *shard = cache_shard_of(store, entry->hash);
-    struct cache_entry *taken;
-
-    pthread_mutex_lock(&shard->mutex);
-    taken = cache_index_take(store, shard, entry);
-    shard->version++;
-    pthread_mutex_unlock(&shard->mutex);
-    cache_index_let_go(store, &taken);
-}
-
 size_t cache_store_invalidate(struct cache_store *store, struct bytes key)
 {
     uint64_t hash = cache_hash_of(store, key);
@@ -366,145 +350,6 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key)
     pthread_mutex_unlock(&shard->mutex);
     return cache_index_release(store, gone);
 }
-
-static bool is_meant(const struct cache_purge *purge,
-                     const struct cache_entry *entry)
-{
-    struct bytes address = cache_key_address(purge->place, entry->key);
-
-    if (!address.data || address.len < purge->address.len ||
-        memcmp(address.data, purge->address.data, purge->address.len) != 0 ||
-        (!purge->is_prefix && address.len > purge->address.len))
-        return false;
-    return purge->tags.len == 0 ||
-           cached_head_has_tag(entry->lines, purge->tags);
-}
-
-/* Takes the entries that a purge names out of a bucket, and chains them before
- * others. The shard is locked. */
-static struct cache_entry *purge_bucket(struct cache_store *store,
-                                        struct cache_shard *shard,
-                                        struct cache_entry *at,
-                                        const struct cache_purge *purge,
-                                        struct cache_entry *others,
-                                        size_t *count)
-{
-    while (at) {
-        struct cache_entry *next = at->next;
-
-        if (is_meant(purge, at)) {
-            ++*count;
-            ++*cache_epoch_of(shard, at->hash);
-            atomic_store_explicit(&at->is_purged, true, memory_order_relaxed);
-            if (!purge->is_soft) {
-                struct cache_entry *taken = cache_index_take(store, shard, at);
-
-                taken->next = others;
-                others = taken;
-            } else if (at->file) {
-                cache_disk_change(store->disk, at, at->file);
-            }
-        }
-        at = next;
-    }
-    return others;
-}
-
-size_t cache_store_purge(struct cache_store *store,
-                         const struct cache_purge *purge)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < CACHE_SHARDS; i++) {
-        struct cache_shard *shard = &store->shards[i];
-        struct cache_entry *gone = NULL;
-
-        pthread_mutex_lock(&shard->mutex);
-        for (size_t k = 0; k < CACHE_BUCKETS; k++)
-            gone = purge_bucket(store, shard, shard->buckets[k], purge, gone,
-                                &count);
-        shard->version++;
-        pthread_mutex_unlock(&shard->mutex);
-        cache_index_release(store, gone);
-    }
-    return count;
-}
-
-/* --- Word of the disk ------------------------------------------------------------- */
-
-static void on_kept(void *context, struct cache_entry *entry,
-                    struct cache_file *file)
-{
-    struct cache_store *store = context;
-    struct cache_shard *shard = cache_shard_of(store, entry->hash);
-    bool is_settled;
-
-    pthread_mutex_lock(&shard->mutex);
-    if (entry->is_indexed && !entry->file && file) {
-        entry->file = file;
-        file = NULL;
-        /* It may have been purged softly since. */
-        if (atomic_load_explicit(&entry->is_purged, memory_order_relaxed))
-            cache_disk_change(store->disk, entry, entry->file);
-    }
-    is_settled = entry->is_settled;
-    pthread_mutex_unlock(&shard->mutex);
-    if (file)
-        cache_disk_forget(store->disk, file);
-    cache_file_release(&file);
-    if (!is_settled)
-        cache_index_settle(store, entry);
-}
-
-static void on_lost(void *context, struct cache_entry *entry)
-{
-    cache_store_drop(context, entry);
-}
-
-/* The newest of that variant. The shard is locked. */
-static struct cache_entry *find_same(struct cache_shard *shard,
-                                     const struct cache_entry *entry)
-{
-    struct cache_entry *at = *cache_bucket_of(shard, entry->hash);
-
-    while (at && !(cache_entry_has_key(at, entry->hash, entry->key) &&
-                   bytes_eq(at->names, entry->names) &&
-                   bytes_eq(at->variant, entry->variant)))
-        at = at->next;
-    return at;
-}
-
-/* Another process has left it. What has come since is newer. */
-static bool on_found(void *context, struct cache_entry *entry,
-                     struct cache_file *file)
-{
-    struct cache_store *store = context;
-    struct cache_entry *gone = NULL, *same;
-    struct cache_shard *shard;
-    bool is_wanted = true, is_new = false;
-
-    entry->hash = cache_hash_of(store, entry->key);
-    shard = cache_shard_of(store, entry->hash);
-    pthread_mutex_lock(&shard->mutex);
-    same = find_same(shard, entry);
-    if (same && same->file && same->file->name.serial == file->name.serial) {
-        is_new = false; /* it is known */
-    } else if (same && same->facts.born_s >= entry->facts.born_s) {
-        is_wanted = false;
-    } else {
-        entry->file = cache_file_acquire(file);
-        gone = cache_index_insert(store, shard, entry, NULL);
-        is_new = true;
-    }
-    pthread_mutex_unlock(&shard->mutex);
-    cache_index_release(store, gone);
-    if (is_new)
-        cache_index_settle(store, entry);
-    return is_wanted;
-}
-
-static const struct cache_disk_events disk_events = {on_kept, on_lost,
-                                                     on_found};
 
 struct cache_store_counts cache_store_count(const struct cache_store *store)
 {

@@ -2,9 +2,11 @@
  * cache_store_priv - what the files of the store share. Each calls only those above
  * it:
  *
- *   cache_index.c   which entries there are, and which of them go
- *   cache_flight.c  who is fetching what
- *   cache_store.c   finding, keeping, purging; the disk
+ *   cache_index.c       which entries there are, and which of them go
+ *   cache_flight.c      who is fetching what
+ *   cache_purge.c       what somebody has named goes
+ *   cache_store_disk.c  word of the disk
+ *   cache_store.c       finding, keeping
  */
 #ifndef CACHE_CACHE_STORE_PRIV_H
 #define CACHE_CACHE_STORE_PRIV_H
@@ -126,5 +128,10 @@ void cache_index_make_room(struct cache_store *store);
 
 /* Whether there may be one more descriptor. */
 bool cache_index_has_files(struct cache_store *store);
+
+/* --- cache_store_disk.c ------------------------------------------------------ */
+
+/* What the store does on word of its disk; the context is the store. */
+extern const struct cache_disk_events cache_store_disk_events;
 
 #endif

@@ -5,7 +5,7 @@
  *   cached.c          which requests the cache is for, and what it knows
  *   cached_purge.c    PURGE: what is kept goes, on somebody's word
  *   cached_ask.c      a request that waits, for others or for its own fetch
- *   cached_fetch.c    asks the proxy, keeps what comes
+ *   cached_fetch.c    asks the proxy, keeps what comes (cached_fetch_priv.h)
  *   cached_request.c  the request that it is asked with
  *   cached_hand.c     an answer that is not kept, on its way to who asked
  *   cached_answer.c   an answer that is: whole, part, not modified

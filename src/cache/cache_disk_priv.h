@@ -1,0 +1,42 @@
+/*
+ * cache_disk_priv - what the files of the disk share. Each calls only those below
+ * it:
+ *
+ *   cache_disk.c  entries that are written, read, changed and removed
+ *   cache_scan.c  those that were there
+ */
+#ifndef CACHE_CACHE_DISK_PRIV_H
+#define CACHE_CACHE_DISK_PRIV_H
+
+#include <dirent.h>
+
+#include "cache/cache_disk.h"
+
+struct cache_disk {
+    struct cache_folder folder;
+    struct cache_queue *queue;
+    struct cache_spooling spooling;
+    struct bytes surrogate;
+    const struct cache_disk_events *events;
+    void *context;
+    atomic_bool leaves;       /* the folder is another's */
+    _Atomic uint64_t pending; /* bytes in memory that are to be written */
+    _Atomic uint64_t written;
+    _Atomic uint64_t refused;
+    _Atomic uint64_t damaged;
+    struct cache_job lock; /* takes the folder, or leaves it */
+    struct cache_job scan;
+    DIR *names;   /* the thread's, as the next two */
+    char *buffer; /* of a block */
+    uint64_t damaged_said;
+};
+
+/* --- cache_scan.c ------------------------------------------------------------ */
+
+/* Begins to look at the folder's files, unless that is under way. */
+void cache_scan_begin(struct cache_disk *disk);
+
+/* The job of that. */
+void cache_scan_run(struct cache_job *job);
+
+#endif

@@ -1,0 +1,66 @@
+#include "cache/cache_key.h"
+#include "cache/cache_store_priv.h"
+#include "cache/cached_head.h"
+
+static bool is_meant(const struct cache_purge *purge,
+                     const struct cache_entry *entry)
+{
+    struct bytes address = cache_key_address(purge->place, entry->key);
+
+    if (!address.data || address.len < purge->address.len ||
+        memcmp(address.data, purge->address.data, purge->address.len) != 0 ||
+        (!purge->is_prefix && address.len > purge->address.len))
+        return false;
+    return purge->tags.len == 0 ||
+           cached_head_has_tag(entry->lines, purge->tags);
+}
+
+/* Takes the entries that a purge names out of a bucket, and chains them before
+ * others. The shard is locked. */
+static struct cache_entry *purge_bucket(struct cache_store *store,
+                                        struct cache_shard *shard,
+                                        struct cache_entry *at,
+                                        const struct cache_purge *purge,
+                                        struct cache_entry *others,
+                                        size_t *count)
+{
+    while (at) {
+        struct cache_entry *next = at->next;
+
+        if (is_meant(purge, at)) {
+            ++*count;
+            ++*cache_epoch_of(shard, at->hash);
+            atomic_store_explicit(&at->is_purged, true, memory_order_relaxed);
+            if (!purge->is_soft) {
+                struct cache_entry *taken = cache_index_take(store, shard, at);
+
+                taken->next = others;
+                others = taken;
+            } else if (at->file) {
+                cache_disk_change(store->disk, at, at->file);
+            }
+        }
+        at = next;
+    }
+    return others;
+}
+
+size_t cache_store_purge(struct cache_store *store,
+                         const struct cache_purge *purge)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < CACHE_SHARDS; i++) {
+        struct cache_shard *shard = &store->shards[i];
+        struct cache_entry *gone = NULL;
+
+        pthread_mutex_lock(&shard->mutex);
+        for (size_t k = 0; k < CACHE_BUCKETS; k++)
+            gone = purge_bucket(store, shard, shard->buckets[k], purge, gone,
+                                &count);
+        shard->version++;
+        pthread_mutex_unlock(&shard->mutex);
+        cache_index_release(store, gone);
+    }
+    return count;
+}

@@ -1,0 +1,274 @@
+#include "cache/cache_vary.h"
+#include "handler/cached/cached_fetch_priv.h"
+
+enum {
+    RETRY_S = 2 /* an origin that has failed is left alone so long, while what
+                   is stale may be used */
+};
+
+/* --- Who asked -------------------------------------------------------------------- */
+
+/* Word of the asker's result; the fetch may be gone afterwards. */
+static void tell(struct fetch *fetch, const struct cache_found *found,
+                 struct fetch *hand, const struct cached_note *note)
+{
+    struct fetch_asker *asker = fetch->asker;
+
+    fetch->asker = NULL;
+    asker->fetch = NULL;
+    if (asker->exchange->wants_upstream)
+        asker->exchange->upstream = fetch->exchange.upstream;
+    asker->on_fetched(asker, found, hand, note);
+}
+
+/* The asker gets an entry, if there is one. */
+static void tell_entry(struct fetch *fetch, struct cache_entry *entry,
+                       struct cache_body *body, const struct cached_note *note)
+{
+    struct cache_found found = {.entry = entry};
+
+    if (!fetch->asker)
+        return;
+    cache_entry_acquire(entry);
+    if (body)
+        found.body = cache_body_acquire(body);
+    tell(fetch, &found, NULL, note);
+}
+
+/* --- What has come ---------------------------------------------------------------- */
+
+static struct cache_circumstances circumstances_of(const struct fetch *fetch)
+{
+    const struct cached_options *options = &fetch->cached->options;
+
+    return (struct cache_circumstances){
+        .asked_s = fetch->asked_s,
+        .came_s = cached_now(fetch->cached)->wall_s,
+        .default_s = options->default_s,
+        .may_guess = true,
+        .surrogate = options->name};
+}
+
+static struct cached_note note_of(const struct fetch *fetch)
+{
+    return (struct cached_note){.way = fetch->way,
+                                .status = fetch->exchange.response.status};
+}
+
+/* Those who waited look for it; unless it has to be asked for each time. */
+static enum cache_outcome outcome_of(const struct fetch *fetch,
+                                     const struct cache_entry *entry)
+{
+    struct cache_control nothing;
+
+    cache_control_init(&nothing);
+    return cache_facts_use(&entry->facts, &nothing,
+                           cached_now(fetch->cached)->wall_s) == CACHE_USE_ASK
+               ? CACHE_OUTCOME_ALONE
+               : CACHE_OUTCOME_STORED;
+}
+
+/* --- Validated, or stale all the same ----------------------------------------------- */
+
+/* False: it is not good for that; then it is an answer like others. */
+static bool refresh(struct fetch *fetch)
+{
+    struct cache_store *store = fetch->cached->options.store;
+    struct cache_circumstances circumstances = circumstances_of(fetch);
+    struct cached_note note = note_of(fetch);
+    struct cache_entry *entry;
+
+    if (fetch->exchange.response.status != 304 || !fetch->earlier.entry)
+        return false;
+    entry = cache_entry_refresh(fetch->earlier.entry, fetch->earlier.body,
+                                fetched_lines(&fetch->exchange.response),
+                                &circumstances);
+    if (!entry)
+        return false;
+    note.is_stored = cache_store_put(store, entry, fetch->earlier.entry,
+                                     fetch->epoch);
+    if (note.is_stored &&
+        (!fetch->earlier.body ||
+         cache_body_state_of(fetch->earlier.body) == CACHE_BODY_WHOLE))
+        cache_store_settle(store, entry);
+    fetch_end_flight(fetch, note.is_stored ? outcome_of(fetch, entry)
+                                           : CACHE_OUTCOME_AGAIN);
+    tell_entry(fetch, entry, fetch->earlier.body, &note);
+    cache_entry_release(&entry);
+    return true;
+}
+
+static bool is_failure(const struct response *response)
+{
+    return response->is_error || response->status == 500 ||
+           response->status == 502 || response->status == 503 ||
+           response->status == 504;
+}
+
+/* What is kept serves once more. */
+static bool bear_failure(struct fetch *fetch)
+{
+    const struct cached *cached = fetch->cached;
+    const struct response *response = &fetch->exchange.response;
+    struct cache_entry *entry = fetch->earlier.entry;
+    int64_t now_s = cached_now(cached)->wall_s;
+    struct cached_note note = note_of(fetch);
+
+    if (!entry || !is_failure(response) ||
+        !cache_facts_bears_error(&entry->facts, &fetch->control, now_s,
+                                 cached->options.unreachable_s,
+                                 !response->is_error))
+        return false;
+    atomic_store_explicit(&entry->retry_s, now_s + RETRY_S,
+                          memory_order_relaxed);
+    fetch_end_flight(fetch, CACHE_OUTCOME_STORED);
+    if (response->is_error) {
+        note.status = 0;
+        note.detail = "unreachable";
+    }
+    note.has_ttl = true;
+    note.ttl_s = cache_facts_ttl(&entry->facts, now_s);
+    tell_entry(fetch, entry, fetch->earlier.body, &note);
+    return true;
+}
+
+/* --- Keeping ------------------------------------------------------------------------ */
+
+/* What the body will be; CACHE_LENGTH_UNKNOWN perhaps. */
+static uint64_t length_of(const struct response *response)
+{
+    uint64_t length = response->has_length ? response->length_left : 0;
+
+    if (response->source && !response->has_length && !response->has_ended)
+        return CACHE_LENGTH_UNKNOWN;
+    for (unsigned i = response->part_at + 1u; i < response->part_count; i++)
+        length += response->parts[i].len;
+    return length;
+}
+
+static bool may_keep(const struct fetch *fetch, const struct cache_facts *facts)
+{
+    const struct response *response = &fetch->exchange.response;
+    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
+                                .no_store = cache_control_says(&fetch->control,
+                                                               CACHE_NO_STORE)};
+
+    return !response->is_error && !response->head.failed &&
+           cache_facts_judge(facts, &asked) == CACHE_KEPT &&
+           cache_store_has_room(fetch->cached->options.store,
+                                length_of(response));
+}
+
+static bool has_body(const struct response *response)
+{
+    return response->status != 204 && response->status != 304;
+}
+
+/* Makes the entry and the room for its body. False: there is no memory, or what
+ * it varies by cannot be told. */
+static bool make_entry(struct fetch *fetch, struct bytes lines)
+{
+    struct cached *cached = fetch->cached;
+    const struct response *response = &fetch->exchange.response;
+    struct cache_circumstances circumstances = circumstances_of(fetch);
+    char names_storage[256], variant_storage[1024];
+    struct buf names, variant;
+    struct cache_entry_parts parts = {
+        .key = {fetch->key, fetch->key_len},
+        .status = response->status,
+        .phrase = {response->head.data, response->phrase_len},
+        .lines = lines,
+        .cost_ms = (uint32_t)(cached_now(cached)->mono_ms - fetch->asked_ms)};
+
+    buf_init(&names, names_storage, sizeof(names_storage), 4096);
+    buf_init(&variant, variant_storage, sizeof(variant_storage),
+             CACHE_VARIANT_BYTES_MAX);
+    if (cache_vary_names(lines, &names) &&
+        cache_vary_put(buf_bytes(&names), &fetch->exchange.request, &variant)) {
+        parts.names = buf_bytes(&names);
+        parts.variant = buf_bytes(&variant);
+        if (has_body(response))
+            fetch->body = cache_store_make_body(cached->options.store,
+                                                length_of(response));
+        parts.body = fetch->body;
+        if (fetch->body || !has_body(response))
+            fetch->entry = cache_entry_create(&parts, &circumstances);
+    }
+    buf_fini(&names);
+    buf_fini(&variant);
+    return fetch->entry;
+}
+
+static bool keep(struct fetch *fetch)
+{
+    struct cache_store *store = fetch->cached->options.store;
+    struct bytes lines = fetched_lines(&fetch->exchange.response);
+    struct cache_circumstances circumstances = circumstances_of(fetch);
+    struct cached_note note = note_of(fetch);
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, fetch->exchange.response.status, lines,
+                     &circumstances);
+    if (!may_keep(fetch, &facts))
+        return false;
+    if (!make_entry(fetch, lines) ||
+        !cache_store_put(store, fetch->entry, NULL, fetch->epoch)) {
+        cache_entry_release(&fetch->entry);
+        cache_body_release(&fetch->body);
+        return false;
+    }
+    if (!fetch->body)
+        cache_store_settle(store, fetch->entry);
+    fetch_end_flight(fetch, outcome_of(fetch, fetch->entry));
+    note.is_stored = true;
+    tell_entry(fetch, fetch->entry, fetch->body, &note);
+    fetch->state = FETCH_FILLING;
+    return true;
+}
+
+/* --- Not keeping -------------------------------------------------------------------- */
+
+/* Forgets what was kept of the address: the answer says that it has changed. */
+static void forget_earlier(struct fetch *fetch)
+{
+    const struct response *response = &fetch->exchange.response;
+
+    if (fetch->earlier.entry && !is_failure(response))
+        cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
+}
+
+/* It may be that another request would get an answer for all. */
+static bool is_of_one_request(const struct fetch *fetch)
+{
+    unsigned status = fetch->exchange.response.status;
+
+    return status == 304 || status == 206 || status == 416 || status == 412;
+}
+
+static void hand_over(struct fetch *fetch)
+{
+    struct cached_note note = note_of(fetch);
+
+    if (fetch->exchange.response.is_error)
+        note.status = 0;
+    forget_earlier(fetch);
+    fetch_end_flight(fetch, is_of_one_request(fetch) ? CACHE_OUTCOME_AGAIN
+                                                     : CACHE_OUTCOME_ALONE);
+    if (!fetch->asker) {
+        fetch_destroy(fetch);
+        return;
+    }
+    fetch->state = FETCH_HANDED;
+    fetch->to = fetch->asker->exchange;
+    tell(fetch, NULL, fetch, &note);
+}
+
+void fetch_use_answer(struct fetch *fetch)
+{
+    if (refresh(fetch) || bear_failure(fetch))
+        fetch_destroy(fetch);
+    else if (keep(fetch))
+        fetch_fill(fetch);
+    else
+        hand_over(fetch);
+}
