@@ -449,12 +449,13 @@ bench-tls: deps-bench ## the same over TLS, and handshakes, six minutes
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/tls.py $(ARGS)
 
 # A wrong name is told before anything is installed.
-lab: ## repeats every experiment, about 45 minutes (EXP=NAME: one)
+lab: ## repeats every experiment, about an hour (EXP=NAME: one, ROUNDS=N: more)
 	@! command -v python3 >/dev/null || \
 	    python3 bench/laboratory.py --check $(EXP)
 	@$(MAKE) deps-bench
 	@$(MAKE) all
-	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/laboratory.py $(EXP) $(ARGS)
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/laboratory.py $(EXP) \
+	    $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
 
 lab-report: ## makes its report anew from what was measured
 	@BUILD='$(BUILD)' python3 bench/laboratory.py --report

@@ -21,7 +21,8 @@ import traceback
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from experiments import bench, catalog, old_disk, results, writing
+from experiments import (bench, catalog, judging, old_disk, paired, results,
+                         writing)
 from lab import machine, processes, proxy, servers, setup, stores
 from link import network
 
@@ -51,6 +52,10 @@ def parse():
                         "seconds, for numbers that mean nothing")
     parser.add_argument("--out", metavar="FOLDER", default=OUT,
                         help="where results/ and REPORT.md go (build/lab)")
+    parser.add_argument("--rounds", type=setup.positive(int), default=0,
+                        metavar="N", help="of what is compared at least N "
+                        "(each experiment has a number of its own, of twelve "
+                        "or more): certainty for time")
     parser.add_argument("--fresh", action="store_true",
                         help="begin anew, though a run was broken off")
     parser.add_argument("--report", action="store_true",
@@ -153,11 +158,14 @@ def measure(experiment, options, progress):
     network.commands.clear()
     with setup.open_lab() as lab:
         record = {"experiment": experiment.name, "is_quick": options.quick,
+                  "rounds_min": paired.ROUNDS_MIN,
                   "day": time.strftime("%Y-%m-%d"),
                   "machine": machine.describe(), "versions": versions(lab)}
-        made = bench.Bench(lab, options.quick, progress.step)
+        made = bench.Bench(lab, options.quick, progress.step, options.rounds)
         try:
-            result = results.mask_result(experiment.measure(made))
+            result = experiment.measure(made)
+            judging.settle(result.claims)
+            result = results.mask_result(result)
             if lab.server_cpu == lab.client_cpu:
                 result.noise.insert(0, "all of it: server and client had to "
                                     "share the only CPU")
@@ -222,7 +230,8 @@ def run(options):
 
 def measure_all(options, chosen, folder):
     state = results.Run(os.path.join(options.out, "lab.json"),
-                        servers.Sprintd.binary(), options.quick)
+                        servers.Sprintd.binary(), options.quick,
+                        options.rounds)
     if not options.fresh and not options.names:
         state.resume()
     # What has not worked is tried again, and what is lost.

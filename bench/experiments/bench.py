@@ -18,15 +18,20 @@ PATIENCE_S = 5
 class Bench:
     """Owned by the program; one for each experiment."""
 
-    def __init__(self, lab, is_quick, on_step):
+    def __init__(self, lab, is_quick, on_step, rounds_wanted=0):
         self.lab = lab
         self.is_quick = is_quick
+        self.rounds_wanted = rounds_wanted  # more than an experiment has
         self.seed = SEED
         self.commands = []  # of programs that lab.children did not start
         self.on_step = on_step
 
     def pick(self, full, miniature):
         return miniature if self.is_quick else full
+
+    def rounds(self, full):
+        """How often what is compared is measured."""
+        return self.pick(max(full, self.rounds_wanted), 1)
 
     def step(self, text):
         """What is done next: for who waits. So a Bench can stand where a
@@ -39,7 +44,7 @@ class Bench:
     def options(self, full_rounds, full_seconds):
         """What rounds.measure() wants to be told."""
         return argparse.Namespace(
-            rounds=self.pick(full_rounds, 1),
+            rounds=self.rounds(full_rounds),
             seconds=self.pick(full_seconds, 0.1),
             patience=self.pick(PATIENCE_S, 0))
 

@@ -11,7 +11,7 @@ from . import cache_hits, cache_report, cache_times
 from .cache_numbers import Numbers
 from .model import Experiment
 
-COLD_ROUNDS = 7
+COLD_ROUNDS = 12
 
 
 def _fill(made, files):

@@ -54,7 +54,7 @@ def _cost_claims(numbers, has_tmpfs):
              for policy in numbers.policies},
             numbers.cold_cost.get(PAGE_CACHE), "no cache", COLD_MARGIN)
         if not numbers.is_cold_proven:
-            claim.holds = None
+            claim.evidence = None
         claims.append(claim)
     return claims
 

@@ -18,7 +18,7 @@ DISK, MEMORY = "/var/tmp", "/dev/shm"
 MEMORY_KINDS = ("tmpfs", "ramfs")
 CONNECTIONS = 64
 COLD_S, COLD_S_MIN = 0.4, 0.05
-WARM_ROUNDS, WARM_S = 9, 0.2
+WARM_ROUNDS, WARM_S = 12, 0.2
 COLD_NAMES_SHARE = 0.6  # wrk goes on for a moment, which must not use them up
 PACED_PART = 5
 RATE_MAX = 2000
@@ -256,7 +256,7 @@ class Times:
             / probe.per_second)), COLD_S_MIN)
         samples = {server.name: [] for server in self.on_disk}
         troubles = {}
-        for turn in range(self.bench.pick(full_rounds, 1)):
+        for turn in range(self.bench.rounds(full_rounds)):
             for server in rounds.in_order(self.on_disk, turn):
                 if server.name in troubles:
                     continue

@@ -22,7 +22,7 @@ LARGE_BYTES = 512 * site.MIB
 LARGE_BYTES_QUICK = 8 * site.MIB
 DOWNLOADS = 4
 SMALL_RATE = 200
-ROUNDS = 6
+ROUNDS = 12
 SECONDS = 1.5
 SECONDS_QUICK = 0.2
 WARM_UP_S = 0.2
@@ -166,7 +166,7 @@ def _samples(lab_bench, ways, path):
     made = {way.name: lab_bench.sprintd(way.name, *way.arguments)
             for way in ways}
     found = {way.name: [] for way in ways}
-    for turn in range(lab_bench.pick(ROUNDS, 1)):
+    for turn in range(lab_bench.rounds(ROUNDS)):
         for way in rounds.in_order(ways, turn):
             lab_bench.step(f"round {turn + 1}: {way.name}")
             found[way.name].append(_take(lab_bench, runner, made[way.name],

@@ -19,6 +19,7 @@ from .model import Claim
 NOISY_HALVES = 0.15  # by which the medians of two halves may differ
 NOISY_TOLD = 5
 EQUAL = 0.95         # what is "not below": less cannot be told from noise
+QUICK_S = 3          # of a miniature
 RUN_S = 15           # no run takes longer; what does is a trouble
 
 SESSIONS = {
@@ -104,10 +105,13 @@ def ratios(runs, base, what):
     return paired.ratios(runs.values(what), base.values(what))
 
 
-def turns(chosen_servers, rounds, seconds):
+def turns(bench, chosen_servers, full_rounds, full_seconds):
     """So many rounds, each in another order; none begins when the seconds are
     over."""
-    end = time.monotonic() + seconds
+    rounds = bench.rounds(full_rounds)
+    # Who asks for more rounds buys them with time.
+    end = time.monotonic() + bench.pick(
+        full_seconds * rounds / full_rounds, QUICK_S)
     for turn in range(rounds):
         if turn and time.monotonic() > end:
             return

@@ -7,7 +7,7 @@ from . import bench, model, paired, verdicts
 WORKERS = (1, 2, 4, 8, 16, 64, 256, 1024)
 WIDE_WORKERS = (1, 4, 64, 1024)  # on both CPUs
 WORKERS_QUICK = (1, 4)
-ROUNDS, SECONDS = 8, 0.5  # to connect them all takes a part of it
+ROUNDS, SECONDS = 12, 0.5  # to connect them all takes a part of it
 CONNECTIONS = 1_024
 CONNECTIONS_QUICK = 64
 SMALL_LOAD = "small"

@@ -74,7 +74,7 @@ def _run_all(bench, made, sizes):
         bench.lab.site.put(_file(size), SIZES[size])
         for server in made:  # the warm-up
             run(server, size)
-    rounds = loops.turns(made, bench.pick(ROUNDS, 2), bench.pick(SECONDS, 3))
+    rounds = loops.turns(bench, made, ROUNDS, SECONDS)
     for turn, order in rounds:
         bench.step(f"round {turn + 1}")
         for size in sizes:

@@ -19,7 +19,7 @@ from . import bench as benches
 
 REQUESTS = 100  # of a session
 ROUNDS = 24
-RUNS_S = 180  # no round is begun that would probably end later
+RUNS_S = 180  # of ROUNDS: none is begun that would probably end later
 WARM_UP = 50
 
 
@@ -109,7 +109,7 @@ class Runs:
         self.template = filled.fill(self.lab, "sessions-store",
                                     sessions.keys())
         self.turns = sessions.draw(bench.seed, bench.pick(REQUESTS, 10),
-                                   bench.pick(ROUNDS, 1))
+                                   bench.rounds(ROUNDS))
         self.warm_up, = sessions.draw(bench.seed + 1, bench.pick(WARM_UP, 2),
                                       shares={"GET": 1})
 
@@ -182,10 +182,11 @@ def take_all(bench, threads):
     with kv.disk() as disk:
         runs = Runs(bench, disk)
         try:
+            patience_s = RUNS_S * bench.rounds(ROUNDS) / ROUNDS
             begin = time.monotonic()
             for turn in range(len(runs.turns)):
                 spent = time.monotonic() - begin
-                if spent * (turn + 1) > RUNS_S * turn > 0:
+                if spent * (turn + 1) > patience_s * turn > 0:
                     break
                 _take_turn(runs, cells, turn)
             for cell in cells.values():

@@ -245,9 +245,10 @@ def measure(bench):
         result.tables += [_times_table(mode, cells, threads),
                           _parts_table(mode, cells, threads)]
     taken = max(len(cell.runs) for cell in cells.values())
-    if taken < bench.pick(kv_runs.ROUNDS, 1):
+    if taken < bench.rounds(kv_runs.ROUNDS):
         result.noise.append(f"key-value store, threads: time was up after "
-                            f"{taken} runs of each, of {kv_runs.ROUNDS}")
+                            f"{taken} runs of each, of "
+                            f"{bench.rounds(kv_runs.ROUNDS)}")
     names = {cell: f"{mode.title}, {count} threads"
              for (mode, count), cell in cells.items()}
     result.left_out += [f"{name}: {cell.trouble}"

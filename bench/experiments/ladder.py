@@ -163,7 +163,7 @@ def _samples(lab_bench, load, folder):
                                          workers=step.workers)
             for step in STEPS}
     found = {step.name: [] for step in STEPS}
-    for turn in range(lab_bench.pick(ROUNDS, 1)):
+    for turn in range(lab_bench.rounds(ROUNDS)):
         for step in rounds.in_order(STEPS, turn):
             lab_bench.step(f"round {turn + 1}: {step.name}")
             found[step.name].append(_run(lab_bench, made[step.name], load,
@@ -259,7 +259,7 @@ def _claim(before, after, found, is_slow_disk):
                                   _ratios(before, after, found)})
     if not is_slow_disk:
         return dataclasses.replace(
-            claim, holds=None,
+            claim, evidence=None,
             detail=f"{claim.detail}; neither disk nor sockets were scarce")
     return claim
 

@@ -7,6 +7,8 @@ files, so that one experiment can be repeated and the others stay.
 import dataclasses
 import typing
 
+from .paired import Evidence
+
 LINES, BARS = "lines", "bars"
 
 
@@ -49,6 +51,8 @@ class Claim:
     text: str    # "the mean response falls at every step of the ladder"
     holds: typing.Optional[bool]  # None: too noisy to judge, or not measured
     detail: str  # the numbers that decide it
+    evidence: typing.Optional[Evidence] = None  # of rounds; judging decides
+    needs: str = ""  # to be judged: "12 more rounds"
 
 
 @dataclasses.dataclass
@@ -83,6 +87,11 @@ def as_json(result):
     return dataclasses.asdict(result)
 
 
+def _claim(data):
+    found = data.get("evidence")
+    return Claim(**{**data, "evidence": found and Evidence(**found)})
+
+
 def from_json(data):
     """The Result that as_json() was given."""
     return Result(
@@ -90,6 +99,6 @@ def from_json(data):
         figures=[Figure(**{**figure, "series": [
             Series(**series) for series in figure["series"]]})
             for figure in data["figures"]],
-        claims=[Claim(**claim) for claim in data["claims"]],
+        claims=[_claim(claim) for claim in data["claims"]],
         reading=data["reading"], noise=data["noise"],
         left_out=data["left_out"])

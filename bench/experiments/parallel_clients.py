@@ -8,7 +8,7 @@ from lab import servers
 from lab.processes import Failure
 
 from . import closed_loops as loops
-from . import old_disk, paired
+from . import old_disk, paired, verdicts
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -18,7 +18,8 @@ REQUESTS_MIN, QUICK_MIN = 512, 64  # of all clients together
 EACH_MIN = 2                       # of each of them
 STATUS = "/_sprintd"
 STATUS_S = 5
-ROUNDS, SECONDS, GIVE_UP_S = 3, 80, 110
+ROUNDS, SECONDS = 12, 250
+GIVE_UP = 1.4       # times as long as it ought to take
 SLOWEST = 300e6     # bytes a second: who is slower has got stuck
 KEPT = 0.5          # of the throughput of 8 clients, at 1,024
 FAIR = 0.9          # Jain's index
@@ -81,8 +82,9 @@ def _run_all(bench, counts):
     bench.lab.site.put(FILE, FILE_BYTES)
     cells = {(way, count): loops.Runs() for way in WAYS for count in counts}
     told = _Servers()
-    end = time.monotonic() + bench.pick(GIVE_UP_S, 9)
-    rounds = loops.turns(made, bench.pick(ROUNDS, 1), bench.pick(SECONDS, 3))
+    end = time.monotonic() + bench.pick(
+        GIVE_UP * SECONDS * bench.rounds(ROUNDS) / ROUNDS, 9)
+    rounds = loops.turns(bench, made, ROUNDS, SECONDS)
     try:
         for turn, order in rounds:
             for count in counts:
@@ -216,12 +218,13 @@ def _claims(cells, told, counts):
         loops.claim_sound("no download fails or gets stuck, up to "
                           f"{counts[-1]:,} parallel clients", cells,
                           f"{runs} runs, each body complete"),
-        _claim(f"{counts[-1]:,} parallel clients of a 1 MB file get at least "
-               f"{KEPT:.0%} of the throughput of {counts[0]}",
-               cells, counts[-1:],
-               lambda count: _relative(cells, SRPT, count, counts,
-                                       "per_second"),
-               lambda number: number >= KEPT),
+        verdicts.claim_at_least(
+            f"{counts[-1]:,} parallel clients of a 1 MB file get at least "
+            f"{KEPT:.0%} of the throughput of {counts[0]} (half of it: "
+            "opening so many connections is in it)",
+            {f"{counts[-1]:,}": loops.ratios(
+                cells[SRPT, counts[-1]], cells[SRPT, counts[0]],
+                "per_second")}, KEPT),
         _claim(f"equal clients are served equally: Jain's index is {FAIR} or "
                "more", cells, counts,
                lambda count: cells[SRPT, count].median("fairness"),

@@ -17,7 +17,7 @@ from .model import Table
 
 SHARE = 0.6          # of what the slowest server can do
 RATE_MAX = 20_000    # more, and the client is what is measured
-SECONDS, ROUNDS = 0.8, 9
+SECONDS, ROUNDS = 0.8, 12
 SKIPPED = 0.1        # of a run, while connections are opened
 LATE_MS_MAX = 1.0    # the client's own lateness
 WAIT_S = 3
@@ -108,7 +108,7 @@ def _measure_load(bench, lab, folder, chosen, load, rate):
     tail = Tail(name, f"{title}, an open loop of {rate:,.0f} a second",
                 {server.name: [] for server in chosen}, {})
     bench.lab.site.put(arrivals.file_name(size), size)
-    for turn in range(bench.pick(ROUNDS, 1)):
+    for turn in range(bench.rounds(ROUNDS)):
         for server in rounds.in_order(chosen, turn):
             bench.step(f"open loop, {title}: {server.name}")
             if server.name in tail.troubles:

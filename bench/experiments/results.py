@@ -177,10 +177,10 @@ def _is_whole(record, data):
 class Run:
     """What of a run of all experiments is done."""
 
-    def __init__(self, path, binary, is_quick):
+    def __init__(self, path, binary, is_quick, rounds):
         self.path = path
         self.mark = {"program": _digest([binary]), "is_quick": is_quick,
-                     "source": _digest(_sources())}
+                     "rounds": rounds, "source": _digest(_sources())}
         self.done = []
 
     def resume(self):

@@ -202,7 +202,7 @@ def measure(bench):
     try:
         for (_way, length), server in made.items():
             _check_session(server, length)
-        cells = bench.measure([LOAD], list(made.values()), full_rounds=9,
+        cells = bench.measure([LOAD], list(made.values()), full_rounds=12,
                               full_seconds=0.15)
     finally:
         for server in made.values():

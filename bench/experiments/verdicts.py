@@ -1,4 +1,5 @@
-"""Claims that compare ratios of rounds, and notes on rows that were noisy."""
+"""Claims that compare ratios of rounds, and notes on rows that were noisy.
+Whether they hold is judging's to say, when all of an experiment are known."""
 
 from . import paired
 from .model import Claim
@@ -11,19 +12,20 @@ def claim(text, compared, factor=1.0):
     rounds, by what tells one comparison from the others."""
     told = "; ".join(f"{name}: {paired.say(values)}"
                      for name, values in compared.items())
-    return Claim(text, paired.all_of(paired.is_at_most(values, factor)
-                                     for values in compared.values()),
-                 f"{told}; up to {factor:.3g} would do" if told
-                 else "not measured")
+    return Claim(text, None, f"{told}; up to {factor:.3g} would do" if told
+                 else "not measured",
+                 paired.together(paired.at_most(values, factor)
+                                 for values in compared.values()))
 
 
 def claim_at_least(text, compared, factor):
     """That none of the ratios is below the factor."""
-    return Claim(text, paired.all_of(paired.is_at_least(values, factor)
-                                     for values in compared.values()),
-                 "; ".join(f"{name}: {paired.say(values)}"
-                           for name, values in compared.items())
-                 or "not measured")
+    told = "; ".join(f"{name}: {paired.say(values)}"
+                     for name, values in compared.items())
+    return Claim(text, None, f"{told}; {factor:.3g} would do" if told
+                 else "not measured",
+                 paired.together(paired.at_least(values, factor)
+                                 for values in compared.values()))
 
 
 def noises(rows):

@@ -50,15 +50,17 @@ def _detail(ours, theirs, unit, ratio):
 def claim(text, ours, theirs, factor=ALIKE, unit="µs"):
     """That ours are at most factor times theirs, the text says of what."""
     found = ours.by(theirs)
-    return model.Claim(text, paired.is_at_most(found, factor),
-                       _detail(ours, theirs, unit, paired.say(found)))
+    return model.Claim(text, None,
+                       _detail(ours, theirs, unit, paired.say(found)),
+                       paired.at_most(found, factor))
 
 
 def claim_pace(text, ours, theirs, factor, unit="a second"):
     """That ours are at least factor times theirs."""
     found = ours.by(theirs)
-    return model.Claim(text, paired.is_at_least(found, factor),
-                       _detail(ours, theirs, unit, paired.say(found)))
+    return model.Claim(text, None,
+                       _detail(ours, theirs, unit, paired.say(found)),
+                       paired.at_least(found, factor))
 
 
 def claim_once(text, ours, theirs, unit):

@@ -5,7 +5,7 @@ import os
 import re
 import textwrap
 
-from . import figures, results
+from . import answers, figures, paired, results
 
 HEAD = """\
 # Every experiment repeated
@@ -28,10 +28,16 @@ METHOD = """\
 - What is compared takes turns (A B A B), each behind a warm-up of its own;
   shown are medians, with the extremes where they matter.
 - A verdict compares round by round, as what slows the machine for a while
-  slows both: it falls when the 95 % interval of the median ratio, by the order
-  of at least six rounds, lies on one side. Rounds in which others used the
-  server's CPU do not count, where six without are left. "0.93 (0.90 to 0.97)"
-  is such a ratio and its interval.
+  slows both: it falls by the order of the ratios of at least twelve rounds,
+  when all verdicts of an experiment together are wrong by chance in less than
+  one of twenty such experiments (Holm's correction). What is not judged tells
+  how many rounds more it needs, if they came out as the others did: `make lab
+  EXP=name ROUNDS=40` buys them with time. Rounds in which others used the
+  server's CPU do not count, where twelve without are left. "0.93 (0.90 to
+  0.97)" is the median of such ratios and its own 95 % interval.
+- A threshold stands in its claim: "not above" another's, or 3 % more where
+  nobody is meant to win (what two runs of the same program differ by), 5 to 10
+  % where the client takes part in it.
 - CPU time per reply stands beside throughput: user and system time of all
   processes and threads, from the scheduler's own clock.
 - Where latency is the question, requests begin when they are meant to begin,
@@ -43,6 +49,8 @@ METHOD = """\
 - The originals ran on other machines, years ago: compare the shapes of the
   numbers, not the numbers.
 """
+FEWER = ("The verdicts below are of fewer rounds than twelve, and each for "
+         "itself: this was measured when no more were asked for.")
 TABLES_SHOWN = 2   # of an experiment; the others are folded
 ROWS_SHOWN = 20    # of a table
 CLAIMS_SHOWN = 3   # of a kind, but of losses all
@@ -130,10 +138,11 @@ def _claims(claims):
     """The losses first, and no list of others that is long."""
     lines = []
     for holds, title, shown in ((False, "Does not hold", len(claims)),
-                                (None, "Could not be judged", CLAIMS_SHOWN),
+                                (None, "Not judged", CLAIMS_SHOWN),
                                 (True, "Holds", CLAIMS_SHOWN)):
-        found = [f"{claim.text}: {_detail(claim)}" for claim in claims
-                 if claim.holds is holds]
+        found = [f"{claim.text}: {_detail(claim)}"
+                 + (f"; needs {claim.needs}" if claim.needs else "")
+                 for claim in claims if claim.holds is holds]
         if len(found) > shown:
             lines += _fold(f"{title}: {len(found)} claims", _list(found))
         elif found:
@@ -171,6 +180,8 @@ def section(folder, experiment, record, result):
         if os.path.exists(os.path.join(folder, name)):
             title = " ".join(figure.title.split())
             lines += [f"![{title}]({os.path.basename(folder)}/{name})", ""]
+    if record.get("rounds_min", 0) < paired.ROUNDS_MIN:
+        lines += [*_wrap(FEWER), ""]
     lines += [*_tables(result.tables), *_claims(result.claims), *method]
     if result.noise:
         lines += _fold(f"Noise: {len(result.noise)} remarks",
@@ -202,8 +213,7 @@ def _losses(known):
     lines += (["These ought to hold, and do not:", "", *lost, ""] if lost else
               ["Nowhere that could be judged, in this run.", ""])
     for title, found in (
-            ("Too noisy to judge, or not measured; the claims stand with "
-             "their experiments:", unsure),
+            ("Not judged; what it would take stands with the claims:", unsure),
             ("These could not be measured here:", failed)):
         if found:
             lines += [title, "", *(f"- {text}" for text in found), ""]
@@ -211,18 +221,29 @@ def _losses(known):
 
 
 def _overview(known):
-    lines = ["## All experiments", "",
-             "What ought to hold, by what came of it:", "",
-             "| experiment | holds | does not hold | not judged | seconds |",
-             "|---|---:|---:|---:|---:|"]
+    """Fourteen questions, as many answers."""
+    lines = ["## The questions, and the answers in a line", "",
+             "Claims: how many of those that ought to hold do, do not "
+             "(**lost**), and are not judged.", "",
+             "| question | answer | claims |", "|---|---|---|"]
     for experiment, record, result in known:
-        counts = ["–"] * 3 if not result else [
-            sum(claim.holds is holds for claim in result.claims)
-            for holds in (True, False, None)]
-        lines.append(f"| {_link(experiment)} | "
-                     f"{' | '.join(map(str, counts))} | "
-                     f"{record['seconds']:.0f} |")
+        lines.append(
+            f"| [{experiment.number}](#{_anchor(_title(experiment))}). "
+            f"{answers.question(experiment)} | "
+            f"{_text(answers.answer(experiment, record, result))} | "
+            f"{_counts(result)} |")
     return [*lines, ""]
+
+
+def _counts(result):
+    """Of claims; losses are marked."""
+    if not result:
+        return "–"
+    hold, lost, unsure = (
+        sum(claim.holds is holds for claim in result.claims)
+        for holds in (True, False, None))
+    return (f"{hold} hold" + (f", **{lost} lost**" if lost else "")
+            + (f", {unsure} not judged" if unsure else ""))
 
 
 def _machines(known):
@@ -258,7 +279,7 @@ def write(path, folder, experiments):
     lines = [*head.splitlines(), ""]
     if any(record["is_quick"] for _experiment, record, _result in known):
         lines += ["**A miniature: these numbers mean nothing.**", ""]
-    lines += [*_losses(known), *_overview(known)]
+    lines += [*_overview(known), *_losses(known)]
     if missing:
         lines += [*_wrap("Not measured yet: " + ", ".join(
             _title(experiment) for experiment in missing) + "."), ""]

@@ -11,7 +11,7 @@ from .processes import Failure
 NOISY_SPREAD = 0.15   # of the median
 NOISY_FOREIGN = 0.05  # of the server's CPU
 CALM_MIN = 2          # samples nobody disturbed; fewer: it is tried again
-CALM_PAIRS = 6        # rounds of two; fewer: all of them are looked at
+CALM_PAIRS = 12       # rounds of two; fewer: all of them are looked at
 
 
 class Cell:

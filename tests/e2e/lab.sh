@@ -246,6 +246,53 @@ the_report_is_made_again_from_what_is_kept()
     done
 }
 
+# Eleven rounds of one mind are no verdict; ten of twelve are one where the claim
+# is alone, and none where six claims share the doubt. What is not judged says
+# what it would take.
+verdicts_take_twelve_rounds_and_share_their_doubt()
+{
+    PYTHONPATH=bench python3 - <<'END'
+from experiments import judging, model, paired, verdicts
+
+def judged(*rounds_of_claims):
+    claims = [verdicts.claim("not above", {"ours by theirs": values}, 1.0)
+              for values in rounds_of_claims]
+    judging.settle(claims)
+    return [(claim.holds, claim.needs) for claim in claims]
+
+good, bad = [0.9] * 12, [1.1] * 12
+assert judged(good) == [(True, "")] and judged(bad) == [(False, "")]
+assert judged(good[:11]) == [(None, "1 more rounds")]
+assert judged([0.9, 1.1] * 20) == [(None, "more than 1,000 rounds")]
+mixed = [0.9] * 10 + [1.1] * 2
+assert judged(mixed) == [(True, "")]
+crowd = judged(mixed, *[[0.9, 1.1] * 6] * 5)
+assert crowd[0][0] is None and crowd[0][1].endswith(" more rounds"), crowd
+both = verdicts.claim_at_least("not below", {"a": [1.2] * 12, "b": good}, 1.0)
+judging.settle([both])
+assert both.holds is False, both
+result = model.Result(claims=[both])
+assert model.from_json(model.as_json(result)) == result
+END
+}
+
+# As many questions as experiments, each with an answer of one line.
+the_first_page_has_a_line_for_every_question()
+{
+    PYTHONPATH=bench python3 - "$place/again/lab/REPORT.md" <<'END'
+import re, sys
+from experiments import answers, catalog
+known = [name.replace("_", "-") for name in catalog.NAMES]
+assert sorted(answers.ANSWERS) == sorted(known), "a question for each"
+head = open(sys.argv[1]).read().partition("\n## Where sprintd loses")[0]
+rows = [line for line in head.splitlines() if re.match(r"\| \[\d+\]", line)]
+assert len(rows) == len(known), rows
+unknown = [row for row in rows if answers.UNKNOWN in row]
+assert not unknown, unknown
+assert any("lost**" in row for row in rows)
+END
+}
+
 # Each loss that a result knows of stands in the report before the first
 # experiment does.
 losses_stand_first()
@@ -271,6 +318,12 @@ fi
 ok what_is_not_known_is_refused
 ok real_results_are_not_overwritten_by_a_miniature
 ok the_report_is_made_again_from_what_is_kept
+if command -v gnuplot >/dev/null; then
+    ok the_first_page_has_a_line_for_every_question
+else
+    skip the_first_page_has_a_line_for_every_question "gnuplot is missing"
+fi
+ok verdicts_take_twelve_rounds_and_share_their_doubt
 ok a_run_that_is_broken_off_says_so_and_ends_all
 ok the_next_run_goes_on_from_there
 for file in "$out"/results/*.json; do

@@ -1,0 +1,234 @@
+"""The report's first page: each experiment's question in a line, and its answer
+in another, made of the numbers in its tables. An answer whose numbers are not
+there says so."""
+
+UNKNOWN = "not measured here"
+NARROW = "80 Mbit/s, load 0.9"
+
+
+class Numbers:
+    """The tables of one result, asked for by the beginnings of titles."""
+
+    def __init__(self, result):
+        self.tables = result.tables
+
+    def table(self, title):
+        return next(table for table in self.tables
+                    if table.title.startswith(title))
+
+    def rows(self, title, column):
+        """Numbers of a column by their rows' first cells; of those that have
+        one."""
+        table = self.table(title)
+        at = table.columns.index(column)
+        return {row[0]: row[at] for row in table.rows if row[at] is not None}
+
+    def cell(self, title, row, column):
+        return self.rows(title, column)[row]
+
+    def pairs(self, title, column):
+        """The same by the first two cells."""
+        table = self.table(title)
+        at = table.columns.index(column)
+        return {tuple(row[:2]): row[at] for row in table.rows
+                if row[at] is not None}
+
+
+def _ladder(numbers):
+    means = numbers.rows("Responses", "mean ms")
+    steps = [means[name] for name in ("whole files", "chunked reads",
+                                      "five workers", "shortest first",
+                                      "file cache")]
+    names = ("chunks", "five workers", "shortest first", "a cache")
+    told = ", ".join(f"{name} × {after / before:.2f}" for name, before, after
+                     in zip(names, steps, steps[1:]))
+    return (f"from {steps[0]:.0f} to {steps[-1]:.0f} ms on a disk that makes "
+            f"reads wait: {told}")
+
+
+def _chunk_size(numbers):
+    rates = numbers.rows("4 downloads", "MiB/s")
+    costs = numbers.rows("4 downloads", "CPU µs/MiB")
+    read = {name: rate for name, rate in rates.items()
+            if name.startswith("read")}
+    best = max(read, key=read.get)
+    return (f"of reads {best.removeprefix('read ')} ({read[best]:,.0f} MiB/s "
+            f"for {costs[best]:.0f} µs of CPU a MiB); sendfile, which takes no "
+            f"buffer, costs {costs['sendfile']:.0f} µs and moves "
+            f"{rates['sendfile']:,.0f}: over loopback the client copies from "
+            "pages that are in no cache")
+
+
+def _concurrency(numbers):
+    title = "1 KiB, 1,024 connections, on one CPU"
+    rates = numbers.rows(title, "replies/s")
+    costs = numbers.rows(title, "CPU µs/reply")
+    most = max(rates)
+    return (f"one worker a CPU: {rates[1]:,.0f} replies/s at {costs[1]:.1f} "
+            f"µs; {most:,} workers answer {rates[most]:,.0f} at "
+            f"{costs[most]:.1f} µs")
+
+
+def _slow_link(numbers):
+    means = numbers.rows(NARROW, "mean")
+    at = numbers.pairs("Loopback", "mean")
+    return (f"where the link is what is scarce: at 0.9 of 80 Mbit/s the mean "
+            f"is {means['srpt']:.1f} ms, first come first served "
+            f"{means['fifo']:.1f}, shared fairly {means['fair']:.1f}; over "
+            f"loopback {at['0.9', 'srpt']:.2f}, {at['0.9', 'fifo']:.2f} and "
+            f"{at['0.9', 'fair']:.2f}")
+
+
+def _cache_bound(numbers):
+    warm = numbers.rows("What a reply of 1 KiB costs", "warm CPU µs")
+    own = [warm[name] for name in ("lru", "gdsf", "sieve", "s3fifo")
+           if name in warm]
+    return (f"a reply costs {warm['page cache']:.1f} µs of CPU out of the "
+            f"kernel's page cache, {min(own):.1f} to {max(own):.1f} out of "
+            f"sprintd's own, and {warm['floor']:.1f} where nothing is looked "
+            "up: that is the bound")
+
+
+def _kv_threads(numbers):
+    title = "Response time by threads: durable"
+    means = numbers.rows(title, "mean ms")
+    server = numbers.rows(title, "mean, server ms")
+    few, most = min(means), max(means)
+    return (f"it hardly matters, as threads here do not wait: a durable "
+            f"request takes {means[few]:.2f} ms with {few} and "
+            f"{means[most]:.2f} with {most} on one CPU; the client says "
+            f"{means[few] - server[few]:.2f} ms more than the server, the "
+            "time on the way")
+
+
+def _kv_cache(numbers):
+    costs = numbers.pairs("Cache and disk against disk alone: GET", "CPU µs")
+    text = (f"a cache saves little where the store is in memory "
+            f"({costs[1, 'all, 16 groups']:.1f} after "
+            f"{costs[1, 'disk alone']:.1f} µs of CPU)")
+    try:
+        table = numbers.rows("A store in memory under locks", "4 threads")
+        return (f"{text}; of the store's locks: GETs by 4 threads get "
+                f"{table['GET, one lock']:,.0f} operations a second under one "
+                f"lock, {table['GET, 64 groups']:,.0f} under 64, "
+                f"{table['GET, no lock but LMDB’s']:,.0f} with none")
+    except (StopIteration, LookupError):
+        return text
+
+
+def _file_size(numbers):
+    costs = {way: numbers.rows("CPU µs per reply", way)
+             for way in ("1 worker", "8 workers", "1 worker, log")}
+    small, large = list(costs["1 worker"])[0], list(costs["1 worker"])[-1]
+    return ("by files larger than the work for a request; on the client's own "
+            "machine many workers are no speed-up: a reply of "
+            f"{small} costs {costs['1 worker'][small]:.0f} µs with one, "
+            f"{costs['8 workers'][small]:.0f} with 8 "
+            f"({costs['1 worker, log'][small]:.0f} with one and a log); of "
+            f"{large} {costs['1 worker'][large]:.0f} and "
+            f"{costs['8 workers'][large]:.0f}")
+
+
+def _session_length(numbers):
+    costs = numbers.rows("CPU µs per reply", "1 worker")
+    logged = numbers.rows("CPU µs per reply", "1 worker, log")
+    most = max(costs)
+    return (f"a reply costs {costs[1]:.0f} µs alone on its connection, "
+            f"{costs[most]:.1f} among {most:,}; with a log "
+            f"{logged[most]:.1f}")
+
+
+def _parallel(numbers):
+    rates = numbers.rows("srpt: ", "MB/s")
+    few, most = min(rates), max(rates)
+    text = (f"less: {most:,} get {rates[most] / rates[few]:.0%} of the "
+            f"{rates[few]:,.0f} MB/s of {few} over loopback")
+    try:
+        wide = numbers.rows("srpt over a link", "MB/s")
+        used = numbers.rows("srpt over a link", "CPUs the server used")
+        last = max(wide)
+        return (f"{text}; over 1 Gbit/s {last:,} get {wide[last]:,.0f} MB/s "
+                f"and the server uses {used[last]:.2f} CPUs: the limit is the "
+                "link, not the engine")
+    except (StopIteration, LookupError):
+        return text
+
+
+def _proxy(numbers):
+    longest = numbers.rows("ab -c 50 before", "longest s")
+    try:
+        whole = numbers.rows("ab -c 50 -n", "longest s")
+    except StopIteration:
+        whole = longest
+    return (f"the upstream's queue of five: whom it drops the kernel tries "
+            f"again after 1, 3, 7 and 15 s (http.server alone "
+            f"{longest['http.server alone']:.1f} s); through sprintd "
+            f"{whole['sprintd, 1 worker']:.2f} s with one worker, "
+            f"{whole['sprintd, 4 workers']:.2f} with four")
+
+
+def _connections(numbers):
+    rates = numbers.rows("Replies per second", "1 worker, 1 CPU")
+    best = max(rates, key=rates.get)
+    few, many = rates["1000 x 1"], rates["1000 x 50"]
+    return (f"few calls a connection cost throughput ({few:,.0f} replies/s of "
+            f"one call each, {many:,.0f} of 50), many do not: most come with "
+            f"{best}, {rates[best]:,.0f}")
+
+
+def _phases(numbers):
+    shares = numbers.rows("1 KiB, keep-alive: CPU by phase", "server %")
+    cost = numbers.cell("The loads", "1 KiB, keep-alive", "CPU µs a reply")
+    return (f"of {cost:.1f} µs a small reply {shares['send']:.0f} % go to "
+            f"sending, {shares['read']:.0f} % to reading, "
+            f"{shares['parse']:.0f} % to parsing, {shares['log']:.0f} % to "
+            "what is told of it; nearly all of it is the kernel's")
+
+
+def _peers(numbers):
+    costs = numbers.pairs("Files, keep-alive", "CPU µs")
+    row = "1 KiB, 64 connections"
+    return ("CPU for a reply of 1 KiB: " + ", ".join(
+        f"{who} {costs[row, who]:.1f} µs" for who in
+        ("floor", "sprintd", "lighttpd", "h2o", "nginx")
+        if (row, who) in costs))
+
+
+ANSWERS = {
+    "ladder": ("What are chunks, workers, the order and a cache worth, one "
+               "after the other?", _ladder),
+    "chunk-size": ("Which chunk size is the best?", _chunk_size),
+    "concurrency": ("Which number of workers is the best?", _concurrency),
+    "spt-slow-link": ("When does shortest first pay?", _slow_link),
+    "cache-bound": ("What is the upper bound of caching?", _cache_bound),
+    "kv-threads": ("How many threads are best, and why does the client see "
+                   "more time than the server?", _kv_threads),
+    "kv-cache": ("Do a cache before the store, and a lock for each group of "
+                 "keys, pay?", _kv_cache),
+    "file-size": ("From which file size on do many workers pay, and what does "
+                  "a log cost?", _file_size),
+    "session-length": ("What do long sessions cost, with a log?",
+                       _session_length),
+    "parallel-clients": ("What do more and more clients get: is it the link "
+                         "or the engine?", _parallel),
+    "proxy": ("Why did requests through a proxy fail, and take 7 and 15 s?",
+              _proxy),
+    "connections-calls": ("Many connections of few calls, or few of many?",
+                          _connections),
+    "where-time-goes": ("Where does the time go?", _phases),
+    "peers": ("What does a reply cost at others?", _peers),
+}
+
+
+def question(experiment):
+    return ANSWERS[experiment.name][0]
+
+
+def answer(experiment, record, result):
+    """A line; what it is made of may be missing, as of a miniature."""
+    if not result:
+        return f"{UNKNOWN}: {record['failure']}"
+    try:
+        return ANSWERS[experiment.name][1](Numbers(result))
+    except (LookupError, StopIteration, TypeError, ValueError):
+        return f"{UNKNOWN}: see there"
