@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
+
 /* Levels, the gravest first; syslog's priorities are 3 more. */
 enum log_level {
     LOG_LEVEL_ERROR,
@@ -40,6 +42,9 @@ __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
 #define log_notice(...) log_write(LOG_LEVEL_NOTICE, __VA_ARGS__)
 #define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+/* The level that a line of log_write() names. */
+MUST_USE bool log_find_level(struct bytes name, enum log_level *level_out);
 
 /* Writes a text as it is. What stderr does not take for wait_ms is lost. */
 void log_put_text(const char *text, size_t len, int wait_ms);

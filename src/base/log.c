@@ -50,6 +50,17 @@ void log_set_lightest(enum log_level lightest)
     atomic_store_explicit(&lightest_told, lightest, memory_order_relaxed);
 }
 
+bool log_find_level(struct bytes name, enum log_level *level_out)
+{
+    for (size_t i = 0; i < sizeof(level_names) / sizeof(*level_names); i++) {
+        if (!bytes_eq(name, bytes_of(level_names[i])))
+            continue;
+        *level_out = (enum log_level)i;
+        return true;
+    }
+    return false;
+}
+
 void log_put_text(const char *text, size_t len, int wait_ms)
 {
     struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -14,10 +14,12 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/now.h"
 #include "base/units.h"
 #include "config/managed.h"
 #include "process/companion.h"
+#include "process/program_log.h"
 #include "process/upgrade.h"
 
 enum {
@@ -32,6 +34,7 @@ struct kept {
     pid_t pid;
     char program[PATH_MAX];
     char **arguments;
+    struct program_log log;
 };
 
 /* --- The steward ----------------------------------------------------------------- */
@@ -46,6 +49,7 @@ static _Noreturn void become(const struct kept *kept, pid_t steward)
     companion_set_signals(SIG_DFL);
     snprintf(number, sizeof(number), "%d", dup(kept->end));
     setenv(MANAGED_NEWS_VARIABLE, number, 1);
+    dup2(kept->log.given, STDERR_FILENO);
     execv(kept->program, kept->arguments);
     fprintf(stderr, "sprintd: '%s': %s\n", kept->program, strerror(errno));
     _exit(EX_UNAVAILABLE);
@@ -69,6 +73,7 @@ static void end(struct kept *kept)
     while (waitpid(kept->pid, NULL, 0) == -1 && errno == EINTR)
         ;
     kept->pid = -1;
+    program_log_pass_last(&kept->log);
 }
 
 static uint64_t read_ms(void)
@@ -76,16 +81,19 @@ static uint64_t read_ms(void)
     return now_read_ns() / NS_PER_MS;
 }
 
-/* Until the program has died, or the server wants something, or pause_ms are
- * over. */
+/* Until the program has died or says something, or the server wants something, or
+ * pause_ms are over. */
 static void wait_for(struct kept *kept, int pause_ms)
 {
     int pidfd = kept->pid > 0 ? pidfd_open(kept->pid, 0) : -1;
     struct pollfd fds[] = {{.fd = kept->end, .events = POLLIN},
-                           {.fd = pidfd, .events = POLLIN}};
+                           {.fd = pidfd, .events = POLLIN},
+                           {.fd = kept->pid > 0 ? kept->log.fd : -1,
+                            .events = POLLIN}};
     char order;
 
-    poll(fds, 2, pause_ms);
+    poll(fds, 3, pause_ms);
+    program_log_pass(&kept->log);
     if (fds[1].revents)
         end(kept);
     if (pidfd != -1)
@@ -100,15 +108,23 @@ static void wait_for(struct kept *kept, int pause_ms)
 static _Noreturn void keep(struct kept *kept, pid_t server)
 {
     int pause_ms = AGAIN_MS;
-    /* The program has something to say. */
+    /* The program has something to say, which is told here. */
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    int err;
 
     /* Who runs as the same user can take the program over, unlike the server:
-     * so it has no terminal, into which it would type for who sits there. */
+     * so it has no terminal, into which it would type for who sits there, nor one
+     * to write to. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
         dup2(errors, STDERR_FILENO);
+    log_set_lightest(LOG_LEVEL_DEBUG); /* the program knows what is too light */
+    if ((err = program_log_open(&kept->log)) != 0) {
+        log_error("acme: " STEWARD_PROGRAM " is not started: %s",
+                  strerror(-err));
+        _exit(EX_OSERR);
+    }
     for (;;) {
         uint64_t begin_ms = read_ms();
 
