@@ -101,7 +101,7 @@ static int settle_state(const struct server *server)
     if (!server->identity.changes ||
         !state_folder_find(folder, options->state_directory))
         return EX_OK;
-    if (options->acme_folder)
+    if (options->acme_folder || options->dictionary_folder)
         root_files_make_folders(&server->identity, folder);
     if (setenv(STATE_FOLDER_VARIABLE, folder, 1) == 0)
         return EX_OK;
@@ -294,6 +294,7 @@ int confinement_enter(struct server *server)
     int status;
 
     root_files_end();
+    inherited_close(&server->inherited);
     status = identity_assume(&server->identity);
     if (status != EX_OK)
         return status;

@@ -371,6 +371,7 @@ int server_run(struct options *options, int argc, char **argv)
     int err;
 
     log_open((enum log_level)options->log_level);
+    inherited_note(&server.inherited);
     readiness_inherit(&server.readiness);
     if (options->daemon && !server.readiness.is_successor &&
         (err = daemon_leave(&server.readiness)) != 0) {
@@ -389,6 +390,7 @@ int server_run(struct options *options, int argc, char **argv)
     }
     upgrade_destroy(&server.upgrade);
     notify_close(&server.notify);
+    inherited_close(&server.inherited);
     readiness_tell(&server.readiness, status);
     return status;
 }

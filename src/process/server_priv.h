@@ -17,6 +17,7 @@
 #include "process/broker.h"
 #include "process/control.h"
 #include "process/generation.h"
+#include "process/inherited.h"
 #include "process/limits.h"
 #include "process/notify.h"
 #include "process/pid_file.h"
@@ -88,6 +89,7 @@ struct server {
     struct notify notify;
     struct activation activation;
     struct identity identity;
+    struct inherited inherited;
     struct broker broker;
     struct steward steward;
     struct pid_file pid_file;

@@ -99,6 +99,53 @@ TEST(a_closed_output_is_no_place_for_a_log)
     assert_non_null(strstr(read_text(errors, NULL), "Bad file descriptor"));
 }
 
+/* --- More than the standard ones ------------------------------------------------- */
+
+static bool holds(const char *path)
+{
+    for (int fd = 0; fd < 64; fd++) {
+        char target[512];
+        ssize_t len = readlink(printed("/proc/%d/fd/%d", (int)pid, fd), target,
+                               sizeof(target) - 1);
+
+        if (len > 0 && (size_t)len == strlen(path) &&
+            memcmp(target, path, (size_t)len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Root's shell may have had it open, and the server is somebody else, or may be
+ * taken over. */
+TEST(what_else_the_starter_had_open_is_let_go)
+{
+    const char *path = printed("%s/held", folder());
+    int held = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int inherited = dup(held);
+
+    assert_true(held != -1 && inherited != -1);
+    start_with(-1, log_path);
+    close(inherited);
+    close(held);
+    assert_true(eventually(access(socket_path, F_OK) == 0, SOON_MS));
+    assert_true(eventually(!holds(path), SOON_MS));
+    report_and_stop();
+}
+
+/* As <(...) of a shell is. */
+TEST(what_else_the_starter_had_open_can_be_named)
+{
+    const char *path = printed("%s/other-log", folder());
+    int held = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int inherited = dup(held);
+
+    assert_true(held != -1 && inherited != -1);
+    start_with(-1, printed("/dev/fd/%d", inherited));
+    close(inherited);
+    close(held);
+    report_and_stop();
+}
+
 /* --- Stuck ----------------------------------------------------------------- */
 
 TEST(an_unread_error_stops_nobody)

@@ -1,0 +1,29 @@
+/*
+ * inherited - what the server's starter had open besides, a root's shell for one:
+ * nothing for whom the server will be, or for who takes it over.
+ *
+ * It may be named yet while the server starts (--config /dev/fd/63, which is how
+ * shells write <(...)), so it is noted first and closed later. Whoever takes a
+ * descriptor on, be it of systemd's sockets or of the server before, marks it
+ * FD_CLOEXEC, as is everything that the server opens by itself.
+ *
+ * Thread: the main thread, while there is no other.
+ * Owns:   the list.
+ */
+#ifndef PROCESS_INHERITED_H
+#define PROCESS_INHERITED_H
+
+#include <stddef.h>
+
+struct inherited {
+    int *fds;
+    size_t count;
+};
+
+/* All but the standard three. Before anything is opened. */
+void inherited_note(struct inherited *inherited);
+
+/* Those that nobody has taken on. */
+void inherited_close(struct inherited *inherited);
+
+#endif
