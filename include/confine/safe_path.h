@@ -9,7 +9,7 @@
  *   a directory  must be out of reach for writing, be it by an ACL, of which
  *                the group's bits tell the most; or it has the sticky bit
  *                (/tmp), and the next name is somebody else's directory, which
- *                can then not be renamed
+ *                can then not be renamed; a group 0 that only root is in is root
  *   a symlink    lies in such a directory, and without the sticky bit
  *   /proc        is refused: its links lead where no name does, to the files
  *                that are open (/proc/self/fd), whoever opened them

@@ -37,6 +37,9 @@
 #include "kv/kv_cache.h"
 #include "kv/kv_store.h"
 
+/* The names of what is in the folder, ended by NULL. */
+extern const char *const kv_lmdb_files[];
+
 enum kv_sync {
     KV_SYNC_FULL,     /* answered when on disk */
     KV_SYNC_INTERVAL, /* on disk within sync_interval_ms */

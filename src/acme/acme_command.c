@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "config/configuration.h"
 #include "confine/folder_owner.h"
+#include "confine/narrow_terminal.h"
 
 enum { REASON_MAX = 10 };
 
@@ -129,6 +130,20 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
+/* What the folder and the authority do to who reads them is unknown: it is not to
+ * have what root types, nor all else that root's shell had open. */
+static int become(uid_t uid)
+{
+    int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1
+                  ? -errno
+                  : narrow_terminal_leave(false);
+
+    if (err == 0)
+        return folder_owner_become(uid);
+    fprintf(stderr, "sprintd-acme: the terminal: %s\n", strerror(-err));
+    return EX_OSERR;
+}
+
 /* What is kept is its owner's alone: root becomes that, and makes none, which
  * the server could not use. EX_OK, or a status after one line on stderr. */
 static int become_owner(const char *folder)
@@ -143,7 +158,7 @@ static int become_owner(const char *folder)
     if (fd >= 0)
         close(fd);
     if (fd >= 0 && !about.is_loose)
-        return st.st_uid == 0 ? EX_OK : folder_owner_become(st.st_uid);
+        return st.st_uid == 0 ? EX_OK : become(st.st_uid);
     if (fd == -ENOENT)
         fprintf(stderr,
                 "sprintd-acme: '%s' is not there yet: the server makes it\n",

@@ -6,12 +6,25 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/now.h"
 #include "base/siphash.h"
 #include "base/units.h"
+
+/* What lies there is sent to clients. Root's own group is root, unless its bits are
+ * an ACL's mask. */
+static bool is_ours_alone(int fd, const struct stat *st)
+{
+    bool group_writes = st->st_mode & S_IWGRP;
+
+    return st->st_uid == geteuid() && !(st->st_mode & S_IWOTH) &&
+           (!group_writes ||
+            (st->st_gid == 0 &&
+             fgetxattr(fd, "system.posix_acl_access", NULL, 0) == -1));
+}
 
 int cache_folder_open(struct cache_folder *folder, const char *path)
 {
@@ -26,7 +39,7 @@ int cache_folder_open(struct cache_folder *folder, const char *path)
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->fd == -1 || fstat(folder->fd, &st) == -1)
         err = -errno;
-    else if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+    else if (!is_ours_alone(folder->fd, &st))
         err = -EPERM;
     if (err != 0)
         cache_folder_close(folder);

@@ -3,25 +3,88 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/log.h"
+
+static int open_null(int access)
+{
+    return open("/dev/null", access | O_CLOEXEC);
+}
+
+/* Through what is open: its name may lead elsewhere by now. */
+static int open_again(int fd, int access)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, access | O_NOCTTY | O_CLOEXEC);
+}
+
+/* In the place of fd, which is a terminal. A descriptor or -errno. */
+static int replace(int fd, int access, bool reads)
+{
+    int err;
+    int narrow = fd == STDIN_FILENO && !reads ? open_null(access)
+                                              : open_again(fd, access);
+
+    if (narrow != -1)
+        return narrow;
+    err = errno;
+    if (fd == STDIN_FILENO)
+        return -err;
+    /* /dev/tty, say, is nothing for who is in a session of its own. */
+    log_warning(
+        "the terminal cannot be opened again so that it is only written "
+        "to: %s: %s goes nowhere",
+        strerror(err), fd == STDOUT_FILENO ? "what is printed" : "the log");
+    narrow = open_null(access);
+    return narrow == -1 ? -errno : narrow;
+}
 
 int narrow_terminal(int fd, bool reads)
 {
-    char path[32];
+    int access = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY;
+    bool goes = fd == STDIN_FILENO && !reads;
     int err = 0;
     int narrow;
 
-    if (!isatty(fd))
+    if (!isatty(fd) || (!goes && (fcntl(fd, F_GETFL) & O_ACCMODE) == access))
         return 0;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (fd == STDIN_FILENO && !reads)
-        narrow = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    else
-        narrow = open(path, (fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) |
-                                O_NOCTTY | O_CLOEXEC);
-    if (narrow == -1 || dup2(narrow, fd) == -1)
+    narrow = replace(fd, access, reads);
+    if (narrow < 0)
+        return narrow;
+    if (dup2(narrow, fd) == -1)
         err = -errno;
-    if (narrow != -1)
-        close(narrow);
+    close(narrow);
     return err;
+}
+
+/* The session's leader would hang up the terminal, with all that is to be printed;
+ * the session ends with it, and nobody is left to read what it types. */
+static int leave_session(void)
+{
+    int fd;
+    int err = 0;
+
+    if (getsid(0) == getpid())
+        return 0;
+    fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd == -1)
+        return errno == ENXIO ? 0 : -errno; /* there is none */
+    if (ioctl(fd, TIOCNOTTY) == -1)
+        err = -errno;
+    close(fd);
+    return err;
+}
+
+int narrow_terminal_leave(bool reads)
+{
+    int err = 0;
+
+    /* Before: the session's terminal has a name for who is in the session. */
+    for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
+        err = narrow_terminal(fd, reads);
+    return err == 0 ? leave_session() : err;
 }

@@ -160,8 +160,9 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     return result;
 }
 
+/* What the user's folder lies in stays root's, and lets everybody through. */
 static int make_folder_as_root(const struct safe_path *at,
-                               const struct identity *identity)
+                               const struct identity *identity, bool is_way)
 {
     int err = 0;
     int fd;
@@ -170,14 +171,16 @@ static int make_folder_as_root(const struct safe_path *at,
         return -errno;
     fd = openat(at->fd, at->name,
                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd == -1 || fchown(fd, identity->uid, identity->gid) == -1)
+    if (fd == -1 || (is_way ? fchmod(fd, 0755)
+                            : fchown(fd, identity->uid, identity->gid)) == -1)
         err = -errno;
     if (fd != -1)
         close(fd);
     return err;
 }
 
-int root_files_make_folder(const struct identity *identity, const char *path)
+static int make_folder(const struct identity *identity, const char *path,
+                       bool is_way)
 {
     struct safe_path at;
     int err = mkdir(path, 0700) == -1 ? -errno : 0;
@@ -187,13 +190,18 @@ int root_files_make_folder(const struct identity *identity, const char *path)
     identity_raise();
     err = safe_path_open(&at, path, NULL);
     if (err == 0) {
-        err = make_folder_as_root(&at, identity);
+        err = make_folder_as_root(&at, identity, is_way);
         safe_path_close(&at);
     } else if (err == -EPERM) {
         err = -EACCES;
     }
     identity_lower(identity);
     return err;
+}
+
+int root_files_make_folder(const struct identity *identity, const char *path)
+{
+    return make_folder(identity, path, false);
 }
 
 void root_files_make_folders(const struct identity *identity,
@@ -206,7 +214,8 @@ void root_files_make_folders(const struct identity *identity,
             continue;
         memcpy(path, folder, i);
         path[i] = '\0';
-        (void)!root_files_make_folder(identity, path);
+        (void)!make_folder(identity, path,
+                           folder[i + strspn(folder + i, "/")] != '\0');
     }
 }
 
@@ -265,4 +274,23 @@ int root_files_check_way(const char *folder)
 int root_files_check_folder(const char *folder)
 {
     return identity_is_root_for_files() ? check_folder(folder, false) : 0;
+}
+
+int root_files_settle_folder(const struct identity *identity,
+                             const char *folder)
+{
+    int err = root_files_check_way(folder);
+
+    if (err == 0)
+        err = root_files_make_folder(identity, folder);
+    return err == 0 || err == -EEXIST ? root_files_check_folder(folder) : err;
+}
+
+const char *root_files_explain(int err)
+{
+    return err == -EPERM && identity_is_root_for_files()
+               ? "others than root can write there or on the way, and so lead "
+                 "root elsewhere: give it, and the way to it, to root alone "
+                 "(chown root, chmod go-w), or have a --user for the server"
+               : strerror(-err);
 }

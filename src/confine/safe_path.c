@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <sys/vfs.h>
@@ -57,12 +58,26 @@ static bool is_owned(const struct stat *st, const struct identity *who,
                : st->st_uid != 0 && st->st_uid != trusted;
 }
 
+/* Whether nobody else is in it. Where that cannot be asked, somebody may be. */
+static bool is_roots_group(gid_t gid)
+{
+    const struct group *group = gid == 0 ? getgrgid(gid) : NULL;
+
+    if (!group)
+        return false;
+    for (char *const *name = group->gr_mem; *name; name++)
+        if (strcmp(*name, "root") != 0)
+            return false;
+    return true;
+}
+
 static bool is_writable(const struct stat *st, bool by_acl,
                         const struct identity *who, uid_t trusted)
 {
     if (!who)
-        return is_owned(st, who, trusted) ||
-               (st->st_mode & (S_IWOTH | S_IWGRP));
+        return is_owned(st, who, trusted) || (st->st_mode & S_IWOTH) ||
+               ((st->st_mode & S_IWGRP) &&
+                (by_acl || !is_roots_group(st->st_gid)));
     return st->st_uid == who->uid || (st->st_mode & S_IWOTH) ||
            ((st->st_mode & S_IWGRP) && (by_acl || has_group(who, st->st_gid)));
 }

@@ -20,6 +20,7 @@ enum { DATABASES = 3, FOLDER_MODE = 0700, FILE_MODE = 0600 };
 #define MAP_BYTES_MIN ((uint64_t)1 << 18)
 
 static const char lock_name[] = "sprintd.lock";
+const char *const kv_lmdb_files[] = {"data.mdb", "lock.mdb", lock_name, NULL};
 static const char version_key[] = "version";
 static const char version[] = "1";
 

@@ -31,9 +31,6 @@ int dictionaries_open(struct dictionary_store **store_out,
     fprintf(stderr,
             "sprintd: dictionary: '%s': %s; --state-directory names another "
             "place\n",
-            folder,
-            err == -EPERM ? "others than root can write there or on the way, "
-                            "and so lead root elsewhere"
-                          : strerror(-err));
+            folder, root_files_explain(err));
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
 }

@@ -18,11 +18,14 @@ const char *proxy_cache_folder(const struct options *options)
 
 static int explain(const struct options *options, int err)
 {
+    bool is_others = err == -EPERM && !identity_is_root_for_files();
+
     fprintf(stderr, "sprintd: --proxy-cache '%s': %s\n", options->proxy_cache,
             err == -EWOULDBLOCK ? "another process has it open"
-            : err == -EPERM ? "it is another user's, or others may write in it "
-                              "or on the way"
-                            : strerror(-err));
+            : is_others ? "it is another user's, or others can write in it: "
+                          "give it to the server's user alone (chown, chmod "
+                          "go-w)"
+                        : root_files_explain(err));
     return err == -EACCES || err == -EPERM ? EX_NOPERM
            : err == -EWOULDBLOCK           ? EX_UNAVAILABLE
                                            : EX_OSERR;
@@ -32,12 +35,8 @@ int proxy_cache_make_place(const struct options *options,
                            const struct identity *identity)
 {
     const char *folder = proxy_cache_folder(options);
-    int err = folder ? root_files_check_way(folder) : 0;
+    int err = folder ? root_files_settle_folder(identity, folder) : 0;
 
-    if (folder && err == 0)
-        err = root_files_make_folder(identity, folder);
-    if (folder && (err == 0 || err == -EEXIST))
-        err = root_files_check_folder(folder);
     return err == 0 ? EX_OK : explain(options, err);
 }
 

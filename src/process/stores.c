@@ -1,6 +1,7 @@
 #include "process/stores.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/upstream_trust.h"
+#include "confine/folder_files.h"
 #include "confine/root_files.h"
 #include "handler/status/status.h"
 
@@ -16,15 +18,37 @@ static int explain(const char *folder, int err)
     fprintf(stderr, "sprintd: --kv '%s': %s\n", folder,
             err == -EBUSY    ? "another process has it open"
             : err == -EPROTO ? "its layout is of another version"
-                             : strerror(-err));
+                             : root_files_explain(err));
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
+}
+
+/* LMDB would wait for the other end of a pipe, and believe what others have written;
+ * root does that only for itself. */
+static int check_files(const char *folder)
+{
+    struct folder_files_fault fault;
+    int status = EX_OK;
+    int fd;
+
+    if (!identity_is_root_for_files())
+        return EX_OK;
+    fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd == -1)
+        return explain(folder, -errno);
+    if (!folder_files_check(fd, kv_lmdb_files, true, &fault)) {
+        fprintf(stderr, "sprintd: --kv '%s/%s': %s\n", folder, fault.name,
+                fault.text);
+        status = fault.status;
+    }
+    close(fd);
+    return status;
 }
 
 static int make_folder(const char *folder, const struct identity *identity)
 {
-    int err = root_files_make_folder(identity, folder);
+    int err = root_files_settle_folder(identity, folder);
 
-    return err == 0 || err == -EEXIST ? EX_OK : explain(folder, err);
+    return err == 0 ? check_files(folder) : explain(folder, err);
 }
 
 /* Whom stores over TLS believe, while files may be read. */

@@ -125,6 +125,8 @@ int kv_command_run(int argc, char **argv)
                     {"backup", 2, true, back_up}};
 
     log_open(LOG_LEVEL_NOTICE);
+    /* What root's shell had open is nothing for whoever root becomes here. */
+    close_range(STDERR_FILENO + 1, ~0U, 0);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
         if (argc > 0 && strcmp(argv[0], commands[i].name) == 0 &&
             argc - 1 >= commands[i].arguments &&

@@ -4,13 +4,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "confine/folder_files.h"
 #include "confine/folder_owner.h"
 #include "confine/narrow_terminal.h"
+#include "kv/kv_lmdb.h"
 
 enum { FOLDER_MODE = 0700 };
 
@@ -81,43 +82,12 @@ static int enter(const char *path, const char *folder, struct stat *st_out,
     return status;
 }
 
-/* The session's leader would hang up the terminal, with all that is to be printed;
- * the session ends with it, and nobody is left to read what it types. */
-static int leave_session_terminal(void)
-{
-    int fd;
-    int err = 0;
-
-    if (getsid(0) == getpid())
-        return 0;
-    fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (fd == -1)
-        return errno == ENXIO ? 0 : errno; /* there is none */
-    if (ioctl(fd, TIOCNOTTY) == -1)
-        err = errno;
-    close(fd);
-    return err;
-}
-
-/*
- * What the store does to who reads it is unknown, and who has root's terminal can
- * type for root (TIOCSTI). So the process gives that up, and cannot get it back,
- * since another one leads the session; it can be interrupted from there as before.
- */
-static int leave_terminal(bool reads)
-{
-    int err = leave_session_terminal();
-
-    for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
-        err = -narrow_terminal(fd, reads);
-    return err == 0 ? EX_OK : complain("the terminal", err);
-}
-
+/* What the store does to who reads it is unknown. */
 static int become(uid_t uid, bool reads)
 {
-    int status = leave_terminal(reads);
+    int err = narrow_terminal_leave(reads);
 
-    return status == EX_OK ? folder_owner_become(uid) : status;
+    return err == 0 ? folder_owner_become(uid) : complain("the terminal", -err);
 }
 
 /* Nobody can move what root makes, be it by the sticky bit. */
@@ -164,34 +134,12 @@ static int become_maker(const char *path, const char **path_out)
  * wrote a store into a folder of its own. folder: a descriptor, or AT_FDCWD. */
 static int check_files(const char *path, int folder, bool is_roots)
 {
-    static const char *const names[] = {"data.mdb", "lock.mdb", "sprintd.lock"};
-    struct stat st;
+    struct folder_files_fault fault;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (fstatat(folder, names[i], &st,
-                    is_roots ? AT_SYMLINK_NOFOLLOW : 0) == -1)
-            continue; /* the store says what is missing */
-        if (!S_ISREG(st.st_mode)) {
-            fprintf(stderr, "sprintd: kv: '%s/%s': that is no regular file\n",
-                    path, names[i]);
-            return EX_DATAERR;
-        }
-        if (is_roots && st.st_uid != 0) {
-            fprintf(stderr,
-                    "sprintd: kv: '%s/%s': it is another user's, in a folder "
-                    "of root's: give both to one of them\n",
-                    path, names[i]);
-            return EX_NOPERM;
-        }
-        if (is_roots && (st.st_mode & (S_IWGRP | S_IWOTH))) {
-            fprintf(stderr,
-                    "sprintd: kv: '%s/%s': others than root can write it, and "
-                    "may have: look at what it holds, and chmod 600 it\n",
-                    path, names[i]);
-            return EX_NOPERM;
-        }
-    }
-    return EX_OK;
+    if (folder_files_check(folder, kv_lmdb_files, is_roots, &fault))
+        return EX_OK;
+    fprintf(stderr, "sprintd: kv: '%s/%s': %s\n", path, fault.name, fault.text);
+    return fault.status;
 }
 
 static int check_own(const char *path)

@@ -6,16 +6,20 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "acme.h"
+
+enum { HELD = 9 }; /* what a shell has open besides */
 
 static int ask(const char *command, const char *folder, struct outcome *outcome)
 {
@@ -167,31 +171,27 @@ TEST(a_server_for_another_user_has_one_place_for_what_it_keeps)
 
 /* --- At a terminal ------------------------------------------------------------- */
 
-/* As a shell does, which leads the session of its terminal: runs a server that
- * gets certificates as NOBODY. */
-static _Noreturn void be_shell(const char *terminal)
+/* As a shell does, which leads the session of its terminal: runs the program, which
+ * gets what else the shell has open, too. */
+static _Noreturn void be_shell(const char *terminal,
+                               const char *const *arguments)
 {
     int tty = setsid() == -1 ? -1 : open(terminal, O_RDWR | O_CLOEXEC);
     pid_t pid = fork();
 
     if (pid == 0 && dup2(tty, 0) != -1 && dup2(tty, 1) != -1 &&
-        dup2(tty, 2) != -1)
-        execl(getenv("SPRINTD"), "sprintd", "--user", "65534:65534",
-              "--state-directory", at("theirs"), "--listen",
-              "https://127.0.0.1:0", "--https", "www.sprintd.example.com",
-              "--acme-directory", "https://127.0.0.1:1/none", site(),
-              (char *)NULL);
+        dup2(tty, 2) != -1 &&
+        dup2(open(make_secret(), O_RDWR | O_CLOEXEC), HELD) == HELD)
+        execv(getenv("SPRINTD"), (char *const *)(uintptr_t)arguments);
     if (pid <= 0)
         _exit(1);
     for (;;)
         pause();
 }
 
-/* The server at it, until what it says of its address comes. */
-static pid_t start_shell(int *terminal_out)
+static pid_t start_shell(int *terminal_out, const char *const *arguments)
 {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    char said[256];
     pid_t shell;
 
     assert_true(terminal != -1 && grantpt(terminal) == 0 &&
@@ -201,10 +201,9 @@ static pid_t start_shell(int *terminal_out)
         const char *name = printed("%s", ptsname(terminal));
 
         close(terminal);
-        be_shell(name);
+        be_shell(name, arguments);
     }
     assert_int_not_equal(shell, -1);
-    assert_true(read(terminal, said, sizeof(said)) > 0);
     *terminal_out = terminal;
     return shell;
 }
@@ -214,17 +213,57 @@ static bool has_started(const struct server *server)
     return acme_program(server) > 0;
 }
 
+/* What the program, or who has taken it over, says to the terminal. */
+static void expect_no_orders(int terminal, pid_t program)
+{
+    static const char orders[] = "\x1b]0;mine\a\x9b and no more\n";
+    int said = open(printed("/proc/%d/fd/2", (int)program),
+                    O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    char heard[16384] = "";
+    size_t len = 0;
+
+    assert_true(said != -1);
+    assert_false(isatty(said));
+    assert_int_equal(write(said, orders, sizeof(orders) - 1),
+                     sizeof(orders) - 1);
+    close(said);
+    while (!strstr(heard, "and no more") && len < sizeof(heard) - 1) {
+        ssize_t got = read(terminal, heard + len, sizeof(heard) - 1 - len);
+
+        assert_true(got > 0);
+        len += (size_t)got;
+        heard[len] = '\0';
+    }
+    assert_non_null(strstr(heard, "acme: ?]0;mine?? and no more"));
+    assert_null(strpbrk(heard, "\x1b\a\x9b"));
+}
+
 /* Others of that user can get at what runs as it, and would read what root types,
  * or type for root. */
 TEST(who_gets_certificates_for_roots_server_has_not_roots_terminal)
 {
+    const char *const arguments[] = {"sprintd",
+                                     "--user",
+                                     "65534:65534",
+                                     "--state-directory",
+                                     at("theirs"),
+                                     "--listen",
+                                     "https://127.0.0.1:0",
+                                     "--https",
+                                     "www.sprintd.example.com",
+                                     "--acme-directory",
+                                     "https://127.0.0.1:1/none",
+                                     site(),
+                                     NULL};
     struct server server = {.pid = 0};
+    char said[256];
     pid_t shell, program;
     int terminal;
 
     if (geteuid() != 0)
         skip();
-    shell = start_shell(&terminal);
+    shell = start_shell(&terminal, arguments);
+    assert_true(read(terminal, said, sizeof(said)) > 0); /* its address */
     server.pid = child_of(shell, "sprintd");
     assert_true(server.pid > 0);
     for (int fd = 1; fd <= 2; fd++)
@@ -232,13 +271,87 @@ TEST(who_gets_certificates_for_roots_server_has_not_roots_terminal)
     assert_int_equal(access_of(server.pid, 0), O_RDONLY);
     assert_true(eventually(has_started(&server), SOON_MS));
     program = acme_program(&server);
-    assert_int_equal(access_of(program, 2), O_WRONLY);
     assert_int_not_equal(terminal_of(server.pid), 0);
     assert_int_equal(terminal_of(program), 0);
-    kill(server.pid, SIGTERM);
+    expect_no_orders(terminal, program);
     kill(shell, SIGKILL);
     assert_int_equal(waitpid(shell, NULL, 0), shell);
+    kill(server.pid, SIGTERM);
+    assert_true(process_ends(server.pid));
     close(terminal);
+    drop("theirs/acme");
+}
+
+static bool is_of_nobody(pid_t pid)
+{
+    return strstr(read_text(printed("/proc/%d/status", (int)pid), NULL),
+                  "Uid:\t65534\t65534\t65534\t65534") != NULL;
+}
+
+static bool holds(pid_t pid, int fd)
+{
+    struct stat st;
+
+    return lstat(printed("/proc/%d/fd/%d", (int)pid, fd), &st) == 0;
+}
+
+/* Where everybody gets in, and nobody an answer. */
+static int listen_silently(unsigned *port_out)
+{
+    struct sockaddr_in at_any = {.sin_family = AF_INET,
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(at_any);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd != -1 &&
+                bind(fd, (struct sockaddr *)&at_any, sizeof(at_any)) == 0 &&
+                listen(fd, 8) == 0 &&
+                getsockname(fd, (struct sockaddr *)&at_any, &len) == 0);
+    *port_out = ntohs(at_any.sin_port);
+    return fd;
+}
+
+/* What it reads may take it over, and root sits there. */
+TEST(who_asks_for_root_has_not_what_roots_shell_has)
+{
+    unsigned port;
+    int authority = listen_silently(&port);
+    const char *const arguments[] = {"sprintd",
+                                     "acme",
+                                     "revoke",
+                                     "www.sprintd.example.com",
+                                     "--state-directory",
+                                     at("theirs"),
+                                     "--listen",
+                                     "https://127.0.0.1:1",
+                                     "--https",
+                                     "www.sprintd.example.com",
+                                     "--acme-directory",
+                                     printed("https://127.0.0.1:%u/none", port),
+                                     NULL};
+    pid_t shell, program = 0;
+    int terminal;
+
+    if (geteuid() != 0)
+        skip();
+    make_folder("theirs/acme", NOBODY);
+    assert_int_equal(chmod(at("theirs/acme"), 0700), 0);
+    shell = start_shell(&terminal, arguments);
+    assert_true(eventually((program = child_of(shell, "sprintd-acme")) > 0,
+                           SOON_MS));
+    assert_true(eventually(is_of_nobody(program), SOON_MS));
+    assert_int_equal(terminal_of(program), 0);
+    assert_int_equal(access_of(program, 0), O_RDONLY);
+    assert_int_equal(access_of(program, 1), O_WRONLY);
+    assert_int_equal(access_of(program, 2), O_WRONLY);
+    assert_false(holds(program, HELD));
+    kill(shell, SIGKILL);
+    assert_int_equal(waitpid(shell, NULL, 0), shell);
+    kill(program, SIGKILL);
+    assert_int_equal(waitpid(program, NULL, 0), program);
+    close(terminal);
+    close(authority);
+    drop("theirs/acme");
 }
 
 /* The checkout may lie where nobody else goes: in root's home. */

@@ -6,9 +6,11 @@
 #include "client.h"
 #include "privileged.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
@@ -111,6 +113,85 @@ TEST(root_keeps_a_cache_where_nobody_else_leads)
                                  "--port=0", "--proxy=/=http://127.0.0.1:9",
                                  "--proxy-cache", at("roots/cache"), NULL}));
     assert_int_equal(rmdir(at("roots/cache")), 0);
+    make_folder("roots/cache", 0);
+    assert_int_equal(chmod(at("roots/cache"), 0777), 0);
+    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
+        at("roots/cache"));
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_non_null(strstr(outcome.err, "chmod go-w"));
+    /* Root's own group is root. */
+    assert_int_equal(chmod(at("roots/cache"), 0775), 0);
+    server_stop(server_start(&launch,
+                             (const char *const[]){
+                                 "--port=0", "--proxy=/=http://127.0.0.1:9",
+                                 "--proxy-cache", at("roots/cache"), NULL}));
+}
+
+static void refuse_store(const char *folder, const char *why)
+{
+    struct outcome outcome;
+
+    RUN(&outcome, "--port=0", printed("--kv=/kv=%s", at(folder)), site());
+    assert_int_equal(outcome.status, EX_NOPERM);
+    if (!strstr(outcome.err, why))
+        flunk("%s: '%s'", folder, outcome.err);
+}
+
+static void accept_store(const char *folder)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+
+    server_stop(server_start(&launch,
+                             (const char *const[]){
+                                 "--port=0", printed("--kv=/kv=%s", at(folder)),
+                                 site(), NULL}));
+}
+
+TEST(root_keeps_a_store_where_nobody_else_leads)
+{
+    const char *why = "lead root elsewhere";
+
+    if (geteuid() != 0)
+        skip();
+    lead("theirs/store", at("roots"));
+    refuse_store("theirs/store", why);
+    unlink(at("theirs/store"));
+    refuse_store("theirs/store", why);
+    lead("theirs/way", at("roots"));
+    refuse_store("theirs/way/made", why);
+    assert_int_equal(access(at("theirs/store"), F_OK), -1);
+    assert_int_equal(access(at("roots/made"), F_OK), -1);
+    assert_int_equal(access(at("roots/data.mdb"), F_OK), -1);
+    make_folder("roots/kept", NOBODY);
+    refuse_store("roots/kept", why);
+    assert_int_equal(chown(at("roots/kept"), 0, OTHER), 0);
+    assert_int_equal(chmod(at("roots/kept"), 0770), 0);
+    refuse_store("roots/kept", "chmod go-w");
+    /* Who is in that is root. */
+    assert_int_equal(chown(at("roots/kept"), 0, 0), 0);
+    accept_store("roots/kept");
+    accept_store("roots/fresh");
+}
+
+/* LMDB follows links, and believes what it reads. */
+TEST(root_opens_no_files_of_others_in_its_store)
+{
+    static const char *const names[] = {"data.mdb", "lock.mdb", "sprintd.lock"};
+
+    if (geteuid() != 0)
+        skip();
+    accept_store("roots/files");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *file = at(printed("roots/files/%s", names[i]));
+
+        assert_int_equal(chown(file, NOBODY, NOBODY), 0);
+        refuse_store("roots/files", "another user's");
+        assert_int_equal(chown(file, 0, 0), 0);
+        assert_int_equal(chmod(file, 0622), 0);
+        refuse_store("roots/files", "others than root can write it");
+        assert_int_equal(chmod(file, 0600), 0);
+    }
+    accept_store("roots/files");
 }
 
 TEST(a_root_is_looked_for_as_the_user)
@@ -123,6 +204,27 @@ TEST(a_root_is_looked_for_as_the_user)
     RUN(&outcome, "--port=0", "--user=nobody", at("theirs/www"));
     assert_int_equal(outcome.status, EX_NOPERM);
     assert_non_null(strstr(outcome.err, "Permission denied"));
+}
+
+TEST(root_gives_away_no_folder_but_the_last)
+{
+    struct server *one;
+    struct stat st;
+
+    if (geteuid() != 0)
+        skip();
+    one = START("--user=nobody", "--dictionary=/app.*.js", "--state-directory",
+                at("roots/some/where/state"));
+    expect_status(get(one, "/canary"), 200);
+    server_stop(one);
+    assert_int_equal(stat(at("roots/some"), &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(stat(at("roots/some/where"), &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    assert_int_equal(stat(at("roots/some/where/state"), &st), 0);
+    assert_int_equal(st.st_uid, NOBODY);
+    assert_int_equal(stat(at("roots/some/where/state/dictionaries"), &st), 0);
+    assert_int_equal(st.st_uid, NOBODY);
 }
 
 TEST(places_of_roots_work_as_ever)
@@ -269,6 +371,67 @@ TEST(what_is_no_pid_file_of_roots_keeps_its_mode)
     assert_string_equal(read_text(path, NULL), "root:x:0:0\n");
     assert_int_equal(mode_of(path), 0644);
     assert_int_equal(unlink(path), 0);
+}
+
+/* --- At a terminal -------------------------------------------------------------- */
+
+/* As `setsid sprintd ... </dev/tty >/dev/tty` does: to who is in a session of its
+ * own that is a name for nothing. */
+static _Noreturn void be_apart(const char *terminal, int access,
+                               const char *errors)
+{
+    int tty = setsid() == -1 ? -1 : open(terminal, O_RDWR | O_CLOEXEC);
+    int own = tty == -1 ? -1 : open("/dev/tty", access | O_CLOEXEC);
+    int said = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    pid_t pid = fork();
+
+    if (pid == 0 && setsid() != -1 && dup2(own, 0) != -1 &&
+        dup2(own, 1) != -1 && dup2(said, 2) != -1)
+        execl(getenv("SPRINTD"), "sprintd", "--user", "65534:65534",
+              "--pid-file", at("roots/pid"), "--port", "0", "--bind",
+              "127.0.0.1", site(), (char *)NULL);
+    for (;;)
+        pause(); /* the terminal is hung up with its session */
+}
+
+static bool has_number(const char *path)
+{
+    return access(path, F_OK) == 0 && number_in(path) > 0;
+}
+
+TEST(a_terminal_that_cannot_be_opened_again_is_no_reason_to_end)
+{
+    static const int ways[] = {O_RDWR, O_WRONLY};
+
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        const char *errors = at("roots/errors");
+        int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+        char to[PATH_MAX] = "";
+        pid_t shell, pid;
+
+        assert_true(terminal != -1 && grantpt(terminal) == 0 &&
+                    unlockpt(terminal) == 0);
+        shell = fork();
+        if (shell == 0)
+            be_apart(printed("%s", ptsname(terminal)), ways[i], errors);
+        if (!eventually(has_number(at("roots/pid")), SOON_MS))
+            flunk("'%s'", read_text(errors, NULL));
+        pid = number_in(at("roots/pid"));
+        assert_int_equal(access_of(pid, 1), O_WRONLY);
+        assert_true(readlink(printed("/proc/%d/fd/1", (int)pid), to,
+                             sizeof(to) - 1) > 0);
+        assert_string_equal(to, ways[i] == O_RDWR ? "/dev/null" : "/dev/tty");
+        if (!strstr(read_text(errors, NULL), "goes nowhere") ==
+            (ways[i] == O_RDWR))
+            flunk("'%s'", read_text(errors, NULL));
+        kill(shell, SIGKILL);
+        assert_int_equal(waitpid(shell, NULL, 0), shell);
+        kill(pid, SIGTERM);
+        assert_true(process_ends(pid));
+        close(terminal);
+    }
 }
 
 /* --- By an upgrade -------------------------------------------------------------- */

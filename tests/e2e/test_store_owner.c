@@ -138,14 +138,17 @@ TEST(roots_own_store_is_not_one_that_others_write_in)
                                    at("theirs/way/new")),
                      EX_NOPERM);
     assert_int_equal(access(at("roots/new"), F_OK), -1);
+    assert_int_equal(chown(at("roots/store"), 0, OTHER), 0);
     assert_int_equal(chmod(at("roots/store"), 0770), 0);
     assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
                      EX_NOPERM);
     drop_folder("roots/store");
+    assert_int_equal(chown(at("roots"), 0, OTHER), 0);
     assert_int_equal(chmod(at("roots"), 0775), 0);
     assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
                                    at("roots/store")),
                      EX_NOPERM);
+    assert_int_equal(chown(at("roots"), 0, 0), 0);
     assert_int_equal(chmod(at("roots"), 0755), 0);
     assert_int_equal(access(at("roots/store"), F_OK), -1);
 }

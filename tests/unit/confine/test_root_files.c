@@ -259,6 +259,35 @@ TEST(folders_are_made_for_the_user)
     assert_int_equal(enclosed(make_folders), 0);
 }
 
+/* What they lie in is not. */
+static int make_deep_folders(void)
+{
+    struct stat st;
+
+    if (!begin())
+        return 1;
+    umask(077);
+    root_files_make_folders(&nobody, place_path(&place, "roots/a/b//c/"));
+    if (!is_of("roots/a", 0) || !is_of("roots/a/b", 0) ||
+        !is_of("roots/a/b/c", NOBODY))
+        return 2;
+    if (fstatat(place.fd, "roots/a/b", &st, 0) == -1 ||
+        (st.st_mode & 07777) != 0755)
+        return 3;
+    if (fstatat(place.fd, "roots/a/b/c", &st, 0) == -1 ||
+        (st.st_mode & 07777) != 0700)
+        return 4;
+    root_files_make_folders(&nobody, place_path(&place, "theirs/a/b"));
+    return is_of("theirs/a", NOBODY) && is_of("theirs/a/b", NOBODY) ? 0 : 5;
+}
+
+TEST(only_the_last_folder_is_the_users_where_root_makes_several)
+{
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(enclosed(make_deep_folders), 0);
+}
+
 static int read_secret(void)
 {
     struct small_file file;

@@ -48,6 +48,8 @@ static int set_up(void **state)
                    make("others/file", OTHER, OTHER, 0644) != 0 ||
                    make("group/", 0, OTHER, 0775) != 0 ||
                    make("group/file", 0, 0, 0644) != 0 ||
+                   make("roots-group/", 0, 0, 0775) != 0 ||
+                   make("roots-group/file", 0, 0, 0664) != 0 ||
                    make("open/", 0, 0, 0777) != 0 ||
                    make("open/file", 0, 0, 0644) != 0 ||
                    make("sticky/", 0, 0, 01777) != 0 ||
@@ -111,6 +113,7 @@ TEST(only_who_cannot_write_on_the_way_is_kept_out)
         {"roots/out", -EPERM, -EPERM, NULL},
         {"others/file", -EPERM, 0, "file"},
         {"group/file", -EPERM, -EPERM, NULL},
+        {"roots-group/file", 0, 0, "file"},
         {"open/file", -EPERM, -EPERM, NULL},
         {"sticky/file", -EPERM, -EPERM, NULL},
         {"sticky/new", -EPERM, -EPERM, NULL},
@@ -159,6 +162,7 @@ TEST(a_folder_is_opened_by_its_owners_ways)
         {"others/theirs", -EPERM, -EPERM, false, false},
         {"others/roots", -EPERM, -EPERM, false, false},
         {"group", -EPERM, -EPERM, false, false},
+        {"roots-group", 0, 0, false, false},
         {"open", -EPERM, -EPERM, false, false},
         {"sticky", 0, 0, true, false},
         {"sticky/new", -EPERM, -EPERM, false, false},
@@ -236,7 +240,7 @@ TEST(who_can_write_is_owner_group_or_anybody)
     static const struct {
         unsigned uid, gid, mode;
         bool by_anybody, by_nobody;
-    } cases[] = {{0, 0, 0644, false, false},     {0, 0, 0664, true, false},
+    } cases[] = {{0, 0, 0644, false, false},     {0, 0, 0664, false, false},
                  {0, OTHER, 0644, false, false}, {0, OTHER, 0664, true, true},
                  {0, 777, 0664, true, false},    {0, 0, 0646, true, true},
                  {NOBODY, 0, 0444, true, true},  {OTHER, 0, 0600, true, false}};
