@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 
 enum codec_effort {
-    CODEC_QUICK, /* tens of megabytes a second */
+    CODEC_QUICK, /* two milliseconds, or tens of megabytes a second */
     CODEC_SLOW   /* as small as it gets; about one megabyte a second */
 };
 

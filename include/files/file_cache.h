@@ -202,6 +202,9 @@ void file_cache_note_dictionary(struct file_cache *cache,
 /* Which variants of a file's entry are there: bits, as in codable. */
 unsigned file_entry_variants(const struct file_entry *entry);
 
+/* Which of these variants, which are there, has the fewest bytes. */
+enum coding file_entry_smallest(const struct file_entry *entry, unsigned among);
+
 /* Notes that all of a variant is sent in the place of its file. */
 void file_cache_note_saved(struct file_cache *cache,
                            const struct file_entry *variant);

@@ -64,6 +64,10 @@ struct coding_order {
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 
+/* Those of available that the client likes as much as that one: bits. */
+unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
+                         enum coding coding);
+
 /* The order of the enum. */
 extern const struct coding_order coding_order_of_siblings;
 

@@ -1,6 +1,6 @@
 /*
  * compress_rules - what the operator wants compressed on the way, and how: the
- * codings, the first that he likes best, media types, and sizes.
+ * codings, that first which is made first, media types, and sizes.
  *
  * A type is a pattern of base/glob.h, whose star stands for all of "text/" or
  * of "+json"; what is behind a semicolon in the type of an answer does not
@@ -36,7 +36,8 @@ MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,
                                              struct bytes text);
 
-/* What is added where nothing is said: all codings, and types that shrink. */
+/* What is added where nothing is said: all codings, that first which leaves the
+ * fewest bytes of texts, and types that shrink. */
 void compress_rules_add_codings(struct compress_rules *rules);
 void compress_rules_add_types(struct compress_rules *rules);
 

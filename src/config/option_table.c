@@ -293,9 +293,9 @@ const struct option_row option_rows[] = {
     {NULL, "compress", 0, OPTION_TEXTS, IN_LOCATION(compress), "CODING", NULL,
      0, 3, NULL,
      "codings by which files are compressed beside the\n"
-     "requests, for who takes them: zstd, br, gzip, in\n"
-     "order of preference, by default all three; off:\n"
-     "none; may be repeated"},
+     "requests, for who takes them: br, zstd, gzip, the\n"
+     "first that a client takes first; by default all\n"
+     "three; off: none; may be repeated"},
     {NULL, "compress-types", 0, OPTION_TEXTS, IN_LOCATION(compress_types),
      "TYPE", NULL, 0, COMPRESS_TYPES_MAX, NULL,
      "media types that are compressed, instead of those\n"

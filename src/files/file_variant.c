@@ -4,10 +4,11 @@
 
 enum {
     /* It is worth the effort to compress once more when what was sent so far is
-     * as much as this many times the file: another tenth of that saved makes
-     * four times its size. */
-    SLOW_WORTH = 40,
-    SLOW_ASK_USES = 16, /* how often it is looked whether that is done */
+     * as much as this many times the file: had a tenth of that been saved, it
+     * were its size, and a page of a few kilobytes is done in as many
+     * milliseconds. */
+    SLOW_WORTH = 10,
+    SLOW_ASK_USES = 8, /* how often it is looked whether that is done */
     /* A variant may take this part of the cache. */
     CACHE_PART = 4
 };
@@ -236,6 +237,25 @@ unsigned file_entry_variants(const struct file_entry *entry)
         if (entry->variants->codings[i].entry)
             there |= 1u << i;
     return there;
+}
+
+enum coding file_entry_smallest(const struct file_entry *entry, unsigned among)
+{
+    enum coding smallest = CODING_IDENTITY;
+    uint64_t bytes = UINT64_MAX;
+
+    for (int i = CODING_IDENTITY + 1; i < CODING_COUNT; i++) {
+        const struct file_entry *variant;
+
+        if (!(among & 1u << i))
+            continue;
+        variant = entry->variants->codings[i].entry;
+        if (variant->stamp.bytes < bytes) {
+            bytes = variant->stamp.bytes;
+            smallest = (enum coding)i;
+        }
+    }
+    return smallest;
 }
 
 void file_cache_note_saved(struct file_cache *cache,

@@ -131,25 +131,33 @@ static bool has_plain(const struct request *request,
     return false;
 }
 
-/* The variant that the client likes best, or while that is being made the best
- * that is there; NULL: none yet. */
+/* The variant that the client likes best, and of several that it likes the same
+ * the one with the fewest bytes. The first in the order is ordered unless it is
+ * there, and has its use counted, whichever is sent: it may get smaller yet. While
+ * none is there that is liked as much, another goes; NULL: none yet. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)
 {
     const struct coding_order *order = &files->options.space.compress->order;
-    enum coding best = coding_pick(taste, entry->codable, order);
+    enum coding first = coding_pick(taste, entry->codable, order);
     struct file_entry *variant;
+    unsigned there;
+    enum coding best;
 
-    if (best == CODING_IDENTITY)
+    if (first == CODING_IDENTITY)
         return NULL;
-    variant = file_cache_variant(files->options.cache, entry, best);
-    if (variant)
+    variant = file_cache_variant(files->options.cache, entry, first);
+    there = file_entry_variants(entry);
+    if (variant && there == 1u << first)
         return variant;
-    best = coding_pick(taste, file_entry_variants(entry), order);
-    return best == CODING_IDENTITY
-               ? NULL
-               : file_cache_variant(files->options.cache, entry, best);
+    best = coding_pick(taste, there, order);
+    if (best != CODING_IDENTITY)
+        best = file_entry_smallest(entry, coding_likes_as(taste, there, best));
+    if (best == CODING_IDENTITY || (variant && best == first))
+        return variant;
+    file_entry_release(variant);
+    return file_cache_variant(files->options.cache, entry, best);
 }
 
 struct file_entry *static_files_prefer(struct static_files *files,

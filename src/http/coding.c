@@ -147,6 +147,17 @@ enum coding coding_pick(const struct coding_taste *taste, unsigned available,
     return best;
 }
 
+unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
+                         enum coding coding)
+{
+    unsigned liked = 0;
+
+    for (int i = CODING_IDENTITY + 1; i < CODING_COUNT; i++)
+        if (taste->weights[i] == taste->weights[coding])
+            liked |= 1u << i;
+    return liked & available;
+}
+
 const struct coding_order coding_order_of_siblings = {
     3, {CODING_BR, CODING_ZSTD, CODING_GZIP}};
 

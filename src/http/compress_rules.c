@@ -64,8 +64,8 @@ const char *compress_rules_add_coding(struct compress_rules *rules,
 /* zstd is quickest on both sides, and nearly as small as br. */
 void compress_rules_add_codings(struct compress_rules *rules)
 {
-    add_coding(rules, CODING_ZSTD);
     add_coding(rules, CODING_BR);
+    add_coding(rules, CODING_ZSTD);
     add_coding(rules, CODING_GZIP);
 }
 

@@ -33,6 +33,19 @@ static void write_old(const char *name, uint64_t seed, size_t len)
     site_date(name, LONG_AGO + (int64_t)seed, 0);
 }
 
+/* Of another kind than those, so that another coding makes the least of it. */
+static void write_words(const char *name)
+{
+    char *text = scratch(20001);
+
+    for (size_t i = 0; i < 20000; i++)
+        text[i] = "the shortest answer is the first to be sent\n"[(i * i / 977 +
+                                                                   i / 7) %
+                                                                  44];
+    site_write(name, text, 20000);
+    site_date(name, LONG_AGO, 0);
+}
+
 E2E_BEGIN(start)
 {
     write_old("small.txt", 1, 3000);
@@ -40,6 +53,8 @@ E2E_BEGIN(start)
     write_old("least.txt", 3, 512);
     write_old("less.txt", 4, 511);
     write_old("page.html", 5, 5000);
+    write_old("style.css", 8, 5000);
+    write_words("words.html");
     write_old("photo.png", 6, 5000);
     write_old("both.txt", 7, 5000);
     site_text("both.txt.gz", "a sibling\n");
@@ -110,17 +125,33 @@ TEST(the_first_gets_the_file_and_later_ones_a_variant_that_others_unpack)
     }
 }
 
-TEST(the_order_of_preference_is_ours_among_what_the_client_likes_the_same)
+TEST(the_first_of_the_order_is_made_for_who_takes_all)
+{
+    struct client *client = client_open(server);
+    const char *coding = "identity";
+
+    assert_true(eventually(
+        strcmp(coding = coding_of(client_ask(client, "GET", "/style.css",
+                                             accepts("gzip, br, zstd"))),
+               "identity") != 0,
+        MADE_MS));
+    assert_string_equal(coding, "br");
+}
+
+/* The one that is expected of several has the fewest bytes of them. */
+TEST(of_what_the_client_likes_the_same_the_fewest_bytes_are_sent)
 {
     static const struct {
         const char *accept;
-        const char *coding;
-    } cases[] = {{"gzip, deflate, br, zstd", "zstd"},
-                 {"gzip, br", "br"},
-                 {"*", "zstd"},
+        const char *among; /* what is liked most */
+    } cases[] = {{"gzip, deflate, br, zstd", "gzip br zstd"},
+                 {"gzip, br", "gzip br"},
+                 {"zstd, gzip", "zstd gzip"},
+                 {"*", "gzip br zstd"},
                  {"x-gzip", "gzip"},
                  {"zstd;q=0.5, gzip;q=0.6", "gzip"},
-                 {"zstd;q=0, *", "br"},
+                 {"zstd;q=0.5, gzip;q=0.6, br;q=0.6", "gzip br"},
+                 {"zstd;q=0, *", "gzip br"},
                  {"identity;q=0, br", "br"},
                  {"identity, br;q=0.5", "identity"},
                  {"deflate", "identity"},
@@ -128,14 +159,24 @@ TEST(the_order_of_preference_is_ours_among_what_the_client_likes_the_same)
                  {"", "identity"}};
     struct client *client = client_open(server);
 
-    for (size_t i = 0; i < WAYS; i++)
-        await_coded(client, "/page.html", ways[i].token);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct reply *reply = client_ask(client, "GET", "/page.html",
-                                         accepts(cases[i].accept));
+    for (size_t page = 0; page < 2; page++) {
+        const char *target = page ? "/page.html" : "/words.html";
 
-        going_on("%s", cases[i].accept);
-        assert_string_equal(coding_of(reply), cases[i].coding);
+        for (size_t i = 0; i < WAYS; i++)
+            await_coded(client, target, ways[i].token);
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+            struct reply *reply = client_ask(client, "GET", target,
+                                             accepts(cases[i].accept));
+            size_t len = reply->body_len;
+
+            going_on("%s, %s", target, cases[i].accept);
+            assert_non_null(strstr(cases[i].among, coding_of(reply)));
+            for (size_t k = 0; k < WAYS; k++)
+                if (strstr(cases[i].among, ways[k].token))
+                    assert_true(client_ask(client, "GET", target,
+                                           accepts(ways[k].token))
+                                    ->body_len >= len);
+        }
     }
 }
 
@@ -234,6 +275,7 @@ TEST(it_can_be_turned_off_and_chosen_by_place)
 {
     static const char *const stay[] = {"/off/a.css", "/a.txt", "/long/a.css",
                                        "/long/c.css"};
+    const char *coding = "identity";
     struct server *own;
     struct client *client;
 
@@ -255,11 +297,14 @@ TEST(it_can_be_turned_off_and_chosen_by_place)
                            "}\n");
     client = client_open(own);
     await_coded(client, "/long/b.css", "gzip");
-    await_coded(client, "/a.css", "br");
-    await_coded(client, "/a.css", "gzip");
-    assert_string_equal(coding_of(client_ask(client, "GET", "/a.css",
+    /* The order says which is made; zstd is not among them. */
+    assert_true(eventually(
+        strcmp(coding = coding_of(client_ask(client, "GET", "/a.css",
                                              accepts("zstd, br, gzip"))),
-                        "gzip");
+               "identity") != 0,
+        MADE_MS));
+    assert_string_equal(coding, "gzip");
+    await_coded(client, "/a.css", "br");
     for (size_t i = 0; i < 4; i++)
         expect_no_field(client_ask(client, "GET", stay[i], accepts("gzip")),
                         "Vary");

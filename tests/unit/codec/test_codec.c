@@ -114,6 +114,24 @@ TEST(others_unpack_what_is_packed)
     }
 }
 
+/* Brotli has no need of that. */
+TEST(short_texts_are_made_quickly_as_small_as_they_get)
+{
+    for (size_t i = 0; i < CODECS; i++) {
+        if (codecs[i].compress == codec_brotli)
+            continue;
+        for (size_t len = 1000; len <= 16384; len += 2197) {
+            struct codec_order quick = order_of(TEXT_BYTES, CODEC_QUICK);
+            struct codec_order slow = order_of(TEXT_BYTES, CODEC_SLOW);
+
+            quick.text.len = slow.text.len = len;
+            assert_int_equal(codecs[i].compress(&slow), CODEC_DONE);
+            assert_int_equal(codecs[i].compress(&quick), CODEC_DONE);
+            assert_true(quick.out_len <= slow.out_len + slow.out_len / 100);
+        }
+    }
+}
+
 TEST(the_most_memory_there_was_is_known_once)
 {
     for (size_t i = 0; i < CODECS; i++) {

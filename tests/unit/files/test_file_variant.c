@@ -377,6 +377,38 @@ TEST(what_is_used_much_is_made_smaller_once_more)
     file_entry_release(entry);
 }
 
+static uint64_t count_made(void)
+{
+    return counter_read(
+        &told[offsetof(struct stats_compress, made) / sizeof(uint64_t)]);
+}
+
+/* What shrinks to a half: 24 are enough, and nobody has to ask again. */
+TEST(two_dozen_uses_are_enough_for_that)
+{
+    struct file_entry *entry, *variant;
+    char text[8001];
+
+    for (int i = 0; i < 8000; i++)
+        text[i] = "eeeetaoin shrdlu\n"[draw(17)];
+    text[8000] = '\0';
+    write_file("a.txt", text);
+    entry = acquire("/a.txt");
+    assert_null(variant_of(entry, CODING_BR));
+    variant = await_variant(entry, CODING_BR);
+    assert_in_range(variant->stamp.bytes, 8000 * 10 / 24, 8000 * 10 / 16);
+    for (uint32_t uses = variant->uses; uses < 23; uses++)
+        file_entry_release(file_cache_variant(cache, entry, CODING_BR));
+    wait_a_little();
+    assert_int_equal(count_made(), 1);
+    file_entry_release(file_cache_variant(cache, entry, CODING_BR));
+    for (int i = 0; i < 20000 && count_made() == 1; i++)
+        wait_a_little();
+    assert_int_equal(count_made(), 2);
+    file_entry_release(variant);
+    file_entry_release(entry);
+}
+
 TEST(what_is_saved_is_counted)
 {
     struct file_entry *entry, *variant;

@@ -241,6 +241,34 @@ TEST(the_list_may_come_in_several_lines)
     assert_int_equal(coding_choose(&request, ZSTD), CODING_IDENTITY);
 }
 
+TEST(those_are_found_that_are_liked_the_same)
+{
+    static const struct {
+        const char *value;
+        unsigned available;
+        enum coding as;
+        unsigned liked;
+    } cases[] = {
+        {"gzip, br, zstd", ALL, CODING_BR, ALL},
+        {"gzip, br, zstd", GZIP | BR, CODING_BR, GZIP | BR},
+        {"gzip;q=0.5, br, zstd;q=0.5", ALL, CODING_ZSTD, GZIP | ZSTD},
+        {"gzip;q=0.5, br, zstd;q=0.5", ALL, CODING_BR, BR},
+        {"*", ALL, CODING_GZIP, ALL},
+        {"br, *;q=0.1", ALL, CODING_GZIP, GZIP | ZSTD},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct coding_taste taste;
+
+        request_begin(METHOD_GET);
+        request_add(FIELD_ACCEPT_ENCODING, cases[i].value, 'x');
+        assert_true(coding_taste_read(&taste, &request));
+        assert_int_equal(coding_likes_as(&taste, cases[i].available,
+                                         cases[i].as),
+                         cases[i].liked);
+    }
+}
+
 TEST(what_is_recalled_is_what_would_be_read)
 {
     static const char *const values[] = {
