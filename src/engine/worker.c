@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "engine/h1.h"
+#include "io/loop.h"
 #include "observe/profile.h"
 
 enum {
@@ -231,7 +232,7 @@ static int set_up_loop(struct worker *worker)
     struct mailbox_receiver receiver = {
         .on_mail = on_mail, .on_command = on_command, .context = worker};
 
-    worker->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    worker->loop = loop_create();
     if (!worker->loop)
         return -ENOMEM;
     /* Before all other watchers of the turn, so that they see its time. */

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "engine/refusal.h"
+#include "io/loop.h"
 #include "observe/profile.h"
 #include "process/dispatch.h"
 
@@ -317,7 +318,7 @@ static bool set_places(struct acceptor *acceptor, struct places *places,
 
 static bool set_up(struct acceptor *acceptor)
 {
-    acceptor->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    acceptor->loop = loop_create();
     acceptor->dispatch = dispatch_create(acceptor->options.workers,
                                          acceptor->options.worker_count);
     acceptor->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "base/utf8.h"
+#include "io/loop.h"
 #include "kv/kv_offline.h"
 
 enum {
@@ -298,7 +299,7 @@ int kv_transfer_import(const struct kv_lmdb_options *options, FILE *in,
     import->write.on_done = on_written;
     import->read_clock = options->read_clock ? options->read_clock
                                              : now_refresh;
-    import->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+    import->loop = loop_create();
     if (import->loop)
         import->mailbox = mailbox_create(import->loop, 2,
                                          (struct mailbox_receiver){0});

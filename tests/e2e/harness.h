@@ -153,6 +153,9 @@ void server_stop(struct server *server);
 
 uint64_t server_cpu_ms(const struct server *server);
 uint64_t server_memory(const struct server *server); /* resident bytes */
+/* Of those, what is no file: a page of the program or of the cache is counted when
+ * it is touched first, whoever did it. */
+uint64_t server_own_memory(const struct server *server);
 size_t server_descriptors(const struct server *server);
 
 /* Runs it as a command that ends by itself. */

@@ -341,12 +341,22 @@ uint64_t server_cpu_ms(const struct server *server)
     return (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
+/* The sum in "status" is off by up to 64 pages for each CPU. */
+static uint64_t read_pages(const struct server *server, const char *name)
+{
+    const char *line = strstr(read_proc(server, "smaps_rollup"), name);
+
+    return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
+}
+
 uint64_t server_memory(const struct server *server)
 {
-    /* The sum in "status" is off by up to 64 pages for each CPU. */
-    const char *line = strstr(read_proc(server, "smaps_rollup"), "Rss:");
+    return read_pages(server, "Rss:");
+}
 
-    return line ? strtoull(line + 4, NULL, 10) * 1024 : 0;
+uint64_t server_own_memory(const struct server *server)
+{
+    return read_pages(server, "Anonymous:");
 }
 
 size_t server_descriptors(const struct server *server)

@@ -150,37 +150,56 @@ TEST(a_burst_waits_until_the_worker_has_room)
     }
 }
 
-TEST(five_thousand_idle_connections_cost_little)
+/* Bytes for each idle connection; *cpu_ms_out: of a while in which nobody asks. */
+static uint64_t measure_idle(uint64_t *cpu_ms_out)
 {
     enum { BASE = 1000, COUNT = 5000 };
     struct server *one = START("--workers=2", "--keepalive-timeout=120");
-    struct rlimit limit;
+    struct client **clients = scratch(COUNT * sizeof(*clients));
     uint64_t base = 0;
     uint64_t grown;
-    uint64_t cpu_ms;
-    struct client **clients = scratch(COUNT * sizeof(*clients));
 
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < COUNT + 200)
-        skip();
     for (size_t i = 0; i < COUNT; i++) {
         if (i == BASE)
-            base = server_memory(one);
+            base = server_own_memory(one);
         clients[i] = client_open(one);
         client_expect_usable(clients[i]);
     }
-    grown = server_memory(one) - base;
-    if (!is_sanitized())
-        assert_in_range(grown / (COUNT - BASE), 0, 540);
+    grown = server_own_memory(one) - base;
     assert_true(server_descriptors(one) >= COUNT);
-    cpu_ms = server_cpu_ms(one);
+    *cpu_ms_out = server_cpu_ms(one);
     pause_ms(200);
-    assert_in_range(server_cpu_ms(one) - cpu_ms, 0, 100);
+    *cpu_ms_out = server_cpu_ms(one) - *cpu_ms_out;
     for (size_t i = 0; i < COUNT; i += 10) /* and all of them still work */
         client_expect_usable(clients[i]);
     for (size_t i = 0; i < COUNT; i++)
         client_close(clients[i]);
     assert_true(eventually(server_descriptors(one) < 100, 10000));
+    server_stop(one);
+    return grown / (COUNT - BASE);
+}
+
+/* Samples and rings of a worker's own are touched when their time comes, which
+ * may be in between: the least of some counts. */
+TEST(five_thousand_idle_connections_cost_little)
+{
+    enum { BYTES_MAX = 480, TRIES = 4 };
+    uint64_t least = UINT64_MAX;
+    struct rlimit limit;
+    uint64_t cpu_ms;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < 6000)
+        skip();
+    for (int i = 0; i < TRIES && least > BYTES_MAX; i++) {
+        uint64_t bytes = measure_idle(&cpu_ms);
+
+        assert_in_range(cpu_ms, 0, 100);
+        least = bytes < least ? bytes : least;
+        if (is_sanitized())
+            return;
+    }
+    assert_in_range(least, 0, BYTES_MAX);
 }
 
 TEST(a_storm_of_resets_leaves_nothing_behind)

@@ -1,0 +1,84 @@
+#include "io/loop.h"
+
+#include <ev.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Lies before each block. */
+struct loop_block {
+    _Alignas(max_align_t) size_t bytes; /* with it; that many are mapped */
+};
+
+static bool is_mapped(size_t bytes)
+{
+    return bytes >= LOOP_MAPPED_BYTES;
+}
+
+static void *map(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void give_back(struct loop_block *block)
+{
+    if (block && is_mapped(block->bytes))
+        munmap(block, block->bytes);
+    else
+        free(block);
+}
+
+/* To or from a mapping. */
+static struct loop_block *move(struct loop_block *block, size_t bytes)
+{
+    struct loop_block *moved = is_mapped(bytes) ? map(bytes) : malloc(bytes);
+
+    if (moved && block)
+        memcpy(moved, block, block->bytes < bytes ? block->bytes : bytes);
+    if (moved)
+        give_back(block);
+    return moved;
+}
+
+static struct loop_block *resize(struct loop_block *block, size_t bytes)
+{
+    void *at;
+
+    if (is_mapped(block ? block->bytes : 0) != is_mapped(bytes))
+        return move(block, bytes);
+    if (!is_mapped(bytes))
+        return realloc(block, bytes);
+    at = mremap(block, block->bytes, bytes, MREMAP_MAYMOVE);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+void *loop_reallocate(void *at, long bytes)
+{
+    struct loop_block *block = at ? (struct loop_block *)at - 1 : NULL;
+
+    if (bytes == 0) {
+        give_back(block);
+        return NULL;
+    }
+    block = resize(block, sizeof(*block) + (size_t)bytes);
+    if (!block)
+        return NULL;
+    block->bytes = sizeof(*block) + (size_t)bytes;
+    return block + 1;
+}
+
+/* Before any loop is made: one that had its memory from elsewhere could not grow
+ * any more. */
+__attribute__((constructor)) static void set_allocator(void)
+{
+    ev_set_allocator(loop_reallocate);
+}
+
+struct ev_loop *loop_create(void)
+{
+    return ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+}
