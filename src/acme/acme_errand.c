@@ -113,6 +113,35 @@ static const struct managed_certificate *find(const struct options *options,
     return NULL;
 }
 
+/* An account other than the one that ordered the certificate may revoke it when
+ * the certificate's own key has signed the request (RFC 8555 7.6). The account is
+ * tried first: an authority takes a key that signs so for one that others know,
+ * and never certifies it again. */
+static enum acme_result post_revocation(struct acme_client *client,
+                                        const char *payload, struct bytes pem,
+                                        struct acme_problem *problem)
+{
+    const char *url = client->places[ACME_REVOKE];
+    const struct acme_key *account = client->key;
+    struct acme_reply reply = {.json = {0}};
+    struct acme_key *key = NULL;
+    enum acme_result result = acme_client_post(client, url, payload, false,
+                                               &reply, problem);
+
+    if (result == ACME_REFUSED && (strcmp(problem->type, "unauthorized") == 0 ||
+                                   acme_account_is_lost(problem)))
+        key = acme_key_load(pem);
+    if (key) {
+        acme_reply_fini(&reply);
+        client->key = key;
+        result = acme_client_post(client, url, payload, true, &reply, problem);
+        client->key = account;
+        acme_key_destroy(key);
+    }
+    acme_reply_fini(&reply);
+    return result;
+}
+
 static enum acme_result revoke_one(struct errand *errand,
                                    struct acme_client *client,
                                    struct acme_account *account,
@@ -120,7 +149,7 @@ static enum acme_result revoke_one(struct errand *errand,
 {
     char name[NAME_MAX + 1];
     struct small_file file;
-    struct acme_reply reply = {.json = {0}};
+    struct bytes pem;
     enum acme_result result = ACME_FAILED;
     struct buf json;
     int err;
@@ -131,18 +160,17 @@ static enum acme_result revoke_one(struct errand *errand,
     if (err != 0)
         return acme_tell(problem, ACME_FAILED, "%s: %s",
                          errand->certificate->path, strerror(-err));
+    pem = (struct bytes){file.text, file.len};
     buf_init(&json, NULL, 0, PAYLOAD_MAX);
     buf_put_literal(&json, "{\"certificate\":\"");
-    if (acme_x509_put_der((struct bytes){file.text, file.len}, &json)) {
+    if (acme_x509_put_der(pem, &json)) {
         buf_printf(&json, "\",\"reason\":%u}", errand->reason);
         buf_put(&json, (struct bytes){"", 1});
-        result = acme_client_post(client, client->places[ACME_REVOKE],
-                                  json.data, false, &reply, problem);
+        result = post_revocation(client, json.data, pem, problem);
     } else {
         acme_tell(problem, ACME_FAILED, "%s: it is damaged",
                   errand->certificate->path);
     }
-    acme_reply_fini(&reply);
     buf_fini(&json);
     small_file_fini(&file);
     if (result == ACME_DONE)

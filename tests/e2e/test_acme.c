@@ -255,6 +255,23 @@ TEST(what_is_revoked_is_replaced)
     server_stop(server);
 }
 
+/* As the certificate's key shows whose it is. */
+TEST(what_another_account_ordered_can_be_revoked)
+{
+    const char *root = acme_pebble_begin(&(struct pebble_options){0});
+    struct server *server = ACME_SERVE(&place, "--https", ACME_NAMES);
+    struct outcome outcome;
+
+    assert_true(is_trusted(root));
+    server_stop(server);
+    assert_int_equal(acme_run(&place, "deactivate", NULL, &outcome), 0);
+    assert_int_equal(acme_run(&place, "revoke", "sprintd.example.net",
+                              &outcome),
+                     0);
+    assert_non_null(strstr(outcome.out, "revoked"));
+    assert_int_not_equal(access(acme_live(), F_OK), 0);
+}
+
 TEST(accounts_get_other_keys_and_are_closed)
 {
     const char *root = acme_pebble_begin(&(struct pebble_options){0});
