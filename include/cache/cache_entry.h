@@ -13,17 +13,19 @@
 #include "base/evict.h"
 #include "cache/cache_body.h"
 #include "cache/cache_facts.h"
+#include "cache/cache_ranges.h"
 
 struct cache_entry {
     struct bytes key;
-    struct bytes names;       /* that it varies by: cache_vary.h */
-    struct bytes variant;     /* the values that it was asked for with */
-    struct bytes phrase;      /* behind its status */
-    struct bytes lines;       /* its fields */
-    struct bytes hidden;      /* fields that clients do not get */
-    struct cache_facts facts; /* of these lines */
-    uint32_t cost_ms;         /* what it took to get it */
-    atomic_llong retry_s;     /* asking anew has failed, and waits until then */
+    struct bytes names;          /* that it varies by: cache_vary.h */
+    struct bytes variant;        /* the values that it was asked for with */
+    struct bytes phrase;         /* behind its status */
+    struct bytes lines;          /* its fields */
+    struct bytes hidden;         /* fields that clients do not get */
+    struct cache_facts facts;    /* of these lines */
+    struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
+    uint32_t cost_ms;            /* what it took to get it */
+    atomic_llong retry_s; /* asking anew has failed, and waits until then */
     atomic_bool
         is_purged; /* softly: it must not be used before it is asked about */
     /* The store's. */
@@ -56,6 +58,12 @@ struct cache_entry_parts {
 /* With one reference. NULL: no memory. */
 MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
+    const struct cache_circumstances *circumstances);
+
+/* The answer, brought up to date by the lines of another to the same: parts says
+ * the status, phrase, body and lines of what it is now. */
+MUST_USE struct cache_entry *cache_entry_update(
+    const struct cache_entry *earlier, const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
 /* The same answer, brought up to date by the lines of a 304. body is that of

@@ -68,6 +68,7 @@ enum cache_refusal {
 struct cache_asked {
     bool is_authorized; /* the request had Authorization */
     bool no_store;      /* it said so */
+    bool takes_part;    /* and a part of it is something to keep, too */
 };
 
 /* RFC 9111 3. */
@@ -91,6 +92,12 @@ static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
 {
     return facts->lifetime_s - cache_facts_age(facts, now_s);
+}
+
+/* Whether its ETag tells its very bytes (RFC 9110 8.8.1). */
+static inline bool cache_facts_is_strong(const struct cache_facts *facts)
+{
+    return facts->etag.len > 0 && *facts->etag.data == '"';
 }
 
 enum cache_use {

@@ -82,32 +82,42 @@ struct cache_entry *cache_entry_create(const struct cache_entry_parts *parts,
     return entry;
 }
 
+struct cache_entry *cache_entry_update(
+    const struct cache_entry *earlier, const struct cache_entry_parts *parts,
+    const struct cache_circumstances *circumstances)
+{
+    struct cache_entry_parts updated = *parts;
+    struct cache_entry *entry = NULL;
+    struct buf stored, lines;
+
+    updated.key = earlier->key;
+    updated.names = earlier->names;
+    updated.variant = earlier->variant;
+    buf_init(&stored, NULL, 0, LINES_BYTES_MAX);
+    buf_init(&lines, NULL, 0, LINES_BYTES_MAX);
+    buf_put(&stored, earlier->lines);
+    buf_put(&stored, earlier->hidden);
+    cached_head_update(buf_bytes(&stored), parts->lines, &lines);
+    if (!stored.failed && !lines.failed) {
+        updated.lines = buf_bytes(&lines);
+        entry = cache_entry_create(&updated, circumstances);
+    }
+    buf_fini(&stored);
+    buf_fini(&lines);
+    return entry;
+}
+
 struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances)
 {
-    struct cache_entry_parts parts = {.key = earlier->key,
-                                      .names = earlier->names,
-                                      .variant = earlier->variant,
-                                      .status = earlier->facts.status,
+    struct cache_entry_parts parts = {.status = earlier->facts.status,
                                       .phrase = earlier->phrase,
+                                      .lines = lines,
                                       .body = body,
                                       .cost_ms = earlier->cost_ms};
-    struct cache_entry *entry = NULL;
-    struct buf stored, updated;
 
-    buf_init(&stored, NULL, 0, LINES_BYTES_MAX);
-    buf_init(&updated, NULL, 0, LINES_BYTES_MAX);
-    buf_put(&stored, earlier->lines);
-    buf_put(&stored, earlier->hidden);
-    cached_head_update(buf_bytes(&stored), lines, &updated);
-    if (!stored.failed && !updated.failed) {
-        parts.lines = buf_bytes(&updated);
-        entry = cache_entry_create(&parts, circumstances);
-    }
-    buf_fini(&stored);
-    buf_fini(&updated);
-    return entry;
+    return cache_entry_update(earlier, &parts, circumstances);
 }
 
 enum cache_use cache_entry_use(const struct cache_entry *entry,
@@ -137,6 +147,7 @@ void cache_entry_release(struct cache_entry **entry_ref)
     if (!entry ||
         atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) > 1)
         return;
+    cache_ranges_destroy(entry->ranges);
     cache_body_release(&entry->body);
     cache_file_release(&entry->file);
     free(entry);

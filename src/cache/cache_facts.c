@@ -104,6 +104,7 @@ static bool is_heuristic(unsigned status)
     case 200:
     case 203:
     case 204:
+    case 206:
     case 300:
     case 301:
     case 308:
@@ -212,11 +213,12 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 
 /* --- Keeping ---------------------------------------------------------------- */
 
-/* Statuses that a cache of answers has nothing to say about, or that are of one
- * request: 206 has its own ways, 304 is no answer of its own. */
-static bool is_final(unsigned status)
+/* Not the statuses that a cache of answers has nothing to say about, or that are
+ * of one request: 206 has its own ways, 304 is no answer of its own. */
+static bool is_final(unsigned status, const struct cache_asked *asked)
 {
-    return status >= 200 && status != 206 && status != 304 && status != 416;
+    return status >= 200 && (status != 206 || asked->takes_part) &&
+           status != 304 && status != 416;
 }
 
 /* With must-understand: RFC 9110 15. */
@@ -247,7 +249,7 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
     const struct cache_control *control = &facts->control;
     bool must_understand = cache_control_says(control, CACHE_MUST_UNDERSTAND);
 
-    if (!is_final(facts->status) ||
+    if (!is_final(facts->status, asked) ||
         (must_understand && !is_understood(facts->status)))
         return CACHE_REFUSED_STATUS;
     if (asked->no_store ||

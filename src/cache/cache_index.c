@@ -9,9 +9,10 @@ void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry)
 {
-    if (!shard->awake || !entry->body || entry->is_awake)
+    if (!shard->awake || (!entry->body && !entry->ranges) || entry->is_awake)
         return;
-    entry->waking.bytes = cache_body_memory(entry->body);
+    entry->waking.bytes = entry->ranges ? cache_ranges_memory(entry->ranges)
+                                        : cache_body_memory(entry->body);
     entry->is_awake = evict_insert(shard->awake, &entry->waking);
     if (entry->is_awake)
         atomic_fetch_add_explicit(&store->awake, entry->waking.bytes,
@@ -257,6 +258,8 @@ static uint64_t footprint(const struct cache_entry *entry,
 {
     uint64_t bytes = body ? cache_body_footprint(body) : 0;
 
+    if (entry->ranges)
+        return head_bytes(entry) + cache_ranges_footprint(entry->ranges);
     return head_bytes(entry) +
            (!body && entry->file ? entry->file->length : bytes);
 }

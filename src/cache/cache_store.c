@@ -316,9 +316,14 @@ static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
 void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
 {
     struct cache_body *body = NULL;
-    bool is_there = store->disk && is_on_disk(store, entry, &body);
-    bool is_spooled = !is_there && body && cache_body_is_spooled(body);
+    bool is_there, is_spooled;
 
+    if (entry->ranges) { /* nobody finds parts in a folder again */
+        cache_index_settle(store, entry);
+        return;
+    }
+    is_there = store->disk && is_on_disk(store, entry, &body);
+    is_spooled = !is_there && body && cache_body_is_spooled(body);
     if (!is_spooled) /* else there will be word */
         cache_index_settle(store, entry);
     if (store->disk && !is_there &&

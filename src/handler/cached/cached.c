@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "handler/cached/cached_priv.h"
+#include "http/range.h"
 
 enum { KEY_STORAGE = 1024 };
 
@@ -114,13 +115,16 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
     int64_t now_s = cached_now(cached)->wall_s;
     struct cached_note note = {.way = CACHED_HIT, .has_ttl = true};
 
-    if (!found->entry || !is_open_to(found, &exchange->request))
+    if (!found->entry || !is_open_to(found, &exchange->request) ||
+        !cached_has(cached, exchange, found->entry))
         return false;
     note.ttl_s = cache_facts_ttl(&found->entry->facts, now_s);
     switch (cache_entry_use(found->entry, control, now_s)) {
     case CACHE_USE_ASK:
         return false;
     case CACHE_USE_MEANWHILE:
+        if (found->entry->ranges)
+            return false; /* there is no asking for parts as they are */
         refresh_later(cached, exchange, key, control, found);
         break;
     case CACHE_USE_FRESH:
@@ -131,13 +135,37 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
     return true;
 }
 
+/* Whether a request is for one part, whatever there is: one that may be kept. */
+static bool is_for_part(const struct request *request)
+{
+    const struct field *field = request_single(request, FIELD_RANGE);
+    struct range ranges[RANGE_COUNT_MAX];
+    size_t count = 0;
+
+    return field && !request_find(request, FIELD_IF_RANGE) &&
+           range_parse(field->value, INT64_MAX, ranges, &count) ==
+               RANGE_PARTIAL &&
+           count == 1;
+}
+
 /* What nobody waits for with others, and a part or a head of which makes no
  * entry. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
-    return exchange->request.method == METHOD_HEAD ||
-           (!found->entry && request_find(&exchange->request, FIELD_RANGE));
+    const struct request *request = &exchange->request;
+
+    return request->method == METHOD_HEAD ||
+           ((!found->entry || found->entry->ranges) &&
+            request_find(request, FIELD_RANGE) && !is_for_part(request));
+}
+
+/* How that is named. */
+static enum cached_way way_past(const struct cache_found *found)
+{
+    if (!found->entry)
+        return CACHED_MISS;
+    return found->entry->ranges ? CACHED_PARTIAL : CACHED_STALE;
 }
 
 static void answer_by_key(struct cached *cached, struct exchange *exchange,
@@ -152,8 +180,7 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
         if (cache_control_says(&control, CACHE_ONLY_IF_CACHED)) {
             cached_answer_none(cached, exchange);
         } else if (goes_past(exchange, &found)) {
-            go_past(cached, exchange, rest,
-                    found.entry ? CACHED_STALE : CACHED_MISS);
+            go_past(cached, exchange, rest, way_past(&found));
         } else {
             if (found.entry && !is_open_to(&found, &exchange->request))
                 cache_found_release(&found);

@@ -5,6 +5,9 @@
 #include "http/condition.h"
 #include "http/range.h"
 
+/* The head; each range's memory, file, and what has fallen out of that. */
+enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
+
 /* --- Heads ------------------------------------------------------------------- */
 
 /* What a cache adds to what it kept (RFC 9111 5.1, RFC 9211). */
@@ -135,19 +138,18 @@ enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 /* Several at once are none of a cache's: all of it is no wrong answer. */
 static enum part_verdict find_part(const struct cached *cached,
                                    const struct exchange *exchange,
-                                   const struct cache_found *found,
-                                   struct range *range_out)
+                                   const struct cache_facts *facts,
+                                   uint64_t length, struct range *range_out)
 {
     const struct field *field = request_single(&exchange->request, FIELD_RANGE);
-    const struct cache_facts *facts = &found->entry->facts;
     struct validators validators = {.etag = facts->etag,
                                     .modified = facts->modified_s};
     struct range ranges[RANGE_COUNT_MAX];
-    uint64_t length = found->body ? cache_body_length(found->body) : 0;
     size_t count = 0;
 
     if (!field || exchange->request.method != METHOD_GET ||
-        facts->status != 200 || length == CACHE_LENGTH_UNKNOWN ||
+        (facts->status != 200 && facts->status != 206) ||
+        length == CACHE_LENGTH_UNKNOWN ||
         !condition_range_applies(&exchange->request, &validators,
                                  cached_now(cached)->wall_s))
         return PART_ALL;
@@ -232,11 +234,110 @@ static bool is_known(const struct cached *cached,
                                                     ? facts->modified_s
                                                     : facts->date_s};
 
-    return facts->status == 200 &&
+    return (facts->status == 200 || facts->status == 206) &&
            condition_evaluate(&exchange->request, &validators,
                               cached_now(cached)->wall_s) ==
                CONDITION_NOT_MODIFIED;
 }
+
+/* --- Of parts ------------------------------------------------------------------ */
+
+static void release_entry(void *object)
+{
+    struct cache_entry *entry = object;
+
+    cache_entry_release(&entry);
+}
+
+/* Adds the head, and len bytes that lie in several ranges. */
+static void add_ranges(struct exchange *exchange, struct cache_entry *entry,
+                       uint64_t first, uint64_t len)
+{
+    struct response *response = &exchange->response;
+
+    head_number(&response->head, BYTES("Content-Length"), len);
+    response->origin = (struct origin){.is_intact = is_intact,
+                                       .release = release_entry,
+                                       .object = cache_entry_acquire(entry)};
+    if (!response_reserve_parts(response, RANGES_PARTS_MAX)) {
+        response_break_off(response);
+        return;
+    }
+    response_add_head(response);
+    if (response->head.failed)
+        return;
+    response->body_bytes = len;
+    while (len > 0) {
+        struct part part = cache_ranges_part(entry->ranges, first, len);
+
+        response_add_part(response, part);
+        first += part.len;
+        len -= part.len;
+    }
+}
+
+static void answer_ranges(struct cached *cached, struct exchange *exchange,
+                          struct cache_entry *entry,
+                          const struct cached_note *note)
+{
+    const struct cache_ranges *ranges = entry->ranges;
+    struct response *response = &exchange->response;
+    struct range range;
+    enum part_verdict verdict = find_part(cached, exchange, &entry->facts,
+                                          ranges->length, &range);
+    const struct cache_range *there;
+
+    if (verdict == PART_NONE) {
+        refuse_range(cached, exchange, ranges->length, note);
+        return;
+    }
+    if (verdict == PART_ALL)
+        range = (struct range){0, ranges->length - 1};
+    if (!cache_ranges_has(ranges, &range)) { /* it is what the origin chose */
+        range = ranges->ranges[0].at;
+        verdict = PART_ONE;
+    }
+    if (verdict == PART_ONE) {
+        begin(response, entry, 206, BYTES("Partial Content"));
+        put_content_range(&response->head, &range, ranges->length);
+    } else {
+        begin(response, entry, 200, BYTES("OK"));
+    }
+    cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
+                    &response->head);
+    put_own_fields(cached, entry, note, &response->head);
+    there = cache_ranges_find(ranges, range.first);
+    if (there->at.last >= range.last)
+        add_body(cached, exchange, there->body,
+                 there->skip + (range.first - there->at.first),
+                 range.last - range.first + 1);
+    else
+        add_ranges(exchange, entry, range.first, range.last - range.first + 1);
+}
+
+bool cached_has(const struct cached *cached, const struct exchange *exchange,
+                const struct cache_entry *entry)
+{
+    struct range range;
+
+    if (!entry->ranges || is_known(cached, exchange, entry))
+        return true;
+    if (exchange->request.method != METHOD_GET)
+        return false;
+    switch (find_part(cached, exchange, &entry->facts, entry->ranges->length,
+                      &range)) {
+    case PART_NONE:
+        return true;
+    case PART_ONE:
+        break;
+    case PART_ALL:
+        range = (struct range){0, entry->ranges->length - 1};
+        break;
+    }
+    return cache_ranges_has(entry->ranges, &range);
+}
+
+/* --- What there is -------------------------------------------------------------- */
 
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
@@ -246,7 +347,7 @@ void cached_answer(struct cached *cached, struct exchange *exchange,
     bool is_plain = representation_is_plain(&exchange->request);
 
     cached_note_use(cached, exchange, note);
-    if (is_plain) {
+    if (is_plain && !found->entry->ranges) {
         answer_all(cached, exchange, found, note);
         return;
     }
@@ -254,7 +355,13 @@ void cached_answer(struct cached *cached, struct exchange *exchange,
         answer_not_modified(cached, exchange, found->entry, note);
         return;
     }
-    switch (find_part(cached, exchange, found, &range)) {
+    if (found->entry->ranges) {
+        answer_ranges(cached, exchange, found->entry, note);
+        return;
+    }
+    switch (find_part(cached, exchange, &found->entry->facts,
+                      found->body ? cache_body_length(found->body) : 0,
+                      &range)) {
     case PART_ONE:
         answer_range(cached, exchange, found, &range, note);
         return;

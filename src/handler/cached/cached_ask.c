@@ -71,9 +71,11 @@ static void on_fetched(struct fetch_asker *asker,
 {
     struct ask *ask = OWNER_OF(asker, struct ask, asker);
 
-    ask->is_done = true;
+    ask->is_done = hand || found->entry;
     ask->note = *note;
     ask->hand = hand;
+    if (!ask->is_done)
+        ask->looks = LOOKS_MAX + 1; /* it is fetched, whatever is there */
     if (!hand)
         ask->found = *found;
     exchange_wake(asker->exchange);
@@ -94,7 +96,7 @@ static bool serves(struct ask *ask)
     int64_t now_s = cached_now(cached)->wall_s;
     enum cache_use use;
 
-    if (!entry)
+    if (!entry || !cached_has(cached, ask->asker.exchange, entry))
         return false;
     use = cache_entry_use(entry, &ask->control, now_s);
     ask->note = (struct cached_note){.way = CACHED_HIT,
@@ -103,12 +105,32 @@ static bool serves(struct ask *ask)
                                                               now_s)};
     if (ask->is_collapsed)
         ask->note.way = CACHED_MISS;
-    return use == CACHE_USE_FRESH || use == CACHE_USE_STALE ||
-           use == CACHE_USE_MEANWHILE ||
-           (atomic_load_explicit(&entry->retry_s, memory_order_relaxed) >
-                now_s &&
-            cache_facts_bears_error(&entry->facts, &ask->control, now_s,
-                                    cached->options.unreachable_s, false));
+    if (use == CACHE_USE_FRESH || use == CACHE_USE_STALE)
+        return true;
+    return !entry->ranges &&
+           (use == CACHE_USE_MEANWHILE ||
+            (atomic_load_explicit(&entry->retry_s, memory_order_relaxed) >
+                 now_s &&
+             cache_facts_bears_error(&entry->facts, &ask->control, now_s,
+                                     cached->options.unreachable_s, false)));
+}
+
+/* Whether it is a part that is wanted, and not all of it is there. */
+static bool wants_part(const struct ask *ask)
+{
+    const struct cache_entry *entry = ask->found.entry;
+
+    return (!entry || entry->ranges) &&
+           request_find(&ask->asker.exchange->request, FIELD_RANGE);
+}
+
+/* Parts serve who wants all of it where they lack but one. */
+static void prepare_parts(struct ask *ask, struct fetch_order *order)
+{
+    order->way = CACHED_PARTIAL;
+    if (wants_part(ask) || !cache_facts_is_strong(&ask->found.entry->facts) ||
+        !cache_ranges_find_gap(ask->found.entry->ranges, &order->gap))
+        cache_found_release(&ask->found);
 }
 
 /* Fetches it, with flight (NULL: for itself). */
@@ -122,7 +144,9 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
                                 .asker = &ask->asker,
                                 .way = CACHED_MISS};
 
-    if (ask->found.entry)
+    if (ask->found.entry && ask->found.entry->ranges)
+        prepare_parts(ask, &order);
+    else if (ask->found.entry)
         order.way = CACHED_STALE;
     else if (ask->found.variant != 0)
         order.way = CACHED_VARY_MISS;
@@ -132,7 +156,7 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
 /* What is said of each other by those who may wait for each other: nothing. */
 static bool goes_alone(const struct ask *ask)
 {
-    return ask->looks > LOOKS_MAX ||
+    return ask->looks > LOOKS_MAX || wants_part(ask) ||
            request_find(&ask->asker.exchange->request, FIELD_AUTHORIZATION) ||
            cache_control_says(&ask->control, CACHE_NO_CACHE) ||
            cache_control_says(&ask->control, CACHE_NO_STORE) ||
@@ -201,6 +225,8 @@ static struct answer look(struct pending *pending)
 
     if (ask->flight)
         look_again(ask);
+    else if (!ask->is_done && !ask->asker.fetch)
+        begin(ask);
     if (!ask->is_done)
         return (struct answer){.state = ANSWER_LATER};
     answer(ask);

@@ -83,11 +83,15 @@ static struct fetch *make(struct cached *cached,
     fetch->state = FETCH_ASKING;
     fetch->to = NULL;
     fetch->asker = order->asker;
+    fetch->gap = order->gap;
     fetch->control = *order->control;
     fetch->earlier = *order->earlier;
     fetch->flight = order->flight;
     fetch->way = order->way;
     fetch->is_passing = false;
+    fetch->is_part = false;
+    fetch->mends = order->earlier->entry && order->earlier->entry->ranges;
+    fetch->held_at = fetch->mended = 0;
     fetch->is_authorized = request_find(&order->from->request,
                                         FIELD_AUTHORIZATION);
     fetch->asked_s = now->wall_s;
@@ -119,6 +123,7 @@ bool fetch_begin(struct cached *cached, const struct fetch_order *order)
     *order->earlier = (struct cache_found){.entry = NULL};
     fetch->request = cached_request_make(&fetch->exchange, order->from,
                                          fetch->earlier.entry,
+                                         fetch->mends ? &fetch->gap : NULL,
                                          cached->options.name);
     if (!fetch->request) {
         fetch->asker = NULL;

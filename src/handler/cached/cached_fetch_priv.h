@@ -5,11 +5,13 @@
  *   cached_fetch.c    asks the proxy, and goes on when there is word of it
  *   cached_keep.c     what has come: still good, kept, or handed over
  *   cached_fill.c     the body of what is kept
+ *   cached_part.c     a part that is: alone, or joined with others
  *   cached_fetches.c  those that are under way, and how they end
  */
 #ifndef HANDLER_CACHED_CACHED_FETCH_PRIV_H
 #define HANDLER_CACHED_CACHED_FETCH_PRIV_H
 
+#include "cache/cached_head.h"
 #include "handler/cached/cached_priv.h"
 
 /*
@@ -40,7 +42,12 @@ struct fetch {
     uint64_t asked_ms;
     struct cache_entry *entry; /* that is being filled, as the next */
     struct cache_body *body;
-    uint32_t epoch; /* of the key, when it was asked for */
+    bool is_part; /* entry has a range of it */
+    bool mends;   /* what comes is the gap in the ranges that earlier has */
+    struct range gap;
+    uint64_t held_at; /* the next byte that earlier is to give */
+    uint64_t mended;  /* bytes of the gap that have come */
+    uint32_t epoch;   /* of the key, when it was asked for */
     size_t key_len;
     char key[];
 };
@@ -48,6 +55,27 @@ struct fetch {
 /* --- cached_fetches.c --------------------------------------------------------- */
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome);
+
+/* What the body of the answer will be; CACHE_LENGTH_UNKNOWN perhaps. */
+uint64_t fetch_body_length(const struct fetch *fetch);
+
+struct cache_circumstances fetch_circumstances(const struct fetch *fetch);
+
+/* --- cached_part.c ------------------------------------------------------------ */
+
+/* The range that the answer has, by its own account, and of how much. False: it is
+ * no part, or what it says is not what comes. */
+bool fetch_read_part(const struct fetch *fetch, struct range *range_out,
+                     uint64_t *length_out);
+
+/* Whether a client has asked for a part, whatever comes of that. */
+bool fetch_asks_for_part(const struct fetch *fetch);
+
+/* Whether two answers are of the same bytes (RFC 9110 8.8.3.2). */
+bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b);
+
+/* Keeps the part that has come, beside those that are there of the same. */
+void fetch_put_part(struct fetch *fetch);
 
 /* --- cached_fill.c ------------------------------------------------------------ */
 

@@ -10,6 +10,30 @@ void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome)
                      cached_now(fetch->cached)->wall_s);
 }
 
+uint64_t fetch_body_length(const struct fetch *fetch)
+{
+    const struct response *response = &fetch->exchange.response;
+    uint64_t length = response->has_length ? response->length_left : 0;
+
+    if (response->source && !response->has_length && !response->has_ended)
+        return CACHE_LENGTH_UNKNOWN;
+    for (unsigned i = response->part_at + 1u; i < response->part_count; i++)
+        length += response->parts[i].len;
+    return length;
+}
+
+struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
+{
+    const struct cached_options *options = &fetch->cached->options;
+
+    return (struct cache_circumstances){
+        .asked_s = fetch->asked_s,
+        .came_s = cached_now(fetch->cached)->wall_s,
+        .default_s = options->default_s,
+        .may_guess = true,
+        .surrogate = options->name};
+}
+
 void fetch_destroy(struct fetch *fetch)
 {
     if (fetch->asker)

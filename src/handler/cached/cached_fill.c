@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
@@ -54,6 +56,14 @@ static bool is_worth_ending(const struct fetch *fetch)
                : length <= ALONE_BYTES || filled >= length / 2;
 }
 
+static void settle(struct fetch *fetch)
+{
+    if (fetch->is_part)
+        fetch_put_part(fetch);
+    else
+        cache_store_settle(fetch->cached->options.store, fetch->entry);
+}
+
 static void finish(struct fetch *fetch, bool is_whole)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -61,7 +71,7 @@ static void finish(struct fetch *fetch, bool is_whole)
     cache_body_end(fetch->body, is_whole);
     if (is_whole && !fetch->is_passing &&
         cache_body_state_of(fetch->body) != CACHE_BODY_BROKEN)
-        cache_store_settle(store, fetch->entry);
+        settle(fetch);
     else
         cache_store_drop(store, fetch->entry);
     cache_body_release(&fetch->body);
@@ -74,11 +84,64 @@ static bool put_first(struct fetch *fetch)
     struct response *response = &fetch->exchange.response;
     bool is_put = true;
 
-    for (unsigned i = 1; i < response->part_count && is_put; i++)
+    for (unsigned i = 1; i < response->part_count && is_put; i++) {
+        fetch->mended += response->parts[i].len;
         is_put = put_part(fetch, response->parts[i]);
+    }
     response->part_count = response->part_at = 0;
     response->bytes_left = 0;
     return is_put;
+}
+
+/* --- What was there already ------------------------------------------------------ */
+
+/* The next bytes before end, of those that earlier has. False: they cannot be read,
+ * or there is no room. */
+static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
+{
+    const struct cache_ranges *ranges = fetch->earlier.entry->ranges;
+    uint64_t len = end - fetch->held_at;
+    struct part part = cache_ranges_part(ranges, fetch->held_at,
+                                         len < PIECE_BYTES ? len : PIECE_BYTES);
+    struct bytes data = {part.at.memory, (size_t)part.len};
+    char copy[PIECE_BYTES];
+
+    if (part.kind != PART_MEMORY) {
+        ssize_t n = pread(part.fd, copy, (size_t)part.len,
+                          (off_t)part.at.offset);
+
+        data = (struct bytes){copy, n > 0 ? (size_t)n : 0};
+    }
+    fetch->held_at += data.len;
+    *bytes += data.len;
+    return data.len > 0 && cache_body_put(fetch->body, data);
+}
+
+/* The gap is full: what is behind it is next. False: it is not. */
+static bool leave_gap(struct fetch *fetch)
+{
+    if (fetch->mended != fetch->gap.last - fetch->gap.first + 1)
+        return false;
+    fetch->held_at = fetch->gap.last + 1;
+    return true;
+}
+
+/* How far what is held goes on from here; held_at: not now. */
+static uint64_t held_end(const struct fetch *fetch)
+{
+    if (!fetch->mends)
+        return fetch->held_at;
+    return fetch->held_at <= fetch->gap.first
+               ? fetch->gap.first
+               : fetch->earlier.entry->ranges->length;
+}
+
+/* --- What comes ------------------------------------------------------------------- */
+
+static bool is_beyond_gap(const struct fetch *fetch)
+{
+    return fetch->mends &&
+           fetch->mended > fetch->gap.last - fetch->gap.first + 1;
 }
 
 /* The next piece. False: nothing more comes now, or ever. */
@@ -90,15 +153,46 @@ static bool fill_piece(struct fetch *fetch, uint64_t *bytes)
     if (response_has_more(response))
         piece = response->source->next(response->source, PIECE_BYTES);
     *bytes += piece.part.len;
-    if (piece.state == PIECE_FAILED || !put_part(fetch, piece.part)) {
+    fetch->mended += piece.part.len;
+    if (piece.state == PIECE_FAILED || is_beyond_gap(fetch) ||
+        !put_part(fetch, piece.part)) {
         finish(fetch, false);
         return false;
     }
     if (is_too_long(fetch))
         stop_keeping(fetch);
-    if (piece.state == PIECE_END)
+    if (piece.state != PIECE_END)
+        return piece.state == PIECE_MORE;
+    if (fetch->mends && leave_gap(fetch) &&
+        fetch->held_at < fetch->earlier.entry->ranges->length)
+        return true;
+    finish(fetch, !fetch->mends || leave_gap(fetch));
+    return false;
+}
+
+/* The same of what comes next, wherever it is. */
+static bool fill_next(struct fetch *fetch, uint64_t *bytes)
+{
+    uint64_t end = held_end(fetch);
+    bool is_behind = fetch->mends && fetch->held_at > fetch->gap.first;
+
+    if (fetch->held_at == end) {
+        if (fetch->exchange.response.part_count == 0)
+            return fill_piece(fetch, bytes);
+        if (put_first(fetch))
+            return true;
+        finish(fetch, false);
+        return false;
+    }
+    if (!put_held(fetch, end, bytes)) {
+        finish(fetch, false);
+        return false;
+    }
+    if (is_behind && fetch->held_at == end) {
         finish(fetch, true);
-    return piece.state == PIECE_MORE;
+        return false;
+    }
+    return true;
 }
 
 void fetch_fill(struct fetch *fetch)
@@ -107,10 +201,6 @@ void fetch_fill(struct fetch *fetch)
 
     if (!fetch->body) { /* it has none */
         fetch_destroy(fetch);
-        return;
-    }
-    if (fetch->exchange.response.part_count > 0 && !put_first(fetch)) {
-        finish(fetch, false);
         return;
     }
     do {
@@ -124,5 +214,5 @@ void fetch_fill(struct fetch *fetch)
             cache_wait_later(&fetch->turn);
             return;
         }
-    } while (fill_piece(fetch, &bytes));
+    } while (fill_next(fetch, &bytes));
 }

@@ -37,18 +37,6 @@ static void tell_entry(struct fetch *fetch, struct cache_entry *entry,
 
 /* --- What has come ---------------------------------------------------------------- */
 
-static struct cache_circumstances circumstances_of(const struct fetch *fetch)
-{
-    const struct cached_options *options = &fetch->cached->options;
-
-    return (struct cache_circumstances){
-        .asked_s = fetch->asked_s,
-        .came_s = cached_now(fetch->cached)->wall_s,
-        .default_s = options->default_s,
-        .may_guess = true,
-        .surrogate = options->name};
-}
-
 static struct cached_note note_of(const struct fetch *fetch)
 {
     return (struct cached_note){.way = fetch->way,
@@ -74,7 +62,7 @@ static enum cache_outcome outcome_of(const struct fetch *fetch,
 static bool refresh(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
-    struct cache_circumstances circumstances = circumstances_of(fetch);
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
     struct cached_note note = note_of(fetch);
     struct cache_entry *entry;
 
@@ -134,93 +122,176 @@ static bool bear_failure(struct fetch *fetch)
 
 /* --- Keeping ------------------------------------------------------------------------ */
 
-/* What the body will be; CACHE_LENGTH_UNKNOWN perhaps. */
-static uint64_t length_of(const struct response *response)
-{
-    uint64_t length = response->has_length ? response->length_left : 0;
+/* What is kept of an answer. */
+struct keeping {
+    unsigned status;
+    struct bytes phrase;
+    struct bytes lines;
+    uint64_t bytes; /* of the body that is made; CACHE_LENGTH_UNKNOWN perhaps */
+    struct range range; /* of a part, that is all there is; as the next */
+    uint64_t length;
+};
 
-    if (response->source && !response->has_length && !response->has_ended)
-        return CACHE_LENGTH_UNKNOWN;
-    for (unsigned i = response->part_at + 1u; i < response->part_count; i++)
-        length += response->parts[i].len;
-    return length;
+/* What fills the gap of what is there; all of it is kept then. */
+static bool read_mending(const struct fetch *fetch, struct keeping *kept)
+{
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    const struct cache_entry *earlier = fetch->earlier.entry;
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, 206, kept->lines, &circumstances);
+    kept->status = 200;
+    kept->phrase = BYTES("OK");
+    kept->bytes = kept->length;
+    return fetch_is_same(&facts, &earlier->facts) &&
+           kept->length == earlier->ranges->length &&
+           kept->range.first == fetch->gap.first &&
+           kept->range.last == fetch->gap.last;
 }
 
-static bool may_keep(const struct fetch *fetch, const struct cache_facts *facts)
+/* A part that has come; all of it is a whole, however it was asked for. Its lines
+ * go into out, but for what is of that part alone. */
+static bool read_part(struct fetch *fetch, struct keeping *kept,
+                      struct buf *out)
+{
+    if (!fetch_read_part(fetch, &kept->range, &kept->length))
+        return false;
+    cached_head_put(kept->lines, BYTES("Content-Range"), out);
+    kept->lines = buf_bytes(out);
+    if (out->failed)
+        return false;
+    if (fetch->mends)
+        return read_mending(fetch, kept);
+    kept->bytes = kept->range.last - kept->range.first + 1;
+    fetch->is_part = kept->bytes < kept->length;
+    if (!fetch->is_part) {
+        kept->status = 200;
+        kept->phrase = BYTES("OK");
+    }
+    return fetch_asks_for_part(fetch);
+}
+
+static bool read_answer(struct fetch *fetch, struct keeping *kept,
+                        struct buf *out)
 {
     const struct response *response = &fetch->exchange.response;
-    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
-                                .no_store = cache_control_says(&fetch->control,
-                                                               CACHE_NO_STORE)};
 
-    return !response->is_error && !response->head.failed &&
-           cache_facts_judge(facts, &asked) == CACHE_KEPT &&
-           cache_store_has_room(fetch->cached->options.store,
-                                length_of(response));
+    *kept = (struct keeping){.status = response->status,
+                             .phrase = {response->head.data,
+                                        response->phrase_len},
+                             .lines = fetched_lines(response),
+                             .bytes = fetch_body_length(fetch)};
+    if (response->status == 206)
+        return read_part(fetch, kept, out);
+    fetch->mends = false; /* it is another, and comes as a whole */
+    return true;
 }
 
-static bool has_body(const struct response *response)
+static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
 {
-    return response->status != 204 && response->status != 304;
+    const struct response *response = &fetch->exchange.response;
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
+                                .no_store = cache_control_says(&fetch->control,
+                                                               CACHE_NO_STORE),
+                                .takes_part = fetch->is_part};
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, kept->status, kept->lines, &circumstances);
+    return !response->is_error && !response->head.failed &&
+           cache_facts_judge(&facts, &asked) == CACHE_KEPT &&
+           cache_store_has_room(fetch->cached->options.store, kept->bytes);
+}
+
+static bool has_body(unsigned status)
+{
+    return status != 204 && status != 304;
+}
+
+/* The entry, which has the body, or a range of it, or mends what was there. */
+static struct cache_entry *create_entry(struct fetch *fetch,
+                                        const struct keeping *kept,
+                                        struct cache_entry_parts *parts)
+{
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    struct cache_entry *entry;
+
+    parts->body = fetch->is_part ? NULL : fetch->body;
+    if (fetch->mends)
+        return cache_entry_update(fetch->earlier.entry, parts, &circumstances);
+    entry = cache_entry_create(parts, &circumstances);
+    if (entry && fetch->is_part) {
+        entry->ranges = cache_ranges_create(kept->length, &kept->range,
+                                            fetch->body);
+        if (!entry->ranges)
+            cache_entry_release(&entry);
+    }
+    return entry;
 }
 
 /* Makes the entry and the room for its body. False: there is no memory, or what
  * it varies by cannot be told. */
-static bool make_entry(struct fetch *fetch, struct bytes lines)
+static bool make_entry(struct fetch *fetch, const struct keeping *kept)
 {
     struct cached *cached = fetch->cached;
-    const struct response *response = &fetch->exchange.response;
-    struct cache_circumstances circumstances = circumstances_of(fetch);
     char names_storage[256], variant_storage[1024];
     struct buf names, variant;
     struct cache_entry_parts parts = {
         .key = {fetch->key, fetch->key_len},
-        .status = response->status,
-        .phrase = {response->head.data, response->phrase_len},
-        .lines = lines,
+        .status = kept->status,
+        .phrase = kept->phrase,
+        .lines = kept->lines,
         .cost_ms = (uint32_t)(cached_now(cached)->mono_ms - fetch->asked_ms)};
 
     buf_init(&names, names_storage, sizeof(names_storage), 4096);
     buf_init(&variant, variant_storage, sizeof(variant_storage),
              CACHE_VARIANT_BYTES_MAX);
-    if (cache_vary_names(lines, &names) &&
+    if (cache_vary_names(kept->lines, &names) &&
         cache_vary_put(buf_bytes(&names), &fetch->exchange.request, &variant)) {
         parts.names = buf_bytes(&names);
         parts.variant = buf_bytes(&variant);
-        if (has_body(response))
+        if (has_body(kept->status))
             fetch->body = cache_store_make_body(cached->options.store,
-                                                length_of(response));
-        parts.body = fetch->body;
-        if (fetch->body || !has_body(response))
-            fetch->entry = cache_entry_create(&parts, &circumstances);
+                                                kept->bytes);
+        if (fetch->body || !has_body(kept->status))
+            fetch->entry = create_entry(fetch, kept, &parts);
     }
     buf_fini(&names);
     buf_fini(&variant);
     return fetch->entry;
 }
 
-static bool keep(struct fetch *fetch)
+/* A part is let in when it is there, beside others. */
+static bool put_entry(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
-    struct bytes lines = fetched_lines(&fetch->exchange.response);
-    struct cache_circumstances circumstances = circumstances_of(fetch);
-    struct cached_note note = note_of(fetch);
-    struct cache_facts facts;
 
-    cache_facts_read(&facts, fetch->exchange.response.status, lines,
-                     &circumstances);
-    if (!may_keep(fetch, &facts))
+    if (fetch->is_part)
+        return true;
+    if (!cache_store_put(store, fetch->entry, NULL, fetch->epoch))
         return false;
-    if (!make_entry(fetch, lines) ||
-        !cache_store_put(store, fetch->entry, NULL, fetch->epoch)) {
+    if (!fetch->body)
+        cache_store_settle(store, fetch->entry);
+    return true;
+}
+
+static bool keep(struct fetch *fetch)
+{
+    struct cached_note note = note_of(fetch);
+    struct keeping kept;
+    struct buf lines;
+
+    buf_init(&lines, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    note.is_stored = read_answer(fetch, &kept, &lines) &&
+                     may_keep(fetch, &kept) && make_entry(fetch, &kept) &&
+                     put_entry(fetch);
+    buf_fini(&lines);
+    if (!note.is_stored) {
         cache_entry_release(&fetch->entry);
         cache_body_release(&fetch->body);
         return false;
     }
-    if (!fetch->body)
-        cache_store_settle(store, fetch->entry);
     fetch_end_flight(fetch, outcome_of(fetch, fetch->entry));
-    note.is_stored = true;
     tell_entry(fetch, fetch->entry, fetch->body, &note);
     fetch->state = FETCH_FILLING;
     return true;
@@ -263,12 +334,30 @@ static void hand_over(struct fetch *fetch)
     tell(fetch, NULL, fetch, &note);
 }
 
+/* What was to fill the gap does not: whoever asked has all of it fetched. */
+static void start_over(struct fetch *fetch)
+{
+    struct cached_note note = note_of(fetch);
+    struct cache_found nothing = {.entry = NULL};
+
+    cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
+    fetch_end_flight(fetch, CACHE_OUTCOME_AGAIN);
+    if (fetch->asker)
+        tell(fetch, &nothing, NULL, &note);
+    fetch_destroy(fetch);
+}
+
 void fetch_use_answer(struct fetch *fetch)
 {
-    if (refresh(fetch) || bear_failure(fetch))
+    unsigned status = fetch->exchange.response.status;
+    bool was_mending = fetch->mends; /* it is not where all of it has come */
+
+    if (!was_mending && (refresh(fetch) || bear_failure(fetch)))
         fetch_destroy(fetch);
     else if (keep(fetch))
         fetch_fill(fetch);
+    else if (was_mending && (status == 206 || status == 416))
+        start_over(fetch);
     else
         hand_over(fetch);
 }

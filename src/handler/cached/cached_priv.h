@@ -84,7 +84,12 @@ MUST_USE struct source *cached_source_create(struct cached *cached,
 
 /* --- cached_answer.c -------------------------------------------------------- */
 
-/* Makes the response of an entry. found's references stay the caller's. */
+/* Whether an entry has what a request is for: one that has parts may not. */
+bool cached_has(const struct cached *cached, const struct exchange *exchange,
+                const struct cache_entry *entry);
+
+/* Makes the response of an entry, which has what the request is for; or of the
+ * only part of one, which has just come instead. found's references stay the caller's. */
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
                    const struct cached_note *note);
@@ -95,12 +100,12 @@ void cached_answer_none(struct cached *cached, struct exchange *exchange);
 /* --- cached_request.c ------------------------------------------------------- */
 
 /* Copies the request of from into to, and has it ask whether earlier, unless that
- * is NULL, is still good. The copy points into the block that is returned, which
+ * is NULL, is still good; or, with a gap, for that of it. The copy points into the block that is returned, which
  * the caller frees by free(3). NULL: no memory. */
 MUST_USE void *cached_request_make(struct exchange *to,
                                    const struct exchange *from,
                                    const struct cache_entry *earlier,
-                                   struct bytes name);
+                                   const struct range *gap, struct bytes name);
 
 /* The fields of an answer that a fetch has got, without its request's id: each
  * client's answer has its own. */
@@ -121,7 +126,8 @@ struct fetch;
 /* Who wants what is fetched. */
 struct fetch_asker {
     /* Called once, from the port's loop. Takes over the references of found; or,
-     * if hand is not NULL, that fetch, whose answer is for one alone. */
+     * if hand is not NULL, that fetch, whose answer is for one alone. With neither
+     * it is to be asked for again, and as a whole. */
     void (*on_fetched)(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
                        const struct cached_note *note);
@@ -134,6 +140,7 @@ struct fetch_order {
     struct bytes key;
     const struct cache_control *control; /* that the request says */
     struct cache_found *earlier; /* to be asked about; taken over; or empty */
+    struct range gap; /* in its ranges, if it has those: that is asked for */
     struct cache_flight *flight; /* taken over; NULL: nobody waits for it */
     struct fetch_asker *asker;   /* NULL: nobody, it is for later */
     enum cached_way way;

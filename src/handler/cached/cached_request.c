@@ -4,7 +4,8 @@
 
 enum {
     ADDED_MAX = 4, /* fields of our own */
-    CAPABILITY_BYTES = 128
+    CAPABILITY_BYTES = 128,
+    GAP_BYTES = 64
 };
 
 /* What is copied goes behind what was before. */
@@ -93,6 +94,22 @@ static void put_conditions(struct request *to, const struct cache_facts *facts,
                   copy(copier, facts->modified));
 }
 
+/* What of a representation is not there, unless it is another by now. */
+static void put_gap(struct request *to, const struct cache_facts *facts,
+                    const struct range *gap, struct copier *copier)
+{
+    struct buf text;
+
+    buf_init(&text, copier->at, GAP_BYTES, GAP_BYTES);
+    buf_put_literal(&text, "bytes=");
+    buf_put_number(&text, gap->first);
+    buf_put_literal(&text, "-");
+    buf_put_number(&text, gap->last);
+    copier->at += text.len;
+    put_field(to, BYTES("Range"), buf_bytes(&text));
+    put_field(to, BYTES("If-Range"), copy(copier, facts->etag));
+}
+
 /* What we understand of Surrogate-Control. */
 static void put_capability(struct request *to, struct bytes name,
                            struct copier *copier)
@@ -120,7 +137,8 @@ static void copy_texts(struct request *to, const struct request *from,
 }
 
 void *cached_request_make(struct exchange *to, const struct exchange *from,
-                          const struct cache_entry *earlier, struct bytes name)
+                          const struct cache_entry *earlier,
+                          const struct range *gap, struct bytes name)
 {
     const struct request *asked = &from->request;
     const struct cache_facts *facts = earlier ? &earlier->facts : NULL;
@@ -131,7 +149,7 @@ void *cached_request_make(struct exchange *to, const struct exchange *from,
 
     block = malloc(fields * sizeof(*block) + bytes_of_request(asked) +
                    (facts ? facts->etag.len + facts->modified.len : 0) +
-                   CAPABILITY_BYTES);
+                   CAPABILITY_BYTES + GAP_BYTES);
     if (!block)
         return NULL;
     copier.at = (char *)(block + fields);
@@ -141,7 +159,9 @@ void *cached_request_make(struct exchange *to, const struct exchange *from,
                                 .fields = block};
     copy_texts(request, asked, &copier);
     copy_fields(request, asked, earlier, &copier);
-    if (earlier)
+    if (facts && gap)
+        put_gap(request, facts, gap, &copier);
+    else if (facts)
         put_conditions(request, facts, &copier);
     put_capability(request, name, &copier);
     index_fields(request);
