@@ -207,6 +207,9 @@ struct protocol {
     bool (*is_idle)(const struct session *session);
     /* The server stops: whoever has not been answered yet is told so. */
     void (*leave)(struct session *session);
+    /* It is closed next, to make room, though nothing is wrong with it: the client is
+     * told, as far as that takes no waiting. NULL: there is no way to say it. */
+    void (*farewell)(struct session *session);
     /* The connection ends: all exchanges are done with, sent or not. True:
      * something of them was not. */
     bool (*end)(struct session *session);

@@ -121,6 +121,8 @@ static bool make_room(struct conn_set *set, const struct mail *mail,
     if (!conn && addresses && !address_count_is_above(addresses, ticket))
         conn = find_above(set);
     if (conn) {
+        if (conn->session.protocol->farewell)
+            conn->session.protocol->farewell(&conn->session);
         conn_close(conn, CONN_END_LIMIT);
         reap(set); /* none is at work while another one comes */
         return true;

@@ -311,6 +311,23 @@ static void leave(struct session *session)
     h2_make_ready(h2);
 }
 
+/* Else a client that asks just now cannot know whether that was taken. */
+static void farewell(struct session *session)
+{
+    struct h2 *h2 = h2_of(session);
+    struct iovec part;
+    size_t sent = 0;
+
+    if (!h2 || !h2->has_settings || h2->rest || h2->control.len > 0)
+        return;
+    h2_say_last(h2);
+    if (h2->control.len == 0 || h2->control.failed)
+        return;
+    part = (struct iovec){h2->control.data, h2->control.len};
+    (void)!transport_send(&session->transport, &part, 1, false, &sent);
+    h2->control.len = 0;
+}
+
 static bool end(struct session *session)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOG);
@@ -346,4 +363,5 @@ const struct protocol h2_protocol = {.session_bytes = sizeof(struct h2_session),
                                      .expire = expire,
                                      .is_idle = is_idle,
                                      .leave = leave,
+                                     .farewell = farewell,
                                      .end = end};

@@ -4,7 +4,7 @@
  */
 #include <sys/socket.h>
 
-#include "client.h"
+#include "h2_client.h"
 
 enum { LARGE = 20 * 1048576, PAGE = 3000 };
 
@@ -55,6 +55,35 @@ TEST(the_longest_idle_goes_first)
     client_expect_usable(clients[1]);
     for (size_t i = 5; i < MAX; i++)
         client_expect_usable(clients[i]);
+}
+
+static void expect_goaway(struct h2 *h2, uint32_t last)
+{
+    struct h2_frame frame;
+
+    while (h2_take(h2, &frame))
+        continue;
+    assert_int_equal(h2->goaways, 1);
+    assert_int_equal(h2->goaway_code, NGHTTP2_NO_ERROR);
+    assert_int_equal(h2->goaway_stream, last);
+    client_expect_orderly_end(h2->client);
+}
+
+/* It may have asked for something meanwhile, and can ask elsewhere again. */
+TEST(who_speaks_http2_is_told_what_was_taken)
+{
+    struct server *one = H2_START("--max-connections=2", "--workers=1");
+    struct h2 *asked = h2_open(one);
+    struct h2 *silent;
+
+    h2_expect_usable(asked);
+    h2_settle(asked, 20);
+    silent = h2_open(one);
+    h2_sync(silent);
+    assert_true(is_served(client_open(one)));
+    expect_goaway(asked, asked->next_stream - 2);
+    assert_true(is_served(client_open(one)));
+    expect_goaway(silent, 0);
 }
 
 /* Whoever says nothing, or not all, is no better than who is idle. */
