@@ -20,7 +20,8 @@
  * is WAITING until its session says that there is more.
  *
  * Handshakes cost more than most answers, and go on at the end of a turn only, a
- * few each, so that a storm of them does not stall what is being sent.
+ * few each, so that a storm of them does not stall what is being sent. So does
+ * reading from those whose sessions say that they are costly.
  *
  * What comes and goes over the connection is its session's (protocol.h), which
  * lies at its end. Here it is decided when something is read and sent, how
@@ -40,6 +41,7 @@
 #include <ev.h>
 #include <stdatomic.h>
 
+#include "engine/conn_costly.h"
 #include "engine/link.h"
 #include "engine/protocol.h"
 #include "engine/sched.h"
@@ -74,6 +76,7 @@ struct conn_shared {
     struct list unread;  /* those of which something was read that nobody has
                             asked for, by their TLS's work */
     struct list shaking; /* those whose handshake may go on, likewise */
+    struct conn_costly costly;       /* connections that may be read from */
     struct tls_buffers *tls_buffers; /* NULL: no connection needed them */
     struct tls_context *tls;         /* for new ones; NULL: there are none */
     const struct protocol *http2;    /* that clients agree upon by ALPN */
@@ -90,6 +93,7 @@ struct conn {
     uint8_t state;          /* enum conn_state */
     uint8_t ignored_events; /* since it is QUEUED */
     bool waits;             /* for a request: counted in reading_count */
+    bool is_put_off;        /* it is in shared->costly */
     uint32_t linger_bytes;  /* that may still be thrown away */
     struct sched_item item; /* its place is in shared->waiting while it is
                                WAITING */
@@ -119,6 +123,9 @@ void conn_start(struct conn *conn, int fd, bool is_tls);
 
 /* The same for one that was in shared->shaking: a step of its handshake. */
 void conn_shake(struct conn *conn);
+
+/* The same for one that was in shared->costly: something is read of it. */
+void conn_read_on(struct conn *conn);
 
 /* Has what was read of those in shared->unread looked at in the next turn. */
 void conn_feed_unread(struct conn_shared *shared);

@@ -210,6 +210,20 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events ---------------------------------------------------------------- */
 
+/* The end of a turn reads from it, when those before it have been read from. */
+static void put_off(struct conn *conn)
+{
+    struct conn_shared *shared = conn_shared_of(conn);
+    int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
+
+    if (!conn_costly_put(&shared->costly, conn)) {
+        conn_close(conn, CONN_END_LIMIT);
+        return;
+    }
+    shared->has_work = true;
+    conn_watch(conn, events);
+}
+
 static void on_readable(struct conn *conn)
 {
     struct session *session = &conn->session;
@@ -222,6 +236,24 @@ static void on_readable(struct conn *conn)
                          session->transport.fd);
     }
     proceed(conn, step);
+    if (__builtin_expect(session->is_costly, 0) && session->holds_input &&
+        conn_reads(conn))
+        put_off(conn);
+}
+
+void conn_read_on(struct conn *conn)
+{
+    if (conn_reads(conn))
+        on_readable(conn);
+}
+
+/* Something has come. */
+static void take_input(struct conn *conn)
+{
+    if (__builtin_expect(conn->session.is_costly, 0))
+        put_off(conn);
+    else
+        on_readable(conn);
 }
 
 static void on_event(struct ev_loop *loop, ev_io *io, int events)
@@ -230,12 +262,12 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
 
     (void)loop;
     if (conn->state == CONN_READING) { /* nearly always */
-        on_readable(conn);
+        take_input(conn);
         return;
     }
     if (conn->session.beside == SESSION_TAKES &&
         conn->state != CONN_LINGERING && (events & EV_READ)) {
-        on_readable(conn);
+        take_input(conn);
         if (!(events & EV_WRITE))
             return;
     }
@@ -343,6 +375,11 @@ static void on_change(struct session *session, bool has_more)
     struct conn *conn = conn_of(session);
 
     conn_watch_beside(conn);
+    /* Without room it goes on when more comes: to close it while its session is
+     * at work would be too early. */
+    if (session->holds_input && conn_reads(conn) &&
+        conn_costly_put(&conn_shared_of(conn)->costly, conn))
+        conn_shared_of(conn)->has_work = true;
     if (has_more && conn->state == CONN_WAITING)
         conn_wake(conn);
 }

@@ -18,6 +18,7 @@ enum {
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
     TURN_SHAKES = 2, /* steps of handshakes, most of them of 0.5 ms */
+    TURN_COSTLY = 2, /* connections of which something costly is read */
     /* Connections of which one above its address's share is looked for. */
     LOOKED_AT_MAX = 1024
 };
@@ -226,16 +227,20 @@ static void tell_others(struct conn_shared *shared)
 }
 
 /* What is ready has been sent, and what has come is looked at before the next
- * handshakes. */
-static __attribute__((noinline)) void work_for_tls(struct conn_set *set)
+ * handshakes, and before the next of those that cost more than they bring. */
+static __attribute__((noinline)) void work_late(struct conn_set *set)
 {
     struct conn_shared *shared = &set->shared;
     struct list *shaking = &shared->shaking;
+    struct conn *conn;
 
     for (int i = 0; i < TURN_SHAKES && !list_is_empty(shaking); i++)
         conn_shake(conn_of_work(shaking->next));
+    for (int i = 0;
+         i < TURN_COSTLY && (conn = conn_costly_take(&shared->costly)); i++)
+        conn_read_on(conn);
     shared->has_work = !list_is_empty(&shared->unread) ||
-                       !list_is_empty(shaking);
+                       !list_is_empty(shaking) || shared->costly.count > 0;
     conn_feed_unread(shared);
 }
 
@@ -265,7 +270,7 @@ void conn_set_turn(struct conn_set *set)
         tell_others(shared);
     profile_leave(before);
     if (__builtin_expect(shared->has_work, 0))
-        work_for_tls(set);
+        work_late(set);
     reap(set);
 }
 
@@ -358,6 +363,7 @@ static int init_shared(struct conn_shared *shared, enum sched_policy policy,
     list_init(&shared->waiting);
     list_init(&shared->unread);
     list_init(&shared->shaking);
+    shared->costly = (struct conn_costly){0};
     shared->tls_buffers = NULL;
     shared->is_held = false;
     shared->has_work = false;

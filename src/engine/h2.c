@@ -204,6 +204,10 @@ static enum session_step receive(struct session *session)
 
     if (!h2 || !take_room(h2))
         return session_close(session, CONN_END_ERROR);
+    if (session->holds_input) {
+        parse(h2);
+        return go_on(h2);
+    }
     switch (fill_input(h2)) {
     case IO_DONE:
         if (h2->is_over) { /* nobody looks at it */

@@ -6,7 +6,12 @@
  * so these are the frames that carry nothing of an exchange. The numbers are
  * several times what browsers, curl and h2load at full speed were seen to need.
  */
-enum { UNIT = 1024 };
+enum {
+    UNIT = 1024,
+    /* Whoever has used up such a part of a budget is read more slowly, where
+     * others want something, too. */
+    COSTLY_PART = 8
+};
 
 static const struct {
     uint32_t burst;
@@ -33,6 +38,22 @@ enum {
     OVERHEAD_SHARE = 8
 };
 
+/* It is costly until the bucket has leaked to the part that is free. */
+static void note_cost(struct h2 *h2, enum stats_http2_abuse kind)
+{
+    uint32_t level = h2->budgets[kind].level;
+    uint32_t free = rules[kind].burst * UNIT / COSTLY_PART;
+    uint64_t until_ms;
+
+    h2->charged++;
+    if (level <= free)
+        return;
+    until_ms = h2_now_ms(h2) +
+               (uint64_t)(level - free) * 1000 / UNIT / rules[kind].per_second;
+    if (h2->costly_until_ms < until_ms)
+        h2->costly_until_ms = until_ms;
+}
+
 bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind)
 {
     struct h2_budget *budget = &h2->budgets[kind];
@@ -44,6 +65,7 @@ bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind)
     budget->level = leaked < budget->level ? budget->level - (uint32_t)leaked
                                            : 0;
     budget->level += UNIT;
+    note_cost(h2, kind);
     if (budget->level <= rules[kind].burst * UNIT)
         return true;
     h2_lose_calm(h2, kind);

@@ -231,6 +231,8 @@ struct h2 {
     uint32_t reset_at;
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
+    uint32_t charged; /* to all budgets, since something was read last */
+    uint64_t costly_until_ms; /* its client has used up much of one */
     struct h2_budget budgets[STATS_HTTP2_ABUSE_COUNT];
 };
 

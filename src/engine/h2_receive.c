@@ -238,13 +238,34 @@ static void settle(struct h2 *h2)
     }
 }
 
+/* Others have their turn behind so many frames that cost more than they bring,
+ * though more of them have come. */
+static bool has_had_turn(const struct h2 *h2)
+{
+    enum { CHARGED_MAX = 32 };
+
+    return h2->charged >= CHARGED_MAX && !h2->in_frame;
+}
+
+/* Whether the rest is read as others are, or later; and whether it is there. */
+static void note_cost(struct h2 *h2)
+{
+    struct session *session = h2->session;
+
+    session->holds_input = !h2->is_over && has_had_turn(h2) &&
+                           h2->input->begin < h2->input->end;
+    session->is_costly = session->holds_input ||
+                         h2_now_ms(h2) < h2->costly_until_ms;
+}
+
 void h2_take_input(struct h2 *h2)
 {
+    h2->charged = 0;
     if (!h2->has_preface && !take_preface(h2)) {
         settle(h2);
         return;
     }
-    while (!h2->is_over &&
+    while (!h2->is_over && !has_had_turn(h2) &&
            (h2->input->begin < h2->input->end ||
             (h2->in_frame && h2->left == 0)) &&
            take_next(h2))
@@ -253,5 +274,6 @@ void h2_take_input(struct h2 *h2)
         h2_lose_calm(h2, STATS_HTTP2_UNREAD);
     if (!h2->is_over)
         (void)!h2_is_worth_it(h2);
+    note_cost(h2);
     settle(h2);
 }

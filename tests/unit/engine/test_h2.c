@@ -95,6 +95,85 @@ TEST(requests_that_come_at_once_are_read_by_turns)
     client_close(&client);
 }
 
+/* --- Few bytes that cost much ------------------------------------------------ */
+
+enum { FLOOD = 300, PAIR_BYTES = 35, FLOODERS = 40, COSTLY_AT_ONCE = 2 * 32 };
+
+/* As many streams as that, each given up by its client at once. */
+static void say_resets(void)
+{
+    static char pairs[FLOOD][PAIR_BYTES];
+
+    for (uint32_t i = 0; i < FLOOD; i++) {
+        memcpy(pairs[i], GET_SMALL "\0\0\4\3\0\0\0\0\0\0\0\0\x8", PAIR_BYTES);
+        http2_write32(pairs[i] + 5, 2 * i + 1);
+        http2_write32(pairs[i] + 27, 2 * i + 1);
+    }
+    say(pairs[0], sizeof(pairs));
+}
+
+static uint64_t resets(void)
+{
+    return counter_read(&stats.http2.events[STATS_HTTP2_RESET_BY_CLIENT]);
+}
+
+/* What one client does in a turn has a limit that is far below what it may do in
+ * all; and many such clients share it. */
+TEST(resets_are_read_by_turns_however_many_connections_send_them)
+{
+    struct client flooders[FLOODERS];
+    struct client other;
+    uint64_t before = resets();
+    uint64_t seen;
+
+    for (size_t i = 0; i < FLOODERS; i++) {
+        set.shared.context.limits.prior_knowledge = true;
+        client_open(&client);
+        SAY(PREFACE "\0\0\0\4\0\0\0\0\0");
+        say_resets();
+        flooders[i] = client;
+    }
+    client_open(&other);
+    for (int i = 0; i < 3; i++) /* until it is known what they are */
+        turn();
+    assert_in_range(resets() - before, 1, FLOODERS * (uint64_t)COSTLY_AT_ONCE);
+    for (unsigned turns = 0; resets() - before < FLOODERS * FLOOD; turns++) {
+        assert_in_range(turns, 0, FLOODERS * FLOOD / 16);
+        client_send(&other, GET("/small"));
+        seen = resets();
+        turn();
+        assert_in_range(resets() - seen, 1, COSTLY_AT_ONCE);
+        (void)client_receive(&other, RECEIVED_MAX);
+        assert_non_null(strstr(other.text, "small body"));
+        other.len = 0;
+        other.text[0] = 0;
+    }
+    for (size_t i = 0; i < FLOODERS; i++)
+        client_close(&flooders[i]);
+    client_close(&other);
+}
+
+/* A few hundred of them may wait for that, and no more. */
+TEST(whoever_would_wait_behind_too_many_costly_ones_is_sent_away)
+{
+    enum { TOO_MANY = CONN_COSTLY_MAX + 20 };
+    static struct client flooders[TOO_MANY];
+
+    set.shared.context.limits.prior_knowledge = true;
+    for (size_t i = 0; i < TOO_MANY; i++) {
+        client_open(&client);
+        SAY(PREFACE "\0\0\0\4\0\0\0\0\0");
+        say_resets();
+        flooders[i] = client;
+    }
+    for (int i = 0; i < 3; i++)
+        turn();
+    assert_in_range(set.shared.costly.count, 1, CONN_COSTLY_MAX);
+    assert_in_range(set.count, CONN_COSTLY_MAX - 20, CONN_COSTLY_MAX + 10);
+    for (size_t i = 0; i < TOO_MANY; i++)
+        client_close(&flooders[i]);
+}
+
 TEST(an_idle_connection_is_told_before_it_is_closed)
 {
     open_http2();
