@@ -29,13 +29,16 @@
 
 enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE };
 
-/* Inside each cache entry. bytes is set by the owner before evict_insert() and
- * stays as it is while inside; the rest is private. */
+/* Inside each cache entry. bytes and others are set by the owner before
+ * evict_insert() and stay as they are while inside; the rest is private. */
 struct evict_node {
     uint64_t bytes; /* what the entry occupies */
     struct list list_node;
     struct heap_node heap; /* gdsf only */
     uint32_t frequency;    /* gdsf: hits; sieve: visited */
+    /* Set by the owner: how many others like it the node stands for, whose bytes
+     * are among its own (miniature.h). Else 0. */
+    uint32_t others;
 };
 
 struct evict; /* opaque */
@@ -55,6 +58,11 @@ MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 /* Notes a use of an entry that is inside. */
 void evict_hit(struct evict *evict, struct evict_node *node);
 
+/* Lets a node that is inside stand for so many others: its bytes become those of
+ * all of them. It keeps its place; the caller then takes victims. */
+void evict_set_others(struct evict *evict, struct evict_node *node,
+                      uint32_t others);
+
 /* Takes out an entry that its owner drops for reasons of its own. */
 void evict_remove(struct evict *evict, struct evict_node *node);
 
@@ -66,7 +74,7 @@ struct evict_node *evict_take_victim(struct evict *evict);
  * of them. NULL when there is none. */
 struct evict_node *evict_take_next(struct evict *evict);
 
-/* What is inside now. */
+/* What is inside now; a node counts for the others, too. */
 uint64_t evict_bytes(const struct evict *evict);
 size_t evict_entries(const struct evict *evict);
 

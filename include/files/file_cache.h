@@ -37,6 +37,7 @@
 #define FILES_FILE_CACHE_H
 
 #include "base/evict.h"
+#include "base/miniature.h"
 #include "base/now.h"
 #include "files/compressor.h"
 #include "files/dictionary_store.h"
@@ -137,12 +138,13 @@ struct file_entry {
     const struct file_space *space;
     bool is_young;
     bool is_cached;
+    bool is_sampled; /* by the cache's miniature */
     uint32_t refs;
     uint64_t checked_ms;
     uint64_t siblings_checked_ms;
     int64_t dated_s; /* second that the Date in block is of */
     struct file_entry *next;
-    uint64_t hash; /* of path, in the index */
+    uint64_t hash; /* of path, in the index; of a variant, of its ETag, too */
     struct evict_node node;
     char etag_text[FILE_CACHE_ETAG_MAX];
     size_t path_len;
@@ -167,6 +169,11 @@ struct file_cache_counts {
 };
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);
+
+/* What lies in memory, were the cache of another size or policy; all 0: nothing
+ * is known. Each second. */
+void file_cache_tell_what_if(struct file_cache *cache,
+                             struct miniature_told *told_out);
 
 /* The entry for a clean path (as path_clean() makes it) of a space under a
  * coding, whose existence an identity entry's siblings told. A path that ends

@@ -44,6 +44,7 @@
 
 #include <assert.h>
 
+#include "base/miniature.h"
 #include "base/now.h"
 #include "observe/histogram.h"
 #include "observe/slowest.h"
@@ -195,6 +196,7 @@ struct stats_link {
 
 enum {
     STATS_COMPRESS_NUMBERS = sizeof(struct stats_compress) / sizeof(uint64_t),
+    STATS_CACHE_IF_NUMBERS = sizeof(struct miniature_told) / sizeof(uint64_t),
     STATS_CACHE_NUMBERS = sizeof(struct stats_cache) / sizeof(uint64_t),
     STATS_KEPT_NUMBERS = sizeof(struct stats_kept) / sizeof(uint64_t),
     STATS_LINK_NUMBERS = sizeof(struct stats_link) / sizeof(uint64_t)
@@ -226,6 +228,7 @@ struct stats {
     struct stats_tls tls;
     struct stats_http2 http2;
     struct stats_what_if_times what_if;
+    struct counter cache_if[STATS_CACHE_IF_NUMBERS]; /* by miniature_told */
 };
 
 struct stats_acceptor {
@@ -241,10 +244,12 @@ struct stats_options {
     const char *const *method_names; /* by their numbers */
     size_t method_count;             /* STATS_METHODS_MAX at most */
     const char *version;
-    const char *schedule;     /* "srpt" */
-    const char *cache_policy; /* "sieve" */
-    const char *link_mode;    /* "auto" */
-    bool is_profiled;         /* samples are taken */
+    const char *schedule;                           /* "srpt" */
+    const char *cache_policy;                       /* "sieve" */
+    const char *cache_policies[MINIATURE_POLICIES]; /* all there are */
+    uint64_t cache_bytes;                           /* of each worker's */
+    const char *link_mode;                          /* "auto" */
+    bool is_profiled;                               /* samples are taken */
     const struct stats_store_options *stores;
     size_t store_count; /* STATS_STORES_MAX at most */
 };
@@ -381,6 +386,7 @@ static inline void stats_note_overtake(struct stats *stats)
 /* --- Now and then --------------------------------------------------------- */
 
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache);
+void stats_set_cache_if(struct stats *stats, const struct miniature_told *told);
 
 /* One thread at a time. */
 void stats_set_compress(struct counter compress[STATS_COMPRESS_NUMBERS],

@@ -37,6 +37,7 @@ enum stats_part {
     STATS_PART_CPU,
     STATS_PART_TIMES,
     /* Of these there are many. */
+    STATS_PART_CACHE_IF,    /* struct stats_cache_if */
     STATS_PART_SIZE,        /* struct stats_by_size */
     STATS_PART_WORKER,      /* struct stats_worker */
     STATS_PART_STORE,       /* uint64_t by enum stats_store_number */

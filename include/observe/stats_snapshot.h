@@ -40,6 +40,15 @@ struct stats_by_size {
     uint64_t what_if_ns[STATS_WHAT_IF_COUNT]; /* mean */
 };
 
+/* What the workers' caches would have hit, of another size and policy. */
+struct stats_cache_if {
+    const char *policy;
+    const char *size; /* "1/4": of what it is */
+    uint64_t bytes;   /* of each worker's */
+    double hit_ratio;
+    double byte_hit_ratio;
+};
+
 struct stats_snapshot {
     struct stats_options options;
     int64_t wall_ns; /* when it was taken, since the epoch */
@@ -68,6 +77,9 @@ struct stats_snapshot {
     struct stats_compress compress;
     struct stats_kept kept;
     double hit_ratio; /* of the cache; NAN: it was not asked */
+    struct miniature_told cache_told;
+    /* Of no meaning when there are no requests in cache_told. */
+    struct stats_cache_if cache_if[MINIATURE_MODELS];
     struct stats_link link;
     uint64_t queue_depth;
     uint64_t queue_depth_max; /* sum of the workers', which need not have been

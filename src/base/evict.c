@@ -33,7 +33,7 @@ static void forget(struct evict *evict, struct evict_node *node)
     if (evict->entering == node)
         evict->entering = NULL;
     evict->bytes -= node->bytes;
-    evict->entries--;
+    evict->entries -= 1 + (size_t)node->others;
 }
 
 struct evict *evict_create(enum evict_policy policy, uint64_t bytes_max,
@@ -68,7 +68,7 @@ bool evict_insert(struct evict *evict, struct evict_node *node)
         return false;
     evict->entering = node;
     evict->bytes += node->bytes;
-    evict->entries++;
+    evict->entries += 1 + (size_t)node->others;
     return true;
 }
 
@@ -79,6 +79,19 @@ void evict_hit(struct evict *evict, struct evict_node *node)
         node->frequency++;
     if (evict->rules->hit && node != evict->entering)
         evict->rules->hit(evict, node);
+}
+
+void evict_set_others(struct evict *evict, struct evict_node *node,
+                      uint32_t others)
+{
+    uint64_t bytes = node->bytes / (UINT64_C(1) + node->others);
+
+    evict->bytes -= node->bytes;
+    evict->entries -= node->others;
+    node->bytes = bytes * (UINT64_C(1) + others);
+    node->others = others;
+    evict->bytes += node->bytes;
+    evict->entries += others;
 }
 
 void evict_remove(struct evict *evict, struct evict_node *node)

@@ -67,8 +67,9 @@ static void destroy(struct evict *evict)
 static uint64_t priority_of(const struct gdsf *gdsf,
                             const struct evict_node *node)
 {
+    uint64_t bytes = node->bytes / (UINT64_C(1) + node->others);
     uint64_t worth = ((uint64_t)node->frequency << UNIT_BITS) /
-                     (node->bytes > 0 ? node->bytes : 1);
+                     (bytes > 0 ? bytes : 1);
 
     return worth < UINT64_MAX - gdsf->floor ? gdsf->floor + worth : UINT64_MAX;
 }
@@ -115,18 +116,25 @@ struct excess {
     size_t entries;
 };
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Whether those below the item at `at` that do not outrank priority take all
  * the excess away. The heap's order spares us everyone else. */
 static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
                        struct excess *excess)
 {
-    uint64_t bytes;
+    const struct evict_node *node;
+    size_t entries;
 
     if (at >= heap->count || heap->items[at].key > priority)
         return false;
-    bytes = heap_owner(heap->items[at].node)->bytes;
-    excess->bytes -= bytes < excess->bytes ? bytes : excess->bytes;
-    excess->entries -= excess->entries > 0;
+    node = heap_owner(heap->items[at].node);
+    entries = 1 + (size_t)node->others;
+    excess->bytes -= smaller(node->bytes, excess->bytes);
+    excess->entries -= smaller(entries, excess->entries);
     return (excess->bytes == 0 && excess->entries == 0) ||
            is_covered(heap, 2 * at + 1, priority, excess) ||
            is_covered(heap, 2 * at + 2, priority, excess);

@@ -836,7 +836,12 @@ const char *option_schedule_name(const struct options *options)
     return option_choice_name(schedules, options->schedule);
 }
 
+const char *option_policy_name(unsigned policy)
+{
+    return option_choice_name(cache_policies, policy);
+}
+
 const char *option_cache_policy_name(const struct options *options)
 {
-    return option_choice_name(cache_policies, options->cache_policy);
+    return option_policy_name((unsigned)options->cache_policy);
 }

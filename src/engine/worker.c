@@ -40,6 +40,7 @@ static void tell_cache(const struct worker *worker)
 {
     const struct file_cache_counts *earlier = &worker->earlier;
     struct file_cache_counts counts = sites_count_files(worker->sites);
+    struct miniature_told told;
     struct stats_cache cache = {
         .hits = earlier->hits + counts.hits,
         .misses = earlier->misses + counts.misses,
@@ -50,6 +51,8 @@ static void tell_cache(const struct worker *worker)
         .entries = counts.entries};
 
     stats_set_cache(worker->options.stats, &cache);
+    sites_tell_what_if(worker->sites, &told);
+    stats_set_cache_if(worker->options.stats, &told);
 }
 
 static void tell_link(const struct worker *worker)

@@ -8,7 +8,13 @@
 
 #include "files/file_cache_priv.h"
 
-enum { BUCKETS_MIN = 64, BUCKETS_MAX = 1 << 20 };
+enum {
+    BUCKETS_MIN = 64,
+    BUCKETS_MAX = 1 << 20,
+    /* What the miniature takes: of the cache's memory, and of each second. */
+    MINIATURE_PART = 16,
+    MINIATURE_NS = 5000000
+};
 
 static struct evict *evict_of(struct file_cache *cache,
                               const struct file_entry *entry)
@@ -108,6 +114,25 @@ static void make_room(struct file_cache *cache, struct evict *evict)
     }
 }
 
+/* One request for an entry that lies in memory. */
+static void note_asked(struct file_cache *cache, const struct file_entry *entry)
+{
+    cache->asked.requests++;
+    cache->asked.bytes += entry->node.bytes;
+    if (entry->is_sampled)
+        miniature_ask(cache->miniature, entry->hash, entry->node.bytes);
+}
+
+/* The same, for the first time; before it is kept. */
+static void note_new(struct file_cache *cache, struct file_entry *entry)
+{
+    if (entry->fd >= 0 || !cache->miniature)
+        return;
+    entry->is_sampled = miniature_samples(cache->miniature, entry->hash,
+                                          entry->node.bytes);
+    note_asked(cache, entry);
+}
+
 static void keep(struct file_cache *cache, struct file_entry *entry,
                  uint64_t hash)
 {
@@ -116,6 +141,7 @@ static void keep(struct file_cache *cache, struct file_entry *entry,
 
     entry->hash = hash;
     entry->node.bytes = footprint(entry);
+    note_new(cache, entry);
     if (!evict || !evict_insert(evict, &entry->node))
         return;
     entry->is_cached = true;
@@ -131,6 +157,9 @@ bool file_cache_keep_variant(struct file_cache *cache,
                              struct file_entry *variant)
 {
     variant->node.bytes = footprint(variant);
+    variant->hash = XXH3_64bits_withSeed(variant->etag.data, variant->etag.len,
+                                         original->hash);
+    note_new(cache, variant);
     if (!evict_insert(cache->resident, &variant->node))
         return false;
     variant->is_cached = true;
@@ -145,6 +174,8 @@ bool file_cache_keep_variant(struct file_cache *cache,
 void file_cache_hit(struct file_cache *cache, struct file_entry *entry)
 {
     evict_hit(evict_of(cache, entry), &entry->node);
+    if (entry->fd < 0)
+        note_asked(cache, entry);
     file_entry_hold(entry);
 }
 
@@ -173,6 +204,14 @@ static bool is_usable(struct file_cache *cache, struct file_entry *entry)
     return file_entry_is_fresh(entry);
 }
 
+/* Another size of the cache would not have had it, either. */
+static void forget_changed(struct file_cache *cache, struct file_entry *entry)
+{
+    if (entry->is_sampled)
+        miniature_forget(cache->miniature, entry->hash);
+    file_cache_forget(cache, entry);
+}
+
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry)
 {
@@ -183,7 +222,7 @@ bool file_cache_siblings_changed(struct file_cache *cache,
     entry->siblings_checked_ms = now_ms;
     if (file_entry_find_siblings(entry) == entry->siblings)
         return false;
-    file_cache_forget(cache, entry);
+    forget_changed(cache, entry);
     return true;
 }
 
@@ -219,7 +258,7 @@ struct file_entry *file_cache_acquire(struct file_cache *cache,
             cache->hits++;
             return entry;
         }
-        file_cache_forget(cache, entry);
+        forget_changed(cache, entry);
     }
     cache->misses++;
     entry = load(cache, space, path, coding);
@@ -246,7 +285,33 @@ struct file_cache_counts file_cache_count(const struct file_cache *cache)
     return counts;
 }
 
+void file_cache_tell_what_if(struct file_cache *cache,
+                             struct miniature_told *told_out)
+{
+    *told_out = (struct miniature_told){0};
+    if (!cache->miniature)
+        return;
+    miniature_tick(cache->miniature);
+    miniature_tell(cache->miniature, told_out);
+}
+
 /* --- Coming and going --------------------------------------------------- */
+
+/* The cache does without where there is no memory. */
+static void make_miniature(struct file_cache *cache)
+{
+    uint64_t bytes_max = cache->options.bytes_max;
+    uint64_t memory_max = bytes_max / MINIATURE_PART;
+    const struct miniature_options options = {
+        .bytes_max = bytes_max,
+        .entries_max = cache->options.entries_max,
+        .memory_max = memory_max < MINIATURE_MEMORY ? (size_t)memory_max
+                                                    : MINIATURE_MEMORY,
+        .budget_ns = MINIATURE_NS,
+        .asked = &cache->asked};
+
+    cache->miniature = miniature_create(&options);
+}
 
 static size_t bucket_count(size_t entries_max)
 {
@@ -280,6 +345,7 @@ struct file_cache *file_cache_create(const struct file_cache_options *options)
     if (opened_max > 0)
         cache->opened = evict_create(options->policy, options->bytes_max,
                                      opened_max);
+    make_miniature(cache);
     if (cache->resident && (cache->opened || opened_max == 0))
         return cache;
     file_cache_destroy(cache);
@@ -299,5 +365,6 @@ void file_cache_destroy(struct file_cache *cache)
     forget_all(cache, false);
     evict_destroy(cache->resident);
     evict_destroy(cache->opened);
+    miniature_destroy(cache->miniature);
     free(cache);
 }

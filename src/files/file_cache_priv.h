@@ -13,9 +13,11 @@
 struct file_cache {
     struct file_cache_options options;
     const struct now *now;
-    uint64_t seed;          /* of the hash: keys come from clients */
-    struct evict *resident; /* entries that live in memory alone */
-    struct evict *opened;   /* entries that keep a descriptor */
+    uint64_t seed;                /* of the hash: keys come from clients */
+    struct evict *resident;       /* entries that live in memory alone */
+    struct evict *opened;         /* entries that keep a descriptor */
+    struct miniature *miniature;  /* of resident; NULL: none */
+    struct miniature_asked asked; /* of these */
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;

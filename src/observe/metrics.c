@@ -44,12 +44,11 @@ static const struct stats_label no_label;
 static const struct {
     const char *name;
     unsigned places;
-} units[] = {[STATS_UNIT_BYTES] = {"bytes", 0},
-             [STATS_UNIT_NS] = {"seconds", 9},
-             [STATS_UNIT_US] = {"seconds", 6},
-             [STATS_UNIT_MS] = {"seconds", 3},
-             [STATS_UNIT_MOMENT] = {"seconds", 9},
-             [STATS_UNIT_RATE] = {NULL, 0}}; /* the last one */
+} units[] = {
+    [STATS_UNIT_BYTES] = {"bytes", 0},    [STATS_UNIT_NS] = {"seconds", 9},
+    [STATS_UNIT_US] = {"seconds", 6},     [STATS_UNIT_MS] = {"seconds", 3},
+    [STATS_UNIT_MOMENT] = {"seconds", 9}, [STATS_UNIT_SHARE] = {"ratio", 4},
+    [STATS_UNIT_RATE] = {NULL, 0}}; /* the last one */
 
 /* --- Lines ---------------------------------------------------------------- */
 
@@ -180,6 +179,19 @@ static void put_vector(struct metrics *metrics, const struct stats_row *row)
     }
 }
 
+/* In the last of its unit's places. */
+static uint64_t number_of(const struct stats_row *row,
+                          const struct stats_object *object)
+{
+    enum { SHARE_UNITS = 10000 };
+
+    if (row->unit != STATS_UNIT_SHARE)
+        return stats_row_number(row, object->base);
+    return (uint64_t)(*(const double *)stats_row_at(row, object->base) *
+                          SHARE_UNITS +
+                      0.5);
+}
+
 /* What a row says of an object. */
 static void put_row(struct metrics *metrics, const struct stats_row *row,
                     const struct stats_object *object)
@@ -205,8 +217,7 @@ static void put_row(struct metrics *metrics, const struct stats_row *row,
                    1, 0);
     else
         put_sample(metrics, metrics->suffix, object->labels[0], second,
-                   stats_row_number(row, object->base),
-                   units[row->unit].places);
+                   number_of(row, object), units[row->unit].places);
 }
 
 /* The lines of a family stand together: the rows outside, the objects within. */

@@ -120,6 +120,28 @@ static void put_times_by_size(struct buf *out,
     }
 }
 
+/* --- The cache, were it another -------------------------------------------- */
+
+static void put_cache_if(struct buf *out, const struct stats_snapshot *snapshot)
+{
+    const struct stats_cache_if *cell = snapshot->cache_if;
+
+    if (snapshot->cache_told.requests == 0)
+        return;
+    buf_printf(out, "\n%-13s", "Cache, if");
+    for (unsigned i = 0; i < MINIATURE_SIZES; i++)
+        buf_printf(out, "%11s x", cell[i].size);
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
+        if (i % MINIATURE_SIZES == 0)
+            buf_printf(out, "\n  %-11s", cell[i].policy);
+        buf_printf(out, " %5.1f/%4.1f %%", 100 * cell[i].hit_ratio,
+                   100 * cell[i].byte_hit_ratio);
+    }
+    buf_put_literal(out,
+                    "\n  of requests/of bytes hit; a size as a multiple of "
+                    "what it is\n");
+}
+
 /* --- What the table has ---------------------------------------------------- */
 
 static void put_vector(struct buf *out, const struct stats_row *row,
@@ -272,6 +294,7 @@ void report_put(struct buf *out, const struct stats_snapshot *snapshot)
     if (!isnan(snapshot->hit_ratio)) {
         buf_printf(out, "\nCache, policy %s\n", options->cache_policy);
         put_rows(out, STATS_PART_CACHE, &all);
+        put_cache_if(out, snapshot);
     }
     if (stats_kept_is_used(&snapshot->kept)) {
         buf_put_literal(out, "\nCache of what is proxied\n");

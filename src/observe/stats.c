@@ -122,6 +122,11 @@ void stats_set_cache(struct stats *stats, const struct stats_cache *cache)
     set_all(stats->cache, cache, STATS_CACHE_NUMBERS);
 }
 
+void stats_set_cache_if(struct stats *stats, const struct miniature_told *told)
+{
+    set_all(stats->cache_if, told, STATS_CACHE_IF_NUMBERS);
+}
+
 void stats_set_link(struct stats *stats, const struct stats_link *link)
 {
     set_all(stats->link, link, STATS_LINK_NUMBERS);

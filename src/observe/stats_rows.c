@@ -21,6 +21,7 @@ _Static_assert(STATS_STORE_NUMBERS <= 32, "numbers has a bit for each");
 #define ROW(part, kind, unit, field, ...) \
     ROW_OF(struct stats_snapshot, part, kind, unit, field, __VA_ARGS__)
 #define SIZE(...) ROW_OF(struct stats_by_size, SIZE, __VA_ARGS__)
+#define CACHE_IF(...) ROW_OF(struct stats_cache_if, CACHE_IF, __VA_ARGS__)
 #define WORKER(...) ROW_OF(struct stats_worker, WORKER, __VA_ARGS__)
 #define UPSTREAM(...) ROW_OF(struct stats_upstream, UPSTREAM, __VA_ARGS__)
 #define CERTIFICATE(...) \
@@ -222,6 +223,14 @@ static const struct stats_row rows[] = {
         "whatif_seconds", NULL, .key = "fair"),
     ROW(WHAT_IF, DISTRIBUTION, NS, what_if[STATS_WHAT_IF_SRPT], "srpt", "srpt",
         "whatif_seconds", NULL, .key = "srpt"),
+
+    CACHE_IF(GAUGE, BYTES, bytes, "bytes"),
+    CACHE_IF(GAUGE, SHARE, hit_ratio, "hit_ratio", NULL,
+             "cache_whatif_hit_ratio",
+             "Share of the requests for what lies in memory that a cache would "
+             "have hit, by policy and size, as a multiple of what it is."),
+    CACHE_IF(GAUGE, SHARE, byte_hit_ratio, "byte_hit_ratio", NULL,
+             "cache_whatif_byte_hit_ratio", "The same, of bytes."),
 
     ROW(LOG, COUNTER, NUMBER, log_lines, "lines", "lines", "log_lines",
         "Lines handed to the access log.", .top = {"lines", 1}),
@@ -447,6 +456,8 @@ size_t stats_object_count(const struct stats_snapshot *snapshot,
                           enum stats_part part)
 {
     switch ((int)part) {
+    case STATS_PART_CACHE_IF:
+        return snapshot->cache_told.requests > 0 ? MINIATURE_MODELS : 0;
     case STATS_PART_SIZE:
         return STATS_SIZE_COUNT;
     case STATS_PART_WORKER:
@@ -477,6 +488,13 @@ void stats_object_get(const struct stats_snapshot *snapshot,
     case STATS_PART_SIZE:
         object_out->base = &snapshot->sizes[number];
         labels[0] = (struct stats_label){"size", sizes[number]};
+        break;
+    case STATS_PART_CACHE_IF:
+        object_out->base = &snapshot->cache_if[number];
+        labels[0] = (struct stats_label){"policy",
+                                         snapshot->cache_if[number].policy};
+        labels[1] = (struct stats_label){"size",
+                                         snapshot->cache_if[number].size};
         break;
     case STATS_PART_CACHE:
         labels[0] = (struct stats_label){"policy",

@@ -107,6 +107,40 @@ static void add_parts(struct stats_snapshot *snapshot,
     add(&snapshot->workers_wall_ns, &stats->profile.wall_ns);
 }
 
+static void add_cache_if(struct stats_snapshot *snapshot,
+                         const struct counter *told)
+{
+    uint64_t *numbers = (uint64_t *)&snapshot->cache_told; /* nothing else */
+
+    for (unsigned i = 0; i < STATS_CACHE_IF_NUMBERS; i++)
+        add(&numbers[i], &told[i]);
+}
+
+/* What did not miss; misses are an estimate, which may be too high. */
+static double ratio_of(uint64_t missed, uint64_t asked)
+{
+    return missed < asked ? 1 - (double)missed / (double)asked : 0;
+}
+
+static void derive_cache_if(struct stats_snapshot *snapshot)
+{
+    static const char *const names[MINIATURE_SIZES] = {"1/4", "1/2", "1",
+                                                       "2",   "4",   "16"};
+    const struct stats_options *options = &snapshot->options;
+    const struct miniature_told *told = &snapshot->cache_told;
+
+    for (unsigned i = 0; i < MINIATURE_MODELS && told->requests > 0; i++) {
+        unsigned size = i % MINIATURE_SIZES;
+
+        snapshot->cache_if[i] = (struct stats_cache_if){
+            .policy = options->cache_policies[i / MINIATURE_SIZES],
+            .size = names[size],
+            .bytes = options->cache_bytes / 4 * miniature_quarters[size],
+            .hit_ratio = ratio_of(told->misses[i], told->requests),
+            .byte_hit_ratio = ratio_of(told->missed_bytes[i], told->bytes)};
+    }
+}
+
 static void add_what_if(struct stats_snapshot *snapshot,
                         const struct stats_what_if_times *times)
 {
@@ -206,6 +240,7 @@ static void add_worker(struct stats_snapshot *snapshot,
     stats_tls_add(&snapshot->tls, &stats->tls);
     stats_http2_add(&snapshot->http2, &stats->http2);
     add_what_if(snapshot, &stats->what_if);
+    add_cache_if(snapshot, stats->cache_if);
     add_log(snapshot, &stats->log);
     add_samples(snapshot, &stats->profile);
     add_slowest(snapshot, &stats->slowest);
@@ -247,6 +282,7 @@ static void derive(struct stats_snapshot *snapshot)
         snapshot->refused_in_all += snapshot->refused[i];
     share_time(snapshot);
     share_what_if(snapshot);
+    derive_cache_if(snapshot);
 }
 
 void stats_read(const struct stats_shared *shared, const struct now *now,

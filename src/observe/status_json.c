@@ -193,8 +193,13 @@ static void put_identity(struct json_writer *json, enum stats_part part,
 {
     const struct stats_upstream *upstream = &object->upstream;
     const struct stats_by_size *size = object->base;
+    const struct stats_cache_if *cache_if = object->base;
 
     switch ((int)part) {
+    case STATS_PART_CACHE_IF:
+        put_text(json, "policy", bytes_of(cache_if->policy));
+        put_text(json, "size", bytes_of(cache_if->size));
+        break;
     case STATS_PART_SIZE:
         if (stats_size_bound((unsigned)number) < UINT64_MAX)
             put_number(json, "to_bytes", stats_size_bound((unsigned)number));
@@ -314,6 +319,8 @@ static void put_present(struct json_writer *json,
     if (stats_object_count(snapshot, STATS_PART_CERTIFICATE) > 0)
         put_list(json, "certificates", STATS_PART_CERTIFICATE, snapshot);
     put_part(json, "cache", STATS_PART_CACHE, &all);
+    if (snapshot->cache_told.requests > 0)
+        put_list(json, "cache_what_if", STATS_PART_CACHE_IF, snapshot);
     put_part(json, "compress", STATS_PART_COMPRESS, &all);
     if (stats_kept_is_used(&snapshot->kept))
         put_part(json, "proxy_cache", STATS_PART_KEPT, &all);

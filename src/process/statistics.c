@@ -45,11 +45,14 @@ bool statistics_open(struct statistics *statistics,
         .version = SPRINTD_VERSION,
         .schedule = option_schedule_name(options),
         .cache_policy = option_cache_policy_name(options),
+        .cache_bytes = options->cache_bytes,
         .link_mode = link_mode_name(options),
         .is_profiled = options->profile,
         .stores = statistics->store_options};
     struct now now;
 
+    for (unsigned i = 0; i < MINIATURE_POLICIES; i++)
+        stats_options.cache_policies[i] = option_policy_name(i);
     now_refresh(&now);
     *statistics = (struct statistics){.access_log = access_log,
                                       .stores = stores,

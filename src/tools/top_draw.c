@@ -313,6 +313,33 @@ static void draw_profile(struct screen *screen,
     screen_end_line(screen);
 }
 
+/* What the cache would hit under its policy, by size; nothing where that is not
+ * known. */
+static void draw_cache_if(struct screen *screen,
+                          const struct json_value *document)
+{
+    const struct json_value *list = json_find(document, "cache_what_if");
+    const struct json_value *policy = json_find(json_find(document, "cache"),
+                                                "policy");
+    const struct json_value *one = NULL;
+
+    if (!json_next(list, NULL) || !policy)
+        return;
+    screen_put_label(screen, "Cache if");
+    while ((one = json_next(list, one))) {
+        const struct json_value *of = json_find(one, "policy");
+
+        if (!of || !bytes_eq(of->text, policy->text))
+            continue;
+        screen_put(screen, "  ");
+        put_text(screen, one, "size");
+        screen_put(screen, " x ");
+        screen_put(screen,
+                   human_number_percent(number_at(one, "hit_ratio")).text);
+    }
+    screen_end_line(screen);
+}
+
 static void draw_totals(struct screen *screen,
                         const struct json_value *document)
 {
@@ -345,6 +372,7 @@ static void draw_totals(struct screen *screen,
             put_row(screen, row, object);
         screen_end_line(screen);
     }
+    draw_cache_if(screen, document);
     draw_certificates(screen, document);
     draw_profile(screen, document);
 }

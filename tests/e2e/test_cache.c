@@ -112,4 +112,67 @@ TEST(asking_for_what_is_not_there_does_not_fill_memory)
         assert_in_range(server_memory(one), 0, before + 8 * MIB);
 }
 
+/* --- Were it another ------------------------------------------------------------ */
+
+/* The hit ratio told of that policy and size; negative: none is. */
+static double told(const struct server *server, const char *policy,
+                   const char *size)
+{
+    const char *body = get(server, "/_s/status.json")->body;
+    const char *at = strstr(body, "\"cache_what_if\":[");
+
+    at = at ? strstr(at,
+                     printed("\"policy\":\"%s\",\"size\":\"%s\"", policy, size))
+            : NULL;
+    at = at ? strstr(at, "\"hit_ratio\":") : NULL;
+    return at ? strtod(at + strlen("\"hit_ratio\":"), NULL) : -1;
+}
+
+/* A loop over somewhat more than fits, which least recently used is bad at. */
+static void ask_in_a_loop(struct server *server)
+{
+    struct client *client = client_open(server);
+
+    for (unsigned file = 0; file < FILES; file++)
+        expect_status(client_ask(client, "GET", printed("/loop/%u", file),
+                                 NULL),
+                      200);
+    client_close(client);
+}
+
+static bool is_known(struct server *server)
+{
+    double half;
+    double same;
+    double twice;
+
+    ask_in_a_loop(server);
+    half = told(server, "lru", "1/2");
+    same = told(server, "lru", "1");
+    twice = told(server, "lru", "2");
+    going_on("half %f, same %f, twice %f", half, same, twice);
+    return half >= 0 && half < 0.1 && same < 0.1 && twice > 0.7 &&
+           told(server, "gdsf", "16") > 0.7;
+}
+
+TEST(what_another_size_or_policy_would_hit_is_told)
+{
+    struct server *server = START("--workers=1", "--cache-policy=lru",
+                                  "--cache-size=1M", "--status=/_s");
+    struct outcome outcome;
+
+    /* With an entry's own bytes 1.8 MB. */
+    for (unsigned i = 0; i < FILES; i++)
+        site_seeded(printed("loop/%u", i), i, 4000);
+    assert_true(told(server, "lru", "1") < 0);
+    assert_true(eventually(is_known(server), 20000));
+    assert_non_null(strstr(get(server, "/_s/metrics")->body,
+                           "sprintd_cache_whatif_hit_ratio{policy=\"lru\","
+                           "size=\"1/4\"} 0."));
+    RUN(&outcome, "top", "--once",
+        printed("http://127.0.0.1:%u/_s", server->port));
+    assert_non_null(strstr(outcome.out, "Cache if"));
+    assert_non_null(strstr(outcome.out, "16 x "));
+}
+
 E2E_SUITE(start);

@@ -83,6 +83,9 @@ void sites_release(struct sites **sites_ref);
 /* Answers whatever comes, by its Host and path; rest is not looked at. */
 struct handler sites_handler(struct sites *sites);
 
+/* See file_cache_tell_what_if(). */
+void sites_tell_what_if(struct sites *sites, struct miniature_told *told_out);
+
 struct file_cache_counts sites_count_files(const struct sites *sites);
 
 #endif

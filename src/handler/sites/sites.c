@@ -413,6 +413,11 @@ struct handler sites_handler(struct sites *sites)
     return (struct handler){.answer = answer, .begin = begin, .self = sites};
 }
 
+void sites_tell_what_if(struct sites *sites, struct miniature_told *told_out)
+{
+    file_cache_tell_what_if(sites->cache, told_out);
+}
+
 struct file_cache_counts sites_count_files(const struct sites *sites)
 {
     return file_cache_count(sites->cache);

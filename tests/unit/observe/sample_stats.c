@@ -20,6 +20,8 @@ struct stats_options sample_options(size_t worker_count)
                                   .version = "1.2.3",
                                   .schedule = "srpt",
                                   .cache_policy = "sieve",
+                                  .cache_policies = {"lru", "gdsf", "sieve"},
+                                  .cache_bytes = 4096,
                                   .link_mode = "auto",
                                   .stores = sample_stores,
                                   .store_count = 2};

@@ -95,6 +95,8 @@ static uint64_t *find_number(const struct stats_row *row,
 {
     char *base = (char *)snapshot;
 
+    if (row->part == STATS_PART_CACHE_IF)
+        base = (char *)&snapshot->cache_if[0];
     if (row->part == STATS_PART_WORKER)
         base = (char *)&snapshot->workers[0];
     if (row->part == STATS_PART_STORE)
@@ -149,6 +151,8 @@ TEST(each_view_shows_every_number_that_it_has_a_text_for)
     struct history *history = history_create();
     unsigned shown = 0;
 
+    stats_set_cache_if(&shared->workers[0],
+                       &(struct miniature_told){.requests = 1, .bytes = 1});
     stats_read(shared, &sample_now, snapshot);
     snapshot->hit_ratio = 1; /* else the report leaves these parts out */
     for (unsigned part = 0; part < PARTS; part++) {

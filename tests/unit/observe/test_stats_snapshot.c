@@ -331,6 +331,33 @@ static void *work(void *context)
     return NULL;
 }
 
+TEST(what_another_cache_would_hit_is_of_all_that_was_asked)
+{
+    struct miniature_told told = {.requests = 100, .bytes = 1000};
+
+    told.misses[miniature_model(EVICT_GDSF, 1)] = 25;
+    told.missed_bytes[miniature_model(EVICT_GDSF, 1)] = 100;
+    take();
+    assert_int_equal(snapshot->cache_told.requests, 0);
+    stats_set_cache_if(&shared->workers[0], &told);
+    told.misses[miniature_model(EVICT_GDSF, 1)] = 75;
+    told.missed_bytes[miniature_model(EVICT_GDSF, 1)] = 2000; /* an estimate */
+    stats_set_cache_if(&shared->workers[1], &told);
+    take();
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
+        const struct stats_cache_if *one = &snapshot->cache_if[i];
+        bool is_it = i == miniature_model(EVICT_GDSF, 1);
+
+        assert_int_equal((int)(100 * one->hit_ratio + 0.5),
+                         is_it ? (int)(100 * 0.5) : 100);
+        assert_int_equal((int)(100 * one->byte_hit_ratio + 0.5),
+                         is_it ? (int)(100 * 0) : 100);
+    }
+    assert_string_equal(snapshot->cache_if[7].policy, "gdsf");
+    assert_string_equal(snapshot->cache_if[7].size, "1/2");
+    assert_int_equal(snapshot->cache_if[7].bytes, 2048);
+}
+
 TEST(reading_while_workers_count_is_always_sound)
 {
     pthread_t threads[WORKERS];

@@ -518,7 +518,25 @@ function drawWhatIf() {
       `p99 ${micros(all[key].p99)}`]));
 }
 
+/* Rows are policies, columns sizes. */
+function drawCacheIf() {
+  const all = data.cache_what_if ?? [];
+  const policies = [...new Set(all.map(one => one.policy))];
+  const cells = policy => all.filter(one => one.policy === policy);
+
+  $("cache-if-part").hidden = !all.length;
+  fill("cache-if", !all.length ? [] : [
+    ["Hits, of each worker", ...cells(policies[0]).map(one =>
+      bytes(one.bytes, true))],
+    ...policies.map(policy => [`By ${visible(policy)}`,
+      ...cells(policy).map(one => ({text: percent(one.hit_ratio),
+        title: `${percent(one.byte_hit_ratio)} of bytes`,
+        className: policy === data.cache.policy && one.size === "1"
+          ? "now" : ""}))])]);
+}
+
 function drawFacts() {
+  drawCacheIf();
   drawWhatIf();
   fillFacts("link", data.link);
   fillFacts("cache", data.cache);

@@ -1,0 +1,373 @@
+#include "base/miniature.h"
+
+#include <stdlib.h>
+
+#include "base/now.h"
+
+const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
+
+enum {
+    /* A copy and its place in the index. A third of the models are of gdsf, whose
+     * heaps double: 24 bytes for up to two copies. */
+    COPY_MEMORY = 60 + 48 / 3,
+    COPIES_MIN = 16,
+    /* Simulated requests until what is told counts half. */
+    HALF_LIFE = 1 << 18
+};
+
+/* A key inside a model. Copies are known by number; 0 is none. */
+struct copy {
+    struct evict_node node;
+    uint64_t key;
+    uint16_t next; /* in the index, or of the free ones */
+};
+
+struct model {
+    struct evict *evict;
+    struct copy *copies;
+    uint16_t *index;
+    uint16_t free_copy;
+    uint16_t untouched;  /* from there on copies were never used */
+    uint64_t weight_max; /* W */
+    uint64_t unit;
+};
+
+struct miniature {
+    struct miniature_options options;
+    struct model models[MINIATURE_MODELS];
+    size_t copies; /* of each model */
+    size_t index_mask;
+    uint64_t credit_ns;
+    bool is_paused;
+    struct miniature_asked since; /* not in told yet; unless paused */
+    uint64_t simulated;
+    struct miniature_told told;
+};
+
+/* --- Weights ---------------------------------------------------------------- */
+
+static uint64_t weight_of(const struct model *model, uint64_t bytes)
+{
+    uint64_t weight = model->weight_max;
+
+    if (bytes > model->unit)
+        weight = weight * model->unit / bytes;
+    return weight > 0 ? weight : 1;
+}
+
+static bool is_sampled(uint64_t key, uint64_t weight)
+{
+    return key <= UINT64_MAX / weight;
+}
+
+bool miniature_samples(const struct miniature *miniature, uint64_t key,
+                       uint64_t bytes)
+{
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++)
+        if (is_sampled(key, weight_of(&miniature->models[i], bytes)))
+            return true;
+    return false;
+}
+
+/* --- Copies ------------------------------------------------------------------ */
+
+static uint16_t *bucket_of(const struct miniature *miniature,
+                           struct model *model, uint64_t key)
+{
+    return &model->index[key & miniature->index_mask];
+}
+
+static struct copy *find(const struct miniature *miniature, struct model *model,
+                         uint64_t key)
+{
+    uint16_t at = *bucket_of(miniature, model, key);
+
+    while (at != 0 && model->copies[at].key != key)
+        at = model->copies[at].next;
+    return at != 0 ? &model->copies[at] : NULL;
+}
+
+/* The model's evict does not know the copy any more. */
+static void free_copy(const struct miniature *miniature, struct model *model,
+                      struct copy *copy)
+{
+    uint16_t at = (uint16_t)(copy - model->copies);
+    uint16_t *link = bucket_of(miniature, model, copy->key);
+
+    while (*link != at)
+        link = &model->copies[*link].next;
+    *link = copy->next;
+    copy->next = model->free_copy;
+    model->free_copy = at;
+}
+
+static void drop(const struct miniature *miniature, struct model *model,
+                 struct copy *copy)
+{
+    evict_remove(model->evict, &copy->node);
+    free_copy(miniature, model, copy);
+}
+
+static bool has_room(const struct miniature *miniature,
+                     const struct model *model)
+{
+    return model->free_copy != 0 || model->untouched <= miniature->copies;
+}
+
+/* A copy is free. Those that were never used come last: their memory costs
+ * nothing yet. */
+static uint16_t take_copy(struct model *model)
+{
+    uint16_t at = model->free_copy;
+
+    if (at == 0)
+        return model->untouched++;
+    model->free_copy = model->copies[at].next;
+    return at;
+}
+
+static uint64_t bytes_of_one(const struct copy *copy)
+{
+    return copy->node.bytes / (UINT64_C(1) + copy->node.others);
+}
+
+static void take_victims(const struct miniature *miniature, struct model *model)
+{
+    struct evict_node *victim;
+
+    while ((victim = evict_take_victim(model->evict)))
+        free_copy(miniature, model, OWNER_OF(victim, struct copy, node));
+}
+
+/* There is room. */
+static void insert(const struct miniature *miniature, struct model *model,
+                   uint64_t key, uint64_t bytes, uint64_t weight)
+{
+    uint16_t at = take_copy(model);
+    struct copy *copy = &model->copies[at];
+    uint16_t *bucket = bucket_of(miniature, model, key);
+
+    *copy = (struct copy){.node = {.bytes = bytes * weight,
+                                   .others = (uint32_t)(weight - 1)},
+                          .key = key,
+                          .next = *bucket};
+    *bucket = at;
+    if (evict_insert(model->evict, &copy->node))
+        take_victims(miniature, model);
+    else
+        free_copy(miniature, model, copy); /* no memory */
+}
+
+/* --- Fewer of them ------------------------------------------------------------ */
+
+/* Raises W by a quarter. No weight falls by that, whatever the unit becomes. */
+static void raise_weights(const struct miniature *miniature,
+                          struct model *model)
+{
+    const struct miniature_asked *asked = miniature->options.asked;
+    uint64_t weight = model->weight_max;
+    uint64_t raised = weight + 1 + weight / 4;
+    uint64_t unit = 1 + asked->bytes / (asked->requests + 1);
+    uint64_t least = 1 + model->unit * weight / raised;
+
+    model->weight_max = raised;
+    model->unit = weight == 1 || unit > least ? unit : least;
+}
+
+static void thin(struct miniature *miniature, struct model *model)
+{
+    raise_weights(miniature, model);
+    for (size_t i = 0; i <= miniature->index_mask; i++) {
+        uint16_t at = model->index[i];
+
+        while (at != 0) {
+            struct copy *copy = &model->copies[at];
+            uint64_t weight = weight_of(model, bytes_of_one(copy));
+
+            at = copy->next;
+            if (is_sampled(copy->key, weight))
+                evict_set_others(model->evict, &copy->node,
+                                 (uint32_t)(weight - 1));
+            else
+                drop(miniature, model, copy);
+        }
+    }
+    take_victims(miniature, model);
+}
+
+/* --- Credit ------------------------------------------------------------------- */
+
+static void count_until_now(struct miniature *miniature)
+{
+    const struct miniature_asked *asked = miniature->options.asked;
+
+    miniature->told.requests += asked->requests - miniature->since.requests;
+    miniature->told.bytes += asked->bytes - miniature->since.bytes;
+    miniature->since = *asked;
+}
+
+static void pay(struct miniature *miniature, uint64_t ns)
+{
+    if (miniature->credit_ns > ns) {
+        miniature->credit_ns -= ns;
+        return;
+    }
+    count_until_now(miniature);
+    miniature->credit_ns = 0;
+    miniature->is_paused = true;
+}
+
+void miniature_tick(struct miniature *miniature)
+{
+    if (miniature->is_paused)
+        miniature->since = *miniature->options.asked;
+    miniature->is_paused = false;
+    miniature->credit_ns = miniature->options.budget_ns;
+}
+
+/* --- Asking -------------------------------------------------------------------- */
+
+static void forget_half(struct miniature *miniature)
+{
+    struct miniature_told *told = &miniature->told;
+
+    count_until_now(miniature);
+    told->requests /= 2;
+    told->bytes /= 2;
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
+        told->misses[i] /= 2;
+        told->missed_bytes[i] /= 2;
+    }
+}
+
+static void ask_model(struct miniature *miniature, unsigned number,
+                      uint64_t key, uint64_t bytes)
+{
+    struct model *model = &miniature->models[number];
+    uint64_t weight = weight_of(model, bytes);
+    struct copy *copy;
+
+    if (!is_sampled(key, weight))
+        return;
+    copy = find(miniature, model, key);
+    if (copy && bytes_of_one(copy) == bytes) {
+        evict_hit(model->evict, &copy->node);
+        return;
+    }
+    if (copy)
+        drop(miniature, model, copy); /* another version */
+    while (!has_room(miniature, model))
+        thin(miniature, model);
+    weight = weight_of(model, bytes);
+    if (!is_sampled(key, weight))
+        return;
+    miniature->told.misses[number] += weight;
+    miniature->told.missed_bytes[number] += weight * bytes;
+    insert(miniature, model, key, bytes, weight);
+}
+
+void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes)
+{
+    uint64_t budget_ns = miniature->options.budget_ns;
+    uint64_t began_ns;
+
+    if (miniature->is_paused)
+        return;
+    began_ns = budget_ns > 0 ? now_read_ns() : 0;
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++)
+        ask_model(miniature, i, key, bytes);
+    if (++miniature->simulated % HALF_LIFE == 0)
+        forget_half(miniature);
+    if (budget_ns > 0)
+        pay(miniature, now_read_ns() - began_ns);
+}
+
+void miniature_forget(struct miniature *miniature, uint64_t key)
+{
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
+        struct copy *copy = find(miniature, &miniature->models[i], key);
+
+        if (copy)
+            drop(miniature, &miniature->models[i], copy);
+    }
+}
+
+void miniature_tell(const struct miniature *miniature,
+                    struct miniature_told *told_out)
+{
+    const struct miniature_asked *asked = miniature->options.asked;
+
+    *told_out = miniature->told;
+    if (miniature->is_paused)
+        return;
+    told_out->requests += asked->requests - miniature->since.requests;
+    told_out->bytes += asked->bytes - miniature->since.bytes;
+}
+
+/* --- Coming and going ---------------------------------------------------------- */
+
+static size_t power_of_two(size_t at_least)
+{
+    size_t power = 1;
+
+    while (power < at_least)
+        power *= 2;
+    return power;
+}
+
+static bool make_model(struct miniature *miniature, unsigned number)
+{
+    const struct miniature_options *options = &miniature->options;
+    struct model *model = &miniature->models[number];
+    unsigned quarters = miniature_quarters[number % MINIATURE_SIZES];
+    uint64_t bytes = options->bytes_max / 4 * quarters;
+    size_t entries = options->entries_max * quarters / 4;
+
+    model->evict = evict_create((enum evict_policy)(number / MINIATURE_SIZES),
+                                bytes > 0 ? bytes : 1,
+                                entries > 0 ? entries : 1);
+    model->copies = calloc(miniature->copies + 1, sizeof(struct copy));
+    model->index = calloc(miniature->index_mask + 1, sizeof(uint16_t));
+    if (!model->evict || !model->copies || !model->index)
+        return false;
+    model->untouched = 1;
+    model->weight_max = 1;
+    return true;
+}
+
+struct miniature *miniature_create(const struct miniature_options *options)
+{
+    struct miniature *miniature = calloc(1, sizeof(*miniature));
+    size_t copies = options->memory_max / MINIATURE_MODELS / COPY_MEMORY;
+
+    if (!miniature)
+        return NULL;
+    miniature->options = *options;
+    miniature->copies = copies > COPIES_MIN ? copies : COPIES_MIN;
+    miniature->index_mask = power_of_two(miniature->copies) - 1;
+    miniature->credit_ns = options->budget_ns;
+    miniature->since = *options->asked;
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
+        if (make_model(miniature, i))
+            continue;
+        miniature_destroy(miniature);
+        return NULL;
+    }
+    return miniature;
+}
+
+void miniature_destroy(struct miniature *miniature)
+{
+    if (!miniature)
+        return;
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
+        struct model *model = &miniature->models[i];
+
+        while (model->evict && evict_take_next(model->evict))
+            ; /* copies are not memory of their own */
+        evict_destroy(model->evict);
+        free(model->copies);
+        free(model->index);
+    }
+    free(miniature);
+}
