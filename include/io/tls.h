@@ -22,6 +22,10 @@
  *
  * Buffers are the worker's. A connection that waits has none of its own.
  *
+ * OpenSSL shakes hands, and gives a client's connection of TLS 1.3 away when that
+ * is done (tls_takeover); what is kept of it then is two keys. A server's, and one
+ * of TLS 1.2, stay with OpenSSL to their end.
+ *
  * Thread: the worker of its connection.
  * Owns:   a connection its state and what is kept, but not the descriptor; the
  *         buffers what passes through during a call.
@@ -36,11 +40,9 @@
 #include "base/list.h"
 #include "io/io_result.h"
 #include "io/tls_context.h"
+#include "io/tls_record.h"
 
-enum {
-    TLS_RECORD_BYTES = 16384, /* of payload, at most (RFC 8446 5.1) */
-    TLS_SUBJECT_MAX = 256
-};
+enum { TLS_SUBJECT_MAX = 256 };
 
 /* For a list of its owner's, who has room for it only where there is TLS. It goes
  * with the connection, and is in no list by then. */

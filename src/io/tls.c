@@ -19,8 +19,9 @@ struct tls_buffers *tls_buffers_create(void)
     buffers->current = NULL;
     buffers->method = NULL;
     buffers->bio = NULL;
-    buffers->out_len = 0;
-    if (tls_wire_init(buffers))
+    buffers->out_len = buffers->in_at = buffers->in_len = 0;
+    memset(buffers->suites, 0, sizeof(buffers->suites));
+    if (tls_wire_init(buffers) && tls_takeover_init(buffers))
         return buffers;
     tls_buffers_destroy(buffers);
     return NULL;
@@ -30,6 +31,7 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 {
     if (!buffers)
         return;
+    tls_takeover_fini(buffers);
     tls_wire_fini(buffers);
     free(buffers);
 }
@@ -148,8 +150,13 @@ struct tls *tls_accept(struct tls_buffers *buffers, struct tls_context *context,
 {
     struct tls *tls = tls_create(buffers, tls_context_ssl(context), fd);
 
-    if (tls)
-        SSL_set_accept_state(tls->ssl);
+    if (!tls)
+        return NULL;
+    if (!tls_takeover_begin(tls)) {
+        tls_destroy(tls);
+        return NULL;
+    }
+    SSL_set_accept_state(tls->ssl);
     return tls;
 }
 
@@ -158,8 +165,11 @@ void tls_destroy(struct tls *tls)
     if (!tls)
         return;
     tls->buffers->current = tls;
+    tls_secrets_destroy(&tls->secrets, tls->ssl);
     SSL_free(tls->ssl);
     tls->buffers->out_len = 0;
+    tls_taken_destroy(tls->taken);
+    free(tls->held);
     free(tls->kept);
     free(tls);
 }
@@ -221,6 +231,23 @@ static uint8_t count_extra(const SSL *ssl)
                : HEAD + NONCE + TAG;
 }
 
+/* IO_EOF: it was there for a challenge, and has seen what it came for. */
+static enum io_result open_connection(struct tls *tls)
+{
+    enum io_result result;
+
+    tls->is_open = true;
+    tls->record_extra = count_extra(tls->ssl);
+    result = leave(tls, IO_DONE);
+    if (tls_challenge_is_met(tls->ssl)) {
+        tls->failure = TLS_FAILURE_GONE;
+        return IO_EOF;
+    }
+    tls_takeover_end(tls);
+    tls->has_unread = tls->held || (tls->ssl && SSL_has_pending(tls->ssl));
+    return result;
+}
+
 enum io_result tls_handshake(struct tls *tls)
 {
     enum io_result result = tls_wire_send_kept(tls);
@@ -230,16 +257,10 @@ enum io_result tls_handshake(struct tls *tls)
         return fail(tls);
     enter(tls);
     returned = SSL_do_handshake(tls->ssl);
-    if (returned == 1) {
-        tls->is_open = true;
-        tls->has_unread = SSL_has_pending(tls->ssl) == 1;
-        tls->record_extra = count_extra(tls->ssl);
-        result = leave(tls, IO_DONE);
-        if (!tls_challenge_is_met(tls->ssl))
-            return result;
-        tls->failure = TLS_FAILURE_GONE; /* it has seen what it came for */
-        return IO_EOF;
-    }
+    if (!tls_wire_hold(tls))
+        returned = -1;
+    if (returned == 1)
+        return open_connection(tls);
     result = result_of(tls, returned);
     if (result == IO_EOF || result == IO_FAILED)
         note_failure(tls);
@@ -251,60 +272,47 @@ enum tls_failure tls_failure(const struct tls *tls)
     return tls->failure;
 }
 
-void tls_tell(const struct tls *tls, struct tls_facts *facts_out)
-{
-    const char *name = SSL_get_servername(tls->ssl, TLSEXT_NAMETYPE_host_name);
-    int group = (int)SSL_get_negotiated_group(tls->ssl);
-    const char *group_name = group != 0 ? SSL_group_to_name(tls->ssl, group)
-                                        : NULL;
-
-    *facts_out = (struct tls_facts){
-        .version = SSL_get_version(tls->ssl),
-        .cipher = SSL_get_cipher_name(tls->ssl),
-        .group = group_name ? group_name : "",
-        .name = {name ? name : "", name ? strlen(name) : 0},
-        .is_resumed = SSL_session_reused(tls->ssl) == 1};
-}
-
-bool tls_speaks_http2(const struct tls *tls)
-{
-    const unsigned char *name;
-    unsigned len;
-
-    SSL_get0_alpn_selected(tls->ssl, &name, &len);
-    return len == 2 && memcmp(name, "h2", 2) == 0;
-}
-
-const struct tls_set *tls_chosen(const struct tls *tls)
-{
-    return tls_context_chosen(tls->ssl);
-}
-
 /* --- Receiving ------------------------------------------------------------- */
+
+/* Whether more may come without a look at the socket. */
+static bool has_more(const struct tls *tls)
+{
+    return tls->held || SSL_has_pending(tls->ssl);
+}
+
+static enum io_result receive(struct tls *tls, char *data, size_t len,
+                              size_t *len_out)
+{
+    size_t received = 0;
+    int returned;
+
+    do {
+        size_t n = 0;
+
+        returned = SSL_read_ex(tls->ssl, data + received, len - received, &n);
+        received += n;
+    } while (returned == 1 && received < len && has_more(tls));
+    tls->has_unread = returned == 1 && has_more(tls);
+    *len_out = received;
+    return returned == 1 ? IO_DONE : result_of(tls, returned);
+}
 
 enum io_result tls_receive(struct tls *tls, char *data, size_t len,
                            size_t *len_out)
 {
     enum io_result result;
-    size_t received = 0;
-    int returned;
 
     (void)!tls_wire_send_kept(tls); /* a failure shows in is_broken */
     *len_out = 0;
     if (tls->is_broken)
         return fail(tls);
     enter(tls);
-    do {
-        size_t n = 0;
-
-        returned = SSL_read_ex(tls->ssl, data + received, len - received, &n);
-        received += n;
-    } while (returned == 1 && received < len && SSL_has_pending(tls->ssl));
-    tls->has_unread = returned == 1 && SSL_has_pending(tls->ssl);
+    result = tls->taken ? tls_taken_receive(tls, data, len, len_out)
+                        : receive(tls, data, len, len_out);
     /* What has gone wrong behind what has come is told the next time. */
-    result = returned == 1 ? IO_DONE : result_of(tls, returned);
-    *len_out = received;
-    return leave(tls, received > 0 ? IO_DONE : result);
+    if (result == IO_FAILED)
+        result = fail(tls);
+    return leave(tls, *len_out > 0 ? IO_DONE : result);
 }
 
 struct tls_work *tls_work(struct tls *tls)
@@ -338,7 +346,10 @@ enum io_result tls_shut_down(struct tls *tls)
         return result;
     tls->has_said_end = true;
     enter(tls);
-    (void)SSL_shutdown(tls->ssl);
+    if (tls->taken)
+        tls_taken_say(tls, TLS_CONTENT_ALERT, "\x01\x00", 2);
+    else
+        (void)SSL_shutdown(tls->ssl);
     return tls_wire_flush(tls, false, &sent);
 }
 

@@ -27,15 +27,25 @@ static void write_subject(const X509 *x509, char subject_out[TLS_SUBJECT_MAX])
     BIO_free(bio);
 }
 
+/* One that was found to be good. */
+static const X509 *find_certificate(const struct tls *tls)
+{
+    if (tls->taken)
+        return tls->taken->certificate;
+    return SSL_get_verify_result(tls->ssl) == X509_V_OK
+               ? SSL_get0_peer_certificate(tls->ssl)
+               : NULL;
+}
+
 bool tls_tell_client(const struct tls *tls, char subject_out[TLS_SUBJECT_MAX],
                      char fingerprint_out[TLS_FINGERPRINT_MAX + 1])
 {
-    const X509 *x509 = SSL_get0_peer_certificate(tls->ssl);
+    const X509 *x509 = find_certificate(tls);
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int len = 0;
 
     subject_out[0] = fingerprint_out[0] = '\0';
-    if (!x509 || SSL_get_verify_result(tls->ssl) != X509_V_OK)
+    if (!x509)
         return false;
     ERR_clear_error();
     write_subject(x509, subject_out);

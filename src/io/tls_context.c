@@ -11,6 +11,7 @@
 #include "io/tls_challenge_priv.h"
 #include "io/tls_context_priv.h"
 #include "io/tls_name.h"
+#include "io/tls_secrets_priv.h"
 #include "io/tls_table_priv.h"
 #include "io/tls_tickets_priv.h"
 
@@ -79,6 +80,15 @@ static void make_slots(void)
 const struct tls_set *tls_context_chosen(const SSL *ssl)
 {
     return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), set_slot);
+}
+
+SSL_CTX *tls_context_hold(const SSL *ssl)
+{
+    const struct tls_context *context =
+        SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+
+    (void)SSL_CTX_up_ref(context->items[0]);
+    return context->items[0];
 }
 
 /* --- Names -------------------------------------------------------------------- */
@@ -288,8 +298,10 @@ static void set_callbacks(SSL_CTX *first, struct tls_context *context)
         for (size_t i = 0; i < context->count; i++)
             SSL_CTX_set_tlsext_servername_callback(context->items[i], on_name);
     }
-    for (size_t i = 0; i < context->count; i++)
+    for (size_t i = 0; i < context->count; i++) {
         SSL_CTX_set_alpn_select_cb(context->items[i], on_protocols, context);
+        tls_secrets_watch(context->items[i]);
+    }
     SSL_CTX_set_tlsext_ticket_key_evp_cb(first, on_ticket);
 }
 

@@ -178,6 +178,21 @@ static size_t plan_records(const struct tls *tls, size_t left, bool is_first,
     return 1;
 }
 
+static bool encrypt(struct tls *tls, const char *data, size_t len,
+                    size_t *written_out)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t sealed;
+
+    if (!tls->taken)
+        return SSL_write_ex(tls->ssl, data, len, written_out) == 1;
+    sealed = tls_record_seal(&tls->taken->out, TLS_CONTENT_DATA, data, len,
+                             buffers->out + buffers->out_len);
+    buffers->out_len += sealed;
+    *written_out = len;
+    return sealed > 0;
+}
+
 static enum io_result add_record(struct tls *tls, struct batch *batch,
                                  struct payload *payload, size_t most)
 {
@@ -188,7 +203,7 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
 
     if (result != IO_DONE)
         return result;
-    if (SSL_write_ex(tls->ssl, data, len, &written) != 1) {
+    if (!encrypt(tls, data, len, &written)) {
         /* There was room: this is no full socket. */
         tls->is_broken = true;
         errno = tls->error != 0 ? tls->error : EPROTO;
@@ -261,6 +276,10 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
     begin_burst(tls, payload->left);
     tls->buffers->current = tls;
     ERR_clear_error();
+    if (tls->taken && tls_taken_is_due(tls->taken))
+        tls_taken_update(tls);
+    if (tls->is_broken)
+        result = IO_FAILED;
     while (result == IO_DONE && payload->left > 0)
         result = send_batch(tls, payload, more, len_out);
     return *len_out > 0 && !tls->is_broken && !tls->is_mute ? IO_DONE : result;

@@ -110,29 +110,132 @@ static bool is_plain_http(const char *data)
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
 }
 
+/* Up to len bytes; IO_FAILED: tls->error. */
+static enum io_result receive_bytes(struct tls *tls, char *data, size_t len,
+                                    size_t *len_out)
+{
+    ssize_t received = recv(tls->fd, data, len, 0);
+
+    if (received > 0) {
+        *len_out = (size_t)received;
+        return IO_DONE;
+    }
+    *len_out = 0;
+    if (received == 0) {
+        tls->has_ended = true;
+        return IO_EOF;
+    }
+    if (errno == EAGAIN || errno == EINTR)
+        return IO_AGAIN_READ;
+    tls->error = errno;
+    return IO_FAILED;
+}
+
+enum io_result tls_wire_gather(struct tls *tls)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t end = buffers->in_at + buffers->in_len;
+    size_t received;
+    enum io_result result = receive_bytes(tls, buffers->in + end,
+                                          sizeof(buffers->in) - end, &received);
+
+    buffers->in_len += received;
+    return result;
+}
+
+bool tls_wire_hold(struct tls *tls)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t len = buffers->in_len;
+
+    buffers->in_len = 0;
+    if (len == 0)
+        return true;
+    assert(!tls->held);
+    tls->held = malloc(len);
+    if (!tls->held) {
+        tls->error = ENOMEM;
+        return false;
+    }
+    memcpy(tls->held, buffers->in + buffers->in_at, len);
+    tls->cipher_at = 0;
+    tls->cipher_len = (uint32_t)len;
+    return true;
+}
+
+/* Of what is held, which nothing has come after. */
+static size_t take_held(struct tls *tls, char *data, size_t len)
+{
+    if (len > tls->cipher_len)
+        len = tls->cipher_len;
+    memcpy(data, tls->held + tls->cipher_at, len);
+    tls->cipher_at += (uint32_t)len;
+    tls->cipher_len -= (uint32_t)len;
+    if (tls->cipher_len == 0) {
+        free(tls->held);
+        tls->held = NULL;
+    }
+    return len;
+}
+
+static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
+{
+    if (len > buffers->in_len)
+        len = buffers->in_len;
+    memcpy(data, buffers->in + buffers->in_at, len);
+    buffers->in_at += len;
+    buffers->in_len -= len;
+    return len;
+}
+
+/* In the handshake of a connection that may be taken over, OpenSSL asks for the
+ * head of a record, and then for the rest of it: so it has nothing of what comes
+ * behind. Else it reads ahead. */
+static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    enum io_result result = IO_DONE;
+
+    if (tls->held) {
+        *len = take_held(tls, data, *len);
+        return IO_DONE;
+    }
+    if (!tls->secrets)
+        return receive_bytes(tls, data, *len, len);
+    if (buffers->in_len == 0) {
+        buffers->in_at = 0;
+        result = tls_wire_gather(tls);
+    }
+    if (result == IO_DONE)
+        *len = take_gathered(buffers, data, *len);
+    return result;
+}
+
 static int read_bytes(BIO *bio, char *data, int len)
 {
     struct tls *tls = tls_of(bio);
-    ssize_t received = recv(tls->fd, data, (size_t)len, 0);
+    size_t n = (size_t)len;
 
     BIO_clear_retry_flags(bio);
-    if (received > 0) {
-        if (!tls->has_heard && is_plain_http(data)) {
-            tls->failure = TLS_FAILURE_PLAIN_HTTP;
-            return -1;
-        }
-        tls->has_heard = true;
-        return (int)received;
-    }
-    if (received == 0) {
-        tls->has_ended = true;
+    switch (find_bytes(tls, data, &n)) {
+    case IO_DONE:
+        break;
+    case IO_EOF:
         return 0;
-    }
-    if (errno == EAGAIN || errno == EINTR)
+    case IO_AGAIN_READ:
+    case IO_AGAIN_WRITE:
         BIO_set_retry_read(bio);
-    else
-        tls->error = errno;
-    return -1;
+        return -1;
+    case IO_FAILED:
+        return -1;
+    }
+    if (!tls->has_heard && is_plain_http(data)) {
+        tls->failure = TLS_FAILURE_PLAIN_HTTP;
+        tls->buffers->in_len = 0;
+        return -1;
+    }
+    tls->has_heard = true;
+    return (int)n;
 }
 
 /* What is written goes out when the call is over. Behind what is kept nothing is
