@@ -10,7 +10,7 @@ import urllib.request
 
 from lab import loads, processes, rounds, servers, site
 
-from . import stacks
+from . import phases_then, stacks
 from .model import BARS, Claim, Experiment, Figure, Result, Series, Table
 
 STATUS = "/_sprintd"
@@ -227,6 +227,15 @@ def tables(study):
             "of samples. µs: by the server's share.")
 
 
+def _by_original(study):
+    """phases_then's table; None without perf."""
+    return phases_then.table([
+        (title(name),
+         {(phase, kind): seen.perf_share(phase, (kind,)) or 0
+          for phase in PHASES for kind in (False, True)}, seen.cpu_us)
+        for name, seen in study.seen.items() if seen.perf])
+
+
 def figure(study):
     series = []
     for name, seen in study.seen.items():
@@ -342,10 +351,13 @@ def run(bench):
         if "-p" in argv:  # perf's: each the process of a server
             argv[argv.index("-p") + 1] = "PID"
     result = study.result
-    result.tables = list(tables(study))
+    by_original = _by_original(study)
+    result.tables = [*([by_original] if by_original else []), *tables(study)]
     result.figures = [figure(study)]
     result.claims = list(claims(study))
-    result.reading = [_spent_reading(study), _agreement_reading(study)]
+    result.reading = [
+        *(phases_then.read(by_original) if by_original else []),
+        _spent_reading(study), _agreement_reading(study)]
     result.noise = list(notes(study))
     return result
 
