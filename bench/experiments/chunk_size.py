@@ -10,7 +10,7 @@ import types
 from lab import loads, machine, processes, rounds, site
 from link import arrivals, client
 
-from . import bench, model, paired, verdicts
+from . import bench, chunk_why, model, paired, verdicts
 
 CHUNKS = ("1K", "10K", "50K", "100K", "512K", "1M", "2M", "4M", "10M", "50M",
           "100M", "512M")
@@ -328,6 +328,8 @@ def measure(lab_bench):
     rows = [Row(way, found[way.name]) for way in ways]
     good = [row for row in rows if not row.trouble]
     broken = [row for row in rows if row.trouble]
+    why = chunk_why.take(lab_bench, LARGE)
+    size = f"{os.path.getsize(path) // site.MIB} MiB"
     return model.Result(
         tables=[model.Table(
             f"{DOWNLOADS} downloads of {os.path.getsize(path) // site.MIB} "
@@ -336,9 +338,10 @@ def measure(lab_bench):
              "small median ms", "small p99 ms", "memory MiB", "noise"],
             [row.cells() for row in rows],
             "Memory: the most that was resident after a run, without pages of "
-            "the file that mmap shows.")],
+            "the file that mmap shows."), chunk_why.table(
+                why, {LARGE: size, chunk_why.FEW: "1 MiB"})],
         figures=_figures(good), claims=_claims(good, broken),
-        reading=_read(good),
+        reading=[*_read(good), *chunk_why.read(why, LARGE)],
         noise=verdicts.noises((row.way.name, row.noise) for row in good))
 
 
@@ -353,5 +356,7 @@ EXPERIMENT = model.Experiment(
     "begin, and ahead of the downloads' client on its CPU). --send-method "
     "read with --chunk-size from 1 KiB to 512 MiB; sendfile and mmap with the "
     f"chunk as it comes. A new process for each run of {SECONDS:g} s, the "
-    f"rows in turns, {ROUNDS} rounds, medians; ratios are of each round.",
-    170, measure)
+    f"rows in turns, {ROUNDS} rounds, medians; ratios are of each round. Why "
+    "is asked by bench/receiver.c, which takes the same file with and without "
+    "copying it.",
+    420, measure)

@@ -1,0 +1,136 @@
+"""Why sendfile, which costs the server least, does not move most over loopback:
+bench/receiver.c takes the same files once as any client does and once without
+copying them, and tells what that costs and in how many packets they came."""
+
+import dataclasses
+import json
+import os
+import subprocess
+
+from lab import compiled, machine, processes, rounds, servers, site
+
+from .bench import median
+from .model import Table
+
+READ, SENDFILE = "read 512KB", "sendfile"
+WAYS = {READ: ("--send-method=read", "--chunk-size=512K"),
+        SENDFILE: ("--send-method=sendfile",)}
+COPY, DISCARD = "copy", "discard"
+FEW, FEW_BYTES = "few.bin", site.MIB  # that stay in the CPU's cache
+CONNECTIONS = 4
+ROUNDS, SECONDS, QUICK_SECONDS = 12, 0.4, 0.1
+MORE_S = 10
+
+
+@dataclasses.dataclass
+class Sample:
+    mib_per_second: float
+    server_us: float  # CPU time for each MiB
+    client_us: float
+    packet_bytes: float
+    read_bytes: float
+
+
+def _take(bench, binary, server, file_name, how):
+    instance = server.instance("")
+    file_bytes = os.path.getsize(bench.lab.site.path(file_name))
+    seconds = bench.pick(SECONDS, QUICK_SECONDS)
+    log_path = os.path.join(bench.lab.site.folder, "receiver.log")
+    before = machine.cpu_ns(instance.pids)
+    child = bench.lab.children.start(
+        [binary, instance.port, f"/{file_name}", file_bytes, CONNECTIONS,
+         round(seconds * 1e3), how],
+        bench.lab.client_cpu, log_path, stdout=subprocess.PIPE, text=True)
+    try:
+        said = child.communicate(timeout=seconds + MORE_S)[0]
+    except subprocess.TimeoutExpired:
+        said = ""
+    finally:
+        bench.lab.children.end(child)
+    spent_us = (machine.cpu_ns(instance.pids) - before) / 1e3
+    if not said:
+        raise processes.Failure("the receiver got nothing")
+    told = json.loads(said)
+    mib = told["bytes"] / site.MIB
+    if not mib or not told["packets"] or not told["reads"]:
+        raise processes.Failure("the receiver got nothing")
+    return Sample(mib / (told["duration_us"] / 1e6), spent_us / mib,
+                  told["cpu_us"] / mib, told["bytes"] / told["packets"],
+                  told["bytes"] / told["reads"])
+
+
+def take(bench, large):
+    """Samples by file's name, way, and whether the client copies. large: the
+    name of a file that the CPU's caches do not hold."""
+    binary = compiled.build(
+        os.path.join(bench.lab.site.folder, "receiver"),
+        os.path.join(servers.BENCH, "receiver.c"))
+    bench.lab.site.put(FEW, FEW_BYTES)
+    made = {way: bench.sprintd(way, *arguments)
+            for way, arguments in WAYS.items()}
+    cells = [(name, way, how) for name in (large, FEW) for way in WAYS
+             for how in (COPY, DISCARD)]
+    found = {cell: [] for cell in cells}
+    try:
+        for turn in range(bench.rounds(ROUNDS)):
+            for name, way, how in rounds.in_order(cells, turn):
+                bench.step(f"why, round {turn + 1}: {way}, {how}")
+                found[name, way, how].append(
+                    _take(bench, binary, made[way], name, how))
+    finally:
+        for server in made.values():
+            server.stop()
+    return found
+
+
+def _middle(samples, what):
+    return median(getattr(sample, what) for sample in samples)
+
+
+def table(found, titles):
+    """titles: of the files, by name."""
+    return Table(
+        "Where sendfile's time goes: packets, copies, and from which pages",
+        ["file, way, what the client does", "MiB/s", "server's CPU µs/MiB",
+         "client's CPU µs/MiB", "bytes a packet", "bytes a read"],
+        [[f"{titles[name]}, {way}, {how}",
+          *(_middle(samples, what) for what in
+            ("mib_per_second", "server_us", "client_us", "packet_bytes",
+             "read_bytes"))]
+         for (name, way, how), samples in found.items()],
+        "Discard: the client's kernel drops the body without copying it. The "
+        "difference to copying is what the client's copy costs; with a "
+        "network card between them the client copies from its own memory, and "
+        "the server's pages are taken by the card.")
+
+
+def _copy_us(found, name, way):
+    """What a MiB costs the client to copy: of each round."""
+    return median(whole.client_us - without.client_us for whole, without in
+                  zip(found[name, way, COPY], found[name, way, DISCARD]))
+
+
+def read(found, large):
+    packets = {way: _middle(found[large, way, COPY], "packet_bytes")
+               for way in WAYS}
+    copies = {(name, way): _copy_us(found, name, way)
+              for name in (large, FEW) for way in WAYS}
+    server = {way: _middle(found[large, way, COPY], "server_us")
+              for way in WAYS}
+    text = (f"Why: a packet has {packets[READ] / 1e3:.0f} kB by reads and "
+            f"{packets[SENDFILE] / 1e3:.0f} by sendfile. The client's copy of "
+            "a MiB takes "
+            f"{copies[large, READ]:.0f} µs of CPU by reads, "
+            f"{copies[large, SENDFILE]:.0f} by sendfile of the large file, "
+            f"{copies[FEW, READ]:.0f} and {copies[FEW, SENDFILE]:.0f} of one "
+            f"of {FEW_BYTES // site.MIB} MiB. ")
+    if copies[large, SENDFILE] > 1.5 * copies[large, READ]:
+        text += ("Over loopback sendfile hands the client the file's own "
+                 "pages, which no cache of a CPU holds when the file is "
+                 "large: the client waits for memory in the server's stead. A "
+                 "read has just brought them there. ")
+    text += ("A client elsewhere never copies from these pages, and the "
+             f"server's own CPU time is {server[SENDFILE]:.0f} µs/MiB after "
+             f"{server[READ]:.0f} by reads")
+    return [text + (": so auto stays with sendfile."
+                    if server[SENDFILE] < server[READ] else ".")]
