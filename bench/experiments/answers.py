@@ -111,7 +111,7 @@ def _kv_cache(numbers):
         return (f"{text}; of the store's locks: GETs by 4 threads get "
                 f"{table['GET, one lock']:,.0f} operations a second under one "
                 f"lock, {table['GET, 64 groups']:,.0f} under 64, "
-                f"{table['GET, no lock but LMDB’s']:,.0f} with none")
+                f"{table['GET, without a lock']:,.0f} with none")
     except (StopIteration, LookupError):
         return text
 
