@@ -153,7 +153,7 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 
 /* What is to go: of one place and host, by address or by tag. */
 struct cache_purge {
-    struct bytes place;
+    struct bytes place;   /* data is NULL: of all places */
     struct bytes address; /* "host/path?query"; with is_prefix what it begins
                              with */
     struct bytes tags;    /* empty: whatever its tags */
@@ -165,6 +165,15 @@ struct cache_purge {
  */
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
+
+/* Calls visit for each entry that meant names, with what it occupies, 0 while it
+ * comes. Looks at every entry; nothing is locked meanwhile. */
+void cache_store_list(struct cache_store *store,
+                      const struct cache_purge *meant,
+                      void (*visit)(void *context,
+                                    const struct cache_entry *entry,
+                                    uint64_t bytes),
+                      void *context);
 
 struct cache_store_counts {
     uint64_t entries;

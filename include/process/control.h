@@ -4,6 +4,7 @@
  * One line with a command in, one answer out, and the connection ends:
  *
  *   reload\n     ok\n and more lines, or error: why\n and more lines
+ *   cache ls\n   the same: words for the cache (cache_command.h)
  *
  * Only root and the user the server runs as are heard: the socket's file is
  * theirs alone (0600), and the kernel is asked who called. A client that is
@@ -26,7 +27,7 @@
 enum {
     CONTROL_CLIENTS_MAX = 8,
     CONTROL_FDS_MAX = CONTROL_CLIENTS_MAX + 1,
-    CONTROL_REQUEST_MAX = 128,
+    CONTROL_REQUEST_MAX = 16384,  /* an address may be in it */
     CONTROL_ANSWER_MAX = 1 << 20, /* a thousand faults of a configuration */
     CONTROL_WAIT_MS = 2000 /* for a request, and for an answer to be read */
 };
@@ -54,6 +55,9 @@ typedef enum control_result control_fn(void *context, struct buf *answer);
 
 struct control_commands {
     control_fn *on[CONTROL_COUNT]; /* NULL: refused */
+    /* "cache", with the words behind that; NULL: refused. It is never later. */
+    enum control_result (*on_cache)(void *context, struct bytes words,
+                                    struct buf *answer);
     void *context;
 };
 

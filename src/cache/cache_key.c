@@ -119,7 +119,10 @@ struct bytes cache_key_address(struct bytes place, struct bytes key)
     const char *end = key.data + key.len;
     const char *begin, *line;
 
-    if (key.len <= place.len || memcmp(key.data, place.data, place.len) != 0 ||
+    if (!place.data && (line = memchr(key.data, '\n', key.len)))
+        place = bytes_between(key.data, line);
+    if (!place.data || key.len <= place.len ||
+        memcmp(key.data, place.data, place.len) != 0 ||
         key.data[place.len] != '\n')
         return (struct bytes){NULL, 0};
     begin = memmem(key.data + place.len, key.len - place.len, "://", 3);

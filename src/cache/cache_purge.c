@@ -64,3 +64,50 @@ size_t cache_store_purge(struct cache_store *store,
     }
     return count;
 }
+
+/* --- Listing -------------------------------------------------------------------- */
+
+enum { LISTED_MAX = 256 /* of one bucket */ };
+
+struct listed {
+    struct cache_entry *entry; /* a reference */
+    uint64_t bytes;
+};
+
+/* Takes references to what is meant of a bucket; how many. */
+static size_t gather(struct cache_shard *shard, size_t bucket,
+                     const struct cache_purge *meant,
+                     struct listed listed[LISTED_MAX])
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&shard->mutex);
+    for (struct cache_entry *at = shard->buckets[bucket];
+         at && count < LISTED_MAX; at = at->next)
+        if (is_meant(meant, at))
+            listed[count++] = (struct listed){
+                .entry = cache_entry_acquire(at),
+                .bytes = at->is_settled ? at->node.bytes : 0};
+    pthread_mutex_unlock(&shard->mutex);
+    return count;
+}
+
+void cache_store_list(struct cache_store *store,
+                      const struct cache_purge *meant,
+                      void (*visit)(void *context,
+                                    const struct cache_entry *entry,
+                                    uint64_t bytes),
+                      void *context)
+{
+    struct listed listed[LISTED_MAX];
+
+    for (size_t i = 0; i < CACHE_SHARDS; i++)
+        for (size_t k = 0; k < CACHE_BUCKETS; k++) {
+            size_t count = gather(&store->shards[i], k, meant, listed);
+
+            for (size_t n = 0; n < count; n++) {
+                visit(context, listed[n].entry, listed[n].bytes);
+                cache_entry_release(&listed[n].entry);
+            }
+        }
+}

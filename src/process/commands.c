@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "base/version.h"
+#include "process/cache_command.h"
 #include "process/server_priv.h"
 
 static enum control_result on_reload(void *context, struct buf *answer)
@@ -81,10 +82,20 @@ static enum control_result on_report(void *context, struct buf *answer)
     return CONTROL_OK;
 }
 
+static enum control_result on_cache(void *context, struct bytes words,
+                                    struct buf *answer)
+{
+    const struct server *server = context;
+
+    return cache_command_run(server->cache, words, answer) ? CONTROL_OK
+                                                           : CONTROL_ERROR;
+}
+
 const struct control_commands commands_of_server = {
     .on = {[CONTROL_RELOAD] = on_reload,
            [CONTROL_STATUS] = on_status,
            [CONTROL_STOP] = on_stop,
            [CONTROL_UPGRADE] = on_upgrade,
            [CONTROL_REOPEN] = on_reopen,
-           [CONTROL_REPORT] = on_report}};
+           [CONTROL_REPORT] = on_report},
+    .on_cache = on_cache};

@@ -105,6 +105,27 @@ static enum control_command find_command(struct bytes name)
     return (enum control_command)i;
 }
 
+static void obey_cache(struct control *control, struct client *client,
+                       struct bytes words, uint64_t now_ms)
+{
+    const struct control_commands *commands = control->commands;
+    enum control_result result;
+    struct buf text;
+
+    if (!commands->on_cache) {
+        answer(client, CONTROL_ERROR, BYTES("this server cannot do that"),
+               now_ms);
+        return;
+    }
+    buf_init(&text, NULL, 0, CONTROL_ANSWER_MAX);
+    result = commands->on_cache(commands->context, words, &text);
+    if (text.failed)
+        answer(client, CONTROL_ERROR, BYTES("the answer is too long"), now_ms);
+    else
+        answer(client, result, buf_bytes(&text), now_ms);
+    buf_fini(&text);
+}
+
 static void obey(struct control *control, struct client *client,
                  struct bytes line, uint64_t now_ms)
 {
@@ -113,6 +134,10 @@ static void obey(struct control *control, struct client *client,
     enum control_result result;
     struct buf text;
 
+    if (bytes_take(&line, BYTES("cache "))) {
+        obey_cache(control, client, line, now_ms);
+        return;
+    }
     if (command == CONTROL_COUNT) {
         answer(client, CONTROL_ERROR, BYTES("there is no such command"),
                now_ms);

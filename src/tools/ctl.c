@@ -14,10 +14,6 @@
 #include "base/utf8.h"
 #include "process/control.h"
 
-/* An upgrade takes half a minute at most, and then the new one starts. To stop
- * takes as long as --drain-timeout says. */
-enum { ANSWER_S = 60 };
-
 static int complain(FILE *errors, const char *path, int err)
 {
     if (err == ENOENT || err == ECONNREFUSED) {
@@ -78,15 +74,17 @@ static int wait_for(int fd, uint64_t end_ns)
 }
 
 /* 0 or -errno. */
-static int ask(int fd, const char *command, uint64_t end_ns, struct buf *answer)
+static int ask(int fd, struct bytes command, uint64_t end_ns,
+               struct buf *answer)
 {
     char line[CONTROL_REQUEST_MAX];
-    int len = snprintf(line, sizeof(line), "%s\n", command);
 
-    if (len >= (int)sizeof(line))
+    if (command.len >= sizeof(line))
         return -EMSGSIZE;
+    memcpy(line, command.data, command.len);
+    line[command.len] = '\n';
     /* A server that refuses us at once may close before it reads. */
-    if (send(fd, line, (size_t)len, MSG_NOSIGNAL) == -1 && errno != EPIPE)
+    if (send(fd, line, command.len + 1, MSG_NOSIGNAL) == -1 && errno != EPIPE)
         return -errno;
     for (;;) {
         char *to = buf_reserve(answer, 1);
@@ -135,14 +133,34 @@ static int usage(FILE *errors)
     return EX_USAGE;
 }
 
+int ctl_ask(const char *path, struct bytes line, time_t answer_s, FILE *out,
+            FILE *errors)
+{
+    uint64_t end_ns = answer_s > 0
+                          ? now_read_ns() + (uint64_t)answer_s * NS_PER_S
+                          : 0;
+    struct buf answer;
+    int status, fd;
+
+    fd = connect_to(path, answer_s);
+    if (fd < 0)
+        return complain(errors, path, -fd);
+    buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);
+    status = ask(fd, line, end_ns, &answer);
+    close(fd);
+    /* Who answers may be anybody who could make that socket. */
+    utf8_disarm(answer.data, answer.len, true);
+    status = status == 0 ? show(buf_bytes(&answer), out, errors)
+                         : complain(errors, path, -status);
+    buf_fini(&answer);
+    return status;
+}
+
 int ctl_run(int count, char **arguments, FILE *out, FILE *errors)
 {
     const char *path = CTL_SOCKET_DEFAULT;
     bool is_known = false;
-    struct buf answer;
-    time_t answer_s = ANSWER_S;
-    uint64_t end_ns;
-    int status, fd;
+    time_t answer_s = CTL_ANSWER_S;
 
     if (count >= 2 && strcmp(arguments[0], "--control") == 0) {
         path = arguments[1];
@@ -156,17 +174,5 @@ int ctl_run(int count, char **arguments, FILE *out, FILE *errors)
         return usage(errors);
     if (strcmp(arguments[0], control_name(CONTROL_STOP)) == 0)
         answer_s = 0; /* for ever */
-    end_ns = answer_s > 0 ? now_read_ns() + (uint64_t)answer_s * NS_PER_S : 0;
-    fd = connect_to(path, answer_s);
-    if (fd < 0)
-        return complain(errors, path, -fd);
-    buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);
-    status = ask(fd, arguments[0], end_ns, &answer);
-    close(fd);
-    /* Who answers may be anybody who could make that socket. */
-    utf8_disarm(answer.data, answer.len, true);
-    status = status == 0 ? show(buf_bytes(&answer), out, errors)
-                         : complain(errors, path, -status);
-    buf_fini(&answer);
-    return status;
+    return ctl_ask(path, bytes_of(arguments[0]), answer_s, out, errors);
 }

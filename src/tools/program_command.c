@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/acme_tool.h"
+#include "tools/cache_tool.h"
 #include "tools/ctl.h"
 #include "tools/kv_command.h"
 #include "tools/tls_command.h"
@@ -13,6 +14,11 @@ static int run_top(int count, char **arguments)
     return top_run(count, arguments, stderr);
 }
 
+static int run_cache(int count, char **arguments)
+{
+    return cache_tool_run(count, arguments, stdout, stderr);
+}
+
 static int run_ctl(int count, char **arguments)
 {
     return ctl_run(count, arguments, stdout, stderr);
@@ -21,6 +27,10 @@ static int run_ctl(int count, char **arguments)
 const struct program_command program_commands[] = {
     {"top", run_top, {"[--once] URL"}},
     {"ctl", run_ctl, {"[--control SOCKET] COMMAND"}},
+    {"cache",
+     run_cache,
+     {"[--control SOCKET] purge [--soft] [--tag TAGS] [ADDRESS]",
+      "[--control SOCKET] ls [ADDRESS]", "[--control SOCKET] stat"}},
     {"kv",
      kv_command_run,
      {"export FOLDER [SECONDS]", "import FOLDER",
