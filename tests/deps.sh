@@ -154,6 +154,11 @@ for set in "$@"; do
         have debootstrap test -x /usr/sbin/debootstrap
         # Without it the package is not tried under systemd.
         like systemd-container command -v systemd-nspawn
+        # With these a browser looks at a certificate that an authority gave.
+        have openssl command -v openssl
+        like pebble sh -c 'command -v pebble || test -x ~/go/bin/pebble'
+        like chromium command -v chromium
+        like libnss3-tools command -v certutil
         ;;
     fresh)
         like debootstrap test -x /usr/sbin/debootstrap

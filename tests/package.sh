@@ -294,7 +294,11 @@ say 'apt install'
 in_root -- sh -c 'export DEBIAN_FRONTEND=noninteractive
     { apt-get update && apt-get install /root/sprintd_*.deb; } \
         >/root/log 2>&1 || { tail -n 30 /root/log; exit 1; }'
+# Whom sprintd-acme trusts; what is installed by default, as it is recommended.
+[ -s "$root/etc/ssl/certs/ca-certificates.crt" ] ||
+    die 'no authority is trusted in a fresh Debian'
 in_root --net -- sh /root/package.sh --inside plain
+sh tests/package_https.sh "$root" plain
 
 if ! command -v systemd-nspawn >/dev/null; then
     say 'no systemd-nspawn: not tried under systemd'
@@ -324,3 +328,4 @@ if [ ! -e "$root/root/result" ]; then
 fi
 sed 1d "$root/root/result"
 tail -n 1 "$root/root/result" | grep -q '^passed$' || die 'failed under systemd'
+sh tests/package_https.sh "$root" booted
