@@ -2,7 +2,7 @@
 
 #include "handler/encode_priv.h"
 
-enum { OUT_BYTES = 16384 };
+enum { OUT_BYTES = 16384, IN_BYTES = 65536 /* asked for at a time */ };
 
 /*
  * Bytes on their way: a piece of inner, as far as it has not been taken; the
@@ -14,6 +14,7 @@ struct coded_source {
     struct exchange *exchange; /* woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in in */
     struct codec_stream *codec;
+    unsigned cost;       /* of a byte that it takes, in a turn */
     struct list stalled; /* in the encoder's list while it waits for a turn */
     struct bytes in;
     struct bytes trailer;
@@ -42,7 +43,7 @@ static void stall(struct coded_source *coded)
 /* False: inner has failed, or gives what does not lie in memory. */
 static bool pull_inner(struct coded_source *coded)
 {
-    struct piece piece = coded->inner->next(coded->inner, ENCODER_TURN_BYTES);
+    struct piece piece = coded->inner->next(coded->inner, IN_BYTES);
 
     coded->state = piece.state;
     coded->trailer = piece.trailer;
@@ -69,13 +70,18 @@ static enum codec_flush flush_of(const struct coded_source *coded, size_t taken)
     return CODEC_GO_ON;
 }
 
+/* Bytes that it may still take in this turn. */
+static uint64_t turn_left(const struct coded_source *coded)
+{
+    return coded->encoder->turn_left / coded->cost;
+}
+
 /* Compresses what this turn has left of in. False: no memory. */
 static bool compress(struct coded_source *coded, struct codec_step *step)
 {
     struct encoder *encoder = coded->encoder;
-    size_t most = coded->in.len < encoder->turn_left
-                      ? coded->in.len
-                      : (size_t)encoder->turn_left;
+    size_t most = coded->in.len < turn_left(coded) ? coded->in.len
+                                                   : (size_t)turn_left(coded);
     enum codec_flush flush = flush_of(coded, most);
     size_t room = step->room, taken;
 
@@ -86,7 +92,7 @@ static bool compress(struct coded_source *coded, struct codec_step *step)
     coded->in.data += taken;
     coded->in.len -= taken;
     coded->has_ended = flush == CODEC_END && step->room > 0;
-    encoder->turn_left -= taken;
+    encoder->turn_left -= taken * coded->cost;
     encoder->counts.bytes_in += taken;
     encoder->counts.bytes_out += room - step->room;
     return true;
@@ -130,7 +136,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     do {
         if (is_hungry(coded, &step) && !pull_inner(coded))
             return (struct piece){.state = PIECE_FAILED};
-        if (coded->encoder->turn_left == 0 && coded->in.len > 0) {
+        if (turn_left(coded) == 0 && coded->in.len > 0) {
             stall(coded);
             break;
         }
@@ -173,6 +179,7 @@ struct coded_source *coded_source_create(struct encoder *encoder,
         if (coded->codec) {
             coded->source = (struct source){.next = next, .destroy = destroy};
             coded->encoder = encoder;
+            coded->cost = coding == CODING_GZIP ? ENCODER_GZIP_COST : 1;
             coded->exchange = exchange;
             coded->inner = NULL;
             list_init(&coded->stalled);
