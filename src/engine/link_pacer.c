@@ -13,6 +13,12 @@
  * queue yet while its socket waits for acknowledgements: on a slow or a long
  * link that is many times what leaves in a window, and to call it gone is to
  * take the link for one that is a tenth as fast.
+ *
+ * Who has no CPU for a moment, this machine or what carries the link, sends less
+ * in that window with a queue all the time, which looks like a narrower link. At
+ * a load of 0.9 the pace would then be too slow for what comes until it had crept
+ * up again, for a second or two. So the rate falls a little for each such window:
+ * a link that is narrower indeed goes on having them.
  */
 #include "base/units.h"
 #include "engine/link_priv.h"
@@ -33,6 +39,7 @@ enum {
     UP_SHARE_FAR = 16,    /* the same, far below the rate */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,       /* so far above what leaves: down at once */
+    FALL_SHARE = 8,      /* of a known rate, in a window at most */
     STEADY_WINDOWS = 64, /* up in a row; then quicker and quicker, */
     QUICKER_MAX = 5      /* up to 2^5 times */
 };
@@ -124,11 +131,13 @@ struct window {
 };
 
 /* The rate of the link, as far as it is known after a window in which the link
- * was busy all the time or not. */
+ * was busy all the time or not. While a pace is kept it is known. */
 static uint64_t learn(struct link_shared *shared, const struct window *window,
                       bool was_busy)
 {
     uint64_t rate = link_load(&shared->rate);
+    uint64_t least = link_load(&shared->pacer) > 0 ? rate - rate / FALL_SHARE
+                                                   : 0;
 
     if (was_busy && rate > 0 && window->bytes < SMOOTH_BYTES)
         rate = (rate * (SMOOTH_BYTES - window->bytes) +
@@ -136,6 +145,8 @@ static uint64_t learn(struct link_shared *shared, const struct window *window,
                SMOOTH_BYTES;
     else if (was_busy || window->seen > rate)
         rate = window->seen;
+    if (rate < least)
+        rate = least;
     link_store(&shared->rate, rate);
     return rate;
 }

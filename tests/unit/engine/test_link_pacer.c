@@ -309,6 +309,22 @@ TEST(the_pace_follows_a_link_that_gets_slower_or_faster)
     }
 }
 
+/* For a moment, somewhere in a window or two, this machine or another has no CPU.
+ * The pace is that of the link still. */
+TEST(a_moment_without_a_cpu_is_no_narrow_link)
+{
+    for (size_t count = 1; count <= WORKERS; count *= 2) {
+        begin_link(count);
+        pass_s(10000000, 3);
+        for (int i = 0; i < 20; i++) {
+            pass_s(10000000, 0.3 + (double)i / 1000);
+            assert_true(pace_share(10000000) > 0.9);
+            pass_s(6000000, 0.022);
+            assert_true(pace_share(10000000) > 0.85);
+        }
+    }
+}
+
 /* Less than the link takes is wanted, so that nothing is held. */
 TEST(the_pace_stays_when_it_holds_nothing)
 {
