@@ -8,7 +8,8 @@ static bool is_meant(const struct cache_purge *purge,
     struct bytes address = cache_key_address(purge->place, entry->key);
 
     if (!address.data || address.len < purge->address.len ||
-        memcmp(address.data, purge->address.data, purge->address.len) != 0 ||
+        (purge->address.len > 0 &&
+         memcmp(address.data, purge->address.data, purge->address.len) != 0) ||
         (!purge->is_prefix && address.len > purge->address.len))
         return false;
     return purge->tags.len == 0 ||
