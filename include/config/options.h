@@ -196,7 +196,6 @@ struct options {
     uint64_t proxy_cache_object_bytes;
     const char *proxy_cache_token;
     uint64_t proxy_cache_policy; /* enum evict_policy */
-    uint64_t cache_stale_ms;
     struct cidrs trusted_proxies;
     uint64_t client_address;      /* enum options_client */
     const char *config;           /* the file that was read; NULL: none */

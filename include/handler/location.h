@@ -26,6 +26,7 @@ struct location_options {
     struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
     uint64_t cache;     /* whether what a proxy answers is kept */
     uint64_t cache_default_ms;
+    uint64_t cache_stale_ms;
     struct texts cache_bypass; /* "cookie:NAME" and the like */
     struct texts cache_key;
     const char *respond; /* this text instead of files; NULL: files */

@@ -616,11 +616,12 @@ const struct option_row option_rows[] = {
      "file of bearer tokens that may purge what\n"
      "--proxy-cache keeps: lines of TOKEN or TOKEN\n"
      "HOST/PATH; programs on this machine need none"},
-    {NULL, "cache-stale", 0, OPTION_TIME, AT(cache_stale_ms), "TIME", "10m", 0,
-     HOURS_24_MS, NULL,
-     "for how long what --proxy-cache keeps may serve\n"
-     "after its time when no server can be reached,\n"
-     "unless its server says that it must not; 0: not"},
+    {NULL, "cache-stale", 0, OPTION_TIME, IN_LOCATION(cache_stale_ms), "TIME",
+     "10m", 0, HOURS_24_MS, NULL,
+     "for how long what --proxy-cache keeps of the\n"
+     "proxies told here may serve after its time when no\n"
+     "server can be reached, unless its server says that\n"
+     "it must not; 0: not"},
     {NULL, "cache-default", 0, OPTION_TIME, IN_LOCATION(cache_default_ms),
      "TIME", "0", 0, HOURS_24_MS, NULL,
      "for how long --proxy-cache keeps answers of the\n"

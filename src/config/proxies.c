@@ -352,11 +352,12 @@ static bool add(struct proxies *proxies, const struct worker_proxy *preset,
         .name = bytes_of(told->options->proxy_name),
         .trust = worker->options.relay.trust,
         .purgers = worker->cached.purgers,
-        .unreachable_s = (int64_t)(told->options->cache_stale_ms / MS_PER_S),
         .names_requests = told->options->request_id,
         .tells_client = worker->options.relay.tells_client};
     worker->cached.default_s = (int64_t)(place_of(told)->cache_default_ms /
                                          MS_PER_S);
+    worker->cached.unreachable_s = (int64_t)(place_of(told)->cache_stale_ms /
+                                             MS_PER_S);
     read_parts(&worker->cached.bypass, &place_of(told)->cache_bypass);
     read_parts(&worker->cached.key.parts, &place_of(told)->cache_key);
     worker->said_in = told->list->items;
