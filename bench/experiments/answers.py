@@ -155,14 +155,16 @@ def _parallel(numbers):
 
 
 def _proxy(numbers):
-    longest = numbers.rows("ab -c 50 before", "longest s")
+    whole = numbers.rows("ab -c 50 -n 50,000 through", "longest s")
+    text = ("the upstream's queue has five places: who finds none is tried "
+            "again by the kernel after 1, 3, 7 and 15 s, and reset when it "
+            "forgets him; ")
     try:
-        whole = numbers.rows("ab -c 50 -n", "longest s")
-    except StopIteration:
-        whole = longest
-    return (f"the upstream's queue of five: whom it drops the kernel tries "
-            f"again after 1, 3, 7 and 15 s (http.server alone "
-            f"{longest['http.server alone']:.1f} s); through sprintd "
+        failed = numbers.rows("ab -c 50 -n 50,000 where", "failed")
+        text += f"a naive proxy loses {failed['a naive proxy']:,} of 50,000, "
+    except (StopIteration, LookupError):
+        pass
+    return (text + "through sprintd none fails and the longest takes "
             f"{whole['sprintd, 1 worker']:.2f} s with one worker, "
             f"{whole['sprintd, 4 workers']:.2f} with four")
 

@@ -24,6 +24,11 @@ WAIT_S = 3
 LOADS = (("1K", "1 KiB", site.KIB), ("64K", "64 KiB", 64 * site.KIB))
 
 
+def _in_time(runs):
+    """Those in which the client kept its times."""
+    return [run for run in runs if run["late"] <= LATE_MS_MAX]
+
+
 @dataclasses.dataclass
 class Tail:
     """One load at its rate: all runs by the server's name."""
@@ -46,21 +51,26 @@ class Tail:
         for server in dict.fromkeys((*self.runs, *self.troubles)):
             runs = self.runs.get(server)
             if server in self.troubles or not runs:
-                rows.append([server, *[None] * 6,
+                rows.append([server, *[None] * 7,
                              self.troubles.get(server, "not measured")])
                 continue
-            values = [run[0.99] for run in runs]
+            # As the figure and the claims: who was late himself tells nothing.
+            counted = _in_time(runs)
+            values = [run[0.99] for run in counted]
             rows.append([
-                server, *(median(run[share] for run in runs)
-                          for share in (0.5, 0.99)), min(values), max(values),
-                *(median(run[what] for run in runs)
-                  for what in (0.999, "late")), ""])
+                server, *(median(run[share] for run in counted)
+                          for share in (0.5, 0.99)),
+                min(values, default=None), max(values, default=None),
+                median(run[0.999] for run in counted),
+                median(run["late"] for run in runs),
+                f"{len(counted)} of {len(runs)}", ""])
         return Table(self.title, ["server", "50 % ms", "99 % ms", "least",
                                   "most", "99.9 % ms", "client late ms",
-                                  "invalid"], rows,
+                                  "runs counted", "invalid"], rows,
                      "From the intended start of each request to its last "
                      "byte. Client late: the 99th percentile of how much too "
-                     "late the client began.")
+                     "late the client began, of all runs; those in which it "
+                     f"was more than {LATE_MS_MAX:g} ms do not count.")
 
     def noise(self):
         """Where the client's lateness leaves too few runs."""

@@ -202,8 +202,7 @@ def _reading(told, rows):
             f"connected (SYN sent again {slowest.first_again} times), the "
             "rest for its request, which was sent again "
             f"{slowest.more_again} times. The originals' longest, 7.4 and "
-            "15.0 s, are of these: a third and a fourth SYN, or one and a "
-            "request sent again.")
+            "15.0 s, fit a SYN that is sent again three and four times.")
     if not failed:
         return [text, "No request failed through the naive proxy in this "
                 f"run. {FORGOTTEN}"]
