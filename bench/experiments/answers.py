@@ -64,9 +64,17 @@ def _concurrency(numbers):
     rates = numbers.rows(title, "replies/s")
     costs = numbers.rows(title, "CPU µs/reply")
     most = max(rates)
-    return (f"one worker a CPU: {rates[1]:,.0f} replies/s at {costs[1]:.1f} "
+    text = (f"one worker a CPU: {rates[1]:,.0f} replies/s at {costs[1]:.1f} "
             f"µs; {most:,} workers answer {rates[most]:,.0f} at "
             f"{costs[most]:.1f} µs")
+    try:
+        cold = numbers.rows("Reads that block", "median ms")
+        best = min(cold, key=cold.get)
+        return (f"{text}; where a tenth waits for a disk the median is "
+                f"{cold[1]:.1f} ms with one and {cold[best]:.1f} with {best}, "
+                "the best number")
+    except (StopIteration, LookupError):
+        return text
 
 
 def _slow_link(numbers):
@@ -164,7 +172,9 @@ def _proxy(numbers):
         text += f"a naive proxy loses {failed['a naive proxy']:,} of 50,000, "
     except (StopIteration, LookupError):
         pass
-    return (text + "through sprintd none fails and the longest takes "
+    ours = sum(numbers.rows("ab -c 50 -n 50,000 through",
+                            "failed").values())
+    return (text + f"sprintd {ours:,.0f}, and the longest takes "
             f"{whole['sprintd, 1 worker']:.2f} s with one worker, "
             f"{whole['sprintd, 4 workers']:.2f} with four")
 

@@ -2,7 +2,7 @@
 
 from lab import loads, machine, rounds, site
 
-from . import bench, model, paired, verdicts
+from . import bench, concurrency_disk, model, paired, verdicts
 
 WORKERS = (1, 2, 4, 8, 16, 64, 256, 1024)
 WIDE_WORKERS = (1, 4, 64, 1024)  # on both CPUs
@@ -218,6 +218,11 @@ def measure(lab_bench):
         if wide:
             result.reading.append(_read_wide(load, wide))
     result.reading += _read_memory(made, counts)
+    blocked = concurrency_disk.measure(lab_bench)
+    result.tables = [*result.tables[:1], *blocked.tables, *result.tables[1:]]
+    result.claims += blocked.claims
+    result.reading = [*blocked.reading, *result.reading]
+    result.left_out += blocked.left_out
     result.noise = verdicts.noises(
         (f"{load}, {server}", cell.noise)
         for (load, server), cell in cells.items() if not cell.trouble)
@@ -232,5 +237,7 @@ EXPERIMENT = model.Experiment(
     "64 KiB; 1 to 1,024 workers, all on one CPU, and all on both (where they "
     f"share the second with the client). {ROUNDS} rounds of {SECONDS:g} s in "
     "turns, medians; ratios are of each round. Memory is resident: of a "
-    "process just started, and after all its loads.",
-    180, measure)
+    "process just started, and after all its loads. And files that are not in "
+    "memory, on a disk that a control group makes slow: there a worker waits "
+    "for its reads.",
+    350, measure)

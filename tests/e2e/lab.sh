@@ -276,6 +276,20 @@ assert model.from_json(model.as_json(result)) == result
 END
 }
 
+# In browsers, in librsvg, which refuses what has no size, and on phones, which
+# need to know what to shrink.
+figures_can_be_drawn_anywhere()
+{
+    for figure in "$place"/again/lab/results/*.svg; do
+        grep -q 'viewBox=' "$figure"
+        not grep -q 'scale(0\.0*)' "$figure"
+        if command -v rsvg-convert; then
+            rsvg-convert -w 360 -o "$place/figure.png" "$figure"
+            [ -s "$place/figure.png" ]
+        fi
+    done
+}
+
 # As many questions as experiments, each with an answer of one line.
 the_first_page_has_a_line_for_every_question()
 {
@@ -320,8 +334,10 @@ ok real_results_are_not_overwritten_by_a_miniature
 ok the_report_is_made_again_from_what_is_kept
 if command -v gnuplot >/dev/null; then
     ok the_first_page_has_a_line_for_every_question
+    ok figures_can_be_drawn_anywhere
 else
     skip the_first_page_has_a_line_for_every_question "gnuplot is missing"
+    skip figures_can_be_drawn_anywhere "gnuplot is missing"
 fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
 ok a_run_that_is_broken_off_says_so_and_ends_all
