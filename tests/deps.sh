@@ -103,6 +103,7 @@ for set in "$@"; do
         like redis-server test -x /usr/bin/redis-server
         like redis-tools test -x /usr/bin/redis-cli
         # With it certificates are got of an authority.
+        like ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
         like libfaketime sh -c 'test -e /usr/lib/*/faketime/libfaketime.so.1'
         like pebble sh -c 'command -v pebble || test -x ~/go/bin/pebble'
         # With it the databases of browsers are written and read.

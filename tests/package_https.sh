@@ -12,13 +12,15 @@
 # browser, without Pebble nothing is tried; both are said.
 #
 # Environment: PEBBLE, the program; FIRST_PAGE_S, other seconds than five, where
-# a machine is slow.
+# a machine is slow. Where others keep the CPUs busy, seconds say nothing of the
+# server: then they are printed, and not judged.
 #
 # The same file runs inside: package_https.sh --inside plain|booted.
 set -eu
 
 FIRST_PAGE_S=${FIRST_PAGE_S:-5}
-LIFE_S=30 # of certificates: they are renewed at half of that
+PAGE_S=60 # whatever the machine does
+PEBBLE_LIFE_S=30 # of certificates: they are renewed at half of that
 RENEWALS_S=60
 
 say()
@@ -119,62 +121,7 @@ in_net()
     nsenter --target "$net" --net "$@"
 }
 
-find_pebble()
-{
-    for pebble in "${PEBBLE-/usr/bin/pebble}" "$HOME/go/bin/pebble"; do
-        if [ -x "$pebble" ] && [ -x "$pebble-challtestsrv" ]; then
-            return 0
-        fi
-    done
-    return 1
-}
-
-# Debian's pebble-challtestsrv knows fewer options than later ones.
-start_names()
-{
-    if "$pebble-challtestsrv" -help 2>&1 | grep -q -- -dnsserver; then
-        dns='-doh= -dnsserver'
-    else
-        dns=-dns01
-    fi
-    # shellcheck disable=SC2086
-    in_net "$pebble-challtestsrv" -defaultIPv6 '' -defaultIPv4 127.0.0.1 \
-        -http01 '' -https01 '' -tlsalpn01 '' \
-        -management 127.0.0.1:8055 $dns 127.0.0.1:8053 \
-        >"$place/names.log" 2>&1 &
-    children="$children $!"
-}
-
-get_root()
-{
-    in_net curl -sS --fail --noproxy '*' --cacert "$place/authority.crt" \
-        -o "$place/root.pem" https://127.0.0.1:15000/roots/0
-}
-
-start_authority()
-{
-    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-        -keyout "$place/authority.key" -out "$place/authority.crt" -days 2 \
-        -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
-    cat >"$place/pebble.json" <<END
-{"pebble": {"listenAddress": "127.0.0.1:14000",
-    "managementListenAddress": "127.0.0.1:15000",
-    "certificate": "$place/authority.crt",
-    "privateKey": "$place/authority.key",
-    "httpPort": 80, "tlsPort": 443, "ocspResponderURL": "",
-    "retryAfter": {"authz": 1, "order": 1},
-    "certificateValidityPeriod": $LIFE_S,
-    "profiles": {"default":
-        {"description": "any", "validityPeriod": $LIFE_S}}}}
-END
-    start_names
-    # shellcheck disable=SC2086
-    in_net env PEBBLE_VA_NOSLEEP=1 PEBBLE_WFE_NONCEREJECT=50 "$pebble" \
-        -strict -dnsserver 127.0.0.1:8053 -config "$place/pebble.json" \
-        >"$place/pebble.log" 2>&1 &
-    children="$children $!"
-    until_ get_root
-}
+. tests/pebble.sh
 
 # --- the machine --------------------------------------------------------------
 
@@ -258,6 +205,23 @@ prepare_browser()
         -i "$place/root.pem"
 }
 
+# Others keep the CPUs busy.
+is_busy()
+{
+    running=$(sed 's/\..*//' /proc/loadavg)
+    [ "$running" -ge $((2 * $(nproc))) ]
+}
+
+# judge FILE: what browse() printed.
+judge()
+{
+    read -r ms authority <"$1"
+    say "shown after $ms ms; its authority: $authority"
+    [ "$ms" -gt $((FIRST_PAGE_S * 1000)) ] || return 0
+    is_busy || tell "that is more than $FIRST_PAGE_S s"
+    say "$running processes want to run: the $FIRST_PAGE_S s are not judged"
+}
+
 # The certificate that is shown, as its number.
 shown()
 {
@@ -320,13 +284,12 @@ until [ -e "$root/root/configured" ]; do
 done
 
 say "HTTPS, $how: the first page"
-browse "$FIRST_PAGE_S" "$root/root/began" >"$place/first" &
+browse "$PAGE_S" "$root/root/began" >"$place/first" &
 looking=$!
 until_ test -e "$place/ready"
 : >"$root/root/go"
-wait "$looking" ||
-    tell "no page within $FIRST_PAGE_S s: $(cat "$place/first")"
-say "shown after $(sed 's/ / ms; its authority: /' "$place/first")"
+wait "$looking" || tell "no page within $PAGE_S s: $(cat "$place/first")"
+judge "$place/first"
 
 say 'three renewals in a minute, at 200 requests a second'
 certificate=$(shown)
@@ -345,7 +308,7 @@ done
 took=$(($(date +%s) - began))
 rm -f "$place/ready"
 date +%s%N >"$place/again"
-browse "$FIRST_PAGE_S" "$place/again" >"$place/second" ||
+browse "$PAGE_S" "$place/again" >"$place/second" ||
     tell "no page after the renewals: $(cat "$place/second")"
 : >"$place/stop"
 asked=0
@@ -359,8 +322,10 @@ END
         tell "of $count requests failed: $(cat "$place/asked.$half")"
     asked=$((asked + count))
 done
-[ "$asked" -gt $((took * 100)) ] ||
-    tell "only $asked requests in $took s: too few for a load"
+if [ "$asked" -lt $((took * 100)) ]; then
+    is_busy || tell "only $asked requests in $took s: too few for a load"
+    say "$running processes want to run: few requests are no fault"
+fi
 say "three renewals in $took s, none of $asked requests failed; shown again"
 
 : >"$root/root/end"
