@@ -10,7 +10,7 @@
  * and opened here is because its SSL keeps 11 KiB more of each connection, for
  * whatever versions and handshakes there may be (io/tls_takeover).
  *
- * Thread: one at a time.
+ * Thread: one at a time, for a suite and all directions that it is of.
  * Owns:   a direction its key, which is wiped out at its end.
  */
 #ifndef IO_TLS_RECORD_H
@@ -23,7 +23,7 @@
 
 struct evp_cipher_ctx_st;
 struct evp_cipher_st;
-struct evp_md_st;
+struct evp_mac_ctx_st;
 
 enum {
     TLS_RECORD_BYTES = 16384, /* of payload, at most (RFC 8446 5.1) */
@@ -32,6 +32,8 @@ enum {
     TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* more */
     TLS_RECORD_PADDING = 256, /* at most so much longer than its payload may be,
                                  without its head (5.2) */
+    TLS_SUITE_FIRST = 0x1301,
+    TLS_SUITE_COUNT = 3,
     TLS_SECRET_MAX = 48,
     TLS_IV_BYTES = 12
 };
@@ -56,11 +58,12 @@ enum tls_alert {
     TLS_ALERT_NONE = 255 /* ours alone: all is well */
 };
 
-/* What a cipher suite stands for. */
+/* What a cipher suite stands for. It is found once, as OpenSSL takes its time. */
 struct tls_suite {
-    const struct evp_cipher_st *cipher;
-    const struct evp_md_st *digest;
-    uint16_t id; /* 0x1301 */
+    struct evp_cipher_st *cipher;
+    struct evp_mac_ctx_st *mac; /* HMAC with the digest of the suite */
+    size_t secret_bytes;        /* as many as the digest has */
+    uint16_t id;                /* 0x1301 */
 };
 
 struct tls_direction {
@@ -72,8 +75,12 @@ struct tls_direction {
     bool seals; /* else it opens */
 };
 
-/* Makes the key of a traffic secret, which is as long as the digest of the suite.
- * False: no memory. */
+/* The suites are those of RFC 8446 B.4 from 0x1301 on. False: no memory. */
+MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
+void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
+
+/* Makes the key of a traffic secret. False: no memory, or the secret is not as long
+ * as those of the suite. */
 MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);

@@ -31,9 +31,7 @@ enum {
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
     /* Two records of the largest size, so that there is room behind a part of
      * one. */
-    TLS_IN_BYTES = 2 *
-                   (TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING),
-    TLS_SUITE_COUNT = 3
+    TLS_IN_BYTES = 2 * (TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING)
 };
 
 struct tls_buffers {

@@ -198,8 +198,9 @@ static enum io_result open_records(struct tls *tls, char *data, size_t len,
 
         result = take_record(tls, record, &payload);
         n = payload.len < len - *len_out ? payload.len : len - *len_out;
-        if (n > 0)
-            memcpy(data + *len_out, payload.data, n);
+        if (payload.len == 0)
+            continue;
+        memcpy(data + *len_out, payload.data, n);
         *len_out += n;
         *left_out = (struct bytes){payload.data + n, payload.len - n};
     }

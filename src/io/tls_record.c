@@ -1,11 +1,59 @@
 #include "io/tls_record.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <string.h>
 
 enum { LABEL_MAX = 32 };
+
+/* --- Suites ---------------------------------------------------------------- */
+
+static EVP_MAC_CTX *make_mac(char *digest)
+{
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_end()};
+    EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    EVP_MAC_CTX *mac = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
+
+    EVP_MAC_free(hmac); /* mac has its own reference */
+    if (mac && EVP_MAC_CTX_set_params(mac, parameters) == 1)
+        return mac;
+    EVP_MAC_CTX_free(mac);
+    return NULL;
+}
+
+bool tls_suite_init(struct tls_suite *suite, uint16_t id)
+{
+    static const struct {
+        const char *cipher;
+        char digest[sizeof("SHA256")];
+        size_t secret_bytes;
+    } all[TLS_SUITE_COUNT] = {{"AES-128-GCM", "SHA256", 32},
+                              {"AES-256-GCM", "SHA384", 48},
+                              {"ChaCha20-Poly1305", "SHA256", 32}};
+    size_t number = (size_t)id - TLS_SUITE_FIRST;
+    char digest[sizeof(all->digest)];
+
+    memcpy(digest, all[number].digest, sizeof(digest));
+    *suite = (struct tls_suite){
+        .cipher = EVP_CIPHER_fetch(NULL, all[number].cipher, NULL),
+        .mac = make_mac(digest),
+        .secret_bytes = all[number].secret_bytes,
+        .id = id};
+    if (suite->cipher && suite->mac)
+        return true;
+    tls_suite_fini(suite);
+    return false;
+}
+
+void tls_suite_fini(struct tls_suite *suite)
+{
+    EVP_CIPHER_free(suite->cipher);
+    EVP_MAC_CTX_free(suite->mac);
+    *suite = (struct tls_suite){.id = 0};
+}
 
 /* --- Keys ------------------------------------------------------------------ */
 
@@ -15,20 +63,23 @@ static bool expand(const struct tls_direction *direction, const char *label,
                    unsigned char *out, size_t len)
 {
     static const char prefix[] = "tls13 ";
-    const EVP_MD *digest = direction->suite->digest;
+    const struct tls_suite *suite = direction->suite;
     size_t label_len = sizeof(prefix) - 1 + strlen(label);
     unsigned char info[3 + LABEL_MAX + 2] = {(unsigned char)(len >> 8),
                                              (unsigned char)len,
                                              (unsigned char)label_len};
     unsigned char block[EVP_MAX_MD_SIZE];
+    size_t block_len;
     bool is_done;
 
     memcpy(info + 3, prefix, sizeof(prefix) - 1);
     memcpy(info + 3 + sizeof(prefix) - 1, label, strlen(label));
     info[3 + label_len] = 0;     /* no context */
     info[3 + label_len + 1] = 1; /* the first block, which is enough */
-    is_done = HMAC(digest, direction->secret, EVP_MD_get_size(digest), info,
-                   3 + label_len + 2, block, NULL) != NULL;
+    is_done = EVP_MAC_init(suite->mac, direction->secret, suite->secret_bytes,
+                           NULL) == 1 &&
+              EVP_MAC_update(suite->mac, info, 3 + label_len + 2) == 1 &&
+              EVP_MAC_final(suite->mac, block, &block_len, sizeof(block)) == 1;
     if (is_done)
         memcpy(out, block, len);
     OPENSSL_cleanse(block, sizeof(block));
@@ -55,7 +106,7 @@ bool tls_direction_init(struct tls_direction *direction,
                         bool seals)
 {
     *direction = (struct tls_direction){.suite = suite, .seals = seals};
-    if (secret.len != (size_t)EVP_MD_get_size(suite->digest))
+    if (secret.len != suite->secret_bytes)
         return false;
     memcpy(direction->secret, secret.data, secret.len);
     direction->cipher = EVP_CIPHER_CTX_new();
@@ -73,9 +124,8 @@ void tls_direction_fini(struct tls_direction *direction)
 
 bool tls_direction_update(struct tls_direction *direction)
 {
-    size_t len = (size_t)EVP_MD_get_size(direction->suite->digest);
-
-    return expand(direction, "traffic upd", direction->secret, len) &&
+    return expand(direction, "traffic upd", direction->secret,
+                  direction->suite->secret_bytes) &&
            make_key(direction);
 }
 

@@ -10,32 +10,17 @@
 
 bool tls_takeover_init(struct tls_buffers *buffers)
 {
-    static const struct {
-        const char *cipher;
-        const char *digest;
-        uint16_t id;
-    } names[TLS_SUITE_COUNT] = {{"AES-128-GCM", "SHA256", 0x1301},
-                                {"AES-256-GCM", "SHA384", 0x1302},
-                                {"ChaCha20-Poly1305", "SHA256", 0x1303}};
-
-    for (size_t i = 0; i < TLS_SUITE_COUNT; i++) {
-        struct tls_suite *suite = &buffers->suites[i];
-
-        suite->id = names[i].id;
-        suite->cipher = EVP_CIPHER_fetch(NULL, names[i].cipher, NULL);
-        suite->digest = EVP_MD_fetch(NULL, names[i].digest, NULL);
-        if (!suite->cipher || !suite->digest)
+    for (size_t i = 0; i < TLS_SUITE_COUNT; i++)
+        if (!tls_suite_init(&buffers->suites[i],
+                            (uint16_t)(TLS_SUITE_FIRST + i)))
             return false;
-    }
     return true;
 }
 
 void tls_takeover_fini(struct tls_buffers *buffers)
 {
-    for (size_t i = 0; i < TLS_SUITE_COUNT; i++) {
-        EVP_CIPHER_free((EVP_CIPHER *)(uintptr_t)buffers->suites[i].cipher);
-        EVP_MD_free((EVP_MD *)(uintptr_t)buffers->suites[i].digest);
-    }
+    for (size_t i = 0; i < TLS_SUITE_COUNT; i++)
+        tls_suite_fini(&buffers->suites[i]);
 }
 
 static const struct tls_suite *find_suite(const struct tls *tls)
