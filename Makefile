@@ -354,6 +354,10 @@ cache-tests: $(BUILD)/release/sprintd ## npm's http-cache-tests against the cach
 	@sh tests/conformance/cache_tests.sh $(BUILD)/release/sprintd || \
 	    [ $$? -eq 77 ]
 
+testssl: $(BUILD)/release/sprintd ## testssl.sh against HTTPS, some minutes; skipped without it
+	@sh tests/conformance/testssl.sh $(BUILD)/release/sprintd || \
+	    [ $$? -eq 77 ]
+
 e2e-strict: deps-test ## the same, of servers under --sandbox strict
 	@SPRINTD_ARGS=--sandbox=strict $(MAKE) run-e2e
 
