@@ -151,19 +151,15 @@ def _store(bench, disk, way, template):
                          "--kv-sync=full", *way.options)
 
 
-def _five(bench, server, turns):
-    """Sum, max, min, median and mean in ms: medians over the turns."""
-    port = server.instance("").port
-    told = []
-    for asks in turns:
-        rows = sessions.ask(bench.lab, port, asks, "then")
-        failed = sessions.failed(rows)
-        if failed:
-            raise processes.Failure(f"{sum(failed.values())} requests failed")
-        times = [int(row["took_ns"]) / 1e6 for row in rows]
-        told.append([sum(times), max(times), min(times),
-                     statistics.median(times), statistics.fmean(times)])
-    return [median(each) for each in zip(*told)]
+def _five(bench, server, asks):
+    """Sum, max, min, median and mean in ms, of one turn."""
+    rows = sessions.ask(bench.lab, server.instance("").port, asks, "then")
+    failed = sessions.failed(rows)
+    if failed:
+        raise processes.Failure(f"{sum(failed.values())} requests failed")
+    times = [int(row["took_ns"]) / 1e6 for row in rows]
+    return [sum(times), max(times), min(times), statistics.median(times),
+            statistics.fmean(times)]
 
 
 def _then(bench, disk, cached):
@@ -172,16 +168,20 @@ def _then(bench, disk, cached):
     turns = sessions.draw(
         bench.seed, bench.pick(REQUESTS, 20), bench.pick(TURNS, 1),
         dict(zip(("GET", "PUT", "DELETE"), ORIGINAL_ASKED)))
-    rows = []
-    for title, way in (("cache and disk", cached),
-                       ("disk alone", filled.NO_CACHE)):
-        bench.step(f"ten sessions: {title}")
-        server = _store(bench, disk, way, template)
-        try:
-            rows += [[f"original: {title}", *ORIGINAL[title]],
-                     [f"sprintd: {title}", *_five(bench, server, turns)]]
-        finally:
+    made = {title: _store(bench, disk, way, template) for title, way in
+            (("cache and disk", cached), ("disk alone", filled.NO_CACHE))}
+    told = {title: [] for title in made}
+    try:
+        for turn, asks in enumerate(turns):
+            for title in rounds.in_order(list(made), turn):
+                bench.step(f"ten sessions: {title}")
+                told[title].append(_five(bench, made[title], asks))
+    finally:
+        for server in made.values():
             server.stop()
+    rows = [row for title, found in told.items() for row in (
+        [f"original: {title}", *ORIGINAL[title]],
+        [f"sprintd: {title}", *map(median, zip(*found))])]
     asked = [sum(ask.method == method for ask in turns[0])
              for method in ("GET", "PUT", "DELETE")]
     return Table(

@@ -10,20 +10,11 @@ import time
 
 from lab import processes, tools
 
-# The functions that begin a phase, as include/observe/profile.h has them: the
-# innermost one of a stack says where a sample of perf's belongs.
-BEGINS = {
-    "accept_batch": "accept", "conn_set_open": "accept",
-    "receive": "read", "conn_linger": "read", "look_for_end": "read",
-    "answer_ahead": "parse",
-    "conn_answer": "lookup", "conn_answer_error": "lookup",
-    "refill": "lookup",
-    "conn_submit": "schedule", "conn_queue": "schedule",
-    "conn_set_turn": "schedule", "on_link_timer": "schedule",
-    "send_step": "send", "sender_step": "send",
-    "finish_sent": "log", "conn_log_event": "log", "break_off": "log",
-    "conn_close": "other", "shut_down": "other",
-}
+from . import phase_sources
+
+# The functions that begin a phase: the innermost one of a stack says where a
+# sample of perf's belongs.
+BEGINS = phase_sources.begins()
 # Where a stack could not be followed out of the kernel.
 CALLS = {"accept4": "accept", "recvfrom": "read", "sendto": "send",
          "sendmsg": "send", "writev": "send", "sendfile64": "send"}

@@ -290,6 +290,22 @@ figures_can_be_drawn_anywhere()
     done
 }
 
+# What perf sees is told apart by the functions that begin a phase: each phase
+# has some, and they are where they are said to be.
+phases_are_found_in_the_source()
+{
+    PYTHONPATH=bench python3 - <<'END'
+import glob, re
+from experiments import phase_sources
+from experiments.where_time_goes import PHASES
+begins = phase_sources.begins()
+assert set(begins.values()) == set(PHASES), set(PHASES) ^ set(begins.values())
+text = "".join(open(path).read() for path in glob.glob("src/engine/*.c"))
+for name in phase_sources.CALLED:
+    assert re.search(rf"\b{name}\(", text) or name == "link_tick", name
+END
+}
+
 # As many questions as experiments, each with an answer of one line.
 the_first_page_has_a_line_for_every_question()
 {
@@ -340,6 +356,7 @@ else
     skip figures_can_be_drawn_anywhere "gnuplot is missing"
 fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
+ok phases_are_found_in_the_source
 ok a_run_that_is_broken_off_says_so_and_ends_all
 ok the_next_run_goes_on_from_there
 for file in "$out"/results/*.json; do
