@@ -216,6 +216,7 @@ static enum session_step receive(struct session *session)
             return go_on(h2);
         }
         parse(h2);
+        h2_settle_windows(h2);
         return go_on(h2);
     case IO_AGAIN_READ:
     case IO_AGAIN_WRITE:

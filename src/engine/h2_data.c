@@ -4,37 +4,6 @@
 #include "base/units.h"
 #include "engine/h2_priv.h"
 
-/* --- Windows --------------------------------------------------------------- */
-
-/* Half of a window is given back at a time, and by how much it has grown. */
-static void open_window(struct h2 *h2, uint32_t id, uint32_t *credit,
-                        int32_t *window, uint32_t *size, uint32_t new_size)
-{
-    uint32_t increment = *credit + (new_size - *size);
-
-    if (*credit < *size / 2)
-        return;
-    h2_put_window(h2, id, increment);
-    *window += (int32_t)increment;
-    *size = new_size;
-    *credit = 0;
-}
-
-static void give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len)
-{
-    if (stream && !stream->discards)
-        h2_measure(h2, stream, len);
-    h2->credit += len;
-    open_window(h2, 0, &h2->credit, &h2->receive_window, &h2->receive_size,
-                H2_CONN_WINDOW + (h2->body_window - H2_STREAM_WINDOW));
-    if (!stream)
-        return;
-    stream->credit += len;
-    if (!stream->has_ended && !stream->discards)
-        open_window(h2, stream->id, &stream->credit, &stream->receive_window,
-                    &stream->receive_size, h2->body_window);
-}
-
 /* --- Sinks ----------------------------------------------------------------- */
 
 /* Throws away what comes of a body that nobody wants. */
@@ -42,7 +11,7 @@ static void discard(struct h2_stream *stream)
 {
     stream->discards = true;
     stream->awaits_body = stream->is_uploading = false;
-    give_back(stream->h2, NULL, stream->held_len - stream->held_at);
+    h2_give_back(stream->h2, NULL, stream->held_len - stream->held_at);
     free(stream->held);
     stream->held = NULL;
     stream->held_len = stream->held_at = 0;
@@ -141,7 +110,7 @@ static void feed_stream(struct h2_stream *stream)
     if (!deliver(stream, data))
         return;
     stream->held_at += (uint32_t)data.len;
-    give_back(h2, stream, (uint32_t)data.len);
+    h2_give_taken(h2, stream, (uint32_t)data.len);
     stream->body_since_ms = h2_now_ms(h2); /* the client did not make it wait */
     if (stream->held_at < stream->held_len) {
         if (!exchange->sink->is_full)
@@ -239,7 +208,7 @@ void h2_begin_data(struct h2 *h2, const struct http2_frame *frame)
 
 void h2_give_padding(struct h2 *h2)
 {
-    give_back(h2, h2_stream_find(h2, h2->frame.stream), h2->padding + 1);
+    h2_give_back(h2, h2_stream_find(h2, h2->frame.stream), h2->padding + 1);
 }
 
 void h2_take_data(struct h2 *h2, struct bytes data)
@@ -248,25 +217,25 @@ void h2_take_data(struct h2 *h2, struct bytes data)
 
     h2->payload += data.len;
     if (!stream || stream->has_ended) {
-        give_back(h2, NULL, (uint32_t)data.len);
+        h2_give_back(h2, NULL, (uint32_t)data.len);
         return;
     }
     stream->received += data.len;
     if (is_length_false(stream, false)) {
         h2_punish(h2, stream->id, HTTP2_PROTOCOL_ERROR);
-        give_back(h2, NULL, (uint32_t)data.len);
+        h2_give_back(h2, NULL, (uint32_t)data.len);
         return;
     }
     if (stream->discards) {
-        give_back(h2, NULL, (uint32_t)data.len);
+        h2_give_back(h2, NULL, (uint32_t)data.len);
     } else if (is_taken(stream)) {
         uint32_t id = stream->id;
 
         (void)!deliver(stream, data);
-        give_back(h2, h2_stream_find(h2, id), (uint32_t)data.len);
+        h2_give_taken(h2, h2_stream_find(h2, id), (uint32_t)data.len);
     } else if (!hold(stream, data)) {
         h2_reset(stream, HTTP2_INTERNAL_ERROR);
-        give_back(h2, NULL, (uint32_t)data.len);
+        h2_give_back(h2, NULL, (uint32_t)data.len);
     }
 }
 

@@ -5,8 +5,9 @@
  *   h2_receive.c   frames, whatever they are
  *   h2_limits.c    for how long something is waited for
  *   h2_head.c      HEADERS and CONTINUATION: streams begin
- *   h2_data.c      DATA: bodies of requests, and the windows they come through
- *   h2_windows.c   how large the windows of bodies become
+ *   h2_data.c      DATA: bodies of requests, and who takes them
+ *   h2_credit.c    when windows of bodies open again
+ *   h2_windows.c   how large they become
  *   h2_settings.c  SETTINGS, WINDOW_UPDATE, PRIORITY_UPDATE, PING, GOAWAY
  *   h2_send.c      what is planned, handed to the transport
  *   h2_plan.c      what is framed in one go, out of control and the heap
@@ -36,7 +37,7 @@ enum {
     H2_TEXT_BYTES_MAX = 98304,  /* of heads, in all */
     H2_TEXT_INLINE = 512,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for bodies of requests */
-    H2_CONN_WINDOW = 131071,
+    H2_CONN_WINDOW = 196607, /* and all that bodies have in memory with it */
     H2_STREAM_WINDOW_MAX = 1048576, /* where it grows: h2_windows.c */
     H2_GROWN_BYTES_MAX = 33554432,  /* by which all of a worker may */
     H2_BLOCK_BYTES_MAX = 32768,     /* of a head in pieces, as encoded, */
@@ -210,6 +211,8 @@ struct h2 {
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
+    uint32_t
+        owed; /* bytes of bodies that were taken, and are kept: no credit yet */
     uint32_t body_window;   /* how wide streams are opened by now */
     uint32_t measured;      /* bytes of bodies, while is_measuring */
     uint32_t measure_rest;  /* pieces of them until that is done again */
@@ -412,6 +415,17 @@ bool h2_end_measure(struct h2 *h2, const char payload[8]);
 
 /* The connection ends. */
 void h2_forget_windows(struct h2 *h2);
+
+/* --- h2_credit.c ----------------------------------------------------------- */
+
+/* So many bytes of bodies are done with, of the stream, if there is one. */
+void h2_give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len);
+
+/* The same; but the stream's sink has taken them, and may keep them. */
+void h2_give_taken(struct h2 *h2, struct h2_stream *stream, uint32_t len);
+
+/* Gives back what sinks have kept and keep no longer. */
+void h2_settle_windows(struct h2 *h2);
 
 /* --- h2_data.c ------------------------------------------------------------- */
 

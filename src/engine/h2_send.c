@@ -357,6 +357,7 @@ enum sender_result h2_send(struct session *session, uint64_t budget,
     if (h2->look_ms != 0 && h2_now_ms(h2) >= h2->look_ms)
         h2_look_at_streams(h2);
     result = step(h2, budget, sent_out);
+    h2_settle_windows(h2);
     h2_begin_parked(h2);
     if (session->beside != SESSION_TAKES && !h2->has_ended &&
         h2->control.len < H2_CONTROL_BYTES_REST) {

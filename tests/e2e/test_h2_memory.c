@@ -2,9 +2,12 @@
  * HTTP/2: what a client can make the server keep in memory: heads, their tables,
  * answers that nobody takes.
  */
+#include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "h2_client.h"
+#include "origin.h"
 
 enum { LARGE = 2 << 20, SEED = 3 };
 
@@ -118,6 +121,127 @@ TEST(neither_does_it_over_tls)
     take_nothing(secure_server);
 }
 
+/* --- Bodies for others ---------------------------------------------------------- */
+
+enum {
+    UPLOADS = 40,
+    PIECE = 4096,
+    PIECES = 12,                  /* less than what is waited for */
+    UPLOADS_BYTES_MAX = 768 << 10 /* 40 times a page, too */
+};
+
+/* An upstream that reads nothing, and lets in no more than so many. */
+static int listen_deafly(int backlog, unsigned *port_out)
+{
+    struct sockaddr_in place = {.sin_family = AF_INET,
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(place);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd != -1 &&
+                bind(fd, (struct sockaddr *)&place, sizeof(place)) == 0 &&
+                listen(fd, backlog) == 0 &&
+                getsockname(fd, (struct sockaddr *)&place, &len) == 0);
+    *port_out = ntohs(place.sin_port);
+    return fd;
+}
+
+static struct server *start_before(unsigned port)
+{
+    return H2_START("--workers=1", "--status=/_s", "--proxy-connect-timeout=60",
+                    printed("--proxy=/up/=http://127.0.0.1:%u", port));
+}
+
+/* Of each upload a piece by turns, until no more is taken. */
+static size_t upload_all(struct h2 *h2, const char *const *fields)
+{
+    static const char piece[PIECE];
+    uint32_t streams[UPLOADS];
+    size_t said = 0;
+
+    for (size_t i = 0; i < UPLOADS; i++)
+        streams[i] = h2_ask(h2, "POST", "/up/x", fields, true);
+    for (size_t i = 0; i < PIECES * UPLOADS; i++) {
+        if (h2->send_window < PIECE)
+            h2_settle(h2, patience(100));
+        if (h2->send_window < PIECE)
+            break;
+        assert_true(h2_body(h2, streams[i % UPLOADS], piece, PIECE, true));
+        said += PIECE;
+    }
+    h2_sync(h2);
+    return said;
+}
+
+/* Bytes that each of some connections has the server hold. */
+static uint64_t measure_uploads(int backlog, size_t *said_out)
+{
+    enum { CLIENTS = 6 };
+    static const char *const lengths[] = {"content-length", "1000000", NULL};
+    unsigned port;
+    int deaf = listen_deafly(backlog, &port);
+    struct server *one = start_before(port);
+    uint64_t bytes;
+
+    upload_all(h2_open(one), lengths);
+    bytes = server_memory(one);
+    *said_out = 0;
+    for (size_t i = 0; i < CLIENTS; i++)
+        *said_out += upload_all(h2_open(one), i % 2 ? lengths : NULL) / CLIENTS;
+    bytes = (server_memory(one) - bytes) / CLIENTS;
+    print_message("%llu bytes of %zu a connection\n", (unsigned long long)bytes,
+                  *said_out);
+    close(deaf);
+    return bytes;
+}
+
+/* What has come of them waits for more. */
+TEST(uploads_of_a_connection_hold_little_in_all)
+{
+    size_t said;
+
+    assert_true(measure_uploads(1024, &said) < UPLOADS_BYTES_MAX ||
+                is_sanitized());
+    assert_int_equal(said, UPLOADS * PIECES * PIECE); /* nobody stands still */
+}
+
+/* Nothing goes on, and the client stands still before the server holds much. */
+TEST(uploads_that_nobody_takes_stand_still)
+{
+    size_t said;
+
+    assert_true(measure_uploads(0, &said) < UPLOADS_BYTES_MAX ||
+                is_sanitized());
+    assert_true(said < 256 << 10);
+}
+
+/* What stands still goes on when others have made room. */
+TEST(uploads_that_share_what_room_there_is_all_arrive)
+{
+    enum { PARTS = 50, BYTES = PARTS * PIECE };
+    struct origin *origin = origin_start("a");
+    struct server *one = H2_START("--workers=1",
+                                  printed("--proxy=/=%s", origin->at));
+    struct h2 *h2 = h2_open(one);
+    char *body = scratch(BYTES);
+    const char *length = printed("%d", BYTES);
+    uint32_t streams[UPLOADS];
+
+    seeded_fill(SEED, 0, body, BYTES);
+    for (size_t i = 0; i < UPLOADS; i++)
+        streams[i] = h2_ask(h2, "POST", "/echo",
+                            i % 2 ? H2_WITH("content-length", length) : NULL,
+                            true);
+    for (size_t part = 0; part < PARTS; part++)
+        for (size_t i = 0; i < UPLOADS; i++)
+            assert_true(h2_body(h2, streams[i], body + part * PIECE, PIECE,
+                                part < PARTS - 1));
+    for (size_t i = 0; i < UPLOADS; i++)
+        expect_h2_seeded(h2_wait(h2, streams[i]), SEED, 0, BYTES);
+    h2_expect_usable(h2);
+    origin_check(origin);
+}
+
 /* Frames that want an answer, which is never read. */
 TEST(answers_that_nobody_reads_are_not_gathered)
 {
@@ -163,4 +287,4 @@ TEST(windows_of_one_byte_come_to_an_end)
     h2_expect_goaway(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-E2E_SUITE(start);
+SUITE(.begin = start, .end = harness_end, .each_end = origins_after_test);

@@ -8,7 +8,7 @@
 enum {
     TRIPS = 16,
     MOST = 1 << 20,
-    CONN_MOST = MOST + H2_WINDOW,
+    CONN_MOST = MOST + 131072, /* more is for what is kept meanwhile */
     PIECES = 1 << 20
 };
 

@@ -105,7 +105,9 @@ static struct transfer *make_transfer(struct proxy *proxy,
     transfer->sink = (struct sink){.take = proxy_take_body,
                                    .destroy = destroy_sink,
                                    .end = proxy_end_body,
-                                   .foresee_end = proxy_foresee_end};
+                                   .foresee_end = proxy_foresee_end,
+                                   .kept = proxy_kept,
+                                   .ease = proxy_ease};
     transfer->lease.hash = hash_of(proxy, exchange);
     transfer->is_kept = true;
     transfer->has_body_ended = true;

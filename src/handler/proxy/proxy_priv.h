@@ -120,7 +120,9 @@ struct transfer {
     size_t out_sent;         /* of out, from its begin on */
     size_t held_bytes; /* of the body, which came before anybody was asked */
     struct buf head;
-    struct proxy_buffer *out; /* NULL: no body */
+    struct proxy_buffer
+        *out; /* NULL: no body; or nothing of it now, if the sink
+                                 is eased */
 
     /* Its way. */
     bool has_reply;     /* a reply's head was understood: no more tries */
@@ -181,6 +183,8 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
 bool proxy_take_body(struct sink *sink, struct bytes data);
 void proxy_end_body(struct sink *sink);
 void proxy_foresee_end(struct sink *sink);
+size_t proxy_kept(const struct sink *sink);
+void proxy_ease(struct sink *sink);
 
 /* --- proxy_body.c -------------------------------------------------------- */
 

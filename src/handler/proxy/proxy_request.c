@@ -47,6 +47,27 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
+/* Nor is what was sent kept for another try, where memory is short. */
+static void keep_no_copy(struct transfer *transfer)
+{
+    if (!transfer->sink.is_eased || transfer->out_sent == 0)
+        return;
+    drop_sent(transfer);
+    if (transfer->out->end == 0)
+        proxy_buffer_give(transfer->proxy, &transfer->out);
+    transfer_wake(transfer);
+}
+
+/* False: no memory, and it has failed by that. */
+static bool has_buffer(struct transfer *transfer)
+{
+    if (!transfer->out)
+        transfer->out = proxy_buffer_take(transfer->proxy);
+    if (!transfer->out)
+        transfer->proxy->on_fault(transfer, PROXY_FAULT_SHORT);
+    return transfer->out;
+}
+
 /* Whether len more fit, up to so many bytes in all. */
 static bool has_room(struct transfer *transfer, size_t len, size_t most)
 {
@@ -87,7 +108,7 @@ static bool is_full(struct transfer *transfer)
 
     if (!transfer->is_admitted && is_crowded(transfer))
         return true;
-    if (fits_whole(transfer))
+    if (!transfer->out || fits_whole(transfer))
         return false;
     return transfer->is_held ? transfer->out->end >= bytes
                              : !has_room(transfer, PROXY_TAKEN_BYTES, bytes);
@@ -97,7 +118,8 @@ static void make_way(struct transfer *transfer)
 {
     bool was_full = transfer->sink.is_full;
 
-    if (!transfer->out || transfer->has_body_ended || transfer->is_send_over ||
+    if ((!transfer->out && !transfer->sink.is_eased) ||
+        transfer->has_body_ended || transfer->is_send_over ||
         !transfer->exchange)
         return;
     transfer->sink.is_full = is_full(transfer);
@@ -109,6 +131,7 @@ static void make_way(struct transfer *transfer)
 static bool is_enough(const struct transfer *transfer)
 {
     return transfer->has_body_ended || transfer->sink.is_full ||
+           transfer->sink.is_eased ||
            transfer->held_bytes >= transfer->proxy->options.request_bytes ||
            is_crowded(transfer);
 }
@@ -146,6 +169,8 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     }
     if (data.len == 0)
         return true;
+    if (!has_buffer(transfer))
+        return false;
     if (!has_room(transfer, len,
                   transfer->proxy->options.buffer_bytes + PROXY_TAKEN_BYTES)) {
         transfer->is_kept = false; /* it came although there was none */
@@ -172,6 +197,8 @@ void proxy_end_body(struct sink *sink)
     transfer->has_body_ended = true;
     if (!transfer->exchange)
         return;
+    if (transfer->out_framing == BODY_CHUNKED && !has_buffer(transfer))
+        return;
     if (transfer->out_framing == BODY_CHUNKED) /* another try may need it */
         put(transfer->out, BYTES("0\r\n\r\n"));
     go_on(transfer);
@@ -185,6 +212,26 @@ void proxy_foresee_end(struct sink *sink)
         return;
     transfer->is_ending = true;
     transfer_watch(transfer);
+}
+
+size_t proxy_kept(const struct sink *sink)
+{
+    const struct transfer *transfer = OWNER_OF(sink, const struct transfer,
+                                               sink);
+
+    return transfer->out ? transfer->out->end - transfer->out->begin : 0;
+}
+
+void proxy_ease(struct sink *sink)
+{
+    struct transfer *transfer = OWNER_OF(sink, struct transfer, sink);
+
+    if (!transfer->exchange)
+        return;
+    keep_no_copy(transfer);
+    make_way(transfer);
+    if (transfer->is_held)
+        transfer_ask_if_due(transfer);
 }
 
 /* --- Sending ------------------------------------------------------------- */
@@ -223,6 +270,7 @@ static void note_sent(struct transfer *transfer, size_t n)
                      ->counts[transfer->lease.server]
                      .bytes_out,
                 n);
+    keep_no_copy(transfer);
 }
 
 /* One way of a tunnel is over; with the other all of it. */
