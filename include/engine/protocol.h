@@ -183,6 +183,8 @@ struct protocol {
     size_t session_bytes; /* of its struct, which begins with a session */
     uint64_t crumb_bytes; /* what is left of a budget, and is no more than this,
                              waits for the next */
+    uint32_t unsent_max;  /* what may lie unsent in a socket that no link
+                             bounds; 0: as the system has it */
     /* The rest of its struct; session is there. */
     void (*open)(struct session *session);
     /* Reads once. GOES_ON, READS when nothing had come, CLOSES; beside an

@@ -18,13 +18,24 @@ void conn_queue(struct conn *conn)
     queue_bytes(conn, conn_candidate(conn).bytes);
 }
 
+/* The link has let go of the socket, and left it as the system has it. */
+static void limit_unsent(const struct conn *conn)
+{
+    const struct session *session = &conn->session;
+
+    if (session->protocol->unsent_max > 0)
+        transport_limit_unsent(&session->transport,
+                               session->protocol->unsent_max);
+}
+
 /* How much of it the link lets through now, in bytes on the wire below TCP; 0:
  * it has to wait. */
 static uint64_t allow(struct conn *conn, const struct candidate *candidate)
 {
     struct conn_shared *shared = conn_shared_of(conn);
     uint64_t quantum = shared->context.limits.quantum;
-    uint64_t want;
+    uint64_t want, room;
+    bool was_bounded;
 
     if (shared->link.shared->mode == LINK_OFF)
         return quantum;
@@ -38,9 +49,13 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
     if (link_lets_all(&shared->link, &conn->flow))
         return candidate->has_others ? quantum : want;
     shared->link.base = sched_base(&shared->sched);
-    return link_allow(&shared->link, &conn->flow,
+    was_bounded = conn->flow.is_bounded;
+    room = link_allow(&shared->link, &conn->flow,
                       sched_key(&shared->sched, &conn->item, candidate->bytes),
                       want);
+    if (was_bounded && !conn->flow.is_bounded)
+        limit_unsent(conn);
+    return room;
 }
 
 /* Over TLS: how much of what is sent comes to that budget. Less than a record of

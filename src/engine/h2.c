@@ -358,6 +358,7 @@ static bool end(struct session *session)
 
 const struct protocol h2_protocol = {.session_bytes = sizeof(struct h2_session),
                                      .crumb_bytes = H2_FRAME_MIN,
+                                     .unsent_max = H2_UNSENT_MAX,
                                      .open = open_session,
                                      .inherit = inherit,
                                      .receive = receive,

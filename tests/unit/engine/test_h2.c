@@ -1,3 +1,7 @@
+/* link: -Wl,--wrap=setsockopt */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
 #include "http/http2_frame.h"
 #include "unit/engine/conn_fixture.h"
 
@@ -172,6 +176,43 @@ TEST(whoever_would_wait_behind_too_many_costly_ones_is_sent_away)
     assert_in_range(set.count, CONN_COSTLY_MAX - 20, CONN_COSTLY_MAX + 10);
     for (size_t i = 0; i < TOO_MANY; i++)
         client_close(&flooders[i]);
+}
+
+/* --- What lies in the socket ------------------------------------------------- */
+
+static int
+    unsent_max; /* TCP_NOTSENT_LOWAT, as it was set last; 0: the system's */
+
+int __real_setsockopt(int fd, int level, int name, const void *value,
+                      socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value,
+                      socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value,
+                      socklen_t len)
+{
+    if (level != IPPROTO_TCP || name != TCP_NOTSENT_LOWAT)
+        return __real_setsockopt(fd, level, name, value, len);
+    assert_int_equal(len, sizeof(unsent_max));
+    memcpy(&unsent_max, value, sizeof(unsent_max));
+    return 0;
+}
+
+TEST(a_socket_that_the_link_lets_go_of_takes_no_more_ahead_than_before)
+{
+    int before;
+
+    unsent_max = 0;
+    open_http2();
+    before = unsent_max;
+    assert_true(before > 0);
+    link_shared.mode = LINK_AUTO;
+    only_conn()->flow.is_bounded = true; /* it was narrow, and is no more */
+    SAY(GET_SMALL);
+    settle(&client);
+    link_shared.mode = LINK_OFF;
+    assert_false(only_conn()->flow.is_bounded);
+    assert_int_equal(unsent_max, before);
+    client_close(&client);
 }
 
 TEST(an_idle_connection_is_told_before_it_is_closed)
