@@ -14,6 +14,7 @@
 #include "confine/root_files.h"
 #include "confine/safe_path.h"
 #include "process/allowed_paths.h"
+#include "process/printer.h"
 #include "process/server_priv.h"
 
 /* --- What an upgrade reads and runs ------------------------------------------ */
@@ -77,13 +78,16 @@ static int expect_unchangeable(const struct server *server, const char *path,
     return EX_NOPERM;
 }
 
-/* Else that user could read there what root types. */
-static int narrow_terminals(void)
+/* Else that user could read there what root types, and who takes the server over
+ * give the terminal orders. */
+static int leave_terminals(const struct identity *identity)
 {
     int err = 0;
 
     for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
         err = narrow_terminal(fd, false);
+    if (err == 0)
+        err = printer_open(identity);
     if (err == 0)
         return EX_OK;
     fprintf(stderr, "sprintd: --user: the terminal: %s\n", strerror(-err));
@@ -120,7 +124,7 @@ int confinement_begin(struct server *server)
     if (status == EX_OK && drops_root)
         status = judge_ways(server, expect_unchangeable);
     if (status == EX_OK && drops_root)
-        status = narrow_terminals();
+        status = leave_terminals(identity);
     if (status == EX_OK)
         status = identity_begin(identity);
     if (status != EX_OK)

@@ -8,6 +8,7 @@
 #include "config/option_table.h"
 #include "http/request.h"
 #include "observe/report.h"
+#include "process/printer.h"
 
 enum {
     INTERVAL_MS = HISTORY_INTERVAL_S * 1000,
@@ -137,5 +138,6 @@ void statistics_report(struct statistics *statistics)
 bool statistics_reports_exit(const struct options *options)
 {
     return options->report == OPTIONS_REPORT_ALWAYS ||
-           (options->report == OPTIONS_REPORT_AUTO && isatty(STDERR_FILENO));
+           (options->report == OPTIONS_REPORT_AUTO &&
+            (isatty(STDERR_FILENO) || printer_has_errors()));
 }

@@ -422,7 +422,8 @@ TEST(a_terminal_that_cannot_be_opened_again_is_no_reason_to_end)
         assert_int_equal(access_of(pid, 1), O_WRONLY);
         assert_true(readlink(printed("/proc/%d/fd/1", (int)pid), to,
                              sizeof(to) - 1) > 0);
-        assert_string_equal(to, ways[i] == O_RDWR ? "/dev/null" : "/dev/tty");
+        if ((strcmp(to, "/dev/null") == 0) != (ways[i] == O_RDWR))
+            flunk("'%s'", to);
         if (!strstr(read_text(errors, NULL), "goes nowhere") ==
             (ways[i] == O_RDWR))
             flunk("'%s'", read_text(errors, NULL));
