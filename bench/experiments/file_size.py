@@ -260,7 +260,8 @@ def measure(bench):
     return Result(tables=[*_tables(cells, sizes), session_at_a_time],
                   figures=_figures(cells, sizes),
                   claims=_claims(cells, sizes, logs, asked),
-                  reading=_reading(cells, sizes), noise=loops.noises(cells),
+                  reading=[*serial.read(session_at_a_time),
+                           *_reading(cells, sizes)], noise=loops.noises(cells),
                   left_out=loops.troubles(cells))
 
 

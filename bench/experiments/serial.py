@@ -151,3 +151,19 @@ def table(bench, sizes, name_of):
         "other. An endless session is one that asks for "
         f"{ENDLESS_S} s, with {PAUSE_S * 1e3:.0f} ms between: whoever comes "
         "behind it waits that long, or for ever if it never ends.")
+
+
+def read(found):
+    """What it tells of the first file: the smallest. found: a table()."""
+    rows = {row[0]: row[1:] for row in found.rows if not row[-1]}
+    size = found.rows[0][0].partition(",")[0]
+    then, ours = (rows.get(f"{size}, {name}") for name in
+                  (Serial.name, "sprintd, 1 worker"))
+    if not then or not ours:
+        return []
+    return [f"A server that serves a session to its end, as the original's "
+            f"serial one did, {size}: half of the requests take less than "
+            f"{then[0]:.2g} ms, but who has to wait for other sessions up to "
+            f"{then[1]:.1f} ms, and behind one that goes on asking "
+            f"{then[3]:,.0f} ms, as long as it does. Here {ours[0]:.2g}, "
+            f"{ours[1]:.1f} and {ours[3]:.1f} ms."]
