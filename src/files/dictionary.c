@@ -119,10 +119,11 @@ char *dictionary_read(struct dictionary *dictionary, int fd,
     text = file_text_read(fd, &stamp, stops, meter);
     if (!text)
         return NULL;
-    if (sha256((struct bytes){text, (size_t)dictionary->bytes}, hash) &&
-        memcmp(hash, dictionary->hash, sizeof(hash)) == 0)
-        return text;
-    condemn(dictionary);
+    if (sha256((struct bytes){text, (size_t)dictionary->bytes}, hash)) {
+        if (memcmp(hash, dictionary->hash, sizeof(hash)) == 0)
+            return text;
+        condemn(dictionary);
+    } /* without memory nothing is known of it */
     codec_meter_free(meter, text);
     return NULL;
 }
