@@ -412,7 +412,7 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz bench bench-tls bench-link bench-order lab lab-report format lint
+.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages lab lab-report format lint
 
 S ?= 60
 T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -434,15 +434,22 @@ fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
 bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
-ORDER_FILES := bench/order.c bench/order_candidates.c src/base/heap.c \
+ORDER_FILES := bench/order_own.c src/base/heap.c \
                $(addprefix src/engine/,sched.c client_share.c client_table.c \
                fair_share.c)
+ORDER_CC = $(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Ibench
 
 bench-order: ## which order: a simulated link, two minutes (ARGS='SECONDS SEEDS')
 	@mkdir -p $(BUILD)
-	@$(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Ibench \
-	    -o $(BUILD)/order $(ORDER_FILES) -lm
+	@$(ORDER_CC) -o $(BUILD)/order bench/order.c bench/order_candidates.c \
+	    $(ORDER_FILES) -lm
 	@$(BUILD)/order $(ARGS)
+
+bench-pages: ## the same of whole pages (ARGS='SECONDS SEEDS')
+	@mkdir -p $(BUILD)
+	@$(ORDER_CC) -o $(BUILD)/pages bench/pages.c bench/pages_candidates.c \
+	    $(ORDER_FILES) -lm
+	@$(BUILD)/pages $(ARGS)
 
 bench: deps-bench ## measures against other servers, about three minutes
 	@$(MAKE) all

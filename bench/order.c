@@ -14,69 +14,7 @@ enum { REPLIES_MAX = 400000, LOOPS_MAX = 512, SLACK_BYTES = 32768 };
 
 static const double link_rate = 1e7; /* bytes a second: 80 Mbit/s */
 
-/* --- sprintd's own ---------------------------------------------------------- */
-
-static struct sched sched;
-
-static void begin_sched(enum sched_policy policy, uint64_t bound,
-                        uint64_t factor)
-{
-    static bool is_set;
-
-    if (is_set)
-        sched_fini(&sched);
-    is_set = true;
-    sched_init(&sched, policy, (struct sched_bounds){bound, factor});
-    if (sched_reserve(&sched, ORDER_WAITING_MAX) != 0)
-        exit(1);
-}
-
-#define BEGIN(name, ...)             \
-    static void name(size_t clients) \
-    {                                \
-        (void)clients;               \
-        begin_sched(__VA_ARGS__);    \
-    }
-BEGIN(begin_srpt, SCHED_POLICY_SRPT, 0, 0)
-BEGIN(begin_bytes, SCHED_POLICY_SRPT, 256, 0)
-BEGIN(begin_time, SCHED_POLICY_SRPT, 0, 2)
-BEGIN(begin_both, SCHED_POLICY_SRPT, 1024, 2)
-BEGIN(begin_fsp, SCHED_POLICY_FSP, 0, 0)
-BEGIN(begin_fair, SCHED_POLICY_FAIR, 0, 0)
-
-static void sched_arrives(struct reply *reply)
-{
-    sched_arrive(&sched, &reply->item, reply->client + 1, reply->size, false);
-    sched_put(&sched, &reply->item, reply->size);
-}
-
-static struct reply *sched_picks(void)
-{
-    struct sched_item *item = sched_take(&sched);
-
-    return item ? OWNER_OF(item, struct reply, item) : NULL;
-}
-
-static void sched_has_sent(struct reply *reply, uint64_t bytes)
-{
-    sched_sent(&sched, &reply->item, bytes);
-    reply->left -= bytes;
-    if (reply->left > 0)
-        sched_put(&sched, &reply->item, reply->left);
-}
-
-#define OWN(text, begin)                                              \
-    {                                                                 \
-        text, begin, sched_arrives, sched_picks, sched_has_sent, NULL \
-    }
-static const struct order own[] = {OWN("srpt without a bound", begin_srpt),
-                                   OWN("srpt, K = 256", begin_bytes),
-                                   OWN("srpt, factor 2", begin_time),
-                                   OWN("**srpt, factor 2, K = 1024**",
-                                       begin_both),
-                                   OWN("fsp", begin_fsp),
-                                   OWN("fair", begin_fair)};
-enum { OWN_COUNT = sizeof(own) / sizeof(*own), SRPT = 0 };
+enum { SRPT = 0 }; /* of order_own */
 
 /* --- Arrivals --------------------------------------------------------------- */
 
@@ -286,7 +224,8 @@ static double worst_ratio(size_t drawn)
 
 static const struct order *order_at(size_t i)
 {
-    return i < OWN_COUNT ? &own[i] : &order_candidates[i - OWN_COUNT];
+    return i < order_own_count ? &order_own[i]
+                               : &order_candidates[i - order_own_count];
 }
 
 enum { COLUMNS = 8, CROWDS = 3, ORDERS_MAX = 16 };
@@ -299,7 +238,7 @@ static void print_means(double seconds, unsigned seeds)
     static const size_t crowds[CROWDS] = {0, 200, 20};
     static double most[ORDERS_MAX][COLUMNS];
     static double worst[ORDERS_MAX];
-    size_t count = OWN_COUNT + order_candidate_count;
+    size_t count = order_own_count + order_candidate_count;
 
     for (int column = 0; seeds > 0 && column < COLUMNS; column++) {
         for (int crowd = 0; crowd < CROWDS; crowd++) {
@@ -408,7 +347,7 @@ int main(int argc, char **argv)
     printf("\n| order | 2 MB: KB in 8 s | done | 1 beside 100, 100 KB: %% | "
            "110 KB | 1 MB | others beside a greedy one: ms |\n"
            "|---|---:|---:|---:|---:|---:|---:|\n");
-    for (size_t i = 0; i < OWN_COUNT + order_candidate_count; i++) {
+    for (size_t i = 0; i < order_own_count + order_candidate_count; i++) {
         const struct order *order = order_at(i);
 
         printf("| %s |", order->name);

@@ -26,9 +26,10 @@ struct reply {
     uint64_t arrive; /* on the clock */
     uint64_t size;   /* on the wire */
     uint64_t left;
-    uint64_t done; /* on the clock; 0: not yet */
-    double tag;    /* of candidates */
-    double excess; /* the same */
+    uint64_t done;    /* on the clock; 0: not yet */
+    unsigned urgency; /* of a page's file: 0 first; else 0 */
+    double tag;       /* of candidates */
+    double excess;    /* the same */
 };
 
 struct order {
@@ -40,9 +41,10 @@ struct order {
     void (*idle)(uint64_t bytes); /* the link was, for so long; may be NULL */
 };
 
-/* The first is what others are compared with, the second fair sharing among
- * clients; NULL ends them. */
-extern const struct order *const orders[];
+/* The first of sprintd's own is what others are compared with; the first of the
+ * candidates is fair sharing among clients. */
+extern const struct order order_own[];
+extern const size_t order_own_count;
 extern const struct order order_candidates[];
 extern const size_t order_candidate_count;
 

@@ -53,6 +53,13 @@ static inline const struct heap_item *heap_first(const struct heap *heap)
     return heap->count > 0 ? heap->items : NULL;
 }
 
+/* The key of a node that is inside. */
+static inline uint64_t heap_key(const struct heap *heap,
+                                const struct heap_node *node)
+{
+    return heap->items[node->index - 1].key;
+}
+
 /* How many stand before (key, tie). Looks at these and their children only. */
 size_t heap_count_before(const struct heap *heap, uint64_t key, uint64_t tie);
 

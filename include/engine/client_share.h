@@ -43,6 +43,12 @@
  * others wait has the excess added to the bytes that he is ordered by. So in the
  * long run a client that always asks has no more than another that does.
  *
+ * What a client waits for is one thing, such as a page. Two that ask for six files
+ * each would otherwise be sent these in turns, and both have their page late. So who
+ * waits for more than one thing has a level: the bytes of all of them, about. It is added to what each of them is ordered by. Who waits for less in all
+ * goes first then; within a client nothing changes, and one who waits for one thing
+ * only is ordered by that alone.
+ *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. An address
  * whose connections are with w workers counts w times, unless nobody else waits.
@@ -73,6 +79,7 @@ enum {
     CLIENT_SHARE_GRACE = 384 * 1024,      /* G */
     CLIENT_SHARE_AHEAD = 2048 * 1024,     /* what is due is no further away */
     CLIENT_SHARE_CREDIT = 4096 * 1024,    /* more than a share, for nothing */
+    CLIENT_SHARE_LEVEL_MAX = 1024 * 1024, /* below the credit: it is no share */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* sent elsewhere, at a time */
     CLIENT_SHARE_STREAM = 64 * 1024       /* b of what may be of any length */
 };
@@ -82,6 +89,7 @@ struct client_place {
     struct list link; /* of those of its client that wait; its owner's while it
                          is not put, and in no other list when it is */
     uint64_t client;  /* whose it is, from client_share_name() */
+    uint64_t counted; /* private: of its client's asked */
     uint64_t due;     /* private: as it was when it was sent to; 0: never */
 };
 
@@ -103,7 +111,13 @@ struct client_share {
     struct client_entry *lone; /* where the only client here is kept */
     bool is_alone;             /* there is one, and so it is in no heap */
     struct client_table table; /* of them, but for the lone one */
+    uint64_t taken_counted;    /* of that place */
+    bool is_out;               /* it was not put back yet */
     struct client_others others;
+    /* Of a place that waits, its client's level has come to be another. NULL:
+     * nobody needs to know. */
+    void (*on_level)(struct client_share *share, struct client_place *place,
+                     uint64_t before, uint64_t after);
 };
 
 void client_share_init(struct client_share *share, uint64_t factor);
@@ -125,9 +139,10 @@ static inline uint64_t client_share_name(const struct address *peer)
     return (uint64_t)octets << 32 | 0xff; /* none of IPv6 is so */
 }
 
-/* A place waits for so many bytes; a new one has due = 0. */
+/* A place waits for so many bytes, of which so many are known to come; a new one
+ * has due = 0. Its level may change by that. */
 void client_share_put(struct client_share *share, struct client_place *place,
-                      uint64_t bytes);
+                      uint64_t bytes, uint64_t counted);
 
 /* The place is sent to now, and put again if something is left. */
 void client_share_take(struct client_share *share, struct client_place *place);
@@ -160,6 +175,10 @@ static inline bool client_share_has_due(const struct client_share *share)
 /* How much his client is ahead of his share beyond the credit, in bytes. */
 uint64_t client_share_excess(const struct client_share *share,
                              const struct client_place *place);
+
+/* The level of its client. */
+uint64_t client_share_level(const struct client_share *share,
+                            const struct client_place *place);
 
 /* The client that waits here when it is the only one; otherwise 0. */
 uint64_t client_share_only(const struct client_share *share);

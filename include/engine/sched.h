@@ -30,6 +30,11 @@
  * (K + 1) * b bytes more: work in proportion to its own size, as under fair
  * sharing, instead of for ever.
  *
+ * To b the level of its client is added (client_share.h), when that waits for more
+ * than this. All that holds with B, the most that both together have been, in the
+ * place of b: passing means K * (x + level of q) + a' < K * B + a, and the level of
+ * q takes nothing away from x.
+ *
  * A response of unknown length (a stream) is ordered by the bytes it has had:
  * least attained service first (Rai, Urvoy-Keller, Biersack, "Analysis of LAS
  * scheduling for job size distributions with high variance", SIGMETRICS

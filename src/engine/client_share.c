@@ -117,6 +117,8 @@ static void join(struct client_share *share)
     entry->is_waiting = lone->is_waiting;
     entry->had = lone->had;
     entry->due = lone->due;
+    entry->asked = lone->asked;
+    entry->level = lone->level;
     if (entry->places > 0) { /* that is one */
         list_drop(place);
         list_put_last(&entry->list, place);
@@ -157,15 +159,58 @@ static void go_among_leaving(struct client_share *share,
         leave(share, entry);
 }
 
+/* In steps of a quarter of a power of two. A level stays until what is asked for
+ * is an eighth less, or a quarter more: to change it is to move all that wait. */
+static uint64_t level_of(uint64_t level, uint64_t asked)
+{
+    uint64_t step = 1;
+
+    if (asked >= CLIENT_SHARE_LEVEL_MAX)
+        return CLIENT_SHARE_LEVEL_MAX;
+    if (level - level / 8 <= asked && asked < level + level / 4)
+        return level;
+    while (8 * step <= asked)
+        step *= 2;
+    return asked / step * step;
+}
+
+static void move_level(struct client_share *share, struct client_entry *entry)
+{
+    bool is_taken = share->taken == entry && share->is_out;
+    uint64_t before = entry->level;
+
+    entry->level = entry->places + is_taken > 1 ? level_of(before, entry->asked)
+                                                : 0;
+    if (entry->level == before || !share->on_level)
+        return;
+    for (struct list *at = entry->list.next; at != &entry->list; at = at->next)
+        share->on_level(share, OWNER_OF(at, struct client_place, link), before,
+                        entry->level);
+}
+
+/* What was taken is put back with what it has left now, or not at all. */
+static void uncount_taken(struct client_share *share)
+{
+    if (share->taken)
+        share->taken->asked -= share->taken_counted;
+    share->taken_counted = 0;
+    share->is_out = false;
+}
+
 /* Whose place was taken and not put back waits no more. Nobody can tell sooner:
  * most are put back at once. */
 static void settle(struct client_share *share)
 {
     struct client_entry *entry = share->taken;
 
+    uncount_taken(share);
     share->taken = NULL;
-    if (!entry || entry->places > 0)
+    if (!entry)
         return;
+    if (entry->places > 0) {
+        move_level(share, entry);
+        return;
+    }
     entry->is_waiting = false;
     heap_drop(&share->due, &entry->node); /* unless he is alone */
     go_among_leaving(share, entry);
@@ -217,18 +262,22 @@ static struct client_entry *find_or_enter(struct client_share *share,
 /* --- Places --------------------------------------------------------------- */
 
 void client_share_put(struct client_share *share, struct client_place *place,
-                      uint64_t bytes)
+                      uint64_t bytes, uint64_t counted)
 {
     struct client_entry *entry;
 
     /* What is put back goes on; all else begins anew if it is alone. */
     if (place->due == 0 || place != share->taken_place)
         settle(share);
+    uncount_taken(share);
     entry = find_or_enter(share, place->client);
     if (!entry->is_waiting)
         begin(share, entry, place, bytes);
+    place->counted = counted;
+    entry->asked += counted;
     entry->places++;
     list_put_last(&entry->list, &place->link);
+    move_level(share, entry);
 }
 
 void client_share_take(struct client_share *share, struct client_place *place)
@@ -237,6 +286,8 @@ void client_share_take(struct client_share *share, struct client_place *place)
     share->taken = find_present(share, place->client);
     share->taken->places--;
     share->taken_place = place;
+    share->taken_counted = place->counted;
+    share->is_out = true;
     place->due = share->taken->due;
     list_drop(&place->link);
 }
@@ -341,4 +392,16 @@ uint64_t client_share_excess(const struct client_share *share,
     return entry && entry->had > free_until
                ? (entry->had - free_until) >> FAIR_SHARE_FRACTION_BITS
                : 0;
+}
+
+uint64_t client_share_level(const struct client_share *share,
+                            const struct client_place *place)
+{
+    const struct client_entry *entry = NULL;
+
+    if (share->is_alone)
+        return 0; /* with one place */
+    if (share->count > 0)
+        entry = client_table_find(&share->table, place->client);
+    return entry ? entry->level : 0;
 }

@@ -14,6 +14,47 @@ enum {
     RENEWALS_MAX = 16 /* in a row */
 };
 
+static struct sched_item *item_of(struct heap_node *node)
+{
+    return OWNER_OF(node, struct sched_item, node);
+}
+
+/* What is more in the key of an item, for so many bytes more. */
+static uint64_t weigh(const struct sched *sched, uint64_t bytes)
+{
+    uint64_t key;
+
+    if (__builtin_mul_overflow(bytes, sched->bound > 0 ? sched->bound : 1,
+                               &key))
+        return UINT64_MAX;
+    return key;
+}
+
+static uint64_t add_up(uint64_t key, uint64_t more)
+{
+    return more < UINT64_MAX - key ? key + more : UINT64_MAX;
+}
+
+/* Of a client's items in the heap all have its level in their keys, so that their
+ * order among themselves is that of their own bytes. */
+static void on_level(struct client_share *share, struct client_place *place,
+                     uint64_t before, uint64_t after)
+{
+    struct sched *sched = OWNER_OF(share, struct sched, clients);
+    struct sched_item *item = OWNER_OF(place, struct sched_item, place);
+    uint64_t key;
+
+    if (!heap_has(&item->node))
+        return; /* it is just being put */
+    key = heap_key(&sched->heap, &item->node);
+    if (key == UINT64_MAX)
+        return; /* behind all others, whatever its level */
+    key -= weigh(sched, before);
+    heap_drop(&sched->heap, &item->node);
+    heap_put(&sched->heap, &item->node, add_up(key, weigh(sched, after)),
+             item->arrival);
+}
+
 void sched_init(struct sched *sched, enum sched_policy policy,
                 struct sched_bounds bounds)
 {
@@ -27,6 +68,7 @@ void sched_init(struct sched *sched, enum sched_policy policy,
     fair_share_init(&sched->share);
     client_share_init(&sched->clients,
                       policy == SCHED_POLICY_SRPT ? bounds.factor : 0);
+    sched->clients.on_level = on_level;
 }
 
 void sched_fini(struct sched *sched)
@@ -69,10 +111,14 @@ static uint64_t srpt_key(const struct sched *sched,
     uint64_t key;
 
     if (client_share_is_used(&sched->clients) &&
-        __builtin_add_overflow(bytes,
-                               client_share_excess(&sched->clients,
+        (__builtin_add_overflow(bytes,
+                                client_share_excess(&sched->clients,
+                                                    &item->place),
+                                &bytes) ||
+         __builtin_add_overflow(bytes,
+                                client_share_level(&sched->clients,
                                                    &item->place),
-                               &bytes))
+                                &bytes)))
         return UINT64_MAX;
     if (sched->bound == 0)
         return bytes;
@@ -144,22 +190,18 @@ void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
     uint64_t key;
 
     item->is_due = false;
+    item->bytes = item->is_stream ? 0 : bytes;
+    sched->bytes_waiting += item->bytes;
+    if (has_clients(sched)) {
+        item->excess = client_share_excess(&sched->clients, &item->place);
+        client_share_put(&sched->clients, &item->place,
+                         item->is_stream ? CLIENT_SHARE_STREAM : bytes,
+                         item->bytes);
+    }
     key = sched->policy == SCHED_POLICY_FAIR
               ? ++sched->clock /* behind all that wait */
               : sched_key(sched, item, bytes);
-    item->bytes = item->is_stream ? 0 : bytes;
-    sched->bytes_waiting += item->bytes;
     heap_put(&sched->heap, &item->node, key, item->arrival);
-    if (!has_clients(sched))
-        return;
-    item->excess = client_share_excess(&sched->clients, &item->place);
-    client_share_put(&sched->clients, &item->place,
-                     item->is_stream ? CLIENT_SHARE_STREAM : bytes);
-}
-
-static struct sched_item *item_of(struct heap_node *node)
-{
-    return OWNER_OF(node, struct sched_item, node);
 }
 
 /* Whether its client has come to be further ahead since it was put: then it is
@@ -168,16 +210,11 @@ static bool renew(struct sched *sched, const struct heap_item *first)
 {
     struct sched_item *item = item_of(first->node);
     uint64_t excess = client_share_excess(&sched->clients, &item->place);
-    uint64_t key = first->key;
-    uint64_t more;
+    uint64_t key;
 
     if (excess < item->excess + EXCESS_STEP)
         return false;
-    more = excess - item->excess;
-    if (__builtin_mul_overflow(more, sched->bound > 0 ? sched->bound : 1,
-                               &more) ||
-        __builtin_add_overflow(key, more, &key))
-        key = UINT64_MAX;
+    key = add_up(first->key, weigh(sched, excess - item->excess));
     item->excess = excess;
     heap_drop(&sched->heap, &item->node);
     heap_put(&sched->heap, &item->node, key, item->arrival);

@@ -84,9 +84,13 @@ static void naive_advance(double bytes)
     }
 }
 
-static void naive_begin(int client, uint64_t bytes)
+/* Whose place was taken last, and is put back before anything else happens, goes
+ * on where he was. */
+static int taken;
+
+static void naive_begin(int client, uint64_t bytes, bool goes_on)
 {
-    if (naive.of[client].waiting++ > 0)
+    if (naive.of[client].waiting++ > 0 || goes_on)
         return;
     if (naive.of[client].had < naive.v)
         naive.of[client].had = naive.v;
@@ -123,17 +127,67 @@ static void check_bounds(double factor, double quantum)
     }
 }
 
+/* Of a client: how many things are waited for, of how many bytes. What was taken
+ * just now may be put back yet. */
+static uint64_t count_asked(int client, uint64_t *count_out)
+{
+    const struct client_share *share = &sched.clients;
+    uint64_t asked = 0;
+
+    *count_out = 0;
+    if (share->taken && share->taken->client == (uint64_t)client + 1 &&
+        share->is_out) {
+        asked += share->taken_counted;
+        ++*count_out;
+    }
+    for (int i = 0; i < ITEMS; i++) {
+        if (jobs[i].client != client || !heap_has(&items[i].node))
+            continue;
+        asked += items[i].bytes;
+        ++*count_out;
+    }
+    return asked;
+}
+
+/* All of a client have the level that its bytes allow, on top of their own. */
+static void check_level(int client)
+{
+    uint64_t count;
+    uint64_t asked = count_asked(client, &count);
+
+    for (int i = 0; i < ITEMS; i++) {
+        const struct sched_item *item = &items[i];
+        uint64_t own = jobs[i].is_stream ? jobs[i].had : jobs[i].left;
+        uint64_t level;
+
+        if (jobs[i].client != client || !heap_has(&item->node))
+            continue;
+        level = client_share_level(&sched.clients, &item->place);
+        if (count < 2)
+            assert_int_equal(level, 0);
+        else if (asked < CLIENT_SHARE_LEVEL_MAX)
+            assert_true(level - level / 8 <= asked &&
+                        asked <= level + level / 4);
+        own += level + item->excess;
+        assert_int_equal(heap_key(&sched.heap, &item->node),
+                         sched.bound > 0 ? own * sched.bound + item->stamp
+                                         : own);
+    }
+}
+
 static void put(int at)
 {
     uint64_t bytes = jobs[at].is_stream ? CLIENT_SHARE_STREAM : jobs[at].left;
 
     sched_put(&sched, &items[at],
               jobs[at].is_stream ? jobs[at].had : jobs[at].left);
-    naive_begin(jobs[at].client, bytes);
+    naive_begin(jobs[at].client, bytes, at == taken);
+    taken = -1;
 }
 
 static void arrive(int at, int client, uint64_t bytes, bool is_stream)
 {
+    taken = -1;
     memset(&jobs[at], 0, sizeof(jobs[at]));
     jobs[at].client = client;
     jobs[at].left = bytes;
@@ -151,6 +205,7 @@ static int serve(uint64_t quantum, unsigned away_of)
     int client;
     uint64_t sent;
 
+    taken = item ? at : -1;
     if (!item)
         return -1;
     client = jobs[at].client;
@@ -202,12 +257,14 @@ static void run(enum mix mix, uint64_t bound, uint64_t factor, uint64_t quantum,
             put(at);
         } else if (jobs[at].left > 0 && draw(200) == 0) { /* it gives up */
             sched_drop(&sched, &items[at]);
+            taken = -1;
             jobs[at].left = 0;
             naive.of[jobs[at].client].waiting--;
         } else {
             (void)serve(quantum, 30);
         }
         check_bounds((double)factor, (double)quantum);
+        check_level(client);
     }
     assert_true(naive.v > 0);
 }
@@ -286,6 +343,48 @@ TEST(a_hundred_connections_have_no_more_than_one)
     assert_in_range(percent_beside_hundred(110000, 100000), 42, 55);
     assert_in_range(percent_beside_hundred(4000000, 5000), 42, 55);
     assert_in_range(percent_beside_hundred(5000, 4000000), 42, 55);
+}
+
+/* --- Pages ----------------------------------------------------------------- */
+
+/* The client of the next that is sent to, whole. */
+static int take_client(void)
+{
+    int at = serve(UINT64_MAX, 0);
+
+    assert_true(at >= 0);
+    return jobs[at].client;
+}
+
+TEST(who_waits_for_less_in_all_goes_first)
+{
+    use(0, 1024); /* nobody is due so soon */
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    for (int i = 0; i < 6; i++)
+        arrive(i, 0, 80000, false);
+    arrive(6, 1, 90000, false); /* each is longer, both are less */
+    arrive(7, 1, 90000, false);
+    arrive(8, 2, 200000, false); /* nothing else */
+    assert_int_equal(take_client(), 2);
+    assert_int_equal(take_client(), 1);
+}
+
+/* As what is left of a client's is less and less. In turns the last but one would
+ * be the last of the other. */
+TEST(of_two_alike_one_is_finished_before_the_other)
+{
+    int left[2] = {6, 6};
+    int taken_in_all = 0;
+
+    use(0, 1024);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    for (int i = 0; i < 12; i++)
+        arrive(i, i % 2, 50000, false);
+    for (; left[0] > 0 && left[1] > 0; taken_in_all++)
+        left[take_client()]--;
+    assert_in_range(taken_in_all, 6, 8);
 }
 
 TEST(one_client_alone_is_served_shortest_first)
