@@ -329,3 +329,4 @@ fi
 sed 1d "$root/root/result"
 tail -n 1 "$root/root/result" | grep -q '^passed$' || die 'failed under systemd'
 sh tests/package_https.sh "$root" booted
+sh tests/package_https.sh "$root" apart

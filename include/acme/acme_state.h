@@ -9,7 +9,8 @@
  *   accounts/ID/           with each authority: key.pem, and url
  *   lock                   who is at work
  *
- * The folder is its owner's alone. A file comes to its name when it is whole and
+ * The folder is its owner's alone; where its mode is 2750, the server is another
+ * user, of the folder's group, who may read what is in live. A file comes to its name when it is whole and
  * on the disk, so that whoever dies at any point leaves nothing that is broken;
  * what was begun is found and gone on with.
  *
@@ -20,6 +21,7 @@
 #define ACME_ACME_STATE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -49,6 +51,7 @@ struct acme_state {
     int fd; /* of the folder itself */
     int lock;
     uid_t owner;
+    bool is_shared; /* with a group, who reads what is live */
     int64_t locked_s;
     char mark[96]; /* what the lock says when it is this process's */
 };

@@ -88,6 +88,7 @@ struct options {
     uint64_t acme_retry_ms;
     uint64_t acme_start;                 /* whether the server starts it: 1 */
     uint64_t acme_key;                   /* enum acme_key_kind */
+    const char *acme_folder_told;        /* NULL: below the state's */
     const char *acme_folder;             /* NULL: no certificate is managed */
     struct managed_certificate *managed; /* managed.h */
     size_t managed_count;

@@ -11,7 +11,16 @@
 #include "confine/safe_path.h"
 #include "io/whole_file.h"
 
-enum { FOLDER_MODE = 0700, FILE_MODE = 0600 };
+enum {
+    FOLDER_MODE = 0700,
+    FILE_MODE = 0600,
+    /* Of what the server reads, where it is another user of this group. */
+    SHARED_FOLDER_MODE = 0750,
+    SHARED_FILE_MODE = 0640,
+    /* How the folder says that: nobody gives it this by mistake. */
+    SHARED_MARK = S_ISGID | S_IRGRP | S_IXGRP,
+    OTHERS = S_ISGID | S_IRWXG | S_IRWXO
+};
 
 /* --- Coming and going -------------------------------------------------------- */
 
@@ -63,14 +72,16 @@ static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
 }
 
 /* Who else could write there could have their own key in our certificates. */
-static int expect_private(const struct acme_state *state,
+static int expect_private(struct acme_state *state,
                           char fault[ACME_STATE_FAULT_MAX])
 {
     struct stat st;
 
     if (fstat(state->fd, &st) == -1)
         return tell(fault, -errno, state->path, "");
-    if (st.st_uid == state->owner && (st.st_mode & 077) == 0)
+    state->is_shared = (st.st_mode & OTHERS) == SHARED_MARK;
+    if (st.st_uid == state->owner &&
+        (state->is_shared || (st.st_mode & (S_IRWXG | S_IRWXO)) == 0))
         return 0;
     snprintf(fault, ACME_STATE_FAULT_MAX, "'%s': %s", state->path,
              st.st_uid == state->owner ? "others may look into it: chmod 700 it"
@@ -93,13 +104,39 @@ static int above(const struct acme_state *state, size_t folder)
                                               : state->fds[folders[folder].in];
 }
 
+/* Whether the group may read what is in there. */
+static bool is_shown(const struct acme_state *state, size_t folder)
+{
+    return state->is_shared &&
+           (folder == ACME_FOLDER_LIVE || folder == ACME_FOLDER_CHALLENGES);
+}
+
+/* The umask has taken from the group what it may. */
+static int let_group_in(int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == -1)
+        return -errno;
+    return (st.st_mode & ACCESSPERMS) == SHARED_FOLDER_MODE ||
+                   fchmod(fd, SHARED_FOLDER_MODE) == 0
+               ? 0
+               : -errno;
+}
+
 static int open_folders(struct acme_state *state,
                         char fault[ACME_STATE_FAULT_MAX])
 {
     for (size_t i = 0; i < ACME_FOLDERS; i++) {
+        int err = 0;
+
         state->fds[i] = open_folder(above(state, i), folders[i].name);
         if (state->fds[i] < 0)
-            return tell(fault, state->fds[i], state->path, folders[i].name);
+            err = state->fds[i];
+        else if (is_shown(state, i))
+            err = let_group_in(state->fds[i]);
+        if (err != 0)
+            return tell(fault, err, state->path, folders[i].name);
     }
     return 0;
 }
@@ -187,7 +224,9 @@ int acme_state_read(const struct acme_state *state, enum acme_folder folder,
 int acme_state_write(const struct acme_state *state, enum acme_folder folder,
                      const char *name, struct bytes text)
 {
-    return whole_file_replace(state->fds[folder], name, text, FILE_MODE);
+    return whole_file_replace(state->fds[folder], name, text,
+                              is_shown(state, folder) ? SHARED_FILE_MODE
+                                                      : FILE_MODE);
 }
 
 void acme_state_remove(const struct acme_state *state, enum acme_folder folder,

@@ -251,6 +251,9 @@ static bool find_folder(struct options *options, struct faults *faults)
     char folder[PATH_MAX];
     char path[PATH_MAX + sizeof(MANAGED_FOLDER) + 1];
 
+    options->acme_folder = options->acme_folder_told;
+    if (options->acme_folder)
+        return true;
     if (!state_folder_find(folder, options->state_directory)) {
         faults_add(faults, config_origin(options, "state-directory"),
                    "state-directory: there is no home to keep certificates in, "

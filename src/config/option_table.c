@@ -174,6 +174,10 @@ const struct option_row option_rows[] = {
      HOURS_24_MS, NULL,
      "shortest pause after no authority gave a\n"
      "certificate; it doubles each time, up to a day"},
+    {NULL, "acme-folder", 0, OPTION_PATH, AT(acme_folder_told), "FOLDER", NULL,
+     0, 0, off,
+     "where certificates of authorities are kept; by\n"
+     "default acme below state-directory"},
     {NULL, "acme-start", 0, OPTION_CHOICE, AT_START(acme_start), "WHETHER",
      "on", 0, 0, on_off,
      "whether the server starts sprintd-acme, which gets\n"

@@ -198,13 +198,16 @@ static int open_https(struct credentials *credentials, struct options *options,
 }
 
 /* The server only reads there. Without it clients are shown placeholders, and
- * sprintd-acme says more. */
+ * sprintd-acme says more. Who is started by another may be another user, whose
+ * place it is. */
 static void make_managed_folder(const struct options *options)
 {
     struct local_authority_fault fault;
     char path[PATH_MAX];
 
     managed_challenges(options, path);
+    if (!options->acme_start && access(path, X_OK) == 0)
+        return;
     if (local_authority_make_folder(path, &fault) != 0)
         log_error("certificates of authorities have no place: %s", fault.text);
 }

@@ -29,6 +29,64 @@ static int end(void **given)
     return system(command) == 0 ? 0 : -1;
 }
 
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+/* The server is another user of that group, who has to read what is live, and
+ * nothing of the accounts; whatever the umask is. */
+TEST(a_folder_that_says_so_shows_its_group_what_is_live)
+{
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+    mode_t before = umask(077);
+
+    assert_int_equal(chmod(folder, 02750), 0);
+    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, "a.pem",
+                                      BYTES("text")),
+                     0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_CHALLENGES, "token",
+                                      BYTES("text")),
+                     0);
+    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_ORDERS, "a",
+                                      BYTES("text")),
+                     0);
+    assert_int_equal(acme_state_write_account(&kept, "id", "key.pem",
+                                              BYTES("text")),
+                     0);
+    assert_int_equal(mode_of("live") & 0777, 0750);
+    assert_int_equal(mode_of("live/challenge") & 0777, 0750);
+    assert_int_equal(mode_of("live/a.pem"), 0640);
+    assert_int_equal(mode_of("live/challenge/token"), 0640);
+    assert_int_equal(mode_of("orders") & 0777, 0700);
+    assert_int_equal(mode_of("orders/a"), 0600);
+    assert_int_equal(mode_of("accounts") & 0777, 0700);
+    assert_int_equal(mode_of("accounts/id/key.pem"), 0600);
+    acme_state_close(&kept);
+    umask(before);
+}
+
+/* By mistake or on purpose, others would get at keys. */
+TEST(folders_that_others_may_look_into_are_refused)
+{
+    static const mode_t modes[] = {0750, 0755, 02755, 02770, 0701, 02740};
+    struct acme_state kept;
+    char fault[ACME_STATE_FAULT_MAX];
+
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        assert_int_equal(chmod(folder, modes[i]), 0);
+        assert_int_equal(acme_state_open(&kept, folder, fault), -EACCES);
+        assert_non_null(strstr(fault, "chmod 700"));
+    }
+}
+
 TEST(what_is_written_is_read_and_private)
 {
     struct acme_state kept;
