@@ -10,6 +10,7 @@ enum {
     DAY_S = 24 * HOUR_S,
     SHORT_DAYS = 10, /* of a life that is called short */
     SPREAD = 50,     /* a part of the life */
+    SPARE = 10,      /* a part of it that is left to try again in */
     DOUBLINGS_MAX = 20
 };
 
@@ -133,6 +134,24 @@ static int64_t part(int64_t whole, uint32_t chance)
     return (int64_t)((double)whole * ((double)chance / (double)UINT32_MAX));
 }
 
+/* Within the authority's window, of which only that part counts which lies in the
+ * life of the certificate and leaves a tenth of it for what may fail. A window
+ * that ends before the life begins calls the certificate back at once. */
+static int64_t choose_in_window(const struct acme_record *record,
+                                int64_t begins_at, int64_t ends_at,
+                                uint32_t chance)
+{
+    int64_t from_s = record->window_from_s;
+    int64_t until_s = record->window_until_s;
+    int64_t latest_s = ends_at - (ends_at - begins_at) / SPARE;
+
+    if (from_s < begins_at && until_s > begins_at)
+        from_s = begins_at;
+    if (until_s > latest_s)
+        until_s = latest_s > from_s ? latest_s : from_s;
+    return from_s + part(until_s - from_s, chance);
+}
+
 int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
                         int64_t ends_at, uint32_t chance)
 {
@@ -143,8 +162,7 @@ int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
 
     if (record->window_from_s > 0 && record->window_from_s < ends_at &&
         record->window_until_s > record->window_from_s)
-        return record->window_from_s +
-               part(record->window_until_s - record->window_from_s, chance);
+        return choose_in_window(record, begins_at, ends_at, chance);
     return due_s - part(life_s / SPREAD, chance);
 }
 

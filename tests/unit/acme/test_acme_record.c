@@ -72,6 +72,27 @@ TEST(renewal_is_due_at_two_thirds_or_half_of_a_life)
     assert_int_equal(acme_record_due(&record, 0, 90 * DAY_S, UINT32_MAX), 2000);
 }
 
+/* As an authority has it that counts in days, of a certificate for an hour. */
+TEST(a_window_beyond_the_life_is_cut_to_it)
+{
+    struct acme_record record = {.window_from_s = NOW_S - DAY_S,
+                                 .window_until_s = NOW_S + DAY_S};
+    int64_t ends_at = NOW_S + 3600;
+
+    assert_int_equal(acme_record_due(&record, NOW_S, ends_at, 0), NOW_S);
+    assert_int_equal(acme_record_due(&record, NOW_S, ends_at, UINT32_MAX),
+                     ends_at - 360);
+    /* All of it lies in the last tenth: that is what is wanted. */
+    record.window_from_s = ends_at - 100;
+    assert_int_equal(acme_record_due(&record, NOW_S, ends_at, UINT32_MAX),
+                     ends_at - 100);
+    /* It is over: the certificate is called back. */
+    record.window_from_s = NOW_S - 20;
+    record.window_until_s = NOW_S - 10;
+    assert_in_range(acme_record_due(&record, NOW_S, ends_at, UINT32_MAX),
+                    NOW_S - 20, NOW_S - 10);
+}
+
 TEST(pauses_double_up_to_a_day)
 {
     struct acme_record record = {.failures = 0};
