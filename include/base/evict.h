@@ -4,10 +4,11 @@
  *   lru     least recently used.
  *   gdsf    GreedyDual-Size-Frequency: lowest L + frequency * cost / size,
  *           cost 1 (Cherkasova, HPL-98-69, 1998).
+ *   saved   what a byte saves: the same with the cost that the owner says.
  *   sieve   SIEVE: a hand that sweeps from the oldest, skips and clears the
  *           visited, takes the first unvisited (Zhang et al., NSDI 2024).
  *
- * A hit costs a store in sieve, a relink in lru, O(log n) in gdsf. The cache
+ * A hit costs a store in sieve, a relink in lru, O(log n) in gdsf and saved. The cache
  * keeps its own index; evict knows nodes only, so that the file cache and
  * other caches share it. S3-FIFO (Yang et al., SOSP 2023) was here, too: its
  * hit ratios were within a point of sieve's, at three times the code.
@@ -27,18 +28,20 @@
 #include "base/heap.h"
 #include "base/list.h"
 
-enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE };
+enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE, EVICT_SAVED };
 
-/* Inside each cache entry. bytes and others are set by the owner before
+/* Inside each cache entry. bytes, cost and others are set by the owner before
  * evict_insert() and stay as they are while inside; the rest is private. */
 struct evict_node {
     uint64_t bytes; /* what the entry occupies */
     struct list list_node;
-    struct heap_node heap; /* gdsf only */
-    uint32_t frequency;    /* gdsf: hits; sieve: visited */
+    struct heap_node heap; /* gdsf and saved only */
+    uint32_t frequency;    /* gdsf, saved: hits; sieve: visited */
     /* Set by the owner: how many others like it the node stands for, whose bytes
      * are among its own (miniature.h). Else 0. */
     uint32_t others;
+    /* Set by the owner, for saved: milliseconds that it takes to have it again. */
+    uint32_t cost;
 };
 
 struct evict; /* opaque */

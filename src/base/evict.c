@@ -9,6 +9,7 @@ static const struct evict_rules *const policies[] = {
     [EVICT_LRU] = &evict_lru,
     [EVICT_GDSF] = &evict_gdsf,
     [EVICT_SIEVE] = &evict_sieve,
+    [EVICT_SAVED] = &evict_saved,
 };
 
 static bool is_over(const struct evict *evict)

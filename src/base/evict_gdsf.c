@@ -25,7 +25,7 @@
  * own struct is more) adds 2^24, and L gains that only when all inside have:
  * 2^40 rounds of the whole cache until it overflows. It would stay at the end
  * then, and the order would be that of use. */
-enum { UNIT_BITS = 32, CAPACITY_MIN = 64 };
+enum { UNIT_BITS = 32 };
 
 struct gdsf {
     struct evict base;
@@ -39,11 +39,6 @@ struct gdsf {
 static struct gdsf *gdsf_of(struct evict *evict)
 {
     return OWNER_OF(evict, struct gdsf, base);
-}
-
-static struct evict_node *heap_owner(struct heap_node *node)
-{
-    return OWNER_OF(node, struct evict_node, heap);
 }
 
 static struct evict *create(void)
@@ -77,13 +72,9 @@ static uint64_t priority_of(const struct gdsf *gdsf,
 static bool enter(struct evict *evict, struct evict_node *node)
 {
     struct gdsf *gdsf = gdsf_of(evict);
-    size_t capacity = gdsf->heap.capacity;
 
-    if (gdsf->heap.count == capacity) {
-        capacity = capacity > 0 ? 2 * capacity : CAPACITY_MIN;
-        if (heap_reserve(&gdsf->heap, capacity) != 0)
-            return false;
-    }
+    if (!evict_heap_reserve(&gdsf->heap))
+        return false;
     node->frequency = 1;
     gdsf->entering_priority = priority_of(gdsf, node);
     gdsf->is_entering_sure = false;
@@ -110,62 +101,20 @@ static void hit(struct evict *evict, struct evict_node *node)
     heap_put(&gdsf->heap, &node->heap, priority_of(gdsf, node), gdsf->uses++);
 }
 
-/* What is above the limits. */
-struct excess {
-    uint64_t bytes;
-    size_t entries;
-};
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Whether those below the item at `at` that do not outrank priority take all
- * the excess away. The heap's order spares us everyone else. */
-static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
-                       struct excess *excess)
-{
-    const struct evict_node *node;
-    size_t entries;
-
-    if (at >= heap->count || heap->items[at].key > priority)
-        return false;
-    node = heap_owner(heap->items[at].node);
-    entries = 1 + (size_t)node->others;
-    excess->bytes -= smaller(node->bytes, excess->bytes);
-    excess->entries -= smaller(entries, excess->entries);
-    return (excess->bytes == 0 && excess->entries == 0) ||
-           is_covered(heap, 2 * at + 1, priority, excess) ||
-           is_covered(heap, 2 * at + 2, priority, excess);
-}
-
-/* Whether room can be made for the newcomer without coming to itself. */
-static bool can_stay(const struct gdsf *gdsf)
-{
-    const struct evict *base = &gdsf->base;
-    struct excess excess = {0, 0};
-
-    if (base->bytes > base->bytes_max)
-        excess.bytes = base->bytes - base->bytes_max;
-    if (base->entries > base->entries_max)
-        excess.entries = base->entries - base->entries_max;
-    return is_covered(&gdsf->heap, 0, gdsf->entering_priority, &excess);
-}
-
 static struct evict_node *take(struct evict *evict)
 {
     struct gdsf *gdsf = gdsf_of(evict);
 
     if (evict->entering && !gdsf->is_entering_sure) {
-        if (!can_stay(gdsf)) {
+        if (!evict_heap_can_make_room(evict, &gdsf->heap,
+                                      gdsf->entering_priority)) {
             gdsf->floor = gdsf->entering_priority;
             return evict->entering;
         }
         gdsf->is_entering_sure = true;
     }
     gdsf->floor = heap_first(&gdsf->heap)->key;
-    return heap_owner(heap_take(&gdsf->heap));
+    return evict_node_in(heap_take(&gdsf->heap));
 }
 
 const struct evict_rules evict_gdsf = {

@@ -52,6 +52,22 @@ struct evict {
 extern const struct evict_rules evict_lru;
 extern const struct evict_rules evict_gdsf;
 extern const struct evict_rules evict_sieve;
+extern const struct evict_rules evict_saved;
+
+/* --- evict_heap.c: of policies that keep a heap ------------------------------- */
+
+static inline struct evict_node *evict_node_in(struct heap_node *node)
+{
+    return OWNER_OF(node, struct evict_node, heap);
+}
+
+/* Makes room for one more. False: no memory. */
+MUST_USE bool evict_heap_reserve(struct heap *heap);
+
+/* Whether those that do not outrank a newcomer of that priority, who counts
+ * already, make room for it when they go. */
+bool evict_heap_can_make_room(const struct evict *evict,
+                              const struct heap *heap, uint64_t priority);
 
 static inline struct evict_node *evict_node_of(struct list *list_node)
 {

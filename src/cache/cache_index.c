@@ -280,6 +280,7 @@ void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
             compact = NULL;
         }
         entry->node.bytes = footprint(entry, entry->body);
+        entry->node.cost = entry->cost_ms;
         entry->is_settled = evict_insert(shard->evict, &entry->node);
         if (entry->is_settled)
             atomic_fetch_add_explicit(&store->bytes, entry->node.bytes,

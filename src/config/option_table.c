@@ -26,6 +26,12 @@ static const struct option_choice send_methods[] = {{"auto", SEND_AUTO},
                                                     {0}};
 static const struct option_choice cache_policies[] = {
     {"lru", EVICT_LRU}, {"gdsf", EVICT_GDSF}, {"sieve", EVICT_SIEVE}, {0}};
+static const struct option_choice proxy_cache_policies[] = {
+    {"lru", EVICT_LRU},
+    {"gdsf", EVICT_GDSF},
+    {"sieve", EVICT_SIEVE},
+    {"saved", EVICT_SAVED},
+    {0}};
 static const struct option_choice overflows[] = {
     {"drop", LOG_OVERFLOW_DROP}, {"wait", LOG_OVERFLOW_WAIT}, {0}};
 static const struct option_choice levels[] = {
@@ -612,9 +618,10 @@ const struct option_row option_rows[] = {
      AT_START(proxy_cache_object_bytes), "BYTES", "32M", 0, 16 * TIB, NULL,
      "longest body that --proxy-cache keeps"},
     {NULL, "proxy-cache-policy", 0, OPTION_CHOICE, AT_START(proxy_cache_policy),
-     "POLICY", "sieve", 0, 0, cache_policies,
+     "POLICY", "sieve", 0, 0, proxy_cache_policies,
      "what goes when --proxy-cache is full: as\n"
-     "--cache-policy"},
+     "--cache-policy; saved: by hits and the server's\n"
+     "milliseconds per byte"},
     {NULL, "proxy-cache-purge-token", 0, OPTION_PATH, AT(proxy_cache_token),
      "FILE", NULL, 0, 0, NULL,
      "file of bearer tokens that may purge what\n"

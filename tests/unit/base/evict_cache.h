@@ -11,7 +11,7 @@
 
 #include "base/evict.h"
 
-enum { CACHE_IDS = 12000, POLICIES = EVICT_SIEVE + 1 };
+enum { CACHE_IDS = 12000, POLICIES = EVICT_SAVED + 1 };
 
 struct cache {
     struct evict *evict;

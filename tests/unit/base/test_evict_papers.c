@@ -3,7 +3,7 @@
 #include "evict_model.h"
 #include "unit/base/evict_cache.h"
 
-static const char *const policy_names[] = {"lru", "gdsf", "sieve"};
+static const char *const policy_names[] = {"lru", "gdsf", "sieve", "saved"};
 
 /* --- Against the papers ------------------------------------------------- */
 

@@ -1,0 +1,123 @@
+/*
+ * What a byte saves - GreedyDual-Size-Frequency (evict_gdsf.c) with a cost: how
+ * long it would take to have the entry again. The priority is
+ *
+ *    L + hits * milliseconds / bytes
+ *
+ * and the lowest goes first, whose priority is L from then on. What is cheap to
+ * have again, or long, or seldom asked for, makes room for what is not.
+ *
+ * A scan brings what is asked for once: each of these is worth one hit, stands
+ * at the bottom, and goes for the next. L grows by that worth only when
+ * everything else at the bottom has gone, so who has been hit n times outlives
+ * about n caches full of such newcomers. Hits count up to HITS_MAX: what was
+ * liked by all for a day is not kept for a week.
+ */
+#include <stdlib.h>
+
+#include "base/evict_priv.h"
+
+/* Fixed point, in units of 2^-32. The largest worth, of 64 hits on 256 bytes that
+ * take a minute, is 2^46: a cache may be filled anew 2^18 times with such until
+ * priorities end, and only order counts then. */
+enum { UNIT_BITS = 32, HITS_MAX = 64, COST_MAX = 65535 };
+
+struct saved {
+    struct evict base;
+    struct heap heap; /* by priority; equal ones, least recently used first */
+    uint64_t floor;   /* L */
+    uint64_t uses;    /* ties of the heap */
+    bool is_entering_sure; /* the newcomer will stay */
+};
+
+static struct saved *saved_of(struct evict *evict)
+{
+    return OWNER_OF(evict, struct saved, base);
+}
+
+static struct evict *create(void)
+{
+    struct saved *saved = calloc(1, sizeof(*saved));
+
+    if (!saved)
+        return NULL;
+    heap_init(&saved->heap);
+    return &saved->base;
+}
+
+static void destroy(struct evict *evict)
+{
+    heap_fini(&saved_of(evict)->heap);
+    free(saved_of(evict));
+}
+
+/* What takes no time at all to have again is worth something, too. */
+static uint64_t priority_of(const struct saved *saved,
+                            const struct evict_node *node)
+{
+    uint64_t cost = node->cost < COST_MAX ? node->cost + 1u : COST_MAX;
+    uint64_t worth = (((uint64_t)node->frequency + 1) * cost << UNIT_BITS) /
+                     (node->bytes > 0 ? node->bytes : 1);
+
+    return worth < UINT64_MAX - saved->floor ? saved->floor + worth
+                                             : UINT64_MAX;
+}
+
+static bool enter(struct evict *evict, struct evict_node *node)
+{
+    struct saved *saved = saved_of(evict);
+
+    (void)node;
+    saved->is_entering_sure = false;
+    return evict_heap_reserve(&saved->heap);
+}
+
+static void put(struct evict *evict, struct evict_node *node)
+{
+    struct saved *saved = saved_of(evict);
+
+    heap_put(&saved->heap, &node->heap, priority_of(saved, node),
+             saved->uses++);
+}
+
+static void drop(struct evict *evict, struct evict_node *node)
+{
+    heap_drop(&saved_of(evict)->heap, &node->heap);
+}
+
+static void hit(struct evict *evict, struct evict_node *node)
+{
+    drop(evict, node);
+    put(evict, node);
+}
+
+/* A newcomer that is worth less than those who would have to go for it goes
+ * itself; L is its worth then, so that what comes for the first time is not
+ * refused for ever. */
+static struct evict_node *take(struct evict *evict)
+{
+    struct saved *saved = saved_of(evict);
+
+    if (evict->entering && !saved->is_entering_sure) {
+        uint64_t priority = priority_of(saved, evict->entering);
+
+        if (!evict_heap_can_make_room(evict, &saved->heap, priority)) {
+            saved->floor = priority;
+            return evict->entering;
+        }
+        saved->is_entering_sure = true;
+    }
+    saved->floor = heap_first(&saved->heap)->key;
+    return evict_node_in(heap_take(&saved->heap));
+}
+
+const struct evict_rules evict_saved = {
+    .frequency_max = HITS_MAX - 1,
+    .create = create,
+    .destroy = destroy,
+    .enter = enter,
+    .put = put,
+    .hit = hit,
+    .drop = drop,
+    .take = take,
+};
