@@ -24,7 +24,7 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from lab import (classic, costs, idle, kv, kv_report, loads, proxy,
+from lab import (cache, classic, costs, idle, kv, kv_report, loads, proxy,
                  proxy_report, report, rounds, scale, servers, setup)
 from lab.processes import Failure
 
@@ -40,7 +40,8 @@ IDLE = Special("idle")
 COSTS = Special("costs")
 KV = Special("kv")
 PROXY = Special("proxy")
-SPECIALS = (IDLE, COSTS, KV, PROXY)
+CACHE = Special("cache")
+SPECIALS = (IDLE, COSTS, KV, PROXY, CACHE)
 # What is measured when nothing is asked for, in about three minutes.
 USUAL = (*loads.LOADS, IDLE, PROXY)
 
@@ -48,7 +49,8 @@ USUAL = (*loads.LOADS, IDLE, PROXY)
 def parse():
     parser = setup.parser(__doc__.partition("\n")[0], 3, 0.4)
     parser.add_argument("--loads", metavar="A,B",
-                        help=f"{report.known_loads()} (all but costs and kv)")
+                        help=f"{report.known_loads()} (all but costs, "
+                        "kv and cache)")
     parser.add_argument("--servers", metavar="A,B", help=",".join(
         server.name for server in servers.SERVERS))
     parser.add_argument("--sprintd-args", metavar="ARGS", default="",
@@ -106,7 +108,8 @@ def run(lab, options):
         + (KV in chosen) * (kv.samples_wanted(kv.GROUPS, options)
                             + scale.samples_wanted(options))
         + (PROXY in chosen) * (kv.samples_wanted(proxy.GROUPS, options)
-                               + classic.rows_wanted()))
+                               + classic.rows_wanted())
+        + (CACHE in chosen) * kv.samples_wanted(cache.GROUPS, options))
     cells = {}
     if chosen_loads:
         cells = rounds.measure(loads.Runner(lab), chosen_loads, chosen_servers,
@@ -120,6 +123,8 @@ def run(lab, options):
     proxy_groups, proxies, classic_rows = (
         measure_proxy(lab, options, progress) if PROXY in chosen
         else ([], [], {}))
+    cache_groups, caches = (cache.measure(lab, options, progress)
+                            if CACHE in chosen else ([], []))
     progress.end()
 
     names = [server.name for server in chosen_servers]
@@ -135,6 +140,8 @@ def run(lab, options):
     if PROXY in chosen:
         proxy_report.print_groups(lab, proxy_groups)
         proxy_report.print_classic(classic_rows, options.ab_requests)
+    if CACHE in chosen:
+        proxy_report.print_cache(lab, cache_groups)
     if chosen_loads or rows:
         report.print_markdown(cells, chosen_loads, rows, names)
     if cost_cells:
@@ -143,12 +150,15 @@ def run(lab, options):
         kv_report.print_markdown(kv_groups, kv_sizes)
     if PROXY in chosen:
         proxy_report.print_markdown(proxy_groups, classic_rows)
+    if CACHE in chosen:
+        kv_report.print_groups_markdown(cache_groups)
     setup.finish(lab, options,
-                 [*chosen_servers, *logging_servers, *proxies], begin,
+                 [*chosen_servers, *logging_servers, *proxies, *caches], begin,
                  {"facts": facts, **report.as_json(cells, chosen_loads, rows,
                                                    cost_cells),
                   "kv": kv_report.as_json(kv_groups, kv_sizes),
-                  "proxy": proxy_report.as_json(proxy_groups, classic_rows)})
+                  "proxy": proxy_report.as_json(proxy_groups, classic_rows),
+                  "cache": kv_report.as_json(cache_groups, [])})
 
 
 if __name__ == "__main__":

@@ -174,13 +174,13 @@ class Configured:
     config: str
 
 
-def measure(lab, options, progress):
+def measure_groups(groups, title, behind, lab, options, progress):
     """Of each group: cells by load and proxy, and what was left out; and how
     each proxy was configured."""
     results = []
     configured = {}
-    for group in GROUPS:
-        upstream = Upstream(lab)
+    for group in groups:
+        upstream = behind(lab)
         found, left_out = made(group.servers, lab, upstream)
         cells = {}
         if found:
@@ -189,6 +189,10 @@ def measure(lab, options, progress):
         upstream.stop()
         results.append((group, cells, left_out))
         for proxy in found:
-            configured[proxy.name] = Configured(f"proxy: {proxy.name}",
+            configured[proxy.name] = Configured(f"{title}: {proxy.name}",
                                                 proxy.config)
     return results, list(configured.values())
+
+
+def measure(lab, options, progress):
+    return measure_groups(GROUPS, "proxy", Upstream, lab, options, progress)

@@ -16,6 +16,13 @@ def print_groups(lab, groups):
         kv_report.print_group(*result)
 
 
+def print_cache(lab, groups):
+    print(f"\nThe cache of proxied answers, one worker on CPU "
+          f"{lab.server_cpu}  [cache]")
+    for result in groups:
+        kv_report.print_group(*result)
+
+
 def _texts(row):
     cpu_us = row.get("cpu_us")
     return (f"{row['per_second']:,.0f}", f"{row['median_ms']:,.0f}",

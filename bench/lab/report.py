@@ -181,4 +181,4 @@ def as_json(cells, measured, idle, cost_cells=None):
 
 def known_loads():
     """For --help."""
-    return ",".join(load.name for load in loads.LOADS) + ",idle,costs,kv,proxy"
+    return ",".join(load.name for load in loads.LOADS) + ",idle,costs,kv,proxy,cache"
