@@ -23,11 +23,13 @@ static bool redirects_origin(struct bytes name)
 
 static void put_lower(struct buf *out, struct bytes text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        char lower = byte_lower(text.data[i]);
+    char *to = buf_reserve(out, text.len);
 
-        buf_put(out, (struct bytes){&lower, 1});
-    }
+    if (!to)
+        return;
+    for (size_t i = 0; i < text.len; i++)
+        to[i] = byte_lower(text.data[i]);
+    out->len += text.len;
 }
 
 static void put_origin(const struct cache_key_rules *rules,
