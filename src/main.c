@@ -15,6 +15,7 @@
 #include "config/configuration.h"
 #include "http/http1.h"
 #include "http/range.h"
+#include "io/tls_kernel.h"
 #include "process/server.h"
 #include "tools/help.h"
 #include "tools/program_command.h"
@@ -26,13 +27,15 @@ static void print_version(FILE *to)
     fprintf(to,
             "sprintd %s\n"
             "libev %d.%d, http-parser %lu.%lu.%lu, xxHash %d.%d.%d\n"
+            "TLS of the kernel: %s\n"
             "limits: request line %d bytes, head %d bytes, %d fields, %d "
             "ranges, %d listeners, %d workers\n",
             SPRINTD_VERSION, ev_version_major(), ev_version_minor(),
             parser >> 16 & 255, parser >> 8 & 255, parser & 255,
             XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE,
-            HTTP1_LINE_BYTES_MAX, HTTP1_HEAD_BYTES_MAX, REQUEST_FIELDS_MAX,
-            RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
+            tls_kernel_is_there() ? "yes" : "no", HTTP1_LINE_BYTES_MAX,
+            HTTP1_HEAD_BYTES_MAX, REQUEST_FIELDS_MAX, RANGE_COUNT_MAX,
+            OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
 }
 
 static void print_well_formed(FILE *to, const struct options *options)

@@ -35,6 +35,7 @@ enum {
 struct managed_certificate;
 
 /* Where HTTP/2 is spoken. */
+enum options_tls_kernel { OPTIONS_TLS_KERNEL_AUTO, OPTIONS_TLS_KERNEL_OFF };
 enum options_http2 { OPTIONS_HTTP2_TLS, OPTIONS_HTTP2_ALL, OPTIONS_HTTP2_OFF };
 
 /* When the Server Statistic Report is printed at exit. */
@@ -73,6 +74,7 @@ struct options {
     struct texts https_names;    /* of this machine, where there are no sites */
     const char *https_folder;    /* of its certificate; NULL: one is told */
     uint64_t tls_profile;        /* enum tls_profile */
+    uint64_t tls_kernel;         /* enum options_tls_kernel */
     uint64_t http2;              /* enum options_http2 */
     const char *ticket_file;     /* NULL: keys of our own */
     uint64_t redirect_port;      /* of https; 0: as listeners have it */

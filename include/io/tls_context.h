@@ -53,6 +53,9 @@ MUST_USE struct tls_table *tls_table_create(enum tls_profile profile,
 
 /* Clients are offered HTTP/2, too (ALPN). */
 void tls_table_offer_http2(struct tls_table *table);
+
+/* The kernel makes the records of large files, where it can: io/tls_kernel. */
+void tls_table_use_kernel(struct tls_table *table);
 struct tls_table *tls_table_acquire(struct tls_table *table);
 void tls_table_release(struct tls_table **table_ref);
 

@@ -35,6 +35,7 @@ enum {
     TLS_SUITE_FIRST = 0x1301,
     TLS_SUITE_COUNT = 3,
     TLS_SECRET_MAX = 48,
+    TLS_KEY_MAX = 32,
     TLS_IV_BYTES = 12
 };
 
@@ -88,6 +89,10 @@ void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 
 /* The next key (7.2). False: no memory, and the direction cannot be used. */
 MUST_USE bool tls_direction_update(struct tls_direction *direction);
+
+/* Makes the key once more, for who seals instead. False: no memory. */
+MUST_USE bool tls_direction_find_key(const struct tls_direction *direction,
+                                     unsigned char key_out[TLS_KEY_MAX]);
 
 /* Writes a record of len bytes, TLS_RECORD_BYTES at most, to out, which has room
  * for TLS_RECORD_SEALED more and is somewhere else. Returns how long the record is;

@@ -9,6 +9,7 @@
 #include "config/listen_address.h"
 #include "config/managed.h"
 #include "config/option_table.h"
+#include "io/tls_kernel.h"
 
 static int line_of(const struct option_origins *origins,
                    const struct options *options, const char *name)
@@ -308,6 +309,9 @@ static bool make_table(struct certificate_reading *reading,
     reading->certificates->table = table;
     if (table && reading->options->http2 != OPTIONS_HTTP2_OFF)
         tls_table_offer_http2(table);
+    if (table && reading->options->tls_kernel == OPTIONS_TLS_KERNEL_AUTO &&
+        tls_kernel_is_there())
+        tls_table_use_kernel(table);
     return table && set_challenges(table, reading->options);
 }
 

@@ -58,6 +58,8 @@ static const struct option_choice tls_profiles[] = {
     {"intermediate", TLS_PROFILE_INTERMEDIATE},
     {"modern", TLS_PROFILE_MODERN},
     {0}};
+static const struct option_choice tls_kernel[] = {
+    {"auto", OPTIONS_TLS_KERNEL_AUTO}, {"off", OPTIONS_TLS_KERNEL_OFF}, {0}};
 static const struct option_choice http2[] = {{"tls", OPTIONS_HTTP2_TLS},
                                              {"all", OPTIONS_HTTP2_ALL},
                                              {"off", OPTIONS_HTTP2_OFF},
@@ -198,6 +200,11 @@ const struct option_row option_rows[] = {
      "intermediate", 0, 0, tls_profiles,
      "versions of TLS; intermediate: 1.2 and 1.3;\n"
      "modern: 1.3 alone"},
+    {NULL, "tls-kernel", 0, OPTION_CHOICE, AT(tls_kernel), "WHETHER", "auto", 0,
+     0, tls_kernel,
+     "whether the kernel encrypts large files on their\n"
+     "way out of its cache; auto: where it can (1.3,\n"
+     "CONFIG_TLS); off: it does not"},
     {NULL, "tls-ticket-file", 0, OPTION_PATH, AT(ticket_file), "FILE", NULL, 0,
      0, off,
      "file of the keys by which clients come back, that\n"

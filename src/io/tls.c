@@ -9,6 +9,7 @@
 
 #include "io/tls_challenge_priv.h"
 #include "io/tls_context_priv.h"
+#include "io/tls_kernel.h"
 
 struct tls_buffers *tls_buffers_create(void)
 {
@@ -334,6 +335,7 @@ bool tls_was_cut(const struct tls *tls)
 
 enum io_result tls_shut_down(struct tls *tls)
 {
+    static const char close_notify[] = {1, TLS_ALERT_CLOSE_NOTIFY};
     enum io_result result;
     size_t sent;
 
@@ -346,8 +348,15 @@ enum io_result tls_shut_down(struct tls *tls)
         return result;
     tls->has_said_end = true;
     enter(tls);
+    if (tls->taken && tls->taken->by_kernel) {
+        tls->has_said_end = tls_kernel_say(tls->fd, TLS_CONTENT_ALERT,
+                                           close_notify, 2);
+        return tls->has_said_end ? IO_DONE
+               : errno == EAGAIN ? IO_AGAIN_WRITE
+                                 : IO_FAILED;
+    }
     if (tls->taken)
-        tls_taken_say(tls, TLS_CONTENT_ALERT, "\x01\x00", 2);
+        tls_taken_say(tls, TLS_CONTENT_ALERT, close_notify, 2);
     else
         (void)SSL_shutdown(tls->ssl);
     return tls_wire_flush(tls, false, &sent);

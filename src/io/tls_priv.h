@@ -59,6 +59,8 @@ struct tls_taken {
     bool is_resumed;
     bool speaks_http2;
     bool has_closed;  /* the client has said that nothing more comes */
+    bool by_kernel;   /* it seals what is sent: io/tls_kernel */
+    bool has_tried;   /* whether it would */
     bool owes_update; /* the next record is to have a new key */
     char name[];      /* that was asked for, or "" */
 };
@@ -131,7 +133,8 @@ static inline bool tls_taken_is_due(const struct tls_taken *taken)
 {
     enum { RECORDS_MAX = 1 << 24 };
 
-    return taken->owes_update || taken->out.sequence >= RECORDS_MAX;
+    return !taken->by_kernel &&
+           (taken->owes_update || taken->out.sequence >= RECORDS_MAX);
 }
 
 /* Has the next records get another key, and tells the client so. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/tls_kernel.h"
 #include "io/tls_priv.h"
 
 /* --- Telling the client --------------------------------------------------------- */
@@ -13,6 +14,10 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
     struct tls_buffers *buffers = tls->buffers;
     size_t sealed;
 
+    if (tls->taken->by_kernel) {
+        (void)!tls_kernel_say(tls->fd, type, payload, len);
+        return;
+    }
     assert(tls_wire_room(buffers) >= len + TLS_RECORD_SEALED);
     sealed = tls_record_seal(&tls->taken->out, type, payload, len,
                              buffers->out + buffers->out_len);
@@ -68,12 +73,18 @@ static enum io_result take_alert(struct tls *tls, struct bytes payload)
 static enum io_result take_handshake(struct tls *tls, struct bytes payload)
 {
     static const char update[] = {24, 0, 0, 1};
+    static const char internal_error[] = {2, TLS_ALERT_INTERNAL_ERROR};
 
     if (payload.len != sizeof(update) + 1 ||
         memcmp(payload.data, update, sizeof(update)) != 0)
         return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
     if ((unsigned char)payload.data[4] > 1)
         return refuse(tls, TLS_ALERT_ILLEGAL_PARAMETER);
+    if (payload.data[4] == 1 && tls->taken->by_kernel) {
+        tls->why = "the kernel cannot change its key";
+        tls_taken_say(tls, TLS_CONTENT_ALERT, internal_error, 2);
+        return IO_FAILED;
+    }
     if (payload.data[4] == 1)
         tls->taken->owes_update = true;
     if (tls_direction_update(&tls->taken->in))

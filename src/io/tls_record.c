@@ -86,12 +86,19 @@ static bool expand(const struct tls_direction *direction, const char *label,
     return is_done;
 }
 
+bool tls_direction_find_key(const struct tls_direction *direction,
+                            unsigned char key_out[TLS_KEY_MAX])
+{
+    int len = EVP_CIPHER_get_key_length(direction->suite->cipher);
+
+    return expand(direction, "key", key_out, (size_t)len);
+}
+
 static bool make_key(struct tls_direction *direction)
 {
     const EVP_CIPHER *cipher = direction->suite->cipher;
-    unsigned char key[EVP_MAX_KEY_LENGTH];
-    bool is_done = expand(direction, "key", key,
-                          (size_t)EVP_CIPHER_get_key_length(cipher)) &&
+    unsigned char key[TLS_KEY_MAX];
+    bool is_done = tls_direction_find_key(direction, key) &&
                    expand(direction, "iv", direction->iv, TLS_IV_BYTES) &&
                    EVP_CipherInit_ex2(direction->cipher, cipher, key, NULL,
                                       direction->seals, NULL) == 1;

@@ -4,10 +4,14 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "io/socket_state.h"
+#include "io/tls_kernel.h"
+#include "io/tls_table_priv.h"
 
 /* Where payload comes from: memory, or a file. */
 struct payload {
@@ -25,6 +29,9 @@ enum {
     EARLY_RECORDS = 10, /* segments that leave at once (RFC 6928) */
     EARLY_BYTES_MIN = 500
 };
+
+/* What leaves by the kernel in one call. */
+enum { KERNEL_PARTS = 64 };
 
 /* Records that leave in one call. */
 struct batch {
@@ -256,6 +263,85 @@ static enum io_result send_batch(struct tls *tls, struct payload *payload,
     return flushed == IO_DONE ? result : flushed;
 }
 
+/* --- By the kernel ------------------------------------------------------------- */
+
+/* What it makes records of is not made ready by us, but its keys are two system
+ * calls, and its records cost more than ours while they are small: so it begins
+ * with the first large file. Where it cannot it is not asked again. */
+static bool is_by_kernel(struct tls *tls, const struct payload *payload)
+{
+    enum { FILE_BYTES_MIN = 65536 };
+    struct tls_taken *taken = tls->taken;
+
+    if (!taken || taken->by_kernel || taken->has_tried || payload->parts ||
+        payload->left < FILE_BYTES_MIN || tls->early_left > 0 ||
+        tls_taken_is_due(taken) || !tls_set_uses_kernel(taken->set))
+        return taken && taken->by_kernel;
+    taken->has_tried = true;
+    taken->by_kernel = tls_kernel_begin(tls->fd, &taken->out);
+    return taken->by_kernel;
+}
+
+/* Less goes where no more may wait in the socket. */
+static size_t plan_bytes(const struct tls *tls, size_t left)
+{
+    enum { LEAST = 2048 };
+    size_t room;
+
+    if (tls->unsent_max == 0 || left <= LEAST)
+        return left;
+    room = count_room(tls);
+    if (room < LEAST)
+        room = LEAST;
+    return left < room ? left : room;
+}
+
+/* The parts, the first from at on, but no more than so many bytes. */
+static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
+                          bool more)
+{
+    struct iovec parts[KERNEL_PARTS];
+    struct msghdr message = {.msg_iov = parts};
+    size_t at = payload->at;
+    size_t len = 0;
+
+    while (len < most && message.msg_iovlen < KERNEL_PARTS) {
+        const struct iovec *part = &payload->parts[message.msg_iovlen];
+        size_t n = part->iov_len - at < most - len ? part->iov_len - at
+                                                   : most - len;
+
+        parts[message.msg_iovlen++] = (struct iovec){
+            (char *)part->iov_base + at, n};
+        len += n;
+        at = 0;
+    }
+    more |= len < payload->left;
+    return sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+}
+
+static enum io_result send_by_kernel(struct tls *tls,
+                                     const struct payload *payload, bool more,
+                                     size_t *len_out)
+{
+    size_t most = plan_bytes(tls, payload->left);
+    off_t offset = (off_t)payload->offset;
+    ssize_t sent = payload->parts
+                       ? send_parts(tls->fd, payload, most, more)
+                       : sendfile(tls->fd, payload->file, &offset, most);
+
+    *len_out = sent > 0 ? (size_t)sent : 0;
+    if (sent > 0)
+        return IO_DONE;
+    if (sent == 0)
+        return IO_EOF;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ||
+                   errno == ENOMEM
+               ? IO_AGAIN_WRITE
+               : IO_FAILED;
+}
+
+/* --- All of it --------------------------------------------------------------------- */
+
 static enum io_result send_payload(struct tls *tls, struct payload *payload,
                                    bool more, size_t *len_out)
 {
@@ -274,6 +360,8 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
     skip(payload, owed);
     *len_out = owed;
     begin_burst(tls, payload->left);
+    if (owed == 0 && payload->left > 0 && is_by_kernel(tls, payload))
+        return send_by_kernel(tls, payload, more, len_out);
     tls->buffers->current = tls;
     ERR_clear_error();
     if (tls->taken && tls_taken_is_due(tls->taken))

@@ -22,6 +22,7 @@ struct tls_table {
     atomic_uint refs;
     enum tls_profile profile;
     bool offers_http2;
+    bool uses_kernel;
     struct tls_tickets *tickets;
     char *challenges; /* a folder; NULL: none */
     struct tls_set **sets;
@@ -354,6 +355,16 @@ void tls_table_offer_http2(struct tls_table *table)
 bool tls_table_offers_http2(const struct tls_table *table)
 {
     return table->offers_http2;
+}
+
+void tls_table_use_kernel(struct tls_table *table)
+{
+    table->uses_kernel = true;
+}
+
+bool tls_set_uses_kernel(const struct tls_set *set)
+{
+    return set->table->uses_kernel;
 }
 
 enum tls_profile tls_table_profile(const struct tls_table *table)

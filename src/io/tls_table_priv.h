@@ -27,6 +27,7 @@ const struct tls_set *tls_table_set(const struct tls_table *table,
                                     size_t number);
 enum tls_profile tls_table_profile(const struct tls_table *table);
 bool tls_table_offers_http2(const struct tls_table *table);
+bool tls_set_uses_kernel(const struct tls_set *set);
 struct tls_tickets *tls_table_tickets(const struct tls_table *table);
 const char *tls_table_challenges(const struct tls_table *table);
 

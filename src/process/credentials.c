@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "config/managed_told.h"
+#include "io/tls_kernel.h"
 #include "process/local_authority.h"
 
 static void tell(const struct faults *warnings, FILE *errors)
@@ -212,6 +213,18 @@ static void make_managed_folder(const struct options *options)
         log_error("certificates of authorities have no place: %s", fault.text);
 }
 
+static void tell_kernel(const struct credentials *credentials)
+{
+    if (!credentials->certificates)
+        return;
+    if (credentials->options->tls_kernel == OPTIONS_TLS_KERNEL_OFF)
+        log_info("TLS: the kernel is not asked to encrypt");
+    else if (tls_kernel_is_there())
+        log_info("TLS: the kernel encrypts large files");
+    else
+        log_info("TLS: the kernel has none (CONFIG_TLS)");
+}
+
 int credentials_open(struct credentials *credentials, struct options *options,
                      const struct credentials *before, FILE *errors)
 {
@@ -230,6 +243,8 @@ int credentials_open(struct credentials *credentials, struct options *options,
         status = read_certificates(credentials,
                                    before ? before->certificates : NULL,
                                    &credentials->certificates, errors);
+    if (status == EX_OK && !before)
+        tell_kernel(credentials);
     if (status == EX_OK && !open_stats(credentials)) {
         fputs("sprintd: out of memory\n", errors);
         status = EX_OSERR;

@@ -31,6 +31,57 @@ TEST(files_come_whole)
     client_expect_usable(client);
 }
 
+/* How many sockets have had the kernel seal what they send; -1: it has no TLS. */
+static long count_kernel(void)
+{
+    FILE *file = fopen("/proc/net/tls_stat", "r");
+    char line[200];
+    long count = -1;
+
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "TlsTxSw %ld", &count) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+static void expect_large(struct server *server)
+{
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    client_expect_usable(client);
+    reply = client_ask(client, "GET", "/large", NULL);
+    expect_status(reply, 200);
+    expect_seeded(reply, SEED, 0, LARGE);
+    client_expect_usable(client);
+}
+
+TEST(large_files_are_sealed_by_the_kernel_where_it_can)
+{
+    struct server *server = start();
+    long before = count_kernel();
+
+    site_seeded("large", SEED, LARGE);
+    expect_large(server);
+    if (before == -1) {
+        print_message("this kernel has no TLS (CONFIG_TLS)\n");
+        skip();
+    }
+    assert_true(count_kernel() > before);
+}
+
+TEST(the_kernel_may_be_kept_out_of_it)
+{
+    struct server *server =
+        server_start(&(struct launch){.is_tls = true},
+                     (const char *const[]){"--tls-kernel=off", NULL});
+
+    site_seeded("large", SEED, LARGE);
+    expect_large(server);
+}
+
 TEST(tls_1_2_is_spoken_too)
 {
     struct client *client;

@@ -1,7 +1,7 @@
 #include "unit/tls_pair.h"
 
 struct tls_buffers *pair_buffers;
-static struct tls_table *pair_table;
+struct tls_table *pair_table;
 static struct tls_tickets *pair_tickets;
 struct tls_context *pair_context;
 SSL_CTX *pair_client;
@@ -62,7 +62,12 @@ void pair_begin(struct pair *pair)
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds),
                      0);
-    *pair = (struct pair){.fd = fds[0], .far_fd = fds[1]};
+    pair_begin_on(pair, fds[0], fds[1]);
+}
+
+void pair_begin_on(struct pair *pair, int fd, int far_fd)
+{
+    *pair = (struct pair){.fd = fd, .far_fd = far_fd};
     pair->tls = tls_accept(pair_buffers, pair_context, pair->fd);
     assert_non_null(pair->tls);
     pair->client = SSL_new(pair_client);

@@ -29,6 +29,7 @@ struct pair {
 };
 
 extern struct tls_buffers *pair_buffers;
+extern struct tls_table *pair_table;
 extern struct tls_context *pair_context;
 extern SSL_CTX *pair_client;
 
@@ -37,6 +38,7 @@ int pair_set_up(void **state);
 
 int pair_tear_down(void **state);
 void pair_begin(struct pair *pair);
+void pair_begin_on(struct pair *pair, int fd, int far_fd); /* takes both */
 void pair_end(struct pair *pair);
 
 /* Hands at most so much of what the client has written to the server. Returns
