@@ -322,7 +322,7 @@ TEST(who_asks_for_root_has_not_what_roots_shell_has)
                                      "revoke",
                                      "www.sprintd.example.com",
                                      "--state-directory",
-                                     at("theirs"),
+                                     at("theirs/asked"),
                                      "--listen",
                                      "https://127.0.0.1:1",
                                      "--https",
@@ -335,8 +335,9 @@ TEST(who_asks_for_root_has_not_what_roots_shell_has)
 
     if (geteuid() != 0)
         skip();
-    make_folder("theirs/acme", NOBODY);
-    assert_int_equal(chmod(at("theirs/acme"), 0700), 0);
+    make_folder("theirs/asked", NOBODY);
+    make_folder("theirs/asked/acme", NOBODY);
+    assert_int_equal(chmod(at("theirs/asked/acme"), 0700), 0);
     shell = start_shell(&terminal, arguments);
     assert_true(eventually((program = child_of(shell, "sprintd-acme")) > 0,
                            SOON_MS));
@@ -352,7 +353,7 @@ TEST(who_asks_for_root_has_not_what_roots_shell_has)
     assert_int_equal(waitpid(program, NULL, 0), program);
     close(terminal);
     close(authority);
-    drop("theirs/acme");
+    drop("theirs/asked");
 }
 
 /* The checkout may lie where nobody else goes: in root's home. */
