@@ -5,13 +5,14 @@ wire and CPU time of each server, beside its peers.
 The files are the texts of 2 to 500 KB that this machine's packages have
 installed below /usr/share/doc, asked for by a Zipf law over kept connections,
 with "Accept-Encoding: zstd, br, gzip". Every server is asked for all of them
-and warmed for ten seconds before it is measured. One worker each, on one CPU;
+and warmed for ten seconds (--warm) before it is measured. One worker each, on one CPU;
 the client has another.
 
     nginx           gzip 6, anew for each reply
     nginx-static    the same, of .gz files made beforehand by gzip 6
     lighttpd        gzip 6, kept in its folder on disk
     h2o             gzip 6 and brotli 5 (compress: ON), anew for each reply
+    caddy           zstd and gzip 5 (encode zstd gzip), anew for each reply
     sprintd         as it is by itself
 """
 
@@ -58,6 +59,19 @@ deflate.mimetypes = ( "text/html", "text/css", "text/plain",
 deflate.allowed-encodings = ( "gzip" )
 deflate.compression-level = 6
 deflate.cache-dir = "{folder}"
+"""
+CADDY = """
+{{
+    admin off
+    auto_https off
+    grace_period 1s
+}}
+http://:{port} {{
+    bind {host}
+    root * {root}
+    encode zstd gzip
+    file_server
+}}
 """
 
 
@@ -111,7 +125,22 @@ class H2o(servers.H2o):
         return super().write_config(own, folder, port, **more)
 
 
-KINDS = (Nginx, NginxStatic, Lighttpd, H2o, servers.Sprintd)
+class Caddy(servers.Server):
+    """It has its state in its own folder; with one thread as the others."""
+    name = "caddy"
+    package = "caddy"
+
+    def version(self):
+        return servers.first_match([servers.find("caddy"), "version"],
+                                   r"v?(\d\S*)")
+
+    def command(self, folder, port, file_name):
+        config = self.write_config(CADDY, folder, port)
+        return ["env", f"HOME={folder}", "GOMAXPROCS=1", servers.find("caddy"),
+                "run", "--config", config, "--adapter", "caddyfile"]
+
+
+KINDS = (Nginx, NginxStatic, Lighttpd, H2o, Caddy, servers.Sprintd)
 
 
 def find_texts():
@@ -146,15 +175,28 @@ def publish(lab):
 
 
 class Client:
-    """One kept connection."""
+    """One kept connection; another when the server ends it, as lighttpd does
+    after 65535 requests."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection((servers.HOST, port))
+        self.port = port
+        self.connect()
+
+    def connect(self):
+        self.socket = socket.create_connection((servers.HOST, self.port))
         self.file = self.socket.makefile("rb", buffering=1 << 18)
 
     def ask(self, name):
         """Bytes of the reply, head and frames included."""
-        self.socket.sendall(REQUEST.format(name).encode())
+        request = REQUEST.format(name).encode()
+        try:
+            self.socket.sendall(request)
+            if not self.file.peek(1):
+                raise ConnectionResetError
+        except (ConnectionResetError, BrokenPipeError):
+            self.socket.close()
+            self.connect()
+            self.socket.sendall(request)
         took, length, chunked = 0, 0, False
         while (line := self.file.readline()) != b"\r\n":
             if not line or (took == 0 and b" 200 " not in line):
@@ -179,7 +221,7 @@ def measure(server, names, draws, options):
     """Bytes and CPU µs for each reply, and the 99th percentile in ms."""
     instance = server.instance(None)
     client = Client(instance.port)
-    end = time.monotonic() + WARM_S
+    end = time.monotonic() + options.warm
     warmed = itertools.cycle(itertools.chain(names, draws))
     asked = 0
     while time.monotonic() < end or asked < 2 * len(names):
@@ -207,7 +249,8 @@ def run(lab, options):
           f"{plain // len(draws):,} bytes before compression\n")
     print("| | bytes a reply | CPU, µs a reply | p99, ms |")
     print("|---|---:|---:|---:|", flush=True)
-    for server in setup.available([kind(lab) for kind in KINDS]):
+    chosen = setup.choose(options.servers, KINDS, "server")
+    for server in setup.available([kind(lab) for kind in chosen]):
         size, cpu, tail = measure(server, names, draws, options)
         print(f"| {server.name} {server.version()} | {size:,.0f} | {cpu:.1f} | "
               f"{tail:.2f} |", flush=True)
@@ -217,6 +260,11 @@ def parse():
     made = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     made.add_argument("--requests", type=setup.positive(int), default=20_000,
                       metavar="N", help="of each server (%(default)s)")
+    made.add_argument("--warm", type=setup.positive(float), default=WARM_S,
+                      metavar="S", help="for so long (%(default)s); more where "
+                      "others have the CPU: compressors wait for them")
+    made.add_argument("--servers", metavar="A,B",
+                      help=",".join(kind.name for kind in KINDS))
     return made.parse_args()
 
 
