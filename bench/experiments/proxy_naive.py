@@ -207,8 +207,8 @@ def _reading(told, rows):
         return [text, "No request failed through the naive proxy in this "
                 f"run. {FORGOTTEN}"]
     why = [one.failure for one in failed]
-    return [text, f"{len(failed)} requests failed through it, of the "
-            f"originals' 7 and 3: " + ", ".join(
+    return [text, f"{len(failed)} requests failed through it, where the "
+            "originals lost 7 and 3: " + ", ".join(
                 f"{why.count(each)} {each}" for each in dict.fromkeys(why))
             + f", {min(one.reply_s for one in failed):.0f} s and more after "
             f"they had begun. {FORGOTTEN}"]

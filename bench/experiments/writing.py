@@ -12,9 +12,9 @@ HEAD = """\
 
 <!-- `make lab` makes this file of the results beside it. -->
 
-sprintd descends from five student servers, whose reports asked good questions
-and left most answers as homework. Here each is answered by one command, with
-the standard tools of the field, beside what people run today.
+sprintd descends from five small servers, whose reports asked good questions and
+left most of the answers open. Here each is answered by one command, with the
+standard tools of the field, beside what people run today.
 
     make lab                    # all of it, in about {minutes} minutes; goes on
                                 # where it was broken off
