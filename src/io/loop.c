@@ -56,19 +56,19 @@ static struct loop_block *resize(struct loop_block *block, size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-void *loop_reallocate(void *at, long bytes)
+void *loop_reallocate(void *block, long bytes)
 {
-    struct loop_block *block = at ? (struct loop_block *)at - 1 : NULL;
+    struct loop_block *whole = block ? (struct loop_block *)block - 1 : NULL;
 
     if (bytes == 0) {
-        give_back(block);
+        give_back(whole);
         return NULL;
     }
-    block = resize(block, sizeof(*block) + (size_t)bytes);
-    if (!block)
+    whole = resize(whole, sizeof(*whole) + (size_t)bytes);
+    if (!whole)
         return NULL;
-    block->bytes = sizeof(*block) + (size_t)bytes;
-    return block + 1;
+    whole->bytes = sizeof(*whole) + (size_t)bytes;
+    return whole + 1;
 }
 
 /* Before any loop is made: one that had its memory from elsewhere could not grow
