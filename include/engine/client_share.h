@@ -45,9 +45,11 @@
  *
  * What a client waits for is one thing, such as a page. Two that ask for six files
  * each would otherwise be sent these in turns, and both have their page late. So who
- * waits for more than one thing has a level: the bytes of all of them, about. It is added to what each of them is ordered by. Who waits for less in all
- * goes first then; within a client nothing changes, and one who waits for one thing
- * only is ordered by that alone.
+ * waits for more than one small thing (CLIENT_SHARE_SMALL) has a level: the bytes of
+ * all of these, about. It is added to what each of his is ordered by, up to some times that. Who waits for
+ * less in all goes first then; within a client nothing changes, and one who waits
+ * for one thing only is ordered by that alone. A large one has no part in it: what
+ * is small would wait for a download of its own client, which takes any time.
  *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. An address
@@ -80,6 +82,7 @@ enum {
     CLIENT_SHARE_AHEAD = 2048 * 1024,     /* what is due is no further away */
     CLIENT_SHARE_CREDIT = 4096 * 1024,    /* more than a share, for nothing */
     CLIENT_SHARE_LEVEL_MAX = 1024 * 1024, /* below the credit: it is no share */
+    CLIENT_SHARE_SMALL = 64 * 1024,       /* what may be part of a page */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* sent elsewhere, at a time */
     CLIENT_SHARE_STREAM = 64 * 1024       /* b of what may be of any length */
 };
@@ -112,7 +115,6 @@ struct client_share {
     bool is_alone;             /* there is one, and so it is in no heap */
     struct client_table table; /* of them, but for the lone one */
     uint64_t taken_counted;    /* of that place */
-    bool is_out;               /* it was not put back yet */
     struct client_others others;
     /* Of a place that waits, its client's level has come to be another. NULL:
      * nobody needs to know. */

@@ -31,9 +31,9 @@
  * sharing, instead of for ever.
  *
  * To b the level of its client is added (client_share.h), when that waits for more
- * than this. All that holds with B, the most that both together have been, in the
- * place of b: passing means K * (x + level of q) + a' < K * B + a, and the level of
- * q takes nothing away from x.
+ * small things than this, but no more than 8 b. So the same holds with 9 b in the
+ * place of b: passing means K * x + a' < K * 9 b + a at most, as a level takes
+ * nothing away from x.
  *
  * A response of unknown length (a stream) is ordered by the bytes it has had:
  * least attained service first (Rai, Urvoy-Keller, Biersack, "Analysis of LAS

@@ -118,6 +118,7 @@ static void join(struct client_share *share)
     entry->had = lone->had;
     entry->due = lone->due;
     entry->asked = lone->asked;
+    entry->small = lone->small;
     entry->level = lone->level;
     if (entry->places > 0) { /* that is one */
         list_drop(place);
@@ -176,11 +177,9 @@ static uint64_t level_of(uint64_t level, uint64_t asked)
 
 static void move_level(struct client_share *share, struct client_entry *entry)
 {
-    bool is_taken = share->taken == entry && share->is_out;
     uint64_t before = entry->level;
 
-    entry->level = entry->places + is_taken > 1 ? level_of(before, entry->asked)
-                                                : 0;
+    entry->level = entry->small > 1 ? level_of(before, entry->asked) : 0;
     if (entry->level == before || !share->on_level)
         return;
     for (struct list *at = entry->list.next; at != &entry->list; at = at->next)
@@ -191,10 +190,11 @@ static void move_level(struct client_share *share, struct client_entry *entry)
 /* What was taken is put back with what it has left now, or not at all. */
 static void uncount_taken(struct client_share *share)
 {
-    if (share->taken)
+    if (share->taken && share->taken_counted > 0) {
         share->taken->asked -= share->taken_counted;
+        share->taken->small--;
+    }
     share->taken_counted = 0;
-    share->is_out = false;
 }
 
 /* Whose place was taken and not put back waits no more. Nobody can tell sooner:
@@ -273,8 +273,9 @@ void client_share_put(struct client_share *share, struct client_place *place,
     entry = find_or_enter(share, place->client);
     if (!entry->is_waiting)
         begin(share, entry, place, bytes);
-    place->counted = counted;
-    entry->asked += counted;
+    place->counted = counted <= CLIENT_SHARE_SMALL ? counted : 0;
+    entry->asked += place->counted;
+    entry->small += place->counted > 0;
     entry->places++;
     list_put_last(&entry->list, &place->link);
     move_level(share, entry);
@@ -287,7 +288,6 @@ void client_share_take(struct client_share *share, struct client_place *place)
     share->taken->places--;
     share->taken_place = place;
     share->taken_counted = place->counted;
-    share->is_out = true;
     place->due = share->taken->due;
     list_drop(&place->link);
 }

@@ -11,7 +11,10 @@ enum {
     /* What was put when its client was less far ahead of his share is put anew
      * when its turn comes, if the difference is worth it. */
     EXCESS_STEP = 65536,
-    RENEWALS_MAX = 16 /* in a row */
+    RENEWALS_MAX = 16, /* in a row */
+    /* Of its client's level no more counts than so many times what it has left
+     * itself: else in overload, when all have much, the small wait for long. */
+    LEVEL_TIMES = 8
 };
 
 static struct sched_item *item_of(struct heap_node *node)
@@ -35,8 +38,18 @@ static uint64_t add_up(uint64_t key, uint64_t more)
     return more < UINT64_MAX - key ? key + more : UINT64_MAX;
 }
 
-/* Of a client's items in the heap all have its level in their keys, so that their
- * order among themselves is that of their own bytes. */
+/* What a level adds to bytes. A stream has none. */
+static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
+                              uint64_t bytes)
+{
+    if (item->is_stream)
+        return 0;
+    return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
+}
+
+/* Of a client's items in the heap all have its level in their keys, and the more
+ * of it the longer they are: their order among themselves is that of their own
+ * bytes. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {
@@ -49,9 +62,10 @@ static void on_level(struct client_share *share, struct client_place *place,
     key = heap_key(&sched->heap, &item->node);
     if (key == UINT64_MAX)
         return; /* behind all others, whatever its level */
-    key -= weigh(sched, before);
+    key -= weigh(sched, part_of_level(item, before, item->bytes));
     heap_drop(&sched->heap, &item->node);
-    heap_put(&sched->heap, &item->node, add_up(key, weigh(sched, after)),
+    heap_put(&sched->heap, &item->node,
+             add_up(key, weigh(sched, part_of_level(item, after, item->bytes))),
              item->arrival);
 }
 
@@ -110,16 +124,14 @@ static uint64_t srpt_key(const struct sched *sched,
 {
     uint64_t key;
 
-    if (client_share_is_used(&sched->clients) &&
-        (__builtin_add_overflow(bytes,
-                                client_share_excess(&sched->clients,
-                                                    &item->place),
-                                &bytes) ||
-         __builtin_add_overflow(bytes,
-                                client_share_level(&sched->clients,
-                                                   &item->place),
-                                &bytes)))
-        return UINT64_MAX;
+    if (client_share_is_used(&sched->clients)) {
+        uint64_t level = client_share_level(&sched->clients, &item->place);
+
+        bytes = add_up(add_up(bytes, part_of_level(item, level, bytes)),
+                       client_share_excess(&sched->clients, &item->place));
+        if (bytes == UINT64_MAX)
+            return bytes;
+    }
     if (sched->bound == 0)
         return bytes;
     if (__builtin_mul_overflow(bytes, sched->bound, &key) ||

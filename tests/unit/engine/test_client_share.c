@@ -127,7 +127,7 @@ static void check_bounds(double factor, double quantum)
     }
 }
 
-/* Of a client: how many things are waited for, of how many bytes. What was taken
+/* Of a client: how many small things are waited for, of how many bytes. What was taken
  * just now may be put back yet. */
 static uint64_t count_asked(int client, uint64_t *count_out)
 {
@@ -136,12 +136,13 @@ static uint64_t count_asked(int client, uint64_t *count_out)
 
     *count_out = 0;
     if (share->taken && share->taken->client == (uint64_t)client + 1 &&
-        share->is_out) {
+        share->taken_counted > 0) {
         asked += share->taken_counted;
         ++*count_out;
     }
     for (int i = 0; i < ITEMS; i++) {
-        if (jobs[i].client != client || !heap_has(&items[i].node))
+        if (jobs[i].client != client || !heap_has(&items[i].node) ||
+            items[i].bytes == 0 || items[i].bytes > CLIENT_SHARE_SMALL)
             continue;
         asked += items[i].bytes;
         ++*count_out;
@@ -168,7 +169,9 @@ static void check_level(int client)
         else if (asked < CLIENT_SHARE_LEVEL_MAX)
             assert_true(level - level / 8 <= asked &&
                         asked <= level + level / 4);
-        own += level + item->excess;
+        if (jobs[i].is_stream)
+            level = 0;
+        own += (level < 8 * own ? level : 8 * own) + item->excess;
         assert_int_equal(heap_key(&sched.heap, &item->node),
                          sched.bound > 0 ? own * sched.bound + item->stamp
                                          : own);
@@ -362,12 +365,24 @@ TEST(who_waits_for_less_in_all_goes_first)
     memset(jobs, 0, sizeof(jobs));
     memset(&naive, 0, sizeof(naive));
     for (int i = 0; i < 6; i++)
-        arrive(i, 0, 80000, false);
-    arrive(6, 1, 90000, false); /* each is longer, both are less */
-    arrive(7, 1, 90000, false);
-    arrive(8, 2, 200000, false); /* nothing else */
+        arrive(i, 0, 20000, false);
+    arrive(6, 1, 25000, false); /* each is longer, both are less */
+    arrive(7, 1, 25000, false);
+    arrive(8, 2, 60000, false); /* nothing else */
     assert_int_equal(take_client(), 2);
     assert_int_equal(take_client(), 1);
+}
+
+TEST(what_is_small_does_not_wait_for_a_large_one_of_its_client)
+{
+    use(0, 1024);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    arrive(0, 0, 10000000, false);
+    arrive(1, 1, 5000, false);
+    arrive(2, 0, 4000, false);
+    assert_int_equal(take_client(), 0);
+    assert_int_equal(jobs[2].left, 0);
 }
 
 /* As what is left of a client's is less and less. In turns the last but one would
