@@ -17,7 +17,7 @@
 #include "acme/acme_hook.h"
 #include "acme/acme_settings.h"
 #include "acme/acme_standing.h"
-#include "config/managed.h"
+#include "config/certificates/managed.h"
 
 /* What an agent knows of a certificate between its turns. */
 struct acme_seen {

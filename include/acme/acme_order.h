@@ -21,7 +21,7 @@
 #include "acme/acme_challenge.h"
 #include "acme/acme_record.h"
 #include "acme/acme_renewal.h"
-#include "config/managed.h"
+#include "config/certificates/managed.h"
 
 enum {
     ACME_AUTHORIZATIONS_MAX = MANAGED_NAMES_MAX,

@@ -10,8 +10,8 @@
 #include "acme/acme_record.h"
 #include "acme/acme_renewal.h"
 #include "acme/acme_state.h"
-#include "config/managed.h"
-#include "io/tls_certificate.h"
+#include "config/certificates/managed.h"
+#include "io/tls/tls_certificate.h"
 
 struct acme_standing {
     bool is_good; /* it is there, for all names, and in force */

@@ -1,8 +1,9 @@
 /*
- * acme_state - what is kept between runs, below STATE/acme (config/managed.h):
+ * acme_state - what is kept between runs, below STATE/acme
+ * (config/certificates/managed.h):
  *
  *   live/NAME.pem          a certificate, its chain and its key, for the server
- *   live/NAME.told         what the server shows of it (config/managed_told.h)
+ *   live/NAME.told         what the server shows of it (managed_told.h)
  *   live/challenge/        what an authority asks the server for meanwhile
  *   orders/NAME            how a certificate stands (acme_record.h)
  *   orders/NAME.key        the key of an order that is under way
@@ -10,9 +11,9 @@
  *   lock                   who is at work
  *
  * The folder is its owner's alone; where its mode is 2750, the server is another
- * user, of the folder's group, who may read what is in live. A file comes to its name when it is whole and
- * on the disk, so that whoever dies at any point leaves nothing that is broken;
- * what was begun is found and gone on with.
+ * user, of the folder's group, who may read what is in live. A file comes to its
+ * name when it is whole and on the disk, so that whoever dies at any point leaves
+ * nothing that is broken; what was begun is found and gone on with.
  *
  * Thread: its owner's; waits for the file system.
  * Owns:   the descriptors.

@@ -2,9 +2,9 @@
  * file_broker - whom to ask for a file that this process may not open itself.
  *
  * A server gives up rights in two steps, and a few files must still be opened
- * afterwards: see confine/root_files.h for the first, and process/broker.h for
- * the second. Those who open files know of neither: they try, and where that
- * is forbidden they ask here.
+ * afterwards: see confine/root_files.h for the first, and
+ * process/companion/broker.h for the second. Those who open files know of
+ * neither: they try, and where that is forbidden they ask here.
  *
  * Thread: set by the main thread while there is no other; any may ask.
  * Owns:   nothing.

@@ -8,7 +8,7 @@
 #define CONFIG_STORE_RULE_H
 
 #include "config/options.h"
-#include "kv/kv_lmdb.h"
+#include "kv/lmdb/kv_lmdb.h"
 
 /* "PREFIX=FOLDER" or "PREFIX=URL", taken apart; NULL, or what is wrong, as
  * words to put behind it. */

@@ -42,7 +42,7 @@
 #include <stdatomic.h>
 
 #include "engine/conn_costly.h"
-#include "engine/link.h"
+#include "engine/link/link.h"
 #include "engine/protocol.h"
 #include "engine/sched.h"
 #include "engine/unsent_time.h"

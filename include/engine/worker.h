@@ -24,8 +24,8 @@
 #include "handler/sites/sites.h"
 #include "handler/status/status.h"
 #include "io/mailbox.h"
-#include "kv/kv_lmdb.h"
-#include "kv/kv_redis.h"
+#include "kv/lmdb/kv_lmdb.h"
+#include "kv/redis/kv_redis.h"
 #include "upstream/upstream_probe.h"
 
 enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };

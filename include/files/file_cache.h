@@ -42,12 +42,12 @@
 #include "files/compressor.h"
 #include "files/dictionary_store.h"
 #include "files/docroot.h"
-#include "http/cache_rules.h"
-#include "http/compress_rules.h"
-#include "http/dictionary_rules.h"
 #include "http/mime.h"
 #include "http/response.h"
-#include "http/type_rules.h"
+#include "http/rules/cache_rules.h"
+#include "http/rules/compress_rules.h"
+#include "http/rules/dictionary_rules.h"
+#include "http/rules/type_rules.h"
 
 enum {
     FILE_CACHE_CHECK_MS = 990, /* a coarse tick under one second */

@@ -33,8 +33,8 @@
 
 #include "base/list.h"
 #include "codec/codec_stream.h"
-#include "http/compress_rules.h"
 #include "http/exchange.h"
+#include "http/rules/compress_rules.h"
 
 enum {
     /* Compressed in one turn of the loop, within a fifth of a millisecond. With

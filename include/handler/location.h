@@ -66,7 +66,7 @@ struct location_options {
 
     /* Over TLS. They are a site's: all of its locations have them. */
     struct texts certificate;     /* files */
-    bool certificate_is_managed;  /* the first is: config/managed.h */
+    bool certificate_is_managed;  /* the first is: managed.h of config */
     bool certificate_is_local;    /* some hosts get this machine's own */
     uint64_t acme;                /* whether it may be */
     struct texts certificate_key; /* of each; none: in the same files */

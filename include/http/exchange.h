@@ -104,7 +104,8 @@ struct exchange {
                                       when the answer begins to wait */
     void (*on_wake)(struct exchange *exchange); /* private */
     void *session;                              /* which serves it; private */
-    const struct tls *tls; /* that it comes over (io/tls), for those who know
+    const struct tls
+        *tls; /* that it comes over (io/tls/tls), for those who know
                               what that is; NULL: it comes in clear text */
     /* --- from here on zero at first, up to sink */
     struct exchange_times times;

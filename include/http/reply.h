@@ -2,9 +2,9 @@
  * reply - what another server answers, taken apart: views into the buffer its
  * head was read into (RFC 9112 4, 6).
  *
- * As strict as requests are (http/http1.h): what a client could read otherwise
- * than we do is how responses are split. Such a reply is refused whole; the
- * connection it came on can say nothing more.
+ * Replies are read as strictly as requests are (http/http1/http1.h): what a
+ * client could read otherwise than we do is how responses are split. Such a
+ * reply is refused whole; the connection it came on can say nothing more.
  *
  * Thread: the worker that reads it.
  * Owns:   nothing; every struct bytes lives as long as that buffer.
@@ -13,7 +13,7 @@
 #define HTTP_REPLY_H
 
 #include "http/body_reader.h"
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 enum {
     REPLY_HEAD_BYTES_MAX = 32768, /* status line and fields */

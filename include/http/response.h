@@ -1,7 +1,7 @@
 /*
  * response - an answer: status, field lines, and a body, as a row of parts to
  * be sent in order. Nothing in it is of one version of HTTP: whoever sends it
- * puts around the fields what his protocol says there (http/http1_frame.h).
+ * puts around the fields what his protocol says there (http/http1/http1_frame.h).
  *
  *   parts:  [ head | body ]                       memory, one part when both
  *                                                 lie side by side in a cache
@@ -86,7 +86,7 @@ struct response {
     bool persists;    /* the connection goes on afterwards */
     bool is_head;     /* answers HEAD: no body is sent */
     bool has_head;    /* the first part is fields, or borrowed */
-    bool is_borrowed; /* it is a cached head: http/http1_frame.h */
+    bool is_borrowed; /* it is a cached head: http/http1/http1_frame.h */
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* fields have one: it came with the answer */
     bool has_phrase;  /* the status came with one: in the headroom */

@@ -4,8 +4,8 @@
  * All system calls on such a socket are here: whoever is above speaks of
  * bytes, and of what the way can do. A transport without TLS is the socket
  * itself; that is a predicted branch and no call through a table. Bytes count as
- * sent when the kernel has them; those of a record that it has in part (io/tls)
- * do not, but can be overtaken by nothing any more.
+ * sent when the kernel has them; those of a record that it has in part
+ * (io/tls/tls) do not, but can be overtaken by nothing any more.
  *
  *   transport_receive()    bytes out of it, at most so many
  *   transport_send()       a vector of memory into it
@@ -25,8 +25,8 @@
 #include <sys/uio.h>
 
 #include "base/bytes.h"
-#include "io/tls.h"
-#include "io/tls_connector.h"
+#include "io/tls/tls.h"
+#include "io/tls/tls_connector.h"
 
 struct transport {
     int fd;
@@ -85,7 +85,7 @@ MUST_USE bool transport_secure(struct transport *transport,
                                struct tls_buffers *buffers,
                                struct tls_context *context);
 
-/* The same towards a server: io/tls_connector. */
+/* The same towards a server: io/tls/tls_connector. */
 MUST_USE bool transport_secure_to(struct transport *transport,
                                   struct tls_buffers *buffers,
                                   struct tls_target *target);

@@ -10,7 +10,7 @@
 
 #include "config/options.h"
 #include "confine/sandbox.h"
-#include "process/broker.h"
+#include "process/companion/broker.h"
 
 struct allowed_paths {
     struct sandbox_path *paths;

@@ -16,7 +16,7 @@
 #include "config/options.h"
 #include "config/proxies.h"
 #include "engine/worker.h"
-#include "process/credentials.h"
+#include "process/certificates/credentials.h"
 
 struct generation; /* opaque; counted */
 

@@ -17,7 +17,7 @@
 
 #include <limits.h>
 
-#include "process/launcher.h"
+#include "process/companion/launcher.h"
 
 struct upgrade {
     int fd; /* poll it for reading; -1: upgrades are not possible */

@@ -14,7 +14,7 @@
 #ifndef TOOLS_AUTHORITY_FOLDER_H
 #define TOOLS_AUTHORITY_FOLDER_H
 
-#include "process/local_authority.h"
+#include "process/certificates/local_authority.h"
 
 struct authority_folder {
     const char *path;

@@ -8,7 +8,7 @@
 #ifndef TOOLS_BROWSER_TRUST_H
 #define TOOLS_BROWSER_TRUST_H
 
-#include "io/tls_authority.h"
+#include "io/tls/tls_authority.h"
 
 /* Both say what they did on standard output, and on standard error what they
  * could not. EX_OK, also when there is no browser; or a status of sysexits.h. A

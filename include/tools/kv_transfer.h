@@ -18,7 +18,7 @@
 
 #include <stdio.h>
 
-#include "kv/kv_lmdb.h"
+#include "kv/lmdb/kv_lmdb.h"
 
 /* Beside a server that has the store open, or without. 0 or -errno, logged. */
 MUST_USE int kv_transfer_export(const char *path, FILE *out);

@@ -8,7 +8,7 @@
 #ifndef TOOLS_SYSTEM_TRUST_H
 #define TOOLS_SYSTEM_TRUST_H
 
-#include "io/tls_authority.h"
+#include "io/tls/tls_authority.h"
 
 /* Each says what it did on standard output, or on standard error why it could
  * not. EX_OK, or a status of sysexits.h. folder: where the authority comes

@@ -10,7 +10,7 @@
 #include "acme/acme_account.h"
 #include "acme/acme_order.h"
 #include "base/log.h"
-#include "config/managed_told.h"
+#include "config/certificates/managed_told.h"
 #include "http/date.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include "acme/acme_x509.h"
 #include "base/base64.h"
 #include "base/log.h"
-#include "io/tls_challenge.h"
+#include "io/tls/tls_challenge.h"
 
 enum { TEXT_MAX = ACME_TOKEN_MAX + 128 };
 

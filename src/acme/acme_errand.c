@@ -7,7 +7,7 @@
 #include "acme/acme_account.h"
 #include "acme/acme_record.h"
 #include "acme/acme_x509.h"
-#include "config/managed.h"
+#include "config/certificates/managed.h"
 
 enum { PAYLOAD_MAX = 256 * 1024 };
 

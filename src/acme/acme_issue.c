@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "acme/acme_x509.h"
-#include "io/tls_certificate.h"
+#include "io/tls/tls_certificate.h"
 
 enum { PAYLOAD_MAX = 65536, DAY_S = 24 * 3600 };
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "auth/htpasswd.h"
+#include "config/certificates/upstream_trust.h"
 #include "config/listen_address.h"
 #include "config/option_table.h"
 #include "config/proxies.h"
 #include "config/store_rule.h"
-#include "config/upstream_trust.h"
 
 int config_origin(const struct options *options, const char *name)
 {

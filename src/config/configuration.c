@@ -6,18 +6,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "config/certificates.h"
+#include "config/certificates/certificates.h"
+#include "config/certificates/managed.h"
 #include "config/command_line.h"
 #include "config/config.h"
 #include "config/config_check.h"
 #include "config/config_site.h"
 #include "config/dictionaries.h"
-#include "config/managed.h"
 #include "config/mounts.h"
 #include "config/option_table.h"
 #include "config/proxies.h"
 #include "config/store_rule.h"
-#include "io/tls_tickets.h"
+#include "io/tls/tls_tickets.h"
 #include "observe/log_sink.h"
 
 /* --- What belongs together, when all of it is there ------------------------- */

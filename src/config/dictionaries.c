@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
+#include "config/certificates/state_folder.h"
 #include "config/config_check.h"
-#include "config/state_folder.h"
 
 #define FOLDER "dictionaries"
 

@@ -12,11 +12,11 @@
 #include "handler/redirect.h"
 #include "handler/try_files.h"
 #include "http/basic_auth.h"
-#include "http/cache_rules.h"
-#include "http/compress_rules.h"
-#include "http/dictionary_rules.h"
-#include "http/priority_rules.h"
-#include "http/type_rules.h"
+#include "http/rules/cache_rules.h"
+#include "http/rules/compress_rules.h"
+#include "http/rules/dictionary_rules.h"
+#include "http/rules/priority_rules.h"
+#include "http/rules/type_rules.h"
 #include "upstream/upstream_probe.h"
 
 /* --- One rule each, tried on an object that is thrown away ----------------- */

@@ -10,7 +10,7 @@
 #include "files/file_cache.h"
 #include "handler/encode.h"
 #include "handler/proxy/proxy.h"
-#include "io/tls_context.h"
+#include "io/tls/tls_context.h"
 #include "kv/kv_cache.h"
 #include "observe/access_log.h"
 

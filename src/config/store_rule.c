@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "handler/status/status.h"
-#include "kv/kv_redis.h"
+#include "kv/redis/kv_redis.h"
 
 enum { INTERVAL_MS_MAX = 60000 };
 

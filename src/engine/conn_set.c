@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/cidr.h"
-#include "engine/h1.h"
-#include "engine/h2.h"
+#include "engine/h1/h1.h"
+#include "engine/h2/h2.h"
 #include "engine/refusal.h"
 #include "observe/profile.h"
 

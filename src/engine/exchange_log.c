@@ -1,7 +1,7 @@
 #include "engine/exchange_log.h"
 
 #include "base/now.h"
-#include "io/tls.h"
+#include "io/tls/tls.h"
 
 _Static_assert(sizeof(((struct log_tls *)0)->client_text) == TLS_SUBJECT_MAX &&
                    sizeof(((struct log_tls *)0)->client_fingerprint_text) ==

@@ -10,7 +10,7 @@
 #define ENGINE_INPUT_PRIV_H
 
 #include "http/body_reader.h"
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 enum {
     /* A whole head behind some empty lines, and always room for a body; or a

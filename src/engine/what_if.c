@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/units.h"
-#include "engine/link_priv.h"
+#include "engine/link/link_priv.h"
 
 int what_if_init(struct what_if *what_if)
 {

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
-#include "engine/h1.h"
+#include "engine/h1/h1.h"
 #include "io/loop.h"
 #include "observe/profile.h"
 

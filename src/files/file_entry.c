@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "http/date.h"
-#include "http/http1.h"
-#include "http/http1_frame.h"
+#include "http/http1/http1.h"
+#include "http/http1/http1_frame.h"
 
 enum {
     SNAPSHOT_TRIES = 3,

@@ -8,7 +8,7 @@
 #define FILES_FILE_ENTRY_PRIV_H
 
 #include "files/file_cache.h"
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 enum { FILE_NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX };
 

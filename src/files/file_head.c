@@ -4,8 +4,8 @@
 #include "base/units.h"
 #include "files/file_entry_priv.h"
 #include "http/date.h"
-#include "http/http1.h"
-#include "http/http1_frame.h"
+#include "http/http1/http1.h"
+#include "http/http1/http1_frame.h"
 
 enum { HEAD_INLINE = 2048 };
 

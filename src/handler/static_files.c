@@ -5,8 +5,8 @@
 
 #include "handler/listing.h"
 #include "handler/representation.h"
-#include "http/http1.h"
-#include "http/http1_frame.h"
+#include "http/http1/http1.h"
+#include "http/http1/http1_frame.h"
 #include "http/path.h"
 
 #define ALLOW_LINE "Allow: GET, HEAD, OPTIONS\r\n"

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 /* --- In itself -------------------------------------------------------------- */
 

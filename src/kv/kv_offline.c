@@ -8,7 +8,7 @@
 
 #include <lmdb.h>
 
-#include "kv/kv_lmdb_priv.h"
+#include "kv/lmdb/kv_lmdb_priv.h"
 
 enum { FOLDER_MODE = 0700, FILE_MODE = 0600 };
 

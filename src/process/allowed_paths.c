@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/address.h"
+#include "config/certificates/managed.h"
 #include "config/listen_address.h"
-#include "config/managed.h"
 #include "config/proxy_told.h"
 #include "io/resolver.h"
 #include "observe/log_sink.h"

@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/certificates/state_folder.h"
 #include "config/configuration.h"
 #include "config/listen_address.h"
 #include "config/option_table.h"
-#include "config/state_folder.h"
 #include "confine/narrow_terminal.h"
 #include "confine/root_files.h"
 #include "confine/safe_path.h"
 #include "process/allowed_paths.h"
-#include "process/printer.h"
+#include "process/companion/printer.h"
 #include "process/server_priv.h"
 
 /* --- What an upgrade reads and runs ------------------------------------------ */

@@ -10,8 +10,8 @@
 #include "auth/htpasswd.h"
 #include "base/host_name.h"
 #include "base/log.h"
-#include "config/managed.h"
-#include "config/upstream_trust.h"
+#include "config/certificates/managed.h"
+#include "config/certificates/upstream_trust.h"
 #include "files/docroots.h"
 #include "handler/rate_limit.h"
 

@@ -8,7 +8,7 @@
 #include "config/option_table.h"
 #include "http/request.h"
 #include "observe/report.h"
-#include "process/printer.h"
+#include "process/companion/printer.h"
 
 enum {
     INTERVAL_MS = HISTORY_INTERVAL_S * 1000,

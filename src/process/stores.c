@@ -8,7 +8,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "config/upstream_trust.h"
+#include "config/certificates/upstream_trust.h"
 #include "confine/folder_files.h"
 #include "confine/root_files.h"
 #include "handler/status/status.h"

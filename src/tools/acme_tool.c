@@ -8,7 +8,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "process/steward.h"
+#include "process/companion/steward.h"
 
 int acme_tool_run(int count, char **arguments)
 {

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "kv/kv_offline.h"
-#include "kv/kv_redis.h"
+#include "kv/redis/kv_redis.h"
 #include "tools/kv_owner.h"
 #include "tools/kv_reader.h"
 #include "tools/kv_transfer.h"

@@ -11,7 +11,7 @@
 #include "confine/folder_files.h"
 #include "confine/folder_owner.h"
 #include "confine/narrow_terminal.h"
-#include "kv/kv_lmdb.h"
+#include "kv/lmdb/kv_lmdb.h"
 
 enum { FOLDER_MODE = 0700 };
 

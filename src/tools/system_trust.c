@@ -11,7 +11,7 @@
 
 #include "base/shell_word.h"
 #include "io/whole_file.h"
-#include "process/machine_trust.h"
+#include "process/certificates/machine_trust.h"
 #include "tools/subprocess.h"
 
 static const char update_program[] = "/usr/sbin/update-ca-certificates";

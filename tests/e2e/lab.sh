@@ -300,7 +300,7 @@ from experiments import phase_sources
 from experiments.where_time_goes import PHASES
 begins = phase_sources.begins()
 assert set(begins.values()) == set(PHASES), set(PHASES) ^ set(begins.values())
-text = "".join(open(path).read() for path in glob.glob("src/engine/*.c"))
+text = "".join(open(path).read() for path in glob.glob("src/engine/**/*.c", recursive=True))
 for name in phase_sources.CALLED:
     assert re.search(rf"\b{name}\(", text) or name == "link_tick", name
 END

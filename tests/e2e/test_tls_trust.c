@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "harness.h"
-#include "process/local_authority.h"
-#include "process/machine_trust.h"
+#include "process/certificates/local_authority.h"
+#include "process/certificates/machine_trust.h"
 #include "suite.h"
 
 enum { NOBODY = 65534 };

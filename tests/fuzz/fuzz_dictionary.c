@@ -12,7 +12,7 @@
 
 #include "base/base64.h"
 #include "files/dictionary.h"
-#include "http/dictionary_rules.h"
+#include "http/rules/dictionary_rules.h"
 
 #define CHECK(condition) ((condition) ? (void)0 : breach(__LINE__, #condition))
 

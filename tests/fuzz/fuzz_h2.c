@@ -22,9 +22,9 @@
 
 #include "base/cidr.h"
 #include "engine/conn_set.h"
-#include "engine/h1.h"
-#include "engine/h2.h"
-#include "http/http2_frame.h"
+#include "engine/h1/h1.h"
+#include "engine/h2/h2.h"
+#include "http/http2/http2_frame.h"
 
 #define CHECK(condition) ((condition) ? (void)0 : breach(__LINE__, #condition))
 

@@ -16,7 +16,7 @@
 #include "handler/kv/kv_batch.h"
 #include "handler/kv/kv_key.h"
 #include "http/exchange.h"
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 
 #define CHECK(condition) ((condition) ? (void)0 : breach(__LINE__, #condition))
 

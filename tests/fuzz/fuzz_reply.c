@@ -8,7 +8,7 @@
  * as the same reply, with nothing of the upstream's connection. Any breach
  * aborts.
  */
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 
 #include "relay_checks.h"
 

@@ -14,7 +14,7 @@
 #include "http/chunked.h"
 #include "http/coding.h"
 #include "http/condition.h"
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 #include "http/mime.h"
 #include "http/path.h"
 #include "http/range.h"

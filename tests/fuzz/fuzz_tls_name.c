@@ -10,10 +10,10 @@
  */
 #include "handler/hosts.h"
 #include "head_checks.h"
-#include "io/tls_authority.h"
-#include "io/tls_context.h"
-#include "io/tls_name.h"
-#include "io/tls_tickets.h"
+#include "io/tls/tls_authority.h"
+#include "io/tls/tls_context.h"
+#include "io/tls/tls_name.h"
+#include "io/tls/tls_tickets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "head_checks.h"
-#include "io/tls_priv.h"
+#include "io/tls/tls_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 /* Any breach of a promise ends the run. */
 #define CHECK(condition) \

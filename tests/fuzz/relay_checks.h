@@ -6,7 +6,7 @@
 #ifndef FUZZ_RELAY_CHECKS_H
 #define FUZZ_RELAY_CHECKS_H
 
-#include "http/relay.h"
+#include "http/relay/relay.h"
 
 #include "head_checks.h"
 

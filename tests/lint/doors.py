@@ -3,9 +3,10 @@
 
 The house has floors, and rooms on them. A file includes headers of its own
 room and of rooms on lower floors: never upward, and never of another room on
-its own floor. A room may have folders, which share its floor. Inside a room the files stand in a straight line: neither the headers
-a file leads to nor the functions it calls make a circle, whatever header
-declares them. A library's header enters only where it is at home.
+its own floor. A room may have folders, which share its floor. Inside a room the
+files stand in a straight line: neither the headers a file leads to nor the
+functions it calls make a circle, whatever header declares them. A library's
+header enters only where it is at home.
 
 usage: doors.py [FOLDER]    the project's folder, default the present one
 """
@@ -43,14 +44,14 @@ LIBRARIES = {
     "brotli/encode.h": r"codec/codec_brotli(_stream)?",
     "crypt.h": r"auth/htpasswd",
     "curl/": r"acme/acme_http",
-    "ev.h": r"(io|engine|process|tools)/\w+|upstream/\w+|kv/kv_redis_connection\w*",
-    "hiredis/hiredis.h": r"kv/kv_redis_reply",
-    "hiredis/async.h": r"kv/kv_redis_(greet|wire|connection_tls)",
-    "hiredis/adapters/libev.h": r"kv/kv_redis_connection",
-    "http_parser.h": r"http/http1\w*",
+    "ev.h": r"(io|engine|process|tools)/\w+|upstream/\w+|kv/redis/kv_redis_connection\w*",
+    "hiredis/hiredis.h": r"kv/redis/kv_redis_reply",
+    "hiredis/async.h": r"kv/redis/kv_redis_(greet|wire|connection_tls)",
+    "hiredis/adapters/libev.h": r"kv/redis/kv_redis_connection",
+    "http_parser.h": r"http/http1/\w+",
     "libdeflate.h": r"codec/codec_gzip",
-    "lmdb.h": r"kv/kv_\w+",
-    "openssl/": r"io/tls\w*|http/websocket|io/sha256|acme/acme_(key|x509)",
+    "lmdb.h": r"kv/(lmdb/)?kv_\w+",
+    "openssl/": r"io/tls/\w+|http/websocket|io/sha256|acme/acme_(key|x509)",
     "seccomp.h": r"confine/(seccomp_filter|outgoing_filter)",
     "zlib.h": r"codec/codec_gzip_stream",
     "zstd.h": r"codec/codec_zstd(_stream)?",

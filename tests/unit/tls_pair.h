@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/tls.h"
-#include "io/tls_tickets.h"
+#include "io/tls/tls.h"
+#include "io/tls/tls_tickets.h"
 #include "make_certificate.h"
 #include "suite.h"
 

@@ -34,7 +34,7 @@
 #define HANDLER_PROXY_PROXY_H
 
 #include "handler/handler.h"
-#include "http/relay.h"
+#include "http/relay/relay.h"
 #include "io/pipes.h"
 #include "upstream/upstream.h"
 

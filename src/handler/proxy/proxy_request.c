@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "io/tls.h"
+#include "io/tls/tls.h"
 #include "observe/profile.h"
 
 enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */

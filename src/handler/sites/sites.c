@@ -4,8 +4,8 @@
 #include "handler/challenge.h"
 #include "handler/cors.h"
 #include "handler/redirect.h"
-#include "http/priority_rules.h"
-#include "io/tls.h"
+#include "http/rules/priority_rules.h"
+#include "io/tls/tls.h"
 
 /* --- Answering ------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "io/tls_context.h"
+#include "io/tls/tls_context.h"
 
 /* --- Coming --------------------------------------------------------------- */
 

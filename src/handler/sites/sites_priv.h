@@ -16,7 +16,7 @@
 #include "handler/router.h"
 #include "handler/sites/sites.h"
 #include "handler/static_files.h"
-#include "http/http1.h"
+#include "http/http1/http1.h"
 #include "http/trace.h"
 
 struct site;

@@ -4,7 +4,7 @@
 #include "acme/acme_x509.h"
 #include "base/base64.h"
 #include "base/json_read.h"
-#include "io/tls_certificate.h"
+#include "io/tls/tls_certificate.h"
 #include "suite.h"
 
 static const enum acme_key_kind kinds[] = {ACME_KEY_P256, ACME_KEY_P384,

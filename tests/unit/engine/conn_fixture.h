@@ -6,7 +6,7 @@
 #define UNIT_CONN_FIXTURE_H
 
 #include "engine/conn_set.h"
-#include "engine/h1_priv.h"
+#include "engine/h1/h1_priv.h"
 
 #include "handler/sites/sites.h"
 #include "suite.h"

@@ -9,7 +9,7 @@
 /*
  * What a connection over TLS costs in memory: the heap of this process while
  * clients in another one have so many of them open. Of an idle one 2.3 KiB are two
- * ciphers of OpenSSL's; with its SSL it would be 13.8 (io/tls_takeover).
+ * ciphers of OpenSSL's; with its SSL it would be 13.8 (io/tls/tls_takeover).
  * What an answer under way holds is the same with and without TLS, but for a
  * part of a record at most.
  */

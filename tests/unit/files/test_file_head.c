@@ -1,5 +1,5 @@
 /* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc */
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 
 #include "unit/files/file_cache_fixture.h"
 

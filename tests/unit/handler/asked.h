@@ -4,7 +4,7 @@
 #ifndef UNIT_ASKED_H
 #define UNIT_ASKED_H
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 #include "unit/handler/sent.h"
 
 extern const struct now now;

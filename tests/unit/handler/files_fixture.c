@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 struct place place;
 static struct docroot root;

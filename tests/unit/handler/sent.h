@@ -7,7 +7,7 @@
 #define UNIT_SENT_H
 
 #include "http/exchange.h"
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 #include "suite.h"
 
 enum sent_step {

@@ -4,9 +4,9 @@
 #include "handler/error_pages.h"
 #include "handler/redirect.h"
 #include "handler/try_files.h"
-#include "http/cache_rules.h"
 #include "http/head_edit.h"
-#include "http/priority_rules.h"
+#include "http/rules/cache_rules.h"
+#include "http/rules/priority_rules.h"
 #include "suite.h"
 
 static struct arena arena;

@@ -4,7 +4,7 @@
 #ifndef UNIT_RESPONSE_FIXTURE_H
 #define UNIT_RESPONSE_FIXTURE_H
 
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 #include "unit/http/source_fixture.h"
 
 extern const struct now now;

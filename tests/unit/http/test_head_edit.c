@@ -1,6 +1,6 @@
 #include "http/head_edit.h"
 
-#include "http/http1_frame.h"
+#include "http/http1/http1_frame.h"
 #include "suite.h"
 
 #define BEGIN             \

@@ -1,6 +1,6 @@
 #include "http/scheme.h"
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 #include "suite.h"
 
 static struct request request;

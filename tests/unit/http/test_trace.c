@@ -1,6 +1,6 @@
 #include "http/trace.h"
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 #include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

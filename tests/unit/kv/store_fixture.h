@@ -5,7 +5,7 @@
 #ifndef UNIT_STORE_FIXTURE_H
 #define UNIT_STORE_FIXTURE_H
 
-#include "kv/kv_lmdb.h"
+#include "kv/lmdb/kv_lmdb.h"
 
 #include "suite.h"
 #include "unit/place.h"

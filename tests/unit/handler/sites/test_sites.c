@@ -1,6 +1,6 @@
 #include "handler/sites/sites.h"
 
-#include "http/http1.h"
+#include "http/http1/http1.h"
 #include "unit/handler/sent.h"
 #include "unit/place.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "handler/status/status.h"
-#include "http/http1.h"
+#include "http/http1/http1.h"
 
 /* --- A status of two workers' statistics --------------------------------------- */
 

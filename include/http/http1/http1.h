@@ -1,0 +1,58 @@
+/*
+ * http1 - bytes to request: strict HTTP/1.x heads (RFC 9112).
+ *
+ * http-parser as distributions build it forgives what other servers refuse
+ * (bare LF, folded lines, space before a colon, HTTP/9.9, ...), and what two
+ * servers read differently is how requests are smuggled. So a head is first
+ * found and checked here, line by line as it comes in; only a complete head
+ * without fault is given to http-parser, which takes it apart and stops. The
+ * verdict depends neither on how that library was built nor on how the bytes
+ * were split into reads. http1.c alone includes http_parser.h.
+ *
+ * Thread: the worker that reads; no state but struct http1_progress.
+ */
+#ifndef HTTP_HTTP1_HTTP1_H
+#define HTTP_HTTP1_HTTP1_H
+
+#include <stdint.h>
+
+#include "http/reason.h"
+#include "http/request.h"
+
+enum {
+    HTTP1_LINE_BYTES_MAX = 8192,  /* request line; over it: 414 */
+    HTTP1_HEAD_BYTES_MAX = 16384, /* request line and fields; over it: 431 */
+    HTTP1_LEADING_CRLF_MAX = 4    /* empty lines before it (9112 2.2) */
+};
+
+enum http1_verdict {
+    HTTP1_MORE, /* no fault so far, head not complete */
+    HTTP1_DONE, /* request filled in */
+    HTTP1_BAD   /* answer with the reason given, then close */
+};
+
+/* How far an incomplete head has been checked. All zero to begin with. */
+struct http1_progress {
+    uint32_t checked; /* bytes seen */
+    uint32_t line;    /* where the line under way begins */
+    uint16_t start;   /* where the request line begins (after empty lines) */
+    uint8_t lines;    /* complete lines, the request line among them */
+};
+
+/* Goes on checking the head at data, of which len bytes have come in. Each call
+ * for one head passes the same data, or a moved copy, with a len that never
+ * falls. On HTTP1_DONE request holds views into data, and *used_out the length
+ * of the head with its empty line. On HTTP1_BAD *reason_out says why, and
+ * request->line is what there is of the request line. progress is reset on
+ * both. What request->many points to is used for the fields of a head with
+ * many, and before that set by the caller. */
+enum http1_verdict http1_parse(struct http1_progress *progress,
+                               const char *data, size_t len,
+                               struct request *request, size_t *used_out,
+                               enum reason *reason_out);
+
+/* The version of http-parser that is linked: major << 16 | minor << 8 |
+ * patch. */
+unsigned long http1_parser_version(void);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * http2_request - decoded field lines to request, as strictly as http1 reads
+ * them (RFC 9113 8.2 and 8.3).
+ *
+ *   http2_head_begin()  http2_head_add() for each line  http2_head_end()
+ *                  --> http2_head_store()  --> http2_request_read()
+ *
+ * What is malformed by RFC 9113 is no request, and ends the stream. What is
+ * well-formed and would be refused in HTTP/1 (a path with a byte that must be
+ * encoded, a host that is none, a method that nobody knows) is refused with the
+ * same reason. What is left can be written as a request of HTTP/1.1 that
+ * nobody reads in another way: no line has control bytes, none says anything of
+ * a connection, and the length of the body is known to be true or not said.
+ *
+ * Several cookie lines become one (8.2.3), ":authority" stands as Host, and the
+ * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means the
+ * same.
+ *
+ * The text of a head is stored with whoever needs it, in as many bytes as it
+ * has; a request is a view of it.
+ *
+ * Thread: any; no state but the structs.
+ * Owns:   nothing.
+ */
+#ifndef HTTP_HTTP2_HTTP2_REQUEST_H
+#define HTTP_HTTP2_HTTP2_REQUEST_H
+
+#include "http/reason.h"
+#include "http/request.h"
+
+enum {
+    /* Names, values, and 32 for each line (RFC 9113 6.5.2); more is 431. */
+    HTTP2_LIST_BYTES_MAX = 16384,
+    /* More than that is no mistake, and not worth being read to its end: of a
+     * block that refers to long lines of its table again and again. */
+    HTTP2_LIST_BYTES_READ = 4 * HTTP2_LIST_BYTES_MAX,
+    HTTP2_LINES_READ = 4 * REQUEST_FIELDS_MAX,
+    HTTP2_LINE_EXTRA = 32,
+    HTTP2_HOST_BYTES_MAX = 512 /* a longer name is none */
+};
+
+enum http2_verdict {
+    HTTP2_DONE,
+    HTTP2_MALFORMED, /* a stream error, PROTOCOL_ERROR */
+    HTTP2_REFUSED    /* for a reason that is answered */
+};
+
+/* A head that is being gathered; large, one for all connections of a worker. */
+struct http2_head {
+    struct bytes method; /* all in here; data is NULL: it has none */
+    struct bytes scheme;
+    struct bytes authority;
+    struct bytes path;
+    struct bytes protocol;
+    struct bytes host;
+    struct bytes priority;   /* the field of RFC 9218 */
+    uint64_t content_length; /* with has_length */
+    bool has_length;
+    bool is_trailer;
+    /* private */
+    bool has_fields;   /* no pseudo-field may follow */
+    bool is_malformed; /* what follows is not looked at any more */
+    enum reason reason;
+    uint64_t list_bytes;
+    unsigned line_count;
+    unsigned field_count; /* records in text from records_at on */
+    size_t records_at;
+    size_t text_len;
+    size_t cookie_len;
+    char host_text[HTTP2_HOST_BYTES_MAX];
+    char cookies[HTTP2_LIST_BYTES_MAX];
+    char text[HTTP2_LIST_BYTES_MAX + 1024];
+};
+
+void http2_head_begin(struct http2_head *head, bool is_trailer);
+
+/* One more line. False: there are so many that the rest is not worth reading. */
+MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
+                             struct bytes value);
+
+/* All lines have come. ends: no body follows. socket_key: for the request of a
+ * WebSocket, 24 bytes that nobody has seen (RFC 6455 4.1). */
+enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
+                                  const char *socket_key,
+                                  enum reason *reason_out);
+
+/* Whether it asks for a WebSocket (RFC 8441), and was found to be well-formed. */
+static inline bool http2_head_wants_socket(const struct http2_head *head)
+{
+    return head->protocol.data;
+}
+
+/* How many bytes its text takes, and the text itself. After http2_head_end(),
+ * unless that said HTTP2_MALFORMED. */
+size_t http2_head_bytes(const struct http2_head *head);
+void http2_head_store(const struct http2_head *head, char *to);
+
+/* How many fields a stored text has. */
+unsigned http2_text_fields(const char *text);
+
+/* Fills request in with views of a text that was stored. request->many is set
+ * before if there are more fields than REQUEST_FIELDS_FEW. REASON_NONE, or why
+ * it is refused. */
+enum reason http2_request_read(struct request *request, const char *text);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * relay - makes messages anew, for the server or client on the other side,
+ * from what was parsed on this one (RFC 9110 7.6).
+ *
+ *   client --> request --> relay_request() --> upstream
+ *   client <-- fields <--- relay_interim()  <-- reply 1xx
+ *   client <-- fields <--- relay_reply()    <-- reply
+ *
+ * Nothing is copied through: framing is ours, and what belongs to one
+ * connection stays there: Connection and all it names, Keep-Alive, Proxy-*,
+ * TE, Trailer, Transfer-Encoding, Upgrade. So are fields that say who asked,
+ * unless a trusted proxy sent them, and fields that some servers take for one
+ * of these because of an underscore (X_Forwarded_For).
+ *
+ * Who asked is said in X-Forwarded-For, -Proto and -Host and in Forwarded (RFC
+ * 7239): all new when the peer is not trusted. A trusted one speaks in one of
+ * the two ways (forwarded_trust.field): that one is gone on with, and the
+ * other dropped, since anybody may have written it.
+ *
+ * A reply that names a place of the upstream's (Location, Content-Location,
+ * Refresh, Path and Domain of a cookie) names it to the client as the client
+ * would ask for it, where relay.renames: relay_names.c.
+ *
+ * Thread: any; no state.
+ */
+#ifndef HTTP_RELAY_RELAY_H
+#define HTTP_RELAY_RELAY_H
+
+#include "base/address.h"
+#include "http/forwarded.h"
+#include "http/reply.h"
+#include "http/response.h"
+
+enum {
+    RELAY_HEAD_BYTES_MAX = 65536, /* for a buf: a head may grow on its way */
+    RELAY_NOMINATED_MAX = 16,     /* fields that Connection may name */
+    RELAY_ROUNDS_MAX = 10         /* our own name in Via: more is a loop */
+};
+
+/* How messages of one place go on: all borrowed, the same for each, but for
+ * host and the two last, which are the exchange's. */
+struct relay {
+    /* The target's path, as sent, begins with strip, which goes and gives
+     * way to replace: "/app/" and "/" make "/x" of "/app/x". Both empty: the
+     * path stays. strip ends where a segment does. */
+    struct bytes strip;
+    struct bytes replace;
+    struct bytes host;      /* the upstream's: what Host says, unless ... */
+    bool is_https;          /* it is asked so */
+    bool keeps_host;        /* ... the client's goes on, if it has one */
+    struct bytes pseudonym; /* our name in Via, a token */
+    struct bytes upgrade;   /* protocol that may be upgraded to, as
+                               "websocket"; empty: none */
+    const struct forwarded_trust *trust; /* NULL: nobody is */
+    bool renames;                        /* places that a reply names */
+    bool tells_client; /* by which certificate it has shown who it is, in fields
+                          that nobody else can send */
+    struct bytes request_id;  /* X-Request-Id, in the place of any other, both
+                                 ways; empty: as it comes */
+    struct bytes traceparent; /* instead of the client's; empty: as it comes */
+};
+
+/* What the request itself does not say. */
+struct relay_from {
+    const struct address *peer; /* who is connected: not the client it is for */
+    struct bytes scheme;        /* "http" or "https" */
+    bool expects_continue;      /* Expect: 100-continue goes on, if asked */
+    /* As relay.tells_client wants it; empty: it has shown none. */
+    struct bytes client_subject, client_fingerprint;
+    bool has_length; /* the body lies here whole: length counts */
+    uint64_t length;
+};
+
+enum relay_verdict {
+    RELAY_DONE,
+    RELAY_BAD_CONNECTION, /* it names a field that is not for one connection,
+                             or too many */
+    RELAY_BAD_TARGET,     /* has dot segments, or does not begin with strip */
+    RELAY_BAD_COUNT,      /* Max-Forwards is no number */
+    RELAY_BAD_SWITCH,     /* 101 that nobody asked for */
+    RELAY_LOOP,           /* it has been here before, too often */
+    RELAY_LAST,           /* Max-Forwards is 0: to be answered here */
+    RELAY_TOO_LARGE       /* there was no room in out */
+};
+
+/* Why a request of which that came is refused; REASON_NONE for RELAY_LAST, and
+ * what concerns replies. */
+enum reason relay_reason(enum relay_verdict verdict);
+
+/* Appends the head of the request for the upstream, with its empty line:
+ * HTTP/1.1, framed by Content-Length or chunks, or without a body. Unless
+ * RELAY_DONE, what stands in out is of no use. CONNECT and TRACE are for the
+ * caller to refuse. */
+MUST_USE enum relay_verdict relay_request(const struct relay *relay,
+                                          const struct request *request,
+                                          const struct relay_from *from,
+                                          struct buf *out);
+
+/* How its body will be framed there: BODY_NONE, BODY_LENGTH or BODY_CHUNKED,
+ * as it is here unless has_length. */
+enum body_framing relay_framing(const struct request *request,
+                                const struct relay_from *from);
+
+/* Whether it goes on as a request to change protocols: HTTP/1.1, GET, without
+ * a body, and relay->upgrade among those asked for. */
+bool relay_upgrades(const struct relay *relay, const struct request *request);
+
+/* Whether the client reads trailer fields: TE: trailers (RFC 9110 6.5.1). */
+bool relay_takes_trailers(const struct request *request);
+
+/* Appends the fields of a 1xx, 101 included. Not for clients of HTTP/1.0: RFC
+ * 9110 15.2. */
+MUST_USE enum relay_verdict relay_interim(const struct relay *relay,
+                                          const struct request *request,
+                                          const struct reply *reply,
+                                          struct buf *out);
+
+/* Appends the fields of a reply but for what is about its framing, for
+ * response_add_source_of() when that is BODY_LENGTH, response_add_source() when
+ * BODY_CHUNKED or BODY_UNTIL_CLOSE, and response_add_head() when BODY_NONE:
+ * what Content-Length says of an answer to HEAD, or in a 304, is there then. */
+MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
+                                        const struct request *request,
+                                        const struct reply *reply,
+                                        struct buf *head);
+
+/* Appends those fields of a reply with an error that another body may follow:
+ * none that is about framing or the body, or that whoever answers instead
+ * says. */
+MUST_USE enum relay_verdict relay_error(const struct relay *relay,
+                                        const struct request *request,
+                                        const struct reply *reply,
+                                        struct buf *fields);
+
+/* Appends those of the trailer fields in lines (whole lines; chunked.trailer)
+ * that may follow a body: none that is about framing, routing, control,
+ * authentication or content (RFC 9110 6.5.1). */
+void relay_trailer(struct bytes lines, struct buf *out);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * priority_rules - what the operator says of the order of responses, by the
+ * name or path of what is asked for; it overrules the client (RFC 9218 8).
+ *
+ *   *.css u=1              by name
+ *   /video/v*.mp4 u=6, i   by path
+ *
+ * The first rule that fits decides. What it does not say is as the client has
+ * it.
+ *
+ * Thread: filled at start; afterwards read only and shared by all.
+ * Owns:   all of it.
+ */
+#ifndef HTTP_RULES_PRIORITY_RULES_H
+#define HTTP_RULES_PRIORITY_RULES_H
+
+#include "http/name_glob.h"
+#include "http/priority.h"
+
+enum { PRIORITY_RULES_MAX = 32 };
+
+struct priority_rules {
+    size_t count;
+    struct priority_rule {
+        struct name_glob glob;
+        struct priority_said said;
+    } rules[PRIORITY_RULES_MAX];
+};
+
+/* One more rule, of an object that began as all zero. NULL, or what is wrong
+ * with text, as words to put behind it. */
+MUST_USE const char *priority_rules_add(struct priority_rules *rules,
+                                        struct bytes text);
+
+/* What is said of a clean path; nothing when no rule fits. */
+struct priority_said priority_rules_find(const struct priority_rules *rules,
+                                         struct bytes path);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * type_rules - media types that the operator sets for files, by their name or
+ * path, before those that every server knows (mime.h).
+ *
+ *   *.ts video/mp2t                       by name
+ *   /feeds/news application/rss+xml          by path
+ *   *.txt text/plain; charset=iso-8859-1  a text type is UTF-8 unless it says
+ *
+ * The first rule that fits decides.
+ *
+ * Thread: filled at start; afterwards read only and shared by all.
+ * Owns:   all of it.
+ */
+#ifndef HTTP_RULES_TYPE_RULES_H
+#define HTTP_RULES_TYPE_RULES_H
+
+#include "http/name_glob.h"
+
+enum { TYPE_RULES_MAX = 32, TYPE_RULE_BYTES_MAX = 120 };
+
+struct type_rules {
+    size_t count;
+    struct type_rule {
+        struct name_glob glob;
+        uint8_t type_len;
+        char type[TYPE_RULE_BYTES_MAX]; /* with "; charset=utf-8" if need be */
+    } rules[TYPE_RULES_MAX];
+};
+
+/* One more rule, of an object that began as all zero. NULL, or what is wrong
+ * with text, as words to put behind it. */
+MUST_USE const char *type_rules_add(struct type_rules *rules,
+                                    struct bytes text);
+
+/* The type for a clean path that names a file; an empty one when no rule fits,
+ * as when rules is NULL. */
+struct bytes type_rules_find(const struct type_rules *rules, struct bytes path);
+
+#endif

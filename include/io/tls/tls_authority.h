@@ -1,0 +1,87 @@
+/*
+ * tls_authority - a small authority of one's own, and the certificates it
+ * signs.
+ *
+ * Whoever trusts it trusts what it signs, and it can sign for any name: so its
+ * key is worth as much as all of that, and nobody shall trust it unasked. It
+ * signs certificates of servers only, none of further authorities (pathlen 0).
+ *
+ *   authority    P-256, ten years, keyCertSign
+ *   leaf         P-256, 90 days, serverAuth, names and addresses
+ *
+ * Thread: any, one at a time.
+ * Owns:   the key; it is wiped when the authority goes, and so are texts.
+ */
+#ifndef IO_TLS_TLS_AUTHORITY_H
+#define IO_TLS_TLS_AUTHORITY_H
+
+#include <stdint.h>
+
+#include "io/tls/tls_names.h"
+
+enum {
+    TLS_AUTHORITY_DAYS = 3650,
+    TLS_LEAF_DAYS = 90,
+    TLS_LEAF_RENEW_DAYS = 30,    /* a leaf that ends within is renewed */
+    TLS_AUTHORITY_NAME_MAX = 64, /* ub-common-name of RFC 5280 */
+    TLS_AUTHORITY_FINGERPRINT_MAX = 96
+};
+
+struct tls_authority; /* opaque */
+
+/* PEM: a certificate, and mostly its key too. */
+struct tls_pem {
+    char *text;
+    size_t len;
+};
+
+/* Wipes it. Zeroed is nothing to give back. */
+void tls_pem_fini(struct tls_pem *pem);
+
+/* What an authority's certificate says, for people. */
+struct tls_authority_facts {
+    char name[TLS_AUTHORITY_NAME_MAX * 4];
+    char sha256[TLS_AUTHORITY_FINGERPRINT_MAX]; /* "AB:CD:...", of it all */
+    int64_t from_s, until_s;                    /* seconds of the epoch */
+};
+
+/* A new one. name: what people find it by among those they trust. NULL: there
+ * is no memory, or no randomness. */
+MUST_USE struct tls_authority *tls_authority_create(const char *name,
+                                                    int64_t now_s);
+
+/* One from what tls_authority_save() gave. NULL, and *why_out says what is wrong
+ * with the text. */
+MUST_USE struct tls_authority *tls_authority_load(struct bytes pem,
+                                                  const char **why_out);
+void tls_authority_destroy(struct tls_authority *authority);
+
+/* Certificate and key. 0 or -ENOMEM. */
+MUST_USE int tls_authority_save(const struct tls_authority *authority,
+                                struct tls_pem *pem_out);
+
+/* Reads the first certificate in a text, whether a key stands there or not:
+ * facts_out gets what it says, certificate_out itself alone; either may be
+ * NULL. 0; -EINVAL, and *why_out says why it is none of ours; -ENOMEM. */
+MUST_USE int tls_authority_read(struct bytes pem,
+                                struct tls_authority_facts *facts_out,
+                                struct tls_pem *certificate_out,
+                                const char **why_out);
+
+/* A new leaf with its key, for all of names, of which there is at least one. It
+ * does not outlast the authority. 0 or -ENOMEM. */
+MUST_USE int tls_authority_sign(const struct tls_authority *authority,
+                                const struct tls_names *names, int64_t now_s,
+                                struct tls_pem *leaf_out);
+
+/* Whether a leaf with its key can be shown to clients: of this authority, for
+ * all of names, not to be renewed yet. */
+bool tls_authority_approves(const struct tls_authority *authority,
+                            struct bytes leaf, const struct tls_names *names,
+                            int64_t now_s);
+
+/* Whether it is in force now; else *why_out says why it is not. */
+bool tls_authority_is_valid(const struct tls_authority *authority,
+                            int64_t now_s, const char **why_out);
+
+#endif

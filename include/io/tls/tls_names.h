@@ -1,0 +1,29 @@
+/*
+ * tls_names - the names and addresses that a certificate is for.
+ *
+ * Names are in lower case and without a dot at the end, addresses as
+ * inet_ntop() has them; each is there once.
+ *
+ * Thread: the owner's; values only.
+ */
+#ifndef IO_TLS_TLS_NAMES_H
+#define IO_TLS_TLS_NAMES_H
+
+#include "base/address.h"
+#include "base/host_name.h"
+
+enum { TLS_NAMES_MAX = 64 };
+
+/* Zeroed, there is none. */
+struct tls_names {
+    size_t count;
+    char items[TLS_NAMES_MAX][HOST_NAME_MAX_BYTES + 1];
+};
+
+/* What is neither a name nor an address, and what there is no room for, stays
+ * out. */
+void tls_names_add(struct tls_names *names, struct bytes name);
+void tls_names_add_address(struct tls_names *names,
+                           const struct address *address);
+
+#endif

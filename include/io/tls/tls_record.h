@@ -1,0 +1,115 @@
+/*
+ * tls_record - records of TLS 1.3 in one direction (RFC 8446 5), once the
+ * handshake is done.
+ *
+ *   | 23 | 3 3 | length | payload, type, zeros ... | tag |
+ *   '------ head -------'---- encrypted -----------'
+ *
+ * What a direction needs after the handshake is a key, an initialization vector
+ * and a counter. The ciphers and the digests are OpenSSL's; that records are made
+ * and opened here is because its SSL keeps 11 KiB more of each connection, for
+ * whatever versions and handshakes there may be (io/tls_takeover).
+ *
+ * Thread: one at a time, for a suite and all directions that it is of.
+ * Owns:   a direction its key, which is wiped out at its end.
+ */
+#ifndef IO_TLS_TLS_RECORD_H
+#define IO_TLS_TLS_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+struct evp_cipher_ctx_st;
+struct evp_cipher_st;
+struct evp_mac_ctx_st;
+
+enum {
+    TLS_RECORD_BYTES = 16384, /* of payload, at most (RFC 8446 5.1) */
+    TLS_RECORD_HEAD = 5,
+    TLS_RECORD_TAG = 16,
+    TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* more */
+    TLS_RECORD_PADDING = 256, /* at most so much longer than its payload may be,
+                                 without its head (5.2) */
+    TLS_SUITE_FIRST = 0x1301,
+    TLS_SUITE_COUNT = 3,
+    TLS_SECRET_MAX = 48,
+    TLS_KEY_MAX = 32,
+    TLS_IV_BYTES = 12
+};
+
+enum tls_content {
+    TLS_CONTENT_CHANGE = 20,
+    TLS_CONTENT_ALERT = 21,
+    TLS_CONTENT_HANDSHAKE = 22,
+    TLS_CONTENT_DATA = 23
+};
+
+/* RFC 8446 6. */
+enum tls_alert {
+    TLS_ALERT_CLOSE_NOTIFY = 0,
+    TLS_ALERT_UNEXPECTED_MESSAGE = 10,
+    TLS_ALERT_BAD_RECORD_MAC = 20,
+    TLS_ALERT_RECORD_OVERFLOW = 22,
+    TLS_ALERT_ILLEGAL_PARAMETER = 47,
+    TLS_ALERT_DECODE_ERROR = 50,
+    TLS_ALERT_INTERNAL_ERROR = 80,
+    TLS_ALERT_USER_CANCELED = 90,
+    TLS_ALERT_NONE = 255 /* ours alone: all is well */
+};
+
+/* What a cipher suite stands for. It is found once, as OpenSSL takes its time. */
+struct tls_suite {
+    struct evp_cipher_st *cipher;
+    struct evp_mac_ctx_st *mac; /* HMAC with the digest of the suite */
+    size_t secret_bytes;        /* as many as the digest has */
+    uint16_t id;                /* 0x1301 */
+};
+
+struct tls_direction {
+    struct evp_cipher_ctx_st *cipher; /* has the key; NULL: there is none */
+    const struct tls_suite *suite;    /* borrowed */
+    uint64_t sequence;                /* of the next record */
+    unsigned char secret[TLS_SECRET_MAX];
+    unsigned char iv[TLS_IV_BYTES];
+    bool seals; /* else it opens */
+};
+
+/* The suites are those of RFC 8446 B.4 from 0x1301 on. False: no memory. */
+MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
+void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
+
+/* Makes the key of a traffic secret. False: no memory, or the secret is not as long
+ * as those of the suite. */
+MUST_USE bool tls_direction_init(struct tls_direction *direction,
+                                 const struct tls_suite *suite,
+                                 struct bytes secret, bool seals);
+void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
+
+/* The next key (7.2). False: no memory, and the direction cannot be used. */
+MUST_USE bool tls_direction_update(struct tls_direction *direction);
+
+/* Makes the key once more, for who seals instead. False: no memory. */
+MUST_USE bool tls_direction_find_key(const struct tls_direction *direction,
+                                     unsigned char key_out[TLS_KEY_MAX]);
+
+/* Writes a record of len bytes, TLS_RECORD_BYTES at most, to out, which has room
+ * for TLS_RECORD_SEALED more and is somewhere else. Returns how long the record is;
+ * 0: the cipher has failed. */
+MUST_USE size_t tls_record_seal(struct tls_direction *direction,
+                                enum tls_content type, const char *payload,
+                                size_t len, char *out);
+
+/* How long the record is that begins there, with its head; 0: the head is not
+ * whole. */
+MUST_USE size_t tls_record_length(struct bytes begun);
+
+/* Opens a whole record in place. TLS_ALERT_NONE: its payload is *payload_out, of
+ * that type, which may be any. Else it is a fault, which the other side is told. */
+MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
+                                        char *record, size_t len,
+                                        enum tls_content *type_out,
+                                        struct bytes *payload_out);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * steward - a small process beside the server that keeps sprintd-acme running,
+ * the program that gets certificates from authorities: starts it, starts it
+ * again when it has died or the configuration is another, and ends with the
+ * server.
+ *
+ * The program is that of the server's own folder, with the server's arguments:
+ * it reads the configuration itself. It says when there is another certificate.
+ *
+ *   server  -- r: read the configuration again -->  steward  -- starts -->  program
+ *      | <------------------ c: there is another certificate ----------------- |
+ *
+ * Thread: the main thread's; opened while there is no other.
+ * Owns:   the process, and that of the program.
+ */
+#ifndef PROCESS_COMPANION_STEWARD_H
+#define PROCESS_COMPANION_STEWARD_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "base/bytes.h"
+
+#define STEWARD_PROGRAM "sprintd-acme"
+
+struct steward {
+    int fd; /* -1: there is none */
+    pid_t pid;
+};
+
+/* Where the program lies: beside this one. 0 or -errno. */
+MUST_USE int steward_find_program(char path[PATH_MAX]);
+
+/* arguments: the server's, ended by NULL. To be done after rights are given up,
+ * and before the sandbox is entered. 0; -ENOENT: there is no such program; or
+ * another -errno. */
+MUST_USE int steward_open(struct steward *steward, char *const *arguments);
+
+/* Has the program read the configuration again. */
+void steward_reload(const struct steward *steward);
+
+/* Whether it has said that there is another certificate, since it was asked
+ * last. */
+MUST_USE bool steward_has_news(struct steward *steward);
+
+/* Ends both. Zeroed is none. */
+void steward_close(struct steward *steward);
+
+#endif

@@ -1,0 +1,311 @@
+#include "engine/h1/h1.h"
+
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "base/units.h"
+#include "engine/h1/h1_priv.h"
+#include "observe/profile.h"
+
+enum {
+    INPUTS_KEPT = 64, /* free ones beyond that go back to the system */
+    EXCHANGES_KEPT = 128
+};
+
+bool h1_context_init(struct session_context *context)
+{
+    pool_init(&context->inputs, sizeof(struct input), INPUTS_KEPT);
+    pool_init(&context->exchanges, sizeof(struct exchange), EXCHANGES_KEPT);
+    context->refusals = (struct log_limit){0};
+    context->fields = exchange_make_fields();
+    return context->fields;
+}
+
+void h1_context_fini(struct session_context *context)
+{
+    pool_fini(&context->inputs);
+    pool_fini(&context->exchanges);
+    free(context->fields);
+}
+
+/* --- Going on -------------------------------------------------------------- */
+
+static void give_input(struct h1 *h1)
+{
+    pool_give(&h1_context(h1)->inputs, h1->input);
+    h1->input = NULL;
+}
+
+/* Everything is sent: room for what comes next. An incomplete head moves to
+ * the front of the buffer, an empty buffer goes back to the pool. */
+static void settle(struct h1 *h1)
+{
+    struct input *input = h1->input;
+
+    if (!input || h1->current)
+        return;
+    if (input->begin == input->end) {
+        give_input(h1);
+    } else if (input->begin > 0) {
+        memmove(input->data, input->data + input->begin,
+                input->end - input->begin);
+        input->end -= input->begin;
+        input->begin = 0;
+    }
+}
+
+/* Whether the connection ends with what has been sent. When the server is
+ * about to stop, it does unless the next request has begun. */
+static bool is_over(const struct h1 *h1)
+{
+    return h1->is_closing ||
+           (h1_context(h1)->is_draining && h1->session.requests > 0 &&
+            !h1->current && h1_is_input_empty(h1));
+}
+
+static enum session_step end_sending(struct h1 *h1)
+{
+    bool is_silent = h1->client_closes && h1_is_input_empty(h1);
+
+    session_decide_end(&h1->session, CONN_END_DRAIN);
+    give_input(h1);
+    return is_silent ? SESSION_IS_OVER : SESSION_ENDS;
+}
+
+/* What is under way, or has come, goes on. */
+static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
+{
+    for (;;) {
+        enum stats_phase before;
+        enum h1_ahead result;
+
+        if (is_over(h1))
+            return end_sending(h1);
+        before = profile_enter(STATS_PHASE_PARSE);
+        result = h1_answer_ahead(h1);
+        profile_leave(before);
+        if (result == H1_AHEAD_CLOSED)
+            return SESSION_CLOSES;
+        if (result == H1_AHEAD_TURNED)
+            return SESSION_GOES_ON;
+        if (!list_is_empty(&h1->exchanges)) {
+            h1_set_beside(h1);
+            return SESSION_SENDS;
+        }
+        if (result == H1_AHEAD_READ) {
+            settle(h1);
+            return SESSION_READS;
+        }
+    }
+}
+
+/* Half of all calls are behind an answer that has just been sent whole, when
+ * there is nothing more to do. */
+static bool is_at_rest(const struct h1 *h1)
+{
+    return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&
+           !h1->current && !h1->is_closing && !h1_context(h1)->is_draining;
+}
+
+static enum session_step advance(struct session *session)
+{
+    struct h1 *h1 = h1_of(session);
+
+    if (!is_at_rest(h1))
+        return go_on(h1);
+    settle(h1);
+    return SESSION_READS;
+}
+
+static enum io_result fill_input(struct h1 *h1)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    struct input *input = h1->input;
+    size_t len;
+    enum io_result result = transport_receive(&h1->session.transport,
+                                              input->data + input->end,
+                                              INPUT_BYTES - input->end, &len);
+
+    if (result == IO_DONE) {
+        input->last_ns = now_read_ns();
+        if (input->begin == input->end)
+            input->first_ns = input->last_ns;
+        input->end += len;
+    }
+    profile_leave(before);
+    return result;
+}
+
+static bool take_input(struct h1 *h1)
+{
+    if (h1->input)
+        return true;
+    h1->input = pool_take(&h1_context(h1)->inputs);
+    if (h1->input)
+        h1->input->begin = h1->input->end = 0;
+    return h1->input;
+}
+
+static enum session_step receive(struct session *session)
+{
+    struct h1 *h1 = h1_of(session);
+
+    if (!take_input(h1))
+        return session_close(session, CONN_END_ERROR);
+    switch (fill_input(h1)) {
+    case IO_DONE:
+        return h1->is_uploading ? h1_take_upload(h1) : SESSION_GOES_ON;
+    case IO_AGAIN_READ:
+    case IO_AGAIN_WRITE:
+        if (h1->is_uploading)
+            return SESSION_STAYS;
+        settle(h1);
+        return SESSION_READS;
+    case IO_EOF:
+        return h1->is_uploading ? h1_meet_upload_end(h1)
+                                : session_close(session, CONN_END_CLIENT);
+    case IO_FAILED:
+        break;
+    }
+    return session_close(session, CONN_END_ERROR);
+}
+
+/* --- Limits ---------------------------------------------------------------- */
+
+/* A whole head has to come within one limit, set when its first byte is
+ * there; bytes that trickle in do not move it. */
+static uint64_t limit_reading(struct h1 *h1)
+{
+    const struct conn_limits *limits = &h1_context(h1)->limits;
+
+    if (h1->has_body) {
+        h1->session.since_ms = 0;
+        return h1->until_ms;
+    }
+    if (!h1->input && h1->session.requests > 0) {
+        h1->head_timed = false;
+        h1->session.since_ms = h1_now_ms(h1);
+        h1->until_ms = h1_now_ms(h1) + limits->keepalive_ms;
+    } else if (!h1->head_timed) {
+        h1->head_timed = true;
+        h1->session.since_ms = h1_now_ms(h1);
+        h1->until_ms = h1_now_ms(h1) + limits->header_ms;
+    }
+    return h1->until_ms;
+}
+
+/* Full sockets may cost so much time in all, for what has been sent. */
+static uint64_t limit_sending(const struct h1 *h1)
+{
+    const struct conn_limits *limits = &h1_context(h1)->limits;
+    uint64_t sent = h1_first(h1)->response.bytes_sent;
+    uint64_t blocked_ms = h1->session.blocked_ms;
+    uint64_t allowed;
+
+    if (limits->send_rate_min == 0)
+        return h1_now_ms(h1) + limits->send_ms;
+    allowed = limits->send_ms + sent * MS_PER_S / limits->send_rate_min;
+    if (allowed <= blocked_ms)
+        return h1_now_ms(h1);
+    allowed -= blocked_ms;
+    return h1_now_ms(h1) +
+           (allowed < limits->send_ms ? allowed : limits->send_ms);
+}
+
+static uint64_t limit(struct session *session, enum session_wait wait)
+{
+    struct h1 *h1 = h1_of(session);
+
+    switch (wait) {
+    case SESSION_WAIT_READ:
+        return limit_reading(h1);
+    case SESSION_WAIT_SEND:
+        return limit_sending(h1);
+    case SESSION_WAIT_ANSWER:
+        break;
+    }
+    /* For how long an answer is waited for is up to whoever makes it. */
+    return session->beside == SESSION_LEAVES ? 0 : h1_limit_upload(h1);
+}
+
+static enum session_step expire(struct session *session)
+{
+    struct h1 *h1 = h1_of(session);
+
+    if (!list_is_empty(&h1->exchanges))
+        return h1_expire_upload(h1);
+    if (!h1->has_body && h1_is_input_empty(h1))
+        return session_close(session, CONN_END_IDLE);
+    return h1_refuse(h1,
+                     h1->has_body ? REASON_BODY_TIMEOUT : REASON_HEAD_TIMEOUT,
+                     BYTES(""))
+               ? SESSION_SENDS
+               : session_close(session, CONN_END_ERROR);
+}
+
+/* --- Coming and going ------------------------------------------------------ */
+
+static void open_session(struct session *session)
+{
+    struct h1 *h1 = h1_of(session);
+
+    *h1 = (struct h1){.session = *session};
+    list_init(&h1->exchanges);
+}
+
+static bool is_idle(const struct session *session)
+{
+    const struct h1 *h1 = h1_of_const(session);
+
+    return !h1->input && list_is_empty(&h1->exchanges);
+}
+
+/* Whoever has not been answered yet is told that the connection ends. */
+static void leave(struct session *session)
+{
+    struct h1 *h1 = h1_of(session);
+
+    if (h1->current && h1->current->response.status == 0)
+        h1->current->response.persists = false;
+    for (struct list *list_node = h1->exchanges.next;
+         list_node != &h1->exchanges; list_node = list_node->next) {
+        struct exchange *exchange = OWNER_OF(list_node, struct exchange,
+                                             list_node);
+
+        if (exchange->response.status == 0)
+            exchange->response.persists = false;
+    }
+}
+
+static bool end(struct session *session)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+    struct h1 *h1 = h1_of(session);
+    bool is_broken_off = !list_is_empty(&h1->exchanges);
+
+    if (h1->is_uploading)
+        h1_end_upload(h1);
+    while (!list_is_empty(&h1->exchanges))
+        h1_finish_exchange(h1, h1_first(h1));
+    if (h1->current) {
+        session_count_exchange(session, h1->current);
+        exchange_fini(h1->current);
+        h1_give_exchange(h1, h1->current);
+        h1->current = NULL;
+    }
+    give_input(h1);
+    profile_leave(before);
+    return is_broken_off;
+}
+
+const struct protocol h1_protocol = {.session_bytes = sizeof(struct h1),
+                                     .open = open_session,
+                                     .receive = receive,
+                                     .advance = advance,
+                                     .candidate = h1_candidate,
+                                     .send = h1_send,
+                                     .limit = limit,
+                                     .expire = expire,
+                                     .is_idle = is_idle,
+                                     .leave = leave,
+                                     .end = end};

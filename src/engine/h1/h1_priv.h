@@ -1,0 +1,207 @@
+/*
+ * h1_priv - what the files of HTTP/1 share. Each calls only those below it:
+ *
+ *   h1.c         reading, limits, the end: what the protocol's table names
+ *   h1_send.c    the pipeline on its way out
+ *   h1_head.c    requests out of what has come
+ *   h1_body.c    bodies before their answer
+ *   h1_upload.c  bodies beside their answer, tunnels
+ *   h1_take.c    the bytes of a body
+ *   h1_answer.c  exchanges from their head to the pipeline, and their end
+ */
+#ifndef ENGINE_H1_H1_PRIV_H
+#define ENGINE_H1_H1_PRIV_H
+
+#include "engine/h1/h1.h"
+#include "engine/input_priv.h"
+#include "engine/session_log.h"
+#include "http/exchange.h"
+#include "http/http1/http1.h"
+#include "http/http1/http1_frame.h"
+
+struct h1 {
+    struct session session;
+    struct input *input;
+    struct list exchanges;    /* the pipeline; the first is being sent */
+    struct exchange *current; /* its body is being read; is_uploading: it is
+                                 the first of exchanges at the same time */
+    struct http1_progress progress;
+    bool is_closing;       /* parse no more; close when all is sent */
+    bool client_closes;    /* and it is the client who asked for it */
+    bool head_timed;       /* the limit is that of a head */
+    bool has_body : 1;     /* the body of current is being read */
+    bool is_uploading : 1; /* beside its answer */
+    uint64_t until_ms;     /* what is being read has to be there */
+};
+
+static inline struct h1 *h1_of(struct session *session)
+{
+    return OWNER_OF(session, struct h1, session);
+}
+
+static inline const struct h1 *h1_of_const(const struct session *session)
+{
+    return OWNER_OF(session, struct h1, session);
+}
+
+static inline struct session_context *h1_context(const struct h1 *h1)
+{
+    return h1->session.context;
+}
+
+static inline uint64_t h1_now_ms(const struct h1 *h1)
+{
+    return h1->session.context->now->mono_ms;
+}
+
+static inline struct exchange *h1_first(const struct h1 *h1)
+{
+    return OWNER_OF(h1->exchanges.next, struct exchange, list_node);
+}
+
+/* Of what was no request nothing is known. */
+static inline bool h1_speaks_http10(const struct exchange *exchange)
+{
+    return exchange->request.minor == 0 &&
+           exchange->request.method_name.len > 0;
+}
+
+/* Frames the response, once it is made. */
+static inline void h1_frame(const struct h1 *h1, struct exchange *exchange)
+{
+    if (!exchange->pending)
+        http1_frame(&exchange->response, h1_speaks_http10(exchange),
+                    h1_context(h1)->now);
+}
+
+/* All that came has been taken. */
+static inline bool h1_is_input_empty(const struct h1 *h1)
+{
+    return !h1->input || h1->input->begin == h1->input->end;
+}
+
+/* --- h1_answer.c ----------------------------------------------------------- */
+
+/* For a request that is about to be parsed. NULL: no memory. */
+struct exchange *h1_take_exchange(struct h1 *h1);
+void h1_give_exchange(struct h1 *h1, struct exchange *exchange);
+
+/* It has been parsed: lets it have fields of its own, if there are many. False:
+ * no memory. */
+MUST_USE bool h1_keep_fields(struct h1 *h1, struct exchange *exchange);
+
+/* The same: fills in all but the request. */
+void h1_begin_exchange(struct h1 *h1, struct exchange *exchange);
+
+/* Has the handler answer, now or later. */
+void h1_ask(struct h1 *h1, struct exchange *exchange);
+
+/* The same, and puts the exchange into the pipeline. */
+void h1_answer(struct h1 *h1, struct exchange *exchange);
+
+/* Puts a refusal there. */
+void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
+                       enum reason reason);
+
+/* Puts an answered exchange at the end of the pipeline. */
+void h1_put(struct h1 *h1, struct exchange *exchange);
+
+/* Something is wrong with the exchange, and nothing that follows will be
+ * understood. */
+void h1_expect_last(struct h1 *h1, struct exchange *exchange,
+                    enum conn_end end);
+
+/* Ends the connection with a response whose handler wants it so. */
+void h1_heed(struct h1 *h1, const struct exchange *exchange);
+
+/* Puts a refusal as the last answer into the pipeline, in the place of what is
+ * current. line: of the request, if that is known. False: no memory. */
+MUST_USE bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line);
+
+/* Logs and counts an exchange of the pipeline, and gives it back. */
+void h1_finish_exchange(struct h1 *h1, struct exchange *exchange);
+
+/* Says what is to be done with what the client sends now. */
+void h1_set_beside(struct h1 *h1);
+
+/* --- h1_take.c ------------------------------------------------------------- */
+
+enum { H1_DRAINED_BODY_BYTES_MAX = 65536 }; /* of bodies that nobody wants */
+
+enum h1_taken {
+    H1_TAKEN_MORE, /* to come */
+    H1_TAKEN_ALL,
+    H1_TAKEN_NOT, /* it is not wanted any more */
+    H1_TAKEN_BAD  /* it is framed wrongly */
+};
+
+/* Begins to read the body of the current exchange. */
+void h1_begin_reading(struct h1 *h1, enum body_framing framing);
+
+/* Gives what has been read of it to its sink. While more is to come, all of
+ * that has been taken. */
+enum h1_taken h1_take_body(struct h1 *h1);
+
+/* Whether it is longer than whoever takes it wants it. */
+bool h1_has_too_much(const struct h1 *h1);
+
+/* When more of it has to have come, if somebody wants it. */
+uint64_t h1_limit_body(const struct h1 *h1);
+
+/* --- h1_upload.c ----------------------------------------------------------- */
+
+/* The answer is a tunnel: what the client sends from now on is its body. */
+enum session_step h1_begin_tunnel(struct h1 *h1);
+
+/* Bytes of an upload, or its end, have come. */
+enum session_step h1_take_upload(struct h1 *h1);
+enum session_step h1_meet_upload_end(struct h1 *h1);
+
+/* When an upload that is not beside a full socket has to have gone on. */
+uint64_t h1_limit_upload(const struct h1 *h1);
+
+/* That time has come. */
+enum session_step h1_expire_upload(struct h1 *h1);
+
+/* The answer is done, or given up: nobody wants the rest of the upload, which
+ * ends the connection. */
+void h1_end_upload(struct h1 *h1);
+
+/* --- h1_body.c ------------------------------------------------------------- */
+
+enum h1_body {
+    H1_BODY_MORE,    /* is to be read */
+    H1_BODY_DONE,    /* it was read, the answer is in the pipeline */
+    H1_BODY_REFUSED, /* the last answer is there */
+    H1_BODY_BESIDE,  /* the answer is there; the body goes on beside it */
+    H1_BODY_CLOSED   /* so is the connection, to be closed because of why */
+};
+
+static inline bool h1_expects_body(const struct request *request)
+{
+    return request->is_chunked || request->content_length > 0;
+}
+
+/* Reads on in the body of the current exchange; answers when it is there. */
+enum h1_body h1_advance_body(struct h1 *h1);
+
+/* --- h1_head.c ------------------------------------------------------------- */
+
+enum h1_ahead {
+    H1_AHEAD_GO,     /* look for another request */
+    H1_AHEAD_SEND,   /* send what is in the pipeline first */
+    H1_AHEAD_READ,   /* nothing more to be had from the buffer */
+    H1_AHEAD_CLOSED, /* because of session->why */
+    H1_AHEAD_TURNED  /* it goes on as another protocol, h1 is no more */
+};
+
+/* Answers requests from the buffer until it is time to send: all but GO. */
+enum h1_ahead h1_answer_ahead(struct h1 *h1);
+
+/* --- h1_send.c ------------------------------------------------------------- */
+
+struct candidate h1_candidate(const struct session *session);
+enum sender_result h1_send(struct session *session, uint64_t budget,
+                           uint64_t *sent_out);
+
+#endif

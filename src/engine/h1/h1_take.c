@@ -1,0 +1,100 @@
+#include <assert.h>
+
+#include "base/units.h"
+#include "engine/h1/h1_priv.h"
+
+bool h1_has_too_much(const struct h1 *h1)
+{
+    const struct exchange *exchange = h1->current;
+
+    return exchange->sink && exchange->body_max > 0 &&
+           h1->input->body.bytes > exchange->body_max;
+}
+
+/* False: the body is not wanted any more. */
+static bool deliver(struct h1 *h1, struct bytes data)
+{
+    struct response *response = &h1->current->response;
+    struct sink *sink = h1->current->sink;
+    bool persists = response->persists;
+
+    h1->current->body_bytes = h1->input->body.bytes;
+    if (!sink)
+        return h1->input->body.bytes <= H1_DRAINED_BODY_BYTES_MAX;
+    if (sink->end && h1_has_too_much(h1))
+        return false;
+    response->persists = false; /* if it is answered now */
+    if (!sink->take(sink, data))
+        return false;
+    response->persists = persists;
+    return true;
+}
+
+enum h1_taken h1_take_body(struct h1 *h1)
+{
+    struct exchange *exchange = h1->current;
+    struct input *input = h1->input;
+    struct bytes fresh = {input->data + input->begin,
+                          input->end - input->begin};
+    struct bytes data;
+
+    for (;;) {
+        switch (body_reader_next(&h1->input->body, &fresh, &data)) {
+        case BODY_DATA:
+            if (deliver(h1, data))
+                break;
+            return H1_TAKEN_NOT;
+        case BODY_AGAIN:
+            exchange->bytes_in += input->end - input->begin;
+            input->begin = input->end = h1->input->body_at;
+            return H1_TAKEN_MORE;
+        case BODY_END:
+            exchange->bytes_in += input->end - input->begin - fresh.len;
+            input->begin = input->end - fresh.len;
+            return H1_TAKEN_ALL;
+        case BODY_BAD:
+            return H1_TAKEN_BAD;
+        }
+    }
+}
+
+/* Moves the current request to the front of the buffer, so that there is room
+ * for its body behind it. Its views move along: the head is parsed anew. */
+static void make_room(struct h1 *h1)
+{
+    struct input *input = h1->input;
+    struct request *request = &h1->current->request;
+    size_t shift = (size_t)(request->line.data - input->data);
+    enum http1_verdict verdict;
+    size_t used;
+    enum reason reason;
+
+    if (input->begin <= HTTP1_HEAD_BYTES_MAX)
+        return;
+    memmove(input->data, input->data + shift, input->end - shift);
+    input->begin -= shift;
+    input->end -= shift;
+    verdict = http1_parse(&h1->progress, input->data, input->end, request,
+                          &used, &reason);
+    assert(verdict == HTTP1_DONE && used == input->begin);
+}
+
+void h1_begin_reading(struct h1 *h1, enum body_framing framing)
+{
+    body_reader_init(&h1->input->body, framing,
+                     h1->current->request.content_length);
+    make_room(h1);
+    h1->input->body_at = h1->input->begin;
+    h1->input->body_since_ms = h1_now_ms(h1);
+}
+
+/* A body that somebody wants may take the longer the more of it has come. */
+uint64_t h1_limit_body(const struct h1 *h1)
+{
+    const struct conn_limits *limits = &h1_context(h1)->limits;
+
+    if (limits->send_rate_min == 0) /* any progress will do */
+        return h1_now_ms(h1) + limits->body_ms;
+    return h1->input->body_since_ms + limits->body_ms +
+           h1->input->body.bytes * MS_PER_S / limits->send_rate_min;
+}

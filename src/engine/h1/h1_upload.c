@@ -1,0 +1,157 @@
+#include <assert.h>
+
+#include "base/now.h"
+#include "engine/h1/h1_priv.h"
+#include "handler/bad_request.h"
+
+void h1_end_upload(struct h1 *h1)
+{
+    h1->is_uploading = false;
+    h1->current = NULL;
+    h1->is_closing = true;
+    h1->client_closes = false;
+    session_decide_end(&h1->session, CONN_END_ERROR);
+    h1_set_beside(h1);
+}
+
+/* Heads before it, which have been sent, are nothing of the answer. */
+static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
+{
+    const struct response *response = &exchange->response;
+
+    return transport_has_owed(&h1->session.transport) ||
+           (response->bytes_sent > 0 &&
+            (!exchange->pending || response->bytes_left > 0));
+}
+
+/* What comes is no body, or comes too slowly: while nothing of the answer has
+ * been sent that is the answer. */
+static enum session_step fail(struct h1 *h1, enum reason reason,
+                              enum conn_end end)
+{
+    struct exchange *exchange = h1->current;
+    struct session *session = &h1->session;
+
+    if (has_begun(h1, exchange))
+        return session_close(session, end);
+    h1_end_upload(h1);
+    h1_expect_last(h1, exchange, end);
+    exchange_drop_pending(exchange);
+    exchange_drop_sink(exchange);
+    bad_request_answer(exchange, reason, &session->context->defaults);
+    h1_frame(h1, exchange);
+    session->context->hooks->on_change(session, true);
+    return SESSION_STAYS;
+}
+
+/* The rest is of nobody's interest; the answer goes on. */
+static void give_up(struct h1 *h1)
+{
+    struct exchange *exchange = h1->current;
+
+    h1->is_uploading = false;
+    h1->current = NULL;
+    h1->client_closes = false;
+    h1_expect_last(h1, exchange, CONN_END_ERROR);
+    h1_set_beside(h1); /* what still comes is read when all is sent */
+}
+
+static void finish(struct h1 *h1)
+{
+    struct exchange *exchange = h1->current;
+
+    if (exchange->times.first_ns == 0)
+        exchange->times.ready_ns = now_read_ns();
+    h1->is_uploading = false;
+    h1->current = NULL;
+    h1_set_beside(h1);
+    if (exchange->sink)
+        exchange->sink->end(exchange->sink);
+}
+
+enum session_step h1_take_upload(struct h1 *h1)
+{
+    switch (h1_take_body(h1)) {
+    case H1_TAKEN_MORE:
+        h1_set_beside(h1);
+        break;
+    case H1_TAKEN_ALL:
+        finish(h1);
+        break;
+    case H1_TAKEN_NOT:
+        if (h1_has_too_much(h1))
+            return fail(h1, REASON_BODY_TOO_LARGE, CONN_END_ERROR);
+        give_up(h1);
+        break;
+    case H1_TAKEN_BAD:
+        return fail(h1, REASON_CHUNK, CONN_END_ERROR);
+    }
+    return SESSION_STAYS;
+}
+
+enum session_step h1_meet_upload_end(struct h1 *h1)
+{
+    if (!h1->current->is_tunnel)
+        return session_close(&h1->session, CONN_END_CLIENT);
+    if (transport_was_cut(&h1->session.transport)) /* what is missing? */
+        return session_close(&h1->session, CONN_END_ERROR);
+    h1->current->body_bytes = h1->input->body.bytes;
+    finish(h1);
+    return SESSION_STAYS;
+}
+
+uint64_t h1_limit_upload(const struct h1 *h1)
+{
+    /* How long a tunnel may be silent is up to whoever has made it, and how
+     * long a full sink may be to whoever is slow. */
+    return h1->session.beside == SESSION_TAKES && !h1_first(h1)->is_tunnel
+               ? h1_limit_body(h1)
+               : h1_now_ms(h1) + SESSION_LOOK_MS;
+}
+
+/* The client sends no more, but what it has sent last may still wait to be
+ * passed on. */
+static enum session_step meet_far_end(struct h1 *h1)
+{
+    struct sink *sink;
+
+    if (!h1_first(h1)->is_tunnel)
+        return session_close(&h1->session, CONN_END_CLIENT);
+    sink = h1->is_uploading ? h1->current->sink : NULL;
+    if (sink && sink->is_full && sink->foresee_end)
+        sink->foresee_end(sink);
+    return SESSION_STAYS;
+}
+
+enum session_step h1_expire_upload(struct h1 *h1)
+{
+    const struct exchange *exchange = h1_first(h1);
+    struct session *session = &h1->session;
+
+    if (session->beside == SESSION_TAKES && !exchange->is_tunnel)
+        return fail(h1, REASON_BODY_TIMEOUT, CONN_END_TIMEOUT);
+    switch (transport_look(&session->transport)) {
+    case TRANSPORT_PEER_SILENT:
+    case TRANSPORT_PEER_SPEAKS:
+        break;
+    case TRANSPORT_PEER_CLOSED: /* one way maybe by us */
+        if (exchange->is_tunnel && !h1->is_uploading &&
+            !exchange->is_half_closed)
+            return session_close(session, CONN_END_ERROR);
+        return meet_far_end(h1);
+    case TRANSPORT_PEER_ENDED:
+        return meet_far_end(h1);
+    case TRANSPORT_PEER_BROKEN:
+        return session_close(session, CONN_END_ERROR);
+    }
+    return SESSION_STAYS;
+}
+
+enum session_step h1_begin_tunnel(struct h1 *h1)
+{
+    h1->current = h1_first(h1);
+    h1->is_uploading = true;
+    h1->is_closing = true; /* nothing is parsed any more */
+    h1_begin_reading(h1, BODY_TUNNEL);
+    return h1_take_upload(h1);
+}

@@ -1,0 +1,373 @@
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "engine/h2/h2_priv.h"
+#include "observe/profile.h"
+
+enum {
+    SESSIONS_KEPT = 64, /* free ones beyond that go back to the system */
+    STREAMS_KEPT = 256
+};
+
+/* --- What a worker has of it ----------------------------------------------- */
+
+struct h2_context *h2_context_create(void)
+{
+    struct h2_context *context = malloc(sizeof(*context));
+
+    if (!context)
+        return NULL;
+    pool_init(&context->sessions, sizeof(struct h2), SESSIONS_KEPT);
+    pool_init(&context->streams, sizeof(struct h2_stream), STREAMS_KEPT);
+    buf_init(&context->block, NULL, 0, 2 * RESPONSE_HEAD_BYTES_MAX);
+    context->grown_bytes = 0;
+    context->date_len = 0;
+    context->encoder = hpack_encoder_create();
+    if (context->encoder)
+        return context;
+    free(context);
+    return NULL;
+}
+
+void h2_context_destroy(struct h2_context *context)
+{
+    if (!context)
+        return;
+    pool_fini(&context->sessions);
+    pool_fini(&context->streams);
+    buf_fini(&context->block);
+    hpack_encoder_destroy(context->encoder);
+    free(context);
+}
+
+bool h2_is_preface(struct bytes line)
+{
+    return bytes_eq(line, BYTES("PRI * HTTP/2.0"));
+}
+
+/* --- Coming ---------------------------------------------------------------- */
+
+static bool begin(struct session *session, struct h2 *h2)
+{
+    memset(h2, 0, sizeof(*h2));
+    h2->session = session;
+    h2->context = session->context->h2;
+    list_init(&h2->streams);
+    list_init(&h2->parked);
+    list_init(&h2->shut);
+    heap_init(&h2->ready);
+    buf_init(&h2->control, NULL, 0, H2_CONTROL_BYTES_MAX);
+    buf_init(&h2->block, NULL, 0, H2_BLOCK_BYTES_MAX);
+    h2->window = h2->client.window = HTTP2_WINDOW_DEFAULT;
+    h2->receive_window = H2_CONN_WINDOW;
+    h2->receive_size = H2_CONN_WINDOW;
+    h2->body_window = H2_STREAM_WINDOW;
+    h2->until_ms = h2_now_ms(h2) + session->context->limits.header_ms;
+    h2->decoder = hpack_decoder_create();
+    return h2->decoder;
+}
+
+static void open_session(struct session *session)
+{
+    struct h2_session *own = OWNER_OF(session, struct h2_session, session);
+    struct h2 *h2 = pool_take(&session->context->h2->sessions);
+
+    session->beside = SESSION_TAKES;
+    session->overlaps = true;
+    own->h2 = NULL;
+    if (!h2)
+        return;
+    if (!begin(session, h2)) {
+        pool_give(&session->context->h2->sessions, h2);
+        return;
+    }
+    own->h2 = h2;
+    stats_http2_note(&session->context->stats->http2, STATS_HTTP2_CONNECTIONS);
+    h2_put_settings(h2);
+    h2_put_window(h2, 0, H2_CONN_WINDOW - HTTP2_WINDOW_DEFAULT);
+    /* What lies in the socket cannot be overtaken by another stream. */
+    transport_limit_unsent(&session->transport, H2_UNSENT_MAX);
+}
+
+static void inherit(struct session *session, struct input *input)
+{
+    struct h2 *h2 = h2_of(session);
+
+    if (!h2) {
+        pool_give(&session->context->inputs, input);
+        return;
+    }
+    h2->input = input;
+    h2->bytes_in = input->end - input->begin;
+    h2->is_at_work = true;
+    h2_take_input(h2);
+    h2->is_at_work = false;
+}
+
+/* --- Going on -------------------------------------------------------------- */
+
+static bool take_room(struct h2 *h2)
+{
+    if (h2->input)
+        return true;
+    h2->input = pool_take(&h2->session->context->inputs);
+    if (h2->input)
+        h2->input->begin = h2->input->end = 0;
+    return h2->input;
+}
+
+/* Few bytes may ask for much: so many of heads are read before others have their
+ * turn. What is left of a frame's payload comes with them. */
+static size_t count_room(const struct h2 *h2)
+{
+    enum { HEADS_BYTES = 4096 };
+    size_t room = INPUT_BYTES - h2->input->end;
+    size_t most = HEADS_BYTES + (h2->in_frame ? h2->left : 0);
+
+    return room < most ? room : most;
+}
+
+static enum io_result fill_input(struct h2 *h2)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    struct input *input = h2->input;
+    size_t len;
+    enum io_result result = transport_receive(&h2->session->transport,
+                                              input->data + input->end,
+                                              count_room(h2), &len);
+
+    if (result == IO_DONE) {
+        input->last_ns = now_read_ns();
+        if (input->begin == input->end)
+            input->first_ns = input->last_ns;
+        input->end += len;
+        h2->bytes_in += len;
+    }
+    profile_leave(before);
+    return result;
+}
+
+static void parse(struct h2 *h2)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_PARSE);
+
+    h2->is_at_work = true;
+    h2_take_input(h2);
+    if (h2->is_over)
+        (void)h2_give_up_all(h2);
+    h2_begin_parked(h2);
+    h2->is_at_work = false;
+    profile_leave(before);
+    if (h2->control.len >= H2_CONTROL_BYTES_REST)
+        h2->session->beside = SESSION_RESTS;
+}
+
+/* The connection is told what follows; while it sends, only that there may be
+ * something else to be sent now. */
+static enum session_step go_on(struct h2 *h2)
+{
+    if (!h2->is_sending)
+        return SESSION_GOES_ON;
+    if (h2_has_output(h2) || h2->has_room || h2->is_over)
+        h2_make_ready(h2);
+    return SESSION_STAYS;
+}
+
+static void give_empty_input(struct h2 *h2)
+{
+    if (!h2->input || h2->input->begin < h2->input->end)
+        return;
+    pool_give(&h2->session->context->inputs, h2->input);
+    h2->input = NULL;
+}
+
+/* A client that says no more may listen on to what it has asked for. */
+static enum session_step meet_end(struct h2 *h2)
+{
+    struct session *session = h2->session;
+
+    if (!transport_was_cut(&session->transport))
+        h2_drop_unfinished(h2);
+    if (h2->stream_count == 0 || !h2->is_sending ||
+        transport_was_cut(&session->transport))
+        return session_close(session, CONN_END_CLIENT);
+    give_empty_input(h2);
+    session_decide_end(session, CONN_END_CLIENT);
+    h2->has_ended = h2->has_said_last = true;
+    session->beside = SESSION_RESTS;
+    return SESSION_STAYS;
+}
+
+static enum session_step receive(struct session *session)
+{
+    struct h2 *h2 = h2_of(session);
+
+    if (!h2 || !take_room(h2))
+        return session_close(session, CONN_END_ERROR);
+    if (session->holds_input) {
+        parse(h2);
+        return go_on(h2);
+    }
+    switch (fill_input(h2)) {
+    case IO_DONE:
+        if (h2->is_over) { /* nobody looks at it */
+            h2->input->begin = h2->input->end;
+            give_empty_input(h2);
+            return go_on(h2);
+        }
+        parse(h2);
+        h2_settle_windows(h2);
+        return go_on(h2);
+    case IO_AGAIN_READ:
+    case IO_AGAIN_WRITE:
+        give_empty_input(h2);
+        return h2->is_sending ? SESSION_STAYS : SESSION_READS;
+    case IO_EOF:
+        return meet_end(h2);
+    case IO_FAILED:
+        break;
+    }
+    return session_close(session, CONN_END_ERROR);
+}
+
+static enum session_step advance(struct session *session)
+{
+    struct h2 *h2 = h2_of(session);
+
+    if (!h2)
+        return session_close(session, CONN_END_ERROR);
+    if (session->context->is_draining)
+        h2_say_goodbye(h2);
+    if (h2->has_said_last && h2->stream_count == 0 && !h2->is_over) {
+        h2->is_over = true;
+        session_decide_end(session, CONN_END_DRAIN);
+    }
+    if (h2_has_output(h2) || (h2->stream_count > 0 && !h2->is_over)) {
+        h2->is_sending = true;
+        return SESSION_SENDS;
+    }
+    return h2->is_over ? SESSION_ENDS : SESSION_READS;
+}
+
+/* --- Limits ---------------------------------------------------------------- */
+
+static enum session_step expire_reading(struct h2 *h2)
+{
+    struct session *session = h2->session;
+
+    if (h2->says_goodbye) { /* nobody has answered the PING */
+        h2_say_last(h2);
+        return SESSION_GOES_ON;
+    }
+    session_decide_end(session,
+                       h2->has_preface && !h2->input && h2->continued == 0
+                           ? CONN_END_IDLE
+                           : CONN_END_TIMEOUT);
+    h2_say_last(h2);
+    h2->is_over = true;
+    return SESSION_GOES_ON;
+}
+
+/* Nothing is read any more that would tell. */
+static bool is_client_gone(const struct session *session)
+{
+    enum transport_peer peer = transport_look(&session->transport);
+
+    return peer == TRANSPORT_PEER_BROKEN || peer == TRANSPORT_PEER_CLOSED;
+}
+
+static enum session_step expire(struct session *session)
+{
+    struct h2 *h2 = h2_of(session);
+    bool was_sending;
+
+    if (!h2)
+        return session_close(session, CONN_END_ERROR);
+    was_sending = h2->is_sending;
+    if (!was_sending)
+        return expire_reading(h2);
+    if (h2->has_ended && is_client_gone(session))
+        return session_close(session, CONN_END_ERROR);
+    h2->is_at_work = true;
+    h2_look_at_streams(h2);
+    h2_begin_parked(h2);
+    h2->is_at_work = false;
+    return go_on(h2);
+}
+
+/* --- Going ----------------------------------------------------------------- */
+
+static bool is_idle(const struct session *session)
+{
+    const struct h2 *h2 = h2_of(session);
+
+    return !h2 || (h2->stream_count == 0 && !h2->input && !h2->rest &&
+                   !h2->says_goodbye);
+}
+
+/* A client that has not said anything yet is not told. */
+static void leave(struct session *session)
+{
+    struct h2 *h2 = h2_of(session);
+
+    if (!h2 || !h2->has_settings)
+        return;
+    h2_say_goodbye(h2);
+    h2_make_ready(h2);
+}
+
+/* Else a client that asks just now cannot know whether that was taken. */
+static void farewell(struct session *session)
+{
+    struct h2 *h2 = h2_of(session);
+    struct iovec part;
+    size_t sent = 0;
+
+    if (!h2 || !h2->has_settings || h2->rest || h2->control.len > 0)
+        return;
+    h2_say_last(h2);
+    if (h2->control.len == 0 || h2->control.failed)
+        return;
+    part = (struct iovec){h2->control.data, h2->control.len};
+    (void)!transport_send(&session->transport, &part, 1, false, &sent);
+    h2->control.len = 0;
+}
+
+static bool end(struct session *session)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+    struct h2 *h2 = h2_of(session);
+    bool is_broken_off;
+
+    if (!h2)
+        return false;
+    h2->is_at_work = true;
+    h2_drop_rest(h2);
+    is_broken_off = h2_give_up_all(h2);
+    heap_fini(&h2->ready);
+    buf_fini(&h2->control);
+    buf_fini(&h2->block);
+    h2_forget_windows(h2);
+    hpack_decoder_destroy(h2->decoder);
+    pool_give(&session->context->inputs, h2->input);
+    pool_give(&h2->context->sessions, h2);
+    OWNER_OF(session, struct h2_session, session)->h2 = NULL;
+    profile_leave(before);
+    return is_broken_off;
+}
+
+const struct protocol h2_protocol = {.session_bytes = sizeof(struct h2_session),
+                                     .crumb_bytes = H2_FRAME_MIN,
+                                     .unsent_max = H2_UNSENT_MAX,
+                                     .open = open_session,
+                                     .inherit = inherit,
+                                     .receive = receive,
+                                     .advance = advance,
+                                     .candidate = h2_candidate,
+                                     .send = h2_send,
+                                     .limit = h2_limit,
+                                     .expire = expire,
+                                     .is_idle = is_idle,
+                                     .leave = leave,
+                                     .farewell = farewell,
+                                     .end = end};

@@ -1,0 +1,412 @@
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "engine/h2/h2_priv.h"
+#include "engine/session_log.h"
+#include "handler/bad_request.h"
+#include "observe/profile.h"
+
+enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body, as in HTTP/1 */
+
+/* --- The heap, and whoever may be asleep ----------------------------------- */
+
+static void on_wake(struct exchange *exchange)
+{
+    struct h2_stream *stream = exchange->session;
+    struct h2 *h2 = stream->h2;
+
+    if (stream->exchange != exchange || stream->is_gone)
+        return;
+    if (stream->is_waiting) {
+        stream->is_waiting = false;
+        h2_stream_ready(stream);
+    }
+    if (stream->held || stream->credit > 0)
+        h2->has_room = true;
+    h2->is_ready = true;
+    if (!h2->is_at_work)
+        h2_make_ready(h2);
+}
+
+/* The answer begins to wait for its turn. */
+static void arrive(struct h2_stream *stream)
+{
+    struct session *session = stream->h2->session;
+    struct candidate candidate = h2_stream_candidate(stream);
+
+    session->context->hooks->on_arrive(session, &stream->place, candidate.bytes,
+                                       candidate.is_stream);
+}
+
+/* What the place says overrules the client, from before the first byte on. */
+static void heed_place(struct h2_stream *stream)
+{
+    struct priority_said said = stream->exchange->priority;
+
+    if (said.has_urgency)
+        stream->priority.urgency = said.urgency;
+    if (said.has_turns)
+        stream->priority.is_incremental = said.is_incremental;
+    stream->has_priority |= said.has_urgency || said.has_turns;
+}
+
+void h2_put(struct h2_stream *stream)
+{
+    if (!stream->exchange->pending && !stream->exchange->response.has_head) {
+        h2_reset(stream, HTTP2_INTERNAL_ERROR); /* there was no memory */
+        return;
+    }
+    heed_place(stream);
+    stream->is_put = true;
+    stream->is_waiting = false;
+    stream->turn = ++stream->h2->turns;
+    arrive(stream);
+    h2_stream_ready(stream);
+}
+
+/* --- Asking ---------------------------------------------------------------- */
+
+bool h2_refuse(struct h2_stream *stream, enum reason reason)
+{
+    struct session_context *context = stream->h2->session->context;
+    struct exchange *exchange = stream->exchange;
+
+    if (stream->has_head || exchange->response.bytes_sent > 0)
+        return false;
+    exchange_drop_pending(exchange);
+    exchange_drop_sink(exchange);
+    stream->discards = true;
+    stream->awaits_body = stream->is_uploading = false;
+    bad_request_answer(exchange, reason, &context->defaults);
+    h2_put(stream);
+    return true;
+}
+
+static void call_handler(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+    const struct handler *handler = &stream->h2->session->context->handler;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+
+    handler->answer(handler->self, exchange, exchange->request.path);
+    profile_leave(before);
+}
+
+void h2_ask(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+
+    stream->awaits_body = false;
+    if (stream->has_ended)
+        exchange->times.ready_ns = now_read_ns();
+    if (exchange->response.status == 0)
+        call_handler(stream);
+    h2_put(stream);
+}
+
+static void offer_body(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+    const struct handler *handler = &stream->h2->session->context->handler;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+
+    if (handler->begin)
+        handler->begin(handler->self, exchange, exchange->request.path);
+    profile_leave(before);
+}
+
+/* RFC 9110 10.1.1. */
+static void send_continue(struct h2_stream *stream)
+{
+    static const char block[] = {0x08, 0x03, '1', '0', '0'};
+    struct h2 *h2 = stream->h2;
+    bool is_first = !h2->has_block;
+    char payload[sizeof(block) + 1] = HPACK_NO_TABLE;
+
+    h2->has_block = true;
+    memcpy(payload + is_first, block, sizeof(block));
+    h2_put_frame(h2,
+                 &(struct http2_frame){.len = sizeof(block) + is_first,
+                                       .type = HTTP2_HEADERS,
+                                       .flags = HTTP2_FLAG_END_HEADERS,
+                                       .stream = stream->id},
+                 payload);
+}
+
+/* A handler that reads the body while it answers is asked for its answer at
+ * once. One that stands before it may refuse, and has dropped the sink then. */
+static void begin_upload(struct h2_stream *stream)
+{
+    call_handler(stream);
+    stream->is_uploading = stream->exchange->sink;
+    stream->discards = !stream->exchange->sink;
+    h2_put(stream);
+}
+
+static bool is_body_of_use(const struct exchange *exchange)
+{
+    enum method method = exchange->request.method;
+
+    return (method != METHOD_GET && method != METHOD_HEAD &&
+            method != METHOD_OPTIONS) ||
+           exchange->refuses_body;
+}
+
+/* As h1_body.c has it; only that whoever does not want a body does not have to
+ * read it. */
+static void begin_body(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+
+    stream->body_since_ms = h2_now_ms(stream->h2);
+    offer_body(stream);
+    if (exchange->response.status != 0) {
+        exchange_drop_sink(exchange);
+        stream->discards = true;
+        h2_put(stream);
+    } else if (exchange->sink && exchange->sink->end) {
+        begin_upload(stream);
+    } else if (exchange->sink) {
+        stream->awaits_body = true;
+        if (exchange->request.expects_continue)
+            send_continue(stream);
+    } else if (exchange->request.content_length > UNWANTED_BYTES_MAX &&
+               !is_body_of_use(exchange)) {
+        (void)!h2_refuse(stream, REASON_BODY_UNWANTED);
+    } else {
+        stream->discards = true;
+        h2_ask(stream);
+    }
+}
+
+/* --- Exchanges ------------------------------------------------------------- */
+
+static struct exchange *take_exchange(struct h2_stream *stream)
+{
+    struct session_context *context = stream->h2->session->context;
+    struct exchange *exchange = pool_take(&context->exchanges);
+
+    if (!exchange)
+        return NULL;
+    exchange->request.many = NULL;
+    if (http2_text_fields(stream->text) > REQUEST_FIELDS_FEW)
+        exchange->request.many = exchange_make_fields();
+    if (exchange->request.many ||
+        http2_text_fields(stream->text) <= REQUEST_FIELDS_FEW)
+        return exchange;
+    pool_give(&context->exchanges, exchange);
+    return NULL;
+}
+
+static void give_exchange(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+
+    stream->exchange = NULL;
+    exchange_fini(exchange);
+    free(exchange->request.many);
+    pool_give(&stream->h2->session->context->exchanges, exchange);
+}
+
+static void init_exchange(struct h2_stream *stream)
+{
+    struct session *session = stream->h2->session;
+    struct exchange *exchange = stream->exchange;
+    const struct log_needs *needs = &session->context->access_log->needs;
+    const struct exchange_side side = {.peer = &session->peer,
+                                       .is_introduced = session->is_introduced,
+                                       .wants_id = needs->id,
+                                       .wants_upstream = needs->upstream,
+                                       .wants_head = needs->head,
+                                       .on_wake = on_wake,
+                                       .session = stream,
+                                       .tls = session->transport.tls};
+
+    exchange_init(exchange, &side);
+    exchange->times.read_ns = exchange->times.ready_ns = stream->read_ns;
+    exchange->response.is_timed = session->context->defaults.server_timing;
+    exchange->response.persists = true;
+    exchange->response.is_head = exchange->request.method == METHOD_HEAD;
+}
+
+static void begin(struct h2_stream *stream, enum reason reason)
+{
+    struct exchange *exchange = take_exchange(stream);
+    struct request *request;
+    enum reason meaning;
+
+    if (!exchange) {
+        h2_reset(stream, HTTP2_REFUSED_STREAM);
+        return;
+    }
+    stream->exchange = exchange;
+    stream->is_live = true;
+    stream->h2->live_count++;
+    request = &exchange->request;
+    meaning = http2_request_read(request, stream->text);
+    if (!stream->has_ended)
+        request->is_chunked = !stream->has_length && !stream->wants_socket;
+    init_exchange(stream);
+    if (reason == REASON_NONE)
+        reason = meaning;
+    if (reason == REASON_NONE && request->expects_other)
+        reason = REASON_EXPECTATION;
+    if (reason != REASON_NONE)
+        (void)!h2_refuse(stream, reason);
+    else if (stream->has_ended || stream->wants_socket)
+        h2_ask(stream);
+    else
+        begin_body(stream);
+}
+
+/* Whether one more stream may have an exchange. */
+static bool has_place(const struct h2 *h2)
+{
+    return h2->live_count < H2_LIVE_MAX &&
+           h2->text_bytes + h2->live_count * sizeof(struct exchange) <
+               H2_LIVE_BYTES_MAX;
+}
+
+void h2_begin(struct h2_stream *stream, enum reason reason)
+{
+    struct h2 *h2 = stream->h2;
+
+    h2->session->requests++;
+    stats_http2_note(&h2->session->context->stats->http2, STATS_HTTP2_STREAMS);
+    /* What is refused is told at once, and needs no memory of a handler's. */
+    if (has_place(h2) || reason != REASON_NONE)
+        begin(stream, reason);
+    else
+        list_put_last(&h2->parked, &stream->wait_node);
+}
+
+/* The most urgent of those that came first. */
+static struct h2_stream *choose_parked(const struct h2 *h2)
+{
+    struct h2_stream *best = NULL;
+
+    for (struct list *node = h2->parked.next; node != &h2->parked;
+         node = node->next) {
+        struct h2_stream *stream = OWNER_OF(node, struct h2_stream, wait_node);
+
+        if (!best || stream->priority.urgency < best->priority.urgency)
+            best = stream;
+    }
+    return best;
+}
+
+void h2_begin_parked(struct h2 *h2)
+{
+    while (has_place(h2) && !list_is_empty(&h2->parked)) {
+        struct h2_stream *stream = choose_parked(h2);
+
+        list_drop(&stream->wait_node);
+        begin(stream, REASON_NONE);
+        if (stream->exchange && stream->held)
+            h2->has_room = true;
+    }
+}
+
+/* --- The end of a stream --------------------------------------------------- */
+
+static void end_exchange(struct h2_stream *stream, bool is_sent)
+{
+    struct session *session = stream->h2->session;
+    struct exchange *exchange = stream->exchange;
+
+    if (!exchange)
+        return;
+    stream->h2->live_count -= stream->is_live;
+    stream->is_live = false;
+    exchange->bytes_in = stream->bytes_in;
+    exchange->body_bytes = stream->received;
+    exchange->times.last_ns = is_sent ? now_read_ns() : 0;
+    if (exchange->times.first_ns == 0)
+        exchange->times.first_ns = exchange->times.last_ns;
+    session->finished++;
+    if (access_log_tells(session->context->access_log, LOG_EVENT_REQUEST))
+        session_log_exchange(session, exchange);
+    if (exchange->response.reason != REASON_NONE)
+        session_tell_refusal(session, exchange);
+    session_count_exchange(session, exchange);
+}
+
+static void remove_stream(struct h2_stream *stream)
+{
+    if (stream->exchange)
+        give_exchange(stream);
+    h2_stream_free(stream);
+}
+
+void h2_finish(struct h2_stream *stream)
+{
+    struct session *session = stream->h2->session;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+
+    /* Nobody wants the rest of the body, and the client is told that the answer
+     * is complete even so (RFC 9113 8.1). */
+    if (!stream->has_ended)
+        h2_put_reset(stream->h2, stream->id, HTTP2_NO_ERROR);
+    session->context->hooks->on_answered(session,
+                                         stream->exchange->response.bytes_sent,
+                                         now_read_ns());
+    end_exchange(stream, true);
+    remove_stream(stream);
+    profile_leave(before);
+}
+
+void h2_give_up(struct h2_stream *stream)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_LOG);
+
+    if (!stream->is_gone)
+        end_exchange(stream, false);
+    stream->is_gone = true;
+    h2_stream_rest(stream);
+    list_drop(&stream->wait_node);
+    if (stream->unsent == 0)
+        remove_stream(stream); /* else with the last byte that was framed */
+    profile_leave(before);
+}
+
+void h2_reset(struct h2_stream *stream, enum http2_error error)
+{
+    h2_put_reset(stream->h2, stream->id, error);
+    h2_give_up(stream);
+}
+
+void h2_punish(struct h2 *h2, uint32_t id, enum http2_error error)
+{
+    struct h2_stream *stream = h2_stream_find(h2, id);
+
+    if (stream)
+        h2_reset(stream, error);
+    else
+        h2_put_reset(h2, id, error);
+    (void)!h2_spend(h2, STATS_HTTP2_RESETS);
+}
+
+void h2_drop_unfinished(struct h2 *h2)
+{
+    for (struct list *node = h2->streams.next; node != &h2->streams;) {
+        struct h2_stream *stream = OWNER_OF(node, struct h2_stream, list_node);
+
+        node = node->next;
+        if (!stream->has_ended && !stream->is_framed)
+            h2_give_up(stream);
+    }
+}
+
+bool h2_give_up_all(struct h2 *h2)
+{
+    bool is_broken_off = false;
+
+    for (struct list *node = h2->streams.next; node != &h2->streams;) {
+        struct h2_stream *stream = OWNER_OF(node, struct h2_stream, list_node);
+
+        node = node->next;
+        is_broken_off = true;
+        h2_give_up(stream);
+    }
+    return is_broken_off;
+}

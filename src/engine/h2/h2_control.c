@@ -1,0 +1,140 @@
+#include "engine/h2/h2_priv.h"
+
+/* --- Frames ---------------------------------------------------------------- */
+
+void h2_put_frame(struct h2 *h2, const struct http2_frame *frame,
+                  const char *payload)
+{
+    char head[HTTP2_FRAME_HEAD];
+
+    http2_write_frame(head, frame);
+    buf_put(&h2->control, (struct bytes){head, sizeof(head)});
+    buf_put(&h2->control, (struct bytes){payload, frame->len});
+    h2->bytes_out += sizeof(head) + frame->len;
+}
+
+static void write_setting(char *to, enum http2_setting setting, uint32_t value)
+{
+    to[0] = 0;
+    to[1] = (char)setting;
+    http2_write32(to + 2, value);
+}
+
+void h2_put_settings(struct h2 *h2)
+{
+    enum { SETTING_BYTES = 6, COUNT = 4 };
+    char payload[COUNT * SETTING_BYTES];
+    char *to = payload;
+
+    write_setting(to, HTTP2_SETTING_MAX_CONCURRENT_STREAMS, H2_STREAMS_MAX);
+    write_setting(to += SETTING_BYTES, HTTP2_SETTING_MAX_HEADER_LIST_SIZE,
+                  HTTP2_LIST_BYTES_MAX);
+    write_setting(to += SETTING_BYTES, HTTP2_SETTING_ENABLE_CONNECT_PROTOCOL,
+                  1);
+    write_setting(to + SETTING_BYTES, HTTP2_SETTING_NO_RFC7540_PRIORITIES, 1);
+    h2_put_frame(h2,
+                 &(struct http2_frame){.len = sizeof(payload),
+                                       .type = HTTP2_SETTINGS},
+                 payload);
+}
+
+void h2_put_window(struct h2 *h2, uint32_t stream, uint32_t credit)
+{
+    char payload[4];
+
+    http2_write32(payload, credit);
+    h2_put_frame(h2,
+                 &(struct http2_frame){.len = sizeof(payload),
+                                       .type = HTTP2_WINDOW_UPDATE,
+                                       .stream = stream},
+                 payload);
+}
+
+void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error)
+{
+    char payload[4];
+
+    http2_write32(payload, error);
+    h2_put_frame(h2,
+                 &(struct http2_frame){.len = sizeof(payload),
+                                       .type = HTTP2_RST_STREAM,
+                                       .stream = stream},
+                 payload);
+    h2->resets[h2->reset_at++ % H2_RESETS_KEPT] = stream;
+    stats_http2_note(&h2->session->context->stats->http2,
+                     STATS_HTTP2_RESET_BY_SERVER);
+}
+
+bool h2_was_reset(const struct h2 *h2, uint32_t stream)
+{
+    for (unsigned i = 0; i < H2_RESETS_KEPT; i++)
+        if (h2->resets[i] == stream)
+            return true;
+    return false;
+}
+
+static void put_goaway(struct h2 *h2, uint32_t last, enum http2_error error)
+{
+    char payload[8];
+
+    http2_write32(payload, last);
+    http2_write32(payload + 4, error);
+    h2_put_frame(h2,
+                 &(struct http2_frame){.len = sizeof(payload),
+                                       .type = HTTP2_GOAWAY},
+                 payload);
+}
+
+void h2_make_ready(struct h2 *h2)
+{
+    h2->is_sending = true;
+    h2->session->context->hooks->on_ready(h2->session);
+}
+
+/* --- The end --------------------------------------------------------------- */
+
+static void end(struct h2 *h2, enum http2_error error, enum conn_end why)
+{
+    if (h2->is_over)
+        return;
+    put_goaway(h2, h2->last_id, error);
+    h2->is_over = true;
+    session_decide_end(h2->session, why);
+}
+
+void h2_fail(struct h2 *h2, enum http2_error error)
+{
+    end(h2, error, CONN_END_ERROR);
+}
+
+void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind)
+{
+    if (!h2->is_over)
+        stats_http2_note_abuse(&h2->session->context->stats->http2, kind);
+    end(h2, HTTP2_ENHANCE_YOUR_CALM, CONN_END_LIMIT);
+}
+
+/* The answer to the PING says that the GOAWAY before it has come. */
+void h2_say_goodbye(struct h2 *h2)
+{
+    static const char payload[8] = "goodbye";
+
+    if (h2->says_goodbye || h2->is_over)
+        return;
+    h2->says_goodbye = true;
+    h2->goodbye_ms = h2_now_ms(h2);
+    put_goaway(h2, HTTP2_STREAM_MAX, HTTP2_NO_ERROR);
+    h2_put_frame(h2,
+                 &(struct http2_frame){.len = sizeof(payload),
+                                       .type = HTTP2_PING},
+                 payload);
+}
+
+void h2_say_last(struct h2 *h2)
+{
+    if (h2->has_said_last || h2->is_over)
+        return;
+    h2->has_said_last = true;
+    h2->last_allowed = h2->last_id;
+    put_goaway(h2, h2->last_id, HTTP2_NO_ERROR);
+}

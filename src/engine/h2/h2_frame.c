@@ -1,0 +1,422 @@
+#include <assert.h>
+#include <sys/uio.h>
+
+#include "base/now.h"
+#include "engine/h2/h2_priv.h"
+#include "engine/session_log.h"
+#include "http/date.h"
+
+enum { SMALL_WINDOW = 256 /* which takes less is counted */ };
+
+/* --- Segments -------------------------------------------------------------- */
+
+static void add_segment(struct h2_plan *plan, struct h2_segment segment)
+{
+    assert(plan->count < H2_SEGMENTS_MAX);
+    plan->segments[plan->count++] = segment;
+    plan->bytes += segment.len;
+    if (segment.stream)
+        segment.stream->unsent += segment.len;
+}
+
+/* Bytes that stand behind the plan's text already. */
+void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
+                 bool is_answer)
+{
+    const char *memory = plan->text + plan->text_len;
+
+    plan->text_len += len;
+    add_segment(plan, (struct h2_segment){.stream = stream,
+                                          .memory = memory,
+                                          .len = (uint32_t)len,
+                                          .kind = PART_MEMORY,
+                                          .is_text = true,
+                                          .is_answer = is_answer});
+}
+
+static void add_frame(struct h2_plan *plan, struct h2_stream *stream,
+                      const struct http2_frame *frame, bool is_answer)
+{
+    http2_write_frame(plan->text + plan->text_len, frame);
+    h2_add_text(plan, stream, HTTP2_FRAME_HEAD, is_answer);
+}
+
+/* --- HEADERS --------------------------------------------------------------- */
+
+static struct bytes date_of(struct h2 *h2)
+{
+    struct h2_context *context = h2->context;
+    const struct now *now = h2->session->context->now;
+    struct hpack_field field = {BYTES("date"), {NULL, DATE_LEN}};
+    char text[DATE_LEN];
+    struct buf out;
+
+    if (context->date_s != now->wall_s || context->date_len == 0) {
+        date_format(now->wall_s, text);
+        field.value.data = text;
+        buf_init(&out, context->date, sizeof(context->date),
+                 sizeof(context->date));
+        hpack_encode(context->encoder, &field, 1, &out);
+        context->date_len = out.failed ? 0 : out.len;
+        context->date_s = now->wall_s;
+    }
+    return (struct bytes){context->date, context->date_len};
+}
+
+/* The first of a connection says that it uses no table. */
+static struct buf *begin_block(struct h2 *h2)
+{
+    struct buf *block = &h2->context->block;
+
+    block->len = 0;
+    block->failed = false;
+    if (!h2->has_block)
+        buf_put(block, BYTES(HPACK_NO_TABLE));
+    h2->has_block = true;
+    return block;
+}
+
+/* A block as one frame, or as several. */
+static void add_block(struct h2_stream *stream, bool ends)
+{
+    struct h2_plan *plan = &stream->h2->context->plan;
+    const struct buf *block = &stream->h2->context->block;
+    struct http2_frame frame = {.type = HTTP2_HEADERS,
+                                .flags = ends ? HTTP2_FLAG_END_STREAM : 0,
+                                .stream = stream->id};
+    size_t at = 0;
+
+    do {
+        frame.len = (uint32_t)(block->len - at);
+        if (frame.len > HTTP2_FRAME_BYTES_MAX)
+            frame.len = HTTP2_FRAME_BYTES_MAX;
+        if (at + frame.len == block->len)
+            frame.flags |= HTTP2_FLAG_END_HEADERS;
+        http2_write_frame(plan->text + plan->text_len, &frame);
+        memcpy(plan->text + plan->text_len + HTTP2_FRAME_HEAD, block->data + at,
+               frame.len);
+        h2_add_text(plan, stream, HTTP2_FRAME_HEAD + frame.len, true);
+        stream->h2->payload += frame.len;
+        at += frame.len;
+        frame.type = HTTP2_CONTINUATION;
+        frame.flags = 0;
+    } while (at < block->len);
+}
+
+/* Not all that was said of a WebSocket is for those that come over HTTP/2
+ * (RFC 8441 5). */
+static bool translate_socket(struct h2_stream *stream)
+{
+    struct response *response = &stream->exchange->response;
+
+    if (response->status == 101 && stream->wants_socket &&
+        stream->exchange->is_tunnel) {
+        response->status = 200;
+        stream->is_tunnel = stream->is_uploading = true;
+        stream->h2->has_room = stream->held;
+        return true;
+    }
+    if (response->status != 101 &&
+        (!stream->wants_socket || response->status / 100 != 2))
+        return true;
+    /* To the client 2xx would be a tunnel. */
+    if (!stream->wants_socket || !h2_refuse(stream, REASON_METHOD))
+        h2_reset(stream, HTTP2_INTERNAL_ERROR);
+    return false;
+}
+
+static bool has_body(const struct response *response)
+{
+    return response->bytes_left > 0 || response_has_more(response);
+}
+
+/* What the server says of it overrules the client (RFC 9218 8). */
+static void heed_priority(struct h2_stream *stream, struct bytes priority)
+{
+    if (!priority.data)
+        return;
+    stream->has_priority = true;
+    priority_read(&stream->priority, priority);
+}
+
+/* False: the stream is gone, or its answer is another one now. */
+bool h2_frame_head(struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+    struct response *response = &stream->exchange->response;
+    struct h2_plan *plan = &h2->context->plan;
+    uint64_t begin = plan->bytes;
+    struct bytes priority = {NULL, 0};
+    struct buf *block;
+
+    if (!translate_socket(stream))
+        return false;
+    if (h2->session->context->defaults.server_timing)
+        session_time_exchange(h2->session, stream->exchange, now_read_ns());
+    block = begin_block(h2);
+    http2_put_head(h2->context->encoder, response, date_of(h2), block,
+                   &priority);
+    if (block->failed || block->len > RESPONSE_HEAD_BYTES_MAX) {
+        h2_reset(stream, HTTP2_INTERNAL_ERROR);
+        return false;
+    }
+    heed_priority(stream, priority);
+    stream->has_head = true;
+    stream->is_framed = !has_body(response);
+    add_block(stream, stream->is_framed);
+    response->head_bytes = (uint32_t)(plan->bytes - begin);
+    return true;
+}
+
+void h2_frame_interim(struct h2_stream *stream, const struct answer *answer)
+{
+    struct h2 *h2 = stream->h2;
+    struct buf *block = begin_block(h2);
+
+    hpack_encode_status(answer->status, block);
+    http2_put_lines(h2->context->encoder, answer->fields, block);
+    if (!block->failed && block->len <= RESPONSE_HEAD_BYTES_MAX)
+        add_block(stream, false);
+}
+
+/* --- DATA ------------------------------------------------------------------ */
+
+void h2_frame_empty(struct h2_stream *stream)
+{
+    add_frame(&stream->h2->context->plan, stream,
+              &(struct http2_frame){.type = HTTP2_DATA,
+                                    .flags = HTTP2_FLAG_END_STREAM,
+                                    .stream = stream->id},
+              false);
+}
+
+/* False: there is none, or no memory for it. */
+static bool frame_trailer(struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+    struct bytes trailer = stream->exchange->response.trailer;
+    struct buf *block;
+
+    if (trailer.len == 0)
+        return false;
+    block = begin_block(h2);
+    http2_put_lines(h2->context->encoder, trailer, block);
+    if (block->failed || block->len > RESPONSE_HEAD_BYTES_MAX)
+        return false;
+    add_block(stream, true);
+    return true;
+}
+
+/* The stream may be gone behind it. */
+void h2_frame_end(struct h2_stream *stream)
+{
+    stream->is_framed = true;
+    h2_stream_rest(stream);
+    if (!stream->has_half_ended) {
+        if (!frame_trailer(stream))
+            h2_frame_empty(stream);
+    } else if (stream->unsent == 0) {
+        h2_finish(stream);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How long the next frame of the part may be. */
+static uint32_t frame_bytes(const struct h2_stream *stream,
+                            const struct part *part, uint64_t room)
+{
+    uint64_t bytes = least(part->len, HTTP2_FRAME_BYTES_MAX);
+
+    room = room > HTTP2_FRAME_HEAD ? room - HTTP2_FRAME_HEAD : 1;
+    if (room < H2_FRAME_MIN)
+        room = H2_FRAME_MIN;
+    if (part->len >= room + H2_FRAME_MIN) /* else the rest would be a crumb */
+        bytes = least(bytes, room);
+    bytes = least(bytes, (uint64_t)stream->window);
+    return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
+}
+
+/* How many bytes behind those of the next frame will be wanted for this plan, if
+ * its stream goes on. */
+static uint64_t count_ahead(const struct h2_stream *stream,
+                            const struct part *part, uint32_t len,
+                            uint64_t room)
+{
+    uint64_t most = least(part->len, room + H2_FRAME_MIN);
+
+    most = least(most, (uint64_t)stream->window);
+    most = least(most, (uint64_t)stream->h2->window);
+    return len == HTTP2_FRAME_BYTES_MAX && most > len ? most - len : 0;
+}
+
+/* Reads the payload of the next frame, and ahead: each payload where its frame
+ * will be. False: there are not so many bytes, or they cannot be read. */
+static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
+                       const struct part *part, uint32_t len, uint64_t more)
+{
+    enum { FRAMES_MAX = H2_PLAN_BYTES / HTTP2_FRAME_BYTES_MAX + 1 };
+    struct iovec payloads[FRAMES_MAX];
+    char *to = plan->text + plan->text_len;
+    const char *next = to + len + HTTP2_FRAME_HEAD;
+    int count = 0;
+    ssize_t n;
+
+    payloads[count++] = (struct iovec){to, len};
+    for (to += len; more > 0 && count < FRAMES_MAX; count++) {
+        uint64_t bytes = least(more, HTTP2_FRAME_BYTES_MAX);
+
+        to += HTTP2_FRAME_HEAD;
+        if (to + bytes > plan->text + H2_PLAN_TEXT)
+            break;
+        payloads[count] = (struct iovec){to, (size_t)bytes};
+        to += bytes;
+        more -= bytes;
+    }
+    n = preadv(part->fd, payloads, count, (off_t)part->at.offset);
+    if (n < (ssize_t)len)
+        return false;
+    plan->ahead = (struct h2_ahead){.stream = stream,
+                                    .text = next,
+                                    .offset = part->at.offset + len,
+                                    .len = (uint64_t)n - len};
+    return true;
+}
+
+/* Whether the payload has been read. */
+static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
+                       const struct part *part, uint32_t len)
+{
+    struct h2_ahead *ahead = &plan->ahead;
+
+    if (ahead->stream != stream || ahead->offset != part->at.offset ||
+        ahead->text != plan->text + plan->text_len ||
+        least(ahead->len, HTTP2_FRAME_BYTES_MAX) < len)
+        return false;
+    ahead->text += len + HTTP2_FRAME_HEAD;
+    ahead->offset += len;
+    ahead->len -= len;
+    if (len < HTTP2_FRAME_BYTES_MAX) /* the others lie further behind */
+        ahead->stream = NULL;
+    return true;
+}
+
+/* Bytes of a file behind the frame's head, for a transport that looks at them.
+ * False: there are not so many, or it cannot be read. */
+static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
+                     const struct part *part, uint32_t len, uint64_t room)
+{
+    char *to = plan->text + plan->text_len;
+
+    if (!take_ahead(plan, stream, part, len) &&
+        !read_ahead(plan, stream, part, len,
+                    count_ahead(stream, part, len, room)))
+        return false;
+    plan->text_len += len;
+    add_segment(plan, (struct h2_segment){.stream = stream,
+                                          .memory = to,
+                                          .offset = part->at.offset,
+                                          .fd = part->fd,
+                                          .len = len,
+                                          .kind = PART_READ,
+                                          .is_answer = true});
+    return true;
+}
+
+static bool add_part(struct h2_plan *plan, struct h2_stream *stream,
+                     const struct part *part, uint32_t len, uint64_t room)
+{
+    const struct transport *transport = &stream->h2->session->transport;
+    struct h2_segment segment = {.stream = stream,
+                                 .fd = part->fd,
+                                 .len = len,
+                                 .kind = (uint8_t)part->kind,
+                                 .is_answer = true};
+
+    if (part->kind == PART_MEMORY) {
+        segment.memory = part->at.memory;
+    } else {
+        segment.offset = part->at.offset;
+        if (part->kind == PART_READ || !transport_can_sendfile(transport))
+            return add_read(plan, stream, part, len, room);
+    }
+    add_segment(plan, segment);
+    return true;
+}
+
+/* Whether what is sent is still what the head announced. */
+bool h2_is_intact(const struct response *response)
+{
+    const struct origin *origin = &response->origin;
+
+    return !origin->object || !origin->is_intact ||
+           origin->is_intact(origin->object);
+}
+
+/* What the kernel takes from a file after it was looked at is looked at once
+ * more, before the stream ends. What has been read by then is not. */
+static bool is_looked_at_later(const struct h2 *h2,
+                               const struct response *response,
+                               const struct part *part)
+{
+    return response->origin.object && response->origin.is_intact &&
+           part->kind == PART_SENDFILE &&
+           transport_can_sendfile(&h2->session->transport);
+}
+
+/* Frames from there on are not sent after all. */
+static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
+{
+    while (plan->count > count) {
+        const struct h2_segment *segment = &plan->segments[--plan->count];
+
+        plan->bytes -= segment->len;
+        segment->stream->unsent -= segment->len;
+    }
+    plan->text_len = text_len;
+    plan->ahead.stream = NULL; /* it may be written over */
+}
+
+/* One frame of the body. False: the stream, or the connection, is gone. */
+bool h2_frame_body(struct h2_stream *stream, uint64_t room)
+{
+    struct h2 *h2 = stream->h2;
+    struct h2_plan *plan = &h2->context->plan;
+    struct response *response = &stream->exchange->response;
+    struct part part = response->parts[response->part_at];
+    uint32_t len = frame_bytes(stream, &part, room);
+    bool is_last = len == response->bytes_left &&
+                   !response_has_more(response) && response->trailer.len == 0;
+    bool is_checked = is_last && !is_looked_at_later(h2, response, &part);
+    size_t head_at = plan->text_len;
+    unsigned segment_at = plan->count;
+    struct http2_frame frame = {
+        .len = len, .type = HTTP2_DATA, .stream = stream->id};
+
+    if (len < response->bytes_left && len < SMALL_WINDOW &&
+        len == (uint64_t)stream->window &&
+        !h2_spend(h2, STATS_HTTP2_SMALL_WINDOWS))
+        return false;
+    add_frame(plan, stream, &frame, false);
+    if (!add_part(plan, stream, &part, len, room) ||
+        (is_last && !h2_is_intact(response))) {
+        take_back(plan, segment_at, head_at);
+        h2_reset(stream, HTTP2_INTERNAL_ERROR);
+        return false;
+    }
+    if (is_checked) {
+        frame.flags = HTTP2_FLAG_END_STREAM;
+        http2_write_frame(plan->text + head_at, &frame);
+        stream->is_framed = true;
+    }
+    stream->turn = ++h2->turns;
+    stream->window -= (int32_t)len;
+    h2->window -= len;
+    h2->payload += len;
+    response_advance(response, len);
+    response->bytes_sent -= len; /* counted when it goes */
+    return true;
+}

@@ -1,0 +1,158 @@
+#include "engine/h2/h2_priv.h"
+#include "observe/profile.h"
+
+/* --- The next of a stream -------------------------------------------------- */
+
+static void wait_for_handler(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+
+    stream->is_waiting = true;
+    h2_stream_rest(stream);
+    if (!stream->is_tunnel || !exchange->is_half_closed ||
+        stream->has_half_ended)
+        return;
+    stream->has_half_ended = true;
+    h2_frame_empty(stream);
+}
+
+/* Whoever makes the answer is asked whether it can. */
+static void look_for_answer(struct h2_stream *stream)
+{
+    struct exchange *exchange = stream->exchange;
+    enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
+    struct answer answer = exchange->pending->look(exchange->pending);
+
+    if (answer.state == ANSWER_READY)
+        response_put_error_body(&exchange->response);
+    profile_leave(before);
+    switch (answer.state) {
+    case ANSWER_LATER:
+        exchange->response.bytes_before = exchange->response.bytes_sent;
+        wait_for_handler(stream);
+        break;
+    case ANSWER_INTERIM:
+        h2_frame_interim(stream, &answer);
+        break;
+    case ANSWER_READY: /* its size decides when */
+        if (stream->is_uploading && !exchange->sink) {
+            stream->is_uploading = false;
+            stream->discards = true;
+        }
+        h2_put(stream);
+        break;
+    }
+}
+
+/* Frames what the source has. False: it has nothing for now, or the plan has to
+ * be sent before more can be framed. */
+static bool frame_pulled(struct h2_stream *stream)
+{
+    struct response *response = &stream->exchange->response;
+    enum stats_phase before;
+    bool is_well;
+
+    if (stream->unsent > 0) /* what was lent last is on its way */
+        return false;
+    before = profile_enter(STATS_PHASE_LOOKUP);
+    is_well = response_pull(response, UINT64_MAX);
+    profile_leave(before);
+    if (!is_well) {
+        h2_reset(stream, HTTP2_INTERNAL_ERROR);
+        return true;
+    }
+    if (response->bytes_left > 0) {
+        h2_stream_ready(stream); /* as far as its window goes */
+        return true;
+    }
+    if (response->has_ended)
+        h2_frame_end(stream);
+    else if (response->is_waiting)
+        wait_for_handler(stream);
+    else
+        return false; /* nothing yet: let others go on */
+    return true;
+}
+
+/* A body of which the last frame did not say so ends. False: as above. */
+static bool frame_last(struct h2_stream *stream)
+{
+    const struct response *response = &stream->exchange->response;
+
+    if (stream->unsent > 0 && response->origin.object)
+        return false;
+    if (h2_is_intact(response))
+        h2_frame_end(stream);
+    else
+        h2_reset(stream, HTTP2_INTERNAL_ERROR);
+    return true;
+}
+
+/* Frames one thing of the stream that is first. False: as above. */
+static bool frame_next(struct h2_stream *stream, uint64_t room)
+{
+    const struct response *response = &stream->exchange->response;
+    bool is_there;
+
+    if (stream->exchange->pending) {
+        if (stream->unsent > 0)
+            return false;
+        look_for_answer(stream);
+        return true;
+    }
+    if (!stream->has_head)
+        is_there = h2_frame_head(stream);
+    else if (response->bytes_left > 0)
+        is_there = h2_frame_body(stream, room);
+    else if (response_has_more(response))
+        return frame_pulled(stream);
+    else
+        return frame_last(stream);
+    if (is_there)
+        h2_stream_ready(stream);
+    return true;
+}
+
+/* --- A plan ---------------------------------------------------------------- */
+
+static void take_control(struct h2 *h2)
+{
+    struct h2_plan *plan = &h2->context->plan;
+    struct buf *control = &h2->control;
+
+    if (control->len == 0)
+        return;
+    memcpy(plan->text + plan->text_len, control->data, control->len);
+    h2_add_text(plan, NULL, control->len, false);
+    buf_fini(control);
+    buf_init(control, NULL, 0, H2_CONTROL_BYTES_MAX);
+}
+
+static bool has_room(const struct h2_plan *plan)
+{
+    enum { SEGMENTS = 8, HEADS = HTTP2_FRAME_HEAD * 8 };
+
+    return plan->count + SEGMENTS <= H2_SEGMENTS_MAX &&
+           H2_PLAN_TEXT - plan->text_len >= RESPONSE_HEAD_BYTES_MAX + HEADS;
+}
+
+void h2_plan_fill(struct h2 *h2, uint64_t budget)
+{
+    struct h2_plan *plan = &h2->context->plan;
+    uint64_t most = budget < H2_PLAN_BYTES ? budget : H2_PLAN_BYTES;
+
+    plan->bytes = plan->text_len = 0;
+    plan->at = plan->count = 0;
+    plan->ahead.stream = NULL;
+    take_control(h2);
+    while (plan->bytes < most && has_room(plan) && !h2->is_over) {
+        struct h2_stream *stream = h2_stream_first(h2);
+
+        if (!stream)
+            break;
+        if (h2_stream_is_shut(stream)) /* by what was framed of others */
+            h2_stream_ready(stream);
+        else if (!frame_next(stream, most - plan->bytes))
+            break;
+    }
+}

@@ -1,0 +1,209 @@
+#include "engine/h2/h2_priv.h"
+
+/* So many bytes of payload are worth a WINDOW_UPDATE. */
+enum { UPDATE_PAYLOAD = 256 };
+
+/* --- SETTINGS -------------------------------------------------------------- */
+
+/* RFC 9113 6.9.2: windows of open streams move by the difference. */
+static void move_windows(struct h2 *h2, uint32_t value)
+{
+    int64_t difference = (int64_t)value - h2->client.window;
+
+    h2->client.window = (int32_t)value;
+    for (struct list *node = h2->streams.next; node != &h2->streams;
+         node = node->next) {
+        struct h2_stream *stream = OWNER_OF(node, struct h2_stream, list_node);
+        int64_t window = stream->window + difference;
+
+        if (window > HTTP2_WINDOW_MAX) {
+            h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
+            return;
+        }
+        stream->window = (int32_t)window;
+        if (heap_has(&stream->ready)) /* it may be shut now */
+            h2_stream_ready(stream);
+    }
+    h2_stream_reopen_all(h2);
+}
+
+static void apply(struct h2 *h2, unsigned setting, uint32_t value)
+{
+    switch (setting) {
+    case HTTP2_SETTING_ENABLE_PUSH:
+    case HTTP2_SETTING_NO_RFC7540_PRIORITIES:
+        if (value > 1)
+            h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        break;
+    case HTTP2_SETTING_INITIAL_WINDOW_SIZE:
+        if (value > HTTP2_WINDOW_MAX)
+            h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
+        else
+            move_windows(h2, value);
+        break;
+    case HTTP2_SETTING_MAX_FRAME_SIZE:
+        if (value < HTTP2_FRAME_BYTES_MAX || value > 0xFFFFFF)
+            h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        break;
+    default: /* of no use to us, or unknown (6.5.2) */
+        break;
+    }
+}
+
+void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
+                      struct bytes payload)
+{
+    enum { SETTING_BYTES = 6 };
+    bool is_ack = frame->flags & HTTP2_FLAG_ACK;
+
+    if (frame->stream != 0) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return;
+    }
+    if (payload.len % SETTING_BYTES != 0 || (is_ack && payload.len > 0)) {
+        h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
+        return;
+    }
+    if (!h2_spend(h2, STATS_HTTP2_SETTINGS) || is_ack)
+        return;
+    for (size_t at = 0; at < payload.len && !h2->is_over; at += SETTING_BYTES)
+        apply(h2,
+              (unsigned)(unsigned char)payload.data[at] << 8 |
+                  (unsigned char)payload.data[at + 1],
+              http2_read32(payload.data + at + 2));
+    if (!h2->is_over)
+        h2_put_frame(h2,
+                     &(struct http2_frame){.type = HTTP2_SETTINGS,
+                                           .flags = HTTP2_FLAG_ACK},
+                     NULL);
+}
+
+/* --- WINDOW_UPDATE --------------------------------------------------------- */
+
+static void open_connection(struct h2 *h2, uint32_t increment)
+{
+    if (increment == 0) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return;
+    }
+    h2->window += increment;
+    if (h2->window > HTTP2_WINDOW_MAX)
+        h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
+    else
+        h2_stream_reopen_all(h2);
+}
+
+static void open_stream(struct h2_stream *stream, uint32_t increment)
+{
+    struct h2 *h2 = stream->h2;
+
+    if (increment == 0 ||
+        (int64_t)stream->window + increment > HTTP2_WINDOW_MAX) {
+        h2_punish(h2, stream->id,
+                  increment == 0 ? HTTP2_PROTOCOL_ERROR
+                                 : HTTP2_FLOW_CONTROL_ERROR);
+        return;
+    }
+    stream->window += (int32_t)increment;
+    if (stream->is_put && !list_is_empty(&stream->wait_node))
+        h2_stream_ready(stream);
+}
+
+void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
+                    struct bytes payload)
+{
+    struct h2_stream *stream;
+    uint32_t increment;
+
+    if (payload.len != 4) {
+        h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
+        return;
+    }
+    /* A fast client with small windows sends many: they are too many when they
+     * are not for what it has got. */
+    if (++h2->openings * UPDATE_PAYLOAD > h2->payload &&
+        !h2_spend(h2, STATS_HTTP2_WINDOWS))
+        return;
+    increment = http2_read32(payload.data) & 0x7FFFFFFF;
+    if (frame->stream == 0) {
+        open_connection(h2, increment);
+        return;
+    }
+    stream = h2_stream_find(h2, frame->stream);
+    if (stream)
+        open_stream(stream, increment);
+    else if (frame->stream > h2->last_id && !h2->has_said_last)
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+}
+
+/* --- PRIORITY_UPDATE ------------------------------------------------------- */
+
+/* RFC 9218 7.1: it may come before its stream, whose field it overrules. */
+static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
+{
+    struct h2_update *update = &h2->updates[h2->update_at++ % H2_UPDATES_KEPT];
+
+    *update = (struct h2_update){.id = id, .priority = PRIORITY_DEFAULT};
+    priority_read(&update->priority, text);
+}
+
+void h2_take_priority_update(struct h2 *h2, const struct http2_frame *frame,
+                             struct bytes payload)
+{
+    struct h2_stream *stream;
+    uint32_t id;
+
+    if (frame->stream != 0) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return;
+    }
+    if (payload.len < 4) {
+        h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
+        return;
+    }
+    if (!h2_spend(h2, STATS_HTTP2_PRIORITIES))
+        return;
+    id = http2_read32(payload.data) & 0x7FFFFFFF;
+    if (id == 0 || id % 2 == 0) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return;
+    }
+    stream = h2_stream_find(h2, id);
+    payload = bytes_between(payload.data + 4, payload.data + payload.len);
+    if (id > h2->last_id)
+        keep_update(h2, id, payload);
+    if (!stream || stream->has_priority)
+        return;
+    stream->priority = PRIORITY_DEFAULT;
+    priority_read(&stream->priority, payload);
+    if (heap_has(&stream->ready))
+        h2_stream_ready(stream);
+}
+
+/* --- PING ------------------------------------------------------------------ */
+
+void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
+                  struct bytes payload)
+{
+    if (frame->stream != 0) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return;
+    }
+    if (payload.len != 8) {
+        h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
+        return;
+    }
+    if ((frame->flags & HTTP2_FLAG_ACK) && h2_end_measure(h2, payload.data))
+        return;
+    if (!h2_spend(h2, STATS_HTTP2_PINGS))
+        return;
+    if (frame->flags & HTTP2_FLAG_ACK) {
+        if (h2->says_goodbye)
+            h2_say_last(h2);
+        return;
+    }
+    h2_put_frame(h2,
+                 &(struct http2_frame){
+                     .len = 8, .type = HTTP2_PING, .flags = HTTP2_FLAG_ACK},
+                 payload.data);
+}

@@ -1,0 +1,165 @@
+#include <stdlib.h>
+
+#include "engine/h2/h2_priv.h"
+
+/* --- The table ------------------------------------------------------------- */
+
+struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
+{
+    struct h2_stream *stream;
+
+    if (heap_reserve(&h2->ready, h2->stream_count + 1) != 0)
+        return NULL;
+    stream = pool_take(&h2->context->streams);
+    if (!stream)
+        return NULL;
+    memset(stream, 0, offsetof(struct h2_stream, text_inline));
+    list_init(&stream->wait_node);
+    list_put_last(&h2->streams, &stream->list_node);
+    stream->h2 = h2;
+    stream->id = id;
+    stream->window = h2->client.window;
+    stream->receive_window = H2_STREAM_WINDOW;
+    stream->receive_size = H2_STREAM_WINDOW;
+    stream->priority = PRIORITY_DEFAULT;
+    h2->stream_count++;
+    return stream;
+}
+
+void h2_stream_free(struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+
+    h2_stream_rest(stream);
+    list_drop(&stream->wait_node);
+    list_drop(&stream->list_node);
+    h2->stream_count--;
+    h2->text_bytes -= stream->text_len;
+    if (stream->text != stream->text_inline)
+        free(stream->text);
+    free(stream->held);
+    pool_give(&h2->context->streams, stream);
+}
+
+struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id)
+{
+    for (struct list *node = h2->streams.prev; node != &h2->streams;
+         node = node->prev) {
+        struct h2_stream *stream = OWNER_OF(node, struct h2_stream, list_node);
+
+        if (stream->id == id)
+            return stream->is_gone ? NULL : stream;
+    }
+    return NULL;
+}
+
+/* --- The order ------------------------------------------------------------- */
+
+struct candidate h2_stream_candidate(const struct h2_stream *stream)
+{
+    const struct response *response = &stream->exchange->response;
+    bool has_more = response_has_more(response);
+    struct candidate candidate = {.bytes = response->bytes_left,
+                                  .place = &stream->place};
+
+    if (has_more && response->has_length) {
+        candidate.bytes += response->length_left;
+    } else if (has_more || stream->exchange->pending) {
+        candidate.bytes += response->bytes_sent - response->bytes_before;
+        candidate.is_stream = true;
+    }
+    return candidate;
+}
+
+/*
+ * The key in ready:  urgency (3 bits) | the key of the scheduler (61 bits)
+ *
+ * A stream that the client wants bit by bit goes by what it has had, in quanta,
+ * if it is longer than one: so those of one urgency take turns. The others go
+ * one after the other, the shortest first.
+ */
+static uint64_t key_of(const struct h2_stream *stream)
+{
+    enum { KEY_BITS = 61 };
+    const struct session *session = stream->h2->session;
+    uint64_t quantum = session->context->limits.quantum;
+    struct candidate candidate = h2_stream_candidate(stream);
+    uint64_t most = (1ull << KEY_BITS) - 1;
+    uint64_t bytes = candidate.bytes;
+    uint64_t key;
+
+    if (stream->priority.is_incremental && !candidate.is_stream &&
+        bytes > quantum)
+        bytes = quantum +
+                stream->exchange->response.bytes_sent / quantum * quantum;
+    key = session->context->hooks->key_of(session, &stream->place, bytes);
+    return (uint64_t)stream->priority.urgency << KEY_BITS |
+           (key < most ? key : most);
+}
+
+bool h2_stream_is_shut(const struct h2_stream *stream)
+{
+    const struct response *response = &stream->exchange->response;
+
+    return (stream->window <= 0 || stream->h2->window <= 0) &&
+           stream->has_head && !stream->exchange->pending &&
+           (response->bytes_left > 0 || response_has_more(response));
+}
+
+/* Behind it the stream waits for a window, in which it may wait so long. */
+static void shut(struct h2_stream *stream)
+{
+    if (stream->shut_at_ms == 0)
+        stream->shut_at_ms = h2_now_ms(stream->h2);
+    if (list_is_empty(&stream->wait_node))
+        list_put_last(&stream->h2->shut, &stream->wait_node);
+}
+
+static void open(struct h2_stream *stream)
+{
+    if (stream->shut_at_ms != 0)
+        stream->shut_ms += h2_now_ms(stream->h2) - stream->shut_at_ms;
+    stream->shut_at_ms = 0;
+}
+
+void h2_stream_rest(struct h2_stream *stream)
+{
+    heap_drop(&stream->h2->ready, &stream->ready);
+    if (stream->is_put)
+        list_drop(&stream->wait_node);
+}
+
+void h2_stream_ready(struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+
+    h2_stream_rest(stream);
+    if (stream->is_gone || stream->is_framed)
+        return;
+    if (h2_stream_is_shut(stream)) {
+        shut(stream);
+        return;
+    }
+    open(stream);
+    heap_put(&h2->ready, &stream->ready, key_of(stream), stream->turn);
+}
+
+struct h2_stream *h2_stream_first(const struct h2 *h2)
+{
+    const struct heap_item *first = heap_first(&h2->ready);
+
+    return first ? OWNER_OF(first->node, struct h2_stream, ready) : NULL;
+}
+
+void h2_stream_reopen_all(struct h2 *h2)
+{
+    struct list shut;
+
+    if (list_is_empty(&h2->shut))
+        return;
+    shut = h2->shut; /* the ring, under another head */
+    shut.next->prev = shut.prev->next = &shut;
+    list_init(&h2->shut);
+    while (!list_is_empty(&shut))
+        h2_stream_ready(OWNER_OF(shut.next, struct h2_stream, wait_node));
+}

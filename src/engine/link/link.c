@@ -1,0 +1,213 @@
+#include "engine/link/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "engine/link/link_priv.h"
+#include "io/socket_state.h"
+
+enum {
+    FD_MAX = (1 << 30) - 1,
+    LATE_UP = 8, /* shares of what a tick was later or less late than others */
+    LATE_DOWN = 64
+};
+
+int link_init(struct link *link, struct link_shared *shared, size_t worker)
+{
+    *link = (struct link){.shared = shared,
+                          .line = &shared->lines[worker],
+                          .is_local = shared->mode == LINK_AUTO,
+                          .probe_bytes = LINK_PROBE_BYTES,
+                          .probe_bytes_max = LINK_PROBE_BYTES_MAX};
+    list_init(&link->flows);
+    if (shared->mode != LINK_AUTO)
+        return 0;
+    link->paths = calloc(LINK_PATHS, sizeof(*link->paths));
+    return link->paths ? 0 : -ENOMEM;
+}
+
+void link_fini(struct link *link)
+{
+    free(link->paths);
+    link->paths = NULL;
+}
+
+/* Clients behind one address, or one IPv6 network, share a path; those of this
+ * machine have none. */
+static uint32_t hash_path(const struct address *peer)
+{
+    size_t len = peer->family == ADDRESS_IPV4 ? 4 : 8;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    if (address_is_local(peer))
+        return 0;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ peer->octets[i]) * 16777619u;
+    return hash != 0 ? hash : 1;
+}
+
+/* --- Is it fast? -----------------------------------------------------------  */
+
+/* It is looked at once in a while: whether what was handed over takes longer
+ * to be acknowledged than it might, and whether it is still here a little
+ * later. The less is found, the rarer. */
+static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
+                  uint64_t now_ms)
+{
+    link->unprobed += bytes;
+    if (link->probe) {
+        if (now_ms - link->probe_ms < LINK_PROBE_MS)
+            return;
+        if (link_queue_limit_measure(link, link->probe) > 0)
+            link_queue_limit_engage(link);
+        link->probe = NULL;
+    } else if (link->unprobed >= link->probe_bytes) {
+        link->unprobed = 0;
+        if (link->probe_bytes < link->probe_bytes_max)
+            link->probe_bytes *= 2;
+        if (link_delay_window_probe(link, flow, now_read_ns()))
+            link->probe_bytes = LINK_PROBE_BYTES;
+        if (!link->is_local && link_queue_limit_measure(link, flow) > 0) {
+            link->probe = flow;
+            link->probe_ms = now_ms;
+        }
+    }
+}
+
+/* --- All modes ---------------------------------------------------------------- */
+
+void link_open(struct link *link, struct link_flow *flow, int fd,
+               const struct address *peer)
+{
+    struct link_shared *shared = link->shared;
+
+    *flow = (struct link_flow){.fd = (unsigned)fd & FD_MAX,
+                               .path = hash_path(peer)};
+    list_init(&flow->link);
+    if (shared->mode == LINK_RATE || (link->is_local && flow->path != 0))
+        link_pacer_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
+}
+
+/* A socket that waits for its own client takes no more than a little ahead. */
+static void bound_unsent(struct link_flow *flow, bool is_bounded)
+{
+    flow->is_bounded = is_bounded;
+    socket_limit_unsent(flow->fd, is_bounded ? LINK_UNSENT_MAX : 0);
+}
+
+static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
+{
+    uint64_t room = want;
+
+    if (link_is_windowed(link)) {
+        link_delay_window_adapt(link, now_read_ns());
+        room = link_delay_window_allow(link, key, room);
+    }
+    if (room > 0 && link->is_local)
+        room = link_pacer_allow(link, key, room);
+    return room > 0 && link->is_local ? link_queue_limit_allow(link, key, room)
+                                      : room;
+}
+
+uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
+                      uint64_t quantum)
+{
+    uint64_t rate = link_load(&link->shared->pacer);
+    uint64_t bytes;
+
+    if (!link_holds_back(link, flow))
+        return quantum;
+    if (link_is_windowed(link) && link->trip_us > 0)
+        rate = link_load(&link->shared->base) * US_PER_S /
+               (uint64_t)link->trip_us;
+    bytes = rate / (NS_PER_S / LINK_TURN_NS);
+    if (bytes < LINK_SEGMENT_BYTES)
+        bytes = LINK_SEGMENT_BYTES;
+    return bytes < quantum ? bytes : quantum;
+}
+
+uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
+                    uint64_t want)
+{
+    bool is_rated = link->shared->mode == LINK_RATE;
+    bool is_held = link_holds_back(link, flow);
+    uint64_t room = want;
+
+    if (flow->is_bounded != is_held)
+        bound_unsent(flow, is_held);
+    if (!flow->is_bounded)
+        return want;
+    room = is_rated ? link_pacer_allow(link, key, want)
+                    : allow_auto(link, key, want);
+    if (room == 0) {
+        link->counters.held++;
+        link->counters.held_bytes += want;
+    }
+    return room;
+}
+
+void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
+                 uint64_t key, uint64_t now_ms)
+{
+    if (link->shared->mode == LINK_RATE) {
+        link_pacer_pay(link, link_wire_bytes(bytes));
+        return;
+    }
+    if (!link_counts(link, flow) || bytes == 0)
+        return;
+    if (!link_is_windowed(link))
+        probe(link, flow, bytes, now_ms);
+    if (!link_tracks(link))
+        return;
+    flow->key = key;
+    if (list_is_empty(&flow->link))
+        list_put_last(&link->flows, &flow->link);
+    if (link->is_local) {
+        link_pacer_pay(link, link_wire_bytes(bytes));
+        flow->queued += (uint32_t)bytes;
+        flow->is_fresh = true;
+        link->queued += bytes;
+    }
+    if (link_is_windowed(link)) {
+        flow->flight += (uint32_t)bytes;
+        link->flight += bytes;
+    }
+}
+
+void link_await(struct link *link)
+{
+    link->due_ns = now_read_ns() + LINK_TICK_NS;
+}
+
+/* Who is often late counts on it; one that was late once does not. */
+static void note_late(struct link *link, uint64_t now_ns)
+{
+    uint64_t late_ns = 0;
+
+    if (link->due_ns == 0)
+        return;
+    if (now_ns > link->due_ns)
+        late_ns = now_ns - link->due_ns;
+    if (late_ns > LINK_LATE_NS)
+        late_ns = LINK_LATE_NS;
+    if (late_ns > link->late_ns)
+        link->late_ns += (late_ns - link->late_ns) / LATE_UP;
+    else
+        link->late_ns -= (link->late_ns - late_ns) / LATE_DOWN;
+    link->due_ns = 0;
+}
+
+void link_tick(struct link *link)
+{
+    uint64_t now_ns = now_read_ns();
+
+    note_late(link, now_ns);
+    if (link->shared->mode != LINK_AUTO)
+        return; /* a known rate stays what it is */
+    if (link->was_windowed)
+        link_delay_window_adapt(link, now_ns);
+    if (link->is_local && (link->was_held || link->was_paced))
+        link_queue_limit_adapt(link, now_ns);
+    link->was_held = link->was_paced = link->was_windowed = false;
+}

@@ -1,0 +1,259 @@
+/*
+ * The token bucket: busy_ns says until when what has been handed over keeps
+ * the link busy at the pace that is kept. Of a known rate the pace is a little
+ * less than that; of one that is found out it follows what is seen: no queue
+ * left while bytes are held back here, and the link could carry more; a queue
+ * all the time, and it carries less. So it goes up slowly, from there down at
+ * once, and stays just below the link's rate, where queues are short. (Chiu,
+ * Jain, "Analysis of the increase and decrease algorithms for congestion
+ * avoidance", 1989.)
+ *
+ * The rate is what leaves while the queue is never found empty; what leaves
+ * else is only what came. And what has been handed over has not left for the
+ * queue yet while its socket waits for acknowledgements: on a slow or a long
+ * link that is many times what leaves in a window, and to call it gone is to
+ * take the link for one that is a tenth as fast.
+ *
+ * Who has no CPU for a moment, this machine or what carries the link, sends less
+ * in that window with a queue all the time, which looks like a narrower link. At
+ * a load of 0.9 the pace would then be too slow for what comes until it had crept
+ * up again, for a second or two. So the rate falls a little for each such window:
+ * a link that is narrower indeed goes on having them.
+ */
+#include "base/units.h"
+#include "engine/link/link_priv.h"
+#include "io/socket_state.h"
+
+enum {
+    WINDOW_NS = 20 * NS_PER_MS,      /* over which it is judged, */
+    WINDOW_NS_MAX = 200 * NS_PER_MS, /* or more, for a rate to be told by */
+    WINDOW_BYTES = 24576,            /* so many */
+    COUNT_NS = 2 * NS_PER_MS,        /* between two looks into sockets */
+    GAP_NS = 5 * NS_PER_MS,          /* without anything held: begin anew */
+    WINDOWS_FIRST = 4,               /* seen before a pace is kept, the last */
+    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* full, if not so many were */
+    STANDING_BYTES = 6144, /* two segments, as the kernel counts them */
+    PACER_MIN = 4096,
+    SMOOTH_BYTES = 98304, /* the rate's: some packets more or fewer */
+    UP_SHARE = 512,       /* of the pace, in a window */
+    UP_SHARE_FAR = 16,    /* the same, far below the rate */
+    DOWN_SHARE = 32,
+    FAR_SHARE = 4,       /* so far above what leaves: down at once */
+    FALL_SHARE = 8,      /* of a known rate, in a window at most */
+    STEADY_WINDOWS = 64, /* up in a row; then quicker and quicker, */
+    QUICKER_MAX = 5      /* up to 2^5 times */
+};
+
+uint64_t link_pacer_burst(const struct link *link, uint64_t pacer)
+{
+    uint64_t late_ns = link->late_ns > LINK_TICK_NS ? link->late_ns
+                                                    : LINK_TICK_NS;
+    uint64_t ns = LINK_TICK_NS + late_ns;
+    uint64_t bytes = pacer * (ns / NS_PER_US) / US_PER_S;
+
+    return bytes > LINK_BURST_BYTES ? bytes : LINK_BURST_BYTES;
+}
+
+uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want)
+{
+    const struct link_shared *shared = link->shared;
+    uint64_t pacer = link_load(&shared->pacer);
+    uint64_t burst = link_pacer_burst(link, pacer);
+    uint64_t busy_ns;
+    uint64_t now_ns;
+    uint64_t owed = 0;
+
+    if (pacer == 0)
+        return want;
+    busy_ns = link_load(&shared->busy_ns);
+    now_ns = now_read_ns();
+    if (busy_ns > now_ns)
+        owed = (busy_ns - now_ns) * pacer / NS_PER_S;
+    /* Somebody else's turn, unless the link would run dry. */
+    want = owed > burst / 4 && !link_ask_others(link, key, now_ns).is_after
+               ? 0
+               : link_room(burst, owed, want);
+    if (want == 0)
+        link->was_paced = true;
+    return want;
+}
+
+void link_pacer_pay(struct link *link, uint64_t wire_bytes)
+{
+    struct link_shared *shared = link->shared;
+    uint64_t pacer = link_load(&shared->pacer);
+    uint64_t busy_ns = link_load(&shared->busy_ns);
+    uint64_t now_ns;
+
+    link->handed += wire_bytes;
+    if (pacer == 0)
+        return;
+    now_ns = now_read_ns();
+    while (!atomic_compare_exchange_weak_explicit(
+        &shared->busy_ns, &busy_ns,
+        (busy_ns > now_ns ? busy_ns : now_ns) + wire_bytes * NS_PER_S / pacer,
+        memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+/* Below a pace that leaves a queue all the time. The link was busy, so what
+ * has left is its rate: below it the queue gets shorter, and there is no use in
+ * going further down meanwhile. */
+static uint64_t move_down(uint64_t pacer, uint64_t rate)
+{
+    uint64_t enough = rate - rate / DOWN_SHARE;
+
+    if (pacer > rate + rate / FAR_SHARE)
+        return rate;
+    if (pacer <= enough)
+        return pacer;
+    pacer -= pacer / DOWN_SHARE;
+    return pacer > enough ? pacer : enough;
+}
+
+/* Above a pace that leaves none. */
+static uint64_t move_up(uint64_t pacer, uint64_t rate, uint64_t rises)
+{
+    uint64_t up = pacer / UP_SHARE;
+
+    if (pacer < rate - rate / UP_SHARE_FAR)
+        return pacer + pacer / UP_SHARE_FAR;
+    if (rises > STEADY_WINDOWS)
+        up <<= rises - STEADY_WINDOWS < QUICKER_MAX ? rises - STEADY_WINDOWS
+                                                    : QUICKER_MAX;
+    return pacer + up;
+}
+
+/* What has left in a window. */
+struct window {
+    uint64_t bytes;
+    uint64_t seen; /* bytes a second */
+};
+
+/* The rate of the link, as far as it is known after a window in which the link
+ * was busy all the time or not. While a pace is kept it is known. */
+static uint64_t learn(struct link_shared *shared, const struct window *window,
+                      bool was_busy)
+{
+    uint64_t rate = link_load(&shared->rate);
+    uint64_t least = link_load(&shared->pacer) > 0 ? rate - rate / FALL_SHARE
+                                                   : 0;
+
+    if (was_busy && rate > 0 && window->bytes < SMOOTH_BYTES)
+        rate = (rate * (SMOOTH_BYTES - window->bytes) +
+                window->seen * window->bytes) /
+               SMOOTH_BYTES;
+    else if (was_busy || window->seen > rate)
+        rate = window->seen;
+    if (rate < least)
+        rate = least;
+    link_store(&shared->rate, rate);
+    return rate;
+}
+
+/* The next pace, after such a window. */
+static uint64_t move(struct link_shared *shared, uint64_t pacer,
+                     const struct window *window)
+{
+    uint64_t least = link_load(&shared->least);
+    uint64_t rises = link_load(&shared->rises) + 1;
+    uint64_t rate = pacer == 0 || least > 0 ? learn(shared, window, least > 0)
+                                            : link_load(&shared->rate);
+
+    if (pacer == 0) {
+        link_store(&shared->rises, rises);
+        return rises < WINDOWS_FIRST || (least == 0 && rises < WINDOWS_LATEST)
+                   ? 0
+                   : rate;
+    }
+    if (least >= STANDING_BYTES) {
+        link_store(&shared->rises, 0);
+        return move_down(pacer, rate);
+    }
+    if (!link_load(&shared->paced))
+        return pacer; /* something else kept the queue short */
+    link_store(&shared->rises, rises);
+    return move_up(pacer, rate, rises);
+}
+
+/* What of all that has been handed over still lies in sockets. Flows that were
+ * handed nothing since the last time are let go of when they have nothing in
+ * the queue: their clients may have stopped reading. */
+static void count_unsent(struct link *link, uint64_t now_ns)
+{
+    link->counted_ns = now_ns;
+    link->unsent = 0;
+    for (struct list *at = link->flows.next; at != &link->flows;
+         at = at->next) {
+        struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
+        int unsent = socket_count_unsent((int)flow->fd);
+
+        link->counters.measured++;
+        if (unsent > 0)
+            link->unsent += link_wire_bytes((uint64_t)unsent);
+        flow->is_fresh = false;
+    }
+}
+
+/* Begins a window with what has left until now. */
+static void begin_window(struct link_shared *shared, uint64_t left)
+{
+    link_store(&shared->left, left);
+    link_store(&shared->least, UINT64_MAX);
+    link_store(&shared->paced, false);
+}
+
+/* Whether it has been long enough for what is to be told by it. */
+static bool is_long_enough(const struct link_shared *shared, uint64_t more,
+                           uint64_t ns)
+{
+    bool tells_rate = link_load(&shared->pacer) == 0 ||
+                      link_load(&shared->least) >= STANDING_BYTES;
+
+    return !tells_rate || more >= WINDOW_BYTES || ns >= WINDOW_NS_MAX;
+}
+
+void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns)
+{
+    struct link_shared *shared = link->shared;
+    uint64_t last_ns = link_load(&shared->judged_ns);
+    uint64_t since_ns = link_load(&shared->since_ns);
+    uint64_t pacer = link_load(&shared->pacer);
+    uint64_t left;
+    bool was_gap = link_has_passed(now_ns, last_ns, GAP_NS);
+    int64_t more;
+
+    if (queued < link_load(&shared->least))
+        link_store(&shared->least, queued);
+    if (link->was_paced)
+        link_store(&shared->paced, true);
+    link_store(&shared->judged_ns, now_ns);
+    if (link_has_passed(now_ns, link->counted_ns, WINDOW_NS))
+        count_unsent(link, now_ns);
+    if (!was_gap && !link_has_passed(now_ns, since_ns, WINDOW_NS))
+        return;
+    if (link_has_passed(now_ns, link->counted_ns, COUNT_NS))
+        count_unsent(link, now_ns);
+    left = link->handed - link->unsent +
+           link_ask_others(link, 0, now_ns).handed - queued;
+    more = (int64_t)(left - link_load(&shared->left));
+    if (was_gap) {
+        link_store(&shared->since_ns, now_ns);
+        begin_window(shared, left);
+        return;
+    }
+    if (!is_long_enough(shared, more > 0 ? (uint64_t)more : 0,
+                        now_ns - since_ns) ||
+        !link_may_move(&shared->since_ns, now_ns, WINDOW_NS))
+        return;
+    if (more > 0) {
+        struct window window = {.bytes = (uint64_t)more,
+                                .seen = (uint64_t)more * US_PER_S /
+                                        ((now_ns - since_ns) / NS_PER_US)};
+
+        pacer = move(shared, pacer, &window);
+        link_store(&shared->pacer,
+                   pacer > 0 && pacer < PACER_MIN ? PACER_MIN : pacer);
+    }
+    begin_window(shared, left);
+}

@@ -1,0 +1,116 @@
+/*
+ * link_priv - what the parts of link share. Each calls only those below it:
+ *
+ *   link.c            all modes; whether the link is fast
+ *   link_state.c      what is told of it
+ *   link_queue_limit.c      the queue on this machine
+ *   link_delay_window.c     a queue that only acknowledgements tell of
+ *   link_pacer.c       the bucket
+ *   link_shared.c     what workers tell one another; a worker's flows
+ */
+#ifndef ENGINE_LINK_LINK_PRIV_H
+#define ENGINE_LINK_LINK_PRIV_H
+
+#include "base/now.h"
+#include "engine/link/link.h"
+
+/* What a worker has said of its queue, and of what is not acknowledged, says
+ * nothing any more after that. */
+enum {
+    LINK_FRESH_NS = 2 * LINK_TICK_NS,
+    LINK_FLIGHT_FRESH_NS = 200 * LINK_TICK_NS
+};
+
+/* Leaves the line shared when nothing is new. */
+static inline void link_store(_Atomic uint64_t *number, uint64_t value)
+{
+    if (link_load(number) != value)
+        atomic_store_explicit(number, value, memory_order_relaxed);
+}
+
+/* Whether so much time has passed. Another worker may have read its clock a
+ * little later than this one: then it has not. */
+static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
+                                   uint64_t span_ns)
+{
+    return (int64_t)(now_ns - then_ns) >= (int64_t)span_ns;
+}
+
+/* --- link_shared.c -------------------------------------------------------- */
+
+/* Sums over the other workers. */
+struct link_others {
+    uint64_t queued;
+    uint64_t flight;
+    uint64_t standing;
+    uint64_t handed;
+    bool is_after; /* none of them has anything waiting that comes before */
+};
+
+/* What the others have, and whether what stands at key goes before it. */
+struct link_others link_ask_others(const struct link *link, uint64_t key,
+                                   uint64_t now_ns);
+
+/* Room below the limit for one that has ahead bytes before it. */
+uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
+
+/* Forgets a flow with nothing under way. */
+void link_drop_idle(struct link *link, struct link_flow *flow);
+
+/* Drops all flows when they need not be tracked any more. */
+void link_forget(struct link *link);
+
+/* Whether it is this worker's turn to move what all share: only one does, in
+ * any interval_ns. */
+bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
+                   uint64_t interval_ns);
+
+/* --- link_pacer.c ---------------------------------------------------------- */
+
+static inline uint64_t link_wire_bytes(uint64_t bytes)
+{
+    return bytes + (bytes + LINK_SEGMENT_BYTES - 1) / LINK_SEGMENT_BYTES *
+                       LINK_HEADER_BYTES;
+}
+
+/* What may leave ahead of the pace: enough for two ticks, or for one as late as
+ * they have come lately. */
+uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
+
+uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
+void link_pacer_pay(struct link *link, uint64_t wire_bytes);
+
+/* So many bytes were found in the local queue while some are held back. */
+void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
+
+/* --- link_queue_limit.c --------------------------------------------------------- */
+
+/* What flow has in the queue. */
+uint32_t link_queue_limit_measure(struct link *link,
+                                  const struct link_flow *flow);
+
+/* Of bytes in the queue. */
+uint64_t link_queue_limit_limit(const struct link *link);
+
+uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);
+
+/* Looks, and moves the limit. */
+void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
+
+/* A queue was found where none was expected. */
+void link_queue_limit_engage(struct link *link);
+
+/* --- link_delay_window.c -------------------------------------------------------- */
+
+uint64_t link_delay_window_allow(struct link *link, uint64_t key,
+                                 uint64_t want);
+
+/* Looks, if it is time, and moves the window. */
+void link_delay_window_adapt(struct link *link, uint64_t now_ns);
+
+/* One flow of a link that is not held back: is it delayed? When several in a
+ * row are, the window is put up. */
+bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
+                             uint64_t now_ns);
+
+#endif

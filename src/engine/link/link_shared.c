@@ -1,0 +1,168 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/link/link_priv.h"
+
+/* --- Numbers that all workers steer by ------------------------------------ */
+
+int link_shared_init(struct link_shared *shared, enum link_mode mode,
+                     uint64_t rate, size_t worker_count)
+{
+    *shared = (struct link_shared){.mode = mode, .worker_count = worker_count};
+    if (mode == LINK_RATE)
+        atomic_init(&shared->pacer, rate / 100 * LINK_RATE_PERCENT);
+    atomic_init(&shared->limit, LINK_LIMIT_START);
+    atomic_init(&shared->least, UINT64_MAX);
+    shared->lines = aligned_alloc(_Alignof(struct link_line),
+                                  worker_count * sizeof(*shared->lines));
+    if (!shared->lines)
+        return -ENOMEM;
+    for (size_t i = 0; i < worker_count; i++) {
+        memset(&shared->lines[i], 0, sizeof(shared->lines[i]));
+        atomic_init(&shared->lines[i].waiting_rank, UINT64_MAX);
+    }
+    return 0;
+}
+
+void link_shared_fini(struct link_shared *shared)
+{
+    free(shared->lines);
+    shared->lines = NULL;
+}
+
+/* A key as other workers understand it: how far it is from where keys begin,
+ * which may be to either side. */
+static uint64_t rank_of(const struct link *link, uint64_t key)
+{
+    const uint64_t middle = UINT64_C(1) << 63;
+
+    if (key >= link->base)
+        return key - link->base < middle ? middle + (key - link->base)
+                                         : UINT64_MAX;
+    return link->base - key < middle ? middle - (link->base - key) : 0;
+}
+
+struct link_others link_ask_others(const struct link *link, uint64_t key,
+                                   uint64_t now_ns)
+{
+    const struct link_shared *shared = link->shared;
+    struct link_others others = {.is_after = true};
+    uint64_t rank = rank_of(link, key);
+
+    for (size_t i = 0; i < shared->worker_count; i++) {
+        const struct link_line *line = &shared->lines[i];
+
+        if (line == link->line)
+            continue;
+        if (!link_has_passed(now_ns, link_load(&line->seen_ns), LINK_FRESH_NS))
+            others.queued += link_load(&line->queued);
+        if (!link_has_passed(now_ns, link_load(&line->looked_ns),
+                             LINK_FLIGHT_FRESH_NS)) {
+            others.flight += link_load(&line->flight);
+            others.standing += link_load(&line->standing);
+        }
+        others.handed += link_load(&line->handed);
+        if (link_load(&line->waiting_rank) < rank)
+            others.is_after = false;
+    }
+    return others;
+}
+
+bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
+                   uint64_t interval_ns)
+{
+    uint64_t last_ns = link_load(moved_ns);
+
+    return link_has_passed(now_ns, last_ns, interval_ns) &&
+           atomic_compare_exchange_strong_explicit(moved_ns, &last_ns, now_ns,
+                                                   memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+void link_publish(struct link *link, uint64_t waiting_key)
+{
+    link_store(&link->line->queued, link->queued);
+    link_store(&link->line->seen_ns, link->seen_ns);
+    link_store(&link->line->flight, link->flight);
+    link_store(&link->line->standing, link->standing);
+    link_store(&link->line->looked_ns, link->looked_ns);
+    link_store(&link->line->handed, link->handed - link->unsent);
+    link_store(&link->line->waiting_rank, rank_of(link, waiting_key));
+}
+
+void link_tell_clients(struct link *link, const struct client_share *clients,
+                       uint64_t sent)
+{
+    link_store(&link->line->sent, sent);
+    link_store(&link->line->clients, client_share_waiting(clients));
+    link_store(&link->line->only_client, client_share_only(clients));
+}
+
+void link_hear_clients(const struct link *link, struct client_share *clients)
+{
+    const struct link_shared *shared = link->shared;
+    uint64_t only = client_share_only(clients);
+    struct client_others others = {0};
+
+    for (size_t i = 0; i < shared->worker_count; i++) {
+        const struct link_line *line = &shared->lines[i];
+        uint64_t count = link_load(&line->clients);
+
+        if (line == link->line)
+            continue;
+        others.sent += link_load(&line->sent);
+        if (count != 1 || only == 0 || link_load(&line->only_client) != only)
+            others.count += (uint32_t)count;
+    }
+    client_share_hear(clients, &others);
+}
+
+uint64_t link_sent_elsewhere(const struct link *link)
+{
+    uint64_t sent = 0;
+
+    for (size_t i = 0; i < link->shared->worker_count; i++)
+        if (&link->shared->lines[i] != link->line)
+            sent += link_load(&link->shared->lines[i].sent);
+    return sent;
+}
+
+uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want)
+{
+    uint64_t room;
+
+    if (ahead >= limit)
+        return 0;
+    room = limit - ahead;
+    if (room < LINK_SEGMENT_BYTES)
+        room = LINK_SEGMENT_BYTES; /* half a segment is of no use */
+    return want < room ? want : room;
+}
+
+/* --- Flows of one worker -------------------------------------------------- */
+
+void link_drop(struct link *link, struct link_flow *flow)
+{
+    if (link->probe == flow)
+        link->probe = NULL;
+    if (list_is_empty(&flow->link))
+        return;
+    link->queued -= flow->queued;
+    link->flight -= flow->flight;
+    flow->queued = flow->flight = 0;
+    if (link->standing > link->flight)
+        link->standing = link->flight;
+    list_drop(&flow->link);
+}
+
+void link_drop_idle(struct link *link, struct link_flow *flow)
+{
+    if (flow->queued == 0 && flow->flight == 0)
+        link_drop(link, flow);
+}
+
+void link_forget(struct link *link)
+{
+    while (!link_tracks(link) && !list_is_empty(&link->flows))
+        link_drop(link, OWNER_OF(link->flows.next, struct link_flow, link));
+}

@@ -1,0 +1,287 @@
+#include "http/http1/http1.h"
+
+#include <http_parser.h>
+
+#include "http/http1/http1_priv.h"
+
+static int on_url(http_parser *parser, const char *at, size_t len)
+{
+    struct request *request = parser->data;
+
+    request->target = (struct bytes){at, len};
+    return 0;
+}
+
+/* False: there are none. */
+static bool use_many(struct request *request)
+{
+    if (request->many && request->fields == request->few) {
+        memcpy(request->many, request->few, sizeof(request->few));
+        request->fields = request->many;
+    }
+    return request->fields == request->many;
+}
+
+static int on_header_field(http_parser *parser, const char *at, size_t len)
+{
+    struct request *request = parser->data;
+    struct field *field;
+
+    if (request->field_count == REQUEST_FIELDS_MAX)
+        return -1;
+    if (request->field_count == REQUEST_FIELDS_FEW && !use_many(request))
+        return -1;
+    field = &request->fields[request->field_count];
+    field->name = (struct bytes){at, len};
+    field->id = field_identify(field->name);
+    return 0;
+}
+
+static int on_header_value(http_parser *parser, const char *at, size_t len)
+{
+    struct request *request = parser->data;
+    struct field *field = &request->fields[request->field_count];
+
+    field->value = bytes_trim((struct bytes){at, len});
+    if (!(request->seen & (1u << field->id))) {
+        request->seen |= 1u << field->id;
+        request->first[field->id] = request->field_count;
+    }
+    request->field_count++;
+    return 0;
+}
+
+static int on_reply_field(http_parser *parser, const char *at, size_t len)
+{
+    struct reply *reply = parser->data;
+    struct field *field;
+
+    if (reply->field_count == REPLY_FIELDS_MAX)
+        return -1;
+    field = &reply->fields[reply->field_count];
+    field->name = (struct bytes){at, len};
+    field->id = field_identify(field->name);
+    return 0;
+}
+
+static int on_reply_value(http_parser *parser, const char *at, size_t len)
+{
+    struct reply *reply = parser->data;
+    struct field *field = &reply->fields[reply->field_count++];
+
+    field->value = bytes_trim((struct bytes){at, len});
+    reply->seen |= 1u << field->id;
+    return 0;
+}
+
+static int on_headers_complete(http_parser *parser)
+{
+    http_parser_pause(parser, 1); /* what follows is not for this parser */
+    return 0;
+}
+
+static const http_parser_settings parser_settings = {
+    .on_url = on_url,
+    .on_header_field = on_header_field,
+    .on_header_value = on_header_value,
+    .on_headers_complete = on_headers_complete,
+};
+
+static const http_parser_settings reply_settings = {
+    .on_header_field = on_reply_field,
+    .on_header_value = on_reply_value,
+    .on_headers_complete = on_headers_complete,
+};
+
+static enum method method_from(unsigned number)
+{
+    switch (number) {
+    case HTTP_GET:
+        return METHOD_GET;
+    case HTTP_HEAD:
+        return METHOD_HEAD;
+    case HTTP_OPTIONS:
+        return METHOD_OPTIONS;
+    case HTTP_POST:
+        return METHOD_POST;
+    case HTTP_PUT:
+        return METHOD_PUT;
+    case HTTP_DELETE:
+        return METHOD_DELETE;
+    case HTTP_PATCH:
+        return METHOD_PATCH;
+    case HTTP_TRACE:
+        return METHOD_TRACE;
+    case HTTP_CONNECT:
+        return METHOD_CONNECT;
+    default:
+        return METHOD_OTHER;
+    }
+}
+
+bool http1_find_method(struct bytes name, enum method *method_out)
+{
+    *method_out = METHOD_GET;
+    if (bytes_eq(name, BYTES("GET")))
+        return true;
+    for (unsigned i = 0; i <= HTTP_SOURCE; i++) {
+        if (!bytes_eq(name, bytes_of(http_method_str((enum http_method)i))))
+            continue;
+        *method_out = method_from(i);
+        return true;
+    }
+    return false;
+}
+
+/* What is left for http-parser to find fault with. */
+static enum reason reason_of(enum http_errno error,
+                             const struct request *request)
+{
+    bool has_coding = request_find(request, FIELD_TRANSFER_ENCODING);
+
+    if (error == HPE_INVALID_METHOD) /* a token, but none that is registered */
+        return REASON_METHOD;
+    if (error == HPE_INVALID_URL)
+        return REASON_TARGET_FORM;
+    if (error == HPE_UNEXPECTED_CONTENT_LENGTH && has_coding)
+        return REASON_LENGTH_AND_CODING;
+    return has_coding ? REASON_TRANSFER_ENCODING : REASON_CONTENT_LENGTH;
+}
+
+static enum reason take_apart(struct request *request, struct bytes head)
+{
+    http_parser parser;
+    enum http_errno error;
+
+    http_parser_init(&parser, HTTP_REQUEST);
+    parser.data = request;
+    request->target = (struct bytes){head.data, 0};
+    request->seen = 0;
+    request->fields = request->few;
+    request->field_count = 0;
+    http_parser_execute(&parser, &parser_settings, head.data, head.len);
+    error = HTTP_PARSER_ERRNO(&parser);
+    if (error != HPE_PAUSED)
+        return reason_of(error, request);
+    request->method = method_from(parser.method);
+    request->minor = parser.http_minor > 0;
+    /* One space stands between them. */
+    request->method_name = bytes_between(head.data, request->target.data - 1);
+    return REASON_NONE;
+}
+
+/* http-parser knows no HTAB behind a Content-Length, though white space there
+ * may be one (RFC 9110 5.6.3), and some builds take no byte over 0x7F in a
+ * query. It gets a copy with spaces, and of a harmless query, then; the views
+ * are moved back to the original. */
+static void copy_without_tabs(char *copy, struct bytes head)
+{
+    memcpy(copy, head.data, head.len);
+    for (size_t i = 0; i < head.len; i++)
+        if (copy[i] == '\t')
+            copy[i] = ' ';
+}
+
+static void move_fields(struct field *fields, unsigned count, const char *from,
+                        const char *to)
+{
+    for (struct field *field = fields; field < fields + count; field++) {
+        field->name.data = to + (field->name.data - from);
+        field->value.data = to + (field->value.data - from);
+    }
+}
+
+/* The request line has been checked: its target stands between two spaces. */
+static void blank_query(char *copy, size_t len)
+{
+    char *target = memchr(copy, ' ', len);
+    char *end = memchr(target + 1, ' ', len - (size_t)(target + 1 - copy));
+    char *mark = memchr(target, '?', (size_t)(end - target));
+
+    if (mark)
+        memset(mark + 1, 'q', (size_t)(end - (mark + 1)));
+}
+
+static enum reason take_apart_plainly(struct request *request,
+                                      struct bytes head)
+{
+    char copy[HTTP1_HEAD_BYTES_MAX];
+    enum reason reason;
+
+    copy_without_tabs(copy, head);
+    blank_query(copy, head.len);
+    reason = take_apart(request, (struct bytes){copy, head.len});
+    request->target.data = head.data + (request->target.data - copy);
+    request->method_name.data = head.data;
+    move_fields(request->fields, request->field_count, copy, head.data);
+    return reason;
+}
+
+static bool take_reply(struct reply *reply, struct bytes head)
+{
+    http_parser parser;
+
+    http_parser_init(&parser, HTTP_RESPONSE);
+    parser.data = reply;
+    reply->seen = 0;
+    reply->field_count = 0;
+    http_parser_execute(&parser, &reply_settings, head.data, head.len);
+    reply->status = parser.status_code;
+    reply->minor = parser.http_minor > 0;
+    return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED;
+}
+
+bool http1_take_reply(struct reply *reply, struct bytes head)
+{
+    char copy[REPLY_HEAD_BYTES_MAX];
+    bool is_taken = take_reply(reply, head);
+
+    if (is_taken || !memchr(head.data, '\t', head.len))
+        return is_taken;
+    copy_without_tabs(copy, head);
+    is_taken = take_reply(reply, (struct bytes){copy, head.len});
+    move_fields(reply->fields, reply->field_count, copy, head.data);
+    return is_taken;
+}
+
+static const struct http1_rules request_rules = {
+    .check_first = http1_check_request_line,
+    .head_bytes_max = HTTP1_HEAD_BYTES_MAX,
+    .first_bytes_max = HTTP1_LINE_BYTES_MAX,
+    .leading_crlf_max = HTTP1_LEADING_CRLF_MAX,
+};
+
+enum http1_verdict http1_parse(struct http1_progress *progress,
+                               const char *data, size_t len,
+                               struct request *request, size_t *used_out,
+                               enum reason *reason_out)
+{
+    enum http1_verdict verdict = http1_find_end(&request_rules, progress, data,
+                                                len, used_out, reason_out);
+    const char *start = data + (progress->lines > 0 ? progress->start
+                                                    : progress->line);
+    const char *end;
+
+    if (verdict == HTTP1_MORE)
+        return HTTP1_MORE;
+    end = memchr(start, '\r', len - (size_t)(start - data));
+    request->line = bytes_between(start, end ? end : data + len);
+    *progress = (struct http1_progress){0};
+    if (verdict == HTTP1_DONE) {
+        struct bytes head = bytes_between(start, data + *used_out);
+
+        *reason_out = take_apart(request, head);
+        if (*reason_out != REASON_NONE)
+            *reason_out = take_apart_plainly(request, head);
+        if (*reason_out == REASON_NONE)
+            *reason_out = http1_read_meaning(request);
+        if (*reason_out != REASON_NONE)
+            verdict = HTTP1_BAD;
+    }
+    return verdict;
+}
+
+unsigned long http1_parser_version(void)
+{
+    return http_parser_version();
+}

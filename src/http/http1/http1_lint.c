@@ -1,0 +1,227 @@
+#include "http/http1/http1_priv.h"
+
+/* clang-format off */
+const uint8_t http1_byte_sets[256] = {
+     0,  0,  0,  0,  0,  0,  0,  0,  0,  2,  0,  0,  0,  0,  0,  0,
+     0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+     2, 15,  6,  3, 15, 31, 15, 15, 14, 14, 15, 15, 14, 15, 15,  6,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6, 14,  6, 14,  6,  6,
+     6, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6,  6,  6,  7, 15,
+     7, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  6,  7,  6, 15,  0,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+     2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+};
+/* clang-format on */
+
+/* The high bits of bytes that may be control bytes, HTAB among them. Only above
+ * one that is can it be wrong (a borrow), so it is none just when there is none.
+ */
+static uint64_t find_controls(uint64_t word)
+{
+    uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
+
+    return (((word - BYTE_EIGHTFOLD(' ')) & ~word) |
+            ((without_del - BYTE_EIGHTFOLD(1)) & ~without_del)) &
+           BYTE_EIGHTFOLD(0x80);
+}
+
+/* Few values have a tab. */
+__attribute__((noinline)) static bool is_tabbed_word(const char *at)
+{
+    return http1_all_in((struct bytes){at, sizeof(uint64_t)}, IN_VALUE);
+}
+
+static bool is_value_word(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return find_controls(word) == 0 || is_tabbed_word(at);
+}
+
+/* The last eight bytes may be looked at twice: that is less than one by one. */
+bool http1_is_value(struct bytes text)
+{
+    const char *end = text.data + text.len;
+
+    if (text.len < sizeof(uint64_t))
+        return http1_all_in(text, IN_VALUE);
+    for (; (size_t)(end - text.data) > sizeof(uint64_t);
+         text.data += sizeof(uint64_t))
+        if (!is_value_word(text.data))
+            return false;
+    return is_value_word(end - sizeof(uint64_t));
+}
+
+static bool is_hex(char c)
+{
+    return byte_is_digit(c) || (byte_lower(c) >= 'a' && byte_lower(c) <= 'f');
+}
+
+bool http1_escapes_are_valid(struct bytes text)
+{
+    const char *at = text.data;
+    const char *end = text.data + text.len;
+
+    while ((at = memchr(at, '%', (size_t)(end - at)))) {
+        if (end - at < 3 || !is_hex(at[1]) || !is_hex(at[2]))
+            return false;
+        at += 3;
+    }
+    return true;
+}
+
+/* A higher minor version than we know is the highest we know (RFC 9110 2.5). */
+enum reason http1_check_version(struct bytes version)
+{
+    if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
+        !byte_is_digit(version.data[5]) || version.data[6] != '.' ||
+        !byte_is_digit(version.data[7]))
+        return REASON_REQUEST_LINE;
+    return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
+}
+
+/* The path is checked strictly: two readers of it must come to the same. What
+ * is behind '?' concerns nobody but the application, and browsers send there
+ * what people type: a '%' that begins no escape, '#', UTF-8 as it is. All of it
+ * passes but what could end the target. */
+bool http1_is_target(struct bytes target)
+{
+    const char *end = target.data + target.len;
+    const char *mark;
+    struct bytes query;
+
+    if (http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target))
+        return true;
+    mark = memchr(target.data, '?', target.len);
+    if (!mark)
+        return false;
+    query = bytes_between(mark + 1, end);
+    target = bytes_between(target.data, mark);
+    return http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target) &&
+           http1_is_value(query) && !memchr(query.data, '\t', query.len);
+}
+
+enum reason http1_check_request_line(struct bytes line)
+{
+    const char *end = line.data + line.len;
+    const char *at = line.data;
+    const char *target;
+
+    while (at < end && http1_is_in(*at, IN_TOKEN))
+        at++;
+    if (at == line.data || at == end || *at != ' ')
+        return REASON_REQUEST_LINE;
+    target = ++at;
+    at = memchr(at, ' ', (size_t)(end - at));
+    if (!at || at == target)
+        return REASON_REQUEST_LINE;
+    if (!http1_is_target(bytes_between(target, at)))
+        return REASON_TARGET_BYTES;
+    return http1_check_version(bytes_between(at + 1, end));
+}
+
+/* name ":" value; no white space before the colon, none at the beginning. Behind
+ * the line stands its CR, which no name goes beyond. */
+static enum reason check_field_line(struct bytes line)
+{
+    const char *end = line.data + line.len;
+    const char *at = line.data;
+
+    while (http1_is_in(*at, IN_TOKEN))
+        at++;
+    if (at == line.data || *at != ':' ||
+        !http1_is_value(bytes_between(at + 1, end)))
+        return REASON_FIELD_LINE;
+    return REASON_NONE;
+}
+
+/* The line under way: no control bytes, and CR only where LF may follow. So
+ * that nobody waits for the end of what is already wrong. */
+static enum reason check_partial(const struct http1_rules *rules,
+                                 const struct http1_progress *progress,
+                                 const char *data, size_t len)
+{
+    const char *end = data + len;
+
+    if (len > progress->checked && end[-1] == '\r')
+        end--; /* of the line's end, not of the line */
+    if (!http1_is_value(bytes_between(data + progress->checked, end)))
+        return REASON_CONTROL_BYTE;
+    if (progress->lines == 0 &&
+        end - (data + progress->line) > rules->first_bytes_max)
+        return REASON_TARGET_TOO_LONG;
+    return len - progress->start > rules->head_bytes_max ? REASON_HEAD_TOO_LARGE
+                                                         : REASON_NONE;
+}
+
+static enum reason check_line(const struct http1_rules *rules,
+                              struct http1_progress *progress,
+                              struct bytes line)
+{
+    if (progress->lines > REQUEST_FIELDS_MAX) /* that of replies, too */
+        return REASON_TOO_MANY_FIELDS;
+    if (progress->lines++ > 0)
+        return check_field_line(line);
+    progress->start = (uint16_t)progress->line;
+    return line.len > rules->first_bytes_max ? REASON_TARGET_TOO_LONG
+                                             : rules->check_first(line);
+}
+
+/* A complete line that is refused: a control byte in it is why, as it would
+ * have been before the line was complete. */
+static enum reason fault_in(struct bytes line, enum reason reason)
+{
+    return http1_is_value(line) ? reason : REASON_CONTROL_BYTE;
+}
+
+enum http1_verdict http1_find_end(const struct http1_rules *rules,
+                                  struct http1_progress *progress,
+                                  const char *data, size_t len,
+                                  size_t *used_out, enum reason *reason_out)
+{
+    const char *lf;
+
+    while ((lf = memchr(data + progress->checked, '\n',
+                        len - progress->checked))) {
+        struct bytes line = bytes_between(data + progress->line, lf);
+
+        if (line.len == 0 || line.data[line.len - 1] != '\r') {
+            *reason_out = fault_in(line, REASON_LINE_END);
+            return HTTP1_BAD;
+        }
+        line.len--;
+        *used_out = (size_t)(lf - data) + 1;
+        if (line.len == 0 && progress->lines > 0) {
+            *reason_out = REASON_HEAD_TOO_LARGE;
+            return *used_out - progress->start > rules->head_bytes_max
+                       ? HTTP1_BAD
+                       : HTTP1_DONE;
+        }
+        *reason_out = REASON_NONE;
+        if (line.len > 0)
+            *reason_out = check_line(rules, progress, line);
+        else if (progress->line >= 2u * rules->leading_crlf_max)
+            *reason_out = REASON_EMPTY_LINES;
+        if (*reason_out != REASON_NONE) {
+            *reason_out = fault_in(line, *reason_out);
+            return HTTP1_BAD;
+        }
+        progress->line = progress->checked = (uint32_t)*used_out;
+    }
+    *reason_out = check_partial(rules, progress, data, len);
+    if (*reason_out != REASON_NONE)
+        return HTTP1_BAD;
+    progress->checked = (uint32_t)len;
+    if (len > progress->line && data[len - 1] == '\r')
+        progress->checked--; /* what follows it is checked with it */
+    return HTTP1_MORE;
+}

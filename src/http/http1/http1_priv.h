@@ -1,0 +1,98 @@
+/*
+ * http1_priv - the three steps of reading a head: http1_lint.c finds its end
+ * and checks every byte, http1.c has http-parser take it apart,
+ * http1_meaning.c checks what the parts say together (target, Host, framing);
+ * of a reply http1_reply.c does.
+ */
+#ifndef HTTP_HTTP1_HTTP1_PRIV_H
+#define HTTP_HTTP1_HTTP1_PRIV_H
+
+#include "http/reply.h"
+
+/*
+ * What a byte may be part of, as RFC 9110 5.6.2 (token), 5.5 (field value:
+ * HTAB, SP, VCHAR, obs-text), RFC 9112 3.2 (target) and RFC 3986 3.2.2
+ * (reg-name) have it. The target takes all visible ASCII but '#', since
+ * clients do send '|' and '"' and there is no other way to read them; what its
+ * query takes besides is in http1_lint.c.
+ */
+enum {
+    IN_TOKEN = 1,
+    IN_VALUE = 2,
+    IN_TARGET = 4,
+    IN_HOST = 8,
+    IS_PERCENT = 16 /* which begins an escape */
+};
+
+extern const uint8_t http1_byte_sets[256];
+
+static inline unsigned http1_sets_of(char c)
+{
+    return http1_byte_sets[(unsigned char)c];
+}
+
+static inline bool http1_is_in(char c, unsigned set)
+{
+    return http1_sets_of(c) & set;
+}
+
+static inline bool http1_all_in(struct bytes text, unsigned set)
+{
+    unsigned every = set;
+
+    for (size_t i = 0; i < text.len; i++)
+        every &= http1_byte_sets[(unsigned char)text.data[i]];
+    return every == set;
+}
+
+/* The same of IN_VALUE, eight bytes at a time: all of a head's lines are read so.
+ */
+bool http1_is_value(struct bytes text);
+
+/* What only a reply can be refused for: its status is none. */
+#define REASON_REPLY_STATUS REASON_COUNT
+
+/* What the heads of requests, or of replies, are like. */
+struct http1_rules {
+    enum reason (*check_first)(struct bytes line);
+    uint32_t head_bytes_max;
+    uint32_t first_bytes_max; /* of the first line */
+    uint8_t leading_crlf_max; /* empty lines before it */
+};
+
+/* Looks for the end of the head, checking each line as it is complete and
+ * what there is of the last one. HTTP1_DONE: *used_out is the head's length;
+ * HTTP1_BAD: *reason_out is set, to what check_first said, or by itself. */
+enum http1_verdict http1_find_end(const struct http1_rules *rules,
+                                  struct http1_progress *progress,
+                                  const char *data, size_t len,
+                                  size_t *used_out, enum reason *reason_out);
+
+/* method SP target SP version. */
+enum reason http1_check_request_line(struct bytes line);
+
+/* The target of a request: strict in the path, lenient in the query. */
+bool http1_is_target(struct bytes target);
+
+/* The method of that name. False: nobody has registered it. */
+MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
+
+/* Whether a version's eight bytes are one: "HTTP/" DIGIT "." DIGIT, and then
+ * whether it is 1.0 or 1.1: REASON_NONE, _REQUEST_LINE or _VERSION. */
+enum reason http1_check_version(struct bytes version);
+
+/* Fills in the fields of a reply, of which all of the head has been checked,
+ * and its version. False: http-parser has found a fault even so. */
+MUST_USE bool http1_take_reply(struct reply *reply, struct bytes head);
+
+/* A value of Content-Length: digits, below 2^63 by an ample margin. */
+MUST_USE bool http1_read_length(struct bytes value, uint64_t *length_out);
+
+/* Every '%' begins an escape of two hexadecimal digits. */
+bool http1_escapes_are_valid(struct bytes text);
+
+/* Reads target, Host, Content-Length, Transfer-Encoding, Connection and
+ * Expect of a request whose fields are set. */
+enum reason http1_read_meaning(struct request *request);
+
+#endif

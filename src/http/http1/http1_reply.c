@@ -1,0 +1,193 @@
+#include "http/reply.h"
+
+#include "http/http1/http1_priv.h"
+
+enum {
+    STATUS_AT = 9, /* "HTTP/1.1 200 OK": where the status stands, */
+    REASON_AT = 13 /* and the reason */
+};
+
+static const char length_is_unclear[] = "has a Content-Length that is unclear";
+
+/* version SP status [ SP [ reason ] ], RFC 9112 4. The second SP must be sent,
+ * but some leave it out with the reason, and nobody can mistake that. What is
+ * no status is told apart (RFC 9110 15). */
+static enum reason check_status_line(struct bytes line)
+{
+    const char *end = line.data + line.len;
+    const char *status = line.data + STATUS_AT;
+    enum reason fault;
+
+    if (line.len < STATUS_AT || status[-1] != ' ')
+        return REASON_REQUEST_LINE;
+    fault = http1_check_version(bytes_between(line.data, status - 1));
+    if (fault != REASON_NONE)
+        return fault;
+    if (end - status < 3 || !byte_is_digit(status[0]) ||
+        !byte_is_digit(status[1]) || !byte_is_digit(status[2]) ||
+        *status < '1' || *status > '5')
+        return REASON_REPLY_STATUS;
+    if (line.len >= REASON_AT &&
+        (line.data[REASON_AT - 1] != ' ' ||
+         !http1_is_value(bytes_between(line.data + REASON_AT, end))))
+        return REASON_REQUEST_LINE;
+    return REASON_NONE;
+}
+
+static const struct http1_rules reply_rules = {
+    .check_first = check_status_line,
+    .head_bytes_max = REPLY_HEAD_BYTES_MAX,
+    .first_bytes_max = REPLY_HEAD_BYTES_MAX,
+};
+
+static const char *fault_of(enum reason reason, bool is_first)
+{
+    switch ((int)reason) {
+    case REASON_HEAD_TOO_LARGE:
+    case REASON_TOO_MANY_FIELDS:
+    case REASON_TARGET_TOO_LONG:
+        return "has a head that is too large";
+    case REASON_REPLY_STATUS:
+        return "has a status that is none";
+    case REASON_VERSION:
+        return "is not in HTTP/1.x";
+    default:
+        return is_first ? "does not begin with a status line"
+                        : "has a malformed field line";
+    }
+}
+
+/* --- What the fields say together ---------------------------------------- */
+
+const struct field *reply_find(const struct reply *reply, enum field_id id)
+{
+    if (reply->seen & (1u << id))
+        for (unsigned i = 0; i < reply->field_count; i++)
+            if (reply->fields[i].id == id)
+                return &reply->fields[i];
+    return NULL;
+}
+
+/* The value of a field that may come but once; its data is NULL when it does
+ * not. False: it comes twice. */
+static bool find_single(const struct reply *reply, enum field_id id,
+                        struct bytes *value_out)
+{
+    *value_out = (struct bytes){NULL, 0};
+    if (!(reply->seen & (1u << id)))
+        return true;
+    for (unsigned i = 0; i < reply->field_count; i++) {
+        if (reply->fields[i].id != id)
+            continue;
+        if (value_out->data)
+            return false;
+        *value_out = reply->fields[i].value;
+    }
+    return true;
+}
+
+/* RFC 9112 9.3; what Connection says of Upgrade is for 101 (RFC 9110 7.8). */
+static const char *read_connection(struct reply *reply)
+{
+    bool closes = false;
+    bool keeps = reply->minor == 1;
+    bool upgrades = false;
+    struct bytes list, member;
+
+    for (unsigned i = 0; i < reply->field_count; i++) {
+        if (reply->fields[i].id != FIELD_CONNECTION)
+            continue;
+        list = reply->fields[i].value;
+        while (field_next_member(&list, &member)) {
+            closes |= bytes_ieq(member, BYTES("close"));
+            keeps |= bytes_ieq(member, BYTES("keep-alive"));
+            upgrades |= bytes_ieq(member, BYTES("upgrade"));
+        }
+    }
+    reply->persists = keeps && !closes;
+    if (!find_single(reply, FIELD_UPGRADE, &reply->upgrade) || !upgrades)
+        reply->upgrade = (struct bytes){NULL, 0};
+    return reply->status == 101 && reply->upgrade.len == 0
+               ? "switches protocols without one Upgrade"
+               : NULL;
+}
+
+/* RFC 9112 6.1 to 6.3: anything in doubt is an error. RFC 9110 8.6 and RFC
+ * 9112 6.1 forbid to frame what has no body in any case; "Content-Length: 0"
+ * there harms nobody. */
+static const char *read_framing(struct reply *reply)
+{
+    bool is_bare = reply->status < 200 || reply->status == 204;
+    struct bytes length, coding;
+
+    if (!find_single(reply, FIELD_TRANSFER_ENCODING, &coding))
+        return "has several Transfer-Encoding fields";
+    reply->has_length = reply->seen & (1u << FIELD_CONTENT_LENGTH);
+    reply->is_chunked = coding.data;
+    reply->content_length = 0;
+    if (reply->has_length &&
+        (reply->is_chunked ||
+         !find_single(reply, FIELD_CONTENT_LENGTH, &length) ||
+         !http1_read_length(length, &reply->content_length)))
+        return length_is_unclear;
+    if (reply->is_chunked && !bytes_ieq(coding, BYTES("chunked")))
+        return "has a Transfer-Encoding other than chunked";
+    if (reply->is_chunked && reply->minor == 0)
+        return "has a Transfer-Encoding in HTTP/1.0";
+    if (is_bare && (reply->is_chunked || reply->content_length > 0))
+        return "has a length where no body may follow";
+    if (reply->status < 200 && reply->minor == 0)
+        return "has a 1xx status in HTTP/1.0"; /* RFC 9110 15.2 */
+    return NULL;
+}
+
+static const char *take_apart(struct reply *reply, struct bytes head)
+{
+    const char *end = memchr(head.data, '\r', head.len);
+    struct bytes line = bytes_between(head.data, end);
+    const char *fault;
+
+    if (!http1_take_reply(reply, head))
+        return length_is_unclear; /* the one thing it reads more into */
+    reply->reason = line.len > REASON_AT
+                        ? bytes_between(line.data + REASON_AT, end)
+                        : BYTES("");
+    fault = read_framing(reply);
+    return fault ? fault : read_connection(reply);
+}
+
+enum http1_verdict http1_parse_reply(struct http1_progress *progress,
+                                     const char *data, size_t len,
+                                     struct reply *reply, size_t *used_out,
+                                     const char **fault_out)
+{
+    enum reason reason = REASON_NONE;
+    enum http1_verdict verdict = http1_find_end(&reply_rules, progress, data,
+                                                len, used_out, &reason);
+    /* A line that is found wrong when it is complete has been counted. */
+    bool is_first = progress->lines == 0 ||
+                    (progress->lines == 1 && progress->line == 0);
+
+    if (verdict == HTTP1_MORE)
+        return HTTP1_MORE;
+    *progress = (struct http1_progress){0};
+    if (verdict == HTTP1_BAD) {
+        *fault_out = fault_of(reason, is_first);
+        return HTTP1_BAD;
+    }
+    *fault_out = take_apart(reply, (struct bytes){data, *used_out});
+    return *fault_out ? HTTP1_BAD : HTTP1_DONE;
+}
+
+enum body_framing reply_framing(const struct reply *reply, enum method asked)
+{
+    if (reply->status == 101 ||
+        (asked == METHOD_CONNECT && reply->status / 100 == 2))
+        return BODY_TUNNEL;
+    if (asked == METHOD_HEAD || reply->status < 200 || reply->status == 204 ||
+        reply->status == 304)
+        return BODY_NONE;
+    if (reply->is_chunked)
+        return BODY_CHUNKED;
+    return reply->has_length ? BODY_LENGTH : BODY_UNTIL_CLOSE;
+}

@@ -1,0 +1,104 @@
+#include "http/relay/relay.h"
+
+#include "http/relay/relay_priv.h"
+
+/* --- What both ways have in common --------------------------------------- */
+
+enum reason relay_reason(enum relay_verdict verdict)
+{
+    switch (verdict) {
+    case RELAY_BAD_CONNECTION:
+        return REASON_CONNECTION_FIELD;
+    case RELAY_BAD_TARGET:
+        return REASON_PATH_UNCLEAR;
+    case RELAY_BAD_COUNT:
+        return REASON_MAX_FORWARDS;
+    case RELAY_TOO_LARGE:
+        return REASON_HEAD_TOO_LARGE;
+    case RELAY_LOOP:
+        return REASON_LOOP;
+    case RELAY_BAD_SWITCH:
+    case RELAY_DONE:
+    case RELAY_LAST:
+        break;
+    }
+    return REASON_NONE;
+}
+
+bool relay_has_prefix(struct bytes name, struct bytes prefix)
+{
+    return name.len >= prefix.len &&
+           bytes_ieq((struct bytes){name.data, prefix.len}, prefix);
+}
+
+bool relay_tells_asker(struct bytes name)
+{
+    return relay_has_prefix(name, BYTES("X-Forwarded"));
+}
+
+bool relay_is_for_all(struct bytes name)
+{
+    return relay_tells_asker(name) ||
+           relay_has_prefix(name, BYTES("Content-")) ||
+           bytes_ieq(name, BYTES("Cookie")) ||
+           bytes_ieq(name, BYTES("Set-Cookie")) ||
+           bytes_ieq(name, BYTES("Cache-Control"));
+}
+
+/* False: it must not be nominated. */
+static bool nominate(struct nominated *nominated, struct bytes name)
+{
+    switch (field_identify(name)) {
+    case FIELD_CONNECTION:
+    case FIELD_HOP_BY_HOP:
+    case FIELD_TE:
+    case FIELD_TRAILER:
+    case FIELD_UPGRADE:
+        return true; /* never goes on as it is */
+    case FIELD_OTHER:
+        break;
+    default:
+        return false;
+    }
+    if (name.len == 0 || bytes_ieq(name, BYTES("close")))
+        return true;
+    if (!head_is_token(name) || relay_is_for_all(name) ||
+        nominated->count == RELAY_NOMINATED_MAX)
+        return false;
+    nominated->names[nominated->count++] = name;
+    return true;
+}
+
+bool relay_read_nominated(struct nominated *nominated,
+                          const struct field *fields, unsigned count)
+{
+    nominated->count = 0;
+    for (const struct field *field = fields; field < fields + count; field++) {
+        struct bytes list = field->value;
+        struct bytes member;
+
+        if (field->id != FIELD_CONNECTION)
+            continue;
+        while (field_next_member(&list, &member))
+            if (!nominate(nominated, member))
+                return false;
+    }
+    return true;
+}
+
+bool relay_is_among(const struct nominated *nominated, struct bytes name)
+{
+    for (unsigned i = 0; i < nominated->count; i++)
+        if (bytes_ieq(nominated->names[i], name))
+            return true;
+    return false;
+}
+
+void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out)
+{
+    buf_put(out, minor == 0               ? BYTES("Via: 1.0 ")
+                 : minor == REQUEST_HTTP2 ? BYTES("Via: 2.0 ")
+                                          : BYTES("Via: 1.1 "));
+    buf_put(out, relay->pseudonym);
+    buf_put_literal(out, "\r\n");
+}

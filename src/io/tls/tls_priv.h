@@ -1,0 +1,170 @@
+/*
+ * tls_priv - what the files of a connection share:
+ *
+ *   tls.c           the handshake, receiving, the end
+ *   tls_client.c    whom the client has shown to be
+ *   tls_facts.c     what was agreed upon
+ *   tls_send.c      payload to records
+ *   tls_receive.c   records to payload, where it was taken over
+ *   tls_takeover.c  from OpenSSL, after the handshake
+ *   tls_wire.c      what OpenSSL hands to the socket, and takes from it: a BIO
+ */
+#ifndef IO_TLS_TLS_PRIV_H
+#define IO_TLS_TLS_PRIV_H
+
+#include "io/tls/tls.h"
+#include "io/tls/tls_secrets_priv.h"
+
+struct bio_st;
+struct bio_method_st;
+struct ssl_ctx_st;
+struct ssl_st;
+struct x509_st;
+
+enum {
+    TLS_GATHERED_RECORDS = 8, /* leave in one call, if there is room */
+    /* Head, explicit nonce, type, tag: the dearest cipher's. */
+    TLS_RECORD_EXTRA_MAX = 64,
+    /* Behind whole records: tickets, alerts, updates of keys. What does not
+     * fit waits for another call. */
+    TLS_OUT_BYTES =
+        TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
+    /* Two records of the largest size, so that there is room behind a part of
+     * one. */
+    TLS_IN_BYTES = 2 * (TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING)
+};
+
+struct tls_buffers {
+    struct tls *current; /* whose call it is: one at a time */
+    struct bio_method_st *method;
+    struct bio_st *bio; /* of all connections: it speaks for the current one */
+    struct tls_suite suites[TLS_SUITE_COUNT];
+    size_t out_len; /* ciphertext of this call, in out */
+    size_t in_at;   /* what has come in this call, and was not looked at */
+    size_t in_len;
+    char out[TLS_OUT_BYTES];
+    char in[TLS_IN_BYTES];
+    char scratch[TLS_RECORD_BYTES]; /* payload from several places */
+};
+
+/* A connection without OpenSSL's SSL. */
+struct tls_taken {
+    struct tls_direction in;
+    struct tls_direction out;
+    struct ssl_ctx_st *context;  /* counted: what is chosen lives there */
+    const struct tls_set *set;   /* that was chosen */
+    struct x509_st *certificate; /* of the client, and good; or NULL */
+    const char *cipher;          /* names, for people */
+    const char *group;
+    bool is_resumed;
+    bool speaks_http2;
+    bool has_closed;  /* the client has said that nothing more comes */
+    bool by_kernel;   /* it seals what is sent: io/tls_kernel */
+    bool has_tried;   /* whether it would */
+    bool owes_update; /* the next record is to have a new key */
+    char name[];      /* that was asked for, or "" */
+};
+
+struct tls {
+    struct tls_work work;
+    struct ssl_st *ssl;          /* NULL: taken */
+    struct tls_taken *taken;     /* NULL: ssl */
+    struct tls_secrets *secrets; /* during a handshake, or NULL */
+    struct tls_buffers *buffers;
+    char *held;        /* what has come, or NULL: payload, and records behind */
+    uint32_t plain_at; /* the payload */
+    uint32_t plain_len;
+    uint32_t cipher_at; /* the records, and a part of one */
+    uint32_t cipher_len;
+    const char *why; /* it has broken, for people; static; NULL: see error */
+    char *kept;      /* ciphertext that goes next, or NULL */
+    uint32_t kept_at;
+    uint32_t kept_len;
+    uint32_t owed;        /* payload that is encrypted, and not reported */
+    uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
+    uint32_t unsent_max;  /* that wait in the socket; 0: any number */
+    uint16_t early_bytes; /* payload of an early record */
+    uint8_t early_left;   /* so many of these are to come */
+    int fd;
+    int error;            /* errno of a call that has failed; 0: none has */
+    uint8_t record_extra; /* bytes that a record adds to its payload */
+    uint8_t failure;      /* enum tls_failure */
+    bool has_unread;      /* more of the client has come than was asked for */
+    bool has_ended;       /* the socket has, in reading */
+    bool is_cut;          /* and nothing had been said of it */
+    bool has_heard;       /* a first byte of the client */
+    bool is_open;         /* the handshake is done */
+    bool has_said_end;    /* close_notify is on its way */
+    bool is_broken;       /* OpenSSL must not be called any more */
+    bool is_mute;         /* nothing more can be sent; what has come can be
+                             received all the same */
+};
+
+/* A connection that is neither a client's nor a server's yet. NULL: no memory. */
+MUST_USE struct tls *tls_create(struct tls_buffers *buffers,
+                                struct ssl_ctx_st *ctx, int fd);
+
+/* --- tls_takeover.c --------------------------------------------------------- */
+
+/* Finds the ciphers and digests. False: no memory. */
+MUST_USE bool tls_takeover_init(struct tls_buffers *buffers);
+void tls_takeover_fini(struct tls_buffers *buffers);
+
+/* Has the handshake of a client's connection tell its secrets. False: no memory. */
+MUST_USE bool tls_takeover_begin(struct tls *tls);
+
+/* After the handshake: takes the connection over, if it can be. */
+void tls_takeover_end(struct tls *tls);
+
+void tls_taken_destroy(struct tls_taken *taken); /* NULL is ok */
+
+/* --- tls_receive.c: of those that were taken ---------------------------------- */
+
+MUST_USE enum io_result tls_taken_receive(struct tls *tls, char *data,
+                                          size_t len, size_t *len_out);
+
+/* Puts a record of few bytes behind what this call has made. Nothing is kept. */
+void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
+                   size_t len);
+
+/* Whether the next record is to have another key: the client wants it, or the old
+ * one was used for as much as it may be (RFC 8446 5.5: 2^24.5 whole records). */
+static inline bool tls_taken_is_due(const struct tls_taken *taken)
+{
+    enum { RECORDS_MAX = 1 << 24 };
+
+    return !taken->by_kernel &&
+           (taken->owes_update || taken->out.sequence >= RECORDS_MAX);
+}
+
+/* Has the next records get another key, and tells the client so. */
+void tls_taken_update(struct tls *tls);
+
+/* --- tls_wire.c --------------------------------------------------------------- */
+
+/* Makes buffers->bio. False: no memory. */
+MUST_USE bool tls_wire_init(struct tls_buffers *buffers);
+void tls_wire_fini(struct tls_buffers *buffers);
+
+/* Room for records in the buffer of this call. */
+static inline size_t tls_wire_room(const struct tls_buffers *buffers)
+{
+    return sizeof(buffers->out) - buffers->out_len;
+}
+
+/* Receives what goes into buffers->in behind what is there. IO_DONE, IO_AGAIN_READ,
+ * IO_EOF, or IO_FAILED and tls->error. */
+MUST_USE enum io_result tls_wire_gather(struct tls *tls);
+
+/* Holds what this call has not looked at. False: no memory. */
+MUST_USE bool tls_wire_hold(struct tls *tls);
+
+/* Sends what is kept. IO_DONE: all of it, or there was nothing. */
+MUST_USE enum io_result tls_wire_send_kept(struct tls *tls);
+
+/* Sends what this call has made, and keeps what the kernel does not take.
+ * *sent_out counts bytes of the call that went; IO_DONE and IO_AGAIN_WRITE. */
+MUST_USE enum io_result tls_wire_flush(struct tls *tls, bool more,
+                                       size_t *sent_out);
+
+#endif

@@ -1,0 +1,266 @@
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/tls/tls_kernel.h"
+#include "io/tls/tls_priv.h"
+
+/* --- Telling the client --------------------------------------------------------- */
+
+void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
+                   size_t len)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t sealed;
+
+    if (tls->taken->by_kernel) {
+        (void)!tls_kernel_say(tls->fd, type, payload, len);
+        return;
+    }
+    assert(tls_wire_room(buffers) >= len + TLS_RECORD_SEALED);
+    sealed = tls_record_seal(&tls->taken->out, type, payload, len,
+                             buffers->out + buffers->out_len);
+    if (sealed == 0)
+        tls->is_broken = true;
+    buffers->out_len += sealed;
+}
+
+/* RFC 8446 4.6.3: an update that asks for none in return. */
+void tls_taken_update(struct tls *tls)
+{
+    static const char message[] = {24, 0, 0, 1, 0};
+
+    tls->taken->owes_update = false;
+    tls_taken_say(tls, TLS_CONTENT_HANDSHAKE, message, sizeof(message));
+    if (!tls->is_broken && !tls_direction_update(&tls->taken->out))
+        tls->is_broken = true;
+}
+
+/* The client hears why, unless something is kept, behind which nothing goes. */
+static enum io_result refuse(struct tls *tls, enum tls_alert alert)
+{
+    const char text[] = {2, (char)alert};
+
+    tls->why = alert == TLS_ALERT_BAD_RECORD_MAC ? "bad record mac"
+                                                 : "unexpected record";
+    if (tls->kept_len == 0 && !tls->is_mute)
+        tls_taken_say(tls, TLS_CONTENT_ALERT, text, sizeof(text));
+    return IO_FAILED;
+}
+
+/* --- Records of the client -------------------------------------------------------- */
+
+/* Nothing but an end is without consequence (RFC 8446 6). */
+static enum io_result take_alert(struct tls *tls, struct bytes payload)
+{
+    if (payload.len != 2)
+        return refuse(tls, TLS_ALERT_DECODE_ERROR);
+    switch ((unsigned char)payload.data[1]) {
+    case TLS_ALERT_CLOSE_NOTIFY:
+        tls->taken->has_closed = true;
+        return IO_EOF;
+    case TLS_ALERT_USER_CANCELED:
+        return IO_DONE;
+    default:
+        tls->why = "the client has sent an alert";
+        return IO_FAILED;
+    }
+}
+
+/* A client says nothing but that its keys change, since nothing else was asked
+ * for. No one cuts these five bytes in two. */
+static enum io_result take_handshake(struct tls *tls, struct bytes payload)
+{
+    static const char update[] = {24, 0, 0, 1};
+    static const char internal_error[] = {2, TLS_ALERT_INTERNAL_ERROR};
+
+    if (payload.len != sizeof(update) + 1 ||
+        memcmp(payload.data, update, sizeof(update)) != 0)
+        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
+    if ((unsigned char)payload.data[4] > 1)
+        return refuse(tls, TLS_ALERT_ILLEGAL_PARAMETER);
+    if (payload.data[4] == 1 && tls->taken->by_kernel) {
+        tls->why = "the kernel cannot change its key";
+        tls_taken_say(tls, TLS_CONTENT_ALERT, internal_error, 2);
+        return IO_FAILED;
+    }
+    if (payload.data[4] == 1)
+        tls->taken->owes_update = true;
+    if (tls_direction_update(&tls->taken->in))
+        return IO_DONE;
+    tls->error = ENOMEM;
+    return IO_FAILED;
+}
+
+/* The record at the head of what has come. *payload_out: of data, else empty. */
+static enum io_result take_record(struct tls *tls, size_t len,
+                                  struct bytes *payload_out)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    enum tls_content type;
+    struct bytes payload;
+    enum tls_alert alert = tls_record_open(&tls->taken->in,
+                                           buffers->in + buffers->in_at, len,
+                                           &type, &payload);
+
+    *payload_out = (struct bytes){NULL, 0};
+    buffers->in_at += len;
+    buffers->in_len -= len;
+    if (alert != TLS_ALERT_NONE)
+        return refuse(tls, alert);
+    switch (type) {
+    case TLS_CONTENT_DATA:
+        *payload_out = payload;
+        return IO_DONE;
+    case TLS_CONTENT_ALERT:
+        return take_alert(tls, payload);
+    case TLS_CONTENT_HANDSHAKE:
+        return take_handshake(tls, payload);
+    case TLS_CONTENT_CHANGE:
+        break;
+    }
+    return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
+}
+
+/* How long the record is that is whole; 0: none is. One that says of itself that
+ * it is longer than any may be is whole enough. */
+static size_t find_record(const struct tls_buffers *buffers)
+{
+    enum { MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING };
+    size_t len = tls_record_length((struct bytes){buffers->in + buffers->in_at,
+                                                  buffers->in_len});
+
+    if (len > MAX)
+        return MAX + 1 < buffers->in_len ? MAX + 1 : buffers->in_len;
+    return len <= buffers->in_len ? len : 0;
+}
+
+/* --- What is held between calls ----------------------------------------------------- */
+
+/* Payload, as much as there is. */
+static size_t take_plain(struct tls *tls, char *data, size_t len)
+{
+    if (len > tls->plain_len)
+        len = tls->plain_len;
+    if (len == 0)
+        return 0;
+    memcpy(data, tls->held + tls->plain_at, len);
+    tls->plain_at += (uint32_t)len;
+    tls->plain_len -= (uint32_t)len;
+    return len;
+}
+
+static void drop_held(struct tls *tls)
+{
+    free(tls->held);
+    tls->held = NULL;
+    tls->plain_len = tls->cipher_len = 0;
+}
+
+/* Brings back what was held into the buffer of all. */
+static void load(struct tls *tls)
+{
+    struct tls_buffers *buffers = tls->buffers;
+
+    buffers->in_at = 0;
+    buffers->in_len = tls->cipher_len;
+    if (!tls->held)
+        return;
+    memcpy(buffers->in, tls->held + tls->cipher_at, tls->cipher_len);
+    drop_held(tls);
+}
+
+/* Holds what is left: of the last payload, which stands before the rest in the
+ * buffer of all, and the rest. */
+static bool hold(struct tls *tls, struct bytes plain)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t before;
+
+    if (plain.len == 0)
+        return tls_wire_hold(tls);
+    before = buffers->in_at - (size_t)(plain.data - buffers->in);
+    buffers->in_at -= before;
+    buffers->in_len += before;
+    if (!tls_wire_hold(tls))
+        return false;
+    tls->plain_at = 0;
+    tls->plain_len = (uint32_t)plain.len;
+    tls->cipher_at = (uint32_t)before;
+    tls->cipher_len -= (uint32_t)before;
+    return true;
+}
+
+/* --- Receiving ---------------------------------------------------------------------- */
+
+/* Opens records while there is room for what they hold. */
+static enum io_result open_records(struct tls *tls, char *data, size_t len,
+                                   size_t *len_out, struct bytes *left_out)
+{
+    enum io_result result = IO_DONE;
+    size_t record;
+
+    *left_out = (struct bytes){NULL, 0};
+    while (result == IO_DONE && *len_out < len &&
+           (record = find_record(tls->buffers)) > 0) {
+        struct bytes payload;
+        size_t n;
+
+        result = take_record(tls, record, &payload);
+        n = payload.len < len - *len_out ? payload.len : len - *len_out;
+        if (payload.len == 0)
+            continue;
+        memcpy(data + *len_out, payload.data, n);
+        *len_out += n;
+        *left_out = (struct bytes){payload.data + n, payload.len - n};
+    }
+    return result;
+}
+
+static enum io_result receive_records(struct tls *tls, char *data, size_t len,
+                                      size_t *len_out)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    enum io_result result = IO_DONE;
+    struct bytes left;
+
+    load(tls);
+    if (*len_out == 0 && find_record(buffers) == 0)
+        result = tls_wire_gather(tls);
+    if (result == IO_EOF)
+        tls->is_cut = true;
+    if (result == IO_DONE)
+        result = open_records(tls, data, len, len_out, &left);
+    else
+        left = (struct bytes){NULL, 0};
+    if (result == IO_EOF || result == IO_FAILED) {
+        buffers->in_len = 0;
+        tls->is_broken |= result == IO_FAILED;
+        return result;
+    }
+    tls->has_unread = left.len > 0 || find_record(buffers) > 0;
+    if (hold(tls, left))
+        return result == IO_DONE && *len_out == 0 ? IO_AGAIN_READ : result;
+    tls->is_broken = true;
+    return IO_FAILED;
+}
+
+enum io_result tls_taken_receive(struct tls *tls, char *data, size_t len,
+                                 size_t *len_out)
+{
+    enum io_result result = IO_DONE;
+
+    tls->has_unread = false;
+    if (tls->taken->has_closed)
+        return IO_EOF;
+    *len_out = take_plain(tls, data, len);
+    if (tls->plain_len > 0)
+        tls->has_unread = true;
+    else
+        result = receive_records(tls, data, len, len_out);
+    if (tls->taken->owes_update && !tls->is_broken && !tls->is_mute &&
+        tls->kept_len == 0)
+        tls_taken_update(tls);
+    return result;
+}

@@ -1,0 +1,21 @@
+/*
+ * tls_trust_priv - what a trust has for tls_connector.c.
+ */
+#ifndef IO_TLS_TLS_TRUST_PRIV_H
+#define IO_TLS_TLS_TRUST_PRIV_H
+
+#include "io/tls/tls_connector.h"
+
+struct stack_st_X509;
+
+/* NULL: nobody is verified. */
+struct stack_st_X509 *tls_trust_authorities(const struct tls_trust *trust);
+
+/* Whether they were named: then each of them may be the last of a chain, though
+ * another has signed it. */
+bool tls_trust_is_named(const struct tls_trust *trust);
+
+/* NULL: none is shown. */
+struct tls_certificate *tls_trust_certificate(const struct tls_trust *trust);
+
+#endif

@@ -1,0 +1,294 @@
+#include "io/tls/tls_priv.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <openssl/bio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* --- The socket ------------------------------------------------------------ */
+
+/* The kernel is short of memory now and then, and says so: worth another try,
+ * like a full socket. */
+static bool is_passing(int error)
+{
+    return error == EAGAIN || error == EINTR || error == ENOBUFS ||
+           error == ENOMEM;
+}
+
+/* How many bytes the kernel has taken; 0: none for now. -1: tls->error. */
+static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
+                          bool more)
+{
+    ssize_t sent = send(tls->fd, data, len,
+                        MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+
+    if (sent >= 0)
+        return sent;
+    if (is_passing(errno))
+        return 0;
+    tls->error = errno;
+    return -1;
+}
+
+/* The other side has closed, or reset, and may have said why before. */
+static enum io_result fall_silent(struct tls *tls)
+{
+    tls->is_mute = true;
+    tls->kept_len = 0;
+    free(tls->kept);
+    tls->kept = NULL;
+    return IO_FAILED;
+}
+
+enum io_result tls_wire_send_kept(struct tls *tls)
+{
+    ssize_t sent;
+
+    if (tls->kept_len == 0)
+        return IO_DONE;
+    sent = send_bytes(tls, tls->kept + tls->kept_at, tls->kept_len, false);
+    if (sent == -1)
+        return fall_silent(tls);
+    tls->kept_at += (uint32_t)sent;
+    tls->kept_len -= (uint32_t)sent;
+    if (tls->kept_len > 0)
+        return IO_AGAIN_WRITE;
+    free(tls->kept);
+    tls->kept = NULL;
+    return IO_DONE;
+}
+
+/* False: no memory. */
+static bool keep(struct tls *tls, const char *data, size_t len)
+{
+    tls->kept = malloc(len);
+    if (!tls->kept) {
+        tls->error = ENOMEM;
+        return false;
+    }
+    memcpy(tls->kept, data, len);
+    tls->kept_at = 0;
+    tls->kept_len = (uint32_t)len;
+    return true;
+}
+
+enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t len = buffers->out_len;
+    ssize_t sent;
+
+    *sent_out = 0;
+    buffers->out_len = 0;
+    if (len == 0 || tls->is_mute)
+        return IO_DONE;
+    assert(tls->kept_len == 0); /* write_bytes() has taken nothing behind it */
+    sent = send_bytes(tls, buffers->out, len, more);
+    if (sent == -1)
+        return fall_silent(tls);
+    *sent_out = (size_t)sent;
+    if (*sent_out == len)
+        return IO_DONE;
+    return keep(tls, buffers->out + sent, len - *sent_out) ? IO_AGAIN_WRITE
+                                                           : fall_silent(tls);
+}
+
+/* --- The BIO --------------------------------------------------------------- */
+
+static struct tls *tls_of(BIO *bio)
+{
+    const struct tls_buffers *buffers = BIO_get_data(bio);
+
+    return buffers->current;
+}
+
+/* The record of a handshake begins with 22, a request with a letter. */
+static bool is_plain_http(const char *data)
+{
+    return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
+}
+
+/* Up to len bytes; IO_FAILED: tls->error. */
+static enum io_result receive_bytes(struct tls *tls, char *data, size_t len,
+                                    size_t *len_out)
+{
+    ssize_t received = recv(tls->fd, data, len, 0);
+
+    if (received > 0) {
+        *len_out = (size_t)received;
+        return IO_DONE;
+    }
+    *len_out = 0;
+    if (received == 0) {
+        tls->has_ended = true;
+        return IO_EOF;
+    }
+    if (errno == EAGAIN || errno == EINTR)
+        return IO_AGAIN_READ;
+    tls->error = errno;
+    return IO_FAILED;
+}
+
+enum io_result tls_wire_gather(struct tls *tls)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t end = buffers->in_at + buffers->in_len;
+    size_t received;
+    enum io_result result = receive_bytes(tls, buffers->in + end,
+                                          sizeof(buffers->in) - end, &received);
+
+    buffers->in_len += received;
+    return result;
+}
+
+bool tls_wire_hold(struct tls *tls)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    size_t len = buffers->in_len;
+
+    buffers->in_len = 0;
+    if (len == 0)
+        return true;
+    assert(!tls->held);
+    tls->held = malloc(len);
+    if (!tls->held) {
+        tls->error = ENOMEM;
+        return false;
+    }
+    memcpy(tls->held, buffers->in + buffers->in_at, len);
+    tls->cipher_at = 0;
+    tls->cipher_len = (uint32_t)len;
+    return true;
+}
+
+/* Of what is held, which nothing has come after. */
+static size_t take_held(struct tls *tls, char *data, size_t len)
+{
+    if (len > tls->cipher_len)
+        len = tls->cipher_len;
+    memcpy(data, tls->held + tls->cipher_at, len);
+    tls->cipher_at += (uint32_t)len;
+    tls->cipher_len -= (uint32_t)len;
+    if (tls->cipher_len == 0) {
+        free(tls->held);
+        tls->held = NULL;
+    }
+    return len;
+}
+
+static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
+{
+    if (len > buffers->in_len)
+        len = buffers->in_len;
+    memcpy(data, buffers->in + buffers->in_at, len);
+    buffers->in_at += len;
+    buffers->in_len -= len;
+    return len;
+}
+
+/* In the handshake of a connection that may be taken over, OpenSSL asks for the
+ * head of a record, and then for the rest of it: so it has nothing of what comes
+ * behind. Else it reads ahead. */
+static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
+{
+    struct tls_buffers *buffers = tls->buffers;
+    enum io_result result = IO_DONE;
+
+    if (tls->held) {
+        *len = take_held(tls, data, *len);
+        return IO_DONE;
+    }
+    if (!tls->secrets)
+        return receive_bytes(tls, data, *len, len);
+    if (buffers->in_len == 0) {
+        buffers->in_at = 0;
+        result = tls_wire_gather(tls);
+    }
+    if (result == IO_DONE)
+        *len = take_gathered(buffers, data, *len);
+    return result;
+}
+
+static int read_bytes(BIO *bio, char *data, int len)
+{
+    struct tls *tls = tls_of(bio);
+    size_t n = (size_t)len;
+
+    BIO_clear_retry_flags(bio);
+    switch (find_bytes(tls, data, &n)) {
+    case IO_DONE:
+        break;
+    case IO_EOF:
+        return 0;
+    case IO_AGAIN_READ:
+    case IO_AGAIN_WRITE:
+        BIO_set_retry_read(bio);
+        return -1;
+    case IO_FAILED:
+        return -1;
+    }
+    if (!tls->has_heard && is_plain_http(data)) {
+        tls->failure = TLS_FAILURE_PLAIN_HTTP;
+        tls->buffers->in_len = 0;
+        return -1;
+    }
+    tls->has_heard = true;
+    return (int)n;
+}
+
+/* What is written goes out when the call is over. Behind what is kept nothing is
+ * taken: a client that has keys updated again and again, and reads nothing, is
+ * not answered for ever. */
+static int write_bytes(BIO *bio, const char *data, int len)
+{
+    struct tls *tls = tls_of(bio);
+    struct tls_buffers *buffers = tls->buffers;
+    size_t taken = (size_t)len;
+    size_t sent;
+
+    BIO_clear_retry_flags(bio);
+    if (tls->kept_len == 0 && taken > tls_wire_room(buffers) &&
+        tls_wire_flush(tls, false, &sent) == IO_FAILED)
+        return -1;
+    if (taken > tls_wire_room(buffers))
+        taken = tls_wire_room(buffers);
+    if (tls->kept_len > 0 || taken == 0) {
+        BIO_set_retry_write(bio);
+        return -1;
+    }
+    memcpy(buffers->out + buffers->out_len, data, taken);
+    buffers->out_len += taken;
+    return (int)taken;
+}
+
+static long control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH; /* whoever called OpenSSL does that */
+}
+
+bool tls_wire_init(struct tls_buffers *buffers)
+{
+    buffers->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "connection");
+    if (!buffers->method ||
+        BIO_meth_set_read(buffers->method, read_bytes) != 1 ||
+        BIO_meth_set_write(buffers->method, write_bytes) != 1 ||
+        BIO_meth_set_ctrl(buffers->method, control) != 1)
+        return false;
+    buffers->bio = BIO_new(buffers->method);
+    if (!buffers->bio)
+        return false;
+    BIO_set_data(buffers->bio, buffers);
+    BIO_set_init(buffers->bio, 1);
+    return true;
+}
+
+void tls_wire_fini(struct tls_buffers *buffers)
+{
+    BIO_free(buffers->bio);
+    BIO_meth_free(buffers->method);
+}

@@ -1,0 +1,160 @@
+#include <lmdb.h>
+
+#include "kv/lmdb/kv_lmdb_priv.h"
+
+static const char revision_key[] = "revision";
+
+static struct bytes bytes_of_val(MDB_val val)
+{
+    return (struct bytes){val.mv_data, val.mv_size};
+}
+
+/* --- Writes --------------------------------------------------------------- */
+
+/* All of them, or up to the first that is refused. */
+static int apply_ops(struct kv_change *change, struct kv_write *write)
+{
+    write->is_done = true;
+    for (size_t i = 0; i < write->count && write->is_done; i++) {
+        int rc = kv_change_do(change, &write->ops[i]);
+
+        if (rc != 0)
+            return rc;
+        write->is_done = !kv_is_refused(write->ops[i].outcome);
+    }
+    return 0;
+}
+
+static void mark_undone(struct kv_write *write)
+{
+    for (size_t i = 0; i < write->count; i++) {
+        struct kv_op *op = &write->ops[i];
+
+        if (kv_is_refused(op->outcome))
+            break; /* those behind it are undone as it is */
+        op->outcome = KV_UNDONE;
+        op->meta = (struct kv_meta){0};
+    }
+}
+
+/* Several operations have a transaction of their own in ours, so that what was
+ * done can be undone. A single one that fails has done nothing. */
+int kv_change_apply(struct kv_change *change, struct kv_write *write)
+{
+    size_t draft = kv_events_draft(change->events);
+    struct kv_change inner = *change;
+    int rc;
+
+    kv_write_set_outcomes(write, KV_UNDONE); /* it may be tried again */
+    if (write->count == 1)
+        return apply_ops(change, write);
+    rc = mdb_txn_begin(change->env->env, change->txn, 0, &inner.txn);
+    if (rc != 0)
+        return rc;
+    rc = apply_ops(&inner, write);
+    if (rc != 0 || !write->is_done) {
+        mdb_txn_abort(inner.txn);
+        kv_events_undo(change->events, draft);
+        mark_undone(write);
+        return rc;
+    }
+    rc = mdb_txn_commit(inner.txn);
+    change->revision = inner.revision;
+    change->has_expiring = inner.has_expiring;
+    return rc;
+}
+
+/* --- The sweep ------------------------------------------------------------ */
+
+int kv_change_sweep(struct kv_change *change, size_t limit, size_t *swept_out,
+                    bool *some_left_out)
+{
+    MDB_cursor *cursor;
+    MDB_val when;
+    MDB_val key;
+    int rc = mdb_cursor_open(change->txn, change->env->expiry, &cursor);
+
+    *swept_out = 0;
+    if (rc != 0)
+        return rc;
+    for (;;) {
+        int64_t expires_ms;
+
+        rc = mdb_cursor_get(cursor, &when, &key, MDB_FIRST);
+        *some_left_out = rc != MDB_NOTFOUND;
+        if (rc != 0 || *swept_out == limit)
+            break;
+        expires_ms = when.mv_size == KV_NUMBER_BYTES
+                         ? (int64_t)kv_number_read(when.mv_data)
+                         : 0; /* none of ours: away with it */
+        if (expires_ms > change->now_ms)
+            break;
+        rc = kv_change_expire(change, bytes_of_val(key), expires_ms);
+        if (rc == 0)
+            rc = mdb_cursor_del(cursor, 0);
+        if (rc != 0)
+            break;
+        ++*swept_out;
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* --- Changes -------------------------------------------------------------- */
+
+int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
+                         uint64_t *revision_out)
+{
+    MDB_val key = {sizeof(revision_key) - 1, (void *)(uintptr_t)revision_key};
+    MDB_val found;
+    int rc = mdb_get(txn, env->meta, &key, &found);
+
+    *revision_out = 0;
+    if (rc == MDB_NOTFOUND)
+        return 0;
+    if (rc == 0 && found.mv_size != KV_NUMBER_BYTES)
+        return MDB_CORRUPTED;
+    if (rc == 0)
+        *revision_out = kv_number_read(found.mv_data);
+    return rc;
+}
+
+int kv_change_begin(struct kv_change *change, int64_t now_ms)
+{
+    change->now_ms = now_ms;
+    change->revision_begun = change->revision;
+    change->has_expiring = false;
+    return mdb_txn_begin(change->env->env, NULL, 0, &change->txn);
+}
+
+int kv_change_commit(struct kv_change *change)
+{
+    MDB_val key = {sizeof(revision_key) - 1, (void *)(uintptr_t)revision_key};
+    char number[KV_NUMBER_BYTES];
+    MDB_val value = {sizeof(number), number};
+    int rc = 0;
+
+    if (change->revision != change->revision_begun) {
+        kv_number_write(change->revision, number);
+        rc = mdb_put(change->txn, change->env->meta, &key, &value, 0);
+    }
+    if (rc != 0)
+        mdb_txn_abort(change->txn);
+    else
+        rc = mdb_txn_commit(change->txn);
+    if (change->cache)
+        kv_cache_end_writes(change->cache);
+    if (rc == 0)
+        kv_events_publish(change->events, change->revision);
+    else
+        kv_events_undo(change->events, 0);
+    return rc;
+}
+
+void kv_change_abort(struct kv_change *change)
+{
+    mdb_txn_abort(change->txn);
+    kv_events_undo(change->events, 0);
+    if (change->cache)
+        kv_cache_end_writes(change->cache);
+}

@@ -1,0 +1,301 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <lmdb.h>
+
+#include "base/log.h"
+#include "kv/lmdb/kv_lmdb_priv.h"
+
+enum { DATABASES = 3, FOLDER_MODE = 0700, FILE_MODE = 0600 };
+
+/* The map doubles up to here, and then grows by as much. */
+#define GROWTH_BYTES_MAX ((uint64_t)1 << 30)
+#define MAP_BYTES_MIN ((uint64_t)1 << 18)
+
+static const char lock_name[] = "sprintd.lock";
+const char *const kv_lmdb_files[] = {"data.mdb", "lock.mdb", lock_name, NULL};
+static const char version_key[] = "version";
+static const char version[] = "1";
+
+/* LMDB's own numbers have no place among errnos. */
+static int to_errno(int rc)
+{
+    switch (rc) {
+    case MDB_INVALID:
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_VERSION_MISMATCH:
+        return -EPROTO;
+    case MDB_MAP_FULL:
+        return -ENOSPC;
+    case MDB_READERS_FULL:
+        return -EMFILE;
+    default:
+        return rc > 0 ? -rc : -EIO;
+    }
+}
+
+/* --- The folder ----------------------------------------------------------- */
+
+/* LMDB would let two processes write, each in turn; but revisions, the sweep
+ * and the size of the map are kept in memory by one. */
+static int lock_folder(struct kv_env *env, const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int err = 0;
+
+    if (folder == -1) {
+        err = -errno;
+        log_error("open '%s': %s", path, strerror(-err));
+        return err;
+    }
+    env->lock_fd = openat(folder, lock_name, O_RDWR | O_CREAT | O_CLOEXEC,
+                          FILE_MODE);
+    if (env->lock_fd == -1) {
+        err = -errno;
+        log_error("open '%s/%s': %s", path, lock_name, strerror(-err));
+    } else if (flock(env->lock_fd, LOCK_EX | LOCK_NB) == -1) {
+        err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+        log_error("lock '%s/%s': %s", path, lock_name,
+                  err == -EBUSY ? "another process has this store open"
+                                : strerror(-err));
+    }
+    close(folder);
+    return err;
+}
+
+static int make_folder(const char *path)
+{
+    int err;
+
+    if (mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST)
+        return 0;
+    err = -errno;
+    log_error("mkdir '%s': %s", path, strerror(-err));
+    return err;
+}
+
+/* --- The databases -------------------------------------------------------- */
+
+/* A store of another version is not touched; an empty one becomes ours. */
+static int check_version(struct kv_env *env, MDB_txn *txn, bool may_write)
+{
+    MDB_val key = {sizeof(version_key) - 1, (void *)(uintptr_t)version_key};
+    MDB_val ours = {sizeof(version) - 1, (void *)(uintptr_t)version};
+    MDB_val found;
+    MDB_stat stat;
+    int rc = mdb_get(txn, env->meta, &key, &found);
+
+    if (rc == 0)
+        return found.mv_size == ours.mv_size &&
+                       memcmp(found.mv_data, ours.mv_data, ours.mv_size) == 0
+                   ? 0
+                   : MDB_VERSION_MISMATCH;
+    if (rc != MDB_NOTFOUND)
+        return rc;
+    rc = mdb_stat(txn, env->values, &stat);
+    if (rc != 0)
+        return rc;
+    if (stat.ms_entries > 0 || !may_write)
+        return MDB_VERSION_MISMATCH;
+    return mdb_put(txn, env->meta, &key, &ours, 0);
+}
+
+static int open_databases(struct kv_env *env, bool may_write)
+{
+    unsigned flags = may_write ? MDB_CREATE : 0;
+    MDB_txn *txn;
+    int rc = mdb_txn_begin(env->env, NULL, may_write ? 0 : MDB_RDONLY, &txn);
+
+    if (rc != 0)
+        return rc;
+    rc = mdb_dbi_open(txn, "values", flags, &env->values);
+    if (rc == 0)
+        rc = mdb_dbi_open(txn, "expiry", flags | MDB_DUPSORT, &env->expiry);
+    if (rc == 0)
+        rc = mdb_dbi_open(txn, "meta", flags, &env->meta);
+    if (rc == 0)
+        rc = check_version(env, txn, may_write);
+    if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE)
+        rc = MDB_VERSION_MISMATCH; /* not a store of ours */
+    if (rc != 0) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn);
+}
+
+bool kv_env_clear_readers(struct kv_env *env)
+{
+    int dead = 0;
+
+    return mdb_reader_check(env->env, &dead) == 0 && dead > 0;
+}
+
+static int open_environment(struct kv_env *env,
+                            const struct kv_env_options *options)
+{
+    bool may_write = options->access == KV_ACCESS_ALONE;
+    unsigned flags = MDB_NOTLS;
+    MDB_envinfo info;
+    int rc = mdb_env_create(&env->env);
+
+    if (rc != 0)
+        return rc;
+    if (may_write)
+        rc = mdb_env_set_mapsize(env->env, env->map_bytes);
+    if (rc == 0)
+        rc = mdb_env_set_maxdbs(env->env, DATABASES);
+    if (rc == 0 && options->readers_max > 0)
+        rc = mdb_env_set_maxreaders(env->env, options->readers_max);
+    if (!may_write)
+        flags |= MDB_RDONLY;
+    if (options->without_sync)
+        flags |= MDB_NOSYNC;
+    if (rc == 0)
+        rc = mdb_env_open(env->env, options->path, flags, FILE_MODE);
+    if (rc == 0)
+        rc = mdb_reader_check(env->env, NULL);
+    if (rc == 0)
+        rc = mdb_env_info(env->env, &info);
+    if (rc != 0)
+        return rc;
+    env->map_bytes = info.me_mapsize; /* larger, if there was more in it */
+    return open_databases(env, may_write);
+}
+
+int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
+{
+    int err = 0;
+    int rc;
+
+    *env = (struct kv_env){.lock_fd = -1, .bytes_max = options->bytes_max};
+    if (env->bytes_max < MAP_BYTES_MIN)
+        env->bytes_max = MAP_BYTES_MIN;
+    env->map_bytes = options->bytes_first < env->bytes_max
+                         ? options->bytes_first
+                         : env->bytes_max;
+    if (env->map_bytes < MAP_BYTES_MIN)
+        env->map_bytes = MAP_BYTES_MIN;
+    if (options->access == KV_ACCESS_ALONE) {
+        err = make_folder(options->path);
+        if (err == 0)
+            err = lock_folder(env, options->path);
+    }
+    if (err == 0) {
+        rc = open_environment(env, options);
+        if (rc != 0) {
+            err = to_errno(rc);
+            log_error("open the key-value store '%s': %s", options->path,
+                      mdb_strerror(rc));
+        }
+    }
+    if (err != 0)
+        kv_env_close(env);
+    return err;
+}
+
+void kv_env_close(struct kv_env *env)
+{
+    if (env->env)
+        mdb_env_close(env->env);
+    env->env = NULL;
+    kv_env_unlock(env);
+}
+
+void kv_env_unlock(struct kv_env *env)
+{
+    if (env->lock_fd != -1)
+        close(env->lock_fd);
+    env->lock_fd = -1;
+}
+
+int kv_env_lock(struct kv_env *env, const char *path)
+{
+    int err = lock_folder(env, path);
+
+    if (err != 0)
+        kv_env_unlock(env);
+    return err;
+}
+
+/* --- The map -------------------------------------------------------------- */
+
+/* LMDB unmaps before it maps, and cannot be read any more when that fails. */
+static bool has_room_for(uint64_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, bytes);
+    return true;
+}
+
+static bool set_size(struct kv_env *env, uint64_t bytes)
+{
+    MDB_envinfo info;
+    int rc = has_room_for(bytes) ? mdb_env_set_mapsize(env->env, bytes)
+                                 : ENOMEM;
+
+    if (rc != 0) {
+        log_error("map %" PRIu64 " bytes of the key-value store: %s", bytes,
+                  mdb_strerror(rc));
+        return false;
+    }
+    if (mdb_env_info(env->env, &info) == 0)
+        env->map_bytes = info.me_mapsize;
+    return true;
+}
+
+/* A 32nd, and enough for the pages from leaf to root in a small one. */
+static uint64_t spare_bytes(const struct kv_env *env)
+{
+    uint64_t share = env->bytes_max / 32;
+
+    return share > MAP_BYTES_MIN ? share : MAP_BYTES_MIN;
+}
+
+int kv_env_adopt(struct kv_env *env)
+{
+    int rc = has_room_for(env->bytes_max + spare_bytes(env))
+                 ? mdb_env_set_mapsize(env->env, 0)
+                 : ENOMEM;
+    MDB_envinfo info;
+
+    if (rc == 0)
+        rc = mdb_env_info(env->env, &info);
+    if (rc == 0)
+        env->map_bytes = info.me_mapsize;
+    return rc;
+}
+
+bool kv_env_grow(struct kv_env *env, bool beyond_max)
+{
+    uint64_t limit = env->bytes_max + (beyond_max ? spare_bytes(env) : 0);
+    uint64_t step = env->map_bytes < GROWTH_BYTES_MAX ? env->map_bytes
+                                                      : GROWTH_BYTES_MAX;
+    uint64_t before = env->map_bytes;
+
+    if (before >= limit)
+        return false;
+    env->is_beyond_max = beyond_max;
+    return set_size(env, step < limit - before ? before + step : limit) &&
+           env->map_bytes > before;
+}
+
+void kv_env_trim(struct kv_env *env)
+{
+    /* LMDB takes no less than what is in use. */
+    if (env->is_beyond_max)
+        (void)set_size(env, env->bytes_max);
+    env->is_beyond_max = false;
+}

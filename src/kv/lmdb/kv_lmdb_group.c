@@ -1,0 +1,155 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/statvfs.h>
+
+#include <lmdb.h>
+
+#include "base/units.h"
+#include "kv/lmdb/kv_lmdb_priv.h"
+
+enum { LOG_INTERVAL_MS = 10000 };
+
+/* Less than this free: full. */
+#define DISK_FULL_BYTES ((uint64_t)1 << 20)
+
+/* --- Failures ------------------------------------------------------------- */
+
+/* LMDB takes a short write for a fault of the disk, EIO: it is what a full one
+ * does first. */
+static bool is_disk_full(const struct kv_lmdb *store)
+{
+    struct statvfs fs;
+
+    return fstatvfs(store->env.lock_fd, &fs) == 0 &&
+           (uint64_t)fs.f_bavail * fs.f_frsize < DISK_FULL_BYTES;
+}
+
+static enum kv_outcome judge(struct kv_lmdb *store, int rc)
+{
+    switch (rc) {
+    case MDB_MAP_FULL:
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return KV_FULL;
+    case MDB_TXN_FULL:
+    case ENOMEM:
+        return KV_ERROR;
+    case EIO:
+        if (is_disk_full(store))
+            return KV_FULL;
+        break;
+    default:
+        break;
+    }
+    /* After a failed sync nobody knows what is on disk: the kernel may have
+     * dropped what it could not write, and says so only once. */
+    store->is_broken = true;
+    log_error("the key-value store '%s' takes no more writes until the next "
+              "start: %s",
+              store->options.path, mdb_strerror(rc));
+    return KV_ERROR;
+}
+
+enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc)
+{
+    char more[LOG_HELD_BACK_BYTES];
+    uint64_t held_back;
+
+    if (log_limit_allows(&store->log_limit, now_read_ns() / NS_PER_MS,
+                         LOG_INTERVAL_MS, &held_back))
+        log_error("write to the key-value store '%s': %s%s",
+                  store->options.path, mdb_strerror(rc),
+                  log_held_back(held_back, more));
+    return store->is_broken ? KV_ERROR : judge(store, rc);
+}
+
+/* --- Transactions --------------------------------------------------------- */
+
+void kv_lmdb_note_commit(struct kv_lmdb *store, const struct kv_change *change)
+{
+    atomic_store_explicit(&store->revision, change->revision,
+                          memory_order_relaxed);
+    atomic_fetch_add_explicit(&store->commits, 1, memory_order_relaxed);
+    store->has_expiring |= change->has_expiring;
+    kv_lmdb_tell_watchers(store);
+    if (store->options.sync == KV_SYNC_INTERVAL && !store->is_unsynced) {
+        store->is_unsynced = true;
+        store->sync_at_ms = now_read_ns() / NS_PER_MS +
+                            store->options.sync_interval_ms;
+    }
+}
+
+int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
+{
+    struct now now = {0};
+
+    store->options.read_clock(&now);
+    *change = (struct kv_change){.env = &store->env,
+                                 .cache = store->cache,
+                                 .events = store->events,
+                                 .revision = store->revision};
+    return kv_change_begin(change, now.wall_ns / NS_PER_MS);
+}
+
+/* --- Groups --------------------------------------------------------------- */
+
+/* Writes up to end, which is not among them, in one transaction. */
+static int try_group(struct kv_lmdb *store, struct kv_write *first,
+                     const struct kv_write *end)
+{
+    struct kv_change change;
+    int rc = kv_lmdb_begin(store, &change);
+
+    if (rc != 0)
+        return rc;
+    for (struct kv_write *at = first; at != end; at = at->next) {
+        rc = kv_change_apply(&change, at);
+        if (rc != 0) {
+            kv_change_abort(&change);
+            return rc;
+        }
+    }
+    rc = kv_change_commit(&change);
+    if (rc == 0)
+        kv_lmdb_note_commit(store, &change);
+    return rc;
+}
+
+static bool only_deletes(const struct kv_write *write)
+{
+    for (size_t i = 0; i < write->count; i++)
+        if (write->ops[i].kind != KV_DELETE && write->ops[i].kind != KV_CHECK)
+            return false;
+    return true;
+}
+
+void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
+                       struct kv_write *end)
+{
+    bool is_single = first->next == end;
+    struct kv_write *middle = first;
+    bool is_odd = false;
+    enum kv_outcome outcome;
+    int rc;
+
+    do {
+        rc = store->is_broken ? MDB_PANIC : try_group(store, first, end);
+    } while (rc == MDB_MAP_FULL &&
+             kv_lmdb_make_room(store, is_single && only_deletes(first)));
+    if (rc == 0)
+        return;
+    outcome = kv_lmdb_fail(store, rc);
+    if (is_single || store->is_broken) {
+        for (struct kv_write *at = first; at != end; at = at->next)
+            kv_write_set_outcomes(at, outcome);
+        return;
+    }
+    for (struct kv_write *at = first; at != end; at = at->next) {
+        if (is_odd)
+            middle = middle->next;
+        is_odd = !is_odd;
+    }
+    kv_lmdb_run_group(store, first, middle);
+    kv_lmdb_run_group(store, middle, end);
+}

@@ -1,0 +1,239 @@
+#include "http/http2/http2_request.h"
+
+#include "suite.h"
+
+static struct http2_head head;
+static char text[65536];
+static struct request request;
+static struct field many[REQUEST_FIELDS_MAX];
+
+#define KEY "dGhlIHNhbXBsZSBub25jZQ=="
+
+/* Lines are "name=value", joined by '|'. */
+static enum http2_verdict gather(const char *lines, bool ends,
+                                 enum reason *reason)
+{
+    struct bytes rest = bytes_of(lines);
+
+    http2_head_begin(&head, false);
+    while (rest.len > 0) {
+        const char *end = rest.data + rest.len;
+        const char *bar = memchr(rest.data, '|', rest.len);
+        struct bytes line = bytes_between(rest.data, bar ? bar : end);
+        const char *sign = memchr(line.data, '=', line.len);
+
+        assert_true(http2_head_add(&head, bytes_between(line.data, sign),
+                                   bytes_between(sign + 1,
+                                                 line.data + line.len)));
+        rest = bytes_between(bar ? bar + 1 : end, end);
+    }
+    return http2_head_end(&head, ends, KEY, reason);
+}
+
+static enum reason read_request(const char *lines, bool ends)
+{
+    enum reason reason;
+    enum http2_verdict verdict = gather(lines, ends, &reason);
+
+    if (verdict == HTTP2_MALFORMED)
+        fail_msg("malformed: %s", lines);
+    assert_true(http2_head_bytes(&head) <= sizeof(text));
+    http2_head_store(&head, text);
+    request.many = many;
+    if (verdict == HTTP2_REFUSED) {
+        (void)http2_request_read(&request, text);
+        return reason;
+    }
+    return http2_request_read(&request, text);
+}
+
+static void expect_field(const char *name, const char *value)
+{
+    for (unsigned i = 0; i < request.field_count; i++)
+        if (bytes_ieq(request.fields[i].name, bytes_of(name))) {
+            assert_true(bytes_eq(request.fields[i].value, bytes_of(value)));
+            return;
+        }
+    fail_msg("there is no %s", name);
+}
+
+#define GET ":method=GET|:scheme=https|:path=/a?b|:authority=h.example"
+
+TEST(a_request_is_what_it_would_be_over_http1)
+{
+    assert_int_equal(read_request(GET "|accept=*/*|cookie=a=1|x-y=z|cookie=b=2",
+                                  true),
+                     REASON_NONE);
+    assert_int_equal(request.method, METHOD_GET);
+    assert_int_equal(request.minor, REQUEST_HTTP2);
+    assert_true(request.keep_alive);
+    assert_true(bytes_eq(request.line, BYTES("GET /a?b HTTP/2.0")));
+    assert_true(bytes_eq(request.path, BYTES("/a")));
+    assert_true(bytes_eq(request.query, BYTES("b")));
+    assert_true(bytes_eq(request.host, BYTES("h.example")));
+    expect_field("host", "h.example");
+    expect_field("cookie", "a=1; b=2");
+    expect_field("x-y", "z");
+    assert_int_equal(request.field_count, 4);
+}
+
+TEST(a_host_may_stand_in_a_field)
+{
+    assert_int_equal(read_request(":method=GET|:scheme=http|:path=/|a=b|host=h",
+                                  true),
+                     REASON_NONE);
+    assert_true(bytes_eq(request.host, BYTES("h")));
+    assert_int_equal(read_request(GET "|host=H.EXAMPLE", true), REASON_NONE);
+    assert_int_equal(request.field_count, 1);
+}
+
+TEST(what_is_malformed_is_no_request)
+{
+    static const char *const cases[] = {
+        ":method=GET|:scheme=https|:authority=h",
+        ":method=GET|:path=/|:authority=h",
+        ":scheme=https|:path=/|:authority=h",
+        ":method=GET|:scheme=https|:path=|:authority=h",
+        ":method=GET|:scheme=https|:path=a|:authority=h",
+        ":method=GET|:scheme=https|:path=*|:authority=h",
+        ":method=GET|:scheme=ftp|:path=/|:authority=h",
+        ":method=G T|:scheme=https|:path=/|:authority=h",
+        GET "|:method=GET",
+        GET "|:status=200",
+        GET "|:unknown=1",
+        GET "|a=b|:path=/",
+        GET "|A=b",
+        GET "|=b",
+        GET "|a b=c",
+        GET "|a:=c",
+        GET "|a= b",
+        GET "|a=b ",
+        GET "|a=b\r\nc: d",
+        GET "|a=b\nc",
+        GET "|connection=close",
+        GET "|keep-alive=1",
+        GET "|proxy-connection=x",
+        GET "|transfer-encoding=chunked",
+        GET "|upgrade=h2c",
+        GET "|te=gzip",
+        GET "|te=trailers, gzip",
+        GET "|host=other",
+        GET "|host=h.example|host=h.example",
+        GET "|content-length=1",
+        GET "|content-length=x",
+        GET "|content-length=0|content-length=0",
+        GET "|content-length=-0",
+        ":method=CONNECT|:scheme=https|:path=/|:authority=h:1",
+        ":method=CONNECT",
+        GET "|:protocol=websocket",
+    };
+    enum reason reason;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (gather(cases[i], true, &reason) != HTTP2_MALFORMED)
+            fail_msg("passes: %s", cases[i]);
+}
+
+TEST(what_http1_refuses_is_refused_for_the_same_reason)
+{
+    static const struct {
+        const char *lines;
+        enum reason reason;
+    } cases[] = {
+        {":method=GET|:scheme=http|:path=/", REASON_HOST_MISSING},
+        {":method=GET|:scheme=http|:path=/|:authority=a@b",
+         REASON_HOST_INVALID},
+        {":method=GET|:scheme=http|:path=/|:authority=a:65536",
+         REASON_HOST_INVALID},
+        {":method=GET|:scheme=http|:path=/a b|:authority=h",
+         REASON_TARGET_BYTES},
+        {":method=GET|:scheme=http|:path=/%zz|:authority=h",
+         REASON_TARGET_BYTES},
+        {":method=GET|:scheme=http|:path=/#a|:authority=h",
+         REASON_TARGET_BYTES},
+        {":method=NOBODY|:scheme=http|:path=/|:authority=h", REASON_METHOD},
+        {":method=CONNECT|:authority=h", REASON_TARGET_FORM},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(read_request(cases[i].lines, true), cases[i].reason);
+}
+
+TEST(a_websocket_becomes_that_of_http1)
+{
+    assert_int_equal(
+        read_request(":method=CONNECT|:protocol=websocket|:scheme=https|"
+                     ":path=/chat|:authority=h|sec-websocket-version=13|"
+                     "sec-websocket-key=the-clients",
+                     false),
+        REASON_NONE);
+    assert_true(http2_head_wants_socket(&head));
+    assert_true(bytes_eq(request.line, BYTES("GET /chat HTTP/2.0")));
+    assert_int_equal(request.method, METHOD_GET);
+    expect_field("upgrade", "websocket");
+    expect_field("connection", "upgrade");
+    expect_field("sec-websocket-key", KEY);
+    expect_field("sec-websocket-version", "13");
+}
+
+static enum http2_verdict gather_many(unsigned count, size_t value_len,
+                                      enum reason *reason)
+{
+    static char value[HTTP2_LIST_BYTES_MAX];
+
+    memset(value, 'v', sizeof(value));
+    (void)gather(GET, true, reason);
+    http2_head_begin(&head, false);
+    assert_true(http2_head_add(&head, BYTES(":method"), BYTES("GET")));
+    assert_true(http2_head_add(&head, BYTES(":scheme"), BYTES("http")));
+    assert_true(http2_head_add(&head, BYTES(":path"), BYTES("/")));
+    assert_true(http2_head_add(&head, BYTES(":authority"), BYTES("h")));
+    for (unsigned i = 0; i < count; i++)
+        if (!http2_head_add(&head, BYTES("n"),
+                            (struct bytes){value, value_len}))
+            return HTTP2_REFUSED;
+    return http2_head_end(&head, true, KEY, reason);
+}
+
+TEST(a_list_of_fields_has_its_limits)
+{
+    enum { PSEUDO = 4 * HTTP2_LINE_EXTRA + 7 + 3 + 7 + 4 + 5 + 1 + 10 + 1 };
+    size_t most = HTTP2_LIST_BYTES_MAX - PSEUDO - HTTP2_LINE_EXTRA - 1;
+    enum reason reason;
+
+    assert_int_equal(gather_many(REQUEST_FIELDS_MAX - 4, 1, &reason),
+                     HTTP2_DONE);
+    http2_head_store(&head, text);
+    request.many = many;
+    assert_int_equal(http2_request_read(&request, text), REASON_NONE);
+    assert_int_equal(request.field_count, REQUEST_FIELDS_MAX - 3);
+    assert_int_equal(gather_many(REQUEST_FIELDS_MAX - 3, 1, &reason),
+                     HTTP2_REFUSED);
+    assert_int_equal(reason, REASON_TOO_MANY_FIELDS);
+    assert_int_equal(gather_many(1, most, &reason), HTTP2_DONE);
+    assert_int_equal(gather_many(1, most + 1, &reason), HTTP2_REFUSED);
+    assert_int_equal(reason, REASON_HEAD_TOO_LARGE);
+}
+
+TEST(what_is_far_beyond_them_is_not_read_to_its_end)
+{
+    http2_head_begin(&head, false);
+    for (unsigned i = 0; i < HTTP2_LINES_READ; i++)
+        assert_true(http2_head_add(&head, BYTES("n"), BYTES("v")));
+    assert_false(http2_head_add(&head, BYTES("n"), BYTES("v")));
+}
+
+TEST(trailers_have_no_pseudo_fields)
+{
+    enum reason reason;
+
+    http2_head_begin(&head, true);
+    assert_true(http2_head_add(&head, BYTES("x-sum"), BYTES("1")));
+    assert_int_equal(http2_head_end(&head, true, NULL, &reason), HTTP2_DONE);
+    assert_int_equal(http2_head_end(&head, false, NULL, &reason),
+                     HTTP2_MALFORMED);
+    http2_head_begin(&head, true);
+    assert_true(http2_head_add(&head, BYTES(":path"), BYTES("/")));
+    assert_int_equal(http2_head_end(&head, true, NULL, &reason),
+                     HTTP2_MALFORMED);
+}

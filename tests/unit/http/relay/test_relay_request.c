@@ -1,0 +1,599 @@
+#include "http/relay/relay.h"
+
+#include "suite.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* What every test may change. */
+static struct relay relay;
+static struct relay_from from;
+static struct address peer;
+static struct forwarded_trust trust;
+static struct cidr block;
+
+static int set_up(void **state)
+{
+    (void)state;
+    relay = (struct relay){.host = BYTES("up:9000"),
+                           .keeps_host = true,
+                           .pseudonym = BYTES("sprintd")};
+    from = (struct relay_from){.peer = &peer, .scheme = BYTES("http")};
+    trust = (struct forwarded_trust){.blocks = &block, .block_count = 1};
+    assert_true(address_parse(&peer, BYTES("192.0.2.1")));
+    assert_true(cidr_parse(&block, "192.0.2.0/24"));
+    return 0;
+}
+
+static void believe_in(enum forwarded_field field)
+{
+    trust.field = field;
+    relay.trust = &trust;
+}
+
+/* --- Relaying ------------------------------------------------------------ */
+
+static struct field many[REQUEST_FIELDS_MAX];
+static struct request request = {.many = many};
+static struct buf out;
+static char storage[RELAY_HEAD_BYTES_MAX];
+
+static void parse(struct bytes text)
+{
+    struct http1_progress progress = {0};
+    size_t used;
+    enum reason reason;
+
+    if (http1_parse(&progress, text.data, text.len, &request, &used, &reason) !=
+        HTTP1_DONE)
+        fail_msg("%s: %s", reason_word(reason).data, text.data);
+}
+
+static enum relay_verdict relay_text(struct bytes text)
+{
+    parse(text);
+    buf_init(&out, storage, sizeof(storage) - 1, sizeof(storage) - 1);
+    return relay_request(&relay, &request, &from, &out);
+}
+
+/* What goes on, as text; what always stands at its end is left out. */
+static const char *relayed(const char *text)
+{
+    static const char always[] = "Via: 1.1 sprintd\r\n"
+                                 "X-Forwarded-For: 192.0.2.1\r\n"
+                                 "X-Forwarded-Proto: http\r\n"
+                                 "X-Forwarded-Host: a\r\n"
+                                 "Forwarded: for=192.0.2.1;proto=http;"
+                                 "host=a\r\n";
+    enum relay_verdict verdict = relay_text(bytes_of(text));
+    char *at;
+
+    if (verdict != RELAY_DONE)
+        fail_msg("verdict %d: %s", verdict, text);
+    storage[out.len] = '\0';
+    at = strstr(storage, always);
+    if (at)
+        memmove(at, at + strlen(always), strlen(at + strlen(always)) + 1);
+    return storage;
+}
+
+#define GET_WITH(fields) "GET / HTTP/1.1\r\nHost: a\r\n" fields "\r\n"
+#define POST_WITH(fields) "POST / HTTP/1.1\r\nHost: a\r\n" fields "\r\n"
+
+static void assert_goes_on(const char *text, const char *expected)
+{
+    assert_string_equal(relayed(text), expected);
+}
+
+TEST(a_request_is_made_anew)
+{
+    assert_int_equal(relay_text(BYTES("GET /a%20b?c HTTP/1.1\r\nhost: a\r\n"
+                                      "User-Agent:  x \r\nX:\r\nX: y\r\n"
+                                      "Cookie: c\r\n\r\n")),
+                     RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_string_equal(
+        storage, "GET /a%20b?c HTTP/1.1\r\nHost: a\r\nUser-Agent: x\r\n"
+                 "X: \r\nX: y\r\nCookie: c\r\nVia: 1.1 sprintd\r\n"
+                 "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: http\r\n"
+                 "X-Forwarded-Host: a\r\n"
+                 "Forwarded: for=192.0.2.1;proto=http;host=a\r\n\r\n");
+}
+
+/* --- Targets ------------------------------------------------------------- */
+
+static const struct {
+    const char *strip, *replace, *target;
+    const char *expected; /* NULL: refused */
+} targets[] = {
+    {"", "", "/", "/"},
+    {"", "", "/a//b/?c?d", "/a//b/?c?d"},
+    {"", "", "/%2e%2e%2e/.a/..b/a..", "/%2e%2e%2e/.a/..b/a.."},
+    {"", "", "/a?b/../c", "/a?b/../c"},
+    {"", "", "/?", "/?"},
+    {"", "", "http://b", "/"},
+    {"", "", "http://b?c", "/?c"},
+    {"", "", "http://b/c?d", "/c?d"},
+    {"", "/x", "/a", "/x/a"},
+    {"", "/x/", "/a", "/x/a"},
+    {"", "/", "/a", "/a"},
+    {"/app", "", "/app", "/"},
+    {"/app", "", "/app?b", "/?b"},
+    {"/app", "", "/app/b", "/b"},
+    {"/app", "/", "/app/b", "/b"},
+    {"/app", "/x", "/app/b", "/x/b"},
+    {"/app/", "/", "/app/", "/"},
+    {"/app/", "/", "/app/b?c", "/b?c"},
+    {"/app/", "/x/y/", "/app/b", "/x/y/b"},
+    {"/app/", "", "/app/b", "/b"},
+    {"/app/", "x", "/app/b", "/xb"},
+    {"/app", "", "/apple", NULL},
+    {"/app", "", "/ap", NULL},
+    {"/app/", "", "/app", NULL},
+    {"/app", "", "/%61pp/b", NULL},
+    {"/app", "", "//app/b", NULL},
+    {"/app", "", "/App/b", NULL},
+    {"", "", "/.", NULL},
+    {"", "", "/..", NULL},
+    {"", "", "/a/../b", NULL},
+    {"", "", "/a/./b", NULL},
+    {"", "", "/a/%2e%2E/b", NULL},
+    {"", "", "/a/.%2e", NULL},
+    {"", "", "/a/%2e", NULL},
+    {"", "", "/a/..;x=y/b", NULL},
+    {"", "", "/a\\..\\b", NULL},
+    {"/app", "", "/app/../b", NULL},
+    {"", "", "http://b/a/../c", NULL},
+};
+
+TEST(a_target_goes_on_as_sent_but_for_its_prefix)
+{
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        char text[200];
+        enum relay_verdict verdict;
+        const char *line;
+
+        relay.strip = bytes_of(targets[i].strip);
+        relay.replace = bytes_of(targets[i].replace);
+        snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: a\r\n\r\n",
+                 targets[i].target);
+        verdict = relay_text(bytes_of(text));
+        if (!targets[i].expected) {
+            if (verdict != RELAY_BAD_TARGET)
+                fail_msg("%d: %s", verdict, text);
+            continue;
+        }
+        assert_int_equal(verdict, RELAY_DONE);
+        line = targets[i].expected;
+        assert_memory_equal(storage, "GET ", 4);
+        assert_memory_equal(storage + 4, line, strlen(line));
+        assert_memory_equal(storage + 4 + strlen(line), " HTTP/1.1\r\n", 11);
+    }
+}
+
+TEST(the_whole_server_is_asked_wherever_it_is)
+{
+    relay.strip = BYTES("/app");
+    relay.replace = BYTES("/x");
+    assert_goes_on("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+                   "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+}
+
+/* --- Host ---------------------------------------------------------------- */
+
+TEST(host_is_the_clients_or_the_upstreams)
+{
+    static const struct {
+        const char *text;
+        bool keeps_host;
+        const char *expected;
+    } hosts[] = {
+        {GET_WITH(""), true, "Host: a\r\n"},
+        {GET_WITH(""), false, "Host: up:9000\r\n"},
+        {"GET http://b:1/ HTTP/1.1\r\nHost: a\r\n\r\n", true, "Host: b:1\r\n"},
+        {"GET / HTTP/1.0\r\n\r\n", true, "Host: up:9000\r\n"},
+        {"GET / HTTP/1.0\r\nHost: a\r\n\r\n", true, "Host: a\r\n"},
+    };
+
+    for (size_t i = 0; i < COUNT(hosts); i++) {
+        const char *line = "GET / HTTP/1.1\r\n";
+
+        relay.keeps_host = hosts[i].keeps_host;
+        assert_int_equal(relay_text(bytes_of(hosts[i].text)), RELAY_DONE);
+        assert_memory_equal(storage + strlen(line), hosts[i].expected,
+                            strlen(hosts[i].expected));
+        assert_non_null(memmem(storage, out.len, "Host: ", 6));
+        assert_null(memmem(storage + strlen(line) + 6,
+                           out.len - strlen(line) - 6, "\r\nHost:", 7));
+    }
+}
+
+/* --- One connection, and the next ---------------------------------------- */
+
+TEST(what_belongs_to_one_connection_stays_there)
+{
+    assert_goes_on(
+        GET_WITH(
+            "Connection: close, X-A ,,x-b\r\nX-A: 1\r\nX-B: 2\r\nX-C: 3\r\n"
+            "Keep-Alive: timeout=5\r\nProxy-Connection: keep-alive\r\n"
+            "Proxy-Authorization: Basic eDp5\r\nProxy-Authenticate: x\r\n"
+            "Proxy: http://evil/\r\nProxy_Connection: x\r\nTE: gzip\r\n"
+            "Trailer: X-D\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n"
+            "Expect: 100-continue\r\n"),
+        GET_WITH("X-C: 3\r\n"));
+    assert_goes_on(GET_WITH("Connection: x-a\r\nConnection: keep-alive, te\r\n"
+                            "x-A: 1\r\n"),
+                   GET_WITH(""));
+}
+
+TEST(connection_may_not_take_away_what_is_for_all)
+{
+    static const char *const names[] = {
+        "Host",
+        "content-length",
+        "Transfer-Encoding",
+        "Authorization",
+        "Cookie",
+        "X-Forwarded-For",
+        "Via",
+        "X-Forwarded-Foo",
+        "X-Real-IP",
+        "Forwarded",
+        "Content-Type",
+        "Cache-Control",
+        "Set-Cookie",
+        "Range",
+        "Max-Forwards",
+        "Expect",
+        "a b",
+        "\"a\"",
+        "a;b",
+        "Date",
+    };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char text[200];
+
+        snprintf(text, sizeof(text), GET_WITH("Connection: close, %s\r\n"),
+                 names[i]);
+        if (relay_text(bytes_of(text)) != RELAY_BAD_CONNECTION)
+            fail_msg("%s", text);
+    }
+    assert_int_equal(relay_reason(RELAY_BAD_CONNECTION),
+                     REASON_CONNECTION_FIELD);
+}
+
+TEST(connection_names_16_fields_at_most)
+{
+    char text[300];
+
+    for (int count = RELAY_NOMINATED_MAX; count <= RELAY_NOMINATED_MAX + 1;
+         count++) {
+        size_t len = (size_t)snprintf(text, sizeof(text),
+                                      "GET / HTTP/1.1\r\nHost: a\r\n"
+                                      "Connection: close, close, keep-alive");
+
+        for (int i = 0; i < count; i++)
+            len += (size_t)snprintf(text + len, sizeof(text) - len, ",X%d", i);
+        snprintf(text + len, sizeof(text) - len, "\r\n\r\n");
+        assert_int_equal(relay_text(bytes_of(text)),
+                         count == RELAY_NOMINATED_MAX ? RELAY_DONE
+                                                      : RELAY_BAD_CONNECTION);
+    }
+}
+
+TEST(trailers_are_asked_for_when_the_client_reads_them)
+{
+    assert_goes_on(GET_WITH("TE: gzip;q=1, trailers\r\n"),
+                   GET_WITH("TE: trailers\r\nConnection: TE\r\n"));
+    assert_true(relay_takes_trailers(&request));
+    assert_goes_on(GET_WITH("TE: trailersx\r\n"), GET_WITH(""));
+    assert_false(relay_takes_trailers(&request));
+    parse(BYTES("GET / HTTP/1.0\r\nTE: trailers\r\n\r\n"));
+    assert_false(relay_takes_trailers(&request));
+}
+
+/* --- Upgrades ------------------------------------------------------------ */
+
+TEST(an_upgrade_goes_on_where_it_is_allowed)
+{
+    const char *text = GET_WITH("Connection: keep-alive, Upgrade\r\n"
+                                "Upgrade: h2c, WebSocket\r\n"
+                                "Sec-WebSocket-Key: k\r\n");
+
+    assert_goes_on(text, GET_WITH("Sec-WebSocket-Key: k\r\n"));
+    relay.upgrade = BYTES("websocket");
+    assert_goes_on(text, GET_WITH("Sec-WebSocket-Key: k\r\n"
+                                  "Upgrade: websocket\r\n"
+                                  "Connection: upgrade\r\n"));
+    assert_goes_on(GET_WITH("Connection: upgrade, te\r\nTE: trailers\r\n"
+                            "Upgrade: websocket\r\n"),
+                   GET_WITH("TE: trailers\r\nUpgrade: websocket\r\n"
+                            "Connection: upgrade, TE\r\n"));
+}
+
+TEST(an_upgrade_that_is_none_goes_on_without)
+{
+    static const char *const texts[] = {
+        GET_WITH("Upgrade: websocket\r\n"),
+        GET_WITH("Connection: upgrade\r\n"),
+        GET_WITH("Connection: upgrade\r\nUpgrade: h2c\r\n"),
+        GET_WITH("Connection: upgrade\r\nUpgrade: websocket/13\r\n"),
+        GET_WITH("Connection: upgrade\r\nUpgrade: websocket\r\n"
+                 "Content-Length: 1\r\n"),
+        GET_WITH("Connection: upgrade\r\nUpgrade: websocket\r\n"
+                 "Transfer-Encoding: chunked\r\n"),
+        POST_WITH("Connection: upgrade\r\nUpgrade: websocket\r\n"),
+        "GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+    };
+
+    relay.upgrade = BYTES("websocket");
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        assert_int_equal(relay_text(bytes_of(texts[i])), RELAY_DONE);
+        assert_false(relay_upgrades(&relay, &request));
+        assert_null(memmem(storage, out.len, "pgrade", 6));
+    }
+}
+
+/* --- Framing ------------------------------------------------------------- */
+
+TEST(a_body_is_framed_anew)
+{
+    assert_goes_on(POST_WITH("content-length:\t007\r\nA: b\r\n"),
+                   POST_WITH("A: b\r\nContent-Length: 7\r\n"));
+    assert_int_equal(relay_framing(&request, &from), BODY_LENGTH);
+    assert_goes_on(POST_WITH("Content-Length: 0\r\n"),
+                   POST_WITH("Content-Length: 0\r\n"));
+    assert_goes_on(POST_WITH("transfer-encoding: CHUNKED\r\nA: b\r\n"),
+                   POST_WITH("A: b\r\nTransfer-Encoding: chunked\r\n"));
+    assert_int_equal(relay_framing(&request, &from), BODY_CHUNKED);
+    assert_goes_on(POST_WITH(""), POST_WITH(""));
+    assert_int_equal(relay_framing(&request, &from), BODY_NONE);
+}
+
+TEST(a_body_that_lies_here_is_sent_with_its_length)
+{
+    from.has_length = true;
+    from.length = 12;
+    assert_goes_on(POST_WITH("Transfer-Encoding: chunked\r\n"),
+                   POST_WITH("Content-Length: 12\r\n"));
+    assert_int_equal(relay_framing(&request, &from), BODY_LENGTH);
+    from.length = 0;
+    assert_goes_on(POST_WITH("Transfer-Encoding: chunked\r\n"),
+                   POST_WITH("Content-Length: 0\r\n"));
+    assert_goes_on(GET_WITH(""), GET_WITH(""));
+}
+
+TEST(an_expectation_goes_on_when_it_shall)
+{
+    const char *text = POST_WITH("Expect: 100-Continue\r\n"
+                                 "Content-Length: 1\r\n");
+
+    assert_goes_on(text, POST_WITH("Content-Length: 1\r\n"));
+    from.expects_continue = true;
+    assert_goes_on(text, POST_WITH("Expect: 100-continue\r\n"
+                                   "Content-Length: 1\r\n"));
+    assert_goes_on(POST_WITH(""), POST_WITH(""));
+}
+
+/* --- Who has asked ------------------------------------------------------- */
+
+#define CLAIMS                                                            \
+    "X-Forwarded-For: 203.0.113.9\r\nx-forwarded-for: 198.51.100.7\r\n"   \
+    "X-Forwarded-Proto: https\r\nX-Forwarded-Host: b\r\n"                 \
+    "X-Forwarded-Port: 443\r\nX-Forwarded-User: root\r\nX-Real-IP: 1\r\n" \
+    "Forwarded: for=203.0.113.9\r\n"
+
+TEST(what_anybody_claims_is_dropped)
+{
+    assert_goes_on(GET_WITH(CLAIMS), GET_WITH(""));
+    believe_in(FORWARDED_NONE);
+    assert_goes_on(GET_WITH(CLAIMS), GET_WITH(""));
+    believe_in(FORWARDED_X_FOR);
+    assert_true(cidr_parse(&block, "10.0.0.0/8"));
+    assert_goes_on(GET_WITH(CLAIMS), GET_WITH(""));
+}
+
+TEST(what_a_trusted_proxy_says_is_gone_on_with)
+{
+    believe_in(FORWARDED_X_FOR);
+    assert_goes_on(GET_WITH(CLAIMS),
+                   GET_WITH("X-Forwarded-Proto: https\r\n"
+                            "X-Forwarded-Host: b\r\nX-Forwarded-Port: 443\r\n"
+                            "X-Forwarded-User: root\r\nX-Real-IP: 1\r\n"
+                            "Via: 1.1 sprintd\r\n"
+                            "X-Forwarded-For: 203.0.113.9, 198.51.100.7, "
+                            "192.0.2.1\r\n"));
+    assert_goes_on(GET_WITH(""), GET_WITH("Via: 1.1 sprintd\r\n"
+                                          "X-Forwarded-For: 192.0.2.1\r\n"
+                                          "X-Forwarded-Proto: http\r\n"
+                                          "X-Forwarded-Host: a\r\n"));
+    believe_in(FORWARDED_RFC7239);
+    assert_goes_on(GET_WITH(CLAIMS),
+                   GET_WITH("Via: 1.1 sprintd\r\nForwarded: for=203.0.113.9, "
+                            "for=192.0.2.1;proto=http;host=a\r\n"));
+}
+
+TEST(an_underscore_makes_no_other_name)
+{
+    assert_goes_on(
+        GET_WITH("X_Forwarded_For: 1\r\nX-Forwarded_Proto: 2\r\n"
+                 "x_real_ip: 3\r\nContent_Length: 4\r\nTransfer_Encoding: 5\r\n"
+                 "X_Forwarded_Anything_That_Is_Long_Enough: 6\r\n"
+                 "Content_Type: 7\r\nmy_field: 8\r\nMax_Forwards: 9\r\n"),
+        GET_WITH("my_field: 8\r\n"));
+}
+
+TEST(addresses_and_hosts_are_quoted_where_they_must_be)
+{
+    assert_true(address_parse(&peer, BYTES("2001:db8::1")));
+    assert_int_equal(relay_text(BYTES("GET / HTTP/1.1\r\nHost: [::1]:80\r\n"
+                                      "\r\n")),
+                     RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_non_null(strstr(storage, "\r\nX-Forwarded-For: 2001:db8::1\r\n"));
+    assert_non_null(strstr(storage, "\r\nX-Forwarded-Host: [::1]:80\r\n"));
+    assert_non_null(strstr(storage, "\r\nForwarded: for=\"[2001:db8::1]\";"
+                                    "proto=http;host=\"[::1]:80\"\r\n"));
+    peer = (struct address){.family = ADDRESS_UNIX};
+    from.scheme = BYTES("https");
+    assert_int_equal(relay_text(BYTES("GET / HTTP/1.0\r\n\r\n")), RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_non_null(strstr(storage, "\r\nVia: 1.0 sprintd\r\n"
+                                    "X-Forwarded-For: unknown\r\n"
+                                    "X-Forwarded-Proto: https\r\n"
+                                    "Forwarded: for=unknown;proto=https\r\n"));
+}
+
+/* --- Rounds -------------------------------------------------------------- */
+
+/* Through our name so many times, then others. */
+static enum relay_verdict relay_rounds(unsigned rounds, const char *ours,
+                                       const char *others)
+{
+    char text[2000];
+    size_t len = (size_t)snprintf(text, sizeof(text),
+                                  "GET / HTTP/1.1\r\nHost: a\r\n");
+
+    for (unsigned i = 0; i < rounds; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+                                i % 2 ? ", "
+                                : i   ? "\r\nVia: "
+                                      : "Via: ",
+                                ours);
+    snprintf(text + len, sizeof(text) - len, "\r\nVia: %s\r\n\r\n", others);
+    return relay_text(bytes_of(text));
+}
+
+TEST(a_request_that_comes_round_is_stopped)
+{
+    static const char *const ours[] = {"1.1 sprintd", "1.0 SPRINTD",
+                                       "HTTP/1.1 sprintd (a b)",
+                                       "1.1\t sprintd\t(c)"};
+
+    for (size_t i = 0; i < COUNT(ours); i++) {
+        assert_int_equal(relay_rounds(RELAY_ROUNDS_MAX - 1, ours[i], "1.1 x"),
+                         RELAY_DONE);
+        assert_int_equal(relay_rounds(RELAY_ROUNDS_MAX, ours[i], "1.1 x"),
+                         RELAY_LOOP);
+    }
+    assert_int_equal(relay_rounds(20, "1.1 sprintd2", "sprintd"), RELAY_DONE);
+    assert_int_equal(relay_rounds(20, "sprintd", ",,1.1, , sprintd 1.1"),
+                     RELAY_DONE);
+    assert_int_equal(relay_reason(RELAY_LOOP), REASON_LOOP);
+}
+
+TEST(hops_are_counted_down)
+{
+    assert_goes_on("OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 05\r\n\r\n",
+                   "OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 4\r\n\r\n");
+    assert_goes_on(GET_WITH("Max-Forwards: 0\r\n"),
+                   GET_WITH("Max-Forwards: 0\r\n"));
+    assert_int_equal(relay_text(BYTES("OPTIONS / HTTP/1.1\r\nHost: a\r\n"
+                                      "Max-Forwards: 0\r\n\r\n")),
+                     RELAY_LAST);
+    assert_int_equal(relay_text(BYTES("TRACE / HTTP/1.1\r\nHost: a\r\n"
+                                      "Max-Forwards: 0\r\n\r\n")),
+                     RELAY_LAST);
+}
+
+TEST(a_count_of_hops_is_a_number)
+{
+    static const char *const counts[] = {"",
+                                         "-1",
+                                         "1x",
+                                         "1, 2",
+                                         "1\r\nMax-Forwards: 1",
+                                         "1 1",
+                                         "+1",
+                                         "0x1",
+                                         "1000000000000000000"};
+
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        char text[200];
+
+        snprintf(text, sizeof(text),
+                 "OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: %s\r\n\r\n",
+                 counts[i]);
+        assert_int_equal(relay_text(bytes_of(text)), RELAY_BAD_COUNT);
+    }
+    assert_goes_on(
+        "OPTIONS * HTTP/1.1\r\nHost: a\r\n"
+        "Max-Forwards: 100000000000000000\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 99999999999999999\r\n"
+        "\r\n");
+}
+
+/* --- Room ---------------------------------------------------------------- */
+
+TEST(what_does_not_fit_is_said_to_be_too_large)
+{
+    size_t len;
+
+    assert_int_equal(relay_text(BYTES(GET_WITH("A: b\r\n"))), RELAY_DONE);
+    len = out.len;
+    for (size_t room = 0; room < len; room++) {
+        struct buf small;
+
+        buf_init(&small, storage, room, room);
+        assert_int_equal(relay_request(&relay, &request, &from, &small),
+                         RELAY_TOO_LARGE);
+    }
+    assert_int_equal(relay_reason(RELAY_TOO_LARGE), REASON_HEAD_TOO_LARGE);
+}
+
+TEST(the_largest_head_there_may_be_has_room)
+{
+    static char text[HTTP1_HEAD_BYTES_MAX];
+    static char value[8000];
+    size_t len;
+
+    memset(value, 'v', sizeof(value));
+    len = (size_t)snprintf(text, sizeof(text), "GET /%.*s HTTP/1.1\r\nHost: a",
+                           7000, value);
+    for (int i = 0; i < 90; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "\r\nA:");
+    snprintf(text + len, sizeof(text) - len, "\r\nB: %.*s\r\n\r\n",
+             (int)sizeof(value), value);
+    assert_int_equal(relay_text(bytes_of(text)), RELAY_DONE);
+}
+
+TEST(every_verdict_has_its_reason)
+{
+    assert_int_equal(relay_reason(RELAY_BAD_TARGET), REASON_PATH_UNCLEAR);
+    assert_int_equal(relay_reason(RELAY_BAD_COUNT), REASON_MAX_FORWARDS);
+    assert_int_equal(relay_reason(RELAY_BAD_SWITCH), REASON_NONE);
+    assert_int_equal(relay_reason(RELAY_LAST), REASON_NONE);
+    assert_int_equal(relay_reason(RELAY_DONE), REASON_NONE);
+}
+
+#define SHOWN                                            \
+    GET_WITH("X-Forwarded-Tls-Client-Subject: CN=a\r\n"  \
+             "X-FORWARDED-TLS-CLIENT-FINGERPRINT: 1\r\n" \
+             "X_Forwarded_Tls_Client_Subject: CN=b\r\n"  \
+             "X-Forwarded-Tls_Client-Fingerprint: 2\r\n")
+#define PLAINLY "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+TEST(a_clients_certificate_is_told_by_us_alone)
+{
+    assert_string_equal(relayed(SHOWN), PLAINLY);
+    relay.tells_client = true;
+    assert_string_equal(relayed(SHOWN), PLAINLY);
+    from.client_subject = BYTES("CN=alice");
+    from.client_fingerprint = BYTES("0123");
+    assert_string_equal(relayed(SHOWN),
+                        "GET / HTTP/1.1\r\nHost: a\r\n"
+                        "X-Forwarded-Tls-Client-Subject: CN=alice\r\n"
+                        "X-Forwarded-Tls-Client-Fingerprint: 0123\r\n\r\n");
+    relay.tells_client = false;
+    assert_string_equal(relayed(SHOWN), PLAINLY);
+}
+
+TEST(not_even_a_trusted_proxy_tells_it_where_we_do)
+{
+    believe_in(FORWARDED_X_FOR);
+    assert_non_null(strstr(relayed(SHOWN), "Client-Subject: CN=a\r\n"));
+    relay.tells_client = true;
+    assert_null(strstr(relayed(SHOWN), "CN="));
+}
+
+SUITE(.each_begin = set_up);
