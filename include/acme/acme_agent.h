@@ -22,7 +22,8 @@
 /* What an agent knows of a certificate between its turns. */
 struct acme_seen {
     int64_t due_s; /* when there is something to do */
-    /* Its file, as it was then; another one is looked at at once. */
+    /* The file as it was then; a file with other numbers is looked at at
+     * once. */
     uint64_t inode, bytes;
     struct timespec changed;
     bool has_failed;

@@ -66,7 +66,7 @@ MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            struct acme_reply *reply,
                                            struct acme_problem *problem);
 
-/* The same without a signature. */
+/* Gets url without a signature; else as acme_client_post(). */
 MUST_USE enum acme_result acme_client_get(struct acme_client *client,
                                           const char *url,
                                           struct acme_reply *reply,

@@ -48,7 +48,7 @@ MUST_USE enum acme_result acme_order_run(struct acme_job *job,
 MUST_USE int acme_order_save(const struct acme_state *state, const char *name,
                              const struct acme_record *record);
 
-/* Which names they are, as a record has it. False: no memory. */
+/* Writes which names these are, as a record has it. False: no memory. */
 MUST_USE bool acme_order_identify(const struct texts *names,
                                   char id_out[ACME_NAMES_ID_MAX + 1]);
 

@@ -9,8 +9,8 @@
 
 #include "config/options.h"
 
-/* As --sandbox says it. EX_OK, or a status after a line in the log: strictly
- * nothing may be missing. */
+/* Enters the sandbox that --sandbox asks for. EX_OK, or a status after a line
+ * in the log: under strict nothing may be missing. */
 MUST_USE int acme_sandbox_enter(const struct options *options);
 
 #endif

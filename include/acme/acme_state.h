@@ -80,7 +80,7 @@ MUST_USE int acme_state_write(const struct acme_state *state,
 void acme_state_remove(const struct acme_state *state, enum acme_folder folder,
                        const char *name);
 
-/* The same of an account's folder, which is made. */
+/* Files of an account's folder, likewise; the folder is made. */
 MUST_USE int acme_state_read_account(const struct acme_state *state,
                                      const char *id, const char *name,
                                      struct small_file *file);

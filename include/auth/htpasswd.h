@@ -51,7 +51,8 @@ MUST_USE int htpasswd_open(struct htpasswd **htpasswd_out, const char *path,
 struct htpasswd *htpasswd_acquire(struct htpasswd *htpasswd);
 void htpasswd_release(struct htpasswd **htpasswd_ref);
 
-/* Another number for each content of each file, never used twice. */
+/* A number that stands for this content of this file alone, and is never used
+ * twice. */
 uint64_t htpasswd_generation(const struct htpasswd *htpasswd);
 
 /* Whether it is time to look at the file. True once for each time: to whoever

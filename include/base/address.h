@@ -47,7 +47,8 @@ union address_any {
 socklen_t address_fill(const struct address *address, const char *path,
                        union address_any *to);
 
-/* Of 4 or 16 octets in network order, and a port in host order. */
+/* Sets an address of 4 or 16 octets in network order, and a port in host
+ * order. */
 void address_from_ipv4(struct address *address, const void *octets,
                        uint16_t port);
 void address_from_ipv6(struct address *address, const void *octets,

@@ -73,8 +73,8 @@ void evict_remove(struct evict *evict, struct evict_node *node);
  * the limits. */
 struct evict_node *evict_take_victim(struct evict *evict);
 
-/* The same whatever the limits: an owner of several has limits of its own for all
- * of them. NULL when there is none. */
+/* Takes the next victim whatever the limits are: an owner of several policies
+ * has limits of its own for all of them. NULL when there is none. */
 struct evict_node *evict_take_next(struct evict *evict);
 
 /* What is inside now; a node counts for the others, too. */

@@ -59,7 +59,8 @@ struct json_reader {
  * in any case. */
 MUST_USE int json_read(struct json_reader *json, struct bytes text);
 
-/* The same with fewer values, values_max at most: for what strangers send. */
+/* Reads the same with fewer values, values_max at most: for what strangers
+ * send. */
 MUST_USE int json_read_few(struct json_reader *json, struct bytes text,
                            uint32_t values_max);
 void json_fini(struct json_reader *json);
@@ -74,7 +75,7 @@ const struct json_value *json_find(const struct json_value *value,
 const struct json_value *json_next(const struct json_value *list,
                                    const struct json_value *previous);
 
-/* Its number; otherwise when value is NULL or none. */
+/* The number that value is; otherwise when value is NULL or no number. */
 double json_number(const struct json_value *value, double otherwise);
 
 bool json_is_true(const struct json_value *value);

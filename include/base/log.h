@@ -65,8 +65,8 @@ int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
 enum { LOG_HELD_BACK_BYTES = 48 };
 const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
 
-/* The same, but the first burst of them, and after each interval of silence one
- * more, are let through at once. */
+/* Allows the same, but the first burst of lines, and after each interval of
+ * silence one more, are let through at once. */
 int log_limit_allows_burst(struct log_limit *limit, uint64_t now_ms,
                            uint64_t interval_ms, unsigned burst,
                            uint64_t *held_back_out);

@@ -29,7 +29,7 @@ struct cache_disk_events {
      */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
-    /* Its body is broken, or its file is. */
+    /* Called when the entry's body, or its file, is broken. */
     void (*on_lost)(void *context, struct cache_entry *entry);
     /* One was there. False: it is not wanted. */
     bool (*on_found)(void *context, struct cache_entry *entry,

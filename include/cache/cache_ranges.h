@@ -67,7 +67,7 @@ const struct cache_range *cache_ranges_find(const struct cache_ranges *ranges,
 struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
                               uint64_t len);
 
-/* As of bodies, whose lengths are known. */
+/* How much the ranges take, as of bodies whose lengths are known. */
 uint64_t cache_ranges_footprint(const struct cache_ranges *ranges);
 uint64_t cache_ranges_memory(const struct cache_ranges *ranges);
 

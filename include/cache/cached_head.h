@@ -46,8 +46,8 @@ void cached_head_update(struct bytes stored, struct bytes fresh,
 /* The lines of a 304 (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
-/* All lines but those that the list names, which must not be used without asking
- * (no-cache="..."), and but for what describes a part. */
+/* Puts all lines but those that the list names, which must not be used without
+ * asking (no-cache="..."), and but those that describe a part. */
 void cached_head_put(struct bytes lines, struct bytes but, struct buf *out);
 
 #endif

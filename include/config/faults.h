@@ -24,7 +24,8 @@ struct fault {
 /* Zeroed, or with a file, is empty. */
 struct faults {
     const char *file; /* NULL: there is the command line only */
-    /* Of lines as config_line.h has them; NULL: file is the only one. */
+    /* The files that lines come from, as config_line.h has them; NULL: file is
+     * the only one. */
     const struct texts *files;
     const char *kind; /* in front of each text: "warning: "; NULL: nothing */
     struct fault items[FAULTS_MAX];

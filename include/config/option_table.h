@@ -94,7 +94,7 @@ const char *option_choice_name(const struct option_choice *choices,
 const char *option_schedule_name(const struct options *options);
 const char *option_cache_policy_name(const struct options *options);
 
-/* The same of any enum evict_policy. */
+/* The name of any enum evict_policy. */
 const char *option_policy_name(unsigned policy);
 
 #endif

@@ -25,8 +25,9 @@ struct proxies; /* opaque */
 const char *proxies_check(const struct options *options,
                           struct proxy_told *told_out);
 
-/* Of options that have been checked. trust: as it is for sites; purgers: who may
- * purge what is kept, or NULL; both borrowed. NULL: no memory. */
+/* Makes the proxies of options that have been checked. trust: as it is for
+ * sites; purgers: who may purge what is kept, or NULL; both borrowed. NULL: no
+ * memory. */
 MUST_USE struct proxies *proxies_create(const struct options *options,
                                         const struct forwarded_trust *trust,
                                         const struct kv_tokens *purgers,

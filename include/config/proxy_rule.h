@@ -46,7 +46,8 @@ struct proxy_rule {
     struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];
 };
 
-/* These give NULL, or what is wrong, as words to put behind text. */
+/* These functions return NULL, or what is wrong, as words to put behind
+ * text. */
 const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text);
 
 /* "least-conn", "hash:X-User": sets balance, hash and field of to. */

@@ -58,7 +58,8 @@ uid_t identity_file_user(void);
  * server must not go on. */
 MUST_USE int identity_assume(const struct identity *identity);
 
-/* Whose number that is, for people: a name in quotes, or the number. */
+/* Writes the name of the user uid for people: in quotes, or the number where it
+ * has none. */
 void identity_name(char name[IDENTITY_NAME_SIZE], uid_t uid);
 
 #endif

@@ -14,15 +14,17 @@
 
 #include "base/bytes.h"
 
-/* Of fd, 0 to 2, if it is a terminal: the input can then only be read, or is
- * empty, unless reads; the others can only be written. A terminal that cannot be
- * opened again, since it is another session's or out of sight, is there no longer,
- * and the log says so. 0 or -errno: reads, and there is nothing to be read. */
+/* Narrows fd, 0 to 2, if it is a terminal: the input can then only be read, or
+ * is empty, unless reads; the others can only be written. A terminal that
+ * cannot be opened again, since it is another session's or out of sight, is
+ * there no longer, and the log says so. 0 or -errno: reads, and there is
+ * nothing to be read. */
 MUST_USE int narrow_terminal(int fd, bool reads);
 
-/* All three; and the process leaves the session's terminal, and cannot get it back
- * unless it leads the session, so that it cannot type for who sits there, either
- * (TIOCSTI). It can be interrupted from there as before. 0 or -errno. */
+/* Narrows all three; and the process leaves the session's terminal, and cannot
+ * get it back unless it leads the session, so that it cannot type for who sits
+ * there, either (TIOCSTI). It can be interrupted from there as before. 0 or
+ * -errno. */
 MUST_USE int narrow_terminal_leave(bool reads);
 
 #endif

@@ -14,7 +14,8 @@
 
 #include "base/bytes.h"
 
-/* There is no way back. Also sets no_new_privs. 0 or -errno. */
+/* Enters the filter, from which there is no way back, and sets no_new_privs. 0
+ * or -errno. */
 MUST_USE int outgoing_filter_enter(void);
 
 #endif

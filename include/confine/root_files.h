@@ -37,8 +37,9 @@ void root_files_end(void);
 MUST_USE int root_files_make_folder(const struct identity *identity,
                                     const char *path);
 
-/* The same with all that is missing above it, which stays root's where it is root
- * that has to make it. Whether it is there is seen when it is used. */
+/* Makes the folder and all that is missing above it, which stays root's where
+ * it is root that has to make it. Whether it is there is seen when it is
+ * used. */
 void root_files_make_folders(const struct identity *identity,
                              const char *folder);
 
@@ -51,9 +52,9 @@ MUST_USE int root_files_check_way(const char *folder);
  * root elsewhere; or another -errno. Who is not root is judged by the kernel. */
 MUST_USE int root_files_check_folder(const char *folder);
 
-/* All that: makes the folder, if it is not there and the way to it is safe. 0, and it
- * is one to keep things in; or -errno, of which root_files_explain() says why and
- * what to do. */
+/* Does all of that: makes the folder, if it is not there and the way to it is
+ * safe. 0: it is one to keep things in; or -errno, of which
+ * root_files_explain() says why and what to do. */
 MUST_USE int root_files_settle_folder(const struct identity *identity,
                                       const char *folder);
 const char *root_files_explain(int err);

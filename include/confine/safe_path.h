@@ -62,8 +62,8 @@ bool safe_path_is_writable(const struct safe_path *at,
 /* Whether the way may go on in a directory, which fd is. */
 typedef bool safe_path_see(void *context, int fd);
 
-/* The same walk, of which see alone judges the directories. 0; -EPERM: one was
- * refused; or another -errno. */
+/* Walks the same way, with see as the only judge of the directories. 0; -EPERM:
+ * one was refused; or another -errno. */
 MUST_USE int safe_path_walk(const char *path, safe_path_see *see,
                             void *context);
 

@@ -116,7 +116,7 @@ struct client_share {
     struct client_table table; /* of them, but for the lone one */
     uint64_t taken_counted;    /* of that place */
     struct client_others others;
-    /* Of a place that waits, its client's level has come to be another. NULL:
+    /* Called when the level of the client of a waiting place has changed. NULL:
      * nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after);
@@ -128,7 +128,8 @@ void client_share_fini(struct client_share *share);
 /* Makes room for count places in all that wait. 0 or -ENOMEM. */
 MUST_USE int client_share_reserve(struct client_share *share, size_t count);
 
-/* Of which client an address is. The first is for what is not of IPv4. */
+/* The number of the client that an address belongs to. The first function is
+ * for what is not of IPv4. */
 uint64_t client_share_name_other(const struct address *peer);
 
 static inline uint64_t client_share_name(const struct address *peer)
@@ -152,7 +153,8 @@ void client_share_take(struct client_share *share, struct client_place *place);
 /* The place waits no more. */
 void client_share_drop(struct client_share *share, struct client_place *place);
 
-/* So many bytes were sent for place, which may never have waited. */
+/* Charges the client of place, which may never have waited, for so many bytes
+ * that were sent. */
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes);
 

@@ -111,7 +111,7 @@ static inline struct conn_shared *conn_shared_of(const struct conn *conn)
     return OWNER_OF(conn->session.context, struct conn_shared, context);
 }
 
-/* Of a list of those that come over TLS. */
+/* The connection of a node in a list of those that come over TLS. */
 static inline struct conn *conn_of_work(struct list *node)
 {
     return OWNER_OF(node, struct tls_work, list)->owner;
@@ -121,23 +121,25 @@ static inline struct conn *conn_of_work(struct list *node)
  * session and ticket are set, the rest is zero. */
 void conn_start(struct conn *conn, int fd, bool is_tls);
 
-/* The same for one that was in shared->shaking: a step of its handshake. */
+/* Goes on with a connection that was in shared->shaking: a step of its
+ * handshake. */
 void conn_shake(struct conn *conn);
 
-/* The same for one that was in shared->costly: something is read of it. */
+/* Goes on with a connection that was in shared->costly: something is read of
+ * it. */
 void conn_read_on(struct conn *conn);
 
 /* Has what was read of those in shared->unread looked at in the next turn. */
 void conn_feed_unread(struct conn_shared *shared);
 
-/* Its turn to send has come: it was taken out of the scheduler. Returns how
- * many bytes went. */
+/* The connection's turn to send has come: it was taken out of the scheduler.
+ * Returns how many bytes went. */
 uint64_t conn_run(struct conn *conn);
 
-/* It is WAITING, and there may be more of its answer. */
+/* The connection is WAITING, and there may be more of its answer. */
 void conn_wake(struct conn *conn);
 
-/* Its deadline is over. */
+/* The connection's deadline is over. */
 void conn_expire(struct conn *conn);
 
 /* Closes it now, whatever it is doing; end is why, unless what has been sent

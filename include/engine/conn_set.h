@@ -60,7 +60,7 @@ void conn_set_wake(struct conn_set *set);
  * may end. */
 void conn_set_leave(struct conn_set *set);
 
-/* The same, and idle connections are closed. */
+/* Does the same as conn_set_leave(), and closes idle connections. */
 void conn_set_drain(struct conn_set *set);
 void conn_set_close_all(struct conn_set *set);
 

@@ -15,11 +15,13 @@ void exchange_log_describe(const struct exchange *exchange,
                            struct log_entry *entry,
                            struct log_upstream *upstream);
 
-/* The same of the connection, for formats that name something of it. */
+/* Fills in what entry says of the connection, for formats that name something
+ * of it. */
 void exchange_log_describe_tls(const struct exchange *exchange,
                                struct log_entry *entry, struct log_tls *tls);
 
-/* The same of whom the client has shown to be, once that was called. */
+/* Fills in whom the client has shown to be, after
+ * exchange_log_describe_tls(). */
 void exchange_log_describe_client(const struct exchange *exchange,
                                   struct log_tls *tls);
 

@@ -84,8 +84,8 @@ struct session_hooks {
      * has as many as it may. */
     bool (*on_introduced)(struct session *session,
                           const struct address *client);
-    /* It has something to send though nobody asked it, or its candidate is
-     * another one now. */
+    /* The session has something to send though nobody asked it, or its
+     * candidate is another one now. */
     void (*on_ready)(struct session *session);
     /* One of its many answers, of so many bytes, begins to wait: place is its
      * own in the order of the scheduler. */
@@ -190,9 +190,9 @@ struct protocol {
     /* Reads once. GOES_ON, READS when nothing had come, CLOSES; beside an
      * answer STAYS. */
     enum session_step (*receive)(struct session *session);
-    /* It goes on as this protocol behind another, which has read something
-     * already: input, of the context's pool, is its own now. NULL: no protocol
-     * hands over to it. */
+    /* The session goes on as this protocol behind another, which has read
+     * something already: input, of the context's pool, is its own now. NULL: no
+     * protocol hands over to this one. */
     void (*inherit)(struct session *session, struct input *input);
     /* Makes exchanges of what has come, and has them answered. All but STAYS;
      * GOES_ON as another protocol. */
@@ -205,15 +205,16 @@ struct protocol {
                                uint64_t *sent_out);
     /* When what it waits for has taken too long, mono_ms; 0: never. */
     uint64_t (*limit)(struct session *session, enum session_wait wait);
-    /* That time has come, while it READS, or waits for more of its answer.
-     * STAYS, SENDS, CLOSES. */
+    /* The time of limit() has come, while the session READS, or waits for more
+     * of its answer. STAYS, SENDS, CLOSES. */
     enum session_step (*expire)(struct session *session);
     /* Whether no request is under way, not even the first byte of one. */
     bool (*is_idle)(const struct session *session);
     /* The server stops: whoever has not been answered yet is told so. */
     void (*leave)(struct session *session);
-    /* It is closed next, to make room, though nothing is wrong with it: the client is
-     * told, as far as that takes no waiting. NULL: there is no way to say it. */
+    /* The session is closed next, to make room, though nothing is wrong with
+     * it: the client is told, as far as that takes no waiting. NULL: the
+     * protocol has no way to say it. */
     void (*farewell)(struct session *session);
     /* The connection ends: all exchanges are done with, sent or not. True:
      * something of them was not. */

@@ -149,7 +149,7 @@ static inline void sched_forget(struct sched *sched, uint64_t bytes)
         fair_share_advance(&sched->share, bytes);
 }
 
-/* So many bytes of item were sent. */
+/* Tells sched that so many bytes of item were sent. */
 static inline void sched_sent(struct sched *sched, struct sched_item *item,
                               uint64_t bytes)
 {

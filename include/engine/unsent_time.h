@@ -60,7 +60,8 @@ static inline void unsent_time_note_answer(struct unsent_time *unsent_time,
         unsent_time_begin(unsent_time, fd, now_ns);
 }
 
-/* Its client asks for more, or it is about to be closed. */
+/* The socket is looked at no more: its client asks for more, or it is about to
+ * be closed. */
 static inline void unsent_time_drop(struct unsent_time *unsent_time, int fd)
 {
     if (unsent_time->fd == fd)

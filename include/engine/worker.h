@@ -102,7 +102,8 @@ enum worker_command {
     WORKER_DRAIN = 1,  /* finish what is under way, then end */
     WORKER_STOP = 2,   /* end at once */
     WORKER_CHANGE = 4, /* worker_apply()'s own */
-    /* As WORKER_DRAIN, but who is idle may send one more request. */
+    /* Drains as WORKER_DRAIN does, but an idle connection may send one more
+     * request. */
     WORKER_LEAVE = 8
 };
 
@@ -135,7 +136,7 @@ MUST_USE struct worker_change *worker_prepare(
  * there is no memory for what it takes then: that is logged. */
 void worker_apply(struct worker *worker, struct worker_change *change);
 
-/* Or gives it up. */
+/* Gives change up, which then never was. */
 void worker_discard(struct worker_change *change);
 
 /* Whether all that was applied has been taken, or refused with a line in the

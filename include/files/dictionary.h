@@ -48,8 +48,8 @@ void dictionary_release(struct dictionary *dictionary); /* NULL is accepted */
 /* A descriptor or -errno. What is gone is damaged, too. */
 MUST_USE int dictionary_open(struct dictionary *dictionary);
 
-/* Its bytes, out of fd; from codec_meter_allocate(). NULL: it is damaged, or they
- * cannot be had now. */
+/* Reads the dictionary's bytes out of fd into memory of codec_meter_allocate().
+ * NULL: it is damaged, or they cannot be had now. */
 MUST_USE char *dictionary_read(struct dictionary *dictionary, int fd,
                                const atomic_bool *stops,
                                struct codec_meter *meter);

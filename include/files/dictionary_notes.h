@@ -25,7 +25,7 @@ struct dictionary_note {
     int fd;            /* stamp.bytes are read from here, by a duplicate */
 };
 
-/* The same, in memory of its own. */
+/* A note in memory of its own. */
 struct dictionary_noted {
     struct list list_node;
     uint64_t rule;

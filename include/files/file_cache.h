@@ -125,7 +125,7 @@ struct file_entry {
     const struct dictionary_rule *dictionary_made;
     const struct dictionary_rule *dictionary_used;
     bool is_noted; /* private: the store has seen it */
-    /* Of a variant: how long the file is. Else 0. The stamp has the length of
+    /* How long the file of a variant is; else 0. The stamp has the length of
      * the variant then, and else what the file's has. */
     uint64_t plain_bytes;
     /* private */

@@ -17,7 +17,7 @@
  * text before them. */
 bool bad_request_wants_problem(const struct request *request);
 
-/* The same of a head that may not be one, as far as it has come. */
+/* Judges likewise of a head that may not be one, as far as it has come. */
 bool bad_request_wants_problem_in(struct bytes head);
 
 /* Puts the answer in the place of whatever response there was to be. A text can

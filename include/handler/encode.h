@@ -90,9 +90,9 @@ void encode_add_source(const struct encode *encode, struct exchange *exchange,
  * say what it would to GET. */
 void encode_head(const struct encode *encode, struct exchange *exchange);
 
-/* The same with a body that lies in memory for as long as the response is sent;
- * its Content-Length is in the head. False: it is not to be coded, and nothing
- * has happened but that Vary may be there. */
+/* Adds a body that lies in memory for as long as the response is sent; its
+ * Content-Length is in the head. False: it is not to be coded, and nothing has
+ * happened but that Vary may be there. */
 MUST_USE bool encode_add_memory(const struct encode *encode,
                                 struct exchange *exchange, struct bytes body);
 

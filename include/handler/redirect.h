@@ -59,9 +59,9 @@ MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
 MUST_USE bool redirect_leads(const struct redirect_rules *rules,
                              struct bytes clean);
 
-/* The same; then the response is
- * made: the redirect, or 414 when it would be too long to be sent. trust: who
- * is believed what scheme the client speaks. */
+/* Finds the redirect and makes the response: the redirect, or 414 when it would
+ * be too long to be sent. trust: who is believed what scheme the client
+ * speaks. */
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
                               const struct forwarded_trust *trust,

@@ -25,7 +25,7 @@ struct accepted {
  * higher weight. A malformed weight counts as 0. */
 struct accepted accept_find_in(struct bytes value, struct bytes type);
 
-/* The same of all Accept fields of a request. */
+/* Judges by all Accept fields of a request. */
 struct accepted accept_find(const struct request *request, struct bytes type);
 
 #endif

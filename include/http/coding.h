@@ -23,8 +23,9 @@ enum coding {
     CODING_DCZ = CODING_COUNT
 };
 
-/* Its token in Content-Encoding ("gzip"), and the suffix of a precompressed
- * sibling (".gz"); both empty for CODING_IDENTITY, the suffix for CODING_DCZ. */
+/* The coding's token in Content-Encoding ("gzip"), and the suffix of a
+ * precompressed sibling (".gz"); both empty for CODING_IDENTITY, the suffix for
+ * CODING_DCZ. */
 struct bytes coding_token(enum coding coding);
 struct bytes coding_suffix(enum coding coding);
 
@@ -48,7 +49,8 @@ struct coding_memo {
     struct coding_taste taste;
 };
 
-/* The same as coding_taste_read(), at less cost when it is what was read last. */
+/* Gives what coding_taste_read() does, at less cost when the fields are those
+ * that were read last. */
 bool coding_taste_recall(struct coding_memo *memo,
                          const struct request *request,
                          struct coding_taste *taste);
@@ -64,7 +66,7 @@ struct coding_order {
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 
-/* Those of available that the client likes as much as that one: bits. */
+/* The codings of available that the client likes as much as that one: bits. */
 unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
                          enum coding coding);
 

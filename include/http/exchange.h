@@ -66,8 +66,8 @@ struct sink {
     /* With end: nothing more is read until it is false, and exchange_wake() was
      * called. It can be set by take, which has taken all the same. */
     bool is_full;
-    /* Of a tunnel; NULL: it does not matter. Called while is_full, perhaps
-     * again: nothing follows what has not been read yet. */
+    /* Called for a tunnel while is_full, perhaps again: nothing follows what
+     * has not been read yet. NULL: it does not matter. */
     void (*foresee_end)(struct sink *sink);
     /* NULL: nothing waits in it for somebody else. How many bytes that it has taken,
      * and could go on, or be forgotten, are in memory. */
@@ -117,7 +117,8 @@ struct exchange {
     void (*on_done)(void *object);
     void *on_done_object;
     bool has_begun; /* it was let in before its body came */
-    /* Its body is not wanted, and its answer says why: whatever the method. */
+    /* The request's body is not wanted, and its answer says why: whatever the
+     * method. */
     bool refuses_body;
     /* The PROXY protocol came first: neighbour is whom a proxy has named. */
     bool is_introduced;
@@ -127,7 +128,7 @@ struct exchange {
     /* Set with the head of a 101, if response.persists: sink gets whatever the
      * client sends from now on, raw; end is called when that ends. */
     bool is_tunnel;
-    /* Its source has nothing more, but the client may go on sending. */
+    /* The body's source has nothing more, but the client may go on sending. */
     bool is_half_closed;
     struct sink *sink;       /* NULL: bodies are thrown away */
     struct pending *pending; /* NULL: the response is made, or about to be */
@@ -140,7 +141,7 @@ struct exchange {
     char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */
 };
 
-/* Who serves an exchange. */
+/* The side that serves an exchange. */
 struct exchange_side {
     const struct address *peer; /* who is connected */
     bool is_introduced;         /* as of the exchange, and the next two */
@@ -215,8 +216,9 @@ static inline struct bytes exchange_request_id(const struct exchange *exchange)
     return (struct bytes){exchange->id_line + EXCHANGE_ID_AT, exchange->id_len};
 }
 
-/* There may be more of its response, or room in its sink: whoever serves it
- * looks, later. Harmless when it does not wait. */
+/* Tells whoever serves the exchange that there may be more of its response, or
+ * room in its sink, which is looked at later. Harmless when the exchange does
+ * not wait. */
 static inline void exchange_wake(struct exchange *exchange)
 {
     exchange->on_wake(exchange);

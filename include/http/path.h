@@ -43,9 +43,9 @@ enum path_reading {
 /* Whether raw has anything that those readings are about. */
 bool path_is_ambiguous(struct bytes raw);
 
-/* As path_clean(), of what raw is in that reading; out has room for raw.len
- * bytes. False: it is none there that is taken, as where it climbs above the
- * root. */
+/* Cleans what raw is in that reading, as path_clean() does; out has room for
+ * raw.len bytes. False: in that reading it is no path that is taken, as where
+ * it climbs above the root. */
 MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                             struct path *path_out);
 
@@ -66,8 +66,8 @@ static inline bool path_leads(struct bytes prefix, struct bytes path)
  * %XX. Writes at most 3 * path.len bytes, returns how many; no NUL. */
 size_t path_encode(struct bytes path, char *out);
 
-/* The same for one value in a query or fragment: only unreserved characters
- * and "/" stay. */
+/* Encodes one value of a query or fragment: only unreserved characters and "/"
+ * stay. */
 size_t path_encode_value(struct bytes text, char *out);
 
 /* Appends a query as it was sent, for a URI that leads elsewhere: only what

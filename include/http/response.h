@@ -51,7 +51,7 @@ struct origin {
 struct response;
 struct encode; /* handler/encode.h */
 
-/* Who gives errors bodies of the operator's own. */
+/* The source of the operator's own bodies for errors. */
 struct error_source {
     /* Whether there should be one for that status. */
     bool (*has)(const struct error_source *source, unsigned status);
@@ -153,7 +153,7 @@ void response_fini(struct response *response);
 void response_begin(struct response *response, unsigned status,
                     const struct server_defaults *defaults);
 
-/* These lines; into any buf. */
+/* Writes the lines that response_begin() begins with, into any buf. */
 void head_put_server_defaults(struct buf *head,
                               const struct server_defaults *defaults);
 void head_field(struct buf *head, struct bytes name, struct bytes value);
@@ -203,11 +203,12 @@ void response_add_file(struct response *response, enum part_kind kind, int fd,
  * closed instead. */
 void response_add_head(struct response *response);
 
-/* The same without what they get besides: of another server's 101. */
+/* Adds the head without the lines that every response gets besides: for another
+ * server's 101. */
 void response_add_bare_head(struct response *response);
 
-/* The same in two steps, between which more text may be put behind it into
- * response->head. False: no memory. */
+/* The two steps of response_add_head(), between which more text may be put
+ * behind it into response->head. False: no memory. */
 MUST_USE bool response_end_head(struct response *response);
 void response_lay_head(struct response *response);
 
@@ -220,7 +221,7 @@ void response_borrow_head(struct response *response, struct bytes block,
  * is NULL at most for HEAD; it is destroyed where none is sent. */
 void response_add_source(struct response *response, struct source *source);
 
-/* The same when the length is known, and said: the answer breaks off where
+/* Adds a source whose length is known, and said: the answer breaks off where
  * source makes more, or ends before. */
 void response_add_source_of(struct response *response, struct source *source,
                             uint64_t length);
@@ -259,7 +260,8 @@ void response_make_error_text(struct response *response, unsigned status,
 MUST_USE bool response_replace_body(struct response *response,
                                     struct bytes type, uint64_t length);
 
-/* There is no memory to send it: the connection is closed instead. */
+/* Gives the response up for want of memory: the connection is closed
+ * instead. */
 void response_break_off(struct response *response);
 
 /* --- Sending ------------------------------------------------------------ */

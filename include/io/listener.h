@@ -47,7 +47,7 @@ MUST_USE int listener_open_tcp(struct listener *listener, const char *address,
  * stays, -EEXIST. -ENAMETOOLONG; -EINVAL when path is empty. */
 MUST_USE int listener_open_unix(struct listener *listener, const char *path);
 
-/* The same, for a file that only its owner may connect to, from the moment it
+/* Opens a socket that only its owner may connect to, from the moment the file
  * is there. */
 MUST_USE int listener_open_private(struct listener *listener, const char *path);
 

@@ -58,7 +58,7 @@ MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
  * must not be under way already. Wakes the loop. */
 void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note);
 
-/* The same of all that hang on first by next, in that order. The loop is woken
+/* Sends all notes that hang on first by next, in that order. The loop is woken
  * once, when they are all there: woken by the first, it could be asleep again
  * before the second. */
 void mailbox_send_all(struct mailbox *mailbox, struct mailbox_note *first);

@@ -27,7 +27,7 @@ struct small_file {
  * no file; -EFBIG: it is longer than the limit. */
 MUST_USE int small_file_read(struct small_file *file, const char *path);
 
-/* The same of what is open, and of at most bytes_max; a NUL is put behind the
+/* Reads a file that is open, and of at most bytes_max; a NUL is put behind the
  * text. */
 MUST_USE int small_file_read_open(struct small_file *file, int fd,
                                   size_t bytes_max);

@@ -60,7 +60,7 @@ static inline bool transport_can_splice(const struct transport *transport)
     return !transport->tls;
 }
 
-/* The same for files, out of the page cache. */
+/* Whether files, out of the page cache, can go by sendfile(2). */
 static inline bool transport_can_sendfile(const struct transport *transport)
 {
     return !transport->tls;
@@ -85,7 +85,7 @@ MUST_USE bool transport_secure(struct transport *transport,
                                struct tls_buffers *buffers,
                                struct tls_context *context);
 
-/* The same towards a server: io/tls/tls_connector. */
+/* Secures the connection to a server: io/tls/tls_connector. */
 MUST_USE bool transport_secure_to(struct transport *transport,
                                   struct tls_buffers *buffers,
                                   struct tls_target *target);

@@ -43,8 +43,8 @@ void kv_events_undo(struct kv_events *events, size_t draft);
  * without. */
 void kv_events_publish(struct kv_events *events, uint64_t last);
 
-/* Others have made changes, the last of this number, or there were events that
- * nobody knows: who watches is reset. */
+/* Restarts the numbers where others have made changes, the last of this number,
+ * or there were events that nobody knows: watchers are reset. */
 void kv_events_restart(struct kv_events *events, uint64_t last);
 
 /* --- Any thread's ------------------------------------------------------------ */

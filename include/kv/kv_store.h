@@ -273,18 +273,19 @@ MUST_USE static inline bool kv_client_list(struct kv_client *client,
     return client->ops->list(client, page);
 }
 
-/* As above. It is answered at once only when it cannot be taken in: is_done is
- * false and all outcomes are the same: KV_BUSY, KV_ERROR and the like. Once
- * taken it cannot be taken back: who loses interest keeps ops and what they
- * point at until on_done, or until the store has stopped. */
+/* Returns as kv_client_get() does. A write is answered at once only when it
+ * cannot be taken in: is_done is false and all outcomes are the same: KV_BUSY,
+ * KV_ERROR and the like. Once taken it cannot be taken back: who loses interest
+ * keeps ops and what they point at until on_done, or until the store has
+ * stopped. */
 MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {
     return client->ops->write(client, write);
 }
 
-/* As the first two; the watch stays until kv_client_unwatch(), whatever is
- * answered, and before that too. */
+/* Returns as kv_client_get() does; the watch stays until kv_client_unwatch(),
+ * whatever is answered, and before that too. */
 MUST_USE static inline bool kv_client_watch(struct kv_client *client,
                                             struct kv_watch *watch)
 {

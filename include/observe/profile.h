@@ -39,7 +39,7 @@
 extern _Thread_local volatile sig_atomic_t profile_phase
     __attribute__((tls_model("local-exec")));
 
-/* This thread is at phase from now on. What it was at before, which
+/* Sets the phase of this thread from now on. Returns the phase before, which
  * profile_leave() wants. */
 MUST_USE static inline enum stats_phase profile_enter(enum stats_phase phase)
 {

@@ -144,7 +144,8 @@ struct stats_compress {
     uint64_t memory_bytes_max; /* the most there ever were */
 };
 
-/* Of the worker's own cache, as it is now; the first five since the start. */
+/* Numbers of the worker's own cache as it is now; the first five since the
+ * start. */
 struct stats_cache {
     uint64_t hits;
     uint64_t misses;
@@ -155,8 +156,8 @@ struct stats_cache {
     uint64_t entries;
 };
 
-/* Of the cache of what is proxied; the first five, of which each worker has its
- * own, and what follows bytes on disk, since the start. */
+/* Numbers of the cache of what is proxied; the first five, of which each worker
+ * has its own, and what follows bytes on disk, since the start. */
 struct stats_kept {
     uint64_t hits;
     uint64_t stale;
@@ -182,8 +183,8 @@ static inline bool stats_kept_is_used(const struct stats_kept *kept)
     return false;
 }
 
-/* Of the worker's link; from held to measured since the start. Of the others,
- * which all workers share, the greatest is reported. */
+/* Numbers of the worker's link; from held to measured since the start. Of the
+ * others, which all workers share, the greatest is reported. */
 struct stats_link {
     uint64_t is_engaged; /* 1, or 0 */
     uint64_t held;
@@ -404,7 +405,7 @@ static inline void stats_set_cpu(struct stats_profile *profile, uint64_t cpu_ns,
     counter_set(&profile->wall_ns, wall_ns);
 }
 
-/* All since the start. */
+/* Sets the numbers of the log, all since the start. */
 static inline void stats_set_log(struct stats_log *log, uint64_t lines,
                                  uint64_t dropped, uint64_t errors)
 {

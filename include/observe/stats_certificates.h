@@ -16,7 +16,8 @@
 
 enum { STATS_CERTIFICATE_TEXT_MAX = 255 };
 
-/* Of a site, the one that ends first. What is longer than a text is cut. */
+/* The facts of a site's certificate; of several, of the one that ends first.
+ * What is longer than a text is cut. */
 struct stats_certificate_facts {
     int64_t ends_at;   /* seconds since the epoch; 0: there is none yet */
     int64_t next_at;   /* the same: when an authority is asked; 0: never */
@@ -49,7 +50,7 @@ void stats_certificates_set(struct stats_certificates *certificates,
                             size_t number,
                             const struct stats_certificate_facts *facts);
 
-/* As a report has it. The texts lie in facts. */
+/* A certificate as a report has it. The texts lie in facts. */
 struct stats_certificate {
     const char *site;
     const char *names;

@@ -78,7 +78,7 @@ struct stats_snapshot {
     struct stats_kept kept;
     double hit_ratio; /* of the cache; NAN: it was not asked */
     struct miniature_told cache_told;
-    /* Of no meaning when there are no requests in cache_told. */
+    /* These have no meaning when there are no requests in cache_told. */
     struct stats_cache_if cache_if[MINIATURE_MODELS];
     struct stats_link link;
     uint64_t queue_depth;

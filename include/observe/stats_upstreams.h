@@ -24,8 +24,8 @@ enum stats_upstream_state {
 /* "up", "ejected". */
 const char *stats_upstream_state_name(enum stats_upstream_state state);
 
-/* Of one server of one proxy. The texts are labels: no two rows have the same,
- * and both have at most 512 bytes together. */
+/* The numbers of one server of one proxy. The texts are labels: no two rows
+ * have the same, and both have at most 512 bytes together. */
 struct stats_upstream {
     const char *proxy;  /* its prefix: "/app" */
     const char *server; /* "app.example:9000" */

@@ -23,8 +23,8 @@ enum { STATUS_JSON_BYTES_MAX = 2 * 1024 * 1024 };
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,
                      struct history *history);
 
-/* The same with "point", the newest of the history (null before there is one),
- * in the place of "history": for every second. */
+/* Puts the same with "point", the newest of the history (null before there is
+ * one), in the place of "history": for every second. */
 void status_json_put_tick(struct buf *out,
                           const struct stats_snapshot *snapshot,
                           struct history *history);

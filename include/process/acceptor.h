@@ -52,8 +52,8 @@ void acceptor_change(struct acceptor *acceptor);
  * and waits for it. */
 void acceptor_stop(struct acceptor *acceptor);
 
-/* The same, but what waits to be accepted is left to another process, which
- * listens on the same sockets. */
+/* Stops like acceptor_stop(), but what waits to be accepted is left to another
+ * process, which listens on the same sockets. */
 void acceptor_leave(struct acceptor *acceptor);
 
 #endif

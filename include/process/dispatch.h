@@ -27,14 +27,15 @@ size_t dispatch_begin(struct dispatch *dispatch);
  * descriptor. */
 MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
 
-/* The same when as many are open as may be: to the worker where most wait for a
- * request, the longest of which goes instead. False: nowhere does one. */
+/* Gives the descriptor away when as many connections are open as may be: to the
+ * worker where most wait for a request, the longest of which goes instead.
+ * False: nowhere does one. */
 MUST_USE bool dispatch_replace(struct dispatch *dispatch,
                                const struct mail *mail);
 
-/* The same when no one waits, but one of an address that has more than its
- * share is to go: to each worker in turn, since where they are is not known.
- * False: every mailbox is full, or nothing open. */
+/* Gives it away when no connection waits, but one of an address that has more
+ * than its share is to go: to each worker in turn, since where they are is not
+ * known. False: every mailbox is full, or nothing open. */
 MUST_USE bool dispatch_displace(struct dispatch *dispatch,
                                 const struct mail *mail);
 

@@ -20,10 +20,11 @@ struct inherited {
     size_t count;
 };
 
-/* All but the standard three. Before anything is opened. */
+/* Notes all descriptors but the standard three. It comes before anything is
+ * opened. */
 void inherited_note(struct inherited *inherited);
 
-/* Those that nobody has taken on. */
+/* Closes the noted descriptors that nobody has taken on. */
 void inherited_close(struct inherited *inherited);
 
 #endif

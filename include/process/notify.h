@@ -40,7 +40,7 @@ void notify_ready(const struct notify *notify, const char *status);
 void notify_reloading(const struct notify *notify);
 void notify_stopping(const struct notify *notify, const char *status);
 
-/* All workers make progress. */
+/* Tells the service manager that all workers make progress. */
 void notify_watchdog(const struct notify *notify);
 
 /* From now on, another process is the service. */

@@ -33,7 +33,7 @@ MUST_USE int upgrade_find_program(char path[PATH_MAX]);
  * lies now, with these arguments (ended by NULL). 0 or -errno. */
 MUST_USE int upgrade_create(struct upgrade *upgrade, char *const *arguments);
 
-/* The same for another program that has ready_ms to serve. */
+/* Prepares the upgrade to another program, which has ready_ms to serve. */
 MUST_USE int upgrade_create_for(struct upgrade *upgrade, const char *program,
                                 char *const *arguments, int ready_ms);
 

@@ -63,7 +63,7 @@ struct balance_options {
     unsigned rise, fall;    /* of probes, in a row; 0 is as 1 */
 };
 
-/* Of one server, as configured. */
+/* A server, as configured. */
 struct balance_server {
     unsigned weight;    /* 1 to BALANCE_WEIGHT_MAX */
     unsigned conns_max; /* active ones, of all workers; 0: any number */
@@ -106,7 +106,8 @@ enum balance_result {
     BALANCE_FAILURE
 };
 
-/* It is active no more. True: this failure has ejected it. */
+/* The request is over, and the server has one less. True: this failure has
+ * ejected it. */
 bool balance_give(struct balance *balance, int server,
                   enum balance_result result, uint64_t now_ms);
 

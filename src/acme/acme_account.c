@@ -94,7 +94,7 @@ static bool read_url(const struct acme_account *account,
     return client->account[0] != '\0';
 }
 
-/* Of a file with white space around it, maybe. */
+/* Puts the binding from a file, with white space around it, maybe. */
 static bool put_binding(const struct acme_account *account,
                         const struct acme_client *client,
                         const struct acme_settings *settings, struct buf *json)

@@ -186,7 +186,7 @@ static void renew(struct acme_agent *agent,
     tell_failed(certificate, &standing->record, time(NULL));
 }
 
-/* Of an order that ended well just before somebody was killed. */
+/* Tidies up an order that ended well just before somebody was killed. */
 static void tidy(struct acme_agent *agent,
                  const struct managed_certificate *certificate,
                  struct acme_standing *standing)

@@ -77,7 +77,7 @@ static int conclude(const struct errand *errand, enum acme_result result,
     return result == ACME_REFUSED ? EX_UNAVAILABLE : EX_TEMPFAIL;
 }
 
-/* Of each directory with which there is an account. */
+/* Runs the errand in each directory with which there is an account. */
 static int ask_all(const struct options *options, errand_fn *fn,
                    const char *done)
 {

@@ -35,7 +35,8 @@ static _Noreturn void become(const char *command,
     _exit(NO_EXEC);
 }
 
-/* Who takes too long is killed, with all that it has started. */
+/* Waits for the command, which is killed with all that it has started when it
+ * takes too long. */
 static int wait_for(pid_t pid)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};

@@ -26,7 +26,7 @@ static int64_t read_clock(const struct acme_state *state)
     return st.st_mtime;
 }
 
-/* Whose mark is in it. False: it cannot be read. */
+/* Reads whose mark is in the lock. False: it cannot be read. */
 static bool read_mark(int fd, char mark[96])
 {
     ssize_t len = pread(fd, mark, 95, 0);
@@ -62,7 +62,7 @@ static int put_mark(struct acme_state *state, int fd, int64_t now_s)
     return 0;
 }
 
-/* It is ours; somebody may have thought us dead. */
+/* Renews a lock that is ours; somebody may have thought us dead. */
 static int renew(struct acme_state *state, int64_t now_s)
 {
     char mark[96];

@@ -193,7 +193,7 @@ bool acme_record_begin(struct acme_record *record, int64_t now_s,
     return true;
 }
 
-/* Those that failed before have failed all the same. */
+/* The tries that failed stay counted: they have failed all the same. */
 void acme_record_succeed(struct acme_record *record)
 {
     struct acme_record before = *record;

@@ -21,7 +21,7 @@ bool acme_renewal_identify(struct bytes chain,
 
 /* --- Dates ------------------------------------------------------------------- */
 
-/* So many digits, and moves text behind them. */
+/* Reads so many digits, and moves text behind them. */
 static bool read_digits(const char **text, int count, int *number_out)
 {
     *number_out = 0;

@@ -14,7 +14,8 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* Of what the server reads, where it is another user of this group. */
+    /* The mode of folders that the server reads, where it is another user of
+     * this group. */
     SHARED_FOLDER_MODE = 0750,
     SHARED_FILE_MODE = 0640,
     /* How the folder says that: nobody gives it this by mistake. */
@@ -71,7 +72,8 @@ static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
     return err;
 }
 
-/* Who else could write there could have their own key in our certificates. */
+/* Whoever else could write there could have their own key in our
+ * certificates. */
 static int expect_private(struct acme_state *state,
                           char fault[ACME_STATE_FAULT_MAX])
 {

@@ -169,7 +169,8 @@ void htpasswd_refresh(struct htpasswd *htpasswd)
 
 /* --- Checking ------------------------------------------------------------- */
 
-/* Of no password: the second half is no hash that anything comes to. */
+/* The hash of no password: its second half is no hash that anything comes
+ * to. */
 static const char nobody[] = "$2y$10$......................"
                              "...............................";
 

@@ -141,7 +141,7 @@ int htpasswd_compare_users(const void *a, const void *b)
     return order != 0 ? order : (left.len > right.len) - (left.len < right.len);
 }
 
-/* Of users, who are sorted. */
+/* Finds a name that stands twice among users, who are sorted. */
 static bool find_twice(const struct htpasswd_user *users, int count,
                        struct htpasswd_fault *fault_out)
 {

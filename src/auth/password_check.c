@@ -173,7 +173,8 @@ static void *run(void *context)
 {
     struct password_check *check = context;
 
-    /* Of this thread alone, on Linux. If not: it will be as quick as others. */
+    /* The priority is this thread's alone, on Linux. Where it stays, the thread
+     * is as quick as others. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&check->mutex);
     while (!check->is_stopping) {

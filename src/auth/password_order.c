@@ -136,7 +136,7 @@ static uint64_t *find_set(struct password_order *order, uint64_t network)
                          PASSWORD_FAILED_SETS];
 }
 
-/* Its way in the set; PASSWORD_FAILED_WAYS: it has none. */
+/* The network's way in the set; PASSWORD_FAILED_WAYS: it has none. */
 static size_t find_way(const uint64_t *set, uint64_t network)
 {
     size_t way = 0;

@@ -110,7 +110,7 @@ struct evict_node *evict_take_victim(struct evict *evict)
         settle(evict);
         return NULL;
     }
-    /* Others leaving would not make room for one that is too large. */
+    /* The eviction of others would not make room for one that is too large. */
     if (!victim || victim->bytes <= evict->bytes_max)
         victim = evict->rules->take(evict);
     forget(evict, victim);

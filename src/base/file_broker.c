@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* There is one for the process, as rights are the process's. */
+/* The process has one broker, as rights are the process's. */
 static struct file_broker current;
 
 void file_broker_set(const struct file_broker *broker)

@@ -82,8 +82,8 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* None below one that is not before can be before either. No deeper than the
- * heap is: the logarithm of its count. */
+/* Below a node that is not before item none can be, either. The recursion is no
+ * deeper than the heap is: the logarithm of its count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)
 {

@@ -139,7 +139,7 @@ static void take_victims(const struct miniature *miniature, struct model *model)
         free_copy(miniature, model, OWNER_OF(victim, struct copy, node));
 }
 
-/* There is room. */
+/* Inserts where there is room. */
 static void insert(const struct miniature *miniature, struct model *model,
                    uint64_t key, uint64_t bytes, uint64_t weight)
 {

@@ -15,7 +15,7 @@ int siphash_make_key(struct siphash_key *key)
     do
         n = getrandom(key->words, sizeof(key->words), 0);
     while (n == -1 && errno == EINTR);
-    /* So few bytes come whole or not at all. */
+    /* A read of so few bytes is whole, or brings none. */
     return n == (ssize_t)sizeof(key->words) ? 0 : -errno;
 }
 

@@ -64,7 +64,7 @@ static int line_of(const struct option_origins *origins, const char *name)
     return origins->rows[option_number(option_find(bytes_of(name)))];
 }
 
-/* Those of a site or location, where it says so itself. */
+/* Checks the files of a site or location, where it says so itself. */
 static void check_own(const struct location_options *options,
                       const struct option_origins *origins,
                       struct faults *faults)

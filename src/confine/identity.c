@@ -173,7 +173,8 @@ static int get_capabilities(struct capabilities *capabilities)
     return (int)syscall(SYS_capget, &header, capabilities->half);
 }
 
-/* Those of kept that are permitted stay permitted and effective. */
+/* Keeps those capabilities of kept that are permitted; they stay effective,
+ * too. */
 static int keep_capabilities(uint64_t kept)
 {
     struct __user_cap_header_struct header = {
@@ -190,7 +191,8 @@ static int keep_capabilities(uint64_t kept)
         half->effective = half->permitted;
         half->inheritable = 0;
     }
-    /* Who has none may not even be allowed to say so, by a manager's filter. */
+    /* A process without capabilities may not even be allowed to say so, by a
+     * manager's filter. */
     if (memcmp(&capabilities, &before, sizeof(before)) == 0)
         return 0;
     return (int)syscall(SYS_capset, &header, capabilities.half);

@@ -29,7 +29,7 @@ struct ruleset {
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |      \
      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER | RIGHT_TRUNCATE)
-/* Those that the kernel accepts for what is no directory. */
+/* The rights that the kernel accepts for what is no directory. */
 #define RIGHTS_OF_FILE                                              \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
      RIGHT_TRUNCATE)

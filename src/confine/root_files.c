@@ -11,7 +11,8 @@
 
 /* --- Files --------------------------------------------------------------------- */
 
-/* Another name, which a hard link is, may be another owner's wish. */
+/* A second name of the file, which a hard link is, may be another owner's
+ * wish. */
 static bool is_plain(const struct safe_path *at,
                      const struct identity *identity)
 {

@@ -292,8 +292,9 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         linger(conn);
         break;
     case CONN_QUEUED:
-        /* It will be sent to soon, and usually ask for the same event again:
-         * worth two system calls only if that takes long. */
+        /* The connection will be sent to soon, and usually asks for the same
+         * event again: to watch for less is worth two system calls only if that
+         * takes long. */
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
             look_for_reset(conn);
         break;

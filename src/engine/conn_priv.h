@@ -22,13 +22,14 @@ static inline bool conn_is_secure(const struct conn *conn)
     return transport_is_secure(&conn->session.transport);
 }
 
-/* Of one that comes over TLS: where it is in shared->unread or ->shaking. */
+/* The node of a connection that comes over TLS in shared->unread or
+ * ->shaking. */
 static inline struct list *conn_work(const struct conn *conn)
 {
     return &tls_work(conn->session.transport.tls)->list;
 }
 
-/* Its place in the order becomes the connection's. */
+/* The candidate's place in the order becomes the connection's. */
 static inline struct candidate conn_candidate(struct conn *conn)
 {
     struct candidate candidate =
@@ -93,7 +94,7 @@ void conn_put_handshake(struct conn *conn);
 enum conn_handshake conn_step_handshake(struct conn *conn,
                                         enum conn_end *end_out);
 
-/* Its deadline is over. True: that was none of the handshake's. */
+/* The connection's deadline is over. True: that was none of the handshake's. */
 bool conn_waits_for_handshake(struct conn *conn);
 
 /* --- conn_send.c ----------------------------------------------------------- */

@@ -53,14 +53,15 @@ static bool add_slab(struct conn_set *set)
     return true;
 }
 
-/* Its descriptor is closed. */
+/* Counts and tells of a connection whose descriptor is closed. */
 static void note_turned_away(struct conn_set *set, enum stats_close reason)
 {
     stats_note_close(set->shared.context.stats, reason);
     atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
 }
 
-/* Who connects through a unix socket has been let in by the file system. */
+/* A client that connects through a unix socket has been let in by the file
+ * system. */
 static bool is_trusted(const struct conn_set *set, const struct address *peer)
 {
     return peer->family == ADDRESS_UNIX || cidrs_contain(set->proxies, peer);
@@ -184,7 +185,7 @@ void conn_set_open(struct conn_set *set, const struct mail *mail)
     profile_leave(before);
 }
 
-/* It stays where it is until the turn frees it. */
+/* The connection stays where it is until the turn frees it. */
 static void on_closed(struct conn_shared *shared, struct conn *conn)
 {
     struct conn_set *set = OWNER_OF(shared, struct conn_set, shared);
@@ -216,7 +217,7 @@ static inline void tell_queue(const struct conn_set *set)
                     sched->bytes_waiting);
 }
 
-/* Other workers hear of what waits here. */
+/* Tells other workers what waits here. */
 static void tell_others(struct conn_shared *shared)
 {
     const struct sched *sched = &shared->sched;

@@ -6,7 +6,7 @@
 
 enum { LINGER_IDLE_MS = 2000 }; /* between two reads */
 
-/* Which state may follow which; a bit for each. */
+/* The states that may follow a state; a bit for each. */
 #define MAY(state) (1u << (state))
 static const unsigned may_follow[] = {
     [CONN_HANDSHAKE] = MAY(CONN_HANDSHAKE) | MAY(CONN_READING) |

@@ -23,7 +23,7 @@ struct input {
     size_t end;        /* of what has been read */
     uint64_t first_ns; /* when the byte at begin was read */
     uint64_t last_ns;  /* when the last was */
-    /* Of the body that HTTP/1 is reading, which keeps the buffer: */
+    /* The reader of the body that HTTP/1 is reading, which keeps the buffer: */
     struct body_reader body;
     uint64_t body_since_ms;
     size_t body_at; /* where in the buffer it comes in */

@@ -16,7 +16,7 @@ static struct bytes field_value(const struct request *request, enum field_id id)
     return field ? field->value : (struct bytes){"", 0};
 }
 
-/* Of a request that was none only the line is known. */
+/* Of a request that could not be parsed only the line is known. */
 static struct bytes protocol_of(const struct request *request)
 {
     return request->method_name.len == 0     ? BYTES("")

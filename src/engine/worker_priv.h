@@ -24,12 +24,12 @@ struct worker_proxies {
     struct proxy *items[WORKER_PROXIES_MAX];
     struct cached *cached[WORKER_PROXIES_MAX]; /* NULL: nothing is kept of it */
     struct proxied proxied[WORKER_PROXIES_MAX]; /* for the sites */
-    /* Of the first worker only, until another service follows. */
+    /* The probes of the first worker only, until another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
     struct tls_connector *tls; /* NULL: no server is asked over TLS */
-    /* Its sites are gone, and other workers still read what it fetches: it is
-     * among those that leave. */
+    /* The sites of this store are gone, and other workers still read what it
+     * fetches: it is among those that leave. */
     bool is_leaving;
     struct worker_proxies *next_leaving;
     struct worker *worker;
@@ -105,7 +105,7 @@ bool worker_proxies_are_needed(const struct worker *worker);
 /* Ends those that leave, whatever they fetch. */
 void worker_proxies_end_leaving(struct worker *worker);
 
-/* Those that sites have never had. */
+/* Destroys proxies that sites have never had. */
 void worker_proxies_destroy(struct worker_proxies *proxies);
 
 #endif

@@ -147,7 +147,8 @@ static bool add(struct worker_proxies *proxies, struct worker *worker,
     return proxies->probes[at];
 }
 
-/* Those of one configuration trust alike. False: it says why. */
+/* Makes the TLS of all proxies of one configuration, which trust alike. False:
+ * why is in the log. */
 static bool make_tls(struct worker_proxies *proxies,
                      const struct worker_service *service)
 {

@@ -14,7 +14,8 @@ static void note_waiting(struct conn_shared *shared, uint64_t now_ns)
     }
 }
 
-/* This worker's part of the link in the sample; 0: nothing was held back. */
+/* The rate of this worker's part of the link in the sample; 0: nothing was held
+ * back. */
 static uint64_t rate_of(const struct worker *worker)
 {
     const struct conn_shared *shared = &worker->conns.shared;

@@ -189,7 +189,8 @@ static void *run(void *context)
     struct compressor *compressor = context;
     uint64_t noted_ns = 0;
 
-    /* Of this thread alone, on Linux. If not: it will be as quick as others. */
+    /* The priority is this thread's alone, on Linux. Where it stays, the thread
+     * is as quick as others. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&compressor->mutex);
     while (!is_stopping(compressor)) {

@@ -93,7 +93,7 @@ int dictionary_open(struct dictionary *dictionary)
     return -errno;
 }
 
-/* Of the length that it had; a shorter one is damaged. */
+/* Makes a stamp of the length that the file had; a shorter one is damaged. */
 static bool stamp_of(const struct dictionary *dictionary, int fd,
                      struct file_stamp *stamp_out)
 {

@@ -39,7 +39,7 @@ struct dictionary_store {
 
 /* --- What has to go -------------------------------------------------------------- */
 
-/* Of the thread, without the mutex. */
+/* Removes a file on the store's thread, without the mutex. */
 static void remove_file(const struct dictionary_store *store,
                         struct dictionary *item)
 {

@@ -34,7 +34,8 @@ int docroots_open(struct docroots *docroots, struct arena *arena,
     err = docroot_open(root, directory, follow_symlinks);
     if (err != 0)
         return err;
-    /* Its files are looked up below it, and none is if it may not be. */
+    /* Files are looked up below the root, and none is found if it may not be
+     * entered. */
     if (faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == -1) {
         err = -errno;
         docroot_close(root);

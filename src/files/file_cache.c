@@ -204,7 +204,7 @@ static bool is_usable(struct file_cache *cache, struct file_entry *entry)
     return file_entry_is_fresh(entry);
 }
 
-/* Another size of the cache would not have had it, either. */
+/* A cache of another size would not have had the entry, either. */
 static void forget_changed(struct file_cache *cache, struct file_entry *entry)
 {
     if (entry->is_sampled)

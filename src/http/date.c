@@ -60,7 +60,7 @@ static struct moment moment_of(int64_t seconds)
     seconds += (int64_t)EPOCH_DAY * DAY_SECONDS;
     count = seconds / DAY_SECONDS;
     of_day = (int)(seconds % DAY_SECONDS);
-    /* Of 146097 days each 1461st, but no 36525th, is a leap day. */
+    /* Every 1461st of 146097 days is a leap day, but no 36525th. */
     day = (int)(count % CYCLE_DAYS);
     year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
     day -= 365 * year + year / 4 - year / 100;

@@ -32,7 +32,7 @@ static bool is_type_field(struct bytes name)
     return bytes_ieq(name, BYTES("Content-Type"));
 }
 
-/* Whose value is the server's to know. */
+/* Whether the value of the field is the server's to know. */
 static bool is_reserved(struct bytes name)
 {
     static const struct bytes reserved[] = {

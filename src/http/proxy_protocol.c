@@ -126,7 +126,7 @@ static enum proxy_protocol_verdict parse_v2(struct proxy_protocol *proxy,
     len = read_u16(at + 2);
     if (len > PROXY_PROTOCOL_BYTES_MAX - V2_HEAD_BYTES)
         return PROXY_PROTOCOL_BAD;
-    /* Of itself a proxy may say anything: it is to be skipped. */
+    /* What a proxy says of itself (LOCAL) may be anything, and is skipped. */
     if (command == COMMAND_PROXY &&
         (family > FAMILY_UNIX || transport > TRANSPORT_DGRAM ||
          len < address_bytes[family]))

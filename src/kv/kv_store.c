@@ -40,7 +40,8 @@ void kv_value_release(struct kv_value **value_ref)
         free(value);
 }
 
-/* These are our own bugs, not a client's: handlers have said 400 and 413. */
+/* Wrong lengths are bugs of ours, not a client's: handlers have said 400 and
+ * 413. */
 size_t kv_write_weigh(const struct kv_write *write)
 {
     size_t bytes = 0;

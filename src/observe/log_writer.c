@@ -375,8 +375,9 @@ void log_writer_destroy(struct log_writer *writer)
     atomic_store(&writer->ends_ms, ends_ms);
     log_shared_wake(&writer->shared);
     if (!wait_for_end(writer, ends_ms + LEAVE_MS)) {
-        /* It sits in a write to a terminal, say, that has been stopped. All
-         * it uses stays, for the little while that the process goes on. */
+        /* The thread sits in a write to a terminal, say, that has been stopped.
+         * All that it uses stays, for the little while that the process goes
+         * on. */
         log_error("access log '%s': it takes nothing; the last lines are lost",
                   writer->name);
         return;

@@ -39,7 +39,7 @@ int profile_start(struct stats_profile *profile)
     int err;
 
     event.sigev_notify_thread_id = gettid();
-    /* It stays: of the threads no one knows which is the last. */
+    /* The handler stays: of the threads no one knows which is the last. */
     if (sigaction(SIGPROF, &action, NULL) == -1 ||
         timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == -1)
         return -errno;

@@ -187,7 +187,7 @@ static void put_part(struct json_writer *json, const char *name,
     put_close(json, "}");
 }
 
-/* Which of many an object is. */
+/* Puts the labels that say which of many an object is. */
 static void put_identity(struct json_writer *json, enum stats_part part,
                          size_t number, const struct stats_object *object)
 {

@@ -153,8 +153,8 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     case -EHOSTUNREACH:
     case -ENETDOWN:
     case -ENETUNREACH:
-        /* That connection is gone, or its network (accept(2)); the next one
-         * may be well. */
+        /* The connection is gone, or its network (accept(2)); the next one may
+         * be well. */
         return true;
     default:
         complain(acceptor, strerror(-err));

@@ -78,8 +78,8 @@ static int expect_unchangeable(const struct server *server, const char *path,
     return EX_NOPERM;
 }
 
-/* Else that user could read there what root types, and who takes the server over
- * give the terminal orders. */
+/* A terminal that is kept would let that user read what root types, and who
+ * takes the server over give the terminal orders. */
 static int leave_terminals(const struct identity *identity)
 {
     int err = 0;
@@ -176,7 +176,8 @@ static bool is_out_of_reach(void *context, int fd)
     return !sandbox_allows(sandbox, path, PATH_WRITE);
 }
 
-/* Else whoever takes the server over leaves the sandbox by an upgrade. */
+/* A path that the sandbox reaches would let whoever takes the server over leave
+ * it by an upgrade. */
 static int expect_out_of_reach(const struct server *server, const char *path,
                                FILE *errors)
 {

@@ -308,7 +308,8 @@ void control_fds(const struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &control->clients[i];
 
-        /* Who waits is watched for going away: that needs no event. */
+        /* A client that waits is watched for going away: that needs no
+         * event. */
         fds[i] = (struct pollfd){.fd = client->fd,
                                  .events = client->state == CLIENT_READING
                                                ? POLLIN

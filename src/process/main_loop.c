@@ -39,8 +39,8 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
 
 /* --- Signals ---------------------------------------------------------------- */
 
-/* They come to the main thread by a descriptor; threads started later inherit
- * the mask. */
+/* Signals come to the main thread by a descriptor; threads started later
+ * inherit the mask. */
 int main_loop_open_signals(struct server *server)
 {
     static const int taken[] = {SIGTERM, SIGINT,  SIGQUIT,
@@ -75,7 +75,7 @@ static void upgrade_by_signal(struct server *server)
     buf_fini(&why);
 }
 
-/* It logs what comes of it. */
+/* The reload logs what comes of it. */
 static void reload_by_signal(struct server *server)
 {
     struct buf text;
@@ -219,7 +219,8 @@ static int tick(struct server *server, uint64_t now_ms)
     int pause_ms = statistics_tick(&server->statistics);
     int watchdog_ms = INT_MAX;
 
-    /* Of an upgrade that failed: the other process had it still. */
+    /* The stores were paused for an upgrade that failed: the other process had
+     * them still. */
     if (server->stores.is_paused && !server->upgrade.is_under_way &&
         server->shutdown_mode == SERVER_SERVES &&
         !stores_resume(&server->stores))

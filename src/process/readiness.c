@@ -38,7 +38,7 @@ void readiness_tell(struct readiness *readiness, int status)
 
     if (readiness->fd == -1)
         return;
-    /* Who waited may have given up. */
+    /* The process that waited may have given up. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before);
     while (write(readiness->fd, &byte, 1) == -1 && errno == EINTR)
         ;

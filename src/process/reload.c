@@ -175,7 +175,8 @@ static bool serve_by(struct server *server, struct generation *generation,
     return true;
 }
 
-/* Who gets them has been started with the server, and works in that folder. */
+/* The program that gets certificates has been started with the server, and
+ * works in that folder. */
 static bool keeps_managed(const struct server *server,
                           const struct options *options, FILE *errors)
 {
@@ -192,7 +193,7 @@ static bool keeps_managed(const struct server *server,
     return false;
 }
 
-/* Nor can a folder be made, or reached, that was not there at the start. */
+/* A folder that was not there at the start can be neither made nor reached. */
 static bool keeps_dictionaries(const struct server *server,
                                const struct options *options, FILE *errors)
 {

@@ -278,7 +278,7 @@ static void announce_listeners(const struct server *server)
         local_https_tell(https, stdout);
 }
 
-/* It serves: whoever waits for that is told. */
+/* Tells whoever waits for it that the server serves. */
 static void announce(struct server *server)
 {
     int err = server->pid_file.fd == -1 ? 0 : pid_file_write(&server->pid_file);

@@ -37,7 +37,7 @@ enum shutdown_mode {
     SERVER_QUITS   /* the same, in its own time */
 };
 
-/* Of renewal.c, which has it all zero at first. */
+/* The state of renewal.c, all zero at first. */
 struct renewal {
     uint64_t look_ms;  /* when files are looked at next */
     uint64_t seen;     /* how they were last time */

@@ -15,8 +15,8 @@ enum {
     /* A turn takes milliseconds, but a disk may be slow. The main thread feeds
      * the watchdog, which waits ten times that as packaged. */
     CHANGE_WAIT_MS = 2000,
-    /* Of memory, what long values on their way to clients may have, where no
-     * option says so; and of that, what bodies may have besides. */
+    /* The part of memory that long values on their way to clients may have,
+     * where no option says so; and of that, what bodies may have besides. */
     KV_MEMORY_PART = 8,
     KV_BODIES_PART = 4
 };

@@ -90,7 +90,7 @@ int authority_folder_open(const struct authority_folder *folder,
     err = expect_owner(folder, named.st_uid, fault);
     if (err != 0)
         return err;
-    /* Of root's folder the way may be that of the user who asks. */
+    /* The way to root's folder may be that of the user who asks. */
     trusted = named.st_uid == 0 ? geteuid() : named.st_uid;
     fd = safe_path_open_folder(folder->path, trusted, &about);
     if (fd < 0)

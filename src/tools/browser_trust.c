@@ -18,7 +18,7 @@
 /* By which one finds it in a browser's settings, and it is found again. */
 #define NICKNAME "sprintd local authority"
 
-/* Of one nickname there may be several, as of hosts that share a home. */
+/* Several certificates may have one nickname, as of hosts that share a home. */
 enum { NICKNAMES_MAX = 16 };
 
 /* Below the home; '*' is a profile. */

@@ -148,7 +148,7 @@ int ctl_ask(const char *path, struct bytes line, time_t answer_s, FILE *out,
     buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);
     status = ask(fd, line, end_ns, &answer);
     close(fd);
-    /* Who answers may be anybody who could make that socket. */
+    /* The answer may be of anybody who could make that socket. */
     utf8_disarm(answer.data, answer.len, true);
     status = status == 0 ? show(buf_bytes(&answer), out, errors)
                          : complain(errors, path, -status);

@@ -102,7 +102,7 @@ static int back_up(char **argv)
     return status;
 }
 
-/* Another machine's data is its own tools' to copy. */
+/* The data of another machine are its own tools' to copy. */
 static bool refuse_url(const char *text)
 {
     if (!kv_redis_is_url(text))

@@ -19,7 +19,7 @@ enum { CHUNK_BYTES = 65536 };
 
 /* --- The reader -------------------------------------------------------------- */
 
-/* Of what the asker has open, its folders above all. */
+/* Closes all but fd that the asker has open, its folders above all. */
 static void keep_only(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -48,7 +48,7 @@ static int complain(struct local_authority_fault *fault, int err)
                                              : EX_IOERR;
 }
 
-/* It is named in commands that are run elsewhere. */
+/* The folder is named in commands that are run elsewhere. */
 static int choose_folder(struct shown *shown, const char *folder,
                          struct local_authority_fault *fault)
 {

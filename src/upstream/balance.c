@@ -124,14 +124,15 @@ static double rendezvous(const struct balance *balance, uint64_t hash,
     uint64_t bits =
         balance_mix(hash ^
                     balance_mix(balance->servers[candidate->server].name_hash));
-    /* Of 53 bits, the middle of each step: neither 0 nor 1. */
+    /* Takes 53 bits, the middle of each step: neither 0 nor 1. */
     double even = ((double)(bits >> 11) + 0.5) * 0x1p-53;
 
     return -log(even) / (double)candidate->weight;
 }
 
-/* Its active ones, this one too, are at most 1.25 of its share of all, rounded
- * up. Not all can be over that, for together they would be 1.25 of all. */
+/* Whether the server's active requests, this one too, are at most 1.25 of its
+ * share of all, rounded up. Not all can be over that, for together they would
+ * be 1.25 of all. */
 static bool is_within_bound(const struct candidates *candidates,
                             const struct server_choice *candidate,
                             uint64_t active)
@@ -246,7 +247,8 @@ int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Else all workers would ask the same server first, and second. */
+/* Each worker begins elsewhere: all would ask the same server first, and
+ * second. */
 static void begin_elsewhere(struct balance *balance, uint64_t seed)
 {
     struct candidates candidates;

@@ -141,7 +141,7 @@ static bool note_failure(struct balance *balance,
     if (fails < balance->options.fails_max)
         return false;
     ejections = BALANCE_LOAD(&shared->ejections);
-    /* Of several workers that get here one ejects it. */
+    /* Of several workers that get here, one ejects the server. */
     if (!atomic_compare_exchange_strong_explicit(
             &shared->ejected_until_ms, &until_ms,
             now_ms + eject_for_ms(balance, ejections), memory_order_relaxed,

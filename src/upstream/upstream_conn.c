@@ -223,8 +223,8 @@ struct upstream *upstream_take_idle(struct upstream_server *server)
         struct upstream *upstream = OWNER_OF(server->idle.next, struct upstream,
                                              list_node);
 
-        /* Its end may be among the events of this turn that are yet to be
-         * told; and the wheel is late by up to a tick. */
+        /* The end of the connection may be among the events of this turn that
+         * are yet to be told; and the wheel is late by up to a tick. */
         if (!ev_is_pending(&upstream->reading) &&
             pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
             drop_idle(upstream);

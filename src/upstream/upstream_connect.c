@@ -394,8 +394,8 @@ void upstream_connecting_stop(struct upstream_connecting *connecting)
 
 void upstream_connecting_wake(struct upstream_server *server)
 {
-    /* None comes back into it: the name is not looked up for the first time
-     * any more. Each may take others away. */
+    /* No lease comes back into the list: the name is not looked up for the
+     * first time any more. Each may take others away. */
     while (!list_is_empty(&server->waiting)) {
         struct upstream_connecting *connecting =
             OWNER_OF(server->waiting.next, struct upstream_connecting,

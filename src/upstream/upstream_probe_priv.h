@@ -8,7 +8,7 @@
 #include "http/reply.h"
 #include "upstream/upstream_probe.h"
 
-/* Of one server. */
+/* The prober of one server. */
 struct upstream_prober {
     struct upstream_probe *probe;
     int server;

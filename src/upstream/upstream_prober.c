@@ -107,7 +107,7 @@ static void watch(struct upstream_prober *prober, int events)
     ev_io_start(prober->probe->loop.loop, &prober->watcher);
 }
 
-/* That a connection could not be made is heard here too, by sending. */
+/* A connection that could not be made is heard of here too, by sending. */
 static void on_writable(struct upstream_prober *prober)
 {
     while (prober->sent < prober->request_len) {

@@ -36,7 +36,7 @@ struct certificate_pair {
     struct certificate_pair *next;
 };
 
-/* Those who sign clients. */
+/* The authorities whose signature a client's certificate needs. */
 struct certificate_authority {
     struct file_mark mark;
     char *text; /* ended */

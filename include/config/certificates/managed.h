@@ -34,7 +34,7 @@ enum {
 #define MANAGED_LIVE "live"
 #define MANAGED_CHALLENGES "challenge"
 
-/* Of one site. */
+/* The certificate of one site. */
 struct managed_certificate {
     const char *site; /* its name; "*" where there are no sites */
     const char *name; /* of its files: the first host; "_" for a '*' */

@@ -35,7 +35,7 @@ void managed_told_name(const struct managed_certificate *certificate,
 void managed_told_put(const struct managed_told *told, struct buf *text);
 void managed_told_parse(struct managed_told *told, struct bytes text);
 
-/* Of the file; of nothing where there is none. */
+/* Reads the file; told is empty where there is none. */
 void managed_told_read(struct managed_told *told,
                        const struct managed_certificate *certificate);
 

@@ -37,7 +37,8 @@ MUST_USE bool upstream_trust_open(struct tls_trust **trust_out,
                                   const struct options *earlier,
                                   struct upstream_trust_fault *fault);
 
-/* The same of rediss:// stores, which a reload leaves as they are. */
+/* Opens the trust of rediss:// stores likewise; a reload leaves those as they
+ * are. */
 MUST_USE bool upstream_trust_open_kv(struct tls_trust **trust_out,
                                      const struct options *options,
                                      struct upstream_trust_fault *fault);

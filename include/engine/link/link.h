@@ -249,7 +249,7 @@ static inline bool link_counts(const struct link *link,
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms);
 
-/* Its client has received everything, or it is closed. */
+/* The flow's client has received everything, or its connection is closed. */
 void link_drop(struct link *link, struct link_flow *flow);
 
 /* Something is held, and the next tick is due in LINK_TICK_NS. */

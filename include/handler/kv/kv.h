@@ -60,7 +60,8 @@ struct kv; /* opaque */
 /* NULL: no memory. */
 MUST_USE struct kv *kv_create(const struct kv_options *options);
 
-/* All exchanges are done, and the store has stopped answering. */
+/* Destroys kv when all exchanges are done and the store has stopped
+ * answering. */
 void kv_destroy(struct kv *kv);
 
 /* Who may write from now on. What has begun keeps the earlier tokens, which

@@ -56,7 +56,8 @@ struct kv_batch; /* opaque */
 MUST_USE struct kv_batch *kv_batch_create(const struct kv_batch_limits *limits);
 void kv_batch_destroy(struct kv_batch *batch);
 
-/* Some more of it. False: it is faulty, and nothing may follow. */
+/* Takes some more of the batch's text. False: it is faulty, and nothing may
+ * follow. */
 MUST_USE bool kv_batch_take(struct kv_batch *batch, struct bytes text);
 
 /* Ends the batch, of which all has been read. False: it is faulty. */
@@ -64,7 +65,7 @@ MUST_USE bool kv_batch_end(struct kv_batch *batch);
 
 const struct kv_batch_fault *kv_batch_fault(const struct kv_batch *batch);
 
-/* They stay until the batch is destroyed. */
+/* The operations of the batch, which stay until it is destroyed. */
 struct kv_op *kv_batch_ops(struct kv_batch *batch, size_t *count_out);
 
 /* The line that an operation stood in. */

@@ -58,7 +58,7 @@ struct kv_token_fault {
 MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                             struct kv_token_fault *fault_out);
 
-/* The same of its text, which need not stay. */
+/* Parses the text of such a file, which need not stay. */
 MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
                              struct kv_token_fault *fault_out);
 struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens);

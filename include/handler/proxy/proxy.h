@@ -93,7 +93,7 @@ MUST_USE struct proxy *proxy_create(const struct proxy_options *options);
  * upstream_pool_start() does. */
 MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 
-/* All exchanges are done. NULL is accepted. */
+/* Destroys the proxy, all of whose exchanges are done. NULL is accepted. */
 void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);

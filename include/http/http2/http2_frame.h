@@ -94,7 +94,7 @@ static inline void http2_write32(char *to, uint32_t value)
     to[3] = (char)value;
 }
 
-/* Of HTTP2_FRAME_HEAD bytes. */
+/* Reads a frame's head of HTTP2_FRAME_HEAD bytes. */
 static inline struct http2_frame http2_read_frame(const char *from)
 {
     return (struct http2_frame){.len = http2_read32(from) >> 8,

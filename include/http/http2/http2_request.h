@@ -78,8 +78,9 @@ void http2_head_begin(struct http2_head *head, bool is_trailer);
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
-/* All lines have come. ends: no body follows. socket_key: for the request of a
- * WebSocket, 24 bytes that nobody has seen (RFC 6455 4.1). */
+/* Ends a head all lines of which have come. ends: no body follows. socket_key:
+ * for the request of a WebSocket, 24 bytes that nobody has seen (RFC 6455
+ * 4.1). */
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out);

@@ -65,7 +65,8 @@ struct relay_from {
     const struct address *peer; /* who is connected: not the client it is for */
     struct bytes scheme;        /* "http" or "https" */
     bool expects_continue;      /* Expect: 100-continue goes on, if asked */
-    /* As relay.tells_client wants it; empty: it has shown none. */
+    /* The client's certificate, as relay.tells_client wants it; empty: the
+     * client has shown none. */
     struct bytes client_subject, client_fingerprint;
     bool has_length; /* the body lies here whole: length counts */
     uint64_t length;

@@ -115,7 +115,7 @@ MUST_USE bool tls_tell_client(const struct tls *tls,
 /* The certificates that the client was shown: tls_context.h. */
 const struct tls_set *tls_chosen(const struct tls *tls);
 
-/* As the functions of io/transport, whose names these are. */
+/* These do what the functions of io/transport do, whose names they have. */
 MUST_USE enum io_result tls_receive(struct tls *tls, char *data, size_t len,
                                     size_t *len_out);
 MUST_USE enum io_result tls_send(struct tls *tls, const struct iovec *parts,

@@ -52,8 +52,8 @@ enum tls_chain tls_certificate_chain(const struct tls_certificate *certificate);
 /* "RSA", "ECDSA", "Ed25519"; a server has one of each kind by each name. */
 const char *tls_certificate_kind(const struct tls_certificate *certificate);
 
-/* Its names, in lower case: "example.org", "*.example.org", and addresses as
- * inet_ntop() has them. Ended by NULL. */
+/* The certificate's names, in lower case: "example.org", "*.example.org", and
+ * addresses as inet_ntop() has them. Ended by NULL. */
 const char *const *tls_certificate_names(const struct tls_certificate
                                              *certificate);
 
@@ -63,8 +63,8 @@ const char *const *tls_certificate_names(const struct tls_certificate
 bool tls_certificate_covers(const struct tls_certificate *certificate,
                             struct bytes host);
 
-/* Who has signed it, for people: "Let's Encrypt R11"; "": nobody who has a
- * name. */
+/* Who has signed the certificate, for people: "Let's Encrypt R11"; "": nobody
+ * who has a name. */
 const char *tls_certificate_issuer(const struct tls_certificate *certificate);
 
 /* The SHA-256 of the certificate in hexadecimal, as a string. */

@@ -37,8 +37,8 @@ struct tls_trust_options {
      * finds them (SSL_CERT_FILE, SSL_CERT_DIR). All of them are read now: later
      * there may be no file system to read them from. */
     struct bytes authorities;
-    /* Whose authorities of the system are taken over, if it has any, and not
-     * read again; NULL: nobody's. */
+    /* The trust whose authorities of the system are taken over, if it has any,
+     * and not read again; NULL: nobody's. */
     const struct tls_trust *before;
     struct tls_certificate *certificate; /* to be shown; held; NULL: none */
 };

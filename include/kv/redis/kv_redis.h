@@ -73,7 +73,7 @@ MUST_USE const char *kv_redis_check(const char *url);
 MUST_USE int kv_redis_open(struct kv_redis **store_out,
                            const struct kv_redis_options *options);
 
-/* Its clients must be gone. NULL is accepted. */
+/* Closes the store, whose clients must be gone. NULL is accepted. */
 void kv_redis_close(struct kv_redis *store);
 
 /* A worker's client, which connects in its loop; now is what it holds for the

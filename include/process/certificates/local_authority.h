@@ -61,7 +61,7 @@ MUST_USE int local_authority_read(const char *folder,
                                   struct tls_pem *certificate_out,
                                   struct local_authority_fault *fault);
 
-/* The same of a folder that is open; its name is for what is said of it. */
+/* Reads it in a folder that is open, whose name is for what is said of it. */
 MUST_USE int local_authority_read_at(int fd, const char *folder,
                                      struct tls_authority_facts *facts_out,
                                      struct tls_pem *certificate_out,

@@ -48,7 +48,7 @@ MUST_USE int local_https_open(struct local_https *https,
                               const struct options *options,
                               const struct local_https *before, FILE *errors);
 
-/* The same of the file alone, while the server runs. */
+/* Renews the file alone, while the server runs. */
 MUST_USE int local_https_renew(const struct local_https *https, FILE *errors);
 
 /* Says how the certificate is trusted, unless the programs of this machine do

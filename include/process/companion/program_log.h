@@ -33,7 +33,7 @@ MUST_USE int program_log_open(struct program_log *log);
 /* Passes on the lines that are there, and waits for none. */
 void program_log_pass(struct program_log *log);
 
-/* The same, and the program has ended: so has its last line. */
+/* Passes on all lines, when the program has ended, and so its last line. */
 void program_log_pass_last(struct program_log *log);
 
 void program_log_close(struct program_log *log);

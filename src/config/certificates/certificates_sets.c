@@ -168,7 +168,7 @@ static void add_name(struct certificate_reading *reading, size_t set,
         reading->has_no_memory = true;
 }
 
-/* Of several sets a host gets the first that covers it. */
+/* A host gets the first of several sets that covers it. */
 static void name_hosts(struct certificate_reading *reading,
                        const struct certificate_site *site)
 {

@@ -181,7 +181,8 @@ static bool begins_with(struct bytes text, struct bytes prefix)
            memcmp(text.data, prefix.data, prefix.len) == 0;
 }
 
-/* Of what is current, or of what came in its place. */
+/* Whether problem details are wanted by the exchange that is current, or by the
+ * head that came in its place. */
 static bool wants_problem(const struct h1 *h1)
 {
     const struct input *input = h1->input;

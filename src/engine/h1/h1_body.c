@@ -56,15 +56,15 @@ static void offer_body(struct h1 *h1, struct exchange *exchange)
     profile_leave(before);
 }
 
-/* It has been answered without its body, which goes before the answer, or is
- * not read. */
+/* Skips the body of an exchange that has been answered without it: it goes
+ * before the answer, or is not read. */
 static enum h1_body skip_body(struct h1 *h1)
 {
     return h1->current->response.persists ? H1_BODY_MORE : end_body(h1);
 }
 
-/* Who wants the body beside the answer is asked for the answer at once. Somebody
- * in front of them may say no, and has dropped the sink then. */
+/* A handler that wants the body beside the answer is asked for the answer at
+ * once. A guard in front of it may say no, and has dropped the sink then. */
 static enum h1_body begin_upload(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;

@@ -59,7 +59,7 @@ static inline struct exchange *h1_first(const struct h1 *h1)
     return OWNER_OF(h1->exchanges.next, struct exchange, list_node);
 }
 
-/* Of what was no request nothing is known. */
+/* Where no request was parsed, nothing is known of the version. */
 static inline bool h1_speaks_http10(const struct exchange *exchange)
 {
     return exchange->request.minor == 0 &&
@@ -86,8 +86,8 @@ static inline bool h1_is_input_empty(const struct h1 *h1)
 struct exchange *h1_take_exchange(struct h1 *h1);
 void h1_give_exchange(struct h1 *h1, struct exchange *exchange);
 
-/* It has been parsed: lets it have fields of its own, if there are many. False:
- * no memory. */
+/* Lets a request that has been parsed have fields of its own, if there are
+ * many. False: no memory. */
 MUST_USE bool h1_keep_fields(struct h1 *h1, struct exchange *exchange);
 
 /* The same: fills in all but the request. */
@@ -160,7 +160,7 @@ enum session_step h1_meet_upload_end(struct h1 *h1);
 /* When an upload that is not beside a full socket has to have gone on. */
 uint64_t h1_limit_upload(const struct h1 *h1);
 
-/* That time has come. */
+/* The time for the upload has come to its end. */
 enum session_step h1_expire_upload(struct h1 *h1);
 
 /* The answer is done, or given up: nobody wants the rest of the upload, which

@@ -49,9 +49,9 @@ static uint32_t hash_path(const struct address *peer)
 
 /* --- Is it fast? -----------------------------------------------------------  */
 
-/* It is looked at once in a while: whether what was handed over takes longer
- * to be acknowledged than it might, and whether it is still here a little
- * later. The less is found, the rarer. */
+/* Looks once in a while at a flow: whether what was handed over takes longer to
+ * be acknowledged than it might, and whether it is still here a little later.
+ * The less is found, the rarer that is. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {
@@ -180,7 +180,7 @@ void link_await(struct link *link)
     link->due_ns = now_read_ns() + LINK_TICK_NS;
 }
 
-/* Who is often late counts on it; one that was late once does not. */
+/* A worker that is often late counts on it; one that was late once does not. */
 static void note_late(struct link *link, uint64_t now_ns)
 {
     uint64_t late_ns = 0;

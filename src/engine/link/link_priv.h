@@ -80,7 +80,8 @@ uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pacer_pay(struct link *link, uint64_t wire_bytes);
 
-/* So many bytes were found in the local queue while some are held back. */
+/* Adapts the rate, when so many bytes were found in the local queue while some
+ * are held back. */
 void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* --- link_queue_limit.c --------------------------------------------------------- */
@@ -89,7 +90,7 @@ void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow);
 
-/* Of bytes in the queue. */
+/* The limit, in bytes in the queue. */
 uint64_t link_queue_limit_limit(const struct link *link);
 
 uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);

@@ -259,11 +259,11 @@ void transfer_let_go(struct transfer *transfer, bool reusable,
 /* All of the reply has come. is_clean: and nothing behind it. */
 void transfer_finish(struct transfer *transfer, bool is_clean);
 
-/* Its connection has ended. is_clean: not by a reset, nor without a word of
- * TLS's, where there might have been more. */
+/* The upstream's connection has ended. is_clean: not by a reset, nor without a
+ * word of TLS's, where there might have been more. */
 void transfer_meet_end(struct transfer *transfer, bool is_clean);
 
-/* It has a pipe. */
+/* Gives the transfer's pipe back; there is one. */
 void transfer_give_pipe(struct transfer *transfer);
 
 /* Whoever it was made for is gone, or has all there will be. */
@@ -276,7 +276,8 @@ void transfer_release(struct transfer *transfer);
 
 /* Somebody is going to be asked. */
 void transfer_note_asking(const struct transfer *transfer);
-/* It is known whom, and whether there is a connection. */
+/* Notes which server is asked, and whether there is a connection, as soon as
+ * that is known. */
 void transfer_note_server(const struct transfer *transfer);
 /* proxy->reply is what it says. */
 void transfer_note_reply(const struct transfer *transfer);

@@ -169,7 +169,8 @@ void transfer_digest(struct transfer *transfer)
 
     while (!transfer->has_reply && !transfer->fault && in->begin < in->end) {
         if (response_is_busy(transfer)) {
-            /* Its connection may end meanwhile, which is not looked at. */
+            /* The upstream's connection may end meanwhile, which is not looked
+             * at. */
             if (transfer->is_open)
                 transfer_pause(transfer);
             return;

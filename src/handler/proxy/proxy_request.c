@@ -47,7 +47,7 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
-/* Nor is what was sent kept for another try, where memory is short. */
+/* Where memory is short, no copy of what was sent is kept for another try. */
 static void keep_no_copy(struct transfer *transfer)
 {
     if (!transfer->sink.is_eased || transfer->out_sent == 0)
@@ -145,7 +145,7 @@ void transfer_ask_if_due(struct transfer *transfer)
     transfer_ask(transfer);
 }
 
-/* There is more of the body. */
+/* Goes on when there is more of the body. */
 static void go_on(struct transfer *transfer)
 {
     if (transfer->is_open)
@@ -344,7 +344,7 @@ static void on_open(struct upstream_lease *lease)
     transfer->is_asking = false;
     transfer->is_open = true;
     transfer_note_server(transfer);
-    /* It was made before it was known for whom. */
+    /* The head was made before it was known for which server. */
     if (!transfer->proxy->options.relay.keeps_host &&
         transfer_write_head(transfer, lease->server) != RELAY_DONE) {
         transfer_let_go(transfer, false, BALANCE_NEITHER);
@@ -378,7 +378,7 @@ void transfer_ask(struct transfer *transfer)
 {
     struct upstream_lease *lease = &transfer->lease;
 
-    /* Else its client may be one that has not been let in. */
+    /* A client that has not been let in must not reach an upstream. */
     assert(transfer->is_admitted &&
            transfer->exchange->pending == &transfer->pending);
     transfer_note_asking(transfer);

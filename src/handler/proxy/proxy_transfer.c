@@ -172,7 +172,8 @@ static void half_close(struct transfer *transfer)
         transfer_finish(transfer, false);
 }
 
-/* Of TLS there may be more to tell than that it has ended. */
+/* Where TLS has failed there may be more to tell than that the connection has
+ * ended. */
 static void meet_fault(struct transfer *transfer)
 {
     const struct transport *transport = transfer_transport(transfer);

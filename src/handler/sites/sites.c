@@ -303,7 +303,7 @@ static void answer_path(struct sites *sites, struct exchange *exchange)
         answer_place(place, exchange, rest);
 }
 
-/* It was not answered when it came. */
+/* Resumes an exchange that was not answered when it came. */
 static void resume(void *context, struct exchange *exchange,
                    const struct htpasswd *htpasswd,
                    enum password_verdict verdict)
@@ -352,9 +352,9 @@ static bool offers_body(const struct place *place, struct exchange *exchange)
     return !exchange->refuses_body;
 }
 
-/* Another configuration may be in force by the time the body is there: that by
- * which it has begun answers it. Passwords are asked for in the end, since that
- * may take a while. */
+/* Another configuration may be in force by the time the body is there: the
+ * exchange is answered by that under which it has begun. Passwords are asked
+ * for in the end, since that may take a while. */
 static void begin(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct sites *sites = self;

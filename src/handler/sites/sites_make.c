@@ -10,7 +10,7 @@
 
 /* --- Coming --------------------------------------------------------------- */
 
-/* Of a place that has no files. */
+/* The handler of a place that has no files. */
 static void answer_nothing(void *self, struct exchange *exchange,
                            struct bytes rest)
 {
@@ -125,7 +125,7 @@ static bool init_place(struct site *site, struct place *place,
     return true;
 }
 
-/* Who may see it is for the handler to say. */
+/* The place of a mount: its handler says who may see it. */
 static const struct location_options mount_place;
 
 static void make_mounts(struct sites *sites)
@@ -201,7 +201,7 @@ static const struct site_location *find_around(const struct site_options *site,
     return around;
 }
 
-/* Of a location that does not say what answers: the nearest proxy around. */
+/* The nearest proxy around a location that does not say what answers. */
 static const struct proxied *proxied_around(const struct sites *sites,
                                             const struct site_options *site,
                                             struct bytes path)
@@ -236,7 +236,8 @@ static size_t count_proxied(const struct sites *sites,
     return count;
 }
 
-/* Those of the site itself; locations have been added. */
+/* Adds the proxies of the site itself; those of its locations have been
+ * added. */
 static bool add_proxied(struct sites *sites, struct site *site,
                         const struct site_options *options)
 {

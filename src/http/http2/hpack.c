@@ -24,8 +24,8 @@ struct hpack_encoder *hpack_encoder_create(void)
 
     if (nghttp2_hd_deflate_new(&deflater, 0) != 0)
         return NULL;
-    /* Its first block begins with the table's size, which every connection is
-     * told by itself. */
+    /* The first block of a connection begins with the table's size, which every
+     * connection is told by itself. */
     if (nghttp2_hd_deflate_hd(deflater, size_update, sizeof(size_update), NULL,
                               0) >= 0)
         return (struct hpack_encoder *)(void *)deflater;

@@ -105,8 +105,8 @@ static void put_prefix(const struct relay *relay, const struct request *request,
     buf_put_literal(out, "\r\n");
 }
 
-/* Of a proxy in front not even one that is believed can send them: it might not
- * know that it has to take them away from its own clients. */
+/* A proxy in front cannot send these fields, not even one that is believed: it
+ * might not know that it has to take them away from its own clients. */
 static void put_client(const struct relay *relay, const struct relay_from *from,
                        struct buf *out)
 {

@@ -190,7 +190,7 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
     MDB_envinfo info = {0};
     MDB_stat page = {0};
 
-    /* It keeps the map from being moved under the transaction. */
+    /* The mutex keeps the map from being moved under the transaction. */
     pthread_mutex_lock(&store->clients_mutex);
     if (mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn) == 0) {
         (void)mdb_stat(txn, store->env.values, &stat);

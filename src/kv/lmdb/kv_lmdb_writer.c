@@ -156,8 +156,8 @@ static void sync_now(struct kv_lmdb *store)
     }
 }
 
-/* Some at a time: writes that wait go between. What fails is tried again after
- * a while; nobody sees the difference. */
+/* Sweeps some keys at a time: writes that wait go between. What fails is tried
+ * again after a while; nobody sees the difference. */
 static void sweep(struct kv_lmdb *store)
 {
     struct kv_change change;

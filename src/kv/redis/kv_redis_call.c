@@ -187,7 +187,7 @@ static void log_fault(struct kv_redis_client *client, struct bytes text)
                   (int)(text.len < 300 ? text.len : 300), text.data);
 }
 
-/* It was refused for now. */
+/* Lets a call that was refused for now wait. */
 static void pause_call(struct kv_redis_call *call)
 {
     struct kv_redis_client *client = call->client;

@@ -3,7 +3,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* Its functions are in the header, and cast as they please. */
+/* The functions of libev's adapter are in its header, and cast as they
+ * please. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wpedantic"

@@ -52,7 +52,7 @@ struct kv_connection {
     size_t sha_bytes[KV_SCRIPTS];
 };
 
-/* Its only timer, anew. */
+/* Starts the connection's only timer anew. */
 void kv_connection_set_timer(struct kv_connection *connection, uint64_t ms);
 
 /* The connection is over: its context is the library's to free, or freed. */
@@ -64,11 +64,11 @@ MUST_USE bool kv_connection_give(struct kv_connection *connection,
                                  kv_connection_reply_fn on_reply, void *about,
                                  struct bytes command);
 
-/* Its bytes go by TLS, from the first one on: to be called when there is a context,
- * before the loop goes on. False: no memory. */
+/* Sends the connection's bytes by TLS, from the first one on: to be called when
+ * there is a context, before the loop goes on. False: no memory. */
 MUST_USE bool kv_connection_encrypt(struct kv_connection *connection);
 
-/* Who we are, and all there is to say before it is up. */
+/* Says who we are, and all there is to say before the connection is up. */
 bool kv_connection_greet(struct kv_connection *connection);
 
 #endif

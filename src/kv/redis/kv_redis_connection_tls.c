@@ -7,8 +7,8 @@
 
 #include "kv/redis/kv_redis_connection_priv.h"
 
-/* It is the library's own, and not in its headers; the program that it came with
- * speaks TLS by it. */
+/* This function is the library's own, and not in its headers; the TLS that came
+ * with the library is built on it. */
 void redisProcessCallbacks(redisAsyncContext *context);
 
 enum { READ_BYTES = 16384, READS_MAX = 16 /* before answers are looked at */ };

@@ -2,7 +2,7 @@
 
 #include "kv/redis/kv_redis_priv.h"
 
-/* It outlives the page that met the entry. */
+/* A drop outlives the page that met the entry. */
 struct dropping {
     struct kv_redis_question question;
     struct kv_redis_call call;

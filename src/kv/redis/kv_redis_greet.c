@@ -119,8 +119,8 @@ static bool listen_to(struct kv_connection *connection)
     return is_sent;
 }
 
-/* It is told which of its keys' events an engine tells of; not to tell is no
- * fault, and is asked again when it is. */
+/* The answer says which of its keys' events an engine tells of; not to tell is
+ * no fault, and is asked again when the engine is asked for events. */
 static void on_flags(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;

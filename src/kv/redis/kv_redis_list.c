@@ -230,7 +230,7 @@ static void skip_prefix(struct kv_redis_list *list, struct bytes prefix)
     }
 }
 
-/* Its meta comes later. False: no memory. */
+/* Adds key to the page; its meta comes later. False: no memory. */
 static bool tell(struct kv_redis_list *list, struct bytes key)
 {
     struct kv_page *page = list->page;

@@ -156,7 +156,8 @@ static void on_map(struct kv_redis_call *call, const struct kv_reply *reply)
     } else if (route->asks_role &&
                ((call->outcome == KV_FOUND && is_master(reply)) ||
                 (call->outcome == KV_ERROR && text.len > 0))) {
-        /* Who may not ask for its role takes it as it is. */
+        /* A user who may not ask for the role of the engine takes it as it
+         * is. */
         take_alone(client, connection);
     }
     route->asks_role = false;

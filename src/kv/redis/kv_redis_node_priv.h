@@ -68,10 +68,10 @@ enum kv_reply_kind {
 
 enum kv_reply_kind kv_reply_kind(const struct kv_reply *reply);
 
-/* Of a text or fault; else empty, with data NULL. */
+/* The text of a text or fault; else empty, with data NULL. */
 struct bytes kv_reply_text(const struct kv_reply *reply);
 
-/* Of a list; else 0 and NULL, as behind its end. */
+/* The members of a list; else 0 and NULL, as behind its end. */
 size_t kv_reply_count(const struct kv_reply *reply);
 const struct kv_reply *kv_reply_at(const struct kv_reply *reply, size_t at);
 
@@ -108,8 +108,8 @@ struct kv_slot_map {
     struct address nodes[KV_REDIS_PARTITIONS]; /* their masters */
 };
 
-/* Of CLUSTER SLOTS, as asked told it. False: it is no such answer. What is
- * odd in it is passed over. */
+/* Reads the answer of CLUSTER SLOTS, as asked told it. False: it is no such
+ * answer. What is odd in it is passed over. */
 MUST_USE bool kv_slot_map_read(struct kv_slot_map *map,
                                const struct kv_partitions *partitions,
                                const struct kv_reply *reply,
@@ -141,7 +141,7 @@ enum kv_script {
 };
 enum { KV_SCRIPTS = 4, KV_SCRIPT_OP_ARGUMENTS = 7 };
 
-/* Its text, as an argument. */
+/* Puts the script's text, as an argument. */
 void kv_command_put_script(struct buf *out, enum kv_script script);
 
 /* --- kv_redis_connection -------------------------------------------------------- */
@@ -167,7 +167,7 @@ struct kv_connection_hooks {
                     const char *why);
     void (*on_answer)(struct kv_connection_request *request,
                       const struct kv_reply *reply);
-    /* There will be no answer. */
+    /* Called when there will be no answer. */
     void (*on_return)(struct kv_connection_request *request, bool may_have_run);
     /* With a pattern: something happened to a key; or, once it is connected,
      * that the engine does not tell of that: it never comes up then. */

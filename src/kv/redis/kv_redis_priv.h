@@ -143,7 +143,7 @@ enum kv_redis_mode {
 struct kv_redis_route_events {
     /* The map may be out of date. */
     void (*on_map_wanted)(struct kv_redis_client *client);
-    /* Of each connection; their context is the client. */
+    /* The hooks of each connection; their context is the client. */
     struct kv_connection_hooks connections;
 };
 
@@ -253,7 +253,7 @@ MUST_USE bool kv_redis_map_init(struct kv_redis_client *client);
 
 /* --- The client ------------------------------------------------------------- */
 
-/* Of whatever the client must free. */
+/* A part of whatever the client must free. */
 struct kv_redis_question {
     struct list list_node;
     void (*destroy)(struct kv_redis_question *question);

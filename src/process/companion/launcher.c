@@ -142,7 +142,8 @@ static void set_environment(const struct launcher_order *order, const int *fds,
         hand_on(*fds, CREDENTIALS_TICKETS_VARIABLE);
     if (getenv("LISTEN_FDS"))
         setenv(ACTIVATION_ORIGIN, "1", 1);
-    /* These were the first server's; the watchdog goes on with the service. */
+    /* These variables were the first server's; the watchdog goes on with the
+     * service. */
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
@@ -166,7 +167,8 @@ static _Noreturn void become(const struct launcher_options *options,
 
 /* --- The launcher ------------------------------------------------------------ */
 
-/* Its status, as of waitpid(2), once it has ended; who lingers is killed. */
+/* The status, as of waitpid(2), of a process that has ended; one that lingers
+ * is killed. */
 static int wait_end(pid_t pid, int linger_ms)
 {
     uint64_t end_ns = now_read_ns() + (uint64_t)linger_ms * NS_PER_MS;

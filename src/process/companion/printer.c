@@ -34,7 +34,8 @@ static size_t count_begun(const char *text, size_t len)
     return 0;
 }
 
-/* Who cannot be written to any more is not a reason for anybody to wait. */
+/* An output that cannot be written to any more is no reason for anybody to
+ * wait. */
 static void put(int output, const char *text, size_t len)
 {
     while (len > 0) {
@@ -114,7 +115,7 @@ static int fork_printer(int input, int terminal,
     return status == 0 ? 0 : -EAGAIN;
 }
 
-/* Of fd, a terminal. 0 or -errno. */
+/* Starts the printer for fd, a terminal. 0 or -errno. */
 static int start(int fd, const struct identity *identity)
 {
     int ends[2];

@@ -64,7 +64,7 @@ static void start(struct kept *kept)
         become(kept, steward);
 }
 
-/* It has nothing to tidy up: what it does can break off anywhere. */
+/* The program has nothing to tidy up: what it does can break off anywhere. */
 static void end(struct kept *kept)
 {
     if (kept->pid <= 0)
