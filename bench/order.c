@@ -16,7 +16,7 @@ static const double link_rate = 1e7; /* bytes a second: 80 Mbit/s */
 
 enum { SRPT = 0 }; /* of order_own */
 
-/* --- Arrivals --------------------------------------------------------------- */
+/* --- Arrivals ------------------------------------------------------------ */
 
 static struct reply replies[REPLIES_MAX];
 static size_t reply_count;
@@ -107,7 +107,7 @@ static void add_loop(uint32_t client, double size)
         .client = client, .size = wire_bytes(size), .is_loop = true};
 }
 
-/* --- A run ------------------------------------------------------------------- */
+/* --- A run --------------------------------------------------------------- */
 
 static uint64_t clock_bytes;
 
@@ -188,7 +188,7 @@ static void run(const struct order *order, size_t drawn, uint64_t until,
     }
 }
 
-/* --- Tables ------------------------------------------------------------------ */
+/* --- Tables -------------------------------------------------------------- */
 
 static uint64_t time_of(const struct reply *reply)
 {

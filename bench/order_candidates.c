@@ -144,7 +144,7 @@ static double left_of(const struct reply *reply)
     return (double)reply->left;
 }
 
-/* --- Two levels: fair sharing among clients, shortest first inside --------- */
+/* --- Two levels: fair sharing among clients, shortest first inside ------- */
 
 static double had_of(const struct reply *reply)
 {
@@ -174,7 +174,7 @@ static void sent_two_level(struct reply *reply, uint64_t bytes)
     note_sent(reply, bytes);
 }
 
-/* --- The others ------------------------------------------------------------ */
+/* --- The others ---------------------------------------------------------- */
 
 static double tag_of(const struct reply *reply)
 {
@@ -214,8 +214,8 @@ static struct reply *pick_guaranteed(void)
 
 /* Insured: shortest first as long as all can still be sent by GUARANTEE times
  * the time that fair sharing would take, first come first served inside. What
- * comes later never makes that impossible: it is behind in the order of tags, or
- * puts both off. */
+ * comes later never makes that impossible: it is behind in the order of tags,
+ * or puts both off. */
 static void arrive_insured(struct reply *reply)
 {
     double tag;

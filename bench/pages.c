@@ -1,7 +1,8 @@
 /*
- * When is a page there? Visitors load pages of 70 files by six connections each,
- * and strangers ask for single files, over one simulated link of 8 Mbit/s with a
- * round trip of 40 ms. What a browser asks for next depends on what has come:
+ * When is a page there? Visitors load pages of 70 files by six connections
+ * each, and strangers ask for single files, over one simulated link of 8 Mbit/s
+ * with a round trip of 40 ms. What a browser asks for next depends on what has
+ * come:
  *
  *   the page -> 9 files that block (styles, scripts, fonts) -> 60 others
  *
@@ -27,7 +28,7 @@ enum {
 
 static const double link_rate = 1e6; /* bytes a second: 8 Mbit/s */
 
-/* --- What is loaded ----------------------------------------------------------- */
+/* --- What is loaded ------------------------------------------------------ */
 
 struct page {
     struct reply files[FILES];
@@ -91,8 +92,8 @@ static int by_start(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* So much of the link is asked for in pages, each by a visitor of its own, and in
- * single files. */
+/* So much of the link is asked for in pages, each by a visitor of its own, and
+ * in single files. */
 static void draw_load(double of_pages, double of_singles, double seconds,
                       unsigned number)
 {
@@ -124,7 +125,7 @@ static void draw_load(double of_pages, double of_singles, double seconds,
         singles[i].client = (uint32_t)(page_count + i);
 }
 
-/* --- A run ---------------------------------------------------------------------- */
+/* --- A run --------------------------------------------------------------- */
 
 static uint64_t clock_bytes;
 
@@ -242,7 +243,7 @@ static void run(const struct order *order)
     }
 }
 
-/* --- The table ------------------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
 struct sums {
     double painted, done, single, small, large;

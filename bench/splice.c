@@ -76,7 +76,7 @@ static void pin(size_t cpu)
         die("sched_setaffinity");
 }
 
-/* --- the far ends: a thread each, blocking --------------------------------- */
+/* --- the far ends: a thread each, blocking ------------------------------- */
 
 static void *run_server(void *argument)
 {
@@ -117,7 +117,7 @@ static void *run_client(void *argument)
     return NULL;
 }
 
-/* --- the proxy ------------------------------------------------------------- */
+/* --- the proxy ----------------------------------------------------------- */
 
 /* What a call took; 0: nothing now. */
 static size_t taken(ssize_t n, const char *what)
@@ -199,7 +199,7 @@ static uint64_t run_proxy(int epoll_fd, uint64_t for_us)
     return now_us(CLOCK_THREAD_CPUTIME_ID) - began_us;
 }
 
-/* --- setting up ------------------------------------------------------------ */
+/* --- setting up ---------------------------------------------------------- */
 
 /* A connection over loopback: ours does not block, far does. */
 static void connect_pair(int *ours, int *far)

@@ -185,7 +185,7 @@ bool json_is_valid_bytes(struct bytes text)
     return is_valid;
 }
 
-/* --- What stands where ------------------------------------------------------ */
+/* --- What stands where --------------------------------------------------- */
 
 static struct bytes trim_end(const char *begin, const char *end)
 {

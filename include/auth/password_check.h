@@ -10,11 +10,11 @@
  * PASSWORD_JOBS jobs, an address (or /64 of IPv6) has PASSWORD_JOBS_EACH of
  * them at most, and the threads yield to workers when there is work for both.
  * Networks (an address, or a /48 of IPv6) are answered in turns, and in each
- * its addresses. When all jobs are taken, whoever asks much makes room for those
- * who ask little: the last question that waits of the busiest network, and there
- * of the busiest address, is given up. Among equals that is one of those who
- * were wrong the last time, or else, if the newcomer was not, any by lot.
- * Whoever is given up, or finds no room, is told to come back later.
+ * its addresses. When all jobs are taken, whoever asks much makes room for
+ * those who ask little: the last question that waits of the busiest network,
+ * and there of the busiest address, is given up. Among equals that is one of
+ * those who were wrong the last time, or else, if the newcomer was not, any by
+ * lot. Whoever is given up, or finds no room, is told to come back later.
  *
  * A question that has been asked already is answered together with the first.
  *
@@ -45,7 +45,8 @@ MUST_USE int password_check_create(struct password_check **check_out,
  * a mailbox that a client has goes. A second call does nothing. */
 void password_check_stop(struct password_check *check);
 
-/* Stops, if that has not been done. Its clients must be gone. NULL is accepted. */
+/* Stops, if that has not been done. Its clients must be gone. NULL is
+ * accepted. */
 void password_check_destroy(struct password_check *check);
 
 #endif

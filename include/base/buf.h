@@ -72,9 +72,9 @@ static inline struct bytes buf_bytes(const struct buf *buf)
  * bytes that are no UTF-8 become U+FFFD. */
 void buf_put_html(struct buf *buf, struct bytes text);
 
-/* The inside of a JSON string: quotes, backslashes and all that a terminal might
- * obey (utf8.h) escaped; bytes that are no UTF-8 become U+FFFD, so that the
- * result is valid. */
+/* The inside of a JSON string: quotes, backslashes and all that a terminal
+ * might obey (utf8.h) escaped; bytes that are no UTF-8 become U+FFFD, so that
+ * the result is valid. */
 void buf_put_json(struct buf *buf, struct bytes text);
 
 /* For a log line: bytes outside of visible ASCII and space, quotes and

@@ -39,8 +39,8 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Less than 0, 0 or more, as a stands before b, is b, or stands behind it: byte by
- * byte, and a beginning before what it begins. */
+/* Less than 0, 0 or more, as a stands before b, is b, or stands behind it: byte
+ * by byte, and a beginning before what it begins. */
 int bytes_order(struct bytes a, struct bytes b);
 
 /* ASCII lower case, whatever the locale says. */
@@ -81,7 +81,7 @@ static inline struct bytes bytes_trim(struct bytes text)
     return text;
 }
 
-/* --- Taking a text apart, from its front ----------------------------------- */
+/* --- Taking a text apart, from its front --------------------------------- */
 
 /* Whether start stands there; if so, it is taken off. */
 bool bytes_take(struct bytes *text, struct bytes start);

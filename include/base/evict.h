@@ -8,10 +8,10 @@
  *   sieve   SIEVE: a hand that sweeps from the oldest, skips and clears the
  *           visited, takes the first unvisited (Zhang et al., NSDI 2024).
  *
- * A hit costs a store in sieve, a relink in lru, O(log n) in gdsf and saved. The cache
- * keeps its own index; evict knows nodes only, so that the file cache and
- * other caches share it. S3-FIFO (Yang et al., SOSP 2023) was here, too: its
- * hit ratios were within a point of sieve's, at three times the code.
+ * A hit costs a store in sieve, a relink in lru, O(log n) in gdsf and saved.
+ * The cache keeps its own index; evict knows nodes only, so that the file cache
+ * and other caches share it. S3-FIFO (Yang et al., SOSP 2023) was here, too:
+ * its hit ratios were within a point of sieve's, at three times the code.
  *
  * Invariant: after evict_take_victim() returned NULL, the nodes inside hold
  *            at most bytes_max bytes and number at most entries_max.
@@ -37,10 +37,11 @@ struct evict_node {
     struct list list_node;
     struct heap_node heap; /* gdsf and saved only */
     uint32_t frequency;    /* gdsf, saved: hits; sieve: visited */
-    /* Set by the owner: how many others like it the node stands for, whose bytes
-     * are among its own (miniature.h). Else 0. */
+    /* Set by the owner: how many others like it the node stands for, whose
+     * bytes are among its own (miniature.h). Else 0. */
     uint32_t others;
-    /* Set by the owner, for saved: milliseconds that it takes to have it again. */
+    /* Set by the owner, for saved: milliseconds that it takes to have it
+     * again. */
     uint32_t cost;
 };
 
@@ -61,8 +62,8 @@ MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 /* Notes a use of an entry that is inside. */
 void evict_hit(struct evict *evict, struct evict_node *node);
 
-/* Lets a node that is inside stand for so many others: its bytes become those of
- * all of them. It keeps its place; the caller then takes victims. */
+/* Lets a node that is inside stand for so many others: its bytes become those
+ * of all of them. It keeps its place; the caller then takes victims. */
 void evict_set_others(struct evict *evict, struct evict_node *node,
                       uint32_t others);
 

@@ -25,11 +25,13 @@ enum file_need {
     FILE_REMOVE
 };
 
-/* Whoever may read a pid file may lock it, and so keep a server from starting. */
+/* Whoever may read a pid file may lock it, and so keep a server from
+ * starting. */
 enum { FILE_PID_MODE = 0600 };
 
 struct file_broker {
-    /* A descriptor; 0 of FILE_NUMBER, FILE_PRIVATE and FILE_REMOVE; or -errno. */
+    /* A descriptor; 0 of FILE_NUMBER, FILE_PRIVATE and FILE_REMOVE; or
+     * -errno. */
     int (*open)(void *context, enum file_need need, const char *path);
     void *context;
 };

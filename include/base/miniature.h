@@ -1,17 +1,18 @@
 /*
  * miniature - what a cache would have hit, were it larger, smaller or under
- * another policy: simulations of it in miniature (Waldspurger, Park, Garthwaite,
- * Ahmad: "Efficient MRC Construction with SHARDS", FAST 2015; Waldspurger,
- * Saemundsson, Ahmad, Park: "Cache Modeling and Optimization using Miniature
- * Simulations", ATC 2017).
+ * another policy: simulations of it in miniature (Waldspurger, Park,
+ * Garthwaite, Ahmad: "Efficient MRC Construction with SHARDS", FAST 2015;
+ * Waldspurger, Saemundsson, Ahmad, Park: "Cache Modeling and Optimization using
+ * Miniature Simulations", ATC 2017).
  *
  * Whether a key is sampled is decided by its hash, so that all requests for it
  * are seen or none. The sampled ones go through a model for each size and
  * policy, made of the same evict that real caches are made of.
  *
  * Few keys are large, and these have most of the bytes: a sample of all keys
- * alike is far off in bytes. So a key is sampled with a probability of 1/w, where
- * w falls with its size; it stands for w keys like it and takes the room of them:
+ * alike is far off in bytes. So a key is sampled with a probability of 1/w,
+ * where w falls with its size; it stands for w keys like it and takes the room
+ * of them:
  *
  *    w = W             up to `unit` bytes, about the mean of what is asked for
  *    w = W unit/bytes  above, 1 at least: the largest are all there
@@ -21,12 +22,13 @@
  * everywhere, so that it matters little whether it is in the sample. That is
  * what SHARDS-adj is about.
  *
- * Each model has the same memory, and a W of its own, which is raised whenever that
- * would not do: keys that are not sampled any more go, and the others stand for
- * more. So a small model, in which few keys are at a time, sees more of them.
+ * Each model has the same memory, and a W of its own, which is raised whenever
+ * that would not do: keys that are not sampled any more go, and the others
+ * stand for more. So a small model, in which few keys are at a time, sees more
+ * of them.
  *
- * What is simulated takes budget_ns of each second. When that is used up nothing
- * is simulated, nor counted, for the rest of the second.
+ * What is simulated takes budget_ns of each second. When that is used up
+ * nothing is simulated, nor counted, for the rest of the second.
  *
  * Thread:    one owner at a time; no locks inside.
  * Owns:      its memory, MINIATURE_MEMORY at most; asked is borrowed.

@@ -15,9 +15,9 @@ size_t utf8_len(const unsigned char *text, size_t len);
 
 bool utf8_is_valid(struct bytes text);
 
-/* Whether a terminal might take the character at the head of text, of len bytes,
- * for an order, or show text elsewhere than where it stands: controls of both
- * sets, and of direction. */
+/* Whether a terminal might take the character at the head of text, of len
+ * bytes, for an order, or show text elsewhere than where it stands: controls of
+ * both sets, and of direction. */
 bool utf8_is_order(const unsigned char *text, size_t len);
 
 /* Puts '?' in the place of orders and of bytes that are no text. */

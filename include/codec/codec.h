@@ -55,7 +55,7 @@ static inline bool codec_is_stopped(const struct codec_order *order)
     return atomic_load_explicit(order->stops, memory_order_relaxed);
 }
 
-/* --- codec_meter.c ---------------------------------------------------------- */
+/* --- codec_meter.c ------------------------------------------------------- */
 
 /* malloc() and free(), counted. NULL: no memory. */
 void *codec_meter_allocate(struct codec_meter *meter, size_t bytes);
@@ -68,12 +68,12 @@ void codec_meter_subtract(struct codec_meter *meter, uint64_t bytes);
 uint64_t codec_meter_read(const struct codec_meter *meter);
 uint64_t codec_meter_take_max(struct codec_meter *meter);
 
-/* --- One file each ----------------------------------------------------------- */
+/* --- One file each ------------------------------------------------------- */
 
 /* The zstd format (RFC 8878) with a window of 8 MiB at most (RFC 9659). With a
- * dictionary, whose bytes are taken as they are, of as much as a client must have
- * for that (RFC 9842 5): 8 MiB, or 1.25 times the dictionary; and with one effort
- * only, which is enough. */
+ * dictionary, whose bytes are taken as they are, of as much as a client must
+ * have for that (RFC 9842 5): 8 MiB, or 1.25 times the dictionary; and with one
+ * effort only, which is enough. */
 enum codec_result codec_zstd(struct codec_order *order);
 
 /* Brotli (RFC 7932). */

@@ -49,7 +49,8 @@ struct config_text {
 };
 
 /* Begins to read text, whose first line is that one. room: how many bytes
- * escapes and variables may still make, of CONFIG_MADE_BYTES_MAX; it shrinks. */
+ * escapes and variables may still make, of CONFIG_MADE_BYTES_MAX; it
+ * shrinks. */
 void config_text_open(struct config_text *reading, struct bytes text, int line,
                       struct arena *arena, size_t *room, struct faults *faults);
 

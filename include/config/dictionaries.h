@@ -11,8 +11,8 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Finds the folder, once locations have been compiled. That there is no place for
- * it is a fault. */
+/* Finds the folder, once locations have been compiled. That there is no place
+ * for it is a fault. */
 void dictionaries_find(struct options *options, struct faults *faults);
 
 #endif

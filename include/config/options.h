@@ -53,8 +53,8 @@ enum options_client {
     OPTIONS_CLIENT_PROXY_PROTOCOL
 };
 
-/* Where a value is from: a line of the files (config_line.h), above 0, or one of
- * these. */
+/* Where a value is from: a line of the files (config_line.h), above 0, or one
+ * of these. */
 enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
 
 /* Where what a site or a location says is from. */

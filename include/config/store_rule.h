@@ -15,9 +15,9 @@
 const char *store_rule_read(const char *text, struct bytes *prefix_out,
                             const char **where_out);
 
-/* Whether all stores are apart from each other and from the statistics; each rule
- * has been read before. NULL, or what is wrong with the one whose number is
- * *number_out, as words to put behind it. */
+/* Whether all stores are apart from each other and from the statistics; each
+ * rule has been read before. NULL, or what is wrong with the one whose number
+ * is *number_out, as words to put behind it. */
 const char *store_rule_check(const struct options *options, size_t *number_out);
 
 /* The store whose prefix that is, among those that options name: its number, or

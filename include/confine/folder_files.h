@@ -1,6 +1,7 @@
 /*
  * folder_files - whether files of known names in a folder are ones that may be
- * opened, before somebody does who asks nothing: a database's library, above all.
+ * opened, before somebody does who asks nothing: a database's library, above
+ * all.
  *
  * Thread: any.
  */
@@ -15,9 +16,10 @@ struct folder_files_fault {
     int status;       /* to end with */
 };
 
-/* names, ended by NULL, of files in folder, a descriptor or AT_FDCWD. What is not
- * there is no fault. is_roots: root would open them in a folder that only root can
- * write in; then they are root's alone, too. False: fault_out says why. */
+/* names, ended by NULL, of files in folder, a descriptor or AT_FDCWD. What is
+ * not there is no fault. is_roots: root would open them in a folder that only
+ * root can write in; then they are root's alone, too. False: fault_out says
+ * why. */
 bool folder_files_check(int folder, const char *const *names, bool is_roots,
                         struct folder_files_fault *fault_out);
 

@@ -17,8 +17,8 @@
 
 /* Opens folder (O_PATH) by its way from the root on: who owns what is above the
  * working directory has a say, too. A descriptor; -EPERM: others than root and
- * its owner could lead it elsewhere; or another -errno. *st_out is the folder's,
- * once it has been found. */
+ * its owner could lead it elsewhere; or another -errno. *st_out is the
+ * folder's, once it has been found. */
 MUST_USE int folder_owner_open(const char *folder, struct stat *st_out,
                                struct safe_folder *about_out);
 

@@ -1,9 +1,10 @@
 /*
- * narrow_terminal - what is left of root's terminal, and of all else that root's
- * shell had open, for who is root no longer.
+ * narrow_terminal - what is left of root's terminal, and of all else that
+ * root's shell had open, for who is root no longer.
  *
- * A shell hands its terminal on to be read and written, whatever it is meant for;
- * and who has it so, or gets at who has, reads what root types there long after.
+ * A shell hands its terminal on to be read and written, whatever it is meant
+ * for; and who has it so, or gets at who has, reads what root types there long
+ * after.
  *
  * Thread: any, as root: nobody else can open a terminal of root's.
  */

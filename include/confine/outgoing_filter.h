@@ -4,8 +4,8 @@
  *
  * It cannot listen, accept, start a program, look into other processes, change
  * whom it runs as, or what is mounted. What libraries do to connect and to find
- * names is theirs to know, and stays: that is why these are named, and not those
- * that are allowed, as for the server (seccomp_filter.h).
+ * names is theirs to know, and stays: that is why these are named, and not
+ * those that are allowed, as for the server (seccomp_filter.h).
  *
  * Thread: the main thread's; enter before there is a second one.
  */

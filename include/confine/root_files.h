@@ -43,13 +43,14 @@ MUST_USE int root_files_make_folder(const struct identity *identity,
 void root_files_make_folders(const struct identity *identity,
                              const char *folder);
 
-/* Whether root, where the server stays that, may make a folder: what is there of the
- * way to it is judged as below, /tmp and the like aside. */
+/* Whether root, where the server stays that, may make a folder: what is there
+ * of the way to it is judged as below, /tmp and the like aside. */
 MUST_USE int root_files_check_way(const char *folder);
 
-/* Whether root, where the server stays that, may keep things in a folder that is
- * there: 0; -EPERM: others than root can write there or on the way, and so lead
- * root elsewhere; or another -errno. Who is not root is judged by the kernel. */
+/* Whether root, where the server stays that, may keep things in a folder that
+ * is there: 0; -EPERM: others than root can write there or on the way, and so
+ * lead root elsewhere; or another -errno. Who is not root is judged by the
+ * kernel. */
 MUST_USE int root_files_check_folder(const char *folder);
 
 /* Does all of that: makes the folder, if it is not there and the way to it is

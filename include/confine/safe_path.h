@@ -9,7 +9,8 @@
  *   a directory  must be out of reach for writing, be it by an ACL, of which
  *                the group's bits tell the most; or it has the sticky bit
  *                (/tmp), and the next name is somebody else's directory, which
- *                can then not be renamed; a group 0 that only root is in is root
+ *                can then not be renamed; a group 0 that only root is in is
+ *   root
  *   a symlink    lies in such a directory, and without the sticky bit
  *   /proc        is refused: its links lead where no name does, to the files
  *                that are open (/proc/self/fd), whoever opened them
@@ -49,9 +50,9 @@ struct safe_folder {
                          anybody makes one: nobody else has had a say in that */
 };
 
-/* Walks to a folder, itself one of the way's, that nobody but root and owner may
- * lead it from or write in. A descriptor of it (O_PATH); -EPERM: somebody else
- * can; or another -errno. */
+/* Walks to a folder, itself one of the way's, that nobody but root and owner
+ * may lead it from or write in. A descriptor of it (O_PATH); -EPERM: somebody
+ * else can; or another -errno. */
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 

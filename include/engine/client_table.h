@@ -1,8 +1,8 @@
 /*
  * client_table - the clients of a client_share, by their names.
  *
- * Room is made ahead, so that nobody who comes can fail; entries that were never
- * used are not touched, and take no memory.
+ * Room is made ahead, so that nobody who comes can fail; entries that were
+ * never used are not touched, and take no memory.
  *
  * Thread: one scheduler's.
  * Owns:   the entries.
@@ -57,7 +57,8 @@ static inline bool client_table_is_full(const struct client_table *table)
     return !table->free && table->unused == 0;
 }
 
-/* One of the entries, for whatever it is; it is not to be found. There is one. */
+/* One of the entries, for whatever it is; it is not to be found. There is
+ * one. */
 struct client_entry *client_table_take(struct client_table *table);
 
 /* Adds somebody who is not there; there is room. */

@@ -19,9 +19,9 @@
  * been QUEUED. While an answer has more to come but nothing now, the connection
  * is WAITING until its session says that there is more.
  *
- * Handshakes cost more than most answers, and go on at the end of a turn only, a
- * few each, so that a storm of them does not stall what is being sent. So does
- * reading from those whose sessions say that they are costly.
+ * Handshakes cost more than most answers, and go on at the end of a turn only,
+ * a few each, so that a storm of them does not stall what is being sent. So
+ * does reading from those whose sessions say that they are costly.
  *
  * What comes and goes over the connection is its session's (protocol.h), which
  * lies at its end. Here it is decided when something is read and sent, how

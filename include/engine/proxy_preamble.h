@@ -1,6 +1,6 @@
 /*
- * proxy_preamble - for whom a trusted proxy speaks on a connection, by the PROXY
- * protocol: once, before all requests, and before TLS.
+ * proxy_preamble - for whom a trusted proxy speaks on a connection, by the
+ * PROXY protocol: once, before all requests, and before TLS.
  *
  * Thread: the worker of the connection.
  */

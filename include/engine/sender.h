@@ -37,9 +37,9 @@ struct sender {
 void sender_init(struct sender *sender, size_t quantum);
 void sender_fini(struct sender *sender);
 
-/* Sends at most budget bytes (at least 1) of the exchanges in the pipeline, in one
- * step: all gathered memory, or one piece of a file or pipe. *sent_out says how
- * many went. Exchanges that are done stay in it; the caller takes them out
+/* Sends at most budget bytes (at least 1) of the exchanges in the pipeline, in
+ * one step: all gathered memory, or one piece of a file or pipe. *sent_out says
+ * how many went. Exchanges that are done stay in it; the caller takes them out
  * before the next step. */
 enum sender_result sender_step(struct sender *sender,
                                const struct transport *transport,

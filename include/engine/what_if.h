@@ -4,23 +4,23 @@
  *
  * Every few seconds all that begins to wait is noted for WHAT_IF_SAMPLE ticks:
  * when it came, how many bytes it had, when they had been handed over. Then the
- * same arrivals go through three models of a link of the rate that was measured,
- * without a byte in any queue:
+ * same arrivals go through three models of a link of the rate that was
+ * measured, without a byte in any queue:
  *
  *   fifo  one after the other, as they came
  *   fair  all at the same time, in equal shares (processor sharing)
  *   srpt  fewest bytes left first
  *
  * Judged are those that came in the first half of the sample; the others only
- * see to it that these have company. What is not done at the sample's end counts
- * until then, here and in the models. What waited already is in the models, too,
- * and is not judged.
+ * see to it that these have company. What is not done at the sample's end
+ * counts until then, here and in the models. What waited already is in the
+ * models, too, and is not judged.
  *
  * With several workers the link of the models has this worker's part of the
  * rate, by what it sent of all.
  *
- * Memory: WHAT_IF_JOBS of 32 bytes. Time: 1 ms of every WHAT_IF_EVERY seconds at
- * most; while it rests a reply costs a look at one flag.
+ * Memory: WHAT_IF_JOBS of 32 bytes. Time: 1 ms of every WHAT_IF_EVERY seconds
+ * at most; while it rests a reply costs a look at one flag.
  *
  * Thread: one worker's.
  * Owns:   what it has noted.

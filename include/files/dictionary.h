@@ -1,9 +1,10 @@
 /*
- * dictionary - one version of a file that clients have, kept so that they can be
- * sent the next as the difference (RFC 9842).
+ * dictionary - one version of a file that clients have, kept so that they can
+ * be sent the next as the difference (RFC 9842).
  *
- * It is a file named by its hash in a folder of the server's own; what is read of
- * it is compared with that. One that is found to be damaged is not used again.
+ * It is a file named by its hash in a folder of the server's own; what is read
+ * of it is compared with that. One that is found to be damaged is not used
+ * again.
  *
  * Thread: any; counted, and unchanged but for that.
  * Owns:   nothing; the folder is its store's, and stays open as long as anybody

@@ -1,6 +1,6 @@
 /*
- * dictionary_notes - the files that are to be kept as dictionaries, each once, for
- * the thread that does it.
+ * dictionary_notes - the files that are to be kept as dictionaries, each once,
+ * for the thread that does it.
  *
  * Thread: whose it is, one at a time; what has been taken is who took it's.
  * Owns:   copies of texts, duplicates of descriptors.
@@ -47,8 +47,8 @@ struct dictionary_notes {
 void dictionary_notes_init(struct dictionary_notes *notes);
 void dictionary_notes_fini(struct dictionary_notes *notes);
 
-/* Nothing happens with one that has been there. False: not now, too many wait, or
- * there is no memory. */
+/* Nothing happens with one that has been there. False: not now, too many wait,
+ * or there is no memory. */
 MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
                                    const struct dictionary_note *note);
 

@@ -1,8 +1,8 @@
 /*
- * dictionary_shelf - which versions are kept, and which have to go: of each rule
- * the newest, by the time of their files, and of two of the same time the one
- * that came later; of all together as many, and as many bytes, as there is room
- * for.
+ * dictionary_shelf - which versions are kept, and which have to go: of each
+ * rule the newest, by the time of their files, and of two of the same time the
+ * one that came later; of all together as many, and as many bytes, as there is
+ * room for.
  *
  * Thread: whose it is, one at a time.
  * Owns:   one reference to each.

@@ -8,8 +8,8 @@
  *
  * Which are kept is the shelf's matter (dictionary_shelf.h). What the folder
  * has at the start is compared with its hash by the thread, and found after
- * that; what is damaged is removed. When the disk is full that is said once, and
- * nothing is kept: answers are sent as if there were no dictionaries.
+ * that; what is damaged is removed. When the disk is full that is said once,
+ * and nothing is kept: answers are sent as if there were no dictionaries.
  *
  * Thread: open, stop and close the main thread's; the rest any, under one mutex
  *         that is held for a few steps.

@@ -1,22 +1,22 @@
 /*
  * file_cache - files below one root or several, ready to be sent.
  *
- * An entry is what one path of a space leads to under one content coding: a file with
- * its validators and a head written ahead, a directory, or a failure (cached
- * as well, for one check interval). A small file is a snapshot: head and body
- * side by side in memory of the entry, its descriptor closed; a larger one
- * keeps its descriptor (and a mapping, when asked for).
+ * An entry is what one path of a space leads to under one content coding: a
+ * file with its validators and a head written ahead, a directory, or a failure
+ * (cached as well, for one check interval). A small file is a snapshot: head
+ * and body side by side in memory of the entry, its descriptor closed; a larger
+ * one keeps its descriptor (and a mapping, when asked for).
  *
  *   block:  [ head of a 200, without its end | CRLF | body of a snapshot ]
  *            '------------ head_len ---------'
  *
  * When the head was edited, its fields as they were before come behind that.
  *
- * A file that may be compressed has variants besides siblings: made of it by the
- * compressor, once a worker has ordered them, and entries like any other, but
- * found through the file's own. So are deltas: what is the difference from an
- * earlier version that the client has. The last to have the file's stamp is the last
- * to be used: when the file's entry goes, so do they.
+ * A file that may be compressed has variants besides siblings: made of it by
+ * the compressor, once a worker has ordered them, and entries like any other,
+ * but found through the file's own. So are deltas: what is the difference from
+ * an earlier version that the client has. The last to have the file's stamp is
+ * the last to be used: when the file's entry goes, so do they.
  *
  * Why a snapshot and no mapping of the file itself: bytes of a mapping change
  * with the file, so that a head with the old ETag could be sent with new
@@ -228,7 +228,8 @@ bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 
 /* Gives one reference back. The last one, be it the cache's or that of a
- * response, frees the entry: always on the thread of the worker whose cache it is.
+ * response, frees the entry: always on the thread of the worker whose cache it
+ * is.
  */
 void file_entry_release(struct file_entry *entry);
 

@@ -1,5 +1,6 @@
 /*
- * file_text - all bytes of one version of an open file, read beside the workers.
+ * file_text - all bytes of one version of an open file, read beside the
+ * workers.
  *
  * Thread: any; no state.
  */
@@ -12,8 +13,8 @@
 #include "files/file_stamp.h"
 
 /* stamp.bytes of the file, which has that stamp before and after; from
- * codec_meter_allocate(). NULL: it has not, or it cannot be read, or there is no
- * memory, or it is no longer wanted: stops has become true. */
+ * codec_meter_allocate(). NULL: it has not, or it cannot be read, or there is
+ * no memory, or it is no longer wanted: stops has become true. */
 MUST_USE char *file_text_read(int fd, const struct file_stamp *stamp,
                               const atomic_bool *stops,
                               struct codec_meter *meter);

@@ -29,8 +29,8 @@ enum coding {
 struct bytes coding_token(enum coding coding);
 struct bytes coding_suffix(enum coding coding);
 
-/* How much a client likes each coding: thousandths, at most 1000; 0: not at all,
- * below 0: it has not said. */
+/* How much a client likes each coding: thousandths, at most 1000; 0: not at
+ * all, below 0: it has not said. */
 struct coding_taste {
     int weights[CODING_DCZ + 1];
 };
@@ -61,8 +61,8 @@ struct coding_order {
     enum coding codings[CODING_COUNT - 1]; /* without CODING_IDENTITY */
 };
 
-/* As coding_choose(), of one that has been read, by an order; what is not in the
- * order is not available. */
+/* As coding_choose(), of one that has been read, by an order; what is not in
+ * the order is not available. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 

@@ -69,12 +69,13 @@ struct sink {
     /* Called for a tunnel while is_full, perhaps again: nothing follows what
      * has not been read yet. NULL: it does not matter. */
     void (*foresee_end)(struct sink *sink);
-    /* NULL: nothing waits in it for somebody else. How many bytes that it has taken,
-     * and could go on, or be forgotten, are in memory. */
+    /* NULL: nothing waits in it for somebody else. How many bytes that it has
+     * taken, and could go on, or be forgotten, are in memory. */
     size_t (*kept)(const struct sink *sink);
-    /* With kept: its client's other bodies have no room any more. What it has goes on
-     * as soon as it can, nothing is kept that has, and exchange_wake() is called
-     * when that is less; as long as is_eased, which its caller has set. */
+    /* With kept: its client's other bodies have no room any more. What it has
+     * goes on as soon as it can, nothing is kept that has, and exchange_wake()
+     * is called when that is less; as long as is_eased, which its caller has
+     * set. */
     void (*ease)(struct sink *sink);
     bool is_eased;
 };

@@ -58,7 +58,8 @@ struct field {
 /* Which one a name stands for, in any case. */
 enum field_id field_identify(struct bytes name);
 
-/* The only one of that name, in any case; NULL: there is none, or more than one. */
+/* The only one of that name, in any case; NULL: there is none, or more than
+ * one. */
 const struct field *field_find_only(const struct field *fields, size_t count,
                                     struct bytes name);
 

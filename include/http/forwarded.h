@@ -39,8 +39,8 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 /* The peer, if it is not trusted; else the last address that something trusted
  * vouches for, whose port is 0 unless it is told. A trusted proxy that says
  * nothing, or what is no address ("unknown", a name, nonsense), speaks for an
- * unknown client, never for itself. So does one elsewhere that says "127.0.0.1":
- * that is a client on its own machine, not on this one. */
+ * unknown client, never for itself. So does one elsewhere that says
+ * "127.0.0.1": that is a client on its own machine, not on this one. */
 struct address forwarded_client(const struct request *request,
                                 const struct address *peer,
                                 const struct forwarded_trust *trust);

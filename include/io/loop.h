@@ -1,10 +1,11 @@
 /*
  * loop - an event loop, whose tables grow without leaving holes.
  *
- * libev has a row of 16 bytes for each descriptor up to the highest one, in each
- * loop, and doubles that table when it is full. On the heap the old tables stay
- * as holes, which were a tenth of what an idle connection costs: so large blocks
- * are mappings of their own, which the kernel moves by their page tables.
+ * libev has a row of 16 bytes for each descriptor up to the highest one, in
+ * each loop, and doubles that table when it is full. On the heap the old tables
+ * stay as holes, which were a tenth of what an idle connection costs: so large
+ * blocks are mappings of their own, which the kernel moves by their page
+ * tables.
  *
  * Thread: any.
  */

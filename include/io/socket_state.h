@@ -1,7 +1,7 @@
 /*
  * socket_state - what the kernel knows of what a connected socket has sent: how
- * much waits, and how long the way is. With io/transport it is all that is asked
- * of a client's socket.
+ * much waits, and how long the way is. With io/transport it is all that is
+ * asked of a client's socket.
  *
  * Thread: any.
  */

@@ -3,8 +3,8 @@
  *
  * All system calls on such a socket are here: whoever is above speaks of
  * bytes, and of what the way can do. A transport without TLS is the socket
- * itself; that is a predicted branch and no call through a table. Bytes count as
- * sent when the kernel has them; those of a record that it has in part
+ * itself; that is a predicted branch and no call through a table. Bytes count
+ * as sent when the kernel has them; those of a record that it has in part
  * (io/tls/tls) do not, but can be overtaken by nothing any more.
  *
  *   transport_receive()    bytes out of it, at most so many
@@ -93,8 +93,8 @@ MUST_USE bool transport_secure_to(struct transport *transport,
 /* Goes on in clear text, after a handshake that has failed. */
 void transport_bare(struct transport *transport);
 
-/* Has the socket take no more for now when so many bytes wait in it unsent: what
- * lies there can be overtaken by nothing. */
+/* Has the socket take no more for now when so many bytes wait in it unsent:
+ * what lies there can be overtaken by nothing. */
 void transport_limit_unsent(const struct transport *transport, uint32_t bytes);
 
 /* The socket alone: what the next three do without TLS. */

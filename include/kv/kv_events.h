@@ -9,8 +9,8 @@
  * the ring has left a place behind, the watcher is told by KV_EVENT_RESET that
  * it has missed something, and goes on from the present.
  *
- * Each event has a number, larger than those before it. With them a watch can be
- * resumed: from any number on that the ring still knows what followed.
+ * Each event has a number, larger than those before it. With them a watch can
+ * be resumed: from any number on that the ring still knows what followed.
  *
  * Thread: put, undo, publish and restart one thread's at a time; the rest any.
  * Locks:  one, held for a copy, or while a watcher looks for what it watches.
@@ -28,7 +28,7 @@ MUST_USE struct kv_events *kv_events_create(size_t bytes_max,
                                             bool are_resumable);
 void kv_events_destroy(struct kv_events *events); /* NULL is accepted */
 
-/* --- The writer's ----------------------------------------------------------- */
+/* --- The writer's -------------------------------------------------------- */
 
 /* Copies the event into the draft. Of entry only the key counts, but for a put.
  * What finds no room costs watchers a reset. */
@@ -47,7 +47,7 @@ void kv_events_publish(struct kv_events *events, uint64_t last);
  * or there were events that nobody knows: watchers are reset. */
 void kv_events_restart(struct kv_events *events, uint64_t last);
 
-/* --- Any thread's ------------------------------------------------------------ */
+/* --- Any thread's -------------------------------------------------------- */
 
 /* The revision of the last change that was published. */
 uint64_t kv_events_last(const struct kv_events *events);

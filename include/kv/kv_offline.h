@@ -27,8 +27,8 @@ struct kv_target {
     char new[NAME_MAX + 1]; /* the name of the one to be made; "": none */
 };
 
-/* A copy that is under way. It is made in three steps, so that whoever reads the
- * store need not be whoever may write the copy. */
+/* A copy that is under way. It is made in three steps, so that whoever reads
+ * the store need not be whoever may write the copy. */
 struct kv_backup {
     const struct kv_target *target;
     int folder;   /* -1: not open */
@@ -36,9 +36,9 @@ struct kv_backup {
     bool is_made; /* the folder */
 };
 
-/* Makes the target's folder, if it is new, and in it an empty file for the copy: a
- * store already there stays, -EEXIST, and so does what has come to be where the
- * folder was to be. 0 or -errno, logged. The target is borrowed. */
+/* Makes the target's folder, if it is new, and in it an empty file for the
+ * copy: a store already there stays, -EEXIST, and so does what has come to be
+ * where the folder was to be. 0 or -errno, logged. The target is borrowed. */
 MUST_USE int kv_offline_begin_backup(struct kv_backup *backup,
                                      const struct kv_target *target);
 

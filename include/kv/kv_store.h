@@ -90,8 +90,8 @@ void kv_value_release(struct kv_value **value_ref);
 struct kv_get {
     struct bytes key;
     bool without_data; /* for HEAD: value->data may be left out */
-    /* NULL, or whether that of such a value is wanted: so that a client which is
-     * about to answer at once need not copy it. Not to be called later. */
+    /* NULL, or whether that of such a value is wanted: so that a client which
+     * is about to answer at once need not copy it. Not to be called later. */
     bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
     /* The answer: KV_FOUND, KV_MISSING, KV_ERROR; KV_BUSY, KV_UNREACHABLE,
@@ -195,7 +195,7 @@ size_t kv_write_weigh(const struct kv_write *write);
 /* Not done, for this reason. */
 void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
-/* --- Changes --------------------------------------------------------------- */
+/* --- Changes ------------------------------------------------------------- */
 
 enum kv_event_kind {
     KV_EVENT_PUT,    /* or added to */

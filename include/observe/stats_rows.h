@@ -15,7 +15,7 @@
 
 #include "observe/stats_snapshot.h"
 
-/* --- Rows ------------------------------------------------------------------ */
+/* --- Rows ---------------------------------------------------------------- */
 
 enum stats_part {
     /* Of these there is one; its rows lie in struct stats_snapshot. */
@@ -105,7 +105,7 @@ const char *stats_row_text(const struct stats_row *row, const void *base);
 /* Whether a sparse gauge has nothing to say of the object. */
 bool stats_row_is_left_out(const struct stats_row *row, const void *base);
 
-/* --- Objects --------------------------------------------------------------- */
+/* --- Objects ------------------------------------------------------------- */
 
 /* A label of the metrics and its value; none when name is NULL. */
 struct stats_label {
@@ -137,7 +137,7 @@ void stats_object_get(const struct stats_snapshot *snapshot,
 bool stats_object_has(const struct stats_object *object,
                       const struct stats_row *row);
 
-/* --- Vectors and distributions ---------------------------------------------- */
+/* --- Vectors and distributions ------------------------------------------- */
 
 /* Begins as {0}. */
 struct stats_item {

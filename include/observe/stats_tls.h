@@ -63,8 +63,8 @@ void stats_tls_add(struct stats_tls_sums *sums, const struct stats_tls *tls);
 /* Whether anybody has tried. */
 bool stats_tls_is_used(const struct stats_tls_sums *sums);
 
-/* "resumed", "plain_http", "TLSv1.3", "x25519": for labels and keys. NULL: there
- * are not so many. */
+/* "resumed", "plain_http", "TLSv1.3", "x25519": for labels and keys. NULL:
+ * there are not so many. */
 const char *stats_tls_handshake_name(unsigned number);
 const char *stats_tls_failure_name(unsigned number);
 const char *stats_tls_version_name(unsigned number);

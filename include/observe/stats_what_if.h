@@ -1,6 +1,6 @@
 /*
- * stats_what_if - how long replies took in samples of time, and how long the same
- * ones would have taken under other orders (engine/what_if.h).
+ * stats_what_if - how long replies took in samples of time, and how long the
+ * same ones would have taken under other orders (engine/what_if.h).
  *
  * Thread: as for all statistics: one writes, any read.
  */

@@ -9,7 +9,8 @@
  *
  * Thread: what is declared here is the main thread's; the rest is its own
  *         thread.
- * Owns:   its loop and dispatch; borrows the listeners' sockets and the workers.
+ * Owns:   its loop and dispatch; borrows the listeners' sockets and the
+ *         workers.
  */
 #ifndef PROCESS_ACCEPTOR_H
 #define PROCESS_ACCEPTOR_H

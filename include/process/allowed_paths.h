@@ -21,8 +21,8 @@ struct allowed_paths {
     bool has_failed;            /* no memory */
 };
 
-/* Lists them; control_path: "" is none. False: no memory; allowed_paths_close() all
- * the same. */
+/* Lists them; control_path: "" is none. False: no memory; allowed_paths_close()
+ * all the same. */
 MUST_USE bool allowed_paths_open(struct allowed_paths *allowed,
                                  const struct options *options,
                                  const char *control_path);

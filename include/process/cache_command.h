@@ -1,6 +1,6 @@
 /*
- * cache_command - what an operator may ask of the cache of proxied answers, by the
- * control socket: `sprintd cache`.
+ * cache_command - what an operator may ask of the cache of proxied answers, by
+ * the control socket: `sprintd cache`.
  *
  *   purge [soft] [tags=LIST] [ADDRESS]   takes out, or has asked about again
  *   ls [ADDRESS]                         a line for each entry
@@ -17,7 +17,8 @@
 #include "base/buf.h"
 #include "cache/cache_store.h"
 
-/* Does what words say; what there is to tell goes into answer. store may be NULL: nothing is kept. False: answer says why. */
+/* Does what words say; what there is to tell goes into answer. store may be
+ * NULL: nothing is kept. False: answer says why. */
 bool cache_command_run(struct cache_store *store, struct bytes words,
                        struct buf *answer);
 

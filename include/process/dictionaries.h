@@ -1,6 +1,6 @@
 /*
- * dictionaries - a server's store of versions that clients have of its files: the
- * folder is made and opened before the server gives up its rights.
+ * dictionaries - a server's store of versions that clients have of its files:
+ * the folder is made and opened before the server gives up its rights.
  *
  * Thread: the main thread's.
  */

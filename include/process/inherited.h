@@ -1,11 +1,11 @@
 /*
- * inherited - what the server's starter had open besides, a root's shell for one:
- * nothing for whom the server will be, or for who takes it over.
+ * inherited - what the server's starter had open besides, a root's shell for
+ * one: nothing for whom the server will be, or for who takes it over.
  *
- * It may be named yet while the server starts (--config /dev/fd/63, which is how
- * shells write <(...)), so it is noted first and closed later. Whoever takes a
- * descriptor on, be it of systemd's sockets or of the server before, marks it
- * FD_CLOEXEC, as is everything that the server opens by itself.
+ * It may be named yet while the server starts (--config /dev/fd/63, which is
+ * how shells write <(...)), so it is noted first and closed later. Whoever
+ * takes a descriptor on, be it of systemd's sockets or of the server before,
+ * marks it FD_CLOEXEC, as is everything that the server opens by itself.
  *
  * Thread: the main thread, while there is no other.
  * Owns:   the list.

@@ -31,7 +31,8 @@ MUST_USE int limits_plan(struct limits *limits, size_t workers,
                          size_t listeners, size_t connections_max,
                          bool has_proxies);
 
-/* Half of the descriptors for cached files are for what proxies have answered. */
+/* Half of the descriptors for cached files are for what proxies have
+ * answered. */
 void limits_share_files(struct limits *limits);
 
 #endif

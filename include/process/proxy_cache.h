@@ -19,9 +19,9 @@ const char *proxy_cache_folder(const struct options *options);
 MUST_USE int proxy_cache_make_place(const struct options *options,
                                     const struct identity *identity);
 
-/* Opens it; *store_out is NULL where nothing is to be kept. files_max: descriptors
- * that it may have; is_successor: of a server that has the folder yet. EX_OK, or a
- * status after one line on stderr. */
+/* Opens it; *store_out is NULL where nothing is to be kept. files_max:
+ * descriptors that it may have; is_successor: of a server that has the folder
+ * yet. EX_OK, or a status after one line on stderr. */
 MUST_USE int proxy_cache_open(struct cache_store **store_out,
                               const struct options *options, size_t files_max,
                               bool is_successor);

@@ -4,9 +4,9 @@
  *
  * Whoever has can be any web site for those who trust it. So that is nobody but
  * root and the folder's owner (safe_path.h); and the owner is root, the user of
- * this process or the one it was started for by sudo, unless that user is named,
- * too. Where the folder is not, the environment has said where it is, which may
- * be another user's (sudo, su).
+ * this process or the one it was started for by sudo, unless that user is
+ * named, too. Where the folder is not, the environment has said where it is,
+ * which may be another user's (sudo, su).
  *
  * Thread: the main one, in a process that does nothing else.
  * Owns:   nothing.

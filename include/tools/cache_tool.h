@@ -15,7 +15,8 @@
 
 #include <stdio.h>
 
-/* arguments: count words behind "cache". The exit status is that of ctl_run(). */
+/* arguments: count words behind "cache". The exit status is that of
+ * ctl_run(). */
 int cache_tool_run(int count, char **arguments, FILE *out, FILE *errors);
 
 #endif

@@ -32,10 +32,10 @@
 MUST_USE int kv_owner_become(const char *path, bool makes,
                              const char **path_out);
 
-/* Opens what a copy of the store is to be in, so that nobody leads root to another
- * folder than the store's owner could have had the copy in, too. Who is not root
- * goes anywhere. EX_OK, and target->folder is to be closed; or a status after one
- * line. */
+/* Opens what a copy of the store is to be in, so that nobody leads root to
+ * another folder than the store's owner could have had the copy in, too. Who is
+ * not root goes anywhere. EX_OK, and target->folder is to be closed; or a
+ * status after one line. */
 MUST_USE int kv_owner_open_target(struct kv_target *target, const char *store,
                                   const char *to);
 

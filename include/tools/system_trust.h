@@ -12,7 +12,8 @@
 
 /* Each says what it did on standard output, or on standard error why it could
  * not. EX_OK, or a status of sysexits.h. folder: where the authority comes
- * from; owner: what has to be said behind that. An authority that is trusted already gives way. */
+ * from; owner: what has to be said behind that. An authority that is trusted
+ * already gives way. */
 MUST_USE int system_trust_add(const struct tls_pem *certificate,
                               const char *folder, const char *owner);
 MUST_USE int system_trust_remove(void);

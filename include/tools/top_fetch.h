@@ -27,8 +27,8 @@ struct top_interrupt {
 };
 
 /* Appends the document to body. Returns EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL
- * with one line in why. Gives up with EX_UNAVAILABLE. interrupt may change while
- * it runs. */
+ * with one line in why. Gives up with EX_UNAVAILABLE. interrupt may change
+ * while it runs. */
 MUST_USE int top_fetch(const struct top_target *target,
                        const struct top_interrupt *interrupt, struct buf *body,
                        struct buf *why);

@@ -17,7 +17,8 @@
  * more none is kept. Where all addresses are silent, as behind a full backlog,
  * connecting begins anew, again and again, within connect_ms.
  *
- * Thread: one worker's; upstream_pool_create() any, before upstream_pool_start().
+ * Thread: one worker's; upstream_pool_create() any, before
+ *         upstream_pool_start().
  * Owns:   the connections, the names; balance's shared part is the server's.
  */
 #ifndef UPSTREAM_UPSTREAM_H
@@ -175,7 +176,8 @@ void upstream_release(struct upstream_lease *lease, bool reusable,
 MUST_USE bool upstream_may_retry(struct upstream_lease *lease, unsigned retries,
                                  bool was_stale);
 
-/* How a message about a lease ends: "; URI '/x', request 4bf9". Returns text. */
+/* How a message about a lease ends: "; URI '/x', request 4bf9". Returns
+ * text. */
 const char *upstream_describe_ask(const struct upstream_lease *lease,
                                   char text[UPSTREAM_LEASE_TEXT_BYTES]);
 

@@ -197,7 +197,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* --- For clients ------------------------------------------------------------ */
+/* --- For clients --------------------------------------------------------- */
 
 const struct siphash_key *password_check_secret(const struct password_check
                                                     *check)

@@ -57,7 +57,8 @@ const struct siphash_key *password_check_secret(const struct password_check
                                                     *check);
 
 /* A free job, or one that another asker's question made room for, which its
- * client is told; NULL: none, or none for that asker, or all has been stopped. */
+ * client is told; NULL: none, or none for that asker, or all has been
+ * stopped. */
 struct password_job *password_check_take(struct password_check *check,
                                          uint64_t asker);
 

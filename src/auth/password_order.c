@@ -29,7 +29,7 @@ struct password_load password_order_load(const struct password_order *order,
     return load;
 }
 
-/* --- Turns ------------------------------------------------------------------ */
+/* --- Turns --------------------------------------------------------------- */
 
 static void lift(uint64_t *turn, uint64_t least)
 {
@@ -127,7 +127,7 @@ struct password_job *password_order_start(struct password_order *order)
     return job;
 }
 
-/* --- Room ------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 /* The set that the network belongs to. */
 static uint64_t *find_set(struct password_order *order, uint64_t network)

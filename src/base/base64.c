@@ -84,7 +84,7 @@ bool base64_decode(struct bytes text, char *out, size_t *len_out)
     return true;
 }
 
-/* --- For URLs ------------------------------------------------------------------ */
+/* --- For URLs ------------------------------------------------------------ */
 
 void base64_put_url(struct buf *buf, struct bytes data)
 {

@@ -2,8 +2,8 @@
 
 /*
  * Every field of every request is compared with names that mean something, so
- * eight bytes are taken at a time. Each keeps to its own eight bits of the word:
- * what is added to it has at most seven, as it has itself by then.
+ * eight bytes are taken at a time. Each keeps to its own eight bits of the
+ * word: what is added to it has at most seven, as it has itself by then.
  */
 enum { WORD = sizeof(uint64_t), HALF = sizeof(uint32_t), CASE = 0x20 };
 
@@ -70,7 +70,7 @@ int bytes_order(struct bytes a, struct bytes b)
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* --- Taking a text apart --------------------------------------------------- */
+/* --- Taking a text apart ------------------------------------------------- */
 
 static void skip(struct bytes *text, size_t len)
 {

@@ -54,7 +54,7 @@ extern const struct evict_rules evict_gdsf;
 extern const struct evict_rules evict_sieve;
 extern const struct evict_rules evict_saved;
 
-/* --- evict_heap.c: of policies that keep a heap ------------------------------- */
+/* --- evict_heap.c: of policies that keep a heap -------------------------- */
 
 static inline struct evict_node *evict_node_in(struct heap_node *node)
 {

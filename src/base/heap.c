@@ -59,8 +59,8 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
-/* By doubling, and without touching what is not used: most that could wait never
- * do at once. */
+/* By doubling, and without touching what is not used: most that could wait
+ * never do at once. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {
     struct heap_item *items;

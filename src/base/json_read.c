@@ -12,7 +12,7 @@ struct reader {
     const char *end;
 };
 
-/* --- Letters --------------------------------------------------------------- */
+/* --- Letters ------------------------------------------------------------- */
 
 /* '\0' at the end; in the text itself it is no JSON anywhere. */
 static char peek(const struct reader *reader)
@@ -44,7 +44,7 @@ static bool take_word(struct reader *reader, struct bytes word)
     return true;
 }
 
-/* --- Strings --------------------------------------------------------------- */
+/* --- Strings ------------------------------------------------------------- */
 
 /* Four hex digits; false when they are none. */
 static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
@@ -147,7 +147,7 @@ static bool take_string(struct reader *reader, struct bytes *text_out)
     return true;
 }
 
-/* --- Numbers --------------------------------------------------------------- */
+/* --- Numbers ------------------------------------------------------------- */
 
 static bool take_digits(struct reader *reader)
 {
@@ -184,7 +184,7 @@ static int take_number(struct reader *reader, double *number_out)
     return isfinite(*number_out) ? 0 : -E2BIG;
 }
 
-/* --- Values ---------------------------------------------------------------- */
+/* --- Values -------------------------------------------------------------- */
 
 /* Sets aside the next index of the row, which may move. 0 or -errno. */
 static int append(struct json_reader *json, uint32_t *index_out)
@@ -294,7 +294,7 @@ void json_fini(struct json_reader *json)
     *json = (struct json_reader){0};
 }
 
-/* --- Asking ---------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 const struct json_value *json_next(const struct json_value *list,
                                    const struct json_value *previous)

@@ -7,8 +7,8 @@
 const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
 
 enum {
-    /* A copy and its place in the index. A third of the models are of gdsf, whose
-     * heaps double: 24 bytes for up to two copies. */
+    /* A copy and its place in the index. A third of the models are of gdsf,
+     * whose heaps double: 24 bytes for up to two copies. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
     /* Simulated requests until what is told counts half. */
@@ -44,7 +44,7 @@ struct miniature {
     struct miniature_told told;
 };
 
-/* --- Weights ---------------------------------------------------------------- */
+/* --- Weights ------------------------------------------------------------- */
 
 static uint64_t weight_of(const struct model *model, uint64_t bytes)
 {
@@ -69,7 +69,7 @@ bool miniature_samples(const struct miniature *miniature, uint64_t key,
     return false;
 }
 
-/* --- Copies ------------------------------------------------------------------ */
+/* --- Copies -------------------------------------------------------------- */
 
 static uint16_t *bucket_of(const struct miniature *miniature,
                            struct model *model, uint64_t key)
@@ -158,7 +158,7 @@ static void insert(const struct miniature *miniature, struct model *model,
         free_copy(miniature, model, copy); /* no memory */
 }
 
-/* --- Fewer of them ------------------------------------------------------------ */
+/* --- Fewer of them ------------------------------------------------------- */
 
 /* Raises W by a quarter. No weight falls by that, whatever the unit becomes. */
 static void raise_weights(const struct miniature *miniature,
@@ -195,7 +195,7 @@ static void thin(struct miniature *miniature, struct model *model)
     take_victims(miniature, model);
 }
 
-/* --- Credit ------------------------------------------------------------------- */
+/* --- Credit -------------------------------------------------------------- */
 
 static void count_until_now(struct miniature *miniature)
 {
@@ -225,7 +225,7 @@ void miniature_tick(struct miniature *miniature)
     miniature->credit_ns = miniature->options.budget_ns;
 }
 
-/* --- Asking -------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static void forget_half(struct miniature *miniature)
 {
@@ -304,7 +304,7 @@ void miniature_tell(const struct miniature *miniature,
     told_out->bytes += asked->bytes - miniature->since.bytes;
 }
 
-/* --- Coming and going ---------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static size_t power_of_two(size_t at_least)
 {

@@ -7,16 +7,16 @@
 enum { LEVEL_SLOW = 19 };
 
 /* The quick levels: as much effort as costs two milliseconds, of longer texts
- * eleven for each megabyte. With less, gzip makes less of short pages: of 8 KB it
- * leaves 2190 bytes, level 3 leaves 2280, level 17 leaves 2160. */
+ * eleven for each megabyte. With less, gzip makes less of short pages: of 8 KB
+ * it leaves 2190 bytes, level 3 leaves 2280, level 17 leaves 2160. */
 static const struct {
     size_t bytes_max;
     int level;
 } quick_levels[] = {{16 << 10, 17}, {256 << 10, 9}, {SIZE_MAX, 6}};
 
 enum {
-    /* Against a dictionary of 1 MB: 30 ms for as much text, and at most a quarter
-     * more than what the slowest makes of it in twenty times that. */
+    /* Against a dictionary of 1 MB: 30 ms for as much text, and at most a
+     * quarter more than what the slowest makes of it in twenty times that. */
     LEVEL_DELTA = 9,
     WINDOW_LOG_MIN = 10,
     WINDOW_BYTES_MIN = 8 << 20 /* that a client has at least (RFC 9842 5) */
@@ -34,9 +34,9 @@ static enum codec_result result_of(size_t code)
     }
 }
 
-/* A dictionary is in reach for as much text as the window is long. One that takes
- * all of the text is no longer than that, whatever its logarithm says (RFC 8878
- * 3.1.1.1.2, a single segment). */
+/* A dictionary is in reach for as much text as the window is long. One that
+ * takes all of the text is no longer than that, whatever its logarithm says
+ * (RFC 8878 3.1.1.1.2, a single segment). */
 static int find_window_log(const struct codec_order *order)
 {
     uint64_t most = order->dictionary.len + order->dictionary.len / 4;

@@ -26,7 +26,7 @@ int config_origin(const struct options *options, const char *name)
     return row ? options->origins.rows[option_number(row)] : ORIGIN_DEFAULT;
 }
 
-/* --- Roots and passwords ---------------------------------------------------------------- */
+/* --- Roots and passwords ------------------------------------------------- */
 
 static void check_root(const char *root, int line, struct faults *faults)
 {
@@ -97,7 +97,7 @@ static void check_places(const struct options *options, struct faults *faults)
     }
 }
 
-/* --- Servers behind this one ------------------------------------------------ */
+/* --- Servers behind this one --------------------------------------------- */
 
 static void check_upstreams(const struct options *options,
                             struct faults *faults)

@@ -13,7 +13,7 @@ enum {
     PATH_BYTES_MAX = 4096
 };
 
-/* --- Words ------------------------------------------------------------------ */
+/* --- Words --------------------------------------------------------------- */
 
 void config_words(char words_out[CONFIG_WORDS_MAX + 1],
                   const struct site_options *site,

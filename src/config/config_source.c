@@ -10,7 +10,7 @@
 #include "config/include_folders.h"
 #include "io/small_file.h"
 
-/* --- Files ----------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 /* Hands a file on, with a number of its own. */
 static void read_file(struct config_source *source, const char *path,
@@ -83,7 +83,7 @@ static void include_file(struct config_source *source, const char *path,
     small_file_fini(&file);
 }
 
-/* --- Patterns -------------------------------------------------------------- */
+/* --- Patterns ------------------------------------------------------------ */
 
 static int list_error; /* glob() hands its callback nothing of ours */
 
@@ -152,7 +152,7 @@ void config_source_include(struct config_source *source, struct bytes pattern,
     buf_fini(&path);
 }
 
-/* --- The first ------------------------------------------------------------- */
+/* --- The first ----------------------------------------------------------- */
 
 void config_source_read(struct config_source *source, struct bytes text)
 {

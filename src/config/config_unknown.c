@@ -71,7 +71,7 @@ static void tell_name(struct faults *faults,
                      CONFIG_SHOWN(name));
 }
 
-/* --- Words of others -------------------------------------------------------- */
+/* --- Words of others ----------------------------------------------------- */
 
 void config_tell_foreign(struct faults *faults,
                          const struct config_section *section,

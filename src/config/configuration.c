@@ -20,7 +20,7 @@
 #include "io/tls/tls_tickets.h"
 #include "observe/log_sink.h"
 
-/* --- What belongs together, when all of it is there ------------------------- */
+/* --- What belongs together, when all of it is there ---------------------- */
 
 /* Where one is in the configuration. */
 struct location_check {
@@ -76,7 +76,7 @@ static void compile_all(struct options *options, struct faults *faults)
         compile_site(&place, &options->sites[i], &options->site_origins[i]);
 }
 
-/* --- Proxies ---------------------------------------------------------------- */
+/* --- Proxies ------------------------------------------------------------- */
 
 static int line_of(const struct options *options, const char *option)
 {
@@ -108,7 +108,7 @@ static void check_proxies(const struct options *options, struct faults *faults)
                told.text, why);
 }
 
-/* --- Stores ------------------------------------------------------------------- */
+/* --- Stores -------------------------------------------------------------- */
 
 /* A URL may hold a password: it is not told. */
 static void check_stores(const struct options *options, struct faults *faults)
@@ -122,7 +122,7 @@ static void check_stores(const struct options *options, struct faults *faults)
                    (int)strcspn(text, "="), text, why);
 }
 
-/* --- Locations where another option counts ------------------------------------ */
+/* --- Locations where another option counts ------------------------------- */
 
 static void check_location(const struct options *options,
                            const struct site_options *site,
@@ -154,7 +154,7 @@ static void check_locations(const struct options *options,
     }
 }
 
-/* --- Files of ours ------------------------------------------------------------ */
+/* --- Files of ours ------------------------------------------------------- */
 
 /* What clients say would be read as a configuration, by root maybe. Another
  * name does not help. */
@@ -188,7 +188,7 @@ static void check_all_written(const struct options *options,
     check_written(options, "pid-file", options->pid_file, faults);
 }
 
-/* --- Certificates ------------------------------------------------------------- */
+/* --- Certificates -------------------------------------------------------- */
 
 /* What counts for clients, and not for whether the server starts, is told and
  * no fault. */
@@ -213,7 +213,7 @@ static void check_certificates(const struct options *options,
     tls_tickets_release(&tickets);
 }
 
-/* --- The root ---------------------------------------------------------------- */
+/* --- The root ------------------------------------------------------------ */
 
 /* The default root is not missed where something else is served. */
 static void forget_missing_root(struct options *options)

@@ -19,7 +19,7 @@
 #include "http/rules/type_rules.h"
 #include "upstream/upstream_probe.h"
 
-/* --- One rule each, tried on an object that is thrown away ----------------- */
+/* --- One rule each, tried on an object that is thrown away --------------- */
 
 static const char *check_set(struct bytes text)
 {

@@ -104,7 +104,7 @@ const char *proxies_check(const struct options *options,
     return NULL;
 }
 
-/* --- What is shared -------------------------------------------------------- */
+/* --- What is shared ------------------------------------------------------ */
 
 static struct shared_health *create_health(size_t count)
 {
@@ -168,7 +168,7 @@ void proxies_inherit(struct proxies *proxies, const struct proxies *earlier)
     }
 }
 
-/* --- Reports --------------------------------------------------------------- */
+/* --- Reports ------------------------------------------------------------- */
 
 static uint64_t load(const _Atomic uint64_t *count)
 {
@@ -212,7 +212,7 @@ static void read_row(const void *context, size_t number, uint64_t mono_ms,
         .handshakes_failed = load(&counts->handshakes_failed)};
 }
 
-/* --- Coming and going ------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static struct proxy_options options_of(const struct options *options,
                                        const struct forwarded_trust *trust)

@@ -272,7 +272,7 @@ const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text)
     return fault;
 }
 
-/* --- The options beside it ------------------------------------------------- */
+/* --- The options beside it ----------------------------------------------- */
 
 const char *proxy_rule_read_balance(struct proxy_options *to, struct bytes text)
 {

@@ -4,7 +4,7 @@
 
 #include "config/option_table.h"
 
-/* --- One after the other --------------------------------------------------- */
+/* --- One after the other ------------------------------------------------- */
 
 /* Whether whoever is without a list of its own has that of the top. */
 static bool is_top_used(const struct options *options)
@@ -65,7 +65,7 @@ bool proxy_told_next(struct proxy_told *told)
     return false;
 }
 
-/* --- What it says ---------------------------------------------------------- */
+/* --- What it says -------------------------------------------------------- */
 
 /* A path that is the same in a request line, and clean. */
 static bool is_harmless(struct bytes path)

@@ -266,7 +266,7 @@ static const char *find_fault(const struct identity *identity, uint64_t kept)
     return NULL;
 }
 
-/* --- Where files are concerned ---------------------------------------------- */
+/* --- Where files are concerned ------------------------------------------- */
 
 /* These two calls do not say whether they fail. */
 static bool set_file_ids(uid_t uid, gid_t gid)
@@ -315,7 +315,7 @@ int identity_begin(const struct identity *identity)
     return EX_NOPERM;
 }
 
-/* --- For good ----------------------------------------------------------------- */
+/* --- For good ------------------------------------------------------------ */
 
 int identity_assume(const struct identity *identity)
 {

@@ -34,7 +34,7 @@ struct ruleset {
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
      RIGHT_TRUNCATE)
 
-/* --- What the kernel knows -------------------------------------------------- */
+/* --- What the kernel knows ----------------------------------------------- */
 
 /* All rights that an ABI can refuse. */
 static uint64_t rights_of_abi(int abi)
@@ -96,7 +96,7 @@ void landlock_domain_close(struct landlock_domain *landlock)
     landlock->rule_count = 0;
 }
 
-/* --- Rules ------------------------------------------------------------------ */
+/* --- Rules --------------------------------------------------------------- */
 
 /* The directory that path's file is in, symlinks followed as far as they lead
  * somewhere. */
@@ -176,7 +176,7 @@ int landlock_domain_enter(struct landlock_domain *landlock)
     return 0;
 }
 
-/* --- Asking ----------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static uint64_t rights_by_rules(const struct landlock_domain *landlock,
                                 const struct stat *st)

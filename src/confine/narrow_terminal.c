@@ -61,8 +61,9 @@ int narrow_terminal(int fd, bool reads)
     return err;
 }
 
-/* The session's leader would hang up the terminal, with all that is to be printed;
- * the session ends with it, and nobody is left to read what it types. */
+/* The session's leader would hang up the terminal, with all that is to be
+ * printed; the session ends with it, and nobody is left to read what it
+ * types. */
 static int leave_session(void)
 {
     int fd;

@@ -9,7 +9,7 @@
 #include "confine/safe_path.h"
 #include "io/listener.h"
 
-/* --- Files --------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 /* A second name of the file, which a hard link is, may be another owner's
  * wish. */
@@ -133,7 +133,7 @@ static int serve(const struct safe_path *at, enum file_need need,
     return -EACCES;
 }
 
-/* --- As root -------------------------------------------------------------------- */
+/* --- As root ------------------------------------------------------------- */
 
 /* Whether files are used as somebody else than who may use them as root. */
 static bool is_lowered(const struct identity *identity)
@@ -234,8 +234,8 @@ void root_files_end(void)
     file_broker_set(NULL);
 }
 
-/* How others can lead root elsewhere on the way to a folder that is there, or in
- * it. allows_sticky: where many make what is theirs it is none of them. */
+/* How others can lead root elsewhere on the way to a folder that is there, or
+ * in it. allows_sticky: where many make what is theirs it is none of them. */
 static int check_folder(const char *folder, bool allows_sticky)
 {
     struct safe_folder about;

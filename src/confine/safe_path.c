@@ -25,7 +25,7 @@ struct walk {
     char rest[PATH_MAX];
 };
 
-/* --- Rights ------------------------------------------------------------------ */
+/* --- Rights -------------------------------------------------------------- */
 
 static bool has_group(const struct identity *who, gid_t gid)
 {
@@ -88,7 +88,7 @@ bool safe_path_is_writable(const struct safe_path *at,
     return is_writable(&at->st, at->has_acl, who, 0);
 }
 
-/* --- Walking ----------------------------------------------------------------- */
+/* --- Walking ------------------------------------------------------------- */
 
 /* By the rights of who. 0 or -errno. */
 static int judge(struct walk *walk, int fd, const struct stat *st)

@@ -10,7 +10,7 @@ enum {
     IGNORED_EVENTS_MAX = 16
 };
 
-/* --- The end --------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------- */
 
 /* Throws away what a client still sends after the last answer. */
 static void linger(struct conn *conn)
@@ -57,7 +57,7 @@ static void close_in_stages(struct conn *conn)
     linger(conn);
 }
 
-/* --- Going on -------------------------------------------------------------- */
+/* --- Going on ------------------------------------------------------------ */
 
 /* Does what the session says, until that has to wait. */
 static void proceed(struct conn *conn, enum session_step step)
@@ -104,7 +104,7 @@ uint64_t conn_run(struct conn *conn)
     return sent;
 }
 
-/* --- Is the client still there? -------------------------------------------- */
+/* --- Is the client still there? ------------------------------------------ */
 
 static enum transport_peer look(const struct conn *conn)
 {
@@ -163,7 +163,7 @@ static void look_for_reset(struct conn *conn)
     }
 }
 
-/* --- Handshakes ------------------------------------------------------------ */
+/* --- Handshakes ---------------------------------------------------------- */
 
 static void on_readable(struct conn *conn);
 
@@ -208,7 +208,7 @@ void conn_feed_unread(struct conn_shared *shared)
     }
 }
 
-/* --- Events ---------------------------------------------------------------- */
+/* --- Events -------------------------------------------------------------- */
 
 /* The end of a turn reads from it, when those before it have been read from. */
 static void put_off(struct conn *conn)
@@ -364,7 +364,7 @@ bool conn_is_idle(const struct conn *conn)
            conn->session.protocol->is_idle(&conn->session);
 }
 
-/* --- What sessions say ----------------------------------------------------- */
+/* --- What sessions say --------------------------------------------------- */
 
 static struct conn *conn_of(struct session *session)
 {

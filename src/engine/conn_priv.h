@@ -44,7 +44,7 @@ static inline struct candidate conn_candidate(struct conn *conn)
     return candidate;
 }
 
-/* --- conn_state.c ---------------------------------------------------------- */
+/* --- conn_state.c -------------------------------------------------------- */
 
 /* The one door: sets the state, watcher and deadline. */
 void conn_enter(struct conn *conn, enum conn_state state);
@@ -75,7 +75,7 @@ void conn_watch(struct conn *conn, int events);
 /* Sets the connection's one time limit; 0: none. */
 void conn_limit(struct conn *conn, uint64_t at_ms);
 
-/* --- conn_tls.c ------------------------------------------------------------ */
+/* --- conn_tls.c ---------------------------------------------------------- */
 
 enum conn_handshake {
     CONN_SHAKEN,    /* done */
@@ -97,7 +97,7 @@ enum conn_handshake conn_step_handshake(struct conn *conn,
 /* The connection's deadline is over. True: that was none of the handshake's. */
 bool conn_waits_for_handshake(struct conn *conn);
 
-/* --- conn_send.c ----------------------------------------------------------- */
+/* --- conn_send.c --------------------------------------------------------- */
 
 enum conn_progress {
     CONN_SENT,  /* all of it, the session may go on */

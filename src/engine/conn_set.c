@@ -111,8 +111,8 @@ static struct conn *find_above(struct conn_set *set)
     return NULL;
 }
 
-/* For a connection of that ticket. False: there is no room, and it has been turned
- * away. */
+/* For a connection of that ticket. False: there is no room, and it has been
+ * turned away. */
 static bool make_room(struct conn_set *set, const struct mail *mail,
                       uint32_t ticket)
 {
@@ -207,7 +207,7 @@ size_t conn_set_reading(const struct conn_set *set)
                                 memory_order_relaxed);
 }
 
-/* --- Turns ----------------------------------------------------------------- */
+/* --- Turns --------------------------------------------------------------- */
 
 static inline void tell_queue(const struct conn_set *set)
 {
@@ -275,7 +275,7 @@ void conn_set_turn(struct conn_set *set)
     reap(set);
 }
 
-/* --- The end of them ------------------------------------------------------- */
+/* --- The end of them ----------------------------------------------------- */
 
 /* Whether nothing would be lost: when its next request is already here, unread,
  * to close it now would be to answer that with a reset. */

@@ -11,7 +11,7 @@ enum {
     PREAMBLE_MS = 20
 };
 
-/* --- Counting -------------------------------------------------------------- */
+/* --- Counting ------------------------------------------------------------ */
 
 static enum stats_tls_failure failure_of(enum tls_failure failure)
 {
@@ -47,7 +47,7 @@ static void count_done(const struct conn *conn)
                    bytes_of(facts.version), bytes_of(facts.group));
 }
 
-/* --- The steps ------------------------------------------------------------- */
+/* --- The steps ----------------------------------------------------------- */
 
 void conn_put_handshake(struct conn *conn)
 {

@@ -8,7 +8,7 @@ _Static_assert(sizeof(((struct log_tls *)0)->client_text) == TLS_SUBJECT_MAX &&
                        TLS_FINGERPRINT_MAX + 1,
                "what is told has room");
 
-/* --- Headers --------------------------------------------------------------- */
+/* --- Headers ------------------------------------------------------------- */
 
 static struct bytes find_in_request(const struct request *request,
                                     struct bytes name)
@@ -56,7 +56,7 @@ static struct bytes find_header(const void *context, bool is_response,
                : BYTES("");
 }
 
-/* --- The server that was asked ---------------------------------------------- */
+/* --- The server that was asked ------------------------------------------- */
 
 static uint64_t since(uint64_t from_ns, uint64_t at_ns)
 {

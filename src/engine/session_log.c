@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "engine/exchange_log.h"
 
-/* --- The access log -------------------------------------------------------- */
+/* --- The access log ------------------------------------------------------ */
 
 static struct bytes field_value(const struct request *request, enum field_id id)
 {
@@ -78,7 +78,7 @@ void session_log_exchange(const struct session *session,
     access_log_put(session->context->access_log, &entry);
 }
 
-/* --- Standard error -------------------------------------------------------- */
+/* --- Standard error ------------------------------------------------------ */
 
 enum {
     /* Refusals that are told of: so many at once, then one each. */
@@ -110,7 +110,7 @@ void session_tell_refusal(const struct session *session,
              line.len > 0 ? line.data : "", log_held_back(held_back, more));
 }
 
-/* --- Statistics ------------------------------------------------------------ */
+/* --- Statistics ---------------------------------------------------------- */
 
 void session_count_exchange(const struct session *session,
                             const struct exchange *exchange)
@@ -146,7 +146,7 @@ void session_count_exchange(const struct session *session,
     stats_note_exchange(session->context->stats, &sum);
 }
 
-/* --- Server-Timing --------------------------------------------------------- */
+/* --- Server-Timing ------------------------------------------------------- */
 
 /* queue: from the request's last byte until now. */
 void session_time_exchange(const struct session *session,

@@ -23,7 +23,7 @@ void what_if_fini(struct what_if *what_if)
     what_if->jobs = NULL;
 }
 
-/* --- Noting ---------------------------------------------------------------- */
+/* --- Noting -------------------------------------------------------------- */
 
 bool what_if_tick(struct what_if *what_if, uint64_t now_ns)
 {
@@ -77,7 +77,7 @@ void what_if_end(struct what_if *what_if, const struct what_if_mark *mark,
         job->bytes = 0;
 }
 
-/* --- Models ----------------------------------------------------------------- */
+/* --- Models -------------------------------------------------------------- */
 
 static uint64_t work_ns(const struct what_if_job *job, uint64_t rate)
 {
@@ -178,7 +178,7 @@ what_if_model_fn *const what_if_models[STATS_WHAT_IF_COUNT] = {
     [STATS_WHAT_IF_FAIR] = model_fair,
     [STATS_WHAT_IF_SRPT] = model_srpt};
 
-/* --- Telling ----------------------------------------------------------------- */
+/* --- Telling ------------------------------------------------------------- */
 
 static void tell_of(const struct what_if *what_if, const uint64_t *done_ns,
                     enum stats_what_if policy, uint64_t end_ns,

@@ -24,7 +24,7 @@ void worker_discard(struct worker_change *change)
     free(change);
 }
 
-/* --- Making it ------------------------------------------------------------- */
+/* --- Making it ----------------------------------------------------------- */
 
 static void add_mount(struct sites_options *sites, struct mount mount)
 {
@@ -117,7 +117,7 @@ struct worker_change *worker_prepare(struct worker *worker,
     return NULL;
 }
 
-/* --- Taking it over -------------------------------------------------------- */
+/* --- Taking it over ------------------------------------------------------ */
 
 /* Keeps the counts of sites that go. */
 static void add_counts(struct worker *worker)

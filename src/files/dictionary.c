@@ -9,7 +9,7 @@
 #include "files/file_text.h"
 #include "io/sha256.h"
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 void dictionary_write_name(struct dictionary *dictionary)
 {
@@ -60,7 +60,7 @@ bool dictionary_read_name(struct dictionary *dictionary, const char *name)
     return true;
 }
 
-/* --- References --------------------------------------------------------------- */
+/* --- References ---------------------------------------------------------- */
 
 void dictionary_hold(struct dictionary *dictionary)
 {
@@ -74,7 +74,7 @@ void dictionary_release(struct dictionary *dictionary)
         free(dictionary);
 }
 
-/* --- Bytes -------------------------------------------------------------------- */
+/* --- Bytes --------------------------------------------------------------- */
 
 static void condemn(struct dictionary *dictionary)
 {

@@ -37,7 +37,7 @@ struct dictionary_store {
     int folder;
 };
 
-/* --- What has to go -------------------------------------------------------------- */
+/* --- What has to go ------------------------------------------------------ */
 
 /* Removes a file on the store's thread, without the mutex. */
 static void remove_file(const struct dictionary_store *store,
@@ -63,7 +63,7 @@ static void remove_gone(struct dictionary_store *store)
     }
 }
 
-/* --- For workers ------------------------------------------------------------------ */
+/* --- For workers --------------------------------------------------------- */
 
 bool dictionary_store_note(struct dictionary_store *store,
                            const struct dictionary_note *note)
@@ -99,7 +99,7 @@ struct dictionary *dictionary_store_find(
     return found;
 }
 
-/* --- The thread -------------------------------------------------------------------- */
+/* --- The thread ---------------------------------------------------------- */
 
 static struct dictionary *make_item(const struct dictionary_store *store,
                                     const struct dictionary_noted *note,
@@ -264,7 +264,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* --- Coming and going -------------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static void take_name(struct dictionary_store *store, const char *name)
 {

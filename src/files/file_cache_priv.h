@@ -1,7 +1,7 @@
 /*
- * file_cache_priv - what the file cache's files share: file_cache.c, which keeps
- * entries, file_variant.c, which has variants made of them, and file_delta.c, which
- * has deltas made.
+ * file_cache_priv - what the file cache's files share: file_cache.c, which
+ * keeps entries, file_variant.c, which has variants made of them, and
+ * file_delta.c, which has deltas made.
  *
  * Thread: the cache's worker; no locks.
  */
@@ -64,8 +64,8 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
 
 /* Makes a variant of a result, which is taken over, and puts it in the place of
  * what there was. One reference, the caller's; NULL: no memory, or *fits_out is
- * false: it is too long for the cache. To make room the entry itself may leave the
- * cache; the caller has a reference to it. */
+ * false: it is too long for the cache. To make room the entry itself may leave
+ * the cache; the caller has a reference to it. */
 struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct file_entry *entry,
                                           struct file_variant *place,

@@ -5,15 +5,16 @@
 
 #include "files/file_cache_priv.h"
 
-/* Other sites' dictionaries are not for this one, though their rules be the same:
- * what a delta refers to would tell who may not have it something of it. */
+/* Other sites' dictionaries are not for this one, though their rules be the
+ * same: what a delta refers to would tell who may not have it something of
+ * it. */
 static uint64_t key_of(const struct file_entry *entry,
                        const struct dictionary_rule *rule)
 {
     return XXH3_64bits_withSeed(rule->text, rule->text_len, entry->space->site);
 }
 
-/* --- Keeping ------------------------------------------------------------------- */
+/* --- Keeping ------------------------------------------------------------- */
 
 void file_cache_note_dictionary(struct file_cache *cache,
                                 struct file_entry *entry)
@@ -29,7 +30,7 @@ void file_cache_note_dictionary(struct file_cache *cache,
     entry->is_noted = dictionary_store_note(cache->options.dictionaries, &note);
 }
 
-/* --- Deltas --------------------------------------------------------------------- */
+/* --- Deltas -------------------------------------------------------------- */
 
 static struct file_delta *find_delta(struct file_variants *variants,
                                      const uint8_t hash[DICTIONARY_HASH_BYTES])
@@ -44,8 +45,8 @@ static struct file_delta *find_delta(struct file_variants *variants,
     return NULL;
 }
 
-/* A place for another; that of the one which was asked for longest ago, when all
- * are taken: its dictionary may be kept no more. */
+/* A place for another; that of the one which was asked for longest ago, when
+ * all are taken: its dictionary may be kept no more. */
 static struct file_delta *take_place(struct file_cache *cache,
                                      struct file_variants *variants)
 {
@@ -65,8 +66,8 @@ static struct file_delta *take_place(struct file_cache *cache,
     return taken;
 }
 
-/* The place of one that may be asked for now; NULL: none. *dictionary_out is the
- * caller's. */
+/* The place of one that may be asked for now; NULL: none. *dictionary_out is
+ * the caller's. */
 static struct file_delta *prepare(struct file_cache *cache,
                                   struct file_entry *entry,
                                   const uint8_t hash[DICTIONARY_HASH_BYTES],
@@ -144,7 +145,7 @@ struct file_entry *file_cache_delta(struct file_cache *cache,
     return variant;
 }
 
-/* --- ETags ---------------------------------------------------------------------- */
+/* --- ETags --------------------------------------------------------------- */
 
 struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
                                         struct bytes value)

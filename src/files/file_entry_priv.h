@@ -26,8 +26,8 @@ struct file_entry *file_entry_create(const struct file_space *space,
                                      struct bytes path, enum coding coding,
                                      uint64_t now_ms);
 
-/* Reads what path leads to in space; one reference, the caller's. NULL: no memory.
- * *exhausted_out: it failed for want of descriptors. */
+/* Reads what path leads to in space; one reference, the caller's. NULL: no
+ * memory. *exhausted_out: it failed for want of descriptors. */
 struct file_entry *file_entry_load(const struct file_cache_options *options,
                                    const struct file_space *space,
                                    struct bytes path, enum coding coding,

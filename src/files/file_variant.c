@@ -13,7 +13,7 @@ enum {
     CACHE_PART = 4
 };
 
-/* --- Orders ----------------------------------------------------------------- */
+/* --- Orders -------------------------------------------------------------- */
 
 enum compressor_answer file_cache_order(struct file_cache *cache,
                                         const struct file_entry *entry,
@@ -40,7 +40,7 @@ static enum compressor_answer ask(struct file_cache *cache,
     return file_cache_order(cache, entry, &order, body_out);
 }
 
-/* --- Variants ----------------------------------------------------------------- */
+/* --- Variants ------------------------------------------------------------ */
 
 /* The body of a short one is copied behind its head, so that both leave in one
  * piece; a long one is all workers' together. */
@@ -149,7 +149,7 @@ static struct file_entry *fetch(struct file_cache *cache,
     return NULL;
 }
 
-/* --- With more effort --------------------------------------------------------- */
+/* --- With more effort ---------------------------------------------------- */
 
 static bool is_worth_effort(const struct file_entry *variant)
 {
@@ -189,7 +189,7 @@ static struct file_entry *improve(struct file_cache *cache,
     return smaller;
 }
 
-/* --- For handlers -------------------------------------------------------------- */
+/* --- For handlers -------------------------------------------------------- */
 
 struct file_variants *file_cache_variants(struct file_entry *entry)
 {

@@ -16,7 +16,7 @@
 
 #define NO_MEMORY "cannot be had: out of memory"
 
-/* --- Redirects -------------------------------------------------------------- */
+/* --- Redirects ----------------------------------------------------------- */
 
 const char *location_add_redirect(struct redirect_rules *rules,
                                   struct bytes text)
@@ -38,7 +38,7 @@ const char *location_add_redirect(struct redirect_rules *rules,
     return redirect_rules_add(rules, from, to, number);
 }
 
-/* --- What belongs together -------------------------------------------------- */
+/* --- What belongs together ----------------------------------------------- */
 
 static const char *add_edits(struct head_edits *edits, enum head_edit_kind kind,
                              const struct texts *texts)
@@ -132,7 +132,7 @@ static const char *make_cors(struct location_options *location,
     return fault ? fault : cors_finish(cors);
 }
 
-/* --- By https ---------------------------------------------------------------- */
+/* --- By https ------------------------------------------------------------ */
 
 /* Directives of RFC 6797 6.1: max-age there must be, once. */
 static const char *check_hsts(struct bytes text)
@@ -188,7 +188,7 @@ static const char *make_hsts(struct location_options *location,
     return NULL;
 }
 
-/* --- Compressed --------------------------------------------------------------- */
+/* --- Compressed ---------------------------------------------------------- */
 
 static const char *add_codings(struct compress_rules *rules,
                                const struct texts *texts)

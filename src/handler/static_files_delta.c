@@ -2,7 +2,7 @@
 
 #include "http/scheme.h"
 
-/* --- Who may be sent deltas --------------------------------------------------- */
+/* --- Who may be sent deltas ---------------------------------------------- */
 
 /* A Host field's value without its port, and without brackets. */
 static struct bytes name_of(struct bytes host)
@@ -15,7 +15,8 @@ static struct bytes name_of(struct bytes host)
     return end ? bytes_between(host.data, end) : host;
 }
 
-/* What browsers take for as safe as https, since it never leaves the machine. */
+/* What browsers take for as safe as https, since it never leaves the
+ * machine. */
 static bool is_own_machine(struct bytes host)
 {
     static const struct bytes below = {".localhost", 10};
@@ -43,7 +44,7 @@ bool static_files_is_trustworthy(const struct static_files *files,
            is_own_machine(exchange->request.host);
 }
 
-/* --- What they are sent --------------------------------------------------------- */
+/* --- What they are sent -------------------------------------------------- */
 
 void static_files_put_dictionary(struct buf *head,
                                  const struct file_entry *entry)

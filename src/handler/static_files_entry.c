@@ -4,7 +4,7 @@
 
 #include "http/http1/http1.h"
 
-/* --- In itself -------------------------------------------------------------- */
+/* --- In itself ----------------------------------------------------------- */
 
 static struct file_entry *acquire_intact(struct static_files *files,
                                          struct bytes name, enum coding coding)
@@ -23,7 +23,8 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return entry;
 }
 
-/* Whether it has siblings is of interest only to a client that takes codings. */
+/* Whether it has siblings is of interest only to a client that takes
+ * codings. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)
@@ -38,7 +39,7 @@ struct file_entry *static_files_acquire(struct static_files *files,
     return acquire_intact(files, name, CODING_IDENTITY);
 }
 
-/* --- By another path than the one asked for --------------------------------- */
+/* --- By another path than the one asked for ------------------------------ */
 
 /* Room for any: an index has 255 bytes, a suffix fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
@@ -133,8 +134,8 @@ static bool has_plain(const struct request *request,
 
 /* The variant that the client likes best, and of several that it likes the same
  * the one with the fewest bytes. The first in the order is ordered unless it is
- * there, and has its use counted, whichever is sent: it may get smaller yet. While
- * none is there that is liked as much, another goes; NULL: none yet. */
+ * there, and has its use counted, whichever is sent: it may get smaller yet.
+ * While none is there that is liked as much, another goes; NULL: none yet. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)

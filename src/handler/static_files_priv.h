@@ -1,6 +1,6 @@
 /*
- * static_files_priv - what the files of static_files share: static_files.c, which
- * answers, static_files_entry.c, which finds what to answer with, and
+ * static_files_priv - what the files of static_files share: static_files.c,
+ * which answers, static_files_entry.c, which finds what to answer with, and
  * static_files_delta.c, which knows of clients that have an earlier version.
  */
 #ifndef HANDLER_STATIC_FILES_PRIV_H
@@ -15,7 +15,7 @@ struct static_files {
     struct coding_memo memo;
 };
 
-/* --- static_files_delta.c ------------------------------------------------------ */
+/* --- static_files_delta.c ------------------------------------------------ */
 
 /* Whether a client may be told of dictionaries, and sent answers that need one:
  * over https, as far as that is known, or on its own machine (RFC 9842 9.2). */
@@ -26,19 +26,20 @@ bool static_files_is_trustworthy(const struct static_files *files,
 void static_files_put_dictionary(struct buf *head,
                                  const struct file_entry *entry);
 
-/* What is sent to a client instead of all of an entry, because it has an earlier
- * version, and likes that as well as whatever else there is; NULL: nothing. */
+/* What is sent to a client instead of all of an entry, because it has an
+ * earlier version, and likes that as well as whatever else there is; NULL:
+ * nothing. */
 struct file_entry *static_files_find_delta(struct static_files *files,
                                            const struct exchange *exchange,
                                            struct file_entry *entry,
                                            const struct coding_taste *taste);
 
-/* The ETag by which If-None-Match names a delta of the entry's version, whatever
- * it was made from: whoever has that has the file. Empty: none. */
+/* The ETag by which If-None-Match names a delta of the entry's version,
+ * whatever it was made from: whoever has that has the file. Empty: none. */
 struct bytes static_files_named_delta(const struct request *request,
                                       const struct file_entry *entry);
 
-/* --- static_files_entry.c ------------------------------------------------------ */
+/* --- static_files_entry.c ------------------------------------------------ */
 
 /* The entry of a name below the root in itself, without a coding. NULL: no
  * memory. */

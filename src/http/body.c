@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- Text ------------------------------------------------------------------ */
+/* --- Text ---------------------------------------------------------------- */
 
 static bool write_more(struct text_source *text)
 {
@@ -51,7 +51,7 @@ void text_source_init(struct text_source *text,
     buf_init(&text->out, NULL, 0, BODY_TEXT_BYTES_MAX);
 }
 
-/* --- Chunks ---------------------------------------------------------------- */
+/* --- Chunks -------------------------------------------------------------- */
 
 enum { SIZE_BYTES = 18 }; /* sixteen hex digits and CRLF */
 

@@ -54,7 +54,7 @@ struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status)
     return buf_bytes(&out);
 }
 
-/* --- Those that are known -------------------------------------------------- */
+/* --- Those that are known ------------------------------------------------ */
 
 enum { CLASSES = 3, OF_CLASS = 52 }; /* 300 to 351, 400 to 451, 500 to 551 */
 

@@ -49,8 +49,8 @@ enum {
     CASE = 0x20 /* the bit by which cases of letters differ */
 };
 
-/* Where the names of each length begin, and those behind the longest would: most
- * fields differ by that alone. */
+/* Where the names of each length begin, and those behind the longest would:
+ * most fields differ by that alone. */
 static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};

@@ -8,8 +8,8 @@ enum {
     FILE_BYTES_MAX = 1 << 20,
     LINE_BYTES_MAX = 4096,
     ENTRIES_MIN = 256,
-    /* A line of n bytes becomes at most n + 15 (MIME_CHARSET) bytes of text, and
-     * the shortest line that gives an entry, "a/b c", has 5 and its end. */
+    /* A line of n bytes becomes at most n + 15 (MIME_CHARSET) bytes of text,
+     * and the shortest line that gives an entry, "a/b c", has 5 and its end. */
     GROWTH_MAX = 4
 };
 

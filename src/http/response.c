@@ -340,8 +340,8 @@ struct short_body {
     bool is_error;
 };
 
-/* Makes the head, and copies the text behind it if it has to be. False: there is
- * no memory. */
+/* Makes the head, and copies the text behind it if it has to be. False: there
+ * is no memory. */
 static bool write_short(struct response *response, struct bytes extra_fields,
                         const struct short_body *body, struct bytes *text_out)
 {

@@ -47,7 +47,7 @@ static void make_id(struct trace *trace, char out[TRACE_ID_LEN])
     put_hex(out + sizeof(trace->half), draw(trace));
 }
 
-/* --- X-Request-Id ----------------------------------------------------------- */
+/* --- X-Request-Id -------------------------------------------------------- */
 
 /* Ids elsewhere are made of these bytes: of nothing that a log or a shell would
  * have to quote. */
@@ -105,7 +105,7 @@ void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
         exchange->id_line, EXCHANGE_ID_AT + exchange->id_len + 2};
 }
 
-/* --- traceparent ------------------------------------------------------------ */
+/* --- traceparent --------------------------------------------------------- */
 
 /* Lower case: W3C Trace Context 3.2.2. */
 static bool is_hex(struct bytes text)

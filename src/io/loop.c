@@ -71,8 +71,8 @@ void *loop_reallocate(void *block, long bytes)
     return whole + 1;
 }
 
-/* Before any loop is made: one that had its memory from elsewhere could not grow
- * any more. */
+/* Before any loop is made: one that had its memory from elsewhere could not
+ * grow any more. */
 __attribute__((constructor)) static void set_allocator(void)
 {
     ev_set_allocator(loop_reallocate);

@@ -57,7 +57,8 @@ static int write_other(int folder, const char *other, struct bytes text,
     return err;
 }
 
-/* Writes the text into a file of another name, and has settle give it its own. */
+/* Writes the text into a file of another name, and has settle give it its
+ * own. */
 static int write_whole(int folder, const char *name, struct bytes text,
                        mode_t mode,
                        int (*settle)(int folder, const char *other,

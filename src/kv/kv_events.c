@@ -34,7 +34,7 @@ struct kv_events {
     char ring[];
 };
 
-/* --- The ring --------------------------------------------------------------- */
+/* --- The ring ------------------------------------------------------------ */
 
 static void read_ring(const struct kv_events *events, uint64_t offset,
                       void *out, size_t len)
@@ -72,7 +72,7 @@ static void empty_ring(struct kv_events *events, uint64_t last)
     events->floor = last;
 }
 
-/* --- The draft -------------------------------------------------------------- */
+/* --- The draft ----------------------------------------------------------- */
 
 void kv_events_put(struct kv_events *events, enum kv_event_kind kind,
                    uint64_t number, const struct kv_entry *entry)
@@ -141,7 +141,7 @@ void kv_events_restart(struct kv_events *events, uint64_t last)
     renew_draft(events);
 }
 
-/* --- Watching --------------------------------------------------------------- */
+/* --- Watching ------------------------------------------------------------ */
 
 uint64_t kv_events_last(const struct kv_events *events)
 {
@@ -248,7 +248,7 @@ enum kv_watch_result kv_watch_next(struct kv_watch *watch,
     return result;
 }
 
-/* --- Coming and going ------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 struct kv_events *kv_events_create(size_t bytes_max, bool are_resumable)
 {

@@ -49,7 +49,7 @@ struct log_counters access_log_count(const struct access_log *log)
                        : (struct log_counters){0};
 }
 
-/* --- A worker's ------------------------------------------------------------- */
+/* --- A worker's ---------------------------------------------------------- */
 
 void access_log_buffer_init(struct access_log_buffer *buffer,
                             const struct access_log *log, unsigned worker,

@@ -10,7 +10,7 @@
 #include "base/now.h"
 #include "base/units.h"
 
-/* --- What rings have in common --------------------------------------------- */
+/* --- What rings have in common ------------------------------------------- */
 
 int log_shared_init(struct log_shared *shared, enum log_overflow overflow)
 {
@@ -52,7 +52,7 @@ void log_shared_end_soon(struct log_shared *shared, uint64_t until_ms)
     pthread_mutex_unlock(&shared->mutex);
 }
 
-/* --- The worker's side ------------------------------------------------------- */
+/* --- The worker's side --------------------------------------------------- */
 
 int log_ring_init(struct log_ring *ring, struct log_shared *shared)
 {
@@ -140,7 +140,7 @@ void log_ring_flush(struct log_ring *ring)
     log_shared_wake(ring->shared);
 }
 
-/* --- The writing thread's side ------------------------------------------------ */
+/* --- The writing thread's side ------------------------------------------- */
 
 bool log_ring_peek(struct log_ring *ring, struct log_block *block_out)
 {

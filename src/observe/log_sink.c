@@ -21,7 +21,7 @@ enum {
 
 #define SYSLOG "syslog:"
 
-/* --- Opening --------------------------------------------------------------- */
+/* --- Opening ------------------------------------------------------------- */
 
 static int connect_to_daemon(const char *path)
 {
@@ -115,7 +115,7 @@ void log_sink_close(struct log_sink *sink)
     sink->fd = -1;
 }
 
-/* --- Opening anew ----------------------------------------------------------- */
+/* --- Opening anew -------------------------------------------------------- */
 
 void log_sink_cut(struct log_sink *sink, size_t torn)
 {
@@ -156,7 +156,7 @@ int log_sink_reopen(struct log_sink *sink, size_t torn, bool *is_other_out)
     return 0;
 }
 
-/* --- Streams ----------------------------------------------------------------- */
+/* --- Streams ------------------------------------------------------------- */
 
 /* How much a descriptor that may block takes without: PIPE_BUF bytes, if it
  * is ready at all. */
@@ -193,7 +193,7 @@ static enum log_sink_result write_stream(const struct log_sink *sink,
     return LOG_SINK_DONE;
 }
 
-/* --- Syslog ------------------------------------------------------------------- */
+/* --- Syslog -------------------------------------------------------------- */
 
 /* RFC 3164 4.1: local time, the day padded with a space. */
 static void write_prefix(struct log_sink *sink)

@@ -48,7 +48,7 @@ static uint64_t mono_ms(void)
     return now_read_ns() / NS_PER_MS;
 }
 
-/* --- Telling --------------------------------------------------------------- */
+/* --- Telling ------------------------------------------------------------- */
 
 static void note_failure(struct log_writer *writer, int err)
 {
@@ -127,7 +127,7 @@ static void tell_total(const struct log_writer *writer)
                     (unsigned long long)counters.dropped);
 }
 
-/* --- Writing --------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 /* What of a line has been written so far. */
 static size_t count_torn(const struct log_writer *writer)
@@ -239,7 +239,7 @@ static void give_up(struct log_writer *writer)
                                           memory_order_relaxed);
 }
 
-/* --- The thread ------------------------------------------------------------ */
+/* --- The thread ---------------------------------------------------------- */
 
 /* Waits until there may be something to do. */
 static void wait_for_work(struct log_writer *writer,
@@ -294,7 +294,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* --- Coming and going ------------------------------------------------------ */
+/* --- Coming and going ---------------------------------------------------- */
 
 static void free_rings(struct log_writer *writer)
 {

@@ -220,7 +220,8 @@ static void put_row(struct metrics *metrics, const struct stats_row *row,
                    number_of(row, object), units[row->unit].places);
 }
 
-/* The lines of a family stand together: the rows outside, the objects within. */
+/* The lines of a family stand together: the rows outside, the objects
+ * within. */
 static void put_part(struct metrics *metrics, enum stats_part part)
 {
     size_t count = stats_object_count(metrics->snapshot, part);

@@ -120,7 +120,7 @@ static void put_times_by_size(struct buf *out,
     }
 }
 
-/* --- The cache, were it another -------------------------------------------- */
+/* --- The cache, were it another ------------------------------------------ */
 
 static void put_cache_if(struct buf *out, const struct stats_snapshot *snapshot)
 {
@@ -142,7 +142,7 @@ static void put_cache_if(struct buf *out, const struct stats_snapshot *snapshot)
                     "what it is\n");
 }
 
-/* --- What the table has ---------------------------------------------------- */
+/* --- What the table has -------------------------------------------------- */
 
 static void put_vector(struct buf *out, const struct stats_row *row,
                        const struct stats_snapshot *snapshot)

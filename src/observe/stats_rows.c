@@ -7,7 +7,7 @@
 
 _Static_assert(STATS_STORE_NUMBERS <= 32, "numbers has a bit for each");
 
-/* --- The table ------------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
 #define ROW_AT(part_, kind_, unit_, offset_, bytes_, ...)                   \
     {                                                                       \
@@ -450,7 +450,7 @@ const char *stats_row_text(const struct stats_row *row, const void *base)
     return *(const char *const *)stats_row_at(row, base);
 }
 
-/* --- Objects --------------------------------------------------------------- */
+/* --- Objects ------------------------------------------------------------- */
 
 size_t stats_object_count(const struct stats_snapshot *snapshot,
                           enum stats_part part)
@@ -536,7 +536,7 @@ bool stats_object_has(const struct stats_object *object,
                            (unsigned)(row->offset / sizeof(uint64_t)));
 }
 
-/* --- Vectors --------------------------------------------------------------- */
+/* --- Vectors ------------------------------------------------------------- */
 
 /* NULL: there are no so many. */
 static const char *name_item(const struct stats_row *row,
@@ -588,7 +588,7 @@ bool stats_item_next(const struct stats_row *row,
     return item->name;
 }
 
-/* --- Distributions ---------------------------------------------------------- */
+/* --- Distributions ------------------------------------------------------- */
 
 const struct stats_quantile stats_quantiles[STATS_QUANTILE_COUNT] = {
     {"min", "min", 0},   {"mean", "mean", -1}, {"p50", "median", 0.5},

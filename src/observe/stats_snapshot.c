@@ -255,7 +255,8 @@ static void share_time(struct stats_snapshot *snapshot)
 
     for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
         samples += snapshot->samples[i];
-    /* Too little to be sampled is nothing: shares make a whole from the start. */
+    /* Too little to be sampled is nothing: shares make a whole from the
+     * start. */
     if (snapshot->options.is_profiled &&
         (snapshot->workers_wall_ns == 0 || samples == 0))
         shares->idle = 1;

@@ -91,7 +91,7 @@ static void put_text(struct json_writer *json, const char *name,
     buf_put_literal(json->out, "\"");
 }
 
-/* --- What the table has ---------------------------------------------------- */
+/* --- What the table has -------------------------------------------------- */
 
 static void put_distribution(struct json_writer *json, const char *name,
                              const struct distribution *distribution)

@@ -8,7 +8,7 @@ enum {
     LISTED_BYTES_MAX = 900000 /* of what the control socket takes */
 };
 
-/* --- Words ---------------------------------------------------------------------- */
+/* --- Words --------------------------------------------------------------- */
 
 /* Puts "host/path?query" of a URL, as keys have it. */
 static void put_address(struct bytes url, bool is_prefix, struct buf *out)
@@ -60,7 +60,7 @@ static const char *read_meant(struct bytes words, struct buf *storage,
     }
 }
 
-/* --- Purging -------------------------------------------------------------------- */
+/* --- Purging ------------------------------------------------------------- */
 
 static bool purge(struct cache_store *store, struct bytes words,
                   struct buf *answer)
@@ -85,7 +85,7 @@ static bool purge(struct cache_store *store, struct bytes words,
     return !fault;
 }
 
-/* --- Listing -------------------------------------------------------------------- */
+/* --- Listing ------------------------------------------------------------- */
 
 struct listed_lines {
     struct buf *out;
@@ -162,7 +162,7 @@ static bool list(struct cache_store *store, struct bytes words,
     return !fault;
 }
 
-/* --- Numbers -------------------------------------------------------------------- */
+/* --- Numbers ------------------------------------------------------------- */
 
 static bool count(struct cache_store *store, struct buf *answer)
 {

@@ -17,7 +17,7 @@
 #include "process/companion/printer.h"
 #include "process/server_priv.h"
 
-/* --- What an upgrade reads and runs ------------------------------------------ */
+/* --- What an upgrade reads and runs -------------------------------------- */
 
 /* EX_OK, or a status after one line in errors. */
 typedef int way_judge(const struct server *server, const char *path,
@@ -50,7 +50,7 @@ static int judge_ways(const struct server *server, way_judge *judge)
     return judge(server, program, stderr);
 }
 
-/* --- As root, for another user ---------------------------------------------- */
+/* --- As root, for another user ------------------------------------------- */
 
 /* What root reads and runs anew at an upgrade, which that user may order, is
  * nothing that this user can change. */
@@ -94,9 +94,9 @@ static int leave_terminals(const struct identity *identity)
     return EX_OSERR;
 }
 
-/* From now on it is another user's home that is asked for: the folder for what is
- * kept stays the one that was found. Where that is a place of root's, it is made
- * for that user. */
+/* From now on it is another user's home that is asked for: the folder for what
+ * is kept stays the one that was found. Where that is a place of root's, it is
+ * made for that user. */
 static int settle_state(const struct server *server)
 {
     const struct options *options = server->options;
@@ -133,7 +133,7 @@ int confinement_begin(struct server *server)
     return settle_state(server);
 }
 
-/* --- The sandbox ------------------------------------------------------------ */
+/* --- The sandbox --------------------------------------------------------- */
 
 static struct sandbox_options options_of_sandbox(
     const struct server *server, const struct allowed_paths *allowed)

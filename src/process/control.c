@@ -39,7 +39,7 @@ const char *control_name(enum control_command command)
     return names[command];
 }
 
-/* --- Answering ------------------------------------------------------------- */
+/* --- Answering ----------------------------------------------------------- */
 
 static void drop(struct client *client)
 {
@@ -94,7 +94,7 @@ static void answer(struct client *client, enum control_result result,
     send_some(client);
 }
 
-/* --- Asking ---------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static enum control_command find_command(struct bytes name)
 {
@@ -181,7 +181,7 @@ static void read_some(struct control *control, struct client *client,
         answer(client, CONTROL_ERROR, BYTES("the request is too long"), now_ms);
 }
 
-/* --- Clients ---------------------------------------------------------------- */
+/* --- Clients ------------------------------------------------------------- */
 
 static struct client *find_place(struct control *control)
 {
@@ -256,7 +256,7 @@ static void handle(struct control *control, struct client *client,
         drop(client);
 }
 
-/* --- The whole --------------------------------------------------------------- */
+/* --- The whole ----------------------------------------------------------- */
 
 struct control *control_create(struct listener *listener,
                                const struct control_commands *commands)

@@ -304,7 +304,7 @@ static void close_all(struct generation *generation)
     credentials_close(&generation->credentials);
 }
 
-/* --- What this machine is called ------------------------------------------- */
+/* --- What this machine is called ----------------------------------------- */
 
 static bool add_name(struct generation *generation, struct bytes name)
 {

@@ -16,7 +16,7 @@ struct wanted {
     struct listen_address place;
 };
 
-/* --- What is wanted ---------------------------------------------------------- */
+/* --- What is wanted ------------------------------------------------------ */
 
 static size_t count_in_clear(const struct options *options)
 {
@@ -86,7 +86,7 @@ static bool is_there(const struct listener *listener,
                                 wanted->place.port);
 }
 
-/* --- Opening ----------------------------------------------------------------- */
+/* --- Opening ------------------------------------------------------------- */
 
 static int explain(FILE *errors, const struct wanted *wanted, int err)
 {
@@ -203,7 +203,7 @@ uint16_t listeners_https_port(const struct listener *listeners, size_t count,
     return (uint16_t)(port != 0 ? port : HTTPS_PORT);
 }
 
-/* --- Changing ---------------------------------------------------------------- */
+/* --- Changing ------------------------------------------------------------ */
 
 static bool has(const struct listeners_change *change, int fd)
 {

@@ -37,7 +37,7 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
         server->shutdown_mode = shutdown_mode;
 }
 
-/* --- Signals ---------------------------------------------------------------- */
+/* --- Signals ------------------------------------------------------------- */
 
 /* Signals come to the main thread by a descriptor; threads started later
  * inherit the mask. */
@@ -112,7 +112,7 @@ static void take_signal(struct server *server)
     }
 }
 
-/* --- Upgrades --------------------------------------------------------------- */
+/* --- Upgrades ------------------------------------------------------------ */
 
 static const char *explain_upgrade(int err)
 {
@@ -206,7 +206,7 @@ static void take_news(struct server *server)
     }
 }
 
-/* --- The loop --------------------------------------------------------------- */
+/* --- The loop ------------------------------------------------------------ */
 
 static int min_pause(int pause_ms, int64_t other_ms)
 {
@@ -286,7 +286,7 @@ static bool wait_ended(struct server *server, int64_t timeout_ms)
     return server->ended == server->started;
 }
 
-/* --- The end ---------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------- */
 
 static void close_listeners(struct server *server)
 {

@@ -55,8 +55,8 @@ static int take_inherited(void)
     return (int)fd;
 }
 
-/* Older versions let everybody read it, and the user of the server cannot change
- * the mode of a file of root's. Where nobody can, it stays as it is. */
+/* Older versions let everybody read it, and the user of the server cannot
+ * change the mode of a file of root's. Where nobody can, it stays as it is. */
 static void narrow(const struct pid_file *file)
 {
     struct stat st;

@@ -16,7 +16,7 @@
 
 enum { SAY_WAIT_MS = 500 };
 
-/* --- What the sandbox allows ------------------------------------------------ */
+/* --- What the sandbox allows --------------------------------------------- */
 
 static bool can_use(const struct server *server, const char *path,
                     enum path_access access)
@@ -103,7 +103,7 @@ static bool is_in_reach(const struct server *server,
     return is_allowed;
 }
 
-/* --- What does not change ---------------------------------------------------- */
+/* --- What does not change ------------------------------------------------ */
 
 static void tell_unchanged(const struct server *server,
                            const struct options *options, FILE *news)
@@ -122,7 +122,7 @@ static void tell_unchanged(const struct server *server,
     }
 }
 
-/* --- The change -------------------------------------------------------------- */
+/* --- The change ---------------------------------------------------------- */
 
 static bool change_worker_pool(struct server *server,
                                struct generation *generation, FILE *errors)

@@ -117,7 +117,7 @@ static int open_control(struct server *server)
                                 : EX_CANTCREAT;
 }
 
-/* --- Starting --------------------------------------------------------------- */
+/* --- Starting ------------------------------------------------------------ */
 
 static enum link_mode link_mode_of(const struct options *options)
 {
@@ -295,7 +295,7 @@ static void announce(struct server *server)
     readiness_tell(&server->readiness, EX_OK);
 }
 
-/* --- Ending ----------------------------------------------------------------- */
+/* --- Ending -------------------------------------------------------------- */
 
 /* Closes what is listened on; of an upgrade that fails, the sockets are still
  * the earlier server's. */

@@ -116,7 +116,7 @@ MUST_USE int confinement_enter(struct server *server);
 MUST_USE bool confinement_keeps(const struct server *server,
                                 const struct options *options, FILE *errors);
 
-/* --- worker_pool.c: workers and the acceptor ------------------------------------- */
+/* --- worker_pool.c: workers and the acceptor ----------------------------- */
 
 /* EX_OK, or a status after one line on stderr. */
 MUST_USE int worker_pool_start(struct server *server);
@@ -138,7 +138,7 @@ void worker_pool_close_door(struct server *server);
 void worker_pool_join(struct server *server);
 void worker_pool_free(struct server *server);
 
-/* --- main_loop.c: what comes while it serves --------------------------------- */
+/* --- main_loop.c: what comes while it serves ----------------------------- */
 
 /* EX_OK, or a status after one line on stderr. */
 MUST_USE int main_loop_open_signals(struct server *server);
@@ -152,11 +152,11 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode);
 /* Begins to hand over to a new server. 0 or -errno, said in why. */
 MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
-/* --- commands.c ------------------------------------------------------------ */
+/* --- commands.c ---------------------------------------------------------- */
 
 extern const struct control_commands commands_of_server;
 
-/* --- renewal.c: what becomes of certificates in time -------------------------- */
+/* --- renewal.c: what becomes of certificates in time --------------------- */
 
 /* Reads those anew whose files have changed, rotates the keys of tickets, and
  * warns of what ends soon. In how many ms there will be more to do. */
@@ -165,7 +165,7 @@ int renewal_tick(struct server *server, uint64_t now_ms);
 /* Reads those anew that have changed, at once. */
 void renewal_take_news(struct server *server);
 
-/* --- reload.c -------------------------------------------------------------- */
+/* --- reload.c ------------------------------------------------------------ */
 
 /* Reads the configuration anew and serves by it; when it is faulty, all stays
  * as it is. text: what is wrong; or what has changed and takes no effect

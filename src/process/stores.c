@@ -22,8 +22,8 @@ static int explain(const char *folder, int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
 }
 
-/* LMDB would wait for the other end of a pipe, and believe what others have written;
- * root does that only for itself. */
+/* LMDB would wait for the other end of a pipe, and believe what others have
+ * written; root does that only for itself. */
 static int check_files(const char *folder)
 {
     struct folder_files_fault fault;
@@ -140,7 +140,7 @@ int stores_open(struct stores *stores, const struct options *options)
     return EX_OK;
 }
 
-/* --- Statistics ------------------------------------------------------------- */
+/* --- Statistics ---------------------------------------------------------- */
 
 /* The numbers from first to last. */
 static uint32_t numbers(enum stats_store_number first,
@@ -220,7 +220,7 @@ void stores_count(const struct stores *stores, struct stats_store *to)
             count_redis(stores->items[i].redis, &to[i]);
 }
 
-/* --- Handing over ----------------------------------------------------------- */
+/* --- Handing over -------------------------------------------------------- */
 
 void stores_pause(struct stores *stores)
 {
@@ -241,7 +241,7 @@ bool stores_resume(struct stores *stores)
     return are_all;
 }
 
-/* --- Ending ----------------------------------------------------------------- */
+/* --- Ending -------------------------------------------------------------- */
 
 void stores_stop(struct stores *stores)
 {

@@ -81,7 +81,7 @@ static int prepare(struct server *server, const struct generation *generation)
     return err == 0 ? prepare_compressor(server, generation) : err;
 }
 
-/* --- Starting --------------------------------------------------------------- */
+/* --- Starting ------------------------------------------------------------ */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -214,7 +214,7 @@ int worker_pool_start(struct server *server)
     return EX_OSERR;
 }
 
-/* --- Telling ---------------------------------------------------------------- */
+/* --- Telling ------------------------------------------------------------- */
 
 void worker_pool_command(const struct server *server, unsigned commands)
 {
@@ -274,7 +274,7 @@ bool worker_pool_await(struct server *server)
     return true;
 }
 
-/* --- Ending ----------------------------------------------------------------- */
+/* --- Ending -------------------------------------------------------------- */
 
 void worker_pool_close_door(struct server *server)
 {

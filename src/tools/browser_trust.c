@@ -50,7 +50,7 @@ struct round {
     int status;
 };
 
-/* --- Changing ---------------------------------------------------------------- */
+/* --- Changing ------------------------------------------------------------ */
 
 /* In the folder and not by its name, which may be another's by then. */
 static int run_certutil(const char *what, int folder, const char *trust,
@@ -91,7 +91,7 @@ static int add(int folder, struct bytes certificate, bool *is_changed_out)
                        : result;
 }
 
-/* --- Databases --------------------------------------------------------------- */
+/* --- Databases ----------------------------------------------------------- */
 
 static void say(FILE *to, const char *before, const char *path,
                 const char *behind)
@@ -155,8 +155,8 @@ static bool is_database_own(int folder)
     return is_own;
 }
 
-/* Whoever has a say in the way there, or in the files, could have certutil write
- * anywhere and run anything. A descriptor, or -1. */
+/* Whoever has a say in the way there, or in the files, could have certutil
+ * write anywhere and run anything. A descriptor, or -1. */
 static int open_own(const char *folder)
 {
     struct safe_folder about;

@@ -17,8 +17,8 @@
 
 enum { PATIENCE_MAX_S = 86400 };
 
-/* How long to wait for a store, by what stands behind the others. False: that is
- * no number of seconds. */
+/* How long to wait for a store, by what stands behind the others. False: that
+ * is no number of seconds. */
 static bool read_patience(unsigned *seconds_out, const char *text)
 {
     char *end;

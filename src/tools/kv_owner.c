@@ -180,11 +180,11 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
     return st.st_uid != 0 ? become(st.st_uid, makes) : EX_OK;
 }
 
-/* --- Where a copy goes -------------------------------------------------------- */
+/* --- Where a copy goes --------------------------------------------------- */
 
-/* Root goes by ways that nobody else can change; or by those of the store's owner,
- * when they end in a folder of that user, who could have had any other made or
- * written in else. A descriptor or -errno. */
+/* Root goes by ways that nobody else can change; or by those of the store's
+ * owner, when they end in a folder of that user, who could have had any other
+ * made or written in else. A descriptor or -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {

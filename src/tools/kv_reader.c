@@ -17,7 +17,7 @@
 
 enum { CHUNK_BYTES = 65536 };
 
-/* --- The reader -------------------------------------------------------------- */
+/* --- The reader ---------------------------------------------------------- */
 
 /* Closes all but fd that the asker has open, its folders above all. */
 static void keep_only(int fd)
@@ -50,7 +50,7 @@ static _Noreturn void serve(const struct kv_reader *reader, int fd, pid_t asker)
     _exit(status);
 }
 
-/* --- The asker --------------------------------------------------------------- */
+/* --- The asker ----------------------------------------------------------- */
 
 static int complain(const struct kv_reader *reader, const char *what)
 {
@@ -86,8 +86,9 @@ static int pass_on(int from, int to)
     return 1;
 }
 
-/* Until the reader has ended, and what it has written has been passed on: it may
- * have left the pipe to others, who are not waited for. EX_OK: that was all. */
+/* Until the reader has ended, and what it has written has been passed on: it
+ * may have left the pipe to others, who are not waited for. EX_OK: that was
+ * all. */
 static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
 {
     struct pollfd fds[] = {{.fd = from, .events = POLLIN},

@@ -1,6 +1,6 @@
 /*
- * manual_priv - text and options as roff has them (manual_text.c), for both pages
- * of the manual (manual.c, manual_file.c).
+ * manual_priv - text and options as roff has them (manual_text.c), for both
+ * pages of the manual (manual.c, manual_file.c).
  *
  * Thread: the main one, in a process that does nothing else.
  */

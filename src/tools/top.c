@@ -44,7 +44,7 @@ enum top_fd {
     KEY_FD
 };
 
-/* --- Asking ---------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 /* Replaces the document when there is a new one; what there was stays when
  * not, and top->why says why. Returns an exit status. */
@@ -76,7 +76,7 @@ static int refresh(struct top *top)
     return status;
 }
 
-/* --- Showing --------------------------------------------------------------- */
+/* --- Showing ------------------------------------------------------------- */
 
 static bool write_all(struct bytes left)
 {
@@ -158,7 +158,7 @@ static bool print_snapshot(struct top *top)
     return is_written;
 }
 
-/* --- The terminal ---------------------------------------------------------- */
+/* --- The terminal -------------------------------------------------------- */
 
 /* A screen of our own, no cursor, keys at once and unseen. */
 static void enter_terminal(struct top *top)
@@ -291,7 +291,7 @@ static int watch(struct top *top)
     return EX_IOERR;
 }
 
-/* --- All of it ------------------------------------------------------------- */
+/* --- All of it ----------------------------------------------------------- */
 
 static int run(struct top *top, bool is_once)
 {

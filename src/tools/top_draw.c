@@ -78,7 +78,7 @@ static void put_cell(struct screen *screen, struct human_number number)
     screen_put_right(screen, number.text, CELL_COLUMNS);
 }
 
-/* --- Head ------------------------------------------------------------------ */
+/* --- Head ---------------------------------------------------------------- */
 
 static void draw_head(struct screen *screen, const struct json_value *document,
                       const char *trouble)
@@ -114,7 +114,7 @@ static void draw_head(struct screen *screen, const struct json_value *document,
     screen_end_line(screen);
 }
 
-/* --- Tables ---------------------------------------------------------------- */
+/* --- Tables -------------------------------------------------------------- */
 
 /* One of the times; unknown when nothing has happened yet. */
 static struct human_number time_of(const struct json_value *times,
@@ -224,7 +224,7 @@ static void draw_slowest(struct screen *screen,
     }
 }
 
-/* --- Totals ---------------------------------------------------------------- */
+/* --- Totals -------------------------------------------------------------- */
 
 /* All members of an object in one line: their names, their counts. */
 static void put_counts(struct screen *screen, const struct json_value *counts)
@@ -377,7 +377,7 @@ static void draw_totals(struct screen *screen,
     draw_profile(screen, document);
 }
 
-/* --- All of it ------------------------------------------------------------- */
+/* --- All of it ----------------------------------------------------------- */
 
 bool top_is_status(const struct json_value *document)
 {

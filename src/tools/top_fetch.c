@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "http/reply.h"
 
-/* --- The connection -------------------------------------------------------- */
+/* --- The connection ------------------------------------------------------ */
 
 struct attempt {
     const struct top_target *target;
@@ -125,7 +125,7 @@ static int send_request(const struct attempt *attempt)
     return 0;
 }
 
-/* --- The reply ------------------------------------------------------------- */
+/* --- The reply ----------------------------------------------------------- */
 
 enum { PIECE_BYTES = 16384 };
 
@@ -194,7 +194,7 @@ static int read_reply(const struct attempt *attempt,
     return 0;
 }
 
-/* --- All of it ------------------------------------------------------------- */
+/* --- All of it ----------------------------------------------------------- */
 
 static void put_where(struct buf *why, const struct top_target *target)
 {

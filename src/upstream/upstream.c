@@ -7,7 +7,7 @@
 
 enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free ones, as of pool.h */
 
-/* --- What is said of them -------------------------------------------------- */
+/* --- What is said of them ------------------------------------------------ */
 
 /* Why a lease has failed. */
 static const char *explain(const struct upstream_server *server,
@@ -85,7 +85,7 @@ static void log_refusal(const struct upstream_lease *lease)
                     log_held_back(held_back, more));
 }
 
-/* --- What balance is told -------------------------------------------------- */
+/* --- What balance is told ------------------------------------------------ */
 
 /* Whether one is up that is not among those tried. */
 static bool has_another(const struct upstream_pool *pool, uint64_t tried)
@@ -137,7 +137,7 @@ static void give(struct upstream_pool *pool, int index,
     }
 }
 
-/* --- Asking ---------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static void on_won(struct upstream_lease *lease, struct upstream *upstream)
 {
@@ -241,7 +241,7 @@ bool upstream_may_retry(struct upstream_lease *lease, unsigned retries,
     return true;
 }
 
-/* --- A pool's life --------------------------------------------------------- */
+/* --- A pool's life ------------------------------------------------------- */
 
 static void on_expired(void *context, struct deadline *expired)
 {
@@ -370,7 +370,7 @@ void upstream_pool_destroy(struct upstream_pool *pool)
     free(pool);
 }
 
-/* --- Looking --------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------- */
 
 const struct upstream_endpoint *upstream_endpoint_of(
     const struct upstream_pool *pool, int server)

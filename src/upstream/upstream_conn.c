@@ -9,7 +9,7 @@
 /* Linux 6.15; libc's headers may be older. */
 enum { RTO_MAX_MS_OPTION = 44, RTO_MAX_MS = 1000, CALM_MS = 120000 };
 
-/* --- Events ---------------------------------------------------------------- */
+/* --- Events -------------------------------------------------------------- */
 
 /* libev has given the descriptor up (no memory for it in the kernel): the asker
  * finds it closed. */
@@ -100,7 +100,7 @@ static void on_write_event(struct ev_loop *loop, ev_io *io, int events)
     upstream->lease->on_writable(upstream->lease);
 }
 
-/* --- Idle ones ------------------------------------------------------------- */
+/* --- Idle ones ----------------------------------------------------------- */
 
 static void put_idle(struct upstream *upstream)
 {
@@ -259,7 +259,7 @@ bool upstream_close_one_idle(struct upstream_pool *pool)
     return false;
 }
 
-/* --- Life ------------------------------------------------------------------- */
+/* --- Life ---------------------------------------------------------------- */
 
 struct upstream *upstream_create(struct upstream_server *server)
 {
@@ -323,7 +323,7 @@ void upstream_give_to(struct upstream *upstream, struct upstream_lease *lease)
     start_reading(upstream);
 }
 
-/* --- For the asker ---------------------------------------------------------- */
+/* --- For the asker ------------------------------------------------------- */
 
 const struct transport *upstream_transport(const struct upstream *upstream)
 {

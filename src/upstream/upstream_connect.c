@@ -9,10 +9,10 @@
 enum { STAGGER_MS = 250 };
 
 /* A server whose backlog is full says nothing to a SYN, and its kernel would
- * hear it again after a second: from all who wait at the same moment. It answers
- * each, and has then room for a few, while the others believe to be connected.
- * So we begin anew before that (with a tick on top). The last round is left to
- * the kernel, for servers that are farther away than that. */
+ * hear it again after a second: from all who wait at the same moment. It
+ * answers each, and has then room for a few, while the others believe to be
+ * connected. So we begin anew before that (with a tick on top). The last round
+ * is left to the kernel, for servers that are farther away than that. */
 enum { SILENCE_MS = 800 };
 
 /* A server on this machine answers at once or not at all, unless it is busy; so
@@ -26,7 +26,7 @@ enum { BACKLOG_MS = 1 };
 
 static void connecting_go_on(struct upstream_connecting *connecting);
 
-/* --- Connecting, and its end --------------------------------------------------- */
+/* --- Connecting, and its end --------------------------------------------- */
 
 static void close_attempts(struct upstream_connecting *connecting)
 {
@@ -127,7 +127,7 @@ static struct upstream_connecting *connecting_create(
     return connecting;
 }
 
-/* --- One address ----------------------------------------------------------- */
+/* --- One address --------------------------------------------------------- */
 
 static enum upstream_error judge(int err)
 {
@@ -168,7 +168,7 @@ static void note_tls_failure(struct upstream_connecting *connecting,
     upstream_count(&connecting->server->counts->handshakes_failed);
 }
 
-/* --- TLS ------------------------------------------------------------------- */
+/* --- TLS ----------------------------------------------------------------- */
 
 static void watch(struct upstream *upstream, enum io_result result)
 {
@@ -243,7 +243,7 @@ static void connecting_settle(struct upstream_connecting *connecting,
     connecting_go_on(connecting);
 }
 
-/* --- One after the other --------------------------------------------------- */
+/* --- One after the other ------------------------------------------------- */
 
 /* All addresses are being tried. */
 static void connecting_linger(struct upstream_connecting *connecting)

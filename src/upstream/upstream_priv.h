@@ -8,8 +8,8 @@
  *
  *   connecting --first--> (TLS) --> in use --kept--> idle --leased--> in use
  *
- * Invariant: a connection is one of those that are being tried, has a lease (it is in
- *            use), or neither: then it is in the list of idle ones.
+ * Invariant: a connection is one of those that are being tried, has a lease (it
+ *            is in use), or neither: then it is in the list of idle ones.
  */
 #ifndef UPSTREAM_UPSTREAM_PRIV_H
 #define UPSTREAM_UPSTREAM_PRIV_H
@@ -23,8 +23,8 @@
 
 enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
 
-/* What becomes of connecting, once, for the lease it was started for; and of the
- * socket of one of its attempts. */
+/* What becomes of connecting, once, for the lease it was started for; and of
+ * the socket of one of its attempts. */
 struct upstream_events {
     void (*on_won)(struct upstream_lease *lease, struct upstream *upstream);
     /* err: of the system call, or 0; why: of TLS, or NULL. */
@@ -122,7 +122,7 @@ static inline void upstream_count(_Atomic uint64_t *count)
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-/* --- upstream_conn.c ------------------------------------------------------- */
+/* --- upstream_conn.c ----------------------------------------------------- */
 
 /* A connection with neither lease nor socket. NULL: no memory. */
 struct upstream *upstream_create(struct upstream_server *server);
@@ -154,18 +154,20 @@ void upstream_close_moved(struct upstream_server *server);
  * none. */
 bool upstream_close_one_idle(struct upstream_pool *pool);
 
-/* --- upstream_attempt.c ---------------------------------------------------- */
+/* --- upstream_attempt.c -------------------------------------------------- */
 
-/* How often all addresses are tried anew; the last round is left to the kernel. */
+/* How often all addresses are tried anew; the last round is left to the
+ * kernel. */
 enum { UPSTREAM_ROUNDS_MAX = 4 };
 
-/* Connects to one address. 0: *upstream_out is connected, and among the attempts;
- * -EINPROGRESS: it is the latter only; another -errno: there is none. */
+/* Connects to one address. 0: *upstream_out is connected, and among the
+ * attempts; -EINPROGRESS: it is the latter only; another -errno: there is
+ * none. */
 MUST_USE int upstream_attempt(struct upstream_connecting *connecting,
                               const struct address *address,
                               struct upstream **upstream_out);
 
-/* --- upstream_connect.c ---------------------------------------------------- */
+/* --- upstream_connect.c -------------------------------------------------- */
 
 /* Ends in on_won or on_lost, maybe at once. */
 void upstream_connecting_start(struct upstream_server *server,

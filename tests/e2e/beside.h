@@ -1,7 +1,8 @@
 /*
  * beside - processes beside the test: one that kills, and one that answers.
  *
- * Each ends with the test at the latest. Thread: the test's, which has no other.
+ * Each ends with the test at the latest. Thread: the test's, which has no
+ * other.
  */
 #ifndef E2E_BESIDE_H
 #define E2E_BESIDE_H

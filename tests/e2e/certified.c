@@ -3,7 +3,7 @@
 #include "configured.h"
 #include "secure.h"
 
-/* --- Files ------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 const char *certificate_write(const char *name, const struct made *const *chain,
                               const struct made *key)
@@ -33,7 +33,7 @@ const char *certify(const char *name, const struct making *making)
     return path;
 }
 
-/* --- Servers ----------------------------------------------------------------- */
+/* --- Servers ------------------------------------------------------------- */
 
 struct server *serve_certified(const char *text, const char *argument)
 {
@@ -61,7 +61,7 @@ struct server *next_listener(const struct server *server)
     return other;
 }
 
-/* --- Clients ----------------------------------------------------------------- */
+/* --- Clients ------------------------------------------------------------- */
 
 struct client *come_as(const struct server *server, const char *name)
 {

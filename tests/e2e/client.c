@@ -114,8 +114,8 @@ struct secure *client_secured(const struct client *client)
     return client->secure;
 }
 
-/* As the server wants it. A handshake that does not come about is the end of the
- * connection, which the test will see. */
+/* As the server wants it. A handshake that does not come about is the end of
+ * the connection, which the test will see. */
 static struct client *open_as_served(const struct server *server, int bytes,
                                      const char *from)
 {

@@ -35,7 +35,7 @@ static struct {
     pid_t pid;
 } crowd;
 
-/* --- In the crowd's process -------------------------------------------------- */
+/* --- In the crowd's process ---------------------------------------------- */
 
 static void note_failure(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
@@ -198,7 +198,7 @@ static _Noreturn void live(void)
     _exit(0);
 }
 
-/* --- In the test's ----------------------------------------------------------- */
+/* --- In the test's ------------------------------------------------------- */
 
 const struct crowd_counts *crowd_begin(const struct server *server,
                                        const struct crowd_options *options)

@@ -30,7 +30,8 @@ static uint32_t last_stream(const struct h2_case *tried)
 }
 
 /* Whether the answer was sooner than the last byte of what it was to be refused
- * for: then the stream is over, and nothing behind is looked at (RFC 9113 8.1). */
+ * for: then the stream is over, and nothing behind is looked at (RFC 9113
+ * 8.1). */
 static bool is_over_already(struct h2 *h2, uint32_t stream)
 {
     struct h2_reply *reply = h2_reply(h2, stream);

@@ -3,7 +3,7 @@
 
 enum { STREAMS_MAX = 1 << 17, FIELDS_MAX = 2048 };
 
-/* --- Memory: all of it goes after the test ---------------------------------- */
+/* --- Memory: all of it goes after the test ------------------------------- */
 
 static void *allocate(size_t size, void *user __attribute__((unused)))
 {
@@ -35,7 +35,7 @@ static void *reallocate(void *memory, size_t size, void *user)
 
 static nghttp2_mem memory = {NULL, allocate, leave, allocate_zeros, reallocate};
 
-/* --- Saying ------------------------------------------------------------------ */
+/* --- Saying -------------------------------------------------------------- */
 
 bool h2_say(struct h2 *h2, const void *data, size_t len)
 {
@@ -140,7 +140,7 @@ void h2_priority_update(struct h2 *h2, uint32_t stream, const char *value)
     (void)h2_frame(h2, H2_PRIORITY_UPDATE, 0, 0, payload, 4 + len);
 }
 
-/* --- Asking ------------------------------------------------------------------ */
+/* --- Asking -------------------------------------------------------------- */
 
 size_t h2_encode_nv(struct h2 *h2, const nghttp2_nv *nv, size_t count,
                     uint8_t *out, size_t size)
@@ -298,7 +298,7 @@ bool h2_body(struct h2 *h2, uint32_t stream, const void *data, size_t len,
     return true;
 }
 
-/* --- Opening ----------------------------------------------------------------- */
+/* --- Opening ------------------------------------------------------------- */
 
 struct h2 *h2_open_narrow(const struct server *server, int bytes)
 {

@@ -78,7 +78,7 @@ int h2_begin(void **state);
 /* How often clients did too much of that, by /_s/metrics. */
 unsigned long h2_abuses(const struct server *server, const char *kind);
 
-/* --- Connections ----------------------------------------------------------- */
+/* --- Connections --------------------------------------------------------- */
 
 /* Over TLS where the server speaks it. NULL settings: none of its own. */
 struct h2 *h2_open(const struct server *server);
@@ -93,7 +93,7 @@ struct h2 *h2_open_silent(const struct server *server);
 struct h2 *h2_open_narrow(const struct server *server, int bytes);
 void h2_close(struct h2 *h2);
 
-/* --- Saying ---------------------------------------------------------------- */
+/* --- Saying -------------------------------------------------------------- */
 
 /* False: the server takes no more. */
 bool h2_say(struct h2 *h2, const void *data, size_t len);
@@ -134,7 +134,7 @@ bool h2_body(struct h2 *h2, uint32_t stream, const void *data, size_t len,
 void h2_expect_stream(struct h2 *h2, uint32_t stream);
 void h2_expect_settings(struct h2 *h2);
 
-/* --- Hearing --------------------------------------------------------------- */
+/* --- Hearing ------------------------------------------------------------- */
 
 /* The next frame, which is taken account of. False: the connection's end. */
 bool h2_take(struct h2 *h2, struct h2_frame *frame);

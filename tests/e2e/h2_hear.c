@@ -1,6 +1,6 @@
 #include "h2_client_priv.h"
 
-/* --- Hearing ----------------------------------------------------------------- */
+/* --- Hearing ------------------------------------------------------------- */
 
 static void take_their_settings(struct h2 *h2, const struct h2_frame *frame)
 {
@@ -338,7 +338,7 @@ void h2_sync(struct h2 *h2)
                   h2->goaway_code);
 }
 
-/* --- Expectations ------------------------------------------------------------ */
+/* --- Expectations -------------------------------------------------------- */
 
 void h2_expect_reset(struct h2 *h2, uint32_t stream, uint32_t code)
 {

@@ -4,7 +4,7 @@
 
 #include "harness.h"
 
-/* --- One block ------------------------------------------------------------- */
+/* --- One block ----------------------------------------------------------- */
 
 static void check_field(const struct h2_reply *reply,
                         const struct h2_field *field)
@@ -63,7 +63,7 @@ const char *h2_field(const struct h2_fields *fields, const char *name)
     return value;
 }
 
-/* --- The whole ------------------------------------------------------------- */
+/* --- The whole ----------------------------------------------------------- */
 
 static void end(struct h2_reply *reply)
 {
@@ -141,7 +141,7 @@ void h2_reply_data(struct h2_reply *reply, const uint8_t *data, size_t len,
         end(reply);
 }
 
-/* --- Expectations ---------------------------------------------------------- */
+/* --- Expectations -------------------------------------------------------- */
 
 void check_h2_status(const struct h2_reply *reply, unsigned wanted,
                      const char *file, int line)

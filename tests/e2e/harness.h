@@ -9,8 +9,8 @@
  *
  * The server is the program that SPRINTD names, and gets the argument that
  * SPRINTD_ARGS is, if any (make e2e-strict). With SPRINTD_TLS set it listens by
- * TLS, unless the test says where it listens (make e2e-tls). TEST_SLOW=N makes all
- * patience N times longer; it is 1, or 5 with a sanitizer.
+ * TLS, unless the test says where it listens (make e2e-tls). TEST_SLOW=N makes
+ * all patience N times longer; it is 1, or 5 with a sanitizer.
  *
  * Thread: one; there are no others in test programs.
  * Owns:   the folder below /tmp, the servers.
@@ -153,8 +153,8 @@ void server_stop(struct server *server);
 
 uint64_t server_cpu_ms(const struct server *server);
 uint64_t server_memory(const struct server *server); /* resident bytes */
-/* Of those, what is no file: a page of the program or of the cache is counted when
- * it is touched first, whoever did it. */
+/* Of those, what is no file: a page of the program or of the cache is counted
+ * when it is touched first, whoever did it. */
 uint64_t server_own_memory(const struct server *server);
 size_t server_descriptors(const struct server *server);
 

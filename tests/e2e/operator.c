@@ -19,7 +19,7 @@ const char *pid_path(void)
     return printed("%s/pid", folder());
 }
 
-/* --- Processes --------------------------------------------------------------- */
+/* --- Processes ----------------------------------------------------------- */
 
 void operator_adopt(void)
 {
@@ -70,7 +70,7 @@ bool server_has_said(const struct server *server, const char *part)
     return strstr(read_text(server->errors, NULL), part) != NULL;
 }
 
-/* --- Commands ---------------------------------------------------------------- */
+/* --- Commands ------------------------------------------------------------ */
 
 int ctl(const char *command, struct outcome *outcome)
 {
@@ -87,7 +87,7 @@ const char *ctl_ok(const char *command)
     return outcome->out;
 }
 
-/* --- The manager ------------------------------------------------------------- */
+/* --- The manager --------------------------------------------------------- */
 
 int manager_open(void)
 {

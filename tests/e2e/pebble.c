@@ -51,7 +51,7 @@ unsigned free_port(void)
     return ntohs(address.sin_port);
 }
 
-/* --- Processes --------------------------------------------------------------- */
+/* --- Processes ----------------------------------------------------------- */
 
 static pid_t spawn(const char *log, const char *const words[])
 {
@@ -145,7 +145,7 @@ static void start_names(struct pebble *pebble, unsigned dns)
     flunk("the server of names does not start: %s", read_text(log, NULL));
 }
 
-/* --- The authority ----------------------------------------------------------- */
+/* --- The authority ------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
 {

@@ -81,7 +81,7 @@ const char *secure_certificate(void)
     return path;
 }
 
-/* --- Handshakes ------------------------------------------------------------ */
+/* --- Handshakes ---------------------------------------------------------- */
 
 void secure_offer(const char *protocol)
 {
@@ -189,7 +189,7 @@ struct secure *secure_begin(int fd)
     return NULL;
 }
 
-/* --- Of a server ------------------------------------------------------------- */
+/* --- Of a server --------------------------------------------------------- */
 
 struct secure_server *secure_serve(const struct secure_identity *identity)
 {
@@ -261,7 +261,7 @@ void secure_end(struct secure *secure)
     free(secure);
 }
 
-/* --- Bytes ----------------------------------------------------------------- */
+/* --- Bytes --------------------------------------------------------------- */
 
 /* Of a call that returned 0 or less. */
 static ssize_t result_of(const struct secure *secure, int returned)
@@ -310,7 +310,7 @@ void secure_shut_down(struct secure *secure)
     (void)SSL_shutdown(secure->ssl);
 }
 
-/* --- What was agreed upon --------------------------------------------------- */
+/* --- What was agreed upon ------------------------------------------------ */
 
 const char *secure_version(const struct secure *secure)
 {
@@ -345,7 +345,7 @@ void secure_limit_version(int version)
     SSL_CTX_set_max_proto_version(context, version);
 }
 
-/* --- Whom it has shown ------------------------------------------------------- */
+/* --- Whom it has shown --------------------------------------------------- */
 
 const char *secure_shown(const struct secure *secure)
 {

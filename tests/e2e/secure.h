@@ -28,7 +28,7 @@ bool secure_is_wanted_upstream(void);
 struct making;
 const char *secure_write(const char *name, const struct making *making);
 
-/* --- A server's end ---------------------------------------------------------- */
+/* --- A server's end ------------------------------------------------------ */
 
 struct secure_server; /* opaque; until the program ends */
 
@@ -46,7 +46,7 @@ struct secure_server *secure_serve(const struct secure_identity *identity);
 struct secure *secure_take(struct secure_server *server, int fd);
 struct secure *secure_adopt(struct secure_server *server, int fd);
 
-/* --- A client's end ---------------------------------------------------------- */
+/* --- A client's end ------------------------------------------------------ */
 
 /* Does a handshake over fd, which is non-blocking. NULL: there is none, and
  * secure_fault() says why. */

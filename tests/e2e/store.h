@@ -2,7 +2,8 @@
  * store - a server with a key-value store at /kv, and what is asked of it.
  *
  * What the interface promises it promises of every engine: such tests ask for a
- * store_place(), and their SUITE() has store_run_anywhere() run them in each engine.
+ * store_place(), and their SUITE() has store_run_anywhere() run them in each
+ * engine.
  *
  * Thread: the test's.
  * Owns:   the engine that is at work; folders of stores lie in folder().

@@ -24,7 +24,7 @@ E2E_BEGIN(start)
     site_seeded("large", SEED, LARGE);
 }
 
-/* --- The client's own account ------------------------------------------------ */
+/* --- The client's own account -------------------------------------------- */
 
 static const char *const methods[] = {"GET",     "HEAD",   "OPTIONS", "POST",
                                       "PUT",     "DELETE", "PATCH",   "TRACE",
@@ -95,7 +95,7 @@ static struct reply *exchange(struct client *client, const char *line,
     return hear(client, strncmp(line, "HEAD ", 5) == 0, status);
 }
 
-/* --- What is told ------------------------------------------------------------ */
+/* --- What is told -------------------------------------------------------- */
 
 /* Where a number stands; NULL: it is not told there. */
 struct row {
@@ -236,7 +236,7 @@ static void expect_all_told(struct client *client)
     expect_told(client, "/_s/metrics", read_metrics);
 }
 
-/* --- The mix ------------------------------------------------------------------ */
+/* --- The mix ------------------------------------------------------------- */
 
 static void keep_alive(const struct server *server)
 {
@@ -317,7 +317,7 @@ static void nonsense(const struct server *server)
     tally.ended_by_error++;
 }
 
-/* --- The access log ------------------------------------------------------------ */
+/* --- The access log ------------------------------------------------------ */
 
 struct logged {
     uint64_t lines;

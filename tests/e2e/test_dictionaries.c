@@ -1,7 +1,7 @@
 /*
  * Deltas against what a client has already (RFC 9842): who is offered a
- * dictionary, who is sent a difference and what others unpack of it, and what is
- * kept of releases that are gone.
+ * dictionary, who is sent a difference and what others unpack of it, and what
+ * is kept of releases that are gone.
  */
 #include <dirent.h>
 #include <openssl/evp.h>
@@ -17,7 +17,7 @@ enum { LONG_AGO = 1000000000, MADE_MS = 10000, LEN = 100000, HASH_BYTES = 32 };
 #define RULE "--dictionary=/assets/app.*.js"
 #define TAKES "Accept-Encoding: gzip, deflate, br, zstd, dcb, dcz\r\n"
 
-/* --- Versions ------------------------------------------------------------------ */
+/* --- Versions ------------------------------------------------------------ */
 
 /* Hexadecimal digits, of which each version has some of its own. */
 static char *text_of(unsigned version)
@@ -74,7 +74,7 @@ static const char *has(unsigned version)
     return printed("Available-Dictionary: %s\r\n", value_of(version));
 }
 
-/* --- The server and its folder --------------------------------------------------- */
+/* --- The server and its folder ------------------------------------------- */
 
 static const char *state_place(void)
 {
@@ -138,7 +138,7 @@ static unsigned count_kept(void)
     return count;
 }
 
-/* --- Asking ------------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static bool is_delta(const struct reply *reply)
 {
@@ -221,7 +221,7 @@ static void expect_reply_delta(const struct reply *reply, unsigned from,
     expect_delta(reply->body, reply->body_len, from, to);
 }
 
-/* --- Who gets what ------------------------------------------------------------------ */
+/* --- Who gets what ------------------------------------------------------- */
 
 TEST(who_has_a_version_gets_the_next_as_the_difference)
 {
@@ -376,7 +376,7 @@ TEST(by_tls_anybody_is_told_over_both_protocols)
     expect_delta(reply->body, reply->body_len, 1, 2);
 }
 
-/* --- Conditions and ranges --------------------------------------------------------- */
+/* --- Conditions and ranges ----------------------------------------------- */
 
 TEST(a_delta_has_conditions_and_ranges_of_its_own)
 {
@@ -440,7 +440,7 @@ TEST(who_names_the_etag_of_a_delta_has_that_version_whatever_it_offers)
                    MADE_MS));
 }
 
-/* --- What is kept ----------------------------------------------------------------------- */
+/* --- What is kept -------------------------------------------------------- */
 
 TEST(what_is_kept_outlives_the_release_and_the_server)
 {
@@ -556,7 +556,7 @@ TEST(each_site_has_its_own)
     }
 }
 
-/* --- Rules --------------------------------------------------------------------------------- */
+/* --- Rules --------------------------------------------------------------- */
 
 TEST(a_file_can_be_the_dictionary_of_others)
 {
@@ -655,7 +655,7 @@ TEST(a_folder_that_cannot_be_is_said_at_the_start)
     assert_non_null(strstr(outcome.err, "--state-directory"));
 }
 
-/* --- Reloading ------------------------------------------------------------------------------ */
+/* --- Reloading ----------------------------------------------------------- */
 
 static const char *text_with(const char *rule)
 {

@@ -29,7 +29,7 @@ static void await(struct client *watcher, const char *text)
     } while (!strstr(client_raw(watcher), text));
 }
 
-/* --- Points ------------------------------------------------------------------ */
+/* --- Points -------------------------------------------------------------- */
 
 struct point {
     double time;

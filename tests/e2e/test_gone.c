@@ -116,8 +116,8 @@ static void fill(struct client *client)
     }
 }
 
-/* Lets the upstream take so much that all of it has arrived at the server, where
- * still much is unread: its end can arrive, too. */
+/* Lets the upstream take so much that all of it has arrived at the server,
+ * where still much is unread: its end can arrive, too. */
 static void make_way(struct client *client, struct client *peer)
 {
     int unsent = 1;
@@ -184,7 +184,7 @@ TEST(a_file_in_the_queue_is_given_up)
                            SOON_MS));
 }
 
-/* --- Tunnels --------------------------------------------------------------- */
+/* --- Tunnels ------------------------------------------------------------- */
 
 struct tunnel {
     struct client *client;

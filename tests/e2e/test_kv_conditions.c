@@ -251,7 +251,8 @@ TEST(this_machine_is_asked_by_its_own_names)
     client_say(client, "PUT /kv/a HTTP/1.1\r\nHost: evil.example\r\n"
                        "Content-Length: 1\r\n\r\nx");
     expect_problem(client_reply(client), 403, "not allowed");
-    /* As a page of evil.example would, whose name leads here (DNS rebinding). */
+    /* As a page of evil.example would, whose name leads here (DNS
+     * rebinding). */
     client_say(client, "GET /kv/a HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     expect_problem(client_reply(client), 403, "that Host");
     client_say(client, "GET /kv/ HTTP/1.1\r\nHost: evil.example\r\n\r\n");

@@ -1,5 +1,5 @@
-/* A store that lives in a Redis that is asked over TLS (rediss://): which is who
- * it has to be, or is not believed. */
+/* A store that lives in a Redis that is asked over TLS (rediss://): which is
+ * who it has to be, or is not believed. */
 #include "make_certificate.h"
 #include "redis.h"
 #include "secure.h"

@@ -27,7 +27,7 @@ static const struct server *place_of(const struct server *server)
     return place;
 }
 
-/* --- The load --------------------------------------------------------------- */
+/* --- The load ------------------------------------------------------------ */
 
 static void renew(const struct server *place, unsigned at)
 {
@@ -121,7 +121,7 @@ static bool has_ended(pid_t pid)
     return true;
 }
 
-/* --- Tests ------------------------------------------------------------------ */
+/* --- Tests --------------------------------------------------------------- */
 
 TEST(nothing_is_lost_under_upgrades)
 {

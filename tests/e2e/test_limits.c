@@ -150,7 +150,8 @@ TEST(a_burst_waits_until_the_worker_has_room)
     }
 }
 
-/* Bytes for each idle connection; *cpu_ms_out: of a while in which nobody asks. */
+/* Bytes for each idle connection; *cpu_ms_out: of a while in which nobody
+ * asks. */
 static uint64_t measure_idle(uint64_t *cpu_ms_out)
 {
     enum { BASE = 1000, COUNT = 10000 };

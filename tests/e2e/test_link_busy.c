@@ -1,11 +1,11 @@
 /*
- * A narrow link is used up while anything waits, whatever waits for it and however
- * narrow it is: its rate is found out, and found out right.
+ * A narrow link is used up while anything waits, whatever waits for it and
+ * however narrow it is: its rate is found out, and found out right.
  *
  * What is counted are bytes of bodies in a second; what lies around them is
  * reckoned by full segments, so that the link is a little busier than it seems.
- * Other programs can keep this one from counting; so each may be run again: what
- * the server does wrong it does every time.
+ * Other programs can keep this one from counting; so each may be run again:
+ * what the server does wrong it does every time.
  *
  * alone: it measures a link
  */

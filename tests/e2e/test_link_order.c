@@ -25,7 +25,7 @@ E2E_BEGIN(start)
     netns_begin();
 }
 
-/* --- Order ----------------------------------------------------------------- */
+/* --- Order --------------------------------------------------------------- */
 
 enum { COURSE = 4, LATE_AFTER = 256 * KB, SLACK = 160 * KB };
 
@@ -172,7 +172,7 @@ TEST(fsp_completes_none_later_than_fair_sharing)
     expect_course("--schedule=fsp", mixed, is_never_later);
 }
 
-/* --- A flood --------------------------------------------------------------- */
+/* --- A flood ------------------------------------------------------------- */
 
 enum {
     FLOOD = 24,

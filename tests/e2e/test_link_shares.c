@@ -2,8 +2,8 @@
  * A slow link that is shared among clients, who are addresses: nobody starves,
  * and connections buy nothing.
  *
- * The clock is what comes over the link, as in test_link_order.c; each course may
- * be run again: what the server does wrong it does every time.
+ * The clock is what comes over the link, as in test_link_order.c; each course
+ * may be run again: what the server does wrong it does every time.
  *
  * alone: it measures a link
  */
@@ -57,7 +57,7 @@ static void close_all(const struct download *all, size_t count)
         client_close(all[i].client);
 }
 
-/* --- A large one beside greedy clients -------------------------------------- */
+/* --- A large one beside greedy clients ----------------------------------- */
 
 /* How much had come in all when the large one was complete; more than most: it
  * was not. */
@@ -118,7 +118,7 @@ TEST(without_a_factor_they_do)
     expect_large("--starvation-factor=0", "--workers=1", false);
 }
 
-/* --- Many connections -------------------------------------------------------- */
+/* --- Many connections ---------------------------------------------------- */
 
 /* What one connection of a client has in percent beside a hundred of another,
  * both always asking, when both have come to know one another. */

@@ -29,7 +29,7 @@ E2E_BEGIN(start)
     site_text("../www/canary", "canary\n");
 }
 
-/* --- Clients of whom nothing is known --------------------------------------- */
+/* --- Clients of whom nothing is known ------------------------------------ */
 
 static const char *const nobodies[] = {
     "",
@@ -115,7 +115,7 @@ TEST(who_is_introduced_is_not_of_this_machine)
     }
 }
 
-/* --- What a proxy here passes on --------------------------------------------- */
+/* --- What a proxy here passes on ----------------------------------------- */
 
 TEST(what_a_proxy_here_passes_on_is_not_of_here)
 {
@@ -166,7 +166,7 @@ TEST(the_marks_of_proxies_let_no_page_read_keys)
     expect_status(ask_host(one, "GET", "www.example", "/kv/a", fields[2]), 200);
 }
 
-/* --- By which name ------------------------------------------------------------- */
+/* --- By which name ------------------------------------------------------- */
 
 TEST(statistics_are_told_by_names_of_this_machine_only)
 {
@@ -209,7 +209,7 @@ TEST(names_follow_a_reload)
         get_host(one, "extra.example", "/_s/health")->status == 200, 5000));
 }
 
-/* --- What is told ---------------------------------------------------------------- */
+/* --- What is told -------------------------------------------------------- */
 
 TEST(the_slowest_are_told_without_their_queries)
 {

@@ -68,7 +68,7 @@ static unsigned long long number_of(const char *line, const char *key)
     return strtoull(strstr(line, key) + strlen(key), NULL, 10);
 }
 
-/* --- Named formats ----------------------------------------------------------- */
+/* --- Named formats ------------------------------------------------------- */
 
 TEST(common_has_neither_referer_nor_agent)
 {
@@ -151,7 +151,7 @@ TEST(json_tells_what_was_sent)
     expect_has(lines[1], "\"keepalive\":false,\"complete\":true}");
 }
 
-/* --- Stories ------------------------------------------------------------------ */
+/* --- Stories ------------------------------------------------------------- */
 
 /* The line that says how a connection closed; its number is the text between
  * time and event. */
@@ -266,7 +266,7 @@ TEST(numbers_of_connections_are_unique)
     assert_int_equal(accepts, CLIENTS);
 }
 
-/* --- Templates and time ------------------------------------------------------- */
+/* --- Templates and time -------------------------------------------------- */
 
 TEST(a_template_tells_where_the_time_went)
 {

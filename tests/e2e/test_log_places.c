@@ -14,7 +14,7 @@
 
 enum { SOON_MS = 5000, CANNOT_CREATE = 73 };
 
-/* --- Files that are moved ---------------------------------------------------------- */
+/* --- Files that are moved ------------------------------------------------ */
 
 TEST(no_line_is_lost_by_rotation)
 {
@@ -78,7 +78,7 @@ TEST(without_a_log_the_signal_changes_nothing)
     server_stop(one);
 }
 
-/* --- Disks that are full ------------------------------------------------------------- */
+/* --- Disks that are full ------------------------------------------------- */
 
 /* A disk of a few pages, that nobody else sees; false: not allowed. */
 static bool mount_small(const char *path)
@@ -173,7 +173,7 @@ TEST(a_limit_on_the_size_of_files_ends_nobody)
     assert_int_equal(load_count(load, read_text(log_path, NULL)), load->sent);
 }
 
-/* --- Syslog --------------------------------------------------------------------------------- */
+/* --- Syslog -------------------------------------------------------------- */
 
 static int open_daemon(const char *path)
 {

@@ -10,7 +10,7 @@
 
 enum { SOON_MS = 5000 };
 
-/* --- Readers that are stuck ----------------------------------------------------------- */
+/* --- Readers that are stuck ---------------------------------------------- */
 
 static int make_fifo(const char *path)
 {
@@ -127,7 +127,7 @@ TEST(waiting_for_a_stuck_reader_ends_with_a_stop)
     stop_while_waiting("--drain-timeout=0");
 }
 
-/* --- Stopping ---------------------------------------------------------------------------- */
+/* --- Stopping ------------------------------------------------------------ */
 
 TEST(whoever_was_answered_is_in_the_log)
 {

@@ -134,7 +134,7 @@ TEST(the_number_of_descriptors_stays)
     assert_true(eventually(server_descriptors(one) <= descriptors + 2, 2000));
 }
 
-/* --- By address ------------------------------------------------------------- */
+/* --- By address ---------------------------------------------------------- */
 
 TEST(an_address_has_a_quarter_unless_it_is_alone)
 {
@@ -254,7 +254,7 @@ TEST(who_is_above_its_share_gives_back_down_to_that)
         expect_seeded(client_reply(busy[i]), 1, 0, LARGE);
 }
 
-/* --- Memory ------------------------------------------------------------------ */
+/* --- Memory -------------------------------------------------------------- */
 
 /* With a head of so many fields more. */
 static void send_much_and_read_nothing(struct client *client, size_t fields)

@@ -31,7 +31,7 @@ static struct server *start_site(const char *text)
     return start_configured(printed("root = www\nsite all {\n%s}\n", text));
 }
 
-/* --- Indexes ------------------------------------------------------------------ */
+/* --- Indexes ------------------------------------------------------------- */
 
 TEST(an_index_is_judged_by_its_own_location)
 {
@@ -92,7 +92,7 @@ TEST(its_rate_counts_as_well)
     expect_status(client_ask(client, "GET", "/canary", NULL), 200);
 }
 
-/* --- try-files ------------------------------------------------------------------ */
+/* --- try-files ----------------------------------------------------------- */
 
 TEST(what_is_tried_is_judged_by_its_own_location)
 {
@@ -108,7 +108,7 @@ TEST(what_is_tried_is_judged_by_its_own_location)
     expect_status(ask(one, "GET", "/any.js", html), 404);
 }
 
-/* --- Siblings ------------------------------------------------------------------- */
+/* --- Siblings ------------------------------------------------------------ */
 
 TEST(a_sibling_that_may_not_be_had_is_not_there)
 {
@@ -127,7 +127,7 @@ TEST(a_sibling_that_may_not_be_had_is_not_there)
     expect_body(ask(one, "GET", "/app.js", takes), "brotli");
 }
 
-/* --- Pages for errors -------------------------------------------------------------- */
+/* --- Pages for errors ---------------------------------------------------- */
 
 TEST(a_page_that_may_not_be_had_is_not_shown)
 {
@@ -169,7 +169,7 @@ TEST(who_is_denied_is_shown_no_page_of_there)
     assert_null(strstr(get(one, "/open/none")->body, "sub"));
 }
 
-/* --- Passwords --------------------------------------------------------------------- */
+/* --- Passwords ----------------------------------------------------------- */
 
 TEST(an_index_may_ask_for_a_password)
 {

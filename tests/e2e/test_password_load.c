@@ -113,8 +113,8 @@ static void let_newcomer_in(struct server *one)
                 "secret");
 }
 
-/* So many guesses from so many addresses are under way when a newcomer asks, who
- * is right and gets in. */
+/* So many guesses from so many addresses are under way when a newcomer asks,
+ * who is right and gets in. */
 static void guess_before_newcomer(struct client **clients, unsigned count,
                                   unsigned addresses)
 {

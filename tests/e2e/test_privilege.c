@@ -23,7 +23,7 @@ static const char *configure(const char *text)
     return at("roots/conf");
 }
 
-/* --- At the start -------------------------------------------------------------- */
+/* --- At the start -------------------------------------------------------- */
 
 static void expect_refused(const char *argument, const char *why)
 {
@@ -269,7 +269,7 @@ TEST(a_log_of_roots_is_written_and_stays_roots)
     assert_true(st.st_size > 0);
 }
 
-/* --- The pid file --------------------------------------------------------------- */
+/* --- The pid file -------------------------------------------------------- */
 
 /* Counts what the process has open of that file; whether any of it writes. */
 static unsigned count_open(pid_t pid, const char *path, bool *writes_out)
@@ -373,10 +373,10 @@ TEST(what_is_no_pid_file_of_roots_keeps_its_mode)
     assert_int_equal(unlink(path), 0);
 }
 
-/* --- At a terminal -------------------------------------------------------------- */
+/* --- At a terminal ------------------------------------------------------- */
 
-/* As `setsid sprintd ... </dev/tty >/dev/tty` does: to who is in a session of its
- * own that is a name for nothing. */
+/* As `setsid sprintd ... </dev/tty >/dev/tty` does: to who is in a session of
+ * its own that is a name for nothing. */
 static _Noreturn void be_apart(const char *terminal, int access,
                                const char *errors)
 {
@@ -435,7 +435,7 @@ TEST(a_terminal_that_cannot_be_opened_again_is_no_reason_to_end)
     }
 }
 
-/* --- By an upgrade -------------------------------------------------------------- */
+/* --- By an upgrade ------------------------------------------------------- */
 
 static void order(const struct server *server, int number)
 {

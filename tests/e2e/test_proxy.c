@@ -64,7 +64,7 @@ static unsigned dead_port(int *fd_out)
     return ntohs(name.sin_port);
 }
 
-/* --- Python's ------------------------------------------------------------------- */
+/* --- Python's ------------------------------------------------------------ */
 
 /* Starts `python3 -m http.server` for the site; its port. */
 static unsigned start_python(void)
@@ -116,7 +116,7 @@ TEST(what_python_serves_comes_through_whole)
     client_expect_usable(client);
 }
 
-/* --- Which server, which path ----------------------------------------------------- */
+/* --- Which server, which path -------------------------------------------- */
 
 TEST(the_longest_prefix_answers)
 {
@@ -183,7 +183,7 @@ TEST(bodies_go_there_too)
     store_holds(client, "b", "abcde");
 }
 
-/* --- Who does not answer ----------------------------------------------------------- */
+/* --- Who does not answer ------------------------------------------------- */
 
 TEST(where_nobody_listens_is_502_and_says_so)
 {
@@ -265,7 +265,7 @@ TEST(statistics_tell_of_each_server)
     assert_true(eventually(server_has_said(front, "Upstreams"), 5000));
 }
 
-/* --- Whose rules ------------------------------------------------------------------- */
+/* --- Whose rules --------------------------------------------------------- */
 
 TEST(rules_of_a_site_and_its_locations_count)
 {
@@ -340,7 +340,7 @@ TEST(a_password_is_asked_for_before_a_server_is)
     expect_status(get(behind, "/kv/secret"), 404);
 }
 
-/* --- Changes ------------------------------------------------------------------------ */
+/* --- Changes ------------------------------------------------------------- */
 
 static void configure(const char *text)
 {

@@ -63,7 +63,7 @@ static void expect_note(const struct reply *reply, const char *part)
         flunk("Cache-Status is '%s', without '%s'", note ? note : "", part);
 }
 
-/* --- Hits -------------------------------------------------------------------- */
+/* --- Hits ---------------------------------------------------------------- */
 
 TEST(what_may_be_kept_is_fetched_once_and_says_how_old_it_is)
 {
@@ -142,7 +142,7 @@ TEST(a_long_body_is_kept_and_ranges_of_it_are_right)
     assert_false(upstream_hears(upstream, 20));
 }
 
-/* --- One asks, all get --------------------------------------------------------- */
+/* --- One asks, all get --------------------------------------------------- */
 
 TEST(a_crowd_asks_once_and_all_read_along)
 {
@@ -264,7 +264,7 @@ TEST(what_is_too_long_passes_whole_to_slow_and_fast)
     expect_body(fetch(server, upstream, REPLY(LEN(3), "new")), "new");
 }
 
-/* --- Asking anew ---------------------------------------------------------------- */
+/* --- Asking anew --------------------------------------------------------- */
 
 TEST(what_is_stale_is_asked_about_and_a_304_brings_it_up_to_date)
 {
@@ -465,7 +465,7 @@ TEST(who_has_a_token_purges_what_it_is_for_from_elsewhere)
     assert_false(upstream_hears(upstream, 20));
 }
 
-/* --- For whom --------------------------------------------------------------------- */
+/* --- For whom ------------------------------------------------------------ */
 
 TEST(each_variant_is_kept_for_whom_it_was_made)
 {
@@ -550,7 +550,7 @@ TEST(who_says_who_he_is_shares_only_what_is_meant_to_be_shared)
     expect_body(asked_with(client, "Authorization: Basic eDp5\r\n"), "public");
 }
 
-/* --- What an operator says ---------------------------------------------------------- */
+/* --- What an operator says ----------------------------------------------- */
 
 static struct reply *ask_path(const struct server *server, const char *path,
                               const char *fields)
@@ -663,7 +663,7 @@ TEST(parts_of_requests_that_there_are_not_are_refused)
     }
 }
 
-/* --- Room -------------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 TEST(a_small_cache_lets_the_oldest_go_and_serves_all)
 {
@@ -706,7 +706,7 @@ TEST(a_place_may_be_told_to_keep_nothing)
                                 "Cache-Status"));
 }
 
-/* --- What is told of it ----------------------------------------------------------------- */
+/* --- What is told of it -------------------------------------------------- */
 
 static bool has_part(const char *text, const char *part)
 {

@@ -1,6 +1,7 @@
 /*
- * A cache on disk whose server is killed at any moment, again and again: whatever
- * is served is what its address stands for, and what was kept serves on.
+ * A cache on disk whose server is killed at any moment, again and again:
+ * whatever is served is what its address stands for, and what was kept serves
+ * on.
  *
  * Behind it is a server that has, at /N, a body by N's own seed and of its own
  * length. CACHE_KILLS says how often it is killed; 40 times, if nothing does.
@@ -41,7 +42,7 @@ static size_t length_of(unsigned object)
     return object % 4 == 0 ? len : len % 9000;
 }
 
-/* --- The server behind ------------------------------------------------------------ */
+/* --- The server behind --------------------------------------------------- */
 
 static void answer_one(int fd)
 {
@@ -72,7 +73,7 @@ static void answer_one(int fd)
             return;
 }
 
-/* --- Killing ------------------------------------------------------------------------ */
+/* --- Killing ------------------------------------------------------------- */
 
 static unsigned long served, hits;
 

@@ -1,6 +1,6 @@
 /*
- * --proxy-cache FOLDER: what is kept outlives its server, however that ends, and
- * what the disk has made of it meanwhile is noticed.
+ * --proxy-cache FOLDER: what is kept outlives its server, however that ends,
+ * and what the disk has made of it meanwhile is noticed.
  */
 #include "operator.h"
 #include "upstream.h"
@@ -90,8 +90,8 @@ static bool is_hit(const struct reply *reply)
     return note && strncmp(note, "sprintd; hit", 12) == 0;
 }
 
-/* Whether it is kept, without asking for it; what turns out to be damaged while it
- * is sent is not. */
+/* Whether it is kept, without asking for it; what turns out to be damaged while
+ * it is sent is not. */
 static bool has(const struct server *server, const char *path)
 {
     struct client *client = client_open(server);
@@ -108,7 +108,7 @@ static bool has(const struct server *server, const char *path)
     return is_there;
 }
 
-/* --- Outliving ------------------------------------------------------------------- */
+/* --- Outliving ----------------------------------------------------------- */
 
 TEST(what_is_kept_outlives_its_server)
 {
@@ -243,7 +243,7 @@ TEST(a_successor_has_all_that_its_predecessor_kept)
     assert_true(process_ends(last));
 }
 
-/* --- Damage -------------------------------------------------------------------- */
+/* --- Damage -------------------------------------------------------------- */
 
 static void damage(const char *path, off_t at, bool cuts)
 {
@@ -347,7 +347,7 @@ TEST(what_else_lies_in_the_folder_is_left_alone)
                      -1);
 }
 
-/* --- Whose it is ---------------------------------------------------------------- */
+/* --- Whose it is --------------------------------------------------------- */
 
 TEST(a_folder_that_others_may_write_in_is_refused)
 {
@@ -383,7 +383,7 @@ TEST(two_servers_do_not_share_a_folder)
     fetch(server, upstream, "/a", SEED, SHORT);
 }
 
-/* --- Room ------------------------------------------------------------------------ */
+/* --- Room ---------------------------------------------------------------- */
 
 TEST(what_does_not_fit_goes_from_the_disk_as_well)
 {
@@ -405,7 +405,7 @@ TEST(what_does_not_fit_goes_from_the_disk_as_well)
     assert_in_range(found, 5, 17);
 }
 
-/* --- A disk that takes nothing ------------------------------------------------------ */
+/* --- A disk that takes nothing ------------------------------------------- */
 
 /* A file system of its own of a megabyte; skips the test where that is not
  * allowed. */

@@ -1,11 +1,12 @@
 /*
- * A cache against one that forgets nothing: behind the server is one that says of
- * each answer, by its number, what it was for and who might have it how long; what
- * clients get is then looked up there, and must have been allowed at all.
+ * A cache against one that forgets nothing: behind the server is one that says
+ * of each answer, by its number, what it was for and who might have it how
+ * long; what clients get is then looked up there, and must have been allowed at
+ * all.
  *
- * CACHE_REQUESTS says how many there are; 20,000, if nothing does. Half of them are
- * asked of a cache in memory, half of one on disk, which is small, so that much goes
- * and comes again.
+ * CACHE_REQUESTS says how many there are; 20,000, if nothing does. Half of them
+ * are asked of a cache in memory, half of one on disk, which is small, so that
+ * much goes and comes again.
  */
 #include "beside.h"
 #include "harness.h"
@@ -93,7 +94,7 @@ static bool is_long(unsigned path)
     return path % 16 == 0;
 }
 
-/* --- The server behind ------------------------------------------------------------ */
+/* --- The server behind --------------------------------------------------- */
 
 static const char *fields_of(struct record *record, char *out, size_t size)
 {
@@ -231,7 +232,7 @@ static void answer_one(int fd)
     put_answer(fd, path, foo);
 }
 
-/* --- Clients ------------------------------------------------------------------------ */
+/* --- Clients ------------------------------------------------------------- */
 
 struct asked {
     int fd;

@@ -1,6 +1,7 @@
 /*
  * --proxy-cache, and answers that are a part (206): they are kept, joined where
- * their bytes are of the same representation, and never mixed where they are not.
+ * their bytes are of the same representation, and never mixed where they are
+ * not.
  */
 #include "upstream.h"
 
@@ -37,7 +38,8 @@ static struct reply *ask_for(const struct server *server, const char *range)
                            range_field(range));
 }
 
-/* The client asks for that, and the upstream is heard; its request is *head_out.
+/* The client asks for that, and the upstream is heard; its request is
+ * *head_out.
  */
 static struct client *begin(const struct server *server,
                             const struct upstream *upstream, const char *range,
@@ -100,7 +102,7 @@ static void expect_broken(struct client *client)
         flunk("event %d instead, and: %s", event, client_raw(client));
 }
 
-/* --- Kept ------------------------------------------------------------------------ */
+/* --- Kept ---------------------------------------------------------------- */
 
 TEST(a_part_is_kept_and_ranges_within_it_are_answered)
 {
@@ -285,7 +287,7 @@ TEST(parts_with_a_folder_are_kept_and_the_whole_is_written)
     expect_seeded(ask_for(server, NULL), SEED, 0, LARGE);
 }
 
-/* --- Not mixed -------------------------------------------------------------------- */
+/* --- Not mixed ----------------------------------------------------------- */
 
 TEST(parts_are_not_joined_without_the_same_strong_etag)
 {

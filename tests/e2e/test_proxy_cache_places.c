@@ -6,8 +6,8 @@
 
 #include <time.h>
 
-/* One asks there, the upstream answers something that is stale at once; then it is
- * gone. What comes of asking again. */
+/* One asks there, the upstream answers something that is stale at once; then it
+ * is gone. What comes of asking again. */
 static struct reply *ask_twice(const struct server *server,
                                struct upstream *upstream, const char *host,
                                const char *path)

@@ -172,7 +172,7 @@ TEST_WITH(failures_are_tried_again_as_often_as_the_budget_allows, NULL,
                         FREE * (1 + (now_ms() - since_ms) / WINDOW_MS));
 }
 
-/* --- Hardly any room ------------------------------------------------------- */
+/* --- Hardly any room ----------------------------------------------------- */
 
 /* As Python's http.server, and worse: one waits to be accepted, and the kernel
  * drops what the others say. */

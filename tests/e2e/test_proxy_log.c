@@ -83,7 +83,7 @@ static bool is_made(const char *id)
            strspn(id, "0123456789abcdef") == ID_LEN;
 }
 
-/* --- Who was asked ------------------------------------------------------------ */
+/* --- Who was asked ------------------------------------------------------- */
 
 TEST(the_log_tells_who_answered_and_when)
 {
@@ -170,7 +170,7 @@ TEST(a_unix_socket_is_named_by_its_path)
     expect_logged(server, printed("%s\n", upstream->name));
 }
 
-/* --- Headers ----------------------------------------------------------------- */
+/* --- Headers ------------------------------------------------------------- */
 
 TEST(headers_are_told_and_escaped)
 {
@@ -217,7 +217,7 @@ TEST(response_headers_of_all_kinds_of_answers_are_told)
                           "text/plain; charset=utf-8 close -\n");
 }
 
-/* --- X-Request-Id ------------------------------------------------------------ */
+/* --- X-Request-Id -------------------------------------------------------- */
 
 TEST(a_request_has_one_id_everywhere)
 {
@@ -326,7 +326,7 @@ TEST(an_upload_and_a_fault_have_an_id_too)
     expect_logged(server, printed("%s\n", id));
 }
 
-/* --- traceparent ------------------------------------------------------------- */
+/* --- traceparent --------------------------------------------------------- */
 
 TEST(a_traceparent_is_passed_on_and_made_where_wished)
 {
@@ -356,7 +356,7 @@ TEST(a_traceparent_is_passed_on_and_made_where_wished)
     assert_null(value_of(head, "tracestate"));
 }
 
-/* --- Warnings ---------------------------------------------------------------- */
+/* --- Warnings ------------------------------------------------------------ */
 
 TEST(warnings_name_the_uri_and_the_request)
 {
@@ -399,7 +399,7 @@ TEST(the_only_server_is_not_said_to_be_left_out)
     assert_false(server_has_said(server, "0 more"));
 }
 
-/* --- Templates --------------------------------------------------------------- */
+/* --- Templates ----------------------------------------------------------- */
 
 TEST(templates_that_cannot_be_are_refused)
 {

@@ -176,7 +176,7 @@ TEST(off_leaves_all_as_it_is)
                 "a=b; Path=/; Domain=127.0.0.1");
 }
 
-/* --- X-Forwarded-Prefix ------------------------------------------------------ */
+/* --- X-Forwarded-Prefix -------------------------------------------------- */
 
 static const char *heard(const struct server *server,
                          const struct upstream *upstream, const char *fields)

@@ -35,7 +35,7 @@ static void expect_page(const struct reply *reply, unsigned status,
     expect_body(reply, page);
 }
 
-/* --- Its own failures ------------------------------------------------------ */
+/* --- Its own failures ---------------------------------------------------- */
 
 TEST(what_the_proxy_fails_at_gets_a_page)
 {
@@ -112,7 +112,7 @@ TEST(who_is_denied_with_a_body_gets_a_page)
     expect_page(client_reply(client), 403, SORRY);
 }
 
-/* --- Errors of the server behind ------------------------------------------------- */
+/* --- Errors of the server behind ----------------------------------------- */
 
 #define MISSING                                                        \
     "HTTP/1.1 404 Not Here\r\n" DATE                                   \

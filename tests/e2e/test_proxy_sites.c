@@ -8,7 +8,7 @@
 #include "json.h"
 #include "origin.h"
 
-/* --- All there is ---------------------------------------------------------- */
+/* --- All there is -------------------------------------------------------- */
 
 /* A folder without a www, where somebody tries the first command. */
 static const char *empty_folder(void)
@@ -54,7 +54,7 @@ TEST(a_proxy_needs_no_root)
     assert_non_null(strstr(outcome.err, "DOCROOT 'www'"));
 }
 
-/* --- Of sites and locations ------------------------------------------------ */
+/* --- Of sites and locations ---------------------------------------------- */
 
 TEST(each_host_has_a_backend)
 {

@@ -124,7 +124,7 @@ TEST(slow_clients_cost_a_pipe_each)
     origin_check(origin);
 }
 
-/* --- Switching over -------------------------------------------------------- */
+/* --- Switching over ------------------------------------------------------ */
 
 /* Ends of pipes that the server has open. */
 static size_t count_pipes(const struct server *server)
@@ -191,7 +191,7 @@ TEST(a_reload_switches_over_what_is_asked_from_then_on)
     origin_check(origin);
 }
 
-/* --- Breaking off ---------------------------------------------------------- */
+/* --- Breaking off -------------------------------------------------------- */
 
 TEST_WITH(an_upstream_that_breaks_off_breaks_the_answer_off, NULL,
           harness_after_test)

@@ -15,7 +15,7 @@ enum { LARGE = 3 << 20, SEED = 19 };
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-/* --- Authorities ------------------------------------------------------------ */
+/* --- Authorities --------------------------------------------------------- */
 
 static struct made authority;
 static const char *authority_file;
@@ -79,7 +79,7 @@ static void expect_said(const struct server *server, const char *words)
               read_text(server->errors, NULL));
 }
 
-/* --- Whom it believes --------------------------------------------------------- */
+/* --- Whom it believes ---------------------------------------------------- */
 
 TEST(a_server_that_is_who_it_should_be_is_asked)
 {
@@ -196,7 +196,7 @@ TEST(files_that_are_no_certificates_are_told_before_it_starts)
     }
 }
 
-/* --- What goes wrong ------------------------------------------------------------ */
+/* --- What goes wrong ----------------------------------------------------- */
 
 TEST(a_server_that_speaks_no_tls_is_told_so)
 {
@@ -272,7 +272,7 @@ TEST(lists_may_mix_both_ways)
     assert_int_equal(atomic_load(&other->counts->requests), 2);
 }
 
-/* --- A client's certificate ------------------------------------------------------- */
+/* --- A client's certificate ---------------------------------------------- */
 
 TEST(a_server_that_asks_for_a_certificate_gets_it)
 {
@@ -290,7 +290,7 @@ TEST(a_server_that_asks_for_a_certificate_gets_it)
     expect_said(without, "TLS: tlsv13 alert certificate required");
 }
 
-/* --- Connections and sessions -------------------------------------------------------- */
+/* --- Connections and sessions -------------------------------------------- */
 
 static uint64_t count_of(const struct server *front, const char *family)
 {
@@ -367,8 +367,8 @@ static void copy_to(const char *path, const char *from)
         flunk("no '%s'", path);
 }
 
-/* Trust is the configuration's: a connection that was made under another is used
- * no more. */
+/* Trust is the configuration's: a connection that was made under another is
+ * used no more. */
 TEST(a_reload_with_another_trust_uses_no_connection_of_the_last)
 {
     struct origin *origin = origin_start_as("one", good);
@@ -388,7 +388,7 @@ TEST(a_reload_with_another_trust_uses_no_connection_of_the_last)
     expect_said(front, "TLS: its certificate is of an unknown authority");
 }
 
-/* --- Bodies ----------------------------------------------------------------------- */
+/* --- Bodies -------------------------------------------------------------- */
 
 TEST(large_bodies_go_both_ways)
 {
@@ -494,7 +494,7 @@ TEST(a_websocket_is_a_tunnel)
     (void)hear_end(client);
 }
 
-/* --- Sockets, probes ---------------------------------------------------------------- */
+/* --- Sockets, probes ----------------------------------------------------- */
 
 TEST(unix_sockets_can_be_asked_over_tls)
 {

@@ -47,7 +47,7 @@ static struct server *start_configured(void)
     return server_start(&launch, arguments);
 }
 
-/* --- What changes ------------------------------------------------------------- */
+/* --- What changes -------------------------------------------------------- */
 
 TEST(the_root_changes_and_the_connection_stays)
 {
@@ -191,7 +191,7 @@ TEST(another_list_of_stores_waits_for_the_next_start)
     store_put(client, "b", "2");
 }
 
-/* --- What is faulty ------------------------------------------------------------ */
+/* --- What is faulty ------------------------------------------------------ */
 
 TEST(a_faulty_configuration_changes_nothing)
 {
@@ -222,7 +222,7 @@ TEST(a_faulty_configuration_changes_nothing)
     expect_body(get(one, "/canary"), "canary\n");
 }
 
-/* --- Included files -------------------------------------------------------------- */
+/* --- Included files ------------------------------------------------------ */
 
 /* A site that says its name, in a file of its own. */
 static void configure_site(const char *path, const char *name)
@@ -335,7 +335,7 @@ TEST(what_the_sandbox_does_not_reach_is_refused)
     expect_body(get(one, "/canary"), "other\n");
 }
 
-/* --- Under load ----------------------------------------------------------------- */
+/* --- Under load ---------------------------------------------------------- */
 
 TEST(no_request_fails_under_a_hundred_reloads)
 {

@@ -25,7 +25,7 @@ static struct server *start_controlled(void)
     return START("--control", control_path());
 }
 
-/* --- Commands ---------------------------------------------------------------- */
+/* --- Commands ------------------------------------------------------------ */
 
 TEST(status_says_what_is_served_and_how)
 {
@@ -129,7 +129,7 @@ TEST(two_servers_do_not_share_a_control_socket)
     ctl_ok("status");
 }
 
-/* --- Signals ----------------------------------------------------------------- */
+/* --- Signals ------------------------------------------------------------- */
 
 TEST(sigquit_waits_for_as_long_as_it_takes)
 {
@@ -167,7 +167,7 @@ TEST(sigwinch_is_nothing_to_it)
     expect_status(get(one, "/canary"), 200);
 }
 
-/* --- The pid file, --daemon, --user ------------------------------------------ */
+/* --- The pid file, --daemon, --user -------------------------------------- */
 
 TEST(the_pid_file_keeps_a_second_server_out)
 {

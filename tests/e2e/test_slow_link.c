@@ -161,7 +161,7 @@ static void expect_fast(const struct server *server, size_t count, size_t size,
           plainly.speed / 1e6);
 }
 
-/* --- Small ones pass, the link is busy ------------------------------------- */
+/* --- Small ones pass, the link is busy ----------------------------------- */
 
 TEST(a_small_reply_passes_large_ones)
 {
@@ -324,7 +324,7 @@ TEST(a_fast_link_is_not_slowed_down)
               full / 1e6);
 }
 
-/* --- Clients that are in the way -------------------------------------------- */
+/* --- Clients that are in the way ----------------------------------------- */
 
 TEST(clients_that_stop_reading_block_nobody)
 {

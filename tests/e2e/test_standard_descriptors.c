@@ -10,7 +10,7 @@
 
 enum { SOON_MS = 5000 };
 
-/* --- A server of our own --------------------------------------------------- */
+/* --- A server of our own ------------------------------------------------- */
 
 static pid_t pid;
 static const char *socket_path;
@@ -78,7 +78,7 @@ static void report_and_stop(void)
     assert_int_equal(status_at_end(), 0);
 }
 
-/* --- Closed ---------------------------------------------------------------- */
+/* --- Closed -------------------------------------------------------------- */
 
 TEST(nothing_takes_the_place_of_what_is_closed)
 {
@@ -99,7 +99,7 @@ TEST(a_closed_output_is_no_place_for_a_log)
     assert_non_null(strstr(read_text(errors, NULL), "Bad file descriptor"));
 }
 
-/* --- More than the standard ones ------------------------------------------------- */
+/* --- More than the standard ones ----------------------------------------- */
 
 static bool holds(const char *path)
 {
@@ -146,7 +146,7 @@ TEST(what_else_the_starter_had_open_can_be_named)
     report_and_stop();
 }
 
-/* --- Stuck ----------------------------------------------------------------- */
+/* --- Stuck --------------------------------------------------------------- */
 
 TEST(an_unread_error_stops_nobody)
 {

@@ -16,7 +16,7 @@ E2E_BEGIN(start)
     site_seeded("large", 2, LARGE);
 }
 
-/* --- Times in a report ----------------------------------------------------- */
+/* --- Times in a report --------------------------------------------------- */
 
 /* A row of a table of times, in milliseconds. */
 struct times {
@@ -41,7 +41,7 @@ static struct times times_of(const char *report, const char *title,
     return times;
 }
 
-/* --- When there is one ----------------------------------------------------- */
+/* --- When there is one --------------------------------------------------- */
 
 TEST(a_signal_asks_for_it_at_any_time)
 {

@@ -1,6 +1,6 @@
 /*
- * `sprintd kv` run by root on stores of others: what their users, and whoever can
- * write on the way, put there leads root nowhere. Run by root only.
+ * `sprintd kv` run by root on stores of others: what their users, and whoever
+ * can write on the way, put there leads root nowhere. Run by root only.
  */
 #include "privileged.h"
 #include "store.h"
@@ -287,8 +287,8 @@ TEST(a_copy_goes_where_no_other_user_leads)
     drop_folder("theirs/store");
 }
 
-/* Into folders of their own, and into no other: what is copied is of their making,
- * too. */
+/* Into folders of their own, and into no other: what is copied is of their
+ * making, too. */
 TEST(owners_lead_a_copy_to_folders_of_their_own)
 {
     if (geteuid() != 0)
@@ -396,10 +396,10 @@ TEST(only_root_and_its_owner_have_root_make_a_store)
     unlink(at("others/sticky"));
 }
 
-/* --- At a terminal --------------------------------------------------------------- */
+/* --- At a terminal ------------------------------------------------------- */
 
-/* As a shell does, which leads the session of its terminal: runs an import whose
- * lines are yet to come. Its number goes to report. */
+/* As a shell does, which leads the session of its terminal: runs an import
+ * whose lines are yet to come. Its number goes to report. */
 static _Noreturn void be_shell(const char *terminal, int input, int report)
 {
     int tty = -1;

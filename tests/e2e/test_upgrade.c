@@ -85,7 +85,7 @@ static void stop_last(void)
     assert_true(process_ends(pid));
 }
 
-/* --- It works -------------------------------------------------------------------- */
+/* --- It works ------------------------------------------------------------ */
 
 TEST(a_new_process_serves_and_the_old_one_ends)
 {
@@ -183,7 +183,7 @@ TEST(the_manager_is_told_who_serves)
     manager_close(manager);
 }
 
-/* --- It does not ------------------------------------------------------------------- */
+/* --- It does not --------------------------------------------------------- */
 
 static void expect_refusal(const struct server *one, const char *why)
 {
@@ -242,7 +242,7 @@ TEST(a_faulty_configuration_leaves_the_old_one)
     assert_int_equal(access(control_path(), F_OK), 0);
 }
 
-/* --- Under load --------------------------------------------------------------------- */
+/* --- Under load ---------------------------------------------------------- */
 
 TEST(no_request_fails_under_twenty_upgrades)
 {

@@ -48,7 +48,7 @@ static const char *configure(const char *text)
     return at("roots/conf");
 }
 
-/* --- As another user ---------------------------------------------------------- */
+/* --- As another user ----------------------------------------------------- */
 
 static void expect_too_open(const char *program, const char *config)
 {
@@ -81,7 +81,7 @@ TEST(a_configuration_that_the_user_can_change_is_refused)
     assert_int_equal(unlink(conf), 0);
 }
 
-/* --- What is included ------------------------------------------------------------- */
+/* --- What is included ---------------------------------------------------- */
 
 static void folder_of_roots(const char *name)
 {
@@ -165,7 +165,7 @@ TEST(a_program_that_the_user_can_change_is_refused)
     expect_too_open(at("theirs/program"), configure(""));
 }
 
-/* --- In the sandbox --------------------------------------------------------------------- */
+/* --- In the sandbox ------------------------------------------------------ */
 
 static bool has_landlock(void)
 {
@@ -246,7 +246,7 @@ TEST(a_reload_takes_no_configuration_from_a_store)
     expect_status(get(one, "/canary"), 200);
 }
 
-/* --- What is written ------------------------------------------------------------------- */
+/* --- What is written ----------------------------------------------------- */
 
 static void expect_not_written(const char *option, const char *path)
 {

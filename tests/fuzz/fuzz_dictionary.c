@@ -1,10 +1,11 @@
 /*
  * fuzz_dictionary - what clients and operators say of dictionaries: the first
- * line is the value of Available-Dictionary, the second a rule, the third a path.
+ * line is the value of Available-Dictionary, the second a rule, the third a
+ * path.
  *
  * A hash that is read has that one form; a rule that is taken makes lines of
- * printable ASCII that end where they should, with quotes in pairs; the hash, as
- * a name in the store's folder, is read back. Any breach aborts.
+ * printable ASCII that end where they should, with quotes in pairs; the hash,
+ * as a name in the store's folder, is read back. Any breach aborts.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * fuzz_h2 - bytes from a client that speaks HTTP/2, to a connection with all that
- * is below it: a real socket, the scheduler, a handler that answers in every way.
+ * fuzz_h2 - bytes from a client that speaks HTTP/2, to a connection with all
+ * that is below it: a real socket, the scheduler, a handler that answers in
+ * every way.
  *
  *   byte 0   how the rest is read; see enum mode
  *   byte 1   after how many bytes there is a turn of the loop; 0: once
@@ -61,7 +62,7 @@ static struct conn_set set;
 static struct cidrs no_proxies;
 static char text[BODY_MAX];
 
-/* --- The handler: by the first letter of the path --------------------------- */
+/* --- The handler: by the first letter of the path ------------------------ */
 
 struct gulp {
     struct sink sink;
@@ -152,7 +153,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
                             (struct bytes){text, response->body_bytes});
 }
 
-/* --- The client ---------------------------------------------------------------- */
+/* --- The client ---------------------------------------------------------- */
 
 struct client {
     int fd;
@@ -265,7 +266,7 @@ static void say(const char *data, size_t len, size_t step, unsigned mode)
     }
 }
 
-/* --- One input ------------------------------------------------------------------ */
+/* --- One input ----------------------------------------------------------- */
 
 /* Records become frames in out; how many bytes. */
 static size_t make_frames(const uint8_t *data, size_t size, char *out,

@@ -287,7 +287,7 @@ static void relay_final_head(const struct request *request,
     response_fini(&response);
 }
 
-/* --- Names that are the client's --------------------------------------------- */
+/* --- Names that are the client's ----------------------------------------- */
 
 static bool is_host(struct bytes value)
 {

@@ -44,7 +44,7 @@ bool certificates_are_old(const struct certificates *certificates);
 uint64_t certificates_look(const struct certificates *certificates);
 const char *certificates_find_closed(const struct certificates *certificates);
 
-/* --- What to tell ----------------------------------------------------------- */
+/* --- What to tell -------------------------------------------------------- */
 
 /* What -t looks for: chains, terms, and names of sites that are not covered.
  * now_s: seconds of the epoch. */

@@ -6,8 +6,9 @@
  *   TOKEN PREFIX       those that begin with it, which is percent-encoded
  *
  * A token that stands in several lines has all their prefixes. It comes as
- * Authorization: Bearer TOKEN (RFC 6750). Tokens are not kept: what is compared,
- * in constant time, is a hash that has a secret of this process in it.
+ * Authorization: Bearer TOKEN (RFC 6750). Tokens are not kept: what is
+ * compared, in constant time, is a hash that has a secret of this process in
+ * it.
  *
  * Whoever is on this machine may write without one (local.h), but for a browser
  * that does so for a page of another origin. Anybody may read; only that a page
@@ -64,7 +65,7 @@ MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
 struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens);
 void kv_tokens_release(struct kv_tokens **tokens_ref); /* NULL is accepted */
 
-/* --- What somebody may write ------------------------------------------------ */
+/* --- What somebody may write --------------------------------------------- */
 
 struct kv_access {
     const struct hosts *names;           /* of this machine; borrowed */
@@ -87,8 +88,8 @@ struct kv_pass {
     size_t count;
 };
 
-/* What the token that comes with a request allows. False: there is none, or none
- * of these. */
+/* What the token that comes with a request allows. False: there is none, or
+ * none of these. */
 MUST_USE bool kv_tokens_find(const struct kv_tokens *tokens,
                              const struct request *request,
                              struct kv_pass *pass_out);

@@ -11,9 +11,9 @@
  * a buffer of its own of buffer_bytes: who is slow makes the other wait, not
  * memory grow. Nobody is asked before request_bytes of a body are there, or all
  * of it: a client that sends slowly does not occupy an upstream. Nor is anybody
- * before answer was called: a body may come while its client's password is being
- * checked. What is short and there in one read leaves in one send, with its
- * head, from the buffer it was read into. What is left of a long body goes
+ * before answer was called: a body may come while its client's password is
+ * being checked. What is short and there in one read leaves in one send, with
+ * its head, from the buffer it was read into. What is left of a long body goes
  * through a pipe (splice(2)), as long as it is framed alike on both sides.
  *
  *   OPENING --> SENDING --> RELAYING --> done, and the upstream is idle again
@@ -98,8 +98,8 @@ void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);
 
-/* Has hear called with the head of each reply that is final, before it is passed
- * on. Once, before the first request. */
+/* Has hear called with the head of each reply that is final, before it is
+ * passed on. Once, before the first request. */
 void proxy_report(struct proxy *proxy,
                   void (*hear)(void *context, const struct exchange *exchange,
                                const struct reply *reply),

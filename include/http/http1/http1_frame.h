@@ -6,7 +6,8 @@
  *   head:  |    headroom    | fields of the response | tailroom |
  *          |   status, Date | ...                    | framing  |
  *
- * A cached head has its status line and Date already, and is a piece of its own.
+ * A cached head has its status line and Date already, and is a piece of its
+ * own.
  *
  * Thread: any; no state.
  */

@@ -33,7 +33,7 @@ struct hpack_field {
  * 7541 6.3): whatever size the client allows, it is enough. */
 #define HPACK_NO_TABLE "\x20"
 
-/* --- To the client --------------------------------------------------------- */
+/* --- To the client ------------------------------------------------------- */
 
 struct hpack_encoder; /* opaque */
 
@@ -49,7 +49,7 @@ void hpack_encode(struct hpack_encoder *encoder,
 /* Appends ":status", of 100 to 599. */
 void hpack_encode_status(unsigned status, struct buf *out);
 
-/* --- From the client ------------------------------------------------------- */
+/* --- From the client ----------------------------------------------------- */
 
 struct hpack_decoder; /* opaque */
 

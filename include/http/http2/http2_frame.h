@@ -110,7 +110,7 @@ static inline void http2_write_frame(char *to, const struct http2_frame *frame)
     http2_write32(to + 5, frame->stream);
 }
 
-/* --- Header blocks --------------------------------------------------------- */
+/* --- Header blocks ------------------------------------------------------- */
 
 /* Appends lines ("Name: value" CRLF) as fields, but for those that are about a
  * connection of HTTP/1 (RFC 9113 8.2.2). */
@@ -120,7 +120,8 @@ void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
 /* Appends the head of a response that has been made: its status, Date (of
  * date, a block of that field alone) unless it came with one, and its fields,
  * which are no part of what is left of it any more. *priority_out: what its
- * field of that name says, a view for the moment; untouched when it has none. */
+ * field of that name says, a view for the moment; untouched when it has
+ * none. */
 void http2_put_head(struct hpack_encoder *encoder, struct response *response,
                     struct bytes date, struct buf *out,
                     struct bytes *priority_out);

@@ -13,8 +13,8 @@
  * a connection, and the length of the body is known to be true or not said.
  *
  * Several cookie lines become one (8.2.3), ":authority" stands as Host, and the
- * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means the
- * same.
+ * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means
+ * the same.
  *
  * The text of a head is stored with whoever needs it, in as many bytes as it
  * has; a request is a view of it.
@@ -74,7 +74,8 @@ struct http2_head {
 
 void http2_head_begin(struct http2_head *head, bool is_trailer);
 
-/* One more line. False: there are so many that the rest is not worth reading. */
+/* One more line. False: there are so many that the rest is not worth
+ * reading. */
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
@@ -85,7 +86,8 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out);
 
-/* Whether it asks for a WebSocket (RFC 8441), and was found to be well-formed. */
+/* Whether it asks for a WebSocket (RFC 8441), and was found to be
+ * well-formed. */
 static inline bool http2_head_wants_socket(const struct http2_head *head)
 {
     return head->protocol.data;

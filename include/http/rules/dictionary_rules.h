@@ -57,7 +57,8 @@ const struct dictionary_rule *dictionary_rules_find_made(
 const struct dictionary_rule *dictionary_rules_find_used(
     const struct dictionary_rules *rules, struct bytes path);
 
-/* The line of an answer that is a dictionary by that rule: Use-As-Dictionary. */
+/* The line of an answer that is a dictionary by that rule:
+ * Use-As-Dictionary. */
 static inline struct bytes dictionary_rule_use(const struct dictionary_rule
                                                    *rule)
 {

@@ -23,8 +23,8 @@
  * process that may write. In data.mdb: `values`, key to kv_record; `expiry`,
  * when (8 bytes, big-endian) to keys, several each; `meta`.
  *
- * Locks, in this order: that of the list of clients, then a client's (held while
- * it reads); the queue's is taken alone, and so are those of the cache.
+ * Locks, in this order: that of the list of clients, then a client's (held
+ * while it reads); the queue's is taken alone, and so are those of the cache.
  *
  * Thread: open, pause, stop and close the main thread's, before and after
  *         workers; kv_lmdb_client_create() the worker's; kv_lmdb_count() any.
@@ -93,17 +93,18 @@ MUST_USE int kv_lmdb_open(struct kv_lmdb **store_out,
  * before a mailbox that a client has goes. A second call does nothing. */
 void kv_lmdb_stop(struct kv_lmdb *store);
 
-/* Lets another process write: all that waits is written, then writes are KV_BUSY
- * while reads go on, and see what the other one commits. 0 or -errno, logged,
- * from the other way round: -EBUSY, it has the folder still. */
+/* Lets another process write: all that waits is written, then writes are
+ * KV_BUSY while reads go on, and see what the other one commits. 0 or -errno,
+ * logged, from the other way round: -EBUSY, it has the folder still. */
 void kv_lmdb_pause(struct kv_lmdb *store);
 MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
 
-/* Stops, if that has not been done. Its clients must be gone. NULL is accepted. */
+/* Stops, if that has not been done. Its clients must be gone. NULL is
+ * accepted. */
 void kv_lmdb_close(struct kv_lmdb *store);
 
-/* A worker's client: mailbox is where its writes are answered, now what it holds
- * for the time. NULL: no memory, or too many clients. */
+/* A worker's client: mailbox is where its writes are answered, now what it
+ * holds for the time. NULL: no memory, or too many clients. */
 MUST_USE struct kv_client *kv_lmdb_client_create(struct kv_lmdb *store,
                                                  struct mailbox *mailbox,
                                                  const struct now *now);

@@ -25,8 +25,8 @@
  * sent again only when it certainly has not: it was refused (MOVED, ASK, ...)
  * or did not leave us whole. Reading is tried once more.
  *
- * By TLS each node must show a certificate for the host that the URL names it by;
- * one that the cluster tells of, for the first host.
+ * By TLS each node must show a certificate for the host that the URL names it
+ * by; one that the cluster tells of, for the first host.
  *
  * Thread: open and close the main thread's; a client is its worker's.
  * Owns:   what the URL says, and the counters; a client its connections.

@@ -37,8 +37,8 @@ struct local_https {
 /* Whether options ask for it: --https, and no certificate anywhere. */
 bool local_https_is_wanted(const struct options *options);
 
-/* Has it in options: where names of this machine are said, or else at the top and
- * in every site. It outlives them. False: no memory. */
+/* Has it in options: where names of this machine are said, or else at the top
+ * and in every site. It outlives them. False: no memory. */
 MUST_USE bool local_https_put(struct local_https *https,
                               struct options *options);
 

@@ -1,8 +1,8 @@
 /*
- * machine_trust - whether the programs of this machine trust an authority of ours,
- * as Debian keeps what they trust: a file for each authority that the machine's
- * owner has added, and a bundle of all, which programs read. The bundle is made
- * anew when update-ca-certificates is run, and may be behind.
+ * machine_trust - whether the programs of this machine trust an authority of
+ * ours, as Debian keeps what they trust: a file for each authority that the
+ * machine's owner has added, and a bundle of all, which programs read. The
+ * bundle is made anew when update-ca-certificates is run, and may be behind.
  *
  * Thread: any; waits for the file system.
  */

@@ -17,14 +17,14 @@
  * successor's parent but init. One that does not serve in time is killed, and
  * the launcher sleeps again.
  *
- * Invariant: the launcher may be root, and whoever takes the server over, or has
- *            the server's uid, can order what it likes. So the launcher does
- *            nothing for it that this uid could not do itself, but start the
- *            program at its path with the arguments and the environment that
- *            the first server was started with. An order has no text in it, and
- *            opens nothing; its descriptors are only passed on. What the
- *            successor does as root with files is root_files.h's matter; that
- *            nobody can change the program or the configuration,
+ * Invariant: the launcher may be root, and whoever takes the server over, or
+ *            has the server's uid, can order what it likes. So the launcher
+ *            does nothing for it that this uid could not do itself, but start
+ *            the program at its path with the arguments and the environment
+ *            that the first server was started with. An order has no text in
+ *            it, and opens nothing; its descriptors are only passed on. What
+ *            the successor does as root with files is root_files.h's matter;
+ *            that nobody can change the program or the configuration,
  *            confinement.c's.
  *
  * Thread: a process of its own; what the two say to each other is below.

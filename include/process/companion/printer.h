@@ -1,10 +1,10 @@
 /*
- * printer - a small process that writes to root's terminal what a server says that
- * is root no longer.
+ * printer - a small process that writes to root's terminal what a server says
+ * that is root no longer.
  *
- * Such a server may be taken over, and a terminal takes orders from what is written
- * to it. So the server has a pipe for its output and its errors, and no way round it;
- * what comes through is text when it leaves:
+ * Such a server may be taken over, and a terminal takes orders from what is
+ * written to it. So the server has a pipe for its output and its errors, and no
+ * way round it; what comes through is text when it leaves:
  *
  *   server, successors -- pipe -->  printer, as the server's user  --> terminal
  *

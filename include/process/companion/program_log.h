@@ -3,11 +3,11 @@
  * line by line, in the server's log.
  *
  * The program runs as the server's user, and others of that user can take it
- * over. So it has a pipe: where the server's own messages go, to root's terminal
- * perhaps, nothing comes that the log would not have written.
+ * over. So it has a pipe: where the server's own messages go, to root's
+ * terminal perhaps, nothing comes that the log would not have written.
  *
- * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX; what is beyond that is
- *            dropped, and so are lines that come in floods.
+ * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX; what is beyond that
+ *            is dropped, and so are lines that come in floods.
  * Thread:    one.
  * Owns:      both ends of the pipe.
  */

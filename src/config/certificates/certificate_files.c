@@ -11,7 +11,7 @@
 #include "io/small_file.h"
 #include "io/tls/tls_authority.h"
 
-/* --- Marks ------------------------------------------------------------------ */
+/* --- Marks --------------------------------------------------------------- */
 
 void file_mark_set(struct file_mark *mark, const char *path,
                    const struct stat *st)
@@ -102,7 +102,7 @@ const char *certificate_files_find_closed(const struct certificate_files *files)
     return NULL;
 }
 
-/* --- Reading ---------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 static bool is_forbidden(int err)
 {
@@ -205,7 +205,7 @@ int certificate_files_read_pair(struct certificate_files *files,
     return 0;
 }
 
-/* --- Managed ones ------------------------------------------------------------- */
+/* --- Managed ones -------------------------------------------------------- */
 
 /* By an authority that nobody will hear of again. */
 static int make_placeholder(struct certificate_pair *pair,
@@ -259,7 +259,7 @@ int certificate_files_read_managed(struct certificate_files *files,
     return 0;
 }
 
-/* --- Authorities of clients --------------------------------------------------- */
+/* --- Authorities of clients ---------------------------------------------- */
 
 static struct certificate_authority *find_authority(
     const struct certificate_files *files, const char *path)
@@ -317,7 +317,7 @@ int certificate_files_read_authority(
     return 0;
 }
 
-/* --- Keys of tickets ----------------------------------------------------------- */
+/* --- Keys of tickets ----------------------------------------------------- */
 
 static int read_tickets(struct ticket_file *tickets, const char *path,
                         char fault[TLS_FAULT_MAX])

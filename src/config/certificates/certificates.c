@@ -21,7 +21,7 @@ static int line_of(const struct option_origins *origins,
                : options->origins.rows[number];
 }
 
-/* --- Files -------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 /* A list of keys belongs to the list of certificates beside it: who says other
  * certificates, and no keys, has them in the same files. */
@@ -146,7 +146,7 @@ static void read_pairs(struct certificate_reading *reading,
                   keys.count > 0 ? keys.items[i] : chains->items[i]);
 }
 
-/* --- Keys of tickets ------------------------------------------------------------ */
+/* --- Keys of tickets ----------------------------------------------------- */
 
 static void read_tickets(struct certificate_reading *reading)
 {
@@ -180,7 +180,7 @@ static void read_tickets(struct certificate_reading *reading)
                    path);
 }
 
-/* --- All ---------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 static void take_site(struct certificate_reading *reading, const char *name,
                       const struct site_options *site,

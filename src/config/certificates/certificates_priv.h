@@ -1,6 +1,6 @@
 /*
- * certificates_priv - what certificates.c (reads), certificates_sets.c (arranges
- * what was read) and certificates_check.c (tells of it) share.
+ * certificates_priv - what certificates.c (reads), certificates_sets.c
+ * (arranges what was read) and certificates_check.c (tells of it) share.
  */
 #ifndef CONFIG_CERTIFICATES_CERTIFICATES_PRIV_H
 #define CONFIG_CERTIFICATES_CERTIFICATES_PRIV_H

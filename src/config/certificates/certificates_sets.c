@@ -12,7 +12,7 @@ const char *certificate_words(const struct certificate_site *site,
     return words;
 }
 
-/* --- Authorities -------------------------------------------------------------- */
+/* --- Authorities --------------------------------------------------------- */
 
 static const struct certificate_authority *read_authority(
     struct certificate_reading *reading, const struct certificate_site *site)
@@ -38,7 +38,7 @@ static const struct certificate_authority *read_authority(
     return authority;
 }
 
-/* --- Sets -------------------------------------------------------------------- */
+/* --- Sets ---------------------------------------------------------------- */
 
 static bool is_same_text(const char *a, const char *b)
 {
@@ -159,7 +159,7 @@ static void add_sets(struct certificate_reading *reading,
             add_set(reading, site, i, leaders, authority);
 }
 
-/* --- Names -------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
 static void add_name(struct certificate_reading *reading, size_t set,
                      struct bytes name)
@@ -194,7 +194,7 @@ static void name_certificates(struct certificate_reading *reading,
             add_name(reading, site->sets[i], bytes_of(*name));
 }
 
-/* --- All ---------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 /* The site that answers for hosts nobody has, if it has certificates. */
 static struct certificate_site *find_default(const struct certificate_reading

@@ -15,7 +15,7 @@ enum { NAME_BYTES_MAX = 160 }; /* of files, which have more behind it */
 #define HTTPS_PORT ":443"
 #define HTTP_PORT ":80"
 
-/* --- What --https says -------------------------------------------------------- */
+/* --- What --https says --------------------------------------------------- */
 
 /* NULL: no memory. */
 static const char *make_place(struct options *options, const char *scheme,
@@ -100,7 +100,7 @@ void managed_read_https(struct options *options, struct faults *faults)
         config_origin(options, "https-redirect") == ORIGIN_DEFAULT;
 }
 
-/* --- Names -------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
 /* RFC 6761, RFC 6762, RFC 8375, RFC 9476, and what ICANN keeps for inside. */
 bool managed_is_public(const char *name)
@@ -137,7 +137,7 @@ void managed_challenges(const struct options *options, char path[PATH_MAX])
              options->acme_folder);
 }
 
-/* --- All ---------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 /* A port of --https is for this machine's own certificate. */
 static bool is_reached_by_tls(const struct options *options)

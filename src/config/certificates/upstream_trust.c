@@ -36,7 +36,7 @@ static struct trust_told told_of_proxies(const struct options *options)
         .verifies = options->proxy_tls_verify};
 }
 
-/* --- Files ------------------------------------------------------------------ */
+/* --- Files --------------------------------------------------------------- */
 
 /* These two return false. */
 
@@ -97,7 +97,7 @@ static bool read_certificate(struct tls_certificate **certificate_out,
     return is_read;
 }
 
-/* --- Trust ------------------------------------------------------------------ */
+/* --- Trust --------------------------------------------------------------- */
 
 static bool make_trust(struct tls_trust **trust_out,
                        const struct trust_told *told,
@@ -146,15 +146,15 @@ static bool read_all(struct tls_trust **trust_out,
     return is_read;
 }
 
-/* --- What was read earlier ---------------------------------------------------- */
+/* --- What was read earlier ----------------------------------------------- */
 
 static bool is_same(const char *one, const char *other)
 {
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* Whether the same files are meant, and it is the rights that lack to read them:
- * a key is root's, as a rule, who has started the server. */
+/* Whether the same files are meant, and it is the rights that lack to read
+ * them: a key is root's, as a rule, who has started the server. */
 static bool may_keep(const struct options *options,
                      const struct options *earlier, int err)
 {

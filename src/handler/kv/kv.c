@@ -4,7 +4,7 @@
 
 #include "handler/kv/kv_priv.h"
 
-/* --- Which answer ----------------------------------------------------------- */
+/* --- Which answer -------------------------------------------------------- */
 
 static const char *allow_line(enum kv_key_verdict verdict)
 {
@@ -134,7 +134,7 @@ struct handler kv_handler(struct kv *kv)
     return (struct handler){.answer = answer, .begin = begin, .self = kv};
 }
 
-/* --- Coming and going ------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 struct kv *kv_create(const struct kv_options *options)
 {

@@ -3,7 +3,7 @@
 
 #include "handler/kv/kv_batch_priv.h"
 
-/* --- Lines ------------------------------------------------------------------ */
+/* --- Lines --------------------------------------------------------------- */
 
 static bool add_op(struct kv_batch *batch, const struct kv_op *op)
 {
@@ -112,7 +112,7 @@ bool kv_batch_end(struct kv_batch *batch)
     return kv_batch_fail(batch, 400, "there is no operation");
 }
 
-/* --- Asking ----------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 struct kv_op *kv_batch_ops(struct kv_batch *batch, size_t *count_out)
 {

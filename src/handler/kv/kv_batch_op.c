@@ -4,7 +4,7 @@
 #include "handler/kv/kv_batch_priv.h"
 #include "http/query.h"
 
-/* --- What a member says ------------------------------------------------------ */
+/* --- What a member says -------------------------------------------------- */
 
 enum member {
     MEMBER_OP,
@@ -267,7 +267,7 @@ static bool read_value(struct kv_batch *batch, const struct members *members,
     return read_ttl(batch, members->of[MEMBER_TTL], op);
 }
 
-/* --- All of them ------------------------------------------------------------ */
+/* --- All of them --------------------------------------------------------- */
 
 bool kv_batch_read_op(struct kv_batch *batch, const struct json_value *line,
                       struct kv_op *op)

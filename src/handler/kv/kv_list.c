@@ -26,7 +26,7 @@ enum {
 #define TOO_LONG "this is longer than any key"
 #define NO_FLAG "this is 0 or 1"
 
-/* --- Asking ----------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static void on_done(struct kv_page *page)
 {
@@ -77,7 +77,7 @@ static void finish_page(struct kv_listing *listing)
         ask(listing);
 }
 
-/* --- The text --------------------------------------------------------------- */
+/* --- The text ------------------------------------------------------------ */
 
 /* One page of the store at most: a worker has others to serve. */
 static enum piece_state write_entries(struct kv_listing *listing,
@@ -185,7 +185,7 @@ static void destroy(struct kv_question *question)
     free(listing);
 }
 
-/* --- What is asked for ------------------------------------------------------ */
+/* --- What is asked for --------------------------------------------------- */
 
 enum parameter {
     PREFIX,

@@ -15,7 +15,7 @@ _Static_assert((int)KV_ENTRY_BYTES_MAX <= (int)BODY_PIECE_BYTES &&
                    (int)END_BYTES_MAX <= (int)BODY_PIECE_BYTES,
                "any piece must fit one fill");
 
-/* --- Writing ---------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 /* Hexadecimal: nothing in it needs an escape, wherever it is put. */
 static void put_cursor(struct buf *out, struct bytes after)
@@ -121,7 +121,7 @@ bool kv_listing_put_entry(struct kv_listing *listing, struct buf *out,
     return true;
 }
 
-/* --- Behind the entries ------------------------------------------------------ */
+/* --- Behind the entries -------------------------------------------------- */
 
 enum piece_state kv_listing_write_prefixes(struct kv_listing *listing,
                                            struct buf *out)

@@ -53,7 +53,7 @@ struct kv {
     char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
 };
 
-/* --- kv_question ----------------------------------------------------------- */
+/* --- kv_question --------------------------------------------------------- */
 
 /*
  * What the store may be asked. Whoever holds it has a reference: the exchange's
@@ -78,7 +78,7 @@ void kv_question_release(struct kv_question *question);
 void kv_question_ask(struct kv_question *question);
 void kv_question_done(struct kv_question *question);
 
-/* --- kv_answer -------------------------------------------------------------- */
+/* --- kv_answer ----------------------------------------------------------- */
 
 /* Counts what was asked, or why it was not done: undone is an outcome by which
  * nothing was found and nothing changed. */
@@ -121,7 +121,7 @@ void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
 /* Seconds since the epoch; a part of one is one, or it would be early. */
 int64_t kv_expires_s(const struct kv_meta *meta);
 
-/* --- kv_request ------------------------------------------------------------- */
+/* --- kv_request ---------------------------------------------------------- */
 
 /* A parameter that is "0", as if it were not there, or "1". False: neither. */
 MUST_USE bool kv_read_flag(struct bytes value, bool *is_set_out);
@@ -136,7 +136,7 @@ MUST_USE bool kv_find_single(const struct request *request, struct bytes name,
 MUST_USE bool kv_read_query(struct kv *kv, struct exchange *exchange,
                             struct query_parameter *parameters, size_t count);
 
-/* --- kv_entry --------------------------------------------------------------- */
+/* --- kv_entry ------------------------------------------------------------ */
 
 /* Writes the members of a key's object: "key":"a","size":3, ... */
 void kv_put_entry(struct buf *out, const struct kv_entry *entry);
@@ -147,7 +147,7 @@ void kv_put_key(struct buf *out, struct bytes key);
 /* {"prefix":"a/"} */
 void kv_put_prefix(struct buf *out, struct bytes prefix);
 
-/* --- What there is ---------------------------------------------------------- */
+/* --- What there is ------------------------------------------------------- */
 
 void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key);
 void kv_read_spare_fini(struct kv *kv);

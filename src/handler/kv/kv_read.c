@@ -19,7 +19,7 @@ struct kv_reading {
     char key[KV_KEY_BYTES_MAX];
 };
 
-/* --- A value ---------------------------------------------------------------- */
+/* --- A value ------------------------------------------------------------- */
 
 static void release_value(void *object)
 {
@@ -79,8 +79,8 @@ static struct validators validators_of(const struct kv_meta *meta,
                                .modified = meta->stored_ms / 1000};
 }
 
-/* Not for 304 and 412, which the answer will be if this says so: it looks at the
- * same request in the same moment. */
+/* Not for 304 and 412, which the answer will be if this says so: it looks at
+ * the same request in the same moment. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
     const struct kv_question *question =
@@ -198,7 +198,7 @@ static void answer_get(struct kv *kv, struct exchange *exchange,
     }
 }
 
-/* --- Asking ----------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static void destroy(struct kv_question *question)
 {

@@ -7,7 +7,7 @@
 #include "http/percent.h"
 #include "io/small_file.h"
 
-/* --- Reading ---------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 /* RFC 6750 2.1: b64token. */
 static bool is_token(struct bytes text)
@@ -162,7 +162,7 @@ int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
     return err;
 }
 
-/* --- Judging ---------------------------------------------------------------- */
+/* --- Judging ------------------------------------------------------------- */
 
 /* Whether a Host names this machine by a name that nobody else can have. What
  * else names it is good enough for programs, but may be the origin of pages
@@ -243,8 +243,8 @@ static bool is_at_home(const struct kv_access *access,
            !is_foreign(&exchange->request);
 }
 
-/* Whether a browser on this machine may have sent it, for all that is known. Its
- * fields do not count: a page can have it add whatever a proxy would. */
+/* Whether a browser on this machine may have sent it, for all that is known.
+ * Its fields do not count: a page can have it add whatever a proxy would. */
 static bool may_be_browser(const struct kv_access *access,
                            const struct exchange *exchange)
 {

@@ -41,7 +41,7 @@ struct watching {
     char prefix[];
 };
 
-/* --- Writing ---------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 static void put_event(struct buf *out, const struct kv_event *event)
 {
@@ -69,7 +69,7 @@ static void put_event(struct buf *out, const struct kv_event *event)
     buf_put_literal(out, "}\n\n");
 }
 
-/* --- The text --------------------------------------------------------------- */
+/* --- The text ------------------------------------------------------------ */
 
 static enum piece_state write_events(struct watching *watching, struct buf *out)
 {
@@ -164,7 +164,7 @@ static struct answer look(struct pending *pending)
     return (struct answer){.state = ANSWER_READY};
 }
 
-/* --- What is asked for ------------------------------------------------------ */
+/* --- What is asked for --------------------------------------------------- */
 
 static void on_done(struct kv_watch *watch)
 {
@@ -283,7 +283,7 @@ void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
         exchange->pending = &watching->pending;
 }
 
-/* --- Of all who watch ------------------------------------------------------- */
+/* --- Of all who watch ---------------------------------------------------- */
 
 void kv_tick(struct kv *kv)
 {

@@ -2,7 +2,7 @@
 
 #include "handler/kv/kv_write_priv.h"
 
-/* --- The body --------------------------------------------------------------- */
+/* --- The body ------------------------------------------------------------ */
 
 static size_t body_bytes_max(const struct kv_writing *writing)
 {
@@ -98,7 +98,7 @@ static bool expect_body(struct kv_writing *writing)
     return true;
 }
 
-/* --- Writing ---------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 static struct answer look(struct pending *pending)
 {

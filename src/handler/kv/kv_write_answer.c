@@ -4,7 +4,7 @@
 
 enum { RESULT_BYTES_MAX = 200 };
 
-/* --- One operation ---------------------------------------------------------- */
+/* --- One operation ------------------------------------------------------- */
 
 static struct bytes named_key(struct kv_writing *writing)
 {
@@ -133,7 +133,7 @@ static void answer_op(struct kv_writing *writing)
     }
 }
 
-/* --- A batch ---------------------------------------------------------------- */
+/* --- A batch ------------------------------------------------------------- */
 
 static unsigned result_status(const struct kv_op *op)
 {

@@ -1,7 +1,7 @@
 #include "handler/kv/kv_write_priv.h"
 #include "kv/kv_integer.h"
 
-/* --- What the head says ----------------------------------------------------- */
+/* --- What the head says -------------------------------------------------- */
 
 /* False, here and below: it has been answered. */
 static bool admits(struct kv *kv, struct exchange *exchange,

@@ -19,8 +19,9 @@
  *                                                           |
  *                       exchange <--- pending <-------------+
  *
- * One object all along. Its sink, what is pending (then the source), and the store have a reference
- * each: a write that the store has taken goes on when its client has gone.
+ * One object all along. Its sink, what is pending (then the source), and the
+ * store have a reference each: a write that the store has taken goes on when
+ * its client has gone.
  */
 struct kv_writing {
     struct kv_question question; /* first: the same address */

@@ -4,7 +4,8 @@
 
 #include "handler/encode.h"
 
-/* From now on the client's bytes are the upstream's, and the other way round. */
+/* From now on the client's bytes are the upstream's, and the other way
+ * round. */
 static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
 {
     const struct proxy *proxy = transfer->proxy;

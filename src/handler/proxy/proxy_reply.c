@@ -92,7 +92,8 @@ static bool is_intercepted(const struct transfer *transfer)
 }
 
 /* What the error says in its fields stays; head, which the upstream needs no
- * more, holds them until the response is made. False: it cannot be passed on. */
+ * more, holds them until the response is made. False: it cannot be passed
+ * on. */
 static bool intercept(struct transfer *transfer)
 {
     struct relay relay = transfer_relay(transfer, transfer->lease.server);

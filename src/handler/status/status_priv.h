@@ -39,7 +39,7 @@ struct status {
     struct status_text *tick;  /* the last; NULL: there was no memory for it */
 };
 
-/* --- status_text.c --------------------------------------------------------- */
+/* --- status_text.c ------------------------------------------------------- */
 
 /* NULL: no memory. */
 MUST_USE struct status_text *status_text_create(size_t bytes_max);
@@ -52,7 +52,7 @@ void status_look(struct status *status);
 void status_fail(const struct status *status, struct response *response,
                  unsigned code, struct bytes fields);
 
-/* --- status_events.c ------------------------------------------------------- */
+/* --- status_events.c ----------------------------------------------------- */
 
 /* Answers with a stream of ticks. */
 void status_answer_events(struct status *status, struct exchange *exchange);

@@ -42,7 +42,7 @@ void http1_put_interim(struct buf *out, unsigned status, struct bytes phrase,
     buf_put_literal(out, "\r\n");
 }
 
-/* --- Behind the fields ----------------------------------------------------- */
+/* --- Behind the fields --------------------------------------------------- */
 
 /* All that a reply says there, as static text. */
 static struct bytes end_of(const struct response *response, bool is_http10)
@@ -61,7 +61,7 @@ static struct bytes end_of(const struct response *response, bool is_http10)
                       : BYTES("\r\n");
 }
 
-/* --- A cached head --------------------------------------------------------- */
+/* --- A cached head ------------------------------------------------------- */
 
 /* Puts another end in the place of the empty line, which is the one that most
  * replies have. */
@@ -88,7 +88,7 @@ static void end_cached_head(struct response *response, struct bytes end)
     response->part_count++;
 }
 
-/* --- A head of the response's own ------------------------------------------ */
+/* --- A head of the response's own ---------------------------------------- */
 
 /* The phrase that came with the status, or ours. */
 static struct bytes phrase_of(const struct response *response)
@@ -125,7 +125,7 @@ static void surround_head(struct response *response, struct bytes end,
     }
 }
 
-/* --- Both ------------------------------------------------------------------ */
+/* --- Both ---------------------------------------------------------------- */
 
 /* False: no memory. */
 static bool frame_body(struct response *response, bool is_http10)

@@ -22,7 +22,8 @@ const uint8_t http1_byte_sets[256] = {
 /* clang-format on */
 
 /* The high bits of bytes that may be control bytes, HTAB among them. Only above
- * one that is can it be wrong (a borrow), so it is none just when there is none.
+ * one that is can it be wrong (a borrow), so it is none just when there is
+ * none.
  */
 static uint64_t find_controls(uint64_t word)
 {
@@ -129,8 +130,8 @@ enum reason http1_check_request_line(struct bytes line)
     return http1_check_version(bytes_between(at + 1, end));
 }
 
-/* name ":" value; no white space before the colon, none at the beginning. Behind
- * the line stands its CR, which no name goes beyond. */
+/* name ":" value; no white space before the colon, none at the beginning.
+ * Behind the line stands its CR, which no name goes beyond. */
 static enum reason check_field_line(struct bytes line)
 {
     const char *end = line.data + line.len;

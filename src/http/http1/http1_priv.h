@@ -45,7 +45,8 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
     return every == set;
 }
 
-/* The same of IN_VALUE, eight bytes at a time: all of a head's lines are read so.
+/* The same of IN_VALUE, eight bytes at a time: all of a head's lines are read
+ * so.
  */
 bool http1_is_value(struct bytes text);
 

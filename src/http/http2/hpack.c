@@ -15,7 +15,7 @@ static nghttp2_hd_inflater *inflater_of(struct hpack_decoder *decoder)
     return (nghttp2_hd_inflater *)(void *)decoder;
 }
 
-/* --- To the client --------------------------------------------------------- */
+/* --- To the client ------------------------------------------------------- */
 
 struct hpack_encoder *hpack_encoder_create(void)
 {
@@ -95,7 +95,7 @@ void hpack_encode_status(unsigned status, struct buf *out)
     buf_put(out, (struct bytes){field, sizeof(field)});
 }
 
-/* --- From the client ------------------------------------------------------- */
+/* --- From the client ----------------------------------------------------- */
 
 struct hpack_decoder *hpack_decoder_create(void)
 {

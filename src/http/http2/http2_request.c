@@ -26,7 +26,7 @@ _Static_assert(HTTP2_LINE_EXTRA >= sizeof(struct record_front),
                "whatever passes the limit of a list has room in the text");
 _Static_assert(HTTP2_LIST_BYTES_MAX + 1024 <= UINT16_MAX, "lengths have room");
 
-/* --- Gathering ------------------------------------------------------------- */
+/* --- Gathering ----------------------------------------------------------- */
 
 void http2_head_begin(struct http2_head *head, bool is_trailer)
 {
@@ -65,7 +65,7 @@ static void put_cookie(struct http2_head *head, struct bytes value)
     head->cookie_len += value.len;
 }
 
-/* --- What a line may be ---------------------------------------------------- */
+/* --- What a line may be -------------------------------------------------- */
 
 /* RFC 9113 8.2.1, and a token as in HTTP/1.1. */
 static bool is_name(struct bytes name)
@@ -207,7 +207,7 @@ bool http2_head_add(struct http2_head *head, struct bytes name,
     return true;
 }
 
-/* --- The whole of it ------------------------------------------------------- */
+/* --- The whole of it ----------------------------------------------------- */
 
 static bool is_scheme(struct bytes scheme)
 {
@@ -296,7 +296,7 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
     return HTTP2_DONE;
 }
 
-/* --- Storing --------------------------------------------------------------- */
+/* --- Storing ------------------------------------------------------------- */
 
 /* CONNECT has no path. */
 static struct bytes target_of(const struct http2_head *head)
@@ -368,7 +368,7 @@ void http2_head_store(const struct http2_head *head, char *to)
                                   records_bytes(head)});
 }
 
-/* --- A request ------------------------------------------------------------- */
+/* --- A request ----------------------------------------------------------- */
 
 unsigned http2_text_fields(const char *text)
 {

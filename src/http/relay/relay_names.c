@@ -10,7 +10,7 @@
  *   /app/x, x, //other/v1      as they are
  */
 
-/* --- Texts ------------------------------------------------------------------ */
+/* --- Texts --------------------------------------------------------------- */
 
 static bool begins_with_slash(struct bytes text)
 {
@@ -29,7 +29,7 @@ static struct bytes take_until(struct bytes *text, const char *ends)
     return bytes_between(begin, begin + len);
 }
 
-/* --- Paths ------------------------------------------------------------------ */
+/* --- Paths --------------------------------------------------------------- */
 
 static bool ends_segment(char c)
 {
@@ -62,7 +62,7 @@ static struct bytes restore_prefix(const struct relay *relay,
     return relay->strip;
 }
 
-/* --- URIs ------------------------------------------------------------------- */
+/* --- URIs ---------------------------------------------------------------- */
 
 struct uri {
     struct bytes front; /* scheme and authority, as they stand there */
@@ -195,7 +195,7 @@ static void put_refresh(const struct relay *relay,
     buf_put(out, rest);
 }
 
-/* --- Cookies ---------------------------------------------------------------- */
+/* --- Cookies ------------------------------------------------------------- */
 
 static struct bytes without_port(struct bytes authority)
 {
@@ -259,7 +259,7 @@ static void put_cookie(const struct relay *relay, const struct request *request,
         put_attribute(relay, request, take_until(&text, ";"), keeps_path, out);
 }
 
-/* --- Fields ----------------------------------------------------------------- */
+/* --- Fields -------------------------------------------------------------- */
 
 typedef void put_fn(const struct relay *relay, const struct request *request,
                     struct bytes value, struct buf *out);

@@ -39,7 +39,7 @@ bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out);
 
-/* --- relay_names.c ----------------------------------------------------------- */
+/* --- relay_names.c ------------------------------------------------------- */
 
 /* Appends a field of a reply; where relay->renames and the field names a place
  * of the upstream's, by the name that the client has for it. */
@@ -47,7 +47,7 @@ void relay_put_reply_field(const struct relay *relay,
                            const struct request *request,
                            const struct field *field, struct buf *out);
 
-/* --- relay_asker.c: what requests are told of who has asked ----------------- */
+/* --- relay_asker.c: what requests are told of who has asked -------------- */
 
 /* Whether what the peer says in that way is believed. */
 bool relay_believes(const struct relay *relay, const struct relay_from *from,

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "http/path.h"
 
-/* --- What browsers are told -------------------------------------------------- */
+/* --- What browsers are told ---------------------------------------------- */
 
 /* What stands for something else in a URL pattern, though not in a path. */
 static bool is_pattern_sign(char c)
@@ -83,7 +83,7 @@ static void write_lines(struct dictionary_rule *rule, struct bytes pattern,
     rule->link_len = (uint16_t)(lines.len - rule->use_len);
 }
 
-/* --- Reading ------------------------------------------------------------------ */
+/* --- Reading ------------------------------------------------------------- */
 
 /* What stands before the first '=' that no backslash is before; the rest, with
  * that, stays. */
@@ -182,7 +182,7 @@ const char *dictionary_rules_add(struct dictionary_rules *rules,
     return NULL;
 }
 
-/* --- Looking ------------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------- */
 
 static bool is_used(const struct dictionary_rule *rule, struct bytes path)
 {

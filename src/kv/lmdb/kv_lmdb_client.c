@@ -252,7 +252,7 @@ static bool answer_list(struct kv_client *base, struct kv_page *page)
     return true;
 }
 
-/* --- The client ------------------------------------------------------------- */
+/* --- The client ---------------------------------------------------------- */
 
 static bool put_write(struct kv_client *base, struct kv_write *write)
 {

@@ -52,7 +52,7 @@ static int drop_expiry(struct kv_change *change, struct bytes key,
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-/* --- Who watches ------------------------------------------------------------ */
+/* --- Who watches --------------------------------------------------------- */
 
 static void tell_gone(struct kv_change *change, enum kv_event_kind kind,
                       struct bytes key)

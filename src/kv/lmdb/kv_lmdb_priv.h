@@ -117,7 +117,7 @@ MUST_USE int kv_change_sweep(struct kv_change *change, size_t limit,
 MUST_USE int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
                                   uint64_t *revision_out);
 
-/* --- kv_lmdb_op: of a change, for kv_lmdb_apply ---------------------------- */
+/* --- kv_lmdb_op: of a change, for kv_lmdb_apply -------------------------- */
 
 /* Sets the outcome. Anything but 0: as above. */
 MUST_USE int kv_change_do(struct kv_change *change, struct kv_op *op);

@@ -311,8 +311,8 @@ void kv_redis_on_return(struct kv_connection_request *request,
     }
 }
 
-/* One that got no answer has its connection taken down: it is the oldest there, and
- * what comes behind it would be later still. */
+/* One that got no answer has its connection taken down: it is the oldest there,
+ * and what comes behind it would be later still. */
 void kv_redis_on_deadline(struct kv_redis_client *client,
                           struct deadline *deadline)
 {
@@ -327,7 +327,7 @@ void kv_redis_on_deadline(struct kv_redis_client *client,
         place_again(call);
 }
 
-/* --- For put() ------------------------------------------------------------- */
+/* --- For put() ----------------------------------------------------------- */
 
 void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
                          enum kv_script script, size_t keys, size_t arguments)

@@ -93,7 +93,7 @@ static bool answer_get(struct kv_client *base, struct kv_get *get)
     return true;
 }
 
-/* --- The client ------------------------------------------------------------- */
+/* --- The client ---------------------------------------------------------- */
 
 static void on_deadline(void *context, struct deadline *deadline)
 {

@@ -26,7 +26,7 @@ struct kv_connection_tls {
     bool *is_gone;   /* set when it is freed meanwhile; NULL: nobody asks */
 };
 
-/* --- What the socket is watched for ----------------------------------------- */
+/* --- What the socket is watched for -------------------------------------- */
 
 static size_t unsent(const struct kv_connection_tls *tls)
 {
@@ -49,7 +49,7 @@ static void watch_open(struct kv_connection_tls *tls)
     watch(tls, EV_READ | tls->wanted | (unsent(tls) > 0 ? EV_WRITE : 0));
 }
 
-/* --- What the library asks of its loop -------------------------------------- */
+/* --- What the library asks of its loop ----------------------------------- */
 
 static void on_wanted(void *data)
 {
@@ -76,7 +76,7 @@ static void on_cleanup(void *data)
     free(tls);
 }
 
-/* --- Bytes ------------------------------------------------------------------- */
+/* --- Bytes --------------------------------------------------------------- */
 
 /* Frees tls. */
 static void lose(struct kv_connection_tls *tls, const char *why)
@@ -156,7 +156,7 @@ static void receive_all(struct kv_connection_tls *tls)
     watch_open(tls);
 }
 
-/* --- Its beginning ------------------------------------------------------------ */
+/* --- Its beginning ------------------------------------------------------- */
 
 /* False: it is lost. */
 static bool begin(struct kv_connection_tls *tls)

@@ -144,7 +144,7 @@ enum { KV_SCRIPTS = 4, KV_SCRIPT_OP_ARGUMENTS = 7 };
 /* Puts the script's text, as an argument. */
 void kv_command_put_script(struct buf *out, enum kv_script script);
 
-/* --- kv_redis_connection -------------------------------------------------------- */
+/* --- kv_redis_connection ------------------------------------------------- */
 
 enum kv_connection_state {
     KV_CONNECTION_OPENING, /* for the first time, or since it was fine */
@@ -205,8 +205,8 @@ const struct address *kv_connection_address(const struct kv_connection
 struct bytes kv_connection_script(const struct kv_connection *connection,
                                   enum kv_script script);
 
-/* The connection is up. asking: although the node has the slot only half. False: it
- * could not take it, and is about to go down. */
+/* The connection is up. asking: although the node has the slot only half.
+ * False: it could not take it, and is about to go down. */
 MUST_USE bool kv_connection_send(struct kv_connection *connection,
                                  struct kv_connection_request *request,
                                  struct bytes command, bool asking);

@@ -178,8 +178,8 @@ bool kv_redis_is_same_node(const struct address *a, const struct address *b);
 struct kv_connection_options kv_redis_aim(const struct kv_redis_client *client,
                                           const struct address *node);
 
-/* The connection that a call shall take; NULL: none is known, and that is to wait
- * for, if may_come. */
+/* The connection that a call shall take; NULL: none is known, and that is to
+ * wait for, if may_come. */
 struct kv_connection *kv_redis_route_find(struct kv_redis_client *client,
                                           unsigned partition,
                                           bool *may_come_out);
@@ -239,8 +239,8 @@ void kv_redis_feed_look(struct kv_redis_client *client);
 
 void kv_redis_feed_on_deadline(struct kv_redis_client *client);
 
-/* kv_redis_hear: what a listener heard, for the client that context is; and tells
- * all that can be told by now. */
+/* kv_redis_hear: what a listener heard, for the client that context is; and
+ * tells all that can be told by now. */
 void kv_redis_feed_hear(void *context, struct bytes channel,
                         struct bytes event);
 void kv_redis_feed_tell(struct kv_redis_client *client);
@@ -251,7 +251,7 @@ void kv_redis_feed_tell(struct kv_redis_client *client);
  * memory. */
 MUST_USE bool kv_redis_map_init(struct kv_redis_client *client);
 
-/* --- The client ------------------------------------------------------------- */
+/* --- The client ---------------------------------------------------------- */
 
 /* A part of whatever the client must free. */
 struct kv_redis_question {
@@ -293,7 +293,7 @@ struct kv_redis_asking {
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_client *client);
 void kv_redis_put_asking(struct kv_redis_asking *asking);
 
-/* --- kv_redis_drop, kv_redis_list, kv_redis_write -------------------------- */
+/* --- kv_redis_drop, kv_redis_list, kv_redis_write ------------------------ */
 
 /* The index has an entry whose value was not there, as of what expires: takes
  * it out, if that is so still. */

@@ -6,10 +6,10 @@
  * ARGV: how many partitions; then of each operation seven: kind and condition,
  *       its revision, number of the partition, KEY, type, ttl, value.
  *
- * Returns 1 and of each operation: what became of it, r, m, e, and the sum of an
- * add. Or 0 and, of the one that is refused: its number, r, m, e, why. Numbers
- * are text: Redis would cut them, and Lua's have 53 bits. So an add takes a
- * number as two, of the last ten digits and those before them.
+ * Returns 1 and of each operation: what became of it, r, m, e, and the sum of
+ * an add. Or 0 and, of the one that is refused: its number, r, m, e, why.
+ * Numbers are text: Redis would cut them, and Lua's have 53 bits. So an add
+ * takes a number as two, of the last ten digits and those before them.
  *
  * First all is looked at, as if it were done, i and e too: what is there may be
  * somebody else's. Then it is done. What the first command that changes
@@ -17,8 +17,8 @@
  * not to be that command.
  *
  * A revision is the time in microseconds, or one more than the last when that
- * is ahead. So it rises even if r is lost, by a fail-over or for want of memory:
- * or an ETag would come again, for another value.
+ * is ahead. So it rises even if r is lost, by a fail-over or for want of
+ * memory: or an ETag would come again, for another value.
  */
 /* What stands before the next. */
 static const char integers_text[] =

@@ -40,8 +40,8 @@ static uint64_t count_sent(const struct kv_connection *connection)
     return connection->bytes_given - (rest ? sdslen((sds)(uintptr_t)rest) : 0);
 }
 
-/* Requests go back when the connection is at rest already: they may be for another
- * one. A command that has not left whole cannot have run. */
+/* Requests go back when the connection is at rest already: they may be for
+ * another one. A command that has not left whole cannot have run. */
 void kv_connection_end(struct kv_connection *connection, const char *why)
 {
     const struct kv_connection_hooks *hooks = &connection->options.hooks;

@@ -43,7 +43,7 @@ static int read_certificates(const struct credentials *credentials,
     return err == 0 ? EX_OK : err == -ENOMEM ? EX_OSERR : EX_CONFIG;
 }
 
-/* --- Keys of tickets --------------------------------------------------------- */
+/* --- Keys of tickets ----------------------------------------------------- */
 
 /* A pipe has room for them. */
 int credentials_hand_on(const struct credentials *credentials)
@@ -97,7 +97,7 @@ static bool open_tickets(struct credentials *credentials,
     return credentials->tickets;
 }
 
-/* --- What is told of them ----------------------------------------------------- */
+/* --- What is told of them ------------------------------------------------ */
 
 static const struct managed_certificate *find_managed(
     const struct options *options, const char *path)
@@ -174,7 +174,7 @@ static bool open_stats(struct credentials *credentials)
     return true;
 }
 
-/* --- Coming and going ---------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 /* Before certificates are read: this makes one. */
 static int open_https(struct credentials *credentials, struct options *options,

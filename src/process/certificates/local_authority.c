@@ -42,7 +42,7 @@ static int tell_of(struct local_authority_fault *fault, int err,
     return tell(fault, err, "'%s/%s': %s", folder, name, strerror(-err));
 }
 
-/* --- The folder -------------------------------------------------------------- */
+/* --- The folder ---------------------------------------------------------- */
 
 /* Where the user's home is. The environment tells of the user that the process
  * was started by. */
@@ -168,7 +168,7 @@ static int open_private_folder(const char *folder, uid_t owner,
                 folder);
 }
 
-/* --- The authority ----------------------------------------------------------- */
+/* --- The authority ------------------------------------------------------- */
 
 static struct tls_authority *create(int64_t now_s)
 {
@@ -212,8 +212,9 @@ static int read_or_make(int fd, uid_t owner, int64_t now_s,
     return whole_file_read(fd, authority_name, owner, PEM_BYTES_MAX, file);
 }
 
-/* Whoever could write it may have put an authority of their own there; who could
- * read it has had the key, which is told, and not any longer. 0 or -EACCES. */
+/* Whoever could write it may have put an authority of their own there; who
+ * could read it has had the key, which is told, and not any longer. 0 or
+ * -EACCES. */
 static int guard(int fd, const char *folder, const struct stat *st)
 {
     if (st->st_mode & (S_IWGRP | S_IWOTH))
@@ -260,7 +261,7 @@ static int load(struct tls_authority **authority_out, int fd, uid_t owner,
                 folder, authority_name, why);
 }
 
-/* --- What is kept ------------------------------------------------------------ */
+/* --- What is kept -------------------------------------------------------- */
 
 static int keep(int fd, const char *folder, const char *name,
                 const struct tls_pem *pem, struct local_authority_fault *fault)
@@ -364,7 +365,7 @@ int local_authority_leaf(const char *folder, uid_t owner,
     return err;
 }
 
-/* --- Looking ----------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------- */
 
 /* Reads the certificate, which is the folder's owner's, and written by nobody
  * else. */

@@ -14,7 +14,7 @@ enum {
     S_PER_DAY = 24 * 3600
 };
 
-/* --- Files that change -------------------------------------------------------- */
+/* --- Files that change --------------------------------------------------- */
 
 static void log_text(char *text)
 {
@@ -112,7 +112,7 @@ static void renew_https(struct renewal *renewal,
     renewal->https_ms = now_ms;
 }
 
-/* --- What is told -------------------------------------------------------------- */
+/* --- What is told -------------------------------------------------------- */
 
 /* Sites that have the same are told of once. */
 static bool is_told(const struct certificates *certificates, size_t number,

@@ -41,7 +41,7 @@ struct table {
     char made[SOCKETS_MAX][SOCKET_PATH_MAX];
 };
 
-/* --- What is on the list -------------------------------------------------------- */
+/* --- What is on the list ------------------------------------------------- */
 
 /* Whether both name something in one directory, by the same words. */
 static bool is_beside(const char *one, const char *other)
@@ -96,7 +96,7 @@ bool broker_serves(const struct broker *broker, enum file_need need,
     return false;
 }
 
-/* --- The broker ----------------------------------------------------------------- */
+/* --- The broker ---------------------------------------------------------- */
 
 static int open_file(const char *path, int flags)
 {
@@ -257,7 +257,7 @@ static _Noreturn void run(struct table *table, int end)
     _exit(EX_OK);
 }
 
-/* --- The server's side ------------------------------------------------------------ */
+/* --- The server's side --------------------------------------------------- */
 
 /* The descriptor or 0, or -errno. */
 static int receive_answer(int from)

@@ -25,7 +25,7 @@ enum {
     LINGER_STEP_MS = 10
 };
 
-/* --- Orders ---------------------------------------------------------------- */
+/* --- Orders -------------------------------------------------------------- */
 
 union rights {
     struct cmsghdr header; /* for its alignment */
@@ -88,7 +88,7 @@ static int receive(int fd, struct launcher_order *order,
                : -EPROTO;
 }
 
-/* --- The successor, until it is one ------------------------------------------ */
+/* --- The successor, until it is one -------------------------------------- */
 
 static void set_number(const char *variable, long number)
 {
@@ -165,7 +165,7 @@ static _Noreturn void become(const struct launcher_options *options,
     _exit(NO_EXEC);
 }
 
-/* --- The launcher ------------------------------------------------------------ */
+/* --- The launcher -------------------------------------------------------- */
 
 /* The status, as of waitpid(2), of a process that has ended; one that lingers
  * is killed. */

@@ -17,7 +17,7 @@ enum { TEXT_BYTES = 4096, CHARACTER_BYTES = 4 };
 
 static bool has_errors; /* written while there is no other thread */
 
-/* --- The process ------------------------------------------------------------- */
+/* --- The process --------------------------------------------------------- */
 
 /* Bytes at the end that may be the beginning of a character. */
 static size_t count_begun(const char *text, size_t len)
@@ -74,8 +74,8 @@ void printer_run(int input, int output)
     put(output, text, begun);
 }
 
-/* Nobody's child, since the server may end before it; and nobody of that user gets
- * at what it has open. */
+/* Nobody's child, since the server may end before it; and nobody of that user
+ * gets at what it has open. */
 static _Noreturn void be_printer(int input, int terminal,
                                  const struct identity *identity)
 {
@@ -93,7 +93,7 @@ static _Noreturn void be_printer(int input, int terminal,
     _exit(EX_OK);
 }
 
-/* --- The server's side --------------------------------------------------------- */
+/* --- The server's side --------------------------------------------------- */
 
 /* 0 or -errno. */
 static int fork_printer(int input, int terminal,

@@ -16,10 +16,10 @@ enum {
 
 #define NAME "acme: " /* of who speaks: not the server */
 
-/* --- Lines ------------------------------------------------------------------ */
+/* --- Lines --------------------------------------------------------------- */
 
-/* As the program's own log_write() begins it. Any other line is a library's, or of
- * a command that it runs, and seldom good news. */
+/* As the program's own log_write() begins it. Any other line is a library's, or
+ * of a command that it runs, and seldom good news. */
 static enum log_level take_level(struct bytes *line)
 {
     const struct bytes own = BYTES("sprintd: ");
@@ -71,7 +71,7 @@ static void take(struct program_log *log, char byte)
         log->line[log->len++] = byte == '\0' ? '?' : byte;
 }
 
-/* --- The pipe --------------------------------------------------------------- */
+/* --- The pipe ------------------------------------------------------------ */
 
 int program_log_open(struct program_log *log)
 {

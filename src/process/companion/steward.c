@@ -37,7 +37,7 @@ struct kept {
     struct program_log log;
 };
 
-/* --- The steward ----------------------------------------------------------------- */
+/* --- The steward --------------------------------------------------------- */
 
 static _Noreturn void become(const struct kept *kept, pid_t steward)
 {
@@ -81,8 +81,8 @@ static uint64_t read_ms(void)
     return now_read_ns() / NS_PER_MS;
 }
 
-/* Until the program has died or says something, or the server wants something, or
- * pause_ms are over. */
+/* Until the program has died or says something, or the server wants something,
+ * or pause_ms are over. */
 static void wait_for(struct kept *kept, int pause_ms)
 {
     int pidfd = kept->pid > 0 ? pidfd_open(kept->pid, 0) : -1;
@@ -113,8 +113,8 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
     int err;
 
     /* Who runs as the same user can take the program over, unlike the server:
-     * so it has no terminal, into which it would type for who sits there, nor one
-     * to write to. */
+     * so it has no terminal, into which it would type for who sits there, nor
+     * one to write to. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
@@ -139,7 +139,7 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
     }
 }
 
-/* --- The server's side ------------------------------------------------------------ */
+/* --- The server's side --------------------------------------------------- */
 
 /* Beside the server's own. 0 or -errno. */
 int steward_find_program(char path[PATH_MAX])

@@ -1,9 +1,9 @@
 /*
- * password_fixture - two clients of password checks that take as long as the test
- * wants: none ends while the gate is closed.
+ * password_fixture - two clients of password checks that take as long as the
+ * test wants: none ends while the gate is closed.
  *
- * Both workers are this thread; the checks' threads are real. Programs with it link
- * with --wrap=htpasswd_check, --wrap=calloc and --wrap=pthread_create.
+ * Both workers are this thread; the checks' threads are real. Programs with it
+ * link with --wrap=htpasswd_check, --wrap=calloc and --wrap=pthread_create.
  */
 #ifndef UNIT_AUTH_PASSWORD_FIXTURE_H
 #define UNIT_AUTH_PASSWORD_FIXTURE_H

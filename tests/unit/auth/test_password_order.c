@@ -251,7 +251,7 @@ TEST(networks_are_answered_in_turns_and_their_addresses)
     assert_orders("acbcacba", let_answer(THREADS + 8));
 }
 
-/* --- Room as it is needed -------------------------------------------------- */
+/* --- Room as it is needed ------------------------------------------------ */
 
 /* Whoever is given up has no load any more, and so is not given up twice; and
  * jobs come to an end when nobody hears of it. */

@@ -84,7 +84,7 @@ TEST(who_is_not_asked_for_any_more_goes_in_the_end)
     cache_close();
 }
 
-/* --- A simulation -------------------------------------------------------------- */
+/* --- A simulation -------------------------------------------------------- */
 
 /* How long the server behind takes for each: most a few milliseconds, some a
  * second; like sizes, independent of the popularity. */

@@ -4,7 +4,7 @@
 #include "suite.h"
 #include "unit/memory.h"
 
-/* --- Reading ------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 /* From a copy of exactly that size, so that a sanitizer sees the next byte. */
 static int read_bytes(struct bytes text, struct json_reader *json,
@@ -169,7 +169,7 @@ TEST(refuses_every_text_that_is_cut_short)
             fail_msg("accepted: %.*s", (int)len, text);
 }
 
-/* --- Limits ---------------------------------------------------------------------- */
+/* --- Limits -------------------------------------------------------------- */
 
 static int try_nested(size_t depth, char open, char close)
 {
@@ -238,7 +238,7 @@ TEST(says_when_there_is_no_memory)
     allocations_left = -1;
 }
 
-/* --- Asking ---------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 TEST(finds_members_by_name)
 {

@@ -167,7 +167,7 @@ TEST(a_text_goes_out_as_it_is)
     assert_int_equal(writes, 3); /* of PIPE_BUF at most */
 }
 
-/* --- Levels ----------------------------------------------------------------- */
+/* --- Levels -------------------------------------------------------------- */
 
 TEST(what_is_too_light_is_not_told)
 {
@@ -192,7 +192,7 @@ TEST(every_level_has_a_name)
     assert_string_equal(written, "sprintd: debug: x\n");
 }
 
-/* --- The journal ------------------------------------------------------------- */
+/* --- The journal --------------------------------------------------------- */
 
 /* JOURNAL_STREAM as systemd sets it when stderr is what it is. */
 static void set_journal(unsigned long long more_device,

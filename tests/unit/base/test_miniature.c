@@ -44,7 +44,7 @@ static void ask(uint64_t key, uint64_t bytes)
         miniature_ask(miniature, key, bytes);
 }
 
-/* --- Traces ------------------------------------------------------------------ */
+/* --- Traces -------------------------------------------------------------- */
 
 enum sizes { SIZES_EQUAL, SIZES_LOG_NORMAL, SIZES_PARETO };
 
@@ -150,7 +150,7 @@ static struct misses run_cache(enum evict_policy policy, uint64_t bytes_max)
     return misses;
 }
 
-/* --- Against the truth -------------------------------------------------------- */
+/* --- Against the truth --------------------------------------------------- */
 
 struct errors {
     double sum;
@@ -229,7 +229,7 @@ TEST(a_small_cache_is_told_exactly)
     assert_true(errors.most == 0);
 }
 
-/* --- Limits ------------------------------------------------------------------- */
+/* --- Limits -------------------------------------------------------------- */
 
 /* 0 where another allocator counts otherwise. */
 static size_t memory_in_use(void)

@@ -203,7 +203,7 @@ TEST(any_allocation_may_fail)
     }
 }
 
-/* --- Dictionaries ---------------------------------------------------------------- */
+/* --- Dictionaries -------------------------------------------------------- */
 
 static bool unpack_delta(struct bytes dictionary, size_t packed_len,
                          size_t text_len, char *out)

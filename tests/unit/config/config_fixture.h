@@ -1,6 +1,6 @@
 /*
- * config_fixture - options as a configuration file tells them, and what is wrong
- * with it.
+ * config_fixture - options as a configuration file tells them, and what is
+ * wrong with it.
  */
 #ifndef UNIT_CONFIG_FIXTURE_H
 #define UNIT_CONFIG_FIXTURE_H

@@ -7,7 +7,7 @@
 #include "observe/access_log.h"
 #include "unit/config/told.h"
 
-/* --- Defaults ------------------------------------------------------------------------ */
+/* --- Defaults ------------------------------------------------------------ */
 
 TEST(without_arguments_everything_has_its_default)
 {
@@ -49,7 +49,7 @@ TEST(without_arguments_everything_has_its_default)
                  options.wants_version);
 }
 
-/* --- Every option --------------------------------------------------------------------- */
+/* --- Every option -------------------------------------------------------- */
 
 TEST(numbers_sizes_and_times_are_read)
 {
@@ -214,7 +214,7 @@ TEST(the_last_of_two_counts)
     assert_int_equal(options.port, 82);
 }
 
-/* --- The root ----------------------------------------------------------------------------- */
+/* --- The root ------------------------------------------------------------ */
 
 TEST(what_is_no_option_is_the_root)
 {

@@ -66,7 +66,7 @@ static void expect_fault(const char *text, const char *file, const char *end)
         fail_msg("%s", said);
 }
 
-/* --- What is included --------------------------------------------------------- */
+/* --- What is included ---------------------------------------------------- */
 
 TEST(files_stand_where_they_are_included_in_their_order)
 {
@@ -162,7 +162,7 @@ TEST(a_name_with_brackets_is_no_pattern_in_the_folder)
     assert_int_equal(options.port, 82);
 }
 
-/* --- What is wrong ------------------------------------------------------------ */
+/* --- What is wrong ------------------------------------------------------- */
 
 TEST(faults_are_told_with_their_file_and_line)
 {

@@ -62,7 +62,7 @@ static struct stats_upstream row_of(const struct proxies *of, size_t number)
     return row;
 }
 
-/* --- What workers get ------------------------------------------------------- */
+/* --- What workers get ---------------------------------------------------- */
 
 TEST(without_any_there_is_nothing)
 {
@@ -123,7 +123,7 @@ TEST(an_ejection_never_lasts_less_than_the_first)
     assert_int_equal(list(1)->options.upstream.balance.eject_max_ms, 5000);
 }
 
-/* --- What is wrong with all of them ----------------------------------------- */
+/* --- What is wrong with all of them -------------------------------------- */
 
 static void check_refused(const char *which, const char *part)
 {
@@ -176,7 +176,7 @@ TEST(there_are_so_many_servers_in_all)
     assert_string_equal(row_of(proxies, 255).proxy, "/3");
 }
 
-/* --- What is shared ---------------------------------------------------------- */
+/* --- What is shared ------------------------------------------------------ */
 
 static void note_failure(const struct worker_proxy *item, unsigned server)
 {
@@ -238,7 +238,7 @@ TEST(what_is_said_the_same_again_is_known_still)
     assert_int_equal(row_of(next, 2).state, STATS_UPSTREAM_DOWN);
 }
 
-/* --- In sites and locations --------------------------------------------------- */
+/* --- In sites and locations ---------------------------------------------- */
 
 static struct site_location locations[2];
 static struct site_options sites[2];

@@ -16,7 +16,7 @@ static struct bytes as_read(const char *text)
 #define assert_bytes(actual, wanted) \
     assert_true(bytes_eq(actual, bytes_of(wanted)))
 
-/* --- What is good ----------------------------------------------------------- */
+/* --- What is good -------------------------------------------------------- */
 
 TEST(a_server_is_read_whole)
 {
@@ -135,7 +135,7 @@ TEST(several_have_what_is_said_of_each)
     assert_true(rule.servers[2].is_backup);
 }
 
-/* --- What is not ------------------------------------------------------------ */
+/* --- What is not --------------------------------------------------------- */
 
 TEST(what_is_no_rule_is_refused_with_its_reason)
 {
@@ -220,7 +220,7 @@ TEST(what_is_no_rule_is_refused_with_its_reason)
     }
 }
 
-/* --- How much ----------------------------------------------------------------- */
+/* --- How much ------------------------------------------------------------ */
 
 static char text[16384];
 
@@ -271,7 +271,7 @@ TEST(prefixes_paths_and_sockets_have_an_end)
     assert_non_null(read_long("/=http://", 64, ""));
 }
 
-/* --- What is beside it --------------------------------------------------------- */
+/* --- What is beside it --------------------------------------------------- */
 
 TEST(balances_are_called_by_their_names)
 {

@@ -10,7 +10,7 @@
 
 #include "suite.h"
 
-/* --- System calls that fail, or only seem to work ----------------------------- */
+/* --- System calls that fail, or only seem to work ------------------------ */
 
 static int uid_errno, groups_errno, capset_errno;
 static bool pretends; /* setresuid and capset do nothing */
@@ -45,7 +45,7 @@ long __wrap_syscall(long number, void *header, void *data)
                : __real_syscall(number, header, data);
 }
 
-/* --- Helpers ------------------------------------------------------------------ */
+/* --- Helpers ------------------------------------------------------------- */
 
 /* In a child without standard error; its exit status. */
 static int in_child(int (*function)(void))
@@ -105,7 +105,7 @@ static bool has_no_capabilities(void)
            own("CapEff", 16) == 0 && own("CapAmb", 16) == 0;
 }
 
-/* --- Looking up ----------------------------------------------------------------- */
+/* --- Looking up ---------------------------------------------------------- */
 
 TEST(without_options_nothing_changes)
 {
@@ -176,7 +176,7 @@ TEST(what_names_nobody_is_refused)
     assert_found("nobody:4294967295", NULL, EX_NOUSER);
 }
 
-/* --- Becoming it ------------------------------------------------------------------ */
+/* --- Becoming it --------------------------------------------------------- */
 
 static int become_nobody(void)
 {

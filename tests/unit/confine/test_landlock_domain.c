@@ -11,7 +11,7 @@
 #include "unit/confine/enclosed.h"
 #include "unit/place.h"
 
-/* --- Kernels that can less -------------------------------------------------- */
+/* --- Kernels that can less ----------------------------------------------- */
 
 static int landlock_errno; /* what create_ruleset fails with, 0: nothing */
 static int older_abi;      /* 0: the kernel's own */
@@ -31,7 +31,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     return __real_syscall(number, a, b, c, d, e, f);
 }
 
-/* --- Helpers ----------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------- */
 
 static struct place place;
 static struct landlock_domain landlock;
@@ -99,7 +99,7 @@ static int entered(void)
     return landlock_domain_enter(&landlock) == 0;
 }
 
-/* --- Reading ------------------------------------------------------------------ */
+/* --- Reading ------------------------------------------------------------- */
 
 static int look_around(void)
 {
@@ -211,7 +211,7 @@ TEST(a_symlink_in_a_root_is_no_way_out)
     assert_int_equal(enclosed(follow_out), 0);
 }
 
-/* --- Writing ------------------------------------------------------------------ */
+/* --- Writing ------------------------------------------------------------- */
 
 static int write_device(void)
 {
@@ -271,7 +271,7 @@ TEST(a_data_directory_is_read_and_written)
     assert_int_equal(enclosed(keep_data), 0);
 }
 
-/* --- Connecting ---------------------------------------------------------------- */
+/* --- Connecting ---------------------------------------------------------- */
 
 /* The errno of connecting to a port of loopback where nobody listens. */
 static int try_connect(void)
@@ -343,7 +343,7 @@ TEST(abstract_sockets_are_met_only_when_asked_for)
     close(fd);
 }
 
-/* --- Asking -------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static bool allows(const char *name, enum path_access access)
 {
@@ -395,7 +395,7 @@ TEST(asking_works_from_inside)
     assert_int_equal(enclosed(ask_inside), 0);
 }
 
-/* --- What fails ----------------------------------------------------------------- */
+/* --- What fails ---------------------------------------------------------- */
 
 TEST(a_kernel_without_landlock_is_told)
 {

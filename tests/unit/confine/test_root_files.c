@@ -72,7 +72,7 @@ static bool has_mode(const char *name, mode_t mode)
            (st.st_mode & 07777) == mode;
 }
 
-/* --- Files ---------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 static int try_what_they_could_lead_astray(void)
 {
@@ -191,7 +191,7 @@ TEST(an_open_file_is_no_way_to_more_rights)
     assert_int_equal(enclosed(append_to_open_file), 0);
 }
 
-/* --- Sockets, folders ------------------------------------------------------------- */
+/* --- Sockets, folders ---------------------------------------------------- */
 
 static int listen_in_roots_place(void)
 {

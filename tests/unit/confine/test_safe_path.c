@@ -259,8 +259,8 @@ TEST(who_can_write_is_owner_group_or_anybody)
     }
 }
 
-/* An ACL of root's group, which NOBODY is not in, that lets NOBODY write. False:
- * the file system has none. */
+/* An ACL of root's group, which NOBODY is not in, that lets NOBODY write.
+ * False: the file system has none. */
 static bool let_nobody_write(const char *name)
 {
     static const struct {
@@ -308,7 +308,7 @@ TEST(whom_an_acl_lets_write_is_kept_out)
     safe_path_close(&at);
 }
 
-/* --- Judged by somebody else ------------------------------------------------- */
+/* --- Judged by somebody else --------------------------------------------- */
 
 static bool is_not_theirs(void *context, int fd)
 {

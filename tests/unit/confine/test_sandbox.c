@@ -13,7 +13,7 @@
 #include "unit/confine/enclosed.h"
 #include "unit/place.h"
 
-/* --- Kernels that lack something ------------------------------------------- */
+/* --- Kernels that lack something ----------------------------------------- */
 
 static int open_error;
 static int enter_error;
@@ -47,7 +47,7 @@ int __wrap_seccomp_filter_enter(bool kills, bool sends_udp)
                              : __real_seccomp_filter_enter(kills, sends_udp);
 }
 
-/* --- Helpers ----------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------- */
 
 static struct place place;
 static struct sandbox sandbox;
@@ -135,7 +135,7 @@ static int opens(const char *path)
     return 0;
 }
 
-/* --- Modes --------------------------------------------------------------------- */
+/* --- Modes --------------------------------------------------------------- */
 
 static int look_around(void)
 {
@@ -223,7 +223,7 @@ TEST(an_instrumented_build_has_none_and_says_so)
     assert_non_null(strstr(said, "sandbox: none in an instrumented build\n"));
 }
 
-/* --- Kernels -------------------------------------------------------------------- */
+/* --- Kernels ------------------------------------------------------------- */
 
 static int filter_alone(void)
 {
@@ -274,7 +274,7 @@ TEST(strict_does_without_nothing)
     assert_non_null(strstr(said, "this kernel gives no Landlock: "));
 }
 
-/* --- Threads -------------------------------------------------------------------- */
+/* --- Threads ------------------------------------------------------------- */
 
 static void *wait_for_ever(void *unused)
 {
@@ -299,7 +299,7 @@ TEST(entering_beside_a_second_thread_is_a_bug)
     assert_int_equal(enclosed(enter_beside_a_thread), 128 + SIGABRT);
 }
 
-/* --- Paths ---------------------------------------------------------------------- */
+/* --- Paths --------------------------------------------------------------- */
 
 TEST(a_missing_path_is_said_unless_it_may_be)
 {

@@ -32,7 +32,7 @@
 #define IPPROTO_MPTCP 262
 #endif
 
-/* --- A kernel without --------------------------------------------------------- */
+/* --- A kernel without ---------------------------------------------------- */
 
 static int load_error;
 static int init_fails;
@@ -64,7 +64,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* --- What is refused ----------------------------------------------------------- */
+/* --- What is refused ----------------------------------------------------- */
 
 static int refused(long result)
 {
@@ -315,7 +315,7 @@ TEST(strictly_it_kills)
             fail_msg("%s does not kill", refusals[number].name);
 }
 
-/* --- What works ------------------------------------------------------------------ */
+/* --- What works ---------------------------------------------------------- */
 
 static void *add_one(void *count)
 {
@@ -505,7 +505,7 @@ TEST(a_failed_assertion_still_aborts)
     assert_int_equal(enclosed(print_and_abort), 128 + SIGABRT);
 }
 
-/* --- What fails ------------------------------------------------------------------ */
+/* --- What fails ---------------------------------------------------------- */
 
 TEST(a_kernel_without_filters_is_told)
 {

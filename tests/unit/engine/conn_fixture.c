@@ -113,7 +113,7 @@ int tear_down(void **state)
     return place_close(&place);
 }
 
-/* --- Clients --------------------------------------------------------------- */
+/* --- Clients ------------------------------------------------------------- */
 
 struct address client_peer = {.family = ADDRESS_UNIX};
 
@@ -220,7 +220,7 @@ const char *read_log(void)
     return text;
 }
 
-/* --- What was received -------------------------------------------------------- */
+/* --- What was received --------------------------------------------------- */
 
 unsigned count_of(const char *text, const char *part)
 {

@@ -42,7 +42,7 @@ void conn_fixture_fini(void);
 int set_up(void **state);
 int tear_down(void **state);
 
-/* --- Clients --------------------------------------------------------------- */
+/* --- Clients ------------------------------------------------------------- */
 
 struct client {
     int fd;
@@ -77,7 +77,7 @@ void pass(uint64_t ms);
 /* What the access log says; closing it writes what it has. */
 const char *read_log(void);
 
-/* --- What was received -------------------------------------------------------- */
+/* --- What was received --------------------------------------------------- */
 
 unsigned count_of(const char *text, const char *part);
 

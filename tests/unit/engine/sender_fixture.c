@@ -3,7 +3,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
-/* --- System calls that do less, or fail -------------------------------------- */
+/* --- System calls that do less, or fail ---------------------------------- */
 
 size_t room = ENDLESS;
 int failure;
@@ -65,7 +65,7 @@ ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
     return len > 0 ? __real_send(fd, data, len, flags) : -1;
 }
 
-/* --- A row of responses, and who receives them ------------------------------- */
+/* --- A row of responses, and who receives them --------------------------- */
 
 struct place place;
 struct sender sender;

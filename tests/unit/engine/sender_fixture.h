@@ -1,6 +1,6 @@
 /*
- * sender_fixture - a row of responses in front of a sender, a socket that takes as
- * much as a test wants it to, and what arrives at its other end.
+ * sender_fixture - a row of responses in front of a sender, a socket that takes
+ * as much as a test wants it to, and what arrives at its other end.
  *
  * Who includes it links with --wrap=sendmsg,sendfile,send,malloc.
  */
@@ -21,7 +21,7 @@ enum {
     ENDLESS = 1 << 30
 };
 
-/* --- System calls that do less, or fail -------------------------------------- */
+/* --- System calls that do less, or fail ---------------------------------- */
 
 extern size_t room; /* what the socket still takes */
 extern int failure; /* what sending fails with, 0: it does not */
@@ -31,7 +31,7 @@ extern unsigned calls;
 
 size_t admit(size_t bytes);
 
-/* --- A row of responses, and who receives them ------------------------------- */
+/* --- A row of responses, and who receives them --------------------------- */
 
 extern struct place place;
 extern struct sender sender;

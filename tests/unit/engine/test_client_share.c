@@ -35,7 +35,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- A naive simulator ------------------------------------------------------- */
+/* --- A naive simulator --------------------------------------------------- */
 
 /* All in bytes. V is computed as its definition says, by looking at every
  * client each time. */
@@ -84,8 +84,8 @@ static void naive_advance(double bytes)
     }
 }
 
-/* Whose place was taken last, and is put back before anything else happens, goes
- * on where he was. */
+/* Whose place was taken last, and is put back before anything else happens,
+ * goes on where he was. */
 static int taken;
 
 static void naive_begin(int client, uint64_t bytes, bool goes_on)
@@ -127,8 +127,8 @@ static void check_bounds(double factor, double quantum)
     }
 }
 
-/* Of a client: how many small things are waited for, of how many bytes. What was taken
- * just now may be put back yet. */
+/* Of a client: how many small things are waited for, of how many bytes. What
+ * was taken just now may be put back yet. */
 static uint64_t count_asked(int client, uint64_t *count_out)
 {
     const struct client_share *share = &sched.clients;
@@ -199,8 +199,8 @@ static void arrive(int at, int client, uint64_t bytes, bool is_stream)
     put(at);
 }
 
-/* Sends a quantum of whoever is next; -1: nobody waits. Of so many one finds that
- * its socket takes no more; 0: none. */
+/* Sends a quantum of whoever is next; -1: nobody waits. Of so many one finds
+ * that its socket takes no more; 0: none. */
 static int serve(uint64_t quantum, unsigned away_of)
 {
     struct sched_item *item = sched_take(&sched);
@@ -229,7 +229,7 @@ static int serve(uint64_t quantum, unsigned away_of)
     return at;
 }
 
-/* --- The bound ------------------------------------------------------------- */
+/* --- The bound ----------------------------------------------------------- */
 
 enum mix { MIXED, FLOODED, CROWDED, MIXES };
 
@@ -313,7 +313,7 @@ TEST(a_large_one_is_not_kept_waiting_by_small_ones_without_an_end)
     assert_int_equal(count_beside_loops(1, 18100000), 2000000);
 }
 
-/* --- Connections ----------------------------------------------------------- */
+/* --- Connections --------------------------------------------------------- */
 
 /* One connection beside a hundred of another client, all always asking: what
  * it gets, in percent. */
@@ -348,7 +348,7 @@ TEST(a_hundred_connections_have_no_more_than_one)
     assert_in_range(percent_beside_hundred(5000, 4000000), 42, 55);
 }
 
-/* --- Pages ----------------------------------------------------------------- */
+/* --- Pages --------------------------------------------------------------- */
 
 /* The client of the next that is sent to, whole. */
 static int take_client(void)
@@ -385,8 +385,8 @@ TEST(what_is_small_does_not_wait_for_a_large_one_of_its_client)
     assert_int_equal(jobs[2].left, 0);
 }
 
-/* As what is left of a client's is less and less. In turns the last but one would
- * be the last of the other. */
+/* As what is left of a client's is less and less. In turns the last but one
+ * would be the last of the other. */
 TEST(of_two_alike_one_is_finished_before_the_other)
 {
     int left[2] = {6, 6};
@@ -448,7 +448,7 @@ TEST(who_is_due_goes_before_a_shorter_newcomer)
     assert_true(sched_key(&sched, &items[0], jobs[0].left) >= jobs[0].left);
 }
 
-/* --- Several workers ------------------------------------------------------- */
+/* --- Several workers ----------------------------------------------------- */
 
 /* What the others send counts against them, and only as far as they have other
  * clients. */
@@ -471,7 +471,7 @@ TEST(a_client_alone_with_its_worker_is_due_by_what_others_send)
     assert_false(client_share_has_due(&sched.clients));
 }
 
-/* --- Names and memory ------------------------------------------------------ */
+/* --- Names and memory ---------------------------------------------------- */
 
 static uint64_t name_of(const char *text)
 {

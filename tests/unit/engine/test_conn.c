@@ -1,6 +1,6 @@
 #include "unit/engine/conn_fixture.h"
 
-/* --- Keeping alive and closing ---------------------------------------------- */
+/* --- Keeping alive and closing ------------------------------------------- */
 
 TEST(requests_on_one_connection_are_answered_in_turn)
 {
@@ -102,7 +102,7 @@ TEST(a_client_that_goes_away_in_the_middle_is_closed)
     assert_int_equal(set.count, 0);
 }
 
-/* --- Pipelining ----------------------------------------------------------------- */
+/* --- Pipelining ---------------------------------------------------------- */
 
 TEST(pipelined_requests_are_answered_in_order)
 {
@@ -185,7 +185,7 @@ TEST(the_answers_do_not_depend_on_how_bytes_come_in)
     test_free(expected);
 }
 
-/* --- What is wrong ---------------------------------------------------------------- */
+/* --- What is wrong ------------------------------------------------------- */
 
 TEST(a_bad_request_is_answered_last)
 {
@@ -213,7 +213,7 @@ TEST(an_expectation_nobody_knows_is_417)
     client_close(&client);
 }
 
-/* --- Bodies of requests -------------------------------------------------------------- */
+/* --- Bodies of requests -------------------------------------------------- */
 
 #define POST_HEAD(fields) "POST /small HTTP/1.1\r\nHost: h\r\n" fields "\r\n"
 

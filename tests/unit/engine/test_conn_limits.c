@@ -1,6 +1,6 @@
 #include "unit/engine/conn_fixture.h"
 
-/* --- Time ------------------------------------------------------------------------ */
+/* --- Time ---------------------------------------------------------------- */
 
 enum { TICK = DEADLINE_TICK_MS };
 
@@ -145,7 +145,7 @@ TEST(a_client_slower_than_the_least_rate_is_closed)
     client_close(&client);
 }
 
-/* --- Lingering ---------------------------------------------------------------------- */
+/* --- Lingering ----------------------------------------------------------- */
 
 static const char bad[] = "no request at all\r\n\r\n";
 
@@ -192,7 +192,7 @@ TEST(lingering_ends_though_something_keeps_coming)
     client_close(&client);
 }
 
-/* --- Draining ------------------------------------------------------------------------- */
+/* --- Draining ------------------------------------------------------------ */
 
 TEST(draining_closes_idle_connections_at_once)
 {

@@ -2,7 +2,7 @@
 #include "unit/engine/conn_fixture.h"
 #include "unit/memory.h"
 
-/* --- Bounds --------------------------------------------------------------------------- */
+/* --- Bounds -------------------------------------------------------------- */
 
 TEST(an_idle_connection_holds_no_buffer)
 {

@@ -6,7 +6,7 @@ static void restart_with(enum sched_policy policy)
     assert_int_equal(conn_fixture_init(policy), 0);
 }
 
-/* --- Order ----------------------------------------------------------------------- */
+/* --- Order --------------------------------------------------------------- */
 
 /* A middle-sized answer is asked for, then a smaller one; both of several
  * slices. What the log says of them is in the order of their ends. */
@@ -84,7 +84,7 @@ TEST(a_turn_ends_though_there_is_more_to_send)
     }
 }
 
-/* --- Bodies ---------------------------------------------------------------------- */
+/* --- Bodies -------------------------------------------------------------- */
 
 static void assert_body_is(const struct client *client, size_t bytes)
 {
@@ -198,7 +198,7 @@ TEST(a_listing_is_sent_in_chunks_and_the_connection_goes_on)
     client_close(&client);
 }
 
-/* --- The access log ------------------------------------------------------------------ */
+/* --- The access log ------------------------------------------------------ */
 
 TEST(every_exchange_is_logged_with_what_was_sent)
 {

@@ -109,7 +109,7 @@ static uint64_t failed(enum stats_tls_failure why)
     return counter_read(&stats.tls.failed[why]);
 }
 
-/* --- Answers --------------------------------------------------------------- */
+/* --- Answers ------------------------------------------------------------- */
 
 TEST(requests_are_answered)
 {
@@ -202,7 +202,7 @@ TEST(the_log_tells_of_the_connection)
     assert_string_equal(read_log(), "TLSv1.3 x25519 localhost false\n");
 }
 
-/* --- Handshakes ------------------------------------------------------------ */
+/* --- Handshakes ---------------------------------------------------------- */
 
 TEST(a_few_handshakes_go_on_in_a_turn)
 {

@@ -4,7 +4,7 @@
  */
 #include "unit/engine/conn_fixture.h"
 
-/* --- A handler that a test steers -------------------------------------------- */
+/* --- A handler that a test steers ---------------------------------------- */
 
 static struct sink sink;
 static struct exchange *asked; /* the last */
@@ -154,7 +154,7 @@ static const char *give(struct client *client, const char *text)
     return client->text;
 }
 
-/* --- Uploads ------------------------------------------------------------------ */
+/* --- Uploads ------------------------------------------------------------- */
 
 TEST(an_answer_goes_out_while_its_body_still_comes)
 {
@@ -366,7 +366,7 @@ TEST(no_100_is_sent_but_by_who_answers)
     client_close(&client);
 }
 
-/* --- Tunnels ------------------------------------------------------------------ */
+/* --- Tunnels ------------------------------------------------------------- */
 
 static void open_tunnel(struct client *client)
 {

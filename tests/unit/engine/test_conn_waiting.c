@@ -4,7 +4,7 @@
  */
 #include "unit/engine/conn_fixture.h"
 
-/* --- A handler that has what a test gives it --------------------------------- */
+/* --- A handler that has what a test gives it ----------------------------- */
 
 static struct bytes given; /* to the next that asks */
 static bool is_over;       /* nothing more will be given */
@@ -181,7 +181,7 @@ static void expect_counted(uint64_t requests, uint64_t timed)
     assert_int_equal(service.count, timed);
 }
 
-/* --- Waiting ------------------------------------------------------------------ */
+/* --- Waiting ------------------------------------------------------------- */
 
 TEST(what_waits_is_not_asked_again_and_again)
 {
@@ -288,7 +288,7 @@ TEST(all_that_wait_are_woken_together)
     }
 }
 
-/* --- Answers of which nothing is there yet -------------------------------------- */
+/* --- Answers of which nothing is there yet ------------------------------- */
 
 static void begin_late(struct client *client)
 {
@@ -416,7 +416,7 @@ TEST(a_client_that_goes_away_takes_an_answer_to_come_along)
     assert_int_equal(open_sources, 0);
 }
 
-/* --- Clients that do something meanwhile ---------------------------------------- */
+/* --- Clients that do something meanwhile --------------------------------- */
 
 TEST(a_client_that_goes_away_is_noticed)
 {
@@ -495,7 +495,7 @@ TEST(who_is_gone_behind_requests_is_noticed_by_the_next_piece)
     assert_int_equal(open_sources, 0);
 }
 
-/* --- The end of the server -------------------------------------------------------- */
+/* --- The end of the server ----------------------------------------------- */
 
 TEST(draining_ends_what_may_end)
 {
@@ -555,7 +555,7 @@ TEST(closing_all_closes_what_waits)
     client_close(&client);
 }
 
-/* --- What is counted of it -------------------------------------------------------- */
+/* --- What is counted of it ----------------------------------------------- */
 
 TEST(whoever_ends_what_waited_it_is_neither_incomplete_nor_timed)
 {

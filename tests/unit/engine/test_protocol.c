@@ -10,7 +10,7 @@
 
 enum { WORD_MAX = 64, WIRE_MAX = 256 };
 
-/* --- The transport: one client, who has written said and reads heard -------- */
+/* --- The transport: one client, who has written said and reads heard ----- */
 
 static struct {
     int fd; /* an eventfd, for the loop: readable while there is something */
@@ -66,7 +66,7 @@ enum transport_peer __wrap_transport_look(const struct transport *transport)
     return TRANSPORT_PEER_SILENT;
 }
 
-/* --- The protocol: two answers at once to each word, an echo and a sign ------ */
+/* --- The protocol: two answers at once to each word, an echo and a sign -- */
 
 struct echo {
     struct session session;
@@ -184,7 +184,7 @@ static const struct protocol echo_protocol = {
     .leave = echo_leave,
     .end = echo_end};
 
-/* --- Talking ----------------------------------------------------------------- */
+/* --- Talking ------------------------------------------------------------- */
 
 static void say(const char *word)
 {

@@ -1,7 +1,7 @@
 /* link: -Wl,--wrap=sendmsg,--wrap=sendfile,--wrap=send,--wrap=malloc */
 #include "unit/engine/sender_fixture.h"
 
-/* --- Memory -------------------------------------------------------------------- */
+/* --- Memory -------------------------------------------------------------- */
 
 TEST(a_row_in_memory_leaves_in_one_call)
 {
@@ -52,7 +52,7 @@ TEST(a_short_write_means_the_socket_is_full)
     assert_int_equal(exchanges[0].response.bytes_sent, 4);
 }
 
-/* --- Errors --------------------------------------------------------------------- */
+/* --- Errors -------------------------------------------------------------- */
 
 static void assert_result_of(int err, enum sender_result expected)
 {
@@ -95,7 +95,7 @@ TEST(errors_of_send_are_told_apart)
     assert_survives(30);
 }
 
-/* --- Sources ---------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------- */
 
 /* Each piece is given by a call of fill; NULL: that is all. A piece "!" is a
  * failure, "?" nothing until later. */
@@ -244,7 +244,7 @@ TEST(what_stands_behind_an_answer_that_is_to_come_waits_for_it)
     assert_string_equal(got, "one interim two three");
 }
 
-/* --- Nothing ----------------------------------------------------------------- */
+/* --- Nothing ------------------------------------------------------------- */
 
 TEST(an_answer_without_a_byte_is_done_at_once)
 {

@@ -3,7 +3,7 @@
 
 enum { DATE_AT = 23, DATE_LEN = 29 };
 
-/* --- Files ---------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 static void add_file_response(int number, enum part_kind kind)
 {
@@ -143,7 +143,7 @@ TEST(without_memory_to_read_into_the_response_is_broken_off)
     allocations_left = -1;
 }
 
-/* --- Heads of cached entries ------------------------------------------------------ */
+/* --- Heads of cached entries --------------------------------------------- */
 
 static char block[] =
     "HTTP/1.1 200 OK\r\nDate: AAAAAAAAAAAAAAAAAAAAAAAAAAAAA\r\n"

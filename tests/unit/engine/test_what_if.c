@@ -36,7 +36,7 @@ static double wire(uint64_t bytes)
     return (double)bytes + ceil((double)bytes / 1448) * 66;
 }
 
-/* --- Models ------------------------------------------------------------------ */
+/* --- Models -------------------------------------------------------------- */
 
 enum { STEP_NS = 200 };
 
@@ -141,7 +141,7 @@ TEST(models_agree_with_small_steps)
     }
 }
 
-/* --- Samples ------------------------------------------------------------------ */
+/* --- Samples ------------------------------------------------------------- */
 
 static uint64_t count_of(enum stats_what_if order)
 {

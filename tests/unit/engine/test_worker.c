@@ -19,7 +19,7 @@ static struct link_shared link_shared;
 static struct worker *worker;
 static atomic_uint drained;
 
-/* --- A worker ---------------------------------------------------------------- */
+/* --- A worker ------------------------------------------------------------ */
 
 static void on_drained(void *context)
 {
@@ -266,7 +266,7 @@ TEST(the_access_log_is_complete_in_the_end)
                            "\"GET /small HTTP/1.1\" 200 10 \"-\" \"-\"\n"));
 }
 
-/* --- Changing what it serves ------------------------------------------------- */
+/* --- Changing what it serves --------------------------------------------- */
 
 static atomic_uint gone; /* services that nobody needs any more */
 

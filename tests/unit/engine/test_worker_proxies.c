@@ -25,7 +25,7 @@ static struct worker *worker;
 static atomic_uint gone;
 static unsigned fds_before;
 
-/* --- What goes wrong ----------------------------------------------------------- */
+/* --- What goes wrong ----------------------------------------------------- */
 
 static atomic_int start_fault; /* -errno; 0: it starts */
 
@@ -39,7 +39,7 @@ int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop)
     return fault != 0 ? fault : __real_proxy_start(proxy, loop);
 }
 
-/* --- A worker with a proxy ------------------------------------------------------ */
+/* --- A worker with a proxy ----------------------------------------------- */
 
 /* Where nobody listens: what it answers is 502. */
 static const struct upstream_endpoint nowhere = {.unix_path = "/nowhere/socket",
@@ -181,7 +181,7 @@ static void end(void)
     worker = NULL;
 }
 
-/* --- Tests ------------------------------------------------------------------------ */
+/* --- Tests --------------------------------------------------------------- */
 
 TEST(a_proxy_answers_below_its_prefix_until_a_change)
 {

@@ -8,7 +8,8 @@
 
 #include "engine/worker.h"
 
-/* The client's end of a connection that this worker has: the caller closes it. */
+/* The client's end of a connection that this worker has: the caller closes
+ * it. */
 int worker_client_connect(struct worker *worker);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-/* --- System calls --------------------------------------------------------------- */
+/* --- System calls -------------------------------------------------------- */
 
 unsigned stats;
 void (*after_pread)(void);
@@ -26,7 +26,7 @@ ssize_t __wrap_pread(int fd, void *to, size_t len, off_t offset)
     return n;
 }
 
-/* --- A cache ----------------------------------------------------------------------- */
+/* --- A cache ------------------------------------------------------------- */
 
 struct place place;
 static struct docroot root;

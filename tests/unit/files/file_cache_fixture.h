@@ -1,6 +1,6 @@
 /*
- * file_cache_fixture - a file cache over a temporary root, with a clock that the
- * test moves and system calls that are counted and may fail.
+ * file_cache_fixture - a file cache over a temporary root, with a clock that
+ * the test moves and system calls that are counted and may fail.
  *
  * Who includes it links with --wrap=syscall,fstatat,pread,malloc,calloc.
  */
@@ -16,12 +16,12 @@
 
 enum { SNAPSHOT_BYTES = 100 };
 
-/* --- System calls --------------------------------------------------------------- */
+/* --- System calls -------------------------------------------------------- */
 
 extern unsigned stats; /* by name */
 extern void (*after_pread)(void);
 
-/* --- A cache ----------------------------------------------------------------------- */
+/* --- A cache ------------------------------------------------------------- */
 
 extern struct place place;
 extern struct now now;

@@ -95,7 +95,7 @@ static unsigned count_files(void)
     return count;
 }
 
-/* --- Keeping ------------------------------------------------------------------ */
+/* --- Keeping ------------------------------------------------------------- */
 
 TEST(what_is_noted_is_found_and_outlives_the_store)
 {
@@ -187,7 +187,7 @@ TEST(what_the_folder_has_is_looked_at)
     assert_null(find(1, "two"));
 }
 
-/* --- What fails -------------------------------------------------------------------- */
+/* --- What fails ---------------------------------------------------------- */
 
 TEST(a_full_disk_is_harmless_and_tried_again)
 {

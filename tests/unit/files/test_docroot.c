@@ -10,7 +10,7 @@
 #include "unit/openat2.h"
 #include "unit/place.h"
 
-/* --- openat2, which may fail ----------------------------------------------------- */
+/* --- openat2, which may fail --------------------------------------------- */
 
 static void fail_next(unsigned times, int with)
 {
@@ -19,7 +19,7 @@ static void fail_next(unsigned times, int with)
     lookups = 0;
 }
 
-/* --- A root with things that should not be there ------------------------------------ */
+/* --- A root with things that should not be there ------------------------- */
 
 static struct place place; /* the root is a folder in it */
 static struct docroot root;
@@ -129,7 +129,7 @@ static void assert_is_directory(const char *path)
     close(fd);
 }
 
-/* --- What is inside --------------------------------------------------------------- */
+/* --- What is inside ------------------------------------------------------ */
 
 TEST(files_and_directories_inside_are_opened)
 {
@@ -174,7 +174,7 @@ TEST(without_openat2_no_symlink_is_followed)
     assert_int_not_equal(try_to_open("link_dir/file"), 0);
 }
 
-/* --- What leads out ----------------------------------------------------------------- */
+/* --- What leads out ------------------------------------------------------ */
 
 static const char *const escapes[] = {"..",
                                       "../secret",
@@ -239,7 +239,7 @@ TEST(magic_links_are_never_followed)
     assert_int_equal(try_to_open("link_magic/etc"), -ELOOP);
 }
 
-/* --- What is no file ----------------------------------------------------------------- */
+/* --- What is no file ----------------------------------------------------- */
 
 TEST(what_is_neither_file_nor_directory_is_refused)
 {
@@ -292,7 +292,7 @@ TEST(what_is_removed_between_look_and_opening_is_not_there)
     assert_int_equal(try_to_open("file"), -ENOENT);
 }
 
-/* --- Lookups that give up ---------------------------------------------------------------- */
+/* --- Lookups that give up ------------------------------------------------ */
 
 TEST(a_lookup_that_a_rename_disturbed_is_tried_again)
 {
@@ -320,7 +320,7 @@ TEST(other_errors_are_final)
     }
 }
 
-/* --- The root itself, and stat ------------------------------------------------------------- */
+/* --- The root itself, and stat ------------------------------------------- */
 
 TEST(a_root_that_is_no_directory_is_refused)
 {

@@ -9,7 +9,7 @@ static unsigned cost_of(const char *path)
     return lookups + stats;
 }
 
-/* --- Hits ------------------------------------------------------------------------- */
+/* --- Hits ---------------------------------------------------------------- */
 
 TEST(a_hit_costs_no_system_call)
 {
@@ -63,7 +63,7 @@ TEST(paths_and_codings_have_entries_of_their_own)
         file_entry_release(entries[i]);
 }
 
-/* --- Counting ------------------------------------------------------------------------ */
+/* --- Counting ------------------------------------------------------------ */
 
 TEST(hits_misses_and_evictions_are_counted)
 {
@@ -103,7 +103,7 @@ TEST(a_cache_of_nothing_counts_too)
     assert_int_equal(file_cache_count(cache).entries, 0);
 }
 
-/* --- Change -------------------------------------------------------------------------- */
+/* --- Change -------------------------------------------------------------- */
 
 TEST(a_change_shows_after_the_check_and_not_before)
 {
@@ -258,7 +258,7 @@ TEST(what_was_forgotten_is_read_anew)
     assert_serves("/file", "new");
 }
 
-/* --- Room -------------------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 TEST(what_is_in_use_outlives_its_eviction)
 {
@@ -321,7 +321,7 @@ TEST(a_cache_of_nothing_reads_every_time)
     }
 }
 
-/* --- Want ---------------------------------------------------------------------------------- */
+/* --- Want ---------------------------------------------------------------- */
 
 TEST(without_descriptors_the_cache_gives_up_its_own)
 {

@@ -1,7 +1,7 @@
 /* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc,--wrap=ZSTD_createCCtx,--wrap=ZSTD_compressStream2,--wrap=EVP_Digest */
 /*
- * Deltas of cached files, while this or that fails: each allocation of ours, and
- * each step of the libraries that allocate by themselves.
+ * Deltas of cached files, while this or that fails: each allocation of ours,
+ * and each step of the libraries that allocate by themselves.
  */
 #include <dirent.h>
 #include <openssl/evp.h>
@@ -23,7 +23,7 @@ static char before[LENGTH + 1], after[LENGTH + 1];
 static uint8_t hash[SHA256_BYTES];      /* of before */
 static _Atomic long library_calls = -1; /* that succeed; negative: all */
 
-/* --- Libraries that have no memory ----------------------------------------------- */
+/* --- Libraries that have no memory --------------------------------------- */
 
 static bool has_library(void)
 {
@@ -60,7 +60,7 @@ int __wrap_EVP_Digest(const void *data, size_t count, unsigned char *md,
                          : 0;
 }
 
-/* --- A file with an earlier version ------------------------------------------------ */
+/* --- A file with an earlier version -------------------------------------- */
 
 static void wait_a_little(void)
 {
@@ -189,7 +189,8 @@ static struct file_entry *ask(struct file_entry *entry)
     return delta;
 }
 
-/* With memory again it comes, though what has failed is let rest for a while. */
+/* With memory again it comes, though what has failed is let rest for a
+ * while. */
 static struct file_entry *await(struct file_entry *entry)
 {
     struct file_entry *delta = NULL;
@@ -228,7 +229,7 @@ static bool try_with(long allocations_that_succeed, long calls_that_succeed)
     return failed;
 }
 
-/* --- What is to be seen ------------------------------------------------------------ */
+/* --- What is to be seen -------------------------------------------------- */
 
 TEST(who_has_an_earlier_version_gets_the_difference)
 {

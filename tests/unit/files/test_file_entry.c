@@ -13,7 +13,7 @@ static const char *head_of(const struct file_entry *entry)
     return text;
 }
 
-/* --- Kinds ------------------------------------------------------------------------- */
+/* --- Kinds --------------------------------------------------------------- */
 
 TEST(what_a_path_leads_to_is_told_apart)
 {
@@ -73,7 +73,7 @@ TEST(a_path_too_long_for_a_name_is_missing)
     assert_int_equal(kind_of(path), FILE_MISSING);
 }
 
-/* --- Bodies -------------------------------------------------------------------------- */
+/* --- Bodies -------------------------------------------------------------- */
 
 TEST(files_up_to_the_limit_are_snapshots)
 {
@@ -179,7 +179,7 @@ TEST(a_file_that_outgrows_a_snapshot_meanwhile_is_none)
     file_entry_release(entry);
 }
 
-/* --- Intact --------------------------------------------------------------------------- */
+/* --- Intact -------------------------------------------------------------- */
 
 TEST(an_open_file_is_intact_until_it_changes)
 {
@@ -221,7 +221,7 @@ TEST(a_snapshot_is_always_intact)
     file_entry_release(entry);
 }
 
-/* --- Heads ------------------------------------------------------------------------------ */
+/* --- Heads --------------------------------------------------------------- */
 
 TEST(a_head_says_all_about_the_file)
 {

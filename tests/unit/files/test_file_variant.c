@@ -38,7 +38,7 @@ static int end(void **state)
 
 SUITE(.each_begin = begin, .each_end = end);
 
-/* --- What there is -------------------------------------------------------------- */
+/* --- What there is ------------------------------------------------------- */
 
 static void unpack_gzip(struct bytes body, char *out, size_t *len)
 {
@@ -121,7 +121,7 @@ static bool has(const struct file_entry *entry, const char *text)
     return memmem(head.data, head.len, text, strlen(text));
 }
 
-/* --- Variants ------------------------------------------------------------------- */
+/* --- Variants ------------------------------------------------------------ */
 
 TEST(a_variant_is_a_representation_of_its_own)
 {
@@ -258,7 +258,7 @@ TEST(what_may_still_change_unseen_has_no_variants)
     file_entry_release(entry);
 }
 
-/* --- Coming and going ------------------------------------------------------------ */
+/* --- Coming and going ---------------------------------------------------- */
 
 TEST(a_variant_goes_when_its_file_changes)
 {
@@ -448,7 +448,7 @@ TEST(without_memory_the_file_is_what_there_is)
     }
 }
 
-/* --- By lot ------------------------------------------------------------------------ */
+/* --- By lot -------------------------------------------------------------- */
 
 enum { NAMES = 5, TEXT_MAX = 3000 };
 

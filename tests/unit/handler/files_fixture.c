@@ -80,7 +80,7 @@ int tear_down(void **state)
     return place_close_tidy(&place);
 }
 
-/* --- Asking ------------------------------------------------------------------------ */
+/* --- Asking -------------------------------------------------------------- */
 
 struct whole_answer answer;
 

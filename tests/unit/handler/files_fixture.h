@@ -30,7 +30,7 @@ int set_up(void **state);
 /* No descriptor may be left open. */
 int tear_down(void **state);
 
-/* --- Asking ------------------------------------------------------------------------ */
+/* --- Asking -------------------------------------------------------------- */
 
 /* An answer: text is all of it, body where the head has ended. */
 struct whole_answer {

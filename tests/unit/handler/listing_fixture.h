@@ -56,7 +56,8 @@ char *list_path(const struct place *place, const char *path,
 char *list(const struct place *place, enum listing_format format);
 
 /* The names of a JSON listing, each with a space behind it. By memchr: where a
- * text is long, the sanitizers look at all of it in every function of strings. */
+ * text is long, the sanitizers look at all of it in every function of
+ * strings. */
 char *names_of(const char *json);
 
 void assert_names(const struct place *place, const char *path, bool show_hidden,

@@ -5,7 +5,7 @@
 #include "unit/handler/asked.h"
 #include "unit/memory.h"
 
-/* --- A client that says what a test wants ----------------------------------- */
+/* --- A client that says what a test wants -------------------------------- */
 
 static enum password_verdict verdict; /* at once */
 static struct password_wait *waiting;

@@ -11,7 +11,7 @@ static int set_up(void **state)
     return begin_asking(state);
 }
 
-/* --- Who sends --------------------------------------------------------------- */
+/* --- Who sends ----------------------------------------------------------- */
 
 static bool is_local(const char *fields)
 {
@@ -59,7 +59,7 @@ TEST(whatever_a_proxy_adds_gives_it_away)
             fail_msg("%s", cases[i]);
 }
 
-/* --- By which name ----------------------------------------------------------- */
+/* --- By which name ------------------------------------------------------- */
 
 TEST(names_are_those_that_nobody_else_can_have)
 {

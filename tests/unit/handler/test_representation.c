@@ -2,7 +2,7 @@
 
 #include "http/range.h"
 
-/* --- Conditions ------------------------------------------------------------------- */
+/* --- Conditions ---------------------------------------------------------- */
 
 static void get_if(const char *field, const char *value)
 {
@@ -55,7 +55,7 @@ TEST(what_is_not_as_required_is_412)
     assert_int_equal(answer.status, 200);
 }
 
-/* --- One range ----------------------------------------------------------------------- */
+/* --- One range ----------------------------------------------------------- */
 
 static void get_range(const char *target, const char *range)
 {
@@ -171,7 +171,7 @@ TEST(conditions_come_before_ranges)
     assert_int_equal(answer.status, 412);
 }
 
-/* --- Several ranges ---------------------------------------------------------------------- */
+/* --- Several ranges ------------------------------------------------------ */
 
 /* What the answer says delimits its parts. */
 static const char *boundary_of(void)

@@ -5,7 +5,7 @@
 
 #include "unit/openat2.h"
 
-/* --- Files ------------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 TEST(a_small_file_is_answered_whole)
 {
@@ -98,7 +98,7 @@ TEST(a_file_that_changed_is_not_sent_under_its_old_head)
     assert_int_equal(answer.body_len, 40000);
 }
 
-/* --- Methods ------------------------------------------------------------------------ */
+/* --- Methods ------------------------------------------------------------- */
 
 TEST(options_says_what_is_allowed)
 {
@@ -129,7 +129,7 @@ TEST(other_methods_are_405_with_what_is_allowed)
     }
 }
 
-/* --- Paths ----------------------------------------------------------------------------- */
+/* --- Paths --------------------------------------------------------------- */
 
 TEST(statuses_of_paths)
 {
@@ -187,7 +187,7 @@ TEST(what_cannot_be_opened_for_now_is_500)
     }
 }
 
-/* --- Directories ------------------------------------------------------------------------ */
+/* --- Directories --------------------------------------------------------- */
 
 TEST(a_directory_is_redirected_to_its_slash)
 {
@@ -246,7 +246,7 @@ TEST(a_directory_is_listed_when_allowed)
     assert_int_equal(answer.body_len, 0);
 }
 
-/* --- Precompressed siblings ---------------------------------------------------------------- */
+/* --- Precompressed siblings ---------------------------------------------- */
 
 TEST(the_sibling_a_client_likes_best_is_served)
 {

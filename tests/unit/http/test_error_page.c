@@ -5,8 +5,8 @@
 
 static char text[ERROR_PAGE_BYTES_MAX];
 
-/* As a string; the room has a byte to spare for its end. What is not of the page
- * was there before. */
+/* As a string; the room has a byte to spare for its end. What is not of the
+ * page was there before. */
 static const char *page_of(unsigned status)
 {
     struct bytes page;

@@ -420,7 +420,7 @@ TEST(an_error_over_the_ceiling_just_closes)
     assert_false(response.persists);
 }
 
-/* --- Server-Timing ---------------------------------------------------------- */
+/* --- Server-Timing ------------------------------------------------------- */
 
 TEST(a_timed_head_says_what_is_known_when_it_leaves)
 {

@@ -22,7 +22,7 @@ static void begin_with(const struct line lines[SCRIPT_MAX], bool is_chunked)
 
 #define PULL() assert_true(response_pull(&response, UINT64_MAX))
 
-/* --- Of a length that nobody knows ----------------------------------------- */
+/* --- Of a length that nobody knows --------------------------------------- */
 
 TEST(a_source_is_sent_piece_by_piece)
 {
@@ -319,7 +319,7 @@ TEST(without_chunks_there_is_no_trailer)
     assert_left("001");
 }
 
-/* --- What is lent in a pipe ------------------------------------------------ */
+/* --- What is lent in a pipe ---------------------------------------------- */
 
 static const struct line piped[SCRIPT_MAX] = {{.state = PIECE_MORE, .pipe = 7},
                                               {.state = PIECE_END, .pipe = 7}};

@@ -11,7 +11,7 @@
 
 enum { WAIT_MS = 10000 };
 
-/* --- System calls that fail ------------------------------------------------ */
+/* --- System calls that fail ---------------------------------------------- */
 
 static int accept_errno;       /* what accept4 fails with, 0: it does not */
 static int inet6_socket_errno; /* the same of socket, for IPv6 */
@@ -58,7 +58,7 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value,
                              : __real_setsockopt(fd, level, name, value, len);
 }
 
-/* --- Helpers --------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------- */
 
 static struct place place;
 static struct listener listener;
@@ -157,7 +157,7 @@ static void assert_reachable(int family, const char *address)
     close(client);
 }
 
-/* --- TCP -------------------------------------------------------------------- */
+/* --- TCP ----------------------------------------------------------------- */
 
 TEST(without_an_address_both_families_are_served)
 {
@@ -273,7 +273,7 @@ TEST(a_socket_that_takes_no_options_is_closed_again)
     assert_int_equal(listener_open_tcp(&listener, NULL, 0), -ENOPROTOOPT);
 }
 
-/* --- Accepting --------------------------------------------------------------- */
+/* --- Accepting ----------------------------------------------------------- */
 
 TEST(nobody_there_is_eagain)
 {
@@ -301,7 +301,7 @@ TEST(errors_of_accept_are_reported_and_end)
     close(client);
 }
 
-/* --- Unix sockets ------------------------------------------------------------- */
+/* --- Unix sockets -------------------------------------------------------- */
 
 TEST(a_unix_socket_accepts_and_is_removed_on_close)
 {
@@ -390,7 +390,7 @@ TEST(only_its_owner_may_connect_to_a_private_socket)
     assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-/* --- Sockets of others ------------------------------------------------------ */
+/* --- Sockets of others --------------------------------------------------- */
 
 /* A listening socket as a stranger opens it: without any of our options. */
 static int open_strange(const char *address)

@@ -74,7 +74,7 @@ static void receive_all(void)
     } while (seen_count > before);
 }
 
-/* --- One thread ------------------------------------------------------------ */
+/* --- One thread ---------------------------------------------------------- */
 
 TEST(mails_arrive_in_the_order_they_were_put)
 {
@@ -299,7 +299,7 @@ TEST(without_memory_there_is_no_mailbox)
     allocations_left = -1;
 }
 
-/* --- Many threads ---------------------------------------------------------- */
+/* --- Many threads -------------------------------------------------------- */
 
 static unsigned long received[PRODUCERS];
 static unsigned commands_seen;

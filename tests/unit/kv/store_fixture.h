@@ -1,6 +1,6 @@
 /*
- * store_fixture - a key-value store in a temporary folder, one worker's client on it,
- * and a clock that the test moves.
+ * store_fixture - a key-value store in a temporary folder, one worker's client
+ * on it, and a clock that the test moves.
  */
 #ifndef UNIT_STORE_FIXTURE_H
 #define UNIT_STORE_FIXTURE_H

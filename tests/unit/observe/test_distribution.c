@@ -69,7 +69,7 @@ TEST(the_range_goes_beyond_an_hour)
                 UINT64_MAX);
 }
 
-/* --- Nothing, one ---------------------------------------------------------- */
+/* --- Nothing, one -------------------------------------------------------- */
 
 TEST(nothing_seen_is_all_zeros)
 {
@@ -102,7 +102,7 @@ TEST(a_quantile_is_the_value_of_its_rank)
     assert_true(distribution_mean(&first) == 50.5);
 }
 
-/* --- Adding and subtracting ------------------------------------------------ */
+/* --- Adding and subtracting ---------------------------------------------- */
 
 TEST(adding_is_as_if_one_had_seen_all)
 {
@@ -203,7 +203,7 @@ TEST(after_subtracting_min_is_never_above_max)
     }
 }
 
-/* --- Bounds ---------------------------------------------------------------- */
+/* --- Bounds -------------------------------------------------------------- */
 
 TEST(counting_within_a_bound_never_counts_more)
 {

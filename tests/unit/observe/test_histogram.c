@@ -195,7 +195,7 @@ TEST(beyond_the_range_the_maximum_stays_exact)
     expect_exact_counts();
 }
 
-/* --- Reading --------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 TEST(reading_adds_to_what_is_there)
 {
@@ -215,7 +215,7 @@ TEST(reading_adds_to_what_is_there)
     assert_memory_equal(&merged, &distribution, sizeof(merged));
 }
 
-/* --- A writer and a reader ------------------------------------------------- */
+/* --- A writer and a reader ----------------------------------------------- */
 
 enum { CONCURRENT = 300000 };
 

@@ -193,7 +193,7 @@ TEST(without_memory_there_is_no_history)
     history_destroy(NULL);
 }
 
-/* --- One that notes, one that reads ---------------------------------------- */
+/* --- One that notes, one that reads -------------------------------------- */
 
 enum { ROUNDS = 2000 };
 

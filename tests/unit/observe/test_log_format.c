@@ -74,7 +74,7 @@ static void assert_step(unsigned i, const char *literal, enum log_kind kind)
     assert_int_equal(step->kind, kind);
 }
 
-/* --- What is accepted ------------------------------------------------------- */
+/* --- What is accepted ---------------------------------------------------- */
 
 TEST(names_stand_for_formats)
 {
@@ -154,7 +154,7 @@ TEST(a_format_says_what_must_be_seen_to)
     }
 }
 
-/* --- What is refused -------------------------------------------------------- */
+/* --- What is refused ----------------------------------------------------- */
 
 TEST(what_is_wrong_is_said)
 {
@@ -212,7 +212,7 @@ TEST(a_long_name_is_cut_in_what_is_said)
     assert_refused(text, "has no '}'");
 }
 
-/* --- Limits ------------------------------------------------------------------ */
+/* --- Limits -------------------------------------------------------------- */
 
 TEST(a_template_has_a_longest_length)
 {

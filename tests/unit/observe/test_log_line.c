@@ -101,7 +101,7 @@ static const char *line_as(const char *name)
     return line();
 }
 
-/* --- Fields ------------------------------------------------------------------ */
+/* --- Fields -------------------------------------------------------------- */
 
 TEST(every_field_tells_its_own)
 {
@@ -197,7 +197,7 @@ TEST(every_kind_of_peer_is_named)
     assert_string_equal(line_as("%{remote} %{remote_port}"), "2001:db8::1 1");
 }
 
-/* --- Formats with a name ------------------------------------------------------ */
+/* --- Formats with a name ------------------------------------------------- */
 
 TEST(common_and_combined_are_as_readers_know_them)
 {
@@ -248,7 +248,7 @@ TEST(events_tell_a_story)
                                 "reason=idle requests=3");
 }
 
-/* --- Escaping ------------------------------------------------------------------ */
+/* --- Escaping ------------------------------------------------------------ */
 
 TEST(nobody_can_forge_a_line)
 {
@@ -308,7 +308,7 @@ TEST(json_is_valid_whatever_is_in_it)
     }
 }
 
-/* --- Long texts ------------------------------------------------------------------ */
+/* --- Long texts ---------------------------------------------------------- */
 
 TEST(a_long_text_is_cut)
 {
@@ -429,7 +429,7 @@ TEST(numbers_of_every_length_are_told)
     assert_string_equal(line(), "18446744073709551615");
 }
 
-/* --- Dates ------------------------------------------------------------------------ */
+/* --- Dates --------------------------------------------------------------- */
 
 TEST(dates_follow_the_second_and_the_millisecond)
 {

@@ -6,7 +6,7 @@
 #include "suite.h"
 #include "unit/memory.h"
 
-/* --- A ring ------------------------------------------------------------------ */
+/* --- A ring -------------------------------------------------------------- */
 
 static struct log_shared shared;
 static struct log_ring *ring;
@@ -94,7 +94,7 @@ static uint64_t count_wakes(void)
     return wakes;
 }
 
-/* --- Over and back ------------------------------------------------------------- */
+/* --- Over and back ------------------------------------------------------- */
 
 TEST(lines_come_over_in_order)
 {
@@ -161,7 +161,7 @@ TEST(a_block_holds_one_line_of_the_longest)
     assert_int_equal(lines->len, LOG_LINE_BYTES_MAX);
 }
 
-/* --- Overflow ------------------------------------------------------------------- */
+/* --- Overflow ------------------------------------------------------------ */
 
 TEST(a_full_ring_drops_lines_and_counts_them)
 {
@@ -229,7 +229,7 @@ TEST_WITH(a_stop_ends_the_waiting, set_up_waiting, tear_down)
     assert_true(put("there is room\n"));
 }
 
-/* --- Two threads ----------------------------------------------------------------- */
+/* --- Two threads --------------------------------------------------------- */
 
 enum { LINES = 20000, LINES_A_BLOCK = 3 };
 

@@ -9,7 +9,7 @@
 #include "suite.h"
 #include "unit/place.h"
 
-/* --- Writes that fail -------------------------------------------------------- */
+/* --- Writes that fail ---------------------------------------------------- */
 
 static struct log_sink sink;
 static int write_errno;      /* what writes to the sink fail with; 0: write 0 */
@@ -87,7 +87,7 @@ static void assert_file(const char *name, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* --- Opening ------------------------------------------------------------------ */
+/* --- Opening ------------------------------------------------------------- */
 
 TEST(a_file_is_appended_to_and_only_the_owner_may_write)
 {
@@ -149,7 +149,7 @@ TEST(what_cannot_be_opened_is_refused)
     assert_int_equal(log_sink_open(&sink, where), -ENAMETOOLONG);
 }
 
-/* --- Streams -------------------------------------------------------------------- */
+/* --- Streams ------------------------------------------------------------- */
 
 TEST(short_and_interrupted_writes_are_continued)
 {
@@ -239,7 +239,7 @@ TEST(a_pipe_that_would_block_is_not_waited_for)
     close(ends[1]);
 }
 
-/* --- Opening anew ---------------------------------------------------------------- */
+/* --- Opening anew -------------------------------------------------------- */
 
 static void move_away(void)
 {
@@ -343,7 +343,7 @@ TEST(an_output_that_cannot_be_written_is_refused)
     assert_int_equal(err, -EBADF);
 }
 
-/* --- Syslog ------------------------------------------------------------------------ */
+/* --- Syslog -------------------------------------------------------------- */
 
 static int open_daemon(void)
 {

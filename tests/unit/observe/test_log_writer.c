@@ -11,7 +11,7 @@
 
 enum { LANES = 4 };
 
-/* --- System calls that fail --------------------------------------------------- */
+/* --- System calls that fail ---------------------------------------------- */
 
 static atomic_int log_fd; /* whose writes are told apart; -1: none */
 static atomic_int write_errno;
@@ -69,7 +69,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                        : EAGAIN;
 }
 
-/* --- A writer ------------------------------------------------------------------ */
+/* --- A writer ------------------------------------------------------------ */
 
 static struct place place;
 static struct log_writer *writer;
@@ -155,7 +155,7 @@ static void wait_until_said(const char *part)
         sched_yield();
 }
 
-/* --- Writing -------------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 TEST(what_was_flushed_is_written_before_the_end)
 {
@@ -292,7 +292,7 @@ TEST(no_line_is_lost_by_opening_anew)
     assert_string_equal(said, "");
 }
 
-/* --- Faults ---------------------------------------------------------------------- */
+/* --- Faults -------------------------------------------------------------- */
 
 TEST(a_fault_is_told_once_and_so_is_its_end)
 {
@@ -385,7 +385,7 @@ TEST(a_new_file_that_cannot_be_made_is_said)
     assert_int_equal(count_of(said, "\n"), 1);
 }
 
-/* --- Overflow -------------------------------------------------------------------- */
+/* --- Overflow ------------------------------------------------------------ */
 
 TEST(what_is_dropped_is_counted_and_told)
 {
@@ -494,7 +494,7 @@ TEST(a_stuck_reader_holds_up_no_stop)
     assert_true(kept > 100 && put_lines > kept);
 }
 
-/* --- Coming ---------------------------------------------------------------------- */
+/* --- Coming -------------------------------------------------------------- */
 
 TEST(without_memory_or_threads_there_is_no_writer)
 {

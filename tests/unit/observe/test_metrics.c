@@ -87,7 +87,7 @@ static void fill(void)
     stats_note_sample(&stats->profile, STATS_PHASE_SEND);
 }
 
-/* --- Line by line ---------------------------------------------------------- */
+/* --- Line by line -------------------------------------------------------- */
 
 /* What is known of the family that is being read. */
 struct reader {
@@ -282,7 +282,7 @@ TEST(media_types_name_the_versions)
         "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-/* --- Values ---------------------------------------------------------------- */
+/* --- Values -------------------------------------------------------------- */
 
 TEST(values_are_those_counted_in_both_formats)
 {

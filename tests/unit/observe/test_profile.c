@@ -18,7 +18,7 @@ enum {
 
 static struct stats_profile profile;
 
-/* --- Failing calls, and timers left behind --------------------------------- */
+/* --- Failing calls, and timers left behind ------------------------------- */
 
 static int create_error;
 static int set_error;
@@ -77,7 +77,7 @@ static int tear_down(void **state)
     return timers == 0 ? 0 : -1;
 }
 
-/* --- Helpers ---------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------- */
 
 static uint64_t cpu_ns(void)
 {
@@ -125,7 +125,7 @@ static enum stats_phase phase_now(void)
     return phase;
 }
 
-/* --- Phases ------------------------------------------------------------------ */
+/* --- Phases -------------------------------------------------------------- */
 
 static void *tell_phase(void *phase_out)
 {
@@ -161,7 +161,7 @@ TEST(the_phase_around_comes_back)
     assert_int_equal(phase_now(), STATS_PHASE_OTHER);
 }
 
-/* --- Samples ----------------------------------------------------------------- */
+/* --- Samples ------------------------------------------------------------- */
 
 TEST(samples_fall_into_the_phase_that_uses_the_time)
 {
@@ -247,7 +247,7 @@ TEST(errno_is_left_alone)
     assert_true(count_all(&profile) > 0);
 }
 
-/* --- Beginning and end ------------------------------------------------------- */
+/* --- Beginning and end --------------------------------------------------- */
 
 TEST(there_are_none_before_and_after)
 {

@@ -159,7 +159,7 @@ TEST(they_are_the_slowest_of_all_since_the_minute_before)
     }
 }
 
-/* --- A writer and a reader ------------------------------------------------- */
+/* --- A writer and a reader ----------------------------------------------- */
 
 enum { ROUNDS = 100000 };
 

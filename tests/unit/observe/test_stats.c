@@ -217,7 +217,7 @@ TEST(slow_ones_are_forgotten_as_time_goes_by)
     assert_int_equal(slowest_read(&stats->slowest, slow), 0);
 }
 
-/* --- The rest -------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------ */
 
 TEST(the_queue_remembers_its_greatest_depth)
 {

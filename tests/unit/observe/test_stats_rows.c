@@ -10,7 +10,7 @@
 
 enum { PARTS = STATS_PART_POINT + 1 };
 
-/* --- The table ------------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
 static bool is_same(const char *text, const char *other)
 {
@@ -87,7 +87,7 @@ TEST(places_of_a_line_are_counted_through)
     }
 }
 
-/* --- What the views make of it ---------------------------------------------- */
+/* --- What the views make of it ------------------------------------------- */
 
 /* Where the number of a row lies in what is shown of. */
 static uint64_t *find_number(const struct stats_row *row,

@@ -41,7 +41,7 @@ static bool is_about(double value, double wanted)
     return fabs(value - wanted) < 1e-9;
 }
 
-/* --- Sums ------------------------------------------------------------------ */
+/* --- Sums ---------------------------------------------------------------- */
 
 TEST(at_first_all_is_zero)
 {
@@ -227,7 +227,7 @@ TEST(draining_is_told)
     assert_true(snapshot->is_draining);
 }
 
-/* --- Where time goes ------------------------------------------------------- */
+/* --- Where time goes ----------------------------------------------------- */
 
 TEST(shares_of_time_add_up_to_one)
 {
@@ -279,7 +279,7 @@ TEST(more_processor_time_than_time_is_no_idle_time)
     assert_true(snapshot->shares.idle == 0);
 }
 
-/* --- The slowest ----------------------------------------------------------- */
+/* --- The slowest --------------------------------------------------------- */
 
 TEST(the_slowest_of_all_workers_come_slowest_first)
 {
@@ -312,7 +312,7 @@ TEST(without_memory_there_is_no_snapshot)
     stats_snapshot_destroy(NULL);
 }
 
-/* --- Workers and a reader -------------------------------------------------- */
+/* --- Workers and a reader ------------------------------------------------ */
 
 enum { ROUNDS = 30000 };
 

@@ -121,7 +121,7 @@ static void fill(void)
     history_note(history, snapshot);
 }
 
-/* --- Its shape ------------------------------------------------------------- */
+/* --- Its shape ----------------------------------------------------------- */
 
 /* The text with every number written as 0. */
 static char *without_numbers(struct bytes json)
@@ -244,7 +244,7 @@ TEST(with_nothing_counted_it_is_valid_and_zero)
     expect_none(json, "history");
 }
 
-/* --- Its values ------------------------------------------------------------ */
+/* --- Its values ---------------------------------------------------------- */
 
 TEST(values_are_those_counted)
 {
@@ -343,7 +343,7 @@ TEST(workers_are_told_apart)
     expect_none(buf_bytes(&out), "queue.by_worker.3");
 }
 
-/* --- Texts from clients ---------------------------------------------------- */
+/* --- Texts from clients -------------------------------------------------- */
 
 TEST(upstreams_are_told_one_by_one)
 {
@@ -421,7 +421,7 @@ TEST(a_character_that_is_cut_leaves_it_valid)
     expect(buf_bytes(&out), "requests.total", "4");
 }
 
-/* --- Its length ------------------------------------------------------------ */
+/* --- Its length ---------------------------------------------------------- */
 
 /* Every number as long as it can be. */
 static void exhaust(void)

@@ -58,7 +58,7 @@ int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left)
     return 0;
 }
 
-/* --- Helpers --------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------- */
 
 static struct place place;
 static struct listener listener;
@@ -118,7 +118,7 @@ static bool is_given(void)
     return given_fd >= 0;
 }
 
-/* --- Tests ------------------------------------------------------------------ */
+/* --- Tests --------------------------------------------------------------- */
 
 TEST(a_connection_waits_for_room_in_a_mailbox)
 {

@@ -45,7 +45,7 @@ static void hand_over(struct listener *listener)
     setenv(ACTIVATION_VARIABLE, text, 1);
 }
 
-/* --- Of a predecessor -------------------------------------------------------- */
+/* --- Of a predecessor ---------------------------------------------------- */
 
 TEST(without_a_word_there_are_no_sockets)
 {
@@ -186,7 +186,7 @@ TEST(too_many_sockets_are_refused)
     close(fd); /* the one too many was not adopted */
 }
 
-/* --- Of systemd -------------------------------------------------------------- */
+/* --- Of systemd ---------------------------------------------------------- */
 
 /* In a child whose descriptors from 3 on are these. 0: all as expected. */
 static int adopt_in_child(const char *pid, const char *fds, const char *names,

@@ -9,7 +9,7 @@
 #include "control_place.h"
 #include "unit/memory.h"
 
-/* --- A stranger, and no memory ------------------------------------------------ */
+/* --- A stranger, and no memory ------------------------------------------- */
 
 static uid_t peer_uid = (uid_t)-1; /* -1: as it is */
 
@@ -24,7 +24,7 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
     return err;
 }
 
-/* --- Clients ------------------------------------------------------------------- */
+/* --- Clients ------------------------------------------------------------- */
 
 static int call(const char *request)
 {
@@ -67,7 +67,7 @@ static void assert_answer(const char *request, const char *expected)
     close(fd);
 }
 
-/* --- Commands ------------------------------------------------------------------- */
+/* --- Commands ------------------------------------------------------------ */
 
 TEST(a_command_is_obeyed_and_answered)
 {
@@ -163,7 +163,7 @@ TEST(a_long_answer_arrives_whole)
     close(fd);
 }
 
-/* --- Later ----------------------------------------------------------------------- */
+/* --- Later --------------------------------------------------------------- */
 
 TEST(a_command_may_be_answered_later)
 {
@@ -222,7 +222,7 @@ TEST(who_went_away_while_waiting_is_forgotten)
     control_finish(control, CONTROL_UPGRADE, CONTROL_OK, BYTES(""), clock_ms);
 }
 
-/* --- Who, and how many ------------------------------------------------------------- */
+/* --- Who, and how many --------------------------------------------------- */
 
 TEST(strangers_are_not_heard)
 {
@@ -328,7 +328,7 @@ TEST(clients_that_go_away_leave_nothing_behind)
     assert_answer("status\n", "ok\n");
 }
 
-/* --- Coming and going ---------------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 TEST(a_successor_finds_the_socket_where_it_was)
 {

@@ -27,7 +27,7 @@ static int tear_down(void **state)
     return place_count_fds() == fds_before ? 0 : -1;
 }
 
-/* --- Readiness ------------------------------------------------------------- */
+/* --- Readiness ----------------------------------------------------------- */
 
 TEST(the_byte_is_the_status)
 {
@@ -108,7 +108,7 @@ TEST(the_environment_names_a_pipe_or_nothing)
     close(ends[0]);
 }
 
-/* --- Daemons --------------------------------------------------------------- */
+/* --- Daemons ------------------------------------------------------------- */
 
 /* What the daemon under test says about itself. */
 struct report {

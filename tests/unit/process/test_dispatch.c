@@ -7,7 +7,7 @@
 
 enum { WORKERS = 4 };
 
-/* --- Workers that only count -------------------------------------------------------- */
+/* --- Workers that only count --------------------------------------------- */
 
 static struct {
     uint64_t given;
@@ -101,7 +101,7 @@ static size_t give_batch(unsigned count)
     return open;
 }
 
-/* --- Whom ----------------------------------------------------------------------------- */
+/* --- Whom ---------------------------------------------------------------- */
 
 TEST(connections_are_spread_evenly)
 {
@@ -156,7 +156,7 @@ TEST(a_batch_begins_with_how_many_are_open)
     assert_int_equal(give_batch(0), 7);
 }
 
-/* --- Waking ----------------------------------------------------------------------------- */
+/* --- Waking -------------------------------------------------------------- */
 
 TEST(who_was_given_something_is_woken_once)
 {
@@ -172,7 +172,7 @@ TEST(who_was_given_something_is_woken_once)
     assert_int_equal(fakes[0].wakes, 2);
 }
 
-/* --- Full mailboxes ----------------------------------------------------------------------- */
+/* --- Full mailboxes ------------------------------------------------------ */
 
 TEST(a_full_mailbox_passes_the_connection_on)
 {
@@ -206,7 +206,7 @@ TEST(without_memory_there_is_no_dispatch)
     allocations_left = -1;
 }
 
-/* --- Against a naive model ------------------------------------------------------------------ */
+/* --- Against a naive model ----------------------------------------------- */
 
 TEST(nobody_gets_more_while_another_has_fewer)
 {

@@ -301,7 +301,7 @@ TEST(a_descriptor_of_another_file_is_not_taken)
     assert_content(our_number());
 }
 
-/* --- By whoever is asked for it --------------------------------------------- */
+/* --- By whoever is asked for it ------------------------------------------ */
 
 static enum file_need asked_for;
 

@@ -36,7 +36,7 @@ int __wrap_execv(const char *path, char *const arguments[])
     return -1;
 }
 
-/* --- The successor -------------------------------------------------------------- */
+/* --- The successor ------------------------------------------------------- */
 
 /* What it tells its client. */
 struct greeting {
@@ -102,7 +102,7 @@ static int succeed(char **arguments)
     return EX_CONFIG;
 }
 
-/* --- The server ------------------------------------------------------------------- */
+/* --- The server ---------------------------------------------------------- */
 
 static struct place place;
 static struct upgrade upgrade;
@@ -197,7 +197,7 @@ static void assert_fails(const char *why)
     assert_int_equal(news.pid, 0);
 }
 
-/* --- Upgrades that work -------------------------------------------------------------- */
+/* --- Upgrades that work -------------------------------------------------- */
 
 TEST(the_successor_serves_on_the_same_socket)
 {
@@ -308,7 +308,7 @@ TEST(the_program_is_known_by_its_path)
     assert_ends(news.pid);
 }
 
-/* --- Upgrades that fail ---------------------------------------------------------------- */
+/* --- Upgrades that fail -------------------------------------------------- */
 
 TEST(a_successor_that_refuses_is_only_a_try)
 {
@@ -385,7 +385,7 @@ TEST(more_sockets_than_can_be_handed_over_are_refused)
     assert_int_equal(upgrade_begin(&upgrade, &legacy), 0);
 }
 
-/* --- The launcher -------------------------------------------------------------------- */
+/* --- The launcher -------------------------------------------------------- */
 
 TEST(a_launcher_that_was_killed_is_noticed)
 {

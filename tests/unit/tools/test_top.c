@@ -15,7 +15,7 @@
 
 #define WAIT_NS (ANSWERING_WAIT_MS * UINT64_C(1000000))
 
-/* --- Without a terminal -------------------------------------------------------- */
+/* --- Without a terminal -------------------------------------------------- */
 
 static char errors[4096]; /* what was said */
 
@@ -140,7 +140,7 @@ TEST(without_a_terminal_prints_one_plain_snapshot)
     answering_close(&answering);
 }
 
-/* --- On a terminal --------------------------------------------------------------- */
+/* --- On a terminal ------------------------------------------------------- */
 
 struct terminal {
     int fd;      /* its other side */

@@ -22,7 +22,7 @@ static char *draw_document(const char *text, const struct top_view *view)
     return out.data;
 }
 
-/* --- A whole window ---------------------------------------------------------- */
+/* --- A whole window ------------------------------------------------------ */
 
 TEST(shows_all_of_a_status)
 {
@@ -159,7 +159,7 @@ TEST(trouble_stands_in_the_first_line)
     free(drawn);
 }
 
-/* --- Windows of every size ------------------------------------------------------ */
+/* --- Windows of every size ----------------------------------------------- */
 
 static size_t count_columns(const char *line, size_t len)
 {
@@ -225,7 +225,7 @@ TEST(a_number_is_never_cut)
     }
 }
 
-/* --- Whatever comes ---------------------------------------------------------------- */
+/* --- Whatever comes ------------------------------------------------------ */
 
 TEST(nothing_of_others_reaches_the_terminal_as_it_is)
 {

@@ -9,7 +9,7 @@
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
-/* --- Time and names ------------------------------------------------------------ */
+/* --- Time and names ------------------------------------------------------ */
 
 static uint64_t now_ns;
 static uint64_t
@@ -47,7 +47,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* --- Fetching -------------------------------------------------------------------- */
+/* --- Fetching ------------------------------------------------------------ */
 
 static char why[4096];
 static unsigned interrupts_left; /* until it gives up */

@@ -10,7 +10,7 @@
 #include "unit/draw.h"
 #include "unit/upstream/upstream_fixture.h"
 
-/* --- Counted: libev finds this one before the C library's ------------------ */
+/* --- Counted: libev finds this one before the C library's ---------------- */
 
 static unsigned epoll_calls;
 
@@ -20,7 +20,7 @@ int epoll_ctl(int epoll_fd, int how, int fd, struct epoll_event *event)
     return (int)syscall(SYS_epoll_ctl, epoll_fd, how, fd, event);
 }
 
-/* --- Helpers ---------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------- */
 
 /* Sends back a byte of what asker's server sends, as an exchange would. */
 static void exchange(struct asker *asker, int fd)
@@ -51,7 +51,7 @@ static void close_all(const int *fds, unsigned count)
         close(fds[i]);
 }
 
-/* --- Reuse ------------------------------------------------------------------- */
+/* --- Reuse --------------------------------------------------------------- */
 
 TEST(a_released_one_serves_the_next)
 {
@@ -181,7 +181,7 @@ TEST(after_requests_max_it_is_closed)
     upstream_lease_cancel(&asker.lease);
 }
 
-/* --- Idle ones ---------------------------------------------------------------- */
+/* --- Idle ones ----------------------------------------------------------- */
 
 TEST(an_idle_one_is_closed_after_its_time)
 {
@@ -337,7 +337,7 @@ TEST(what_is_released_before_all_is_told_is_looked_at)
     }
 }
 
-/* --- In use ------------------------------------------------------------------- */
+/* --- In use -------------------------------------------------------------- */
 
 TEST(nothing_is_told_while_it_is_paused)
 {
@@ -487,7 +487,7 @@ TEST(an_ask_may_end_in_any_of_its_callbacks)
     AWAIT(played.given[BALANCE_NEITHER] == 4);
 }
 
-/* --- Other addresses ------------------------------------------------------------ */
+/* --- Other addresses ----------------------------------------------------- */
 
 TEST(idle_ones_to_addresses_that_are_gone_are_closed)
 {
@@ -536,7 +536,7 @@ TEST(those_in_use_are_closed_when_that_is_over)
     close_all(ends, 2);
 }
 
-/* --- All of it -------------------------------------------------------------------- */
+/* --- All of it ----------------------------------------------------------- */
 
 enum { ASKERS = 24, STEPS = 4000 };
 

@@ -10,7 +10,7 @@
 
 enum { STAGGER_MS = 250 };
 
-/* --- One address ------------------------------------------------------------- */
+/* --- One address --------------------------------------------------------- */
 
 TEST(on_the_same_machine_it_is_open_at_once)
 {
@@ -92,7 +92,7 @@ TEST(connecting_takes_no_longer_than_connect_ms)
                                   "it takes too long\n");
 }
 
-/* --- Several ------------------------------------------------------------------ */
+/* --- Several ------------------------------------------------------------- */
 
 TEST(after_a_failure_the_next_address_is_tried_at_once)
 {
@@ -236,7 +236,7 @@ TEST(what_failures_of_the_kernel_mean)
     assert_int_equal(played.given[BALANCE_NEITHER], 4);
 }
 
-/* --- What we lack -------------------------------------------------------------- */
+/* --- What we lack -------------------------------------------------------- */
 
 TEST(for_want_of_descriptors_an_idle_one_is_closed)
 {
@@ -346,7 +346,7 @@ TEST(one_that_cannot_be_watched_is_short)
     expect_failed(&asker, UPSTREAM_SHORT);
 }
 
-/* --- Cancelling ------------------------------------------------------------------ */
+/* --- Cancelling ---------------------------------------------------------- */
 
 TEST(connecting_can_be_cancelled_at_any_step)
 {

@@ -6,7 +6,7 @@
 
 #include "unit/upstream/upstream_fixture.h"
 
-/* --- Names --------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
 TEST(it_waits_for_the_first_addresses)
 {
@@ -119,7 +119,7 @@ TEST(one_that_is_told_may_cancel_others_that_wait)
                      1);
 }
 
-/* --- Unix sockets ------------------------------------------------------------------ */
+/* --- Unix sockets -------------------------------------------------------- */
 
 static void listen_at_path(const char *path, int backlog)
 {

@@ -17,7 +17,7 @@ static void start_with_three(void)
     start_pool();
 }
 
-/* --- Which server ---------------------------------------------------------------- */
+/* --- Which server -------------------------------------------------------- */
 
 TEST(balance_chooses_by_hash_among_those_not_tried)
 {
@@ -90,7 +90,7 @@ TEST(what_became_of_it_is_told_to_balance)
     }
 }
 
-/* --- Trying again ------------------------------------------------------------------ */
+/* --- Trying again -------------------------------------------------------- */
 
 TEST(another_server_may_be_tried)
 {
@@ -167,7 +167,7 @@ TEST(a_stale_one_is_tried_anew_over_a_new_connection)
     release(&askers[0]);
 }
 
-/* --- What is said ------------------------------------------------------------------- */
+/* --- What is said -------------------------------------------------------- */
 
 TEST(failures_are_logged_now_and_then)
 {
@@ -246,7 +246,7 @@ TEST(a_failure_names_what_was_asked_for)
     assert_non_null(strstr(log_text, "u'...\n"));
 }
 
-/* --- A pool's life ------------------------------------------------------------------- */
+/* --- A pool's life ------------------------------------------------------- */
 
 TEST(a_name_that_cannot_be_one_is_an_error_of_start)
 {

@@ -9,7 +9,7 @@
 
 enum { SILENCE_MS = 800, KNOCK_MS = 10 };
 
-/* --- Played besides ----------------------------------------------------------- */
+/* --- Played besides ------------------------------------------------------ */
 
 enum { RTO_MAX_MS = 44 }; /* Linux 6.15 */
 
@@ -48,7 +48,7 @@ static int set_up_net(void **state)
     return set_up(state);
 }
 
-/* --- Nobody says anything ------------------------------------------------------- */
+/* --- Nobody says anything ------------------------------------------------ */
 
 /* Its time has come, by the loop's clock. */
 static void knock(void)
@@ -167,7 +167,7 @@ TEST(afar_it_begins_anew_before_the_kernel_would_until_the_last)
     upstream_lease_cancel(&asker.lease);
 }
 
-/* --- What is lost --------------------------------------------------------------- */
+/* --- What is lost -------------------------------------------------------- */
 
 TEST(what_is_lost_is_sent_each_second_until_it_is_heard_of)
 {

@@ -17,7 +17,7 @@ static struct upstream_shared shared = {balances, counts};
 struct upstream_pool *pool;
 unsigned fds_before;
 
-/* --- Balance ---------------------------------------------------------------- */
+/* --- Balance ------------------------------------------------------------- */
 
 struct played played;
 char balance_stub;
@@ -121,7 +121,7 @@ bool __wrap_retry_budget_take(struct retry_budget *budget, uint64_t now_ms)
     return played.budget > 0 && played.budget--;
 }
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 struct resolver_name names[SERVERS];
 struct resolver *const resolver = (struct resolver *)&balance_stub;
@@ -198,7 +198,7 @@ void tell_change(unsigned server)
     names[server].on_change(names[server].context, &names[server]);
 }
 
-/* --- System calls, memory ---------------------------------------------------- */
+/* --- System calls, memory ------------------------------------------------ */
 
 struct calls calls;
 
@@ -237,7 +237,7 @@ int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
     return -1;
 }
 
-/* --- The log ------------------------------------------------------------------ */
+/* --- The log ------------------------------------------------------------- */
 
 char log_text[4096];
 
@@ -256,7 +256,7 @@ void __wrap_log_write(enum log_level level, const char *format, ...)
     memcpy(log_text + len, "\n", 2);
 }
 
-/* --- Time --------------------------------------------------------------------- */
+/* --- Time ---------------------------------------------------------------- */
 
 static ev_timer *timer; /* the wheel's */
 void __real_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer);
@@ -280,7 +280,7 @@ void turn(void)
         ev_run(loop, EVRUN_NOWAIT);
 }
 
-/* --- Servers ------------------------------------------------------------------ */
+/* --- Servers ------------------------------------------------------------- */
 
 struct listeners listeners[LISTENERS];
 
@@ -348,7 +348,7 @@ bool is_ended(int fd)
     return poll(&ready, 1, PATIENCE_S * 1000) == 1 && recv(fd, &byte, 1, 0) < 1;
 }
 
-/* --- Asking -------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static void note(struct upstream_lease *lease, unsigned *what)
 {
@@ -420,7 +420,7 @@ unsigned idle_count(unsigned server)
     return atomic_load_explicit(&counts[server].idle, memory_order_relaxed);
 }
 
-/* --- Set-up -------------------------------------------------------------------- */
+/* --- Set-up -------------------------------------------------------------- */
 
 int set_up(void **state)
 {

@@ -1,7 +1,7 @@
 /*
- * upstream_fixture - a pool on a loop whose clock stands until it is moved, with
- * servers on loopback, and played parts below it: balance, names, memory, the
- * system calls that open a connection, and the log.
+ * upstream_fixture - a pool on a loop whose clock stands until it is moved,
+ * with servers on loopback, and played parts below it: balance, names, memory,
+ * the system calls that open a connection, and the log.
  *
  * Who includes it has the `link:` lines that test_upstream.c has.
  */
@@ -32,7 +32,7 @@ extern struct upstream_counts counts[SERVERS];
 extern struct upstream_pool *pool;
 extern unsigned fds_before;
 
-/* --- Balance ---------------------------------------------------------------- */
+/* --- Balance ------------------------------------------------------------- */
 
 /* Takes the first that is up and not tried. */
 extern struct played {
@@ -48,7 +48,7 @@ extern struct played {
 
 extern char balance_stub; /* what stands for a struct balance */
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 /* One for each server; what it says is set by the test. */
 struct resolver_name {
@@ -69,7 +69,7 @@ extern unsigned err_at; /* ... of this server */
 void know(unsigned server, const char *text, uint16_t port);
 void tell_change(unsigned server);
 
-/* --- System calls, memory ---------------------------------------------------- */
+/* --- System calls, memory ------------------------------------------------ */
 
 extern struct calls {
     int socket_errnos[4]; /* of the next calls; 0: as it is */
@@ -81,11 +81,11 @@ extern struct calls {
 
 int __real_socket(int family, int type, int protocol);
 
-/* --- The log ------------------------------------------------------------------ */
+/* --- The log ------------------------------------------------------------- */
 
 extern char log_text[4096]; /* all lines, each with its end */
 
-/* --- Time --------------------------------------------------------------------- */
+/* --- Time ---------------------------------------------------------------- */
 
 /* Moves the clock, and has the wheel look at it. */
 void pass_ms(uint64_t ms);
@@ -93,7 +93,7 @@ void pass_ms(uint64_t ms);
 /* What is there to be told is told. */
 void turn(void);
 
-/* --- Servers ------------------------------------------------------------------ */
+/* --- Servers ------------------------------------------------------------- */
 
 enum { LISTENERS = 4 };
 
@@ -120,7 +120,7 @@ void know_listener(unsigned server, unsigned at);
 /* Whether the end of fd comes, after nothing else. */
 bool is_ended(int fd);
 
-/* --- Asking -------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 /* An ask, and how often it was told what. */
 struct asker {
@@ -148,7 +148,7 @@ void expect_failed(const struct asker *asker, enum upstream_error error);
 void release(struct asker *asker);
 unsigned idle_count(unsigned server);
 
-/* --- Set-up -------------------------------------------------------------------- */
+/* --- Set-up -------------------------------------------------------------- */
 
 int set_up(void **state);
 

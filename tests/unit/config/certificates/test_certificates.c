@@ -49,7 +49,7 @@ static int tear_down(void **state)
     return place_close(&place);
 }
 
-/* --- Files ------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 static void write_made(const char *name, const struct made *made,
                        const struct made *key)
@@ -85,7 +85,7 @@ static void write_keys(const char *name)
     assert_int_equal(chmod(place_path(&place, name), 0600), 0);
 }
 
-/* --- Reading ----------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 static void configure(const char *text)
 {
@@ -134,7 +134,7 @@ static size_t set_of(const char *host)
                                          bytes_of(host)));
 }
 
-/* --- What is read -------------------------------------------------------------- */
+/* --- What is read -------------------------------------------------------- */
 
 TEST(without_any_there_are_none)
 {
@@ -203,7 +203,7 @@ TEST(what_is_wrong_is_told_with_its_site)
     made_free(&other);
 }
 
-/* --- When it is read again -------------------------------------------------------- */
+/* --- When it is read again ----------------------------------------------- */
 
 TEST(a_file_that_has_changed_is_known)
 {
@@ -259,7 +259,7 @@ TEST(what_cannot_be_read_again_stays_as_it_was)
     become(0);
 }
 
-/* --- What is told -------------------------------------------------------------------- */
+/* --- What is told -------------------------------------------------------- */
 
 static bool is_told(const char *text, const char *part)
 {

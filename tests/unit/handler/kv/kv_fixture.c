@@ -10,7 +10,7 @@ struct kv_memory kv_values;
 struct address kv_peer;
 unsigned wakes;
 
-/* --- The store -------------------------------------------------------------- */
+/* --- The store ----------------------------------------------------------- */
 
 static int fake_compare(struct bytes a, struct bytes b)
 {
@@ -323,7 +323,7 @@ void kv_answer(void)
     fake.waiting_count -= count;
 }
 
-/* --- Exchanges -------------------------------------------------------------- */
+/* --- Exchanges ----------------------------------------------------------- */
 
 static void on_wake(struct exchange *woken)
 {
@@ -394,7 +394,7 @@ const char *kv_unchunk(const char *text)
     return out;
 }
 
-/* --- Before and after each test ---------------------------------------------- */
+/* --- Before and after each test ------------------------------------------ */
 
 void kv_renew(void)
 {

@@ -49,12 +49,12 @@ extern struct kv_memory kv_values;
 extern struct address kv_peer;
 extern unsigned wakes;
 
-/* --- The store -------------------------------------------------------------- */
+/* --- The store ----------------------------------------------------------- */
 
 /* Answers all that waits. */
 void kv_answer(void);
 
-/* --- Exchanges -------------------------------------------------------------- */
+/* --- Exchanges ----------------------------------------------------------- */
 
 /* Sends a request up to where it is answered, or waits. body may be NULL; it
  * comes in pieces of step bytes. */
@@ -83,7 +83,7 @@ const char *kv_unchunk(const char *text);
             fail_msg("'%s' is in: %s", (part), text_); \
     } while (0)
 
-/* --- Before and after each test ---------------------------------------------- */
+/* --- Before and after each test ------------------------------------------ */
 
 void kv_renew(void);
 int kv_set_up(void **state);

@@ -443,7 +443,7 @@ TEST(who_may_write_can_change_between_requests)
     assert_in(kv_ask("PUT /kv/c", "", "x"), PUT_OK);
 }
 
-/* --- Batches ---------------------------------------------------------------- */
+/* --- Batches ------------------------------------------------------------- */
 
 #define NDJSON "Content-Type: application/x-ndjson\r\n"
 
@@ -492,7 +492,7 @@ TEST(a_batch_that_is_not_understood_is_refused)
     assert_in(kv_ask("GET /kv/a", "", NULL), "HTTP/1.1 404");
 }
 
-/* --- A store that takes its time ---------------------------------------------- */
+/* --- A store that takes its time ----------------------------------------- */
 
 TEST(a_slow_store_is_waited_for)
 {

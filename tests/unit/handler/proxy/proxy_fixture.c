@@ -111,7 +111,7 @@ int tear_down_proxy(void **state)
     return server_shared.active == 0 ? result : -1;
 }
 
-/* --- The server behind --------------------------------------------------------- */
+/* --- The server behind --------------------------------------------------- */
 
 const char *hear(void)
 {

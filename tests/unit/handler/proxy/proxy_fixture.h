@@ -1,6 +1,6 @@
 /*
- * proxy_fixture - a proxy between a client and a server that the test plays: all
- * in one thread, over real sockets.
+ * proxy_fixture - a proxy between a client and a server that the test plays:
+ * all in one thread, over real sockets.
  */
 #ifndef UNIT_PROXY_FIXTURE_H
 #define UNIT_PROXY_FIXTURE_H
@@ -26,7 +26,7 @@ void stop_proxy(void);
 int set_up_proxy(void **state);
 int tear_down_proxy(void **state);
 
-/* --- The server behind --------------------------------------------------------- */
+/* --- The server behind --------------------------------------------------- */
 
 /* Turns, until there is something from the proxy. What has come since the last
  * answer. */

@@ -9,7 +9,7 @@ static void ask(const char *request)
     hear();
 }
 
-/* --- Requests and replies ---------------------------------------------------------- */
+/* --- Requests and replies ------------------------------------------------ */
 
 TEST(a_request_goes_on_and_its_reply_comes_back)
 {
@@ -156,7 +156,7 @@ TEST(heads_in_between_take_no_room_from_the_reply)
     client_close(&client);
 }
 
-/* --- Bodies ------------------------------------------------------------------------ */
+/* --- Bodies -------------------------------------------------------------- */
 
 TEST(a_body_goes_on_with_its_length)
 {
@@ -268,7 +268,7 @@ TEST(a_slow_server_makes_its_client_wait)
     client_close(&client);
 }
 
-/* --- Faults ------------------------------------------------------------------------- */
+/* --- Faults -------------------------------------------------------------- */
 
 TEST(nobody_there_is_502)
 {
@@ -409,7 +409,7 @@ TEST(who_leaves_takes_the_request_back)
     assert_int_equal(server_shared.active, 0);
 }
 
-/* --- Tunnels ------------------------------------------------------------------------ */
+/* --- Tunnels ------------------------------------------------------------- */
 
 TEST(a_websocket_is_a_tunnel)
 {

@@ -90,7 +90,7 @@ static size_t pipes_in_use(void)
     return pipes.open_count - pipes.kept_count;
 }
 
-/* --- Whole ones ------------------------------------------------------------------ */
+/* --- Whole ones ---------------------------------------------------------- */
 
 TEST(a_long_body_goes_through_a_pipe_to_its_exact_end)
 {
@@ -187,7 +187,7 @@ TEST(a_body_until_the_close_is_piped_to_who_knows_no_chunks)
     }
 }
 
-/* --- Who is slow ------------------------------------------------------------------- */
+/* --- Who is slow --------------------------------------------------------- */
 
 /* Whatever the sockets and the pipe take, until both have been full for longer
  * than an acknowledgement may be delayed. */
@@ -256,7 +256,7 @@ TEST(a_pipe_may_be_full_of_little)
     client_close(&client);
 }
 
-/* --- Without ------------------------------------------------------------------------- */
+/* --- Without ------------------------------------------------------------- */
 
 /* But for so many attempts to do otherwise. */
 static void expect_copied(unsigned attempts)
@@ -292,7 +292,7 @@ TEST(from_a_socket_that_cannot_all_is_copied)
     expect_copied(1);
 }
 
-/* --- Faults --------------------------------------------------------------------------- */
+/* --- Faults -------------------------------------------------------------- */
 
 TEST(a_server_that_breaks_off_breaks_the_answer_off)
 {

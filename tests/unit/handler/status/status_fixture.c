@@ -5,7 +5,7 @@
 #include "handler/status/status.h"
 #include "http/http1/http1.h"
 
-/* --- A status of two workers' statistics --------------------------------------- */
+/* --- A status of two workers' statistics --------------------------------- */
 
 struct now now;
 struct stats_shared *stats;
@@ -46,7 +46,7 @@ int tear_down(void **state)
     return 0;
 }
 
-/* --- Asking ---------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 struct whole_answer answer;
 

@@ -11,9 +11,9 @@
 #include "unit/memory.h"
 #include "unit/observe/sample_stats.h"
 
-/* --- Memory that runs out ---------------------------------------------------- */
+/* --- Memory that runs out ------------------------------------------------ */
 
-/* --- A status of two workers' statistics --------------------------------------- */
+/* --- A status of two workers' statistics --------------------------------- */
 
 enum { ANSWER_MAX = 200000 };
 
@@ -28,7 +28,7 @@ extern struct address peer;
 int set_up(void **state);
 int tear_down(void **state);
 
-/* --- Asking ---------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 struct whole_answer {
     unsigned status;

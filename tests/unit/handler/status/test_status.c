@@ -4,7 +4,7 @@
 #include "handler/status/status_page.h"
 #include "unit/handler/status/status_fixture.h"
 
-/* --- What there is ------------------------------------------------------------------ */
+/* --- What there is ------------------------------------------------------- */
 
 TEST(page_style_and_script_are_there)
 {
@@ -152,7 +152,7 @@ TEST(without_memory_it_says_so)
     assert_int_equal(get("/status.json"), 200);
 }
 
-/* --- For whom --------------------------------------------------------------------------- */
+/* --- For whom ------------------------------------------------------------ */
 
 TEST(only_this_machine_and_who_is_allowed_get_anything)
 {
@@ -224,7 +224,7 @@ TEST(what_a_proxy_here_passes_on_is_not_of_here)
     assert_int_equal(get("/metrics"), 403);
 }
 
-/* --- Its prefix ------------------------------------------------------------------------------- */
+/* --- Its prefix ---------------------------------------------------------- */
 
 TEST(a_prefix_is_read_without_its_last_slash)
 {

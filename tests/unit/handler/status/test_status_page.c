@@ -43,7 +43,7 @@ static void assert_ends(struct bytes text, const char *end)
     assert_memory_equal(text.data + text.len - len, end, len);
 }
 
-/* --- What they are ----------------------------------------------------------- */
+/* --- What they are ------------------------------------------------------- */
 
 TEST(texts_are_whole)
 {
@@ -81,7 +81,7 @@ TEST(all_is_at_most_43_kib)
                     1, 43 << 10);
 }
 
-/* --- What the policy asks for --------------------------------------------------- */
+/* --- What the policy asks for -------------------------------------------- */
 
 TEST(policy_allows_files_of_the_same_server_only)
 {
@@ -146,7 +146,7 @@ TEST(script_makes_no_markup_or_code_of_text)
     assert_has(script, "textContent");
 }
 
-/* --- Page and script know each other ----------------------------------------------- */
+/* --- Page and script know each other ------------------------------------- */
 
 /* Every name that follows before in text, up to the next quote, is with its
  * suffix the id of one element of the page. */

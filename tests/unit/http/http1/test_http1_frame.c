@@ -23,7 +23,7 @@ static void begin(unsigned status)
     put_field();
 }
 
-/* --- Heads of the response's own ------------------------------------------- */
+/* --- Heads of the response's own ----------------------------------------- */
 
 TEST(a_head_begins_with_what_all_have)
 {
@@ -245,7 +245,7 @@ TEST(a_head_is_copied_for_logs_as_it_leaves)
     buf_fini(&copy);
 }
 
-/* --- Protocols that change, and what comes before an answer ------------------ */
+/* --- Protocols that change, and what comes before an answer -------------- */
 
 TEST(a_switch_says_that_it_is_one)
 {
@@ -279,7 +279,7 @@ TEST(an_interim_response_is_whole)
                                "HTTP/1.1 103 \r\nLink: </a>\r\n\r\n")));
 }
 
-/* --- Bodies of unknown length ------------------------------------------------ */
+/* --- Bodies of unknown length -------------------------------------------- */
 
 TEST(a_source_goes_in_chunks_and_the_connection_stays)
 {
@@ -366,7 +366,7 @@ TEST(without_memory_for_chunks_the_connection_just_closes)
     assert_int_equal(releases, 1);
 }
 
-/* --- Heads that a cache has made --------------------------------------------- */
+/* --- Heads that a cache has made ----------------------------------------- */
 
 #define CACHED "HTTP/1.1 200 OK\r\n" DATE "A: b\r\n"
 

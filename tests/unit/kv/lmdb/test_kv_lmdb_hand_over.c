@@ -11,7 +11,7 @@ static struct kv_lmdb_counts counts;
 static int other_fd;
 static pid_t other;
 
-/* --- The other process ------------------------------------------------------ */
+/* --- The other process --------------------------------------------------- */
 
 static void write_much(void)
 {
@@ -91,7 +91,7 @@ static int tear_down_two(void **state)
     return tear_down(state) == 0 && status == 0 ? 0 : -1;
 }
 
-/* --- Handing over ----------------------------------------------------------- */
+/* --- Handing over -------------------------------------------------------- */
 
 TEST(who_paused_reads_and_does_not_write)
 {

@@ -169,7 +169,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- One engine ------------------------------------------------------------- */
+/* --- One engine ---------------------------------------------------------- */
 
 TEST(what_is_asked_before_it_is_connected_waits_for_that)
 {
@@ -396,7 +396,7 @@ TEST(what_is_under_way_at_the_end_is_forgotten)
     assert_int_equal(answered, 0);
 }
 
-/* --- A cluster -------------------------------------------------------------- */
+/* --- A cluster ----------------------------------------------------------- */
 
 /* Both say that fake has it all. */
 static void set_slots(const struct fake *fake)

@@ -43,7 +43,7 @@ static unsigned count_known(void)
     return count;
 }
 
-/* --- Partitions ------------------------------------------------------------ */
+/* --- Partitions ---------------------------------------------------------- */
 
 TEST(slots_are_what_redis_says)
 {
@@ -92,7 +92,7 @@ TEST(a_tag_that_is_none_is_part_of_the_key)
                              KV_REDIS_PARTITIONS);
 }
 
-/* --- The map ---------------------------------------------------------------- */
+/* --- The map ------------------------------------------------------------- */
 
 #define HALVES                                                               \
     "*2\r\n*3\r\n:0\r\n:8191\r\n*3\r\n$9\r\n192.0.2.1\r\n:7001\r\n$1\r\na\r" \
@@ -155,7 +155,7 @@ TEST(an_answer_of_any_bytes_does_no_harm)
     }
 }
 
-/* --- Redirections ----------------------------------------------------------- */
+/* --- Redirections -------------------------------------------------------- */
 
 TEST(a_redirection_says_where_to)
 {

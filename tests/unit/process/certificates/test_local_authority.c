@@ -89,7 +89,7 @@ static unsigned mode_of(const char *name)
     return st.st_mode & 07777;
 }
 
-/* --- Making, keeping --------------------------------------------------------- */
+/* --- Making, keeping ----------------------------------------------------- */
 
 TEST(what_is_made_is_its_owners_alone)
 {
@@ -181,7 +181,7 @@ TEST(servers_that_start_at_once_have_one_authority)
     }
 }
 
-/* --- Refusing ---------------------------------------------------------------- */
+/* --- Refusing ------------------------------------------------------------ */
 
 static void assert_refused(int err, const char *why)
 {
@@ -256,7 +256,7 @@ TEST(an_authority_that_others_can_write_signs_nothing)
     assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-/* --- Where, what ------------------------------------------------------------- */
+/* --- Where, what --------------------------------------------------------- */
 
 TEST(the_folder_is_where_systemd_or_the_desktop_says)
 {

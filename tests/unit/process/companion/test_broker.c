@@ -86,7 +86,7 @@ static void assert_opens(enum file_need need, const char *name)
     close(fd);
 }
 
-/* --- What it does ------------------------------------------------------------------ */
+/* --- What it does -------------------------------------------------------- */
 
 TEST(files_on_the_list_are_opened_by_their_names)
 {
@@ -197,7 +197,7 @@ TEST(faults_are_told)
     assert_int_equal(ask(FILE_REMOVE, "run/control"), -ENOENT);
 }
 
-/* --- What it does not ---------------------------------------------------------------- */
+/* --- What it does not ---------------------------------------------------- */
 
 static const struct {
     uint32_t need;
@@ -286,7 +286,7 @@ TEST(without_a_list_there_is_no_process)
     broker_close(&none);
 }
 
-/* --- A server that has been taken over --------------------------------------------------- */
+/* --- A server that has been taken over ----------------------------------- */
 
 static struct options options;
 

@@ -5,7 +5,7 @@
 
 #include "suite.h"
 
-/* --- What comes of it in the log ------------------------------------------------ */
+/* --- What comes of it in the log ----------------------------------------- */
 
 static struct program_log program;
 static int terminal[2]; /* the log's */
@@ -52,7 +52,7 @@ static const char *in_log(void)
     return heard;
 }
 
-/* --- Tests ------------------------------------------------------------------------ */
+/* --- Tests --------------------------------------------------------------- */
 
 TEST(a_line_of_the_program_is_one_of_the_log)
 {
