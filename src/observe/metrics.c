@@ -1,7 +1,7 @@
 #include "observe/metrics.h"
 
 #include "observe/decimal.h"
-#include "observe/stats_rows.h"
+#include "observe/stats_objects.h"
 
 /* The bounds of histograms. Their texts are as both formats' reference
  * implementations write such numbers (shortest, with a point or exponent), for

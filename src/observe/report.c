@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/units.h"
-#include "observe/stats_rows.h"
+#include "observe/stats_objects.h"
 
 enum { TEXT_MAX = 24, S_PER_MIN = 60, MIN_PER_H = 60 };
 

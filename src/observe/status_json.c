@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "observe/decimal.h"
-#include "observe/stats_rows.h"
+#include "observe/stats_objects.h"
 
 enum { US_PLACES = 3, MS_PLACES = 3 };
 

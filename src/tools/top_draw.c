@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "observe/stats_objects.h"
 #include "tools/human_number.h"
 #include "tools/screen.h"
 #include "tools/top_trend.h"
