@@ -35,7 +35,9 @@ struct coding_taste {
     int weights[CODING_DCZ + 1];
 };
 
-/* What the client says in Accept-Encoding. False: there is no such field. */
+/* Reads what the client says in Accept-Encoding. "x-gzip" means gzip; a member
+ * with a malformed weight counts as q=0; of two members for one coding the later
+ * counts. False: there is no such field, and nothing is to be coded. */
 bool coding_taste_read(struct coding_taste *taste,
                        const struct request *request);
 
@@ -61,8 +63,12 @@ struct coding_order {
     enum coding codings[CODING_COUNT - 1]; /* without CODING_IDENTITY */
 };
 
-/* As coding_choose(), of one that has been read, by an order; what is not in
- * the order is not available. */
+/* Chooses among the codings whose bit (1 << coding) is in available, and which
+ * are in order, the one with the highest weight; at equal weight the first of
+ * order. CODING_IDENTITY is always available; without its own member or "*" it
+ * is acceptable but weighs less than any coding that is listed. When nothing is
+ * acceptable the answer is CODING_IDENTITY all the same: RFC 9110 12.5.3 lets a
+ * server disregard the field. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 
@@ -72,15 +78,5 @@ unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
 
 /* The order of the enum. */
 extern const struct coding_order coding_order_of_siblings;
-
-/* Chooses among the codings whose bit (1 << coding) is in available the one
- * with the highest weight; at equal weight the most preferred of the enum.
- * CODING_IDENTITY is always available; without its own member or "*" it is
- * acceptable but weighs less than any coding that is listed. "x-gzip" means
- * gzip. A member with a malformed weight counts as q=0; of two members for
- * one coding the later counts. When nothing is acceptable the answer is
- * CODING_IDENTITY all the same: RFC 9110 12.5.3 lets a server disregard the
- * field. Without the field: identity. */
-enum coding coding_choose(const struct request *request, unsigned available);
 
 #endif

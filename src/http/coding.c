@@ -160,13 +160,3 @@ unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
 
 const struct coding_order coding_order_of_siblings = {
     3, {CODING_BR, CODING_ZSTD, CODING_GZIP}};
-
-enum coding coding_choose(const struct request *request, unsigned available)
-{
-    struct coding_taste taste;
-
-    if (available <= 1u << CODING_IDENTITY ||
-        !coding_taste_read(&taste, request))
-        return CODING_IDENTITY;
-    return coding_pick(&taste, available, &coding_order_of_siblings);
-}
