@@ -14,6 +14,7 @@
 #include "config/config_site.h"
 #include "config/configuration.h"
 #include "http/http1/http1.h"
+#include "http/http2/hpack.h"
 #include "http/range.h"
 #include "io/tls/tls_kernel.h"
 #include "process/server.h"
@@ -26,16 +27,17 @@ static void print_version(FILE *to)
 
     fprintf(to,
             "sprintd %s\n"
-            "libev %d.%d, http-parser %lu.%lu.%lu, xxHash %d.%d.%d\n"
+            "libev %d.%d, http-parser %lu.%lu.%lu, nghttp2 %s, xxHash "
+            "%d.%d.%d\n"
             "TLS of the kernel: %s\n"
             "limits: request line %d bytes, head %d bytes, %d fields, %d "
             "ranges, %d listeners, %d workers\n",
             SPRINTD_VERSION, ev_version_major(), ev_version_minor(),
             parser >> 16 & 255, parser >> 8 & 255, parser & 255,
-            XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE,
-            tls_kernel_is_there() ? "yes" : "no", HTTP1_LINE_BYTES_MAX,
-            HTTP1_HEAD_BYTES_MAX, REQUEST_FIELDS_MAX, RANGE_COUNT_MAX,
-            OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
+            hpack_library_version(), XXH_VERSION_MAJOR, XXH_VERSION_MINOR,
+            XXH_VERSION_RELEASE, tls_kernel_is_there() ? "yes" : "no",
+            HTTP1_LINE_BYTES_MAX, HTTP1_HEAD_BYTES_MAX, REQUEST_FIELDS_MAX,
+            RANGE_COUNT_MAX, OPTIONS_LISTEN_MAX, OPTIONS_WORKERS_MAX);
 }
 
 static void print_well_formed(FILE *to, const struct options *options)
