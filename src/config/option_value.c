@@ -229,6 +229,24 @@ void option_clear(void *base, const struct option_row *row)
         *(struct cidrs *)at = (struct cidrs){0};
 }
 
+/* Tells the limits of a number, a size or a time. */
+static void explain_limits(FILE *to, const struct option_row *row)
+{
+    unsigned long long min = row->min;
+    unsigned long long max = row->max;
+
+    if (row->kind == OPTION_NUMBER)
+        fprintf(to, "a number from %llu to %llu%s%s", min, max,
+                row->choices ? ", or " : "",
+                row->choices ? row->choices->name : "");
+    else if (row->kind == OPTION_BYTES)
+        fprintf(to, "a size from %llu to %llu bytes, such as 64K or 1M", min,
+                max);
+    else
+        fprintf(to, "a time from %llums to %lluh, such as 500ms, 30, 2m or 1h",
+                min, max / MS_PER_HOUR);
+}
+
 void option_explain(FILE *to, const struct option_row *row, const char *text)
 {
     char fault[LOG_FAULT_BYTES_MAX];
@@ -241,19 +259,9 @@ void option_explain(FILE *to, const struct option_row *row, const char *text)
     fputs("is not ", to);
     switch (row->kind) {
     case OPTION_NUMBER:
-        fprintf(to, "a number from %llu to %llu%s%s",
-                (unsigned long long)row->min, (unsigned long long)row->max,
-                row->choices ? ", or " : "",
-                row->choices ? row->choices->name : "");
-        break;
     case OPTION_BYTES:
-        fprintf(to, "a size from %llu to %llu bytes, such as 64K or 1M",
-                (unsigned long long)row->min, (unsigned long long)row->max);
-        break;
     case OPTION_TIME:
-        fprintf(to, "a time from %llums to %lluh, such as 500ms, 30, 2m or 1h",
-                (unsigned long long)row->min,
-                (unsigned long long)(row->max / MS_PER_HOUR));
+        explain_limits(to, row);
         break;
     case OPTION_RATE:
         fputs("auto, off, or bits a second from 8K on, such as 80M", to);
