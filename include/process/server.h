@@ -10,8 +10,10 @@
  *            SIGQUIT: the same without a deadline
  *   reload:  SIGHUP: what is served from then on is read anew (generation.h);
  *            what is faulty changes nothing
- *   upgrade: a new process takes the sockets (upgrade.h), and this one drains
+ *   upgrade: SIGUSR2 with --config, or `ctl upgrade`: a new process takes the
+ *            sockets (upgrade.h), and this one drains
  *   report:  SIGUSR2, or at the end, as --report says (statistics.h)
+ *   log:     SIGUSR1: the access log is opened anew
  *
  * Thread: the main thread's.
  */

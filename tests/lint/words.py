@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""words.py - refuses two structs of one name, and words that were retired.
+"""words.py - refuses two structs of one name, words that were retired, and
+names of files that are not there.
 
 One word stands for one idea (docs/glossary.md). A word that was given up for
 the field's own may not come back as a part of a name; comments may use it as
-plain English. The glossary itself stays short enough to be read.
+plain English. The glossary itself stays short enough to be read. A file that a
+page or a comment sends its reader to has to be where it says.
 
 usage: words.py [FOLDER]    the project's folder, default the present one
 """
@@ -61,6 +63,10 @@ GLOSSARY_MAX = 60
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 NAME = re.compile(r"\b[A-Za-z_]\w*\b")
+PATH = re.compile(r"(?<![\w/.-])((?:(?:src|include|tests)/)?(?:acme|auth|base|cache|"
+                  r"codec|config|confine|engine|files|handler|http|io|kv|lint|"
+                  r"observe|process|tools|upstream)(?:/\w+)+\.[ch])\b")
+HOMES = ("", "include", "src", "tests")
 STRUCT = re.compile(r"^struct (\w+) \{", re.MULTILINE)
 
 
@@ -99,14 +105,27 @@ def check_glossary(root):
     return 1
 
 
+def check_paths(root, path, text):
+    """The same of the files that a page or a comment names by their room."""
+    wrong = 0
+    for name in sorted(set(PATH.findall(text))):
+        if not any((root / folder / name).exists() for folder in HOMES):
+            print(f"{path.relative_to(root)}: there is no {name}")
+            wrong += 1
+    return wrong
+
+
 def check(root):
     """Prints what is wrong; returns how much."""
     wrong = check_glossary(root)
+    for path in [root / "README.md", *sorted(root.glob("docs/*.md"))]:
+        wrong += check_paths(root, path, path.read_text("utf-8"))
     homes = {}
     for path in sorted([*root.glob("include/**/*.[ch]"),
                         *root.glob("src/**/*.[ch]")]):
         where = path.relative_to(root).as_posix()
         code = code_of(path)
+        wrong += check_paths(root, path, path.read_text("utf-8"))
         wrong += check_names(where, code)
         for name in STRUCT.findall(code):
             if name in homes:
