@@ -29,10 +29,11 @@ MUST_USE bool acme_key_put_pem(const struct acme_key *key, struct buf *pem);
 /* "ES256", as signatures name it. */
 const char *acme_key_algorithm(const struct acme_key *key);
 
-/* Puts its public half, members in the order that RFC 7638 3 wants. */
+/* Puts the public half of the key, its members in the order that RFC 7638 3
+ * wants. */
 MUST_USE bool acme_key_put_jwk(const struct acme_key *key, struct buf *json);
 
-/* Puts the thumbprint of that, in base64url (RFC 7638). */
+/* Puts the thumbprint of the public half, in base64url (RFC 7638). */
 MUST_USE bool acme_key_put_thumbprint(const struct acme_key *key,
                                       struct buf *text);
 

@@ -10,8 +10,8 @@
 
 #include "config/options.h"
 
-/* Prints it, of all certificates. The status to exit with: EX_OK when all are
- * good. */
+/* Prints how all certificates stand. The status to exit with: EX_OK when all
+ * are good. */
 MUST_USE int acme_report_print(const struct options *options, FILE *to);
 
 #endif

@@ -87,10 +87,10 @@ MUST_USE int acme_state_read_account(const struct acme_state *state,
 MUST_USE int acme_state_write_account(const struct acme_state *state,
                                       const char *id, const char *name,
                                       struct bytes text);
-/* Puts one in the place of another. */
+/* Puts one file in the place of another. */
 void acme_state_promote(const struct acme_state *state, const char *id,
                         const char *name, const char *to);
-/* Takes it out of the way, and does not lose it. */
+/* Takes a file out of the way, and does not lose it. */
 void acme_state_set_aside(const struct acme_state *state, const char *id,
                           const char *name);
 
@@ -98,8 +98,8 @@ void acme_state_set_aside(const struct acme_state *state, const char *id,
  * were not whole yet. */
 void acme_state_sweep(const struct acme_state *state);
 
-/* Becomes the one who is at work, or stays it. 0; -EAGAIN: another is; or
- * -errno. */
+/* Makes this process the one that is at work, or lets it stay that. 0; -EAGAIN:
+ * another is; or -errno. */
 MUST_USE int acme_state_lock(struct acme_state *state, int64_t now_s);
 
 #endif

@@ -45,8 +45,8 @@ MUST_USE int password_check_create(struct password_check **check_out,
  * a mailbox that a client has goes. A second call does nothing. */
 void password_check_stop(struct password_check *check);
 
-/* Stops, if that has not been done. Its clients must be gone. NULL is
- * accepted. */
+/* Stops the threads, if that has not been done. All clients must be gone. NULL
+ * is accepted. */
 void password_check_destroy(struct password_check *check);
 
 #endif

@@ -43,7 +43,8 @@ union address_any {
     struct sockaddr_un un;
 };
 
-/* Fills that in; path is that of ADDRESS_UNIX, and fits. Returns its length. */
+/* Fills the system's form of address in; path is that of ADDRESS_UNIX, and
+ * fits. Returns its length. */
 socklen_t address_fill(const struct address *address, const char *path,
                        union address_any *to);
 
@@ -58,7 +59,7 @@ void address_from_ipv6(struct address *address, const void *octets,
  * becomes 0. False: it is neither; address is as it was. */
 MUST_USE bool address_parse(struct address *address, struct bytes text);
 
-/* Whether it can only be of this machine: a unix socket or loopback. */
+/* Whether address can only be of this machine: a unix socket or loopback. */
 bool address_is_local(const struct address *address);
 
 /* Writes "192.0.2.1", "2001:db8::1", "unix:" or "unknown" without a port;

@@ -37,7 +37,7 @@ static inline uint64_t address_key_network(uint64_t key)
     return is_ipv6 ? key & ~UINT64_C(0xFFFF) : key;
 }
 
-/* Where it goes in a table: nobody can foresee it. */
+/* The place of a key in a table, which nobody can foresee. */
 static inline uint64_t address_key_hash(uint64_t key,
                                         const struct siphash_key *secret)
 {

@@ -83,10 +83,10 @@ static inline struct bytes bytes_trim(struct bytes text)
 
 /* --- Taking a text apart, from its front --------------------------------- */
 
-/* Whether start stands there; if so, it is taken off. */
+/* Whether text begins with start, which is taken off then. */
 bool bytes_take(struct bytes *text, struct bytes start);
 
-/* Takes it likewise, whatever the case of ASCII letters. */
+/* The same, whatever the case of ASCII letters. */
 bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
 void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
@@ -95,7 +95,8 @@ void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
  * nothing more. */
 struct bytes bytes_take_word(struct bytes *text);
 
-/* The line, without its LF or CRLF. The last one needs no end. */
+/* Takes a line off text, and returns it without its LF or CRLF. The last line
+ * needs no end. */
 struct bytes bytes_take_line(struct bytes *text);
 
 #endif

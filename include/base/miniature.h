@@ -88,13 +88,14 @@ void miniature_destroy(struct miniature *miniature);
 bool miniature_samples(const struct miniature *miniature, uint64_t key,
                        uint64_t bytes);
 
-/* One request for a key that was sampled. Counted in asked before. */
+/* Notes one request for a key that was sampled, and that is counted in asked
+ * before. */
 void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes);
 
 /* What the key leads to has changed: the next request for it misses. */
 void miniature_forget(struct miniature *miniature, uint64_t key);
 
-/* Each second: there is a budget again. */
+/* Opens the budget again, each second. */
 void miniature_tick(struct miniature *miniature);
 
 void miniature_tell(const struct miniature *miniature,

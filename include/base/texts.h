@@ -16,8 +16,8 @@ struct texts {
     size_t count;
 };
 
-/* False: no memory. A copy of the struct keeps what it had, whatever is added
- * to the original; do not add to both. */
+/* Adds a text. False: no memory. A copy of the struct keeps what it had,
+ * whatever is added to the original; do not add to both. */
 MUST_USE static inline bool texts_add(struct texts *texts, struct arena *arena,
                                       const char *text)
 {

@@ -28,7 +28,7 @@
  * right is in options even so, as far as it goes. */
 void config_load(struct options *options, struct faults *faults);
 
-/* The same, of len bytes of text. folder: what relative paths are below. */
+/* Reads len bytes of text likewise. folder: what relative paths are below. */
 void config_read(struct options *options, struct bytes text, const char *folder,
                  struct faults *faults);
 

@@ -24,8 +24,8 @@ MUST_USE bool config_site_host(const struct config_section *section, int line,
                                const char *text, struct site_options *site,
                                struct arena *arena, struct faults *faults);
 
-/* Whether it is not written as one: it has the locations that stand at the top
- * of a file without sites. */
+/* Whether site is not written as one: it has the locations that stand at the
+ * top of a file without sites. */
 static inline bool config_is_top(const struct site_options *site)
 {
     return site->name[0] == '\0';

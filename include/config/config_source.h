@@ -26,7 +26,7 @@ enum {
  * may include others on the way. */
 typedef void (*config_file_fn)(void *context, struct bytes text, int line);
 
-/* Made by its owner with what is above the line. */
+/* A source of lines, made by its owner with what is above the line. */
 struct config_source {
     struct options *options; /* are told the names of files */
     const char *folder;

@@ -10,7 +10,7 @@
 
 #include "config/options.h"
 
-/* Whether it may stand for several files. */
+/* Whether text may stand for several files. */
 bool include_is_pattern(struct bytes text);
 
 /* Notes the folders of a pattern that is read below folder; path is both, as

@@ -22,7 +22,8 @@ struct listen_address {
     unsigned port; /* 0: any free one */
 };
 
-/* False: it has no such form. Whether the address is one is not looked at. */
+/* Reads where to listen. False: text has no such form. Whether the address is
+ * one is not looked at. */
 MUST_USE bool listen_address_read(struct listen_address *where,
                                   const char *text);
 

@@ -39,7 +39,7 @@ enum option_scope {
     OPTION_SITE      /* the same, but no location says it */
 };
 
-/* Whether it is in struct location_options. */
+/* Whether the option is in struct location_options. */
 static inline bool option_is_below_top(enum option_scope scope)
 {
     return scope == OPTION_LOCATION || scope == OPTION_SITE;
@@ -83,7 +83,7 @@ static inline size_t option_number(const struct option_row *row)
     return (size_t)(row - option_rows);
 }
 
-/* By its long name; NULL: there is none. */
+/* The row of an option by its long name; NULL: there is none. */
 const struct option_row *option_find(struct bytes name);
 
 /* The name of a choice's value. */

@@ -21,7 +21,7 @@ MUST_USE bool option_is_off(const struct option_row *row, const char *text);
 MUST_USE int option_set(void *base, const struct option_row *row,
                         const char *text, struct arena *arena);
 
-/* What it should have been: "is not a number from 0 to 65535". */
+/* Says what a value should have been: "is not a number from 0 to 65535". */
 void option_explain(FILE *to, const struct option_row *row, const char *text);
 
 /* Empties a list, so that what is added next is all of it. */

@@ -44,7 +44,7 @@ void proxies_inherit(struct proxies *proxies, const struct proxies *earlier);
 const struct worker_proxy *proxies_list(const struct proxies *proxies,
                                         size_t *count_out);
 
-/* For reports; as long as proxies live. */
+/* The upstreams for reports; as long as proxies live. */
 const struct stats_upstreams *proxies_upstreams(const struct proxies *proxies);
 
 #endif

@@ -34,20 +34,20 @@ struct proxy_told {
     size_t item_number;     /* private: of the next one */
 };
 
-/* False: that was the last. */
+/* Goes on to the next proxy. False: that was the last. */
 MUST_USE bool proxy_told_next(struct proxy_told *told);
 
-/* Reads it as it is meant there: in a location, the prefix is that path. NULL,
- * or what is wrong, as words to put behind the text. */
+/* Reads the proxy as it is meant where it is told: in a location, the prefix is
+ * that path. NULL, or what is wrong, as words to put behind the text. */
 const char *proxy_told_read(const struct proxy_told *told,
                             struct proxy_rule *rule);
 
-/* What reports call it: "/app", "SITE:/app", "SITE:= /app". */
+/* The proxy's name in reports: "/app", "SITE:/app", "SITE:= /app". */
 void proxy_told_name(const struct proxy_told *told,
                      const struct proxy_rule *rule,
                      char name_out[PROXY_TOLD_LABEL_MAX + 1]);
 
-/* The line it is from; or another enum options_origin. */
+/* The line that the proxy is from; or another enum options_origin. */
 int proxy_told_origin(const struct proxy_told *told);
 
 #endif

@@ -30,7 +30,7 @@ const char *store_rule_folder(const char *text);
 /* Whether some are on other machines. */
 bool store_rule_any_is_remote(const struct options *options);
 
-/* Whether some of these are asked over TLS. */
+/* Whether any store is asked over TLS. */
 bool store_rule_any_is_tls(const struct options *options);
 
 /* How writes get to the disk: "full", "off" or "interval:MS". */

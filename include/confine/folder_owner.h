@@ -22,7 +22,7 @@
 MUST_USE int folder_owner_open(const char *folder, struct stat *st_out,
                                struct safe_folder *about_out);
 
-/* Root becomes that user, for good, with the groups that user has. EX_OK, or a
+/* Makes root that user, for good, with the groups that user has. EX_OK, or a
  * status after one line on stderr: then the process must not go on. */
 MUST_USE int folder_owner_become(uid_t uid);
 

@@ -54,8 +54,8 @@ bool identity_is_root_for_files(void);
  */
 uid_t identity_file_user(void);
 
-/* Becomes it. EX_OK; EX_NOPERM or EX_OSERR after one line on stderr: then the
- * server must not go on. */
+/* Becomes the identity for good. EX_OK; EX_NOPERM or EX_OSERR after one line on
+ * stderr: then the server must not go on. */
 MUST_USE int identity_assume(const struct identity *identity);
 
 /* Writes the name of the user uid for people: in quotes, or the number where it

@@ -48,7 +48,7 @@ struct sandbox {
     char summary[SANDBOX_SUMMARY_MAX]; /* what is in force, in one line */
 };
 
-/* Whether this build has one. */
+/* Whether this build has a sandbox. */
 bool sandbox_is_built_in(void);
 
 /* Enters it; what is in force is a message of level info, or, when somebody

@@ -142,8 +142,8 @@ void conn_wake(struct conn *conn);
 /* The connection's deadline is over. */
 void conn_expire(struct conn *conn);
 
-/* Closes it now, whatever it is doing; end is why, unless what has been sent
- * whole was to be the last anyway. */
+/* Closes the connection now, whatever it is doing; end is why, unless what has
+ * been sent whole was to be the last anyway. */
 void conn_close(struct conn *conn, enum conn_end end);
 
 /* Whether nothing is under way: a kept-alive connection between requests. */

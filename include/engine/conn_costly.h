@@ -35,11 +35,11 @@ struct conn_costly {
     unsigned count;
 };
 
-/* Puts it behind all others, unless it waits already. False: there is no
+/* Puts conn behind all others, unless it waits already. False: there is no
  * room. */
 MUST_USE bool conn_costly_put(struct conn_costly *costly, struct conn *conn);
 
-/* The one that has waited longest; NULL: none waits. */
+/* Takes the connection that has waited longest; NULL: none waits. */
 MUST_USE struct conn *conn_costly_take(struct conn_costly *costly);
 
 #endif

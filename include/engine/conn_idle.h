@@ -38,8 +38,8 @@ struct conn_idle {
     uint64_t in_vain_ms; /* when none was found; 0: never */
 };
 
-/* The one of open (by its link) that has waited longest, whether it has had
- * requests before or not. NULL: none waits. */
+/* Takes the connection of open (by its link) that has waited longest, whether
+ * it has had requests before or not. NULL: none waits. */
 MUST_USE struct conn *conn_idle_take(struct conn_idle *idle,
                                      const struct list *open, uint64_t now_ms);
 

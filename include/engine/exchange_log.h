@@ -9,7 +9,7 @@
 #include "http/exchange.h"
 #include "observe/log_entry.h"
 
-/* Fills in of entry what it says of header fields, the request's id and the
+/* Fills in what entry says of header fields, of the request's id and of the
  * server that was asked. upstream: its room, while entry is used. */
 void exchange_log_describe(const struct exchange *exchange,
                            struct log_entry *entry,

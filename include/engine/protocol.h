@@ -74,8 +74,8 @@ struct session;
 
 /* Word from a session up to its connection, at any time. */
 struct session_hooks {
-    /* What it does beside sending has changed; has_more: there is also more of
-     * what it waited for. */
+    /* What the session does beside sending has changed; has_more: there is also
+     * more of what it waited for. */
     void (*on_change)(struct session *session, bool has_more);
     /* An answer of so many bytes was handed over whole. */
     void (*on_answered)(struct session *session, uint64_t bytes,
@@ -87,8 +87,8 @@ struct session_hooks {
     /* The session has something to send though nobody asked it, or its
      * candidate is another one now. */
     void (*on_ready)(struct session *session);
-    /* One of its many answers, of so many bytes, begins to wait: place is its
-     * own in the order of the scheduler. */
+    /* One of the session's many answers, of so many bytes, begins to wait:
+     * place is its own in the order of the scheduler. */
     void (*on_arrive)(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream);
     /* What the order goes by, as sched_key(). */
@@ -185,7 +185,7 @@ struct protocol {
                              waits for the next */
     uint32_t unsent_max;  /* what may lie unsent in a socket that no link
                              bounds; 0: as the system has it */
-    /* The rest of its struct; session is there. */
+    /* Fills in the rest of the protocol's struct; session is there. */
     void (*open)(struct session *session);
     /* Reads once. GOES_ON, READS when nothing had come, CLOSES; beside an
      * answer STAYS. */
@@ -203,7 +203,8 @@ struct protocol {
      * SENDER_FAILED: as SESSION_CLOSES. */
     enum sender_result (*send)(struct session *session, uint64_t budget,
                                uint64_t *sent_out);
-    /* When what it waits for has taken too long, mono_ms; 0: never. */
+    /* When the thing that the session waits for has taken too long, mono_ms; 0:
+     * never. */
     uint64_t (*limit)(struct session *session, enum session_wait wait);
     /* The time of limit() has come, while the session READS, or waits for more
      * of its answer. STAYS, SENDS, CLOSES. */
@@ -221,7 +222,7 @@ struct protocol {
     bool (*end)(struct session *session);
 };
 
-/* Notes why it is going to end, unless that is decided. */
+/* Notes why the session is going to end, unless that is decided. */
 static inline void session_decide_end(struct session *session,
                                       enum conn_end end)
 {

@@ -10,8 +10,8 @@
 #include "engine/protocol.h"
 #include "http/proxy_protocol.h"
 
-/* The session is that client's from now on. False: who has as many connections
- * as it may. */
+/* Makes the session that client's from now on. False: the client has as many
+ * connections as it may. */
 MUST_USE bool proxy_preamble_apply(struct session *session,
                                    const struct proxy_protocol *proxy);
 

@@ -160,7 +160,7 @@ static inline void sched_sent(struct sched *sched, struct sched_item *item,
         sched_forget(sched, bytes);
 }
 
-/* How many of those that wait send before item, which does not wait. */
+/* How many of the waiting items send before item, which does not wait. */
 size_t sched_count_before(const struct sched *sched,
                           const struct sched_item *item, uint64_t bytes);
 

@@ -36,7 +36,8 @@ struct worker_proxy {
     struct bytes prefix;
     struct proxy_options options; /* the worker fills in defaults and pipes */
     struct upstream_probe_options probe; /* without a path: none */
-    /* Of its cache, if the worker has a store: the rest is filled in there. */
+    /* The options of its cache, if the worker has a store: the rest is filled
+     * in there. */
     struct cached_options cached;
 };
 
@@ -93,7 +94,8 @@ struct worker_options {
     bool is_crowded;     /* there are more workers than CPUs */
     /* Called on the worker's thread when it has drained. */
     void (*on_drained)(void *context);
-    /* The same, when it has taken a change; NULL: nobody waits for that. */
+    /* Called likewise when the worker has taken a change; NULL: nobody waits
+     * for that. */
     void (*on_changed)(void *context);
     void *context;
 };

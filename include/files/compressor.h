@@ -86,7 +86,7 @@ MUST_USE int compressor_create(struct compressor **compressor_out,
 void compressor_stop(struct compressor *compressor);    /* threads have ended */
 void compressor_destroy(struct compressor *compressor); /* NULL is accepted */
 
-/* What is known of that order, which is placed when nothing is. With
+/* Tells what is known of that order, which is placed when nothing is. With
  * COMPRESSOR_READY one reference to the result is the caller's. */
 enum compressor_answer compressor_ask(struct compressor *compressor,
                                       const struct compress_order *order,

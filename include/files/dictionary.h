@@ -30,16 +30,16 @@ struct dictionary {
     int folder;
     uint64_t bytes;
     char name[DICTIONARY_NAME_SIZE];
-    /* In its name. */
+    /* These stand in its name. */
     uint64_t rule;       /* only answers of that one are sent by it */
     int64_t modified_ns; /* when the file was that it is a copy of */
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */
 };
 
-/* The name of a file that has these. */
+/* Writes the name of a file that has these members. */
 void dictionary_write_name(struct dictionary *dictionary);
 
-/* Fills these in by a name. False: it is no dictionary's. */
+/* Fills these members in by a name. False: it is no dictionary's. */
 MUST_USE bool dictionary_read_name(struct dictionary *dictionary,
                                    const char *name);
 

@@ -47,15 +47,15 @@ struct dictionary_notes {
 void dictionary_notes_init(struct dictionary_notes *notes);
 void dictionary_notes_fini(struct dictionary_notes *notes);
 
-/* Nothing happens with one that has been there. False: not now, too many wait,
- * or there is no memory. */
+/* Notes a file, unless it has been there. False: not now, too many wait, or
+ * there is no memory. */
 MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
                                    const struct dictionary_note *note);
 
 /* The caller's; NULL: none waits. */
 struct dictionary_noted *dictionary_notes_take(struct dictionary_notes *notes);
 
-/* One that was taken may be put again. */
+/* Lets a note that was taken be put again. */
 void dictionary_notes_forget(struct dictionary_notes *notes,
                              const struct dictionary_noted *note);
 

@@ -30,24 +30,25 @@ struct dictionary_shelf {
     struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* to be removed */
 };
 
-/* NULL: it is not there. */
+/* Finds the place of a dictionary. NULL: it is not there. */
 struct dictionary_place *dictionary_shelf_find(
     struct dictionary_shelf *shelf, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Whether it is not there yet, and would stay. */
+/* Whether the dictionary is not there yet, and would stay. */
 bool dictionary_shelf_wants(struct dictionary_shelf *shelf,
                             const struct dictionary *item);
 
-/* Takes item over; it may be gone at once, as may others. Nobody is gone
+/* Takes item over, which may be gone at once, as may others. Nobody is gone
  * before. */
 void dictionary_shelf_add(struct dictionary_shelf *shelf,
                           struct dictionary *item, bool is_checked);
 
-/* Lets those go that are damaged. */
+/* Lets damaged dictionaries go. */
 void dictionary_shelf_sort_out(struct dictionary_shelf *shelf);
 
-/* One of those that are gone, whose reference is the caller's; NULL: none. */
+/* Takes one of the dictionaries that are gone, whose reference is the caller's;
+ * NULL: none. */
 struct dictionary *dictionary_shelf_take_gone(struct dictionary_shelf *shelf);
 
 void dictionary_shelf_fini(struct dictionary_shelf *shelf);

@@ -26,7 +26,7 @@ struct docroots {
 MUST_USE int docroots_open(struct docroots *docroots, struct arena *arena,
                            const char *directory, bool follow_symlinks);
 
-/* One that was opened. */
+/* The root of a directory that was opened. */
 const struct docroot *docroots_find(const struct docroots *docroots,
                                     const char *directory,
                                     bool follow_symlinks);

@@ -191,7 +191,8 @@ MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
                                                struct file_entry *entry,
                                                enum coding coding);
 
-/* The delta of a file's entry from the dictionary with that hash: the same. */
+/* The delta of a file's entry from the dictionary with that hash, in the same
+ * way. */
 MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
@@ -206,10 +207,10 @@ struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
 void file_cache_note_dictionary(struct file_cache *cache,
                                 struct file_entry *entry);
 
-/* Which variants of a file's entry are there: bits, as in codable. */
+/* The variants of a file's entry that are there: bits, as in codable. */
 unsigned file_entry_variants(const struct file_entry *entry);
 
-/* Which of these variants, which are there, has the fewest bytes. */
+/* The variant among these, which are there, that has the fewest bytes. */
 enum coding file_entry_smallest(const struct file_entry *entry, unsigned among);
 
 /* Notes that all of a variant is sent in the place of its file. */
@@ -233,7 +234,7 @@ bool file_cache_siblings_changed(struct file_cache *cache,
  */
 void file_entry_release(struct file_entry *entry);
 
-/* One more reference. */
+/* Takes one more reference. */
 static inline void file_entry_hold(struct file_entry *entry)
 {
     entry->refs++;

@@ -31,15 +31,16 @@ MUST_USE int address_count_create(struct address_count **count_out,
                                   uint32_t most, bool yields, size_t entries);
 void address_count_destroy(struct address_count *count);
 
-/* One more. Returns its ticket, which is to be given back; 0: no, the address
- * has as many as it may, or all entries are in use. */
+/* Counts one more connection. Returns its ticket, which is to be given back; 0:
+ * no, the address has as many as it may, or all entries are in use. */
 MUST_USE uint32_t address_count_take(struct address_count *count,
                                      const struct address *address);
 
-/* One less. *ticket becomes 0; one that is 0 already is nobody's. */
+/* Counts one less. *ticket becomes 0; a ticket that is 0 already is
+ * nobody's. */
 void address_count_give(struct address_count *count, uint32_t *ticket);
 
-/* Whether that of the ticket has more than its share; of 0: no. */
+/* Whether the address of the ticket has more than its share; of 0: no. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 
 /* Whether some address has more than its share, and would give way to this one,

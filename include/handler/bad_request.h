@@ -13,8 +13,8 @@
 
 #include "http/exchange.h"
 
-/* Whether its Accept names application/problem+json or application/json, and no
- * text before them. */
+/* Whether the request's Accept names application/problem+json or
+ * application/json, and no text before them. */
 bool bad_request_wants_problem(const struct request *request);
 
 /* Judges likewise of a head that may not be one, as far as it has come. */

@@ -25,7 +25,7 @@ static inline bool challenge_is_at(struct bytes path)
                0;
 }
 
-/* Whether it has been answered by a file of that folder. */
+/* Whether the exchange has been answered by a file of that folder. */
 MUST_USE bool challenge_answer(struct exchange *exchange, const char *folder,
                                const struct server_defaults *defaults);
 

@@ -32,8 +32,8 @@ struct guard {
     void *wake_context;
 };
 
-/* True: let in. False: it has been answered (401, 503), or waits and will be
- * resumed. realm is valid (http/basic_auth.h). */
+/* True: the exchange is let in. False: it has been answered (401, 503), or
+ * waits and will be resumed. realm is valid (http/basic_auth.h). */
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);
 

@@ -26,8 +26,8 @@
 
 #include "http/exchange.h"
 
-/* Whether it gets paths with an encoded slash, which some take for a slash and
- * some for a part of a name. */
+/* Whether the handler gets paths with an encoded slash, which some take for a
+ * slash and some for a part of a name. */
 enum handler_slash {
     HANDLER_SLASH_NEVER,
     HANDLER_SLASH_ALIKE, /* where it is the same to all that is told here */

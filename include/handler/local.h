@@ -17,8 +17,8 @@
 #include "handler/hosts.h"
 #include "http/exchange.h"
 
-/* Whether it comes of a program on this machine that says it of nobody else:
- * no proxy, neither trusted nor one that has left its fields. */
+/* Whether the request comes of a program on this machine that says it of nobody
+ * else: no proxy, neither trusted nor one that has left its fields. */
 bool local_is_sender(const struct exchange *exchange);
 
 /* Whether a Host field's value is "localhost", any numeric address, one of

@@ -18,7 +18,7 @@
 struct redirect_rules;
 
 struct location_options {
-    /* What it answers with. */
+    /* What the location answers with. */
     const char *root;   /* what is below it is served by the whole path */
     bool strip_prefix;  /* or by what is behind the location's */
     bool status_page;   /* the statistics instead of files */
@@ -97,7 +97,7 @@ struct location_options {
     const struct cors *cors;
     const struct bytes *hsts_line; /* the field, and CRLF */
 
-    /* Opened for it. */
+    /* The file of passwords, opened for this location. */
     struct htpasswd *htpasswd;
     struct rate_limit *limiter; /* of all that say the same rate_limit */
 };

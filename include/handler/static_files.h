@@ -28,7 +28,7 @@ struct file_judge {
     /* False: exchange has been answered, or waits and is answered anew. NULL:
      * there is no judge. */
     bool (*admits)(void *context, struct exchange *exchange, struct bytes path);
-    /* Whether it can be had without a question; nothing is answered. */
+    /* Whether the file can be had without a question; nothing is answered. */
     bool (*is_free)(void *context, const struct exchange *exchange,
                     struct bytes path);
     void *context;

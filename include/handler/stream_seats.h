@@ -36,8 +36,8 @@ MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
 /* All seats have been left. Zeroed is fine. */
 void stream_seats_fini(struct stream_seats *seats);
 
-/* False: there is none for that address now. *leaver_out is the seat that gives
- * way to this one, whose stream is to be woken; or NULL. */
+/* Takes a seat. False: there is none for that address now. *leaver_out is the
+ * seat that gives way to this one, whose stream is to be woken; or NULL. */
 MUST_USE bool stream_seats_take(struct stream_seats *seats,
                                 struct stream_seat *seat,
                                 const struct address *address,

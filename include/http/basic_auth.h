@@ -34,7 +34,7 @@ MUST_USE enum basic_auth_verdict basic_auth_read(struct basic_auth *auth,
 
 void basic_auth_wipe(struct basic_auth *auth);
 
-/* Whether it can be said in a header: not too long, no controls. */
+/* Whether the realm can be said in a header: not too long, no controls. */
 bool basic_auth_realm_is_valid(struct bytes realm);
 
 /* The line, with CRLF, that a 401 has for a valid realm. */

@@ -57,7 +57,8 @@ bool coding_taste_recall(struct coding_memo *memo,
                          const struct request *request,
                          struct coding_taste *taste);
 
-/* Which of several that a client likes the same it gets: the first. */
+/* An order of codings: of several that a client likes the same it gets the
+ * first. */
 struct coding_order {
     size_t count;
     enum coding codings[CODING_COUNT - 1]; /* without CODING_IDENTITY */

@@ -20,7 +20,8 @@
 #include "http/request.h"
 #include "http/response.h"
 
-/* When it came to what, in nanoseconds of the monotonic clock; 0: not yet. */
+/* When the exchange came to what, in nanoseconds of the monotonic clock; 0: not
+ * yet. */
 struct exchange_times {
     uint64_t read_ns;  /* its first byte was read */
     uint64_t ready_ns; /* its last byte was, body included */
@@ -46,16 +47,16 @@ struct answer {
 
 /* Whoever makes an answer that comes later. */
 struct pending {
-    /* Before it says ANSWER_READY it has taken itself off the exchange, and may
-     * be gone; another may have taken its place. */
+    /* Looks for the answer. Before ANSWER_READY the pending has taken itself
+     * off the exchange, and may be gone; another may have taken its place. */
     struct answer (*look)(struct pending *pending);
     void (*destroy)(struct pending *pending);
 };
 
 /* Where the body of a request goes while it comes. */
 struct sink {
-    /* Takes some more of it; data is a view for the call. False: no, and the
-     * response has been made, which says why: nothing more is read. */
+    /* Takes some more of the body; data is a view for the call. False: no, and
+     * the response has been made, which says why: nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
     /* NULL: the answer comes after the body. Else it is asked for at once, the
@@ -211,7 +212,7 @@ static inline bool exchange_can_splice(const struct exchange *exchange)
     return !exchange->tls;
 }
 
-/* Empty: it has none. */
+/* The request's id; empty: it has none. */
 static inline struct bytes exchange_request_id(const struct exchange *exchange)
 {
     return (struct bytes){exchange->id_line + EXCHANGE_ID_AT, exchange->id_len};

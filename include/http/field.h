@@ -55,7 +55,7 @@ struct field {
     enum field_id id;
 };
 
-/* Which one a name stands for, in any case. */
+/* The field that a name stands for, in any case. */
 enum field_id field_identify(struct bytes name);
 
 /* The only one of that name, in any case; NULL: there is none, or more than

@@ -32,7 +32,7 @@ struct forwarded_trust {
     size_t block_count;
 };
 
-/* Whether it is one of those proxies, whatever field they speak in. */
+/* Whether peer is one of the trusted proxies, whatever field they speak in. */
 bool forwarded_is_trusted(const struct forwarded_trust *trust,
                           const struct address *address);
 

@@ -20,7 +20,7 @@ struct name_glob {
 /* NULL, or what is wrong with text, as words to put behind it. */
 MUST_USE const char *name_glob_read(struct name_glob *glob, struct bytes text);
 
-/* Whether it matches a clean path that names a file. */
+/* Whether the pattern matches a clean path that names a file. */
 MUST_USE bool name_glob_matches(const struct name_glob *glob,
                                 struct bytes path);
 

@@ -35,7 +35,8 @@ MUST_USE enum query_verdict query_read(struct bytes raw, char *out,
                                        struct query_parameter *parameters,
                                        size_t count, struct bytes *name_out);
 
-/* A decimal number of digits only. False: it is none, or greater than max. */
+/* Reads a decimal number of digits only. False: text is none, or greater than
+ * max. */
 MUST_USE bool query_number(struct bytes text, uint64_t max,
                            uint64_t *number_out);
 

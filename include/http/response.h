@@ -54,7 +54,7 @@ struct encode; /* handler/encode.h */
 
 /* The source of the operator's own bodies for errors. */
 struct error_source {
-    /* Whether there should be one for that status. */
+    /* Whether there should be a body for that status. */
     bool (*has)(const struct error_source *source, unsigned status);
     /* The response is an exchange's, is_error, and nothing of it was sent. */
     void (*put)(const struct error_source *source, struct response *response);
@@ -165,8 +165,8 @@ void head_number(struct buf *head, struct bytes name, uint64_t value);
 void response_begin_relayed(struct response *response, unsigned status,
                             struct bytes phrase);
 
-/* Begins one with fields that have the edits of the place already, as those of
- * a cache do. */
+/* Begins an answer whose fields have the edits of the place already, as those
+ * of a cache do. */
 void response_begin_edited(struct response *response, unsigned status,
                            struct bytes fields);
 

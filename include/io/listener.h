@@ -57,8 +57,8 @@ MUST_USE int listener_open_private(struct listener *listener, const char *path);
  * -EPROTOTYPE (no stream), -EAFNOSUPPORT, -EINVAL (it does not listen). */
 MUST_USE int listener_adopt(struct listener *listener, int fd, bool owns_file);
 
-/* Whether it is what listener_open_tcp(), listener_open_unix() would open;
- * port 0 is any. */
+/* Whether the listener is what listener_open_tcp(), listener_open_unix() would
+ * open; port 0 is any. */
 bool listener_is_at(const struct listener *listener, const char *address,
                     unsigned port);
 bool listener_is_at_path(const struct listener *listener, const char *path);
@@ -68,8 +68,8 @@ void listener_mark_tls(struct listener *listener, bool is_tls);
 
 void listener_close(struct listener *listener);
 
-/* Closes it for us alone: another process goes on listening there, so the
- * file stays. */
+/* Closes the listener for us alone: another process goes on listening there, so
+ * the file stays. */
 void listener_leave(struct listener *listener);
 
 /* Accepts one connection, non-blocking and close-on-exec. The descriptor, or

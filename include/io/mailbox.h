@@ -51,7 +51,7 @@ MUST_USE struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
  * run any more. */
 void mailbox_destroy(struct mailbox *mailbox);
 
-/* False when full; the caller keeps the descriptor then. */
+/* Puts mail in. False when full; the caller keeps the descriptor then. */
 MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
 
 /* Has note->on_arrive called in the loop, once, in the order of sending. It

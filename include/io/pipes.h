@@ -40,10 +40,10 @@ struct pipes {
 void pipes_init(struct pipes *pipes, size_t open_max);
 void pipes_fini(struct pipes *pipes); /* all have been given back */
 
-/* Empty. NULL: there is none to be had. */
+/* Takes an empty pipe. NULL: there is none to be had. */
 MUST_USE struct pipe *pipes_take(struct pipes *pipes);
 
-/* Closes it if there is something left in it. */
+/* Gives a pipe back, which is closed if there is something left in it. */
 void pipes_give(struct pipes *pipes, struct pipe **pipe_ref);
 
 #endif

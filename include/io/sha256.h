@@ -11,7 +11,7 @@
 
 enum { SHA256_BYTES = 32 };
 
-/* False: there is no memory. */
+/* Writes the digest of text. False: there is no memory. */
 MUST_USE bool sha256(struct bytes text, uint8_t out[SHA256_BYTES]);
 
 #endif

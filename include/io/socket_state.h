@@ -24,7 +24,8 @@ struct socket_path {
     uint32_t sent_ms;       /* ago the last byte left */
 };
 
-/* False: it is no TCP socket, or not connected any more. */
+/* Asks how the path is. False: fd is no TCP socket, or not connected any
+ * more. */
 MUST_USE bool socket_ask_path(int fd, struct socket_path *path_out);
 
 /* Bytes between socket and wire, with what the kernel adds; 0: not known. */

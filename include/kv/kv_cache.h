@@ -86,8 +86,8 @@ void kv_cache_fill(struct kv_cache *cache, struct bytes key,
  */
 void kv_cache_begin_write(struct kv_cache *cache, struct bytes key);
 
-/* After it was committed or given up, and before anybody is told: ends all
- * writes that were begun. */
+/* Ends all writes that were begun, after they were committed or given up, and
+ * before anybody is told. */
 void kv_cache_end_writes(struct kv_cache *cache);
 
 /* Until kv_cache_end_writes() nothing is inside, and nothing gets in: another

@@ -15,7 +15,7 @@
 
 enum { KV_INTEGER_BYTES_MAX = 20 }; /* -2^63; without a line end */
 
-/* False: it is none, or beyond 64 bits. */
+/* Reads a number. False: text is none, or beyond 64 bits. */
 MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);
 
 /* The text, in out. */

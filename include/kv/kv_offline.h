@@ -50,10 +50,11 @@ MUST_USE int kv_offline_copy(const char *path, int fd);
  * all. 0 or -errno, logged; over either way. */
 MUST_USE int kv_offline_keep_backup(struct kv_backup *backup);
 
-/* Leaves nothing of it. */
+/* Gives the copy up, and leaves nothing of it. */
 void kv_offline_drop_backup(struct kv_backup *backup);
 
-/* Anything but 0 ends the walk. Key and record are good until it returns. */
+/* Takes one record. Anything but 0 ends the walk. Key and record are good until
+ * it returns. */
 typedef int (*kv_record_fn)(void *context, struct bytes key,
                             const struct kv_record *record);
 

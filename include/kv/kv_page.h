@@ -19,7 +19,7 @@ MUST_USE bool kv_page_begin(struct kv_page *page);
 /* What the cursor says; empty without one. */
 struct bytes kv_page_after(const struct kv_page *page, bool *is_prefix_out);
 
-/* Below 0, 0 or above it: as unsigned bytes. */
+/* Compares keys as unsigned bytes: below 0, 0 or above it. */
 int kv_key_compare(struct bytes a, struct bytes b);
 
 static inline bool kv_key_begins_with(struct bytes key, struct bytes start)
@@ -32,25 +32,25 @@ static inline bool kv_key_begins_with(struct bytes key, struct bytes start)
  * with it; returns its length, 0: there is none. */
 size_t kv_key_after_prefix(char *out, size_t len);
 
-/* The common prefix that a key of the page is told as. False: it is told
+/* Finds the common prefix that a key of the page is told as. False: it is told
  * itself. */
 MUST_USE bool kv_page_find_common(const struct kv_page *page, struct bytes key,
                                   struct bytes *common_out);
 
-/* Whether it is to have this value. */
+/* Whether the page is to have this value. */
 static inline bool kv_page_takes_value(const struct kv_page *page, size_t bytes)
 {
     return page->with_values && bytes <= KV_PAGE_VALUE_BYTES_MAX;
 }
 
-/* Whether it has as many entries, or as much of values, as it may. */
+/* Whether the page has as many entries, or as much of values, as it may. */
 static inline bool kv_page_is_full(const struct kv_page *page)
 {
     return page->count >= page->limit ||
            page->value_bytes >= KV_PAGE_VALUES_BYTES;
 }
 
-/* Adds a copy. False: no memory. */
+/* Adds a copy of entry. False: no memory. */
 MUST_USE bool kv_page_add(struct kv_page *page, const struct kv_entry *entry);
 
 /* The page ended with that. False: no memory. */

@@ -16,7 +16,7 @@
 
 enum { KV_RECORD_HEAD_BYTES = 32, KV_NUMBER_BYTES = 8 };
 
-/* Borrows what it was read from. */
+/* A record, which borrows what it was read from. */
 struct kv_record {
     struct kv_meta meta;
     struct bytes type;
@@ -31,7 +31,7 @@ static inline size_t kv_record_bytes(const struct kv_record *record)
 /* Writes kv_record_bytes(). */
 void kv_record_write(const struct kv_record *record, char *out);
 
-/* False: it is none, or a later version's. */
+/* Reads a record. False: data is none, or a later version's. */
 MUST_USE bool kv_record_read(struct kv_record *record, struct bytes stored);
 
 static inline bool kv_meta_has_expired(const struct kv_meta *meta,

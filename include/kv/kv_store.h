@@ -68,7 +68,8 @@ struct kv_meta {
     int64_t expires_ms; /* likewise; 0 is never */
 };
 
-/* A copy, in one piece of memory, never changed. Counted, in any thread. */
+/* A copy of a value, in one piece of memory, never changed. Counted, in any
+ * thread. */
 struct kv_value {
     struct kv_meta meta;
     size_t bytes;      /* of the value; data may have been left out */
@@ -188,11 +189,11 @@ struct kv_write {
     size_t bytes;
 };
 
-/* What it weighs, for a queue. Sizes and counts are within the limits: that is
- * asserted. */
+/* What a write weighs, for a queue. Sizes and counts are within the limits:
+ * that is asserted. */
 size_t kv_write_weigh(const struct kv_write *write);
 
-/* Not done, for this reason. */
+/* Sets the outcomes of a write that was not done, for this reason. */
 void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
 /* --- Changes ------------------------------------------------------------- */

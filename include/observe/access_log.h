@@ -49,7 +49,7 @@ MUST_USE int access_log_open(struct access_log *log,
 /* Starts the writing thread; before workers make their buffers. 0, -errno. */
 MUST_USE int access_log_start(struct access_log *log, size_t workers);
 
-/* Opens it anew under the same name: logrotate has moved the old one. */
+/* Opens the log anew under the same name: logrotate has moved the old file. */
 void access_log_reopen(struct access_log *log);
 
 /* A stop has begun; see log_writer_end_soon(). */

@@ -34,7 +34,7 @@ static inline void counter_add(struct counter *counter, uint64_t more)
     counter_set(counter, counter_read(counter) + more);
 }
 
-/* Sets it when value is greater: for the greatest of all. */
+/* Sets the counter when value is greater: for the greatest of all. */
 static inline void counter_raise(struct counter *counter, uint64_t value)
 {
     if (counter_read(counter) < value)

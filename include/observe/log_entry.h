@@ -29,7 +29,7 @@ struct log_upstream {
     uint64_t total_ns;
 };
 
-/* Of a connection over TLS. */
+/* What is told of a connection over TLS. */
 struct log_tls {
     struct bytes version;
     struct bytes cipher;
@@ -38,7 +38,7 @@ struct log_tls {
     struct bytes resumed; /* "true" or "false" */
     struct bytes client;  /* whom its certificate names; empty: it has none */
     struct bytes client_fingerprint;
-    /* Where these two may lie. */
+    /* Where these two texts may lie. */
     char client_text[256];
     char client_fingerprint_text[65];
 };
@@ -46,7 +46,7 @@ struct log_tls {
 /* A text that is not there is empty. */
 struct log_entry {
     enum log_event event;
-    /* Of every event. */
+    /* These are told of every event. */
     const struct address *peer;
     uint64_t connection; /* its number */
     uint64_t requests;   /* number of this one; of CLOSE: how many there were */

@@ -85,7 +85,7 @@ void log_ring_fini(struct log_ring *ring);
  * counted. When it does not fit, log_ring_flush() makes room for it. */
 struct buf *log_ring_begin(struct log_ring *ring);
 
-/* The line is there. */
+/* Ends the line, which is there. */
 static inline void log_ring_end(struct log_ring *ring)
 {
     uint64_t lines = atomic_load_explicit(&ring->put_lines,

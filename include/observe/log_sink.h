@@ -52,10 +52,10 @@ void log_sink_close(struct log_sink *sink);
 enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
                                     size_t *taken_out);
 
-/* Opens it anew, since the old file has been given another name. torn: what
- * of a line has been written so far. When *is_other_out is set the line must
- * be written again from its beginning, and the old file ends before it. 0, or
- * -errno: the old one is kept. */
+/* Opens the sink anew, since the old file has been given another name. torn:
+ * what of a line has been written so far. When *is_other_out is set the line
+ * must be written again from its beginning, and the old file ends before it. 0,
+ * or -errno: the old one is kept. */
 MUST_USE int log_sink_reopen(struct log_sink *sink, size_t torn,
                              bool *is_other_out);
 

@@ -21,8 +21,8 @@
 
 enum metrics_format { METRICS_PROMETHEUS, METRICS_OPENMETRICS };
 
-/* How long it can become, for the ceiling of out: 1,024 workers and 256
- * upstreams with no number or name short. */
+/* How long the metrics can become, for the ceiling of out: 1,024 workers and
+ * 256 upstreams with no number or name short. */
 enum { METRICS_BYTES_MAX = 6 * 1024 * 1024 };
 
 /* For Content-Type. */

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "observe/stats_snapshot.h"
 
-/* How long it can become, for the ceiling of out. */
+/* How long a report can become, for the ceiling of out. */
 enum { REPORT_BYTES_MAX = 64 * 1024 };
 
 /* Whole lines. Parts with nothing to tell are left out. */

@@ -203,7 +203,7 @@ enum {
     STATS_LINK_NUMBERS = sizeof(struct stats_link) / sizeof(uint64_t)
 };
 
-/* One worker's. All private but for log and profile. */
+/* The statistics of one worker. All is private but log and profile. */
 struct stats {
     _Alignas(64) struct counter methods[STATS_METHODS_MAX];
     struct counter bytes_in;
@@ -303,7 +303,7 @@ struct stats_exchange {
     bool is_endless;
 };
 
-/* Keeps it among the slowest; for stats_note_exchange(). */
+/* Keeps the exchange among the slowest; for stats_note_exchange(). */
 void stats_note_slow(struct stats *stats,
                      const struct stats_exchange *exchange);
 
@@ -336,7 +336,7 @@ static inline void stats_note_exchange(struct stats *stats,
 
 _Static_assert((int)STATS_WHAT_IF_SIZES == (int)STATS_SIZE_COUNT, "the same");
 
-/* A reply of so many bytes in a sample, under an order. */
+/* Notes a reply of so many bytes in a sample, under an order. */
 static inline void stats_note_what_if(struct stats *stats,
                                       enum stats_what_if order, uint64_t bytes,
                                       uint64_t ns)
@@ -344,7 +344,8 @@ static inline void stats_note_what_if(struct stats *stats,
     stats_what_if_note(&stats->what_if, order, stats_size(bytes), ns);
 }
 
-/* From the last byte handed over until the kernel had sent them all. */
+/* Notes the time from the last byte handed over until the kernel had sent them
+ * all. */
 static inline void stats_note_unsent(struct stats *stats, uint64_t ns)
 {
     histogram_record(&stats->unsent, ns);
@@ -357,7 +358,7 @@ static inline void stats_note_open(struct stats *stats)
     counter_add(&stats->accepted, 1);
 }
 
-/* Once for each that was opened. */
+/* Notes the end of a connection, once for each that was opened. */
 static inline void stats_note_close(struct stats *stats,
                                     enum stats_close reason)
 {
@@ -389,7 +390,7 @@ static inline void stats_note_overtake(struct stats *stats)
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache);
 void stats_set_cache_if(struct stats *stats, const struct miniature_told *told);
 
-/* One thread at a time. */
+/* Sets what the compressors have counted; one thread at a time. */
 void stats_set_compress(struct counter compress[STATS_COMPRESS_NUMBERS],
                         const struct stats_compress *numbers);
 void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
@@ -414,7 +415,8 @@ static inline void stats_set_log(struct stats_log *log, uint64_t lines,
     counter_set(&log->errors, errors);
 }
 
-/* In the handler of a signal that comes at equal steps of processor time. */
+/* Notes a sample, in the handler of a signal that comes at equal steps of
+ * processor time. */
 static inline void stats_note_sample(struct stats_profile *profile,
                                      enum stats_phase phase)
 {

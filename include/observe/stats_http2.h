@@ -66,7 +66,7 @@ static inline void stats_http2_note_abuse(struct stats_http2 *http2,
 void stats_http2_add(struct stats_http2_sums *sums,
                      const struct stats_http2 *http2);
 
-/* Whether anybody speaks it. */
+/* Whether anybody speaks HTTP/2. */
 bool stats_http2_is_used(const struct stats_http2_sums *sums);
 
 /* "streams", "resets": for labels and keys. NULL: there are not so many. */

@@ -16,7 +16,7 @@
 #include "observe/stats_certificates.h"
 #include "observe/stats_upstreams.h"
 
-/* Of one worker alone. */
+/* The numbers of one worker alone. */
 struct stats_worker {
     uint64_t requests;
     uint64_t open;

@@ -16,7 +16,7 @@ enum stats_tls_handshake {
     STATS_TLS_HANDSHAKE_COUNT
 };
 
-/* Why there was none. */
+/* Why there was no handshake. */
 enum stats_tls_failure {
     STATS_TLS_VERSION,     /* none that both speak */
     STATS_TLS_CIPHER,      /* the same */

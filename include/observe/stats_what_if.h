@@ -25,7 +25,7 @@ struct stats_what_if_times {
     struct counter counts[STATS_WHAT_IF_SIZES];
 };
 
-/* One reply of that class of size. */
+/* Notes one reply of that class of size. */
 static inline void stats_what_if_note(struct stats_what_if_times *times,
                                       enum stats_what_if order, unsigned size,
                                       uint64_t ns)

@@ -15,8 +15,8 @@
 #include "base/buf.h"
 #include "observe/history.h"
 
-/* How long it can become, for the ceiling of out: 300 points, 1,024 workers and
- * 256 upstreams with no number or name short. */
+/* How long the JSON can become, for the ceiling of out: 300 points, 1,024
+ * workers and 256 upstreams with no number or name short. */
 enum { STATUS_JSON_BYTES_MAX = 2 * 1024 * 1024 };
 
 /* All of it. */

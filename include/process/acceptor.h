@@ -41,12 +41,12 @@ void acceptor_destroy(struct acceptor *acceptor);
 /* 0 or -errno. */
 MUST_USE int acceptor_start(struct acceptor *acceptor);
 
-/* Makes what it takes to listen on these instead. 0 or -ENOMEM. */
+/* Prepares to listen on these sockets instead. 0 or -ENOMEM. */
 MUST_USE int acceptor_prepare(struct acceptor *acceptor,
                               const struct listener *listeners, size_t count);
 
-/* Listens there. On return those that are no longer among them can be closed:
- * what the kernel had accepted there is handed over. */
+/* Listens on what was prepared. On return the sockets that are no longer among
+ * them can be closed: what the kernel had accepted there is handed over. */
 void acceptor_change(struct acceptor *acceptor);
 
 /* Hands over what has already been accepted by the kernel, ends the thread

@@ -21,15 +21,15 @@ struct allowed_paths {
     bool has_failed;            /* no memory */
 };
 
-/* Lists them; control_path: "" is none. False: no memory; allowed_paths_close()
- * all the same. */
+/* Lists the paths; control_path: "" is none. False: no memory;
+ * allowed_paths_close() all the same. */
 MUST_USE bool allowed_paths_open(struct allowed_paths *allowed,
                                  const struct options *options,
                                  const char *control_path);
 void allowed_paths_close(struct allowed_paths *allowed);
 
-/* Whether it connects to other machines' ports, or this one's; and whether it
- * looks names up for that. */
+/* Whether the server connects to other machines' ports, or this one's; and
+ * whether it looks names up for that. */
 bool allowed_paths_connects(const struct options *options);
 bool allowed_paths_looks_up(const struct options *options);
 

@@ -40,7 +40,7 @@ bool generation_has_passwords(const struct generation *generation);
 const struct options *generation_options(const struct generation *generation);
 const struct proxies *generation_proxies(const struct generation *generation);
 
-/* What it shows to clients that speak TLS; the main thread's. */
+/* The credentials that clients which speak TLS are shown; the main thread's. */
 struct credentials *generation_credentials(struct generation *generation);
 
 /* Where https-redirect leads; before workers serve it. */

@@ -21,7 +21,7 @@
  * say by default. */
 bool listeners_are_systemds(const struct options *options, bool is_activated);
 
-/* Opens or takes them all. 0, or a status of sysexits.h after one line on
+/* Opens or takes all listeners. 0, or a status of sysexits.h after one line on
  * stderr that names the option and the remedy; *count_out listeners are open
  * either way. */
 MUST_USE int listeners_open(struct listener listeners[OPTIONS_LISTEN_MAX],
@@ -52,7 +52,7 @@ MUST_USE int listeners_prepare(struct listeners_change *change,
                                const struct listener *listeners, size_t count,
                                const struct options *options, FILE *errors);
 
-/* Makes it so, and closes what is not wanted any more; or not. */
+/* Makes the change, and closes what is not wanted any more; or gives it up. */
 void listeners_apply(struct listeners_change *change,
                      struct listener listeners[OPTIONS_LISTEN_MAX],
                      size_t *count_ref);

@@ -11,11 +11,11 @@
 #include "config/options.h"
 #include "confine/identity.h"
 
-/* The folder that they name; NULL: none. */
+/* The folder that options name; NULL: none. */
 const char *proxy_cache_folder(const struct options *options);
 
-/* Makes it, while there are the rights to, for whom it will become. EX_OK, or a
- * status after one line on stderr. */
+/* Makes the folder, while there are the rights to, for the user that the server
+ * will become. EX_OK, or a status after one line on stderr. */
 MUST_USE int proxy_cache_make_place(const struct options *options,
                                     const struct identity *identity);
 

@@ -23,8 +23,8 @@ struct readiness {
 /* Takes the end that the environment names; the variable is unset. */
 void readiness_inherit(struct readiness *readiness);
 
-/* Tells it, once; later words, and words to nobody, are lost. Also undoes
- * readiness_inherit(). */
+/* Tells the status, once; later words, and words to nobody, are lost. Also
+ * undoes readiness_inherit(). */
 void readiness_tell(struct readiness *readiness, int status);
 
 enum readiness_news {

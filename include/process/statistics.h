@@ -42,7 +42,7 @@ int statistics_tick(struct statistics *statistics);
 void statistics_put_report(struct statistics *statistics, struct buf *text);
 void statistics_report(struct statistics *statistics);
 
-/* Whether it is due at exit. */
+/* Whether a report is due at exit. */
 bool statistics_reports_exit(const struct options *options);
 
 #endif

@@ -24,14 +24,15 @@ MUST_USE int stores_make_places(struct stores *stores,
                                 const struct options *options,
                                 const struct identity *identity);
 
-/* Opens them, which begins threads. The same. */
+/* Opens the stores, which begins threads. Returns as stores_make_places()
+ * does. */
 MUST_USE int stores_open(struct stores *stores, const struct options *options);
 
 /* Fills in which stores there will be, for statistics. EX_OK or EX_USAGE. */
 MUST_USE int stores_describe(const struct options *options,
                              struct stats_store_options *to, size_t *count_out);
 
-/* What they say of themselves; to[] is as above. */
+/* What the stores say of themselves; to[] is as above. */
 void stores_count(const struct stores *stores, struct stats_store *to);
 
 /* stores_pause() lets a successor write; stores_resume() takes that back when

@@ -29,7 +29,7 @@ MUST_USE int authority_folder_open(const struct authority_folder *folder,
                                    uid_t *owner_out,
                                    struct local_authority_fault *fault);
 
-/* Whether it is of nobody else's than whoever runs this, or root's. */
+/* Whether the folder is of nobody else's than whoever runs this, or root's. */
 bool authority_folder_is_own(uid_t owner);
 
 #endif

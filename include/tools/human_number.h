@@ -27,7 +27,7 @@ struct human_number human_number_micros(
 struct human_number human_number_percent(double ratio);
 struct human_number human_number_duration(double seconds); /* 3 d 4 h */
 
-/* What the JSON of the statistics has of that unit. */
+/* The number that the JSON of the statistics has in that unit. */
 struct human_number human_number_of(enum stats_unit unit, double value);
 
 #endif

@@ -29,7 +29,7 @@ struct retry_budget {
     unsigned at; /* the present one */
 };
 
-/* A request; its retries are none of them. */
+/* Notes a request; retries are none. */
 void retry_budget_note_request(struct retry_budget *budget, uint64_t now_ms);
 
 /* Takes a retry, if there is one left. */

@@ -49,7 +49,7 @@ struct upstream_endpoint {
                                asked in clear text */
 };
 
-/* What logs call it. */
+/* The name of a server in logs. */
 static inline struct bytes upstream_name(const struct upstream_endpoint *of)
 {
     return of->unix_path ? bytes_of(of->unix_path) : of->authority;
@@ -90,7 +90,7 @@ struct upstream_options {
     struct tls_connector *tls; /* borrowed; NULL: no server is asked over TLS */
 };
 
-/* What it takes from its worker; borrowed. */
+/* What an upstream takes from its worker; borrowed. */
 struct upstream_loop {
     struct ev_loop *loop;
     const struct now *now; /* refreshed each turn */
@@ -120,10 +120,11 @@ struct upstream_lease {
     struct bytes request_id; /* ... by which name; empty: that is not said */
     uint64_t hash;           /* see balance_take() */
     uint64_t tried; /* servers not to ask again; the pool adds each it takes */
-    /* Either of them once, from the loop; or within upstream_lease_start(). */
+    /* One of these two is called once, from the loop; or within
+     * upstream_lease_start(). */
     void (*on_open)(struct upstream_lease *lease);
     void (*on_failed)(struct upstream_lease *lease);
-    /* While it is open: */
+    /* These are called while the lease is open: */
     void (*on_readable)(struct upstream_lease *lease);
     void (*on_writable)(struct upstream_lease *lease); /* watched for once */
     /* The answer. */
@@ -160,10 +161,11 @@ void upstream_lease_start(struct upstream_pool *pool,
  * nothing is told any more. Counts as BALANCE_NEITHER. */
 void upstream_lease_cancel(struct upstream_lease *lease);
 
-/* The exchange over it is done. reusable: nothing is left to be read or sent,
- * and the server said that it persists; idle_ms: for how long it says to keep
- * it idle (Keep-Alive: timeout=), 0: it did not. A reused one that was found
- * closed is no failure of the server's: BALANCE_NEITHER. */
+/* Ends the lease: the exchange over it is done. reusable: nothing is left to be
+ * read or sent, and the server said that it persists; idle_ms: for how long it
+ * says to keep it idle (Keep-Alive: timeout=), 0: it did not. A reused
+ * connection that was found closed is no failure of the server's:
+ * BALANCE_NEITHER. */
 void upstream_release(struct upstream_lease *lease, bool reusable,
                       uint64_t idle_ms, enum balance_result result);
 

@@ -97,14 +97,14 @@ bool file_mark_is_old(const struct file_mark *mark);
 void file_mark_set(struct file_mark *mark, const char *path,
                    const struct stat *st);
 
-/* Whether any of them is. */
+/* Whether any of the files is old. */
 bool certificate_files_are_old(const struct certificate_files *files);
 
 /* A number that is another one when a file has changed, or another can be
  * looked at. */
 uint64_t certificate_files_look(const struct certificate_files *files);
 
-/* One that this process may not read; NULL: it may read them all. */
+/* A file that this process may not read; NULL: it may read them all. */
 const char *certificate_files_find_closed(const struct certificate_files
                                               *files);
 

@@ -40,7 +40,8 @@ struct tls_table *certificates_table(const struct certificates *certificates);
 /* Whether a file has changed since it was read. */
 bool certificates_are_old(const struct certificates *certificates);
 
-/* As of certificate_files. */
+/* A number that is another one when a file has changed, or another can be
+ * looked at. */
 uint64_t certificates_look(const struct certificates *certificates);
 const char *certificates_find_closed(const struct certificates *certificates);
 
@@ -51,7 +52,7 @@ const char *certificates_find_closed(const struct certificates *certificates);
 void certificates_check(const struct certificates *certificates, int64_t now_s,
                         struct faults *warnings);
 
-/* The one of a site that ends first. */
+/* The certificate of a site that ends first. */
 struct certificate_term {
     const char *site; /* its name; "*" where there are no sites */
     const char *path;

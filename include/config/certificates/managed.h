@@ -46,7 +46,8 @@ struct managed_certificate {
  * ports 443 and 80 and a redirect. What is wrong with it is a fault. */
 void managed_read_https(struct options *options, struct faults *faults);
 
-/* Finds them all, and has their paths in the options of their sites. */
+/* Finds all managed certificates, and has their paths in the options of their
+ * sites. */
 void managed_find(struct options *options, struct faults *faults);
 
 /* Where what authorities look for lies; there is a folder for it. */

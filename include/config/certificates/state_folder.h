@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 
-/* What stands there for root. */
+/* The state folder of root. */
 #define STATE_FOLDER_DEFAULT "/var/lib/sprintd"
 
 /* What a server has found at its start, for itself when it is another user, and

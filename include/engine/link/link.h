@@ -204,7 +204,7 @@ static inline bool link_is_windowed(const struct link *link)
     return link_load(&link->shared->base) > 0;
 }
 
-/* Whether it is looked at how much of what was handed over is on its way. */
+/* Whether it is watched how much of what was handed over is on its way. */
 static inline bool link_tracks(const struct link *link)
 {
     return link->is_local || link_is_windowed(link);
@@ -258,7 +258,7 @@ void link_await(struct link *link);
 /* A tick: looks at the queue and adapts the limit. */
 void link_tick(struct link *link);
 
-/* Whether there are other workers, and they care. */
+/* Whether there are other workers, and the link is theirs, too. */
 static inline bool link_has_others(const struct link *link)
 {
     return link->shared->worker_count > 1 && link->shared->mode != LINK_OFF;
@@ -267,8 +267,8 @@ static inline bool link_has_others(const struct link *link)
 /* Tells the others what waits here (UINT64_MAX: nothing). */
 void link_publish(struct link *link, uint64_t waiting_key);
 
-/* The same of the clients that wait here, and of the bytes of responses that
- * were sent since ever. */
+/* Tells the other workers of the clients that wait here, and of the bytes of
+ * responses that were sent since ever. */
 void link_tell_clients(struct link *link, const struct client_share *clients,
                        uint64_t sent);
 
@@ -279,7 +279,7 @@ void link_hear_clients(const struct link *link, struct client_share *clients);
 /* Bytes of responses that the others have told of. */
 uint64_t link_sent_elsewhere(const struct link *link);
 
-/* How it is now, as far as this worker knows. */
+/* How the link is now, as far as this worker knows. */
 struct link_state {
     bool is_engaged;      /* bytes are held back where necessary */
     uint64_t limit_bytes; /* of the bucket, the local queue or the window */
@@ -289,8 +289,8 @@ struct link_state {
 
 void link_look(const struct link *link, struct link_state *state_out);
 
-/* Whether its descriptor must stay open for a while after the last byte was
- * handed over, since it is measured by it. */
+/* Whether the flow's descriptor must stay open for a while after the last byte
+ * was handed over, since the flow is measured by it. */
 static inline bool link_watches(const struct link *link,
                                 const struct link_flow *flow)
 {

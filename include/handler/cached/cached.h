@@ -57,7 +57,7 @@ struct cached; /* opaque */
 /* NULL: no memory. */
 MUST_USE struct cached *cached_create(const struct cached_options *options);
 
-/* Ends what it fetches. All exchanges are done. NULL is accepted. */
+/* Ends whatever is being fetched. All exchanges are done. NULL is accepted. */
 void cached_destroy(struct cached *cached);
 
 /* Whether it fetches what others read or wait for, in whichever worker. */

@@ -64,8 +64,8 @@ MUST_USE struct kv *kv_create(const struct kv_options *options);
  * answering. */
 void kv_destroy(struct kv *kv);
 
-/* Who may write from now on. What has begun keeps the earlier tokens, which
- * must stay for as long. */
+/* Sets who may write from now on. What has begun keeps the earlier tokens,
+ * which must stay for as long. */
 void kv_admit(struct kv *kv, const struct kv_access *access);
 
 /* From now on, lists and changes are compressed so; its rules are borrowed. */
@@ -77,7 +77,7 @@ void kv_tick(struct kv *kv);
 /* Whoever watches is sent what there is, and then the end; nobody else may. */
 void kv_drain(struct kv *kv);
 
-/* Both members of it: a body must be offered to begin. */
+/* The handler, with both members: a body must be offered to begin. */
 struct handler kv_handler(struct kv *kv);
 
 #endif

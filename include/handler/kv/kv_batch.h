@@ -76,7 +76,7 @@ size_t kv_batch_line(const struct kv_batch *batch, size_t at);
 enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
                                     uint64_t *revision_out);
 
-/* Whether it may stand in a Content-Type field. */
+/* Whether type may stand in a Content-Type field. */
 bool kv_type_is_valid(struct bytes type);
 
 #endif

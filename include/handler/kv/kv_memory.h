@@ -21,7 +21,7 @@ struct kv_memory {
     _Atomic uint64_t taken;
 };
 
-/* False: there is no room for so much. */
+/* Takes so many bytes. False: there is no room for so much. */
 MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
                                            uint64_t bytes)
 {

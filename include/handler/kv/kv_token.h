@@ -94,7 +94,7 @@ MUST_USE bool kv_tokens_find(const struct kv_tokens *tokens,
                              const struct request *request,
                              struct kv_pass *pass_out);
 
-/* Whether it may read: else 403. */
+/* Whether the request may read: else 403. */
 MUST_USE bool kv_access_reads(const struct kv_access *access,
                               const struct exchange *exchange);
 

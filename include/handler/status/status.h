@@ -71,7 +71,8 @@ void status_show(struct status *status, const struct status_audience *audience,
 /* From now on, answers are compressed so; its rules are borrowed. */
 void status_encode(struct status *status, const struct encode *encode);
 
-/* From now on it is not healthy, and streams end when they are woken. */
+/* From now on the server is not healthy, and streams end when they are
+ * woken. */
 void status_drain(struct status *status);
 
 /* Whether text may be a prefix: segments of letters, digits, "-._~", none of

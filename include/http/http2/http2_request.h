@@ -74,7 +74,7 @@ struct http2_head {
 
 void http2_head_begin(struct http2_head *head, bool is_trailer);
 
-/* One more line. False: there are so many that the rest is not worth
+/* Takes one more line. False: there are so many that the rest is not worth
  * reading. */
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
@@ -86,15 +86,15 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out);
 
-/* Whether it asks for a WebSocket (RFC 8441), and was found to be
+/* Whether the head asks for a WebSocket (RFC 8441), and was found to be
  * well-formed. */
 static inline bool http2_head_wants_socket(const struct http2_head *head)
 {
     return head->protocol.data;
 }
 
-/* How many bytes its text takes, and the text itself. After http2_head_end(),
- * unless that said HTTP2_MALFORMED. */
+/* How many bytes the head's text takes, and the text itself. After
+ * http2_head_end(), unless that said HTTP2_MALFORMED. */
 size_t http2_head_bytes(const struct http2_head *head);
 void http2_head_store(const struct http2_head *head, char *to);
 

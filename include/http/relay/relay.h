@@ -97,13 +97,13 @@ MUST_USE enum relay_verdict relay_request(const struct relay *relay,
                                           const struct relay_from *from,
                                           struct buf *out);
 
-/* How its body will be framed there: BODY_NONE, BODY_LENGTH or BODY_CHUNKED,
- * as it is here unless has_length. */
+/* How the request's body will be framed there: BODY_NONE, BODY_LENGTH or
+ * BODY_CHUNKED, as it is here unless has_length. */
 enum body_framing relay_framing(const struct request *request,
                                 const struct relay_from *from);
 
-/* Whether it goes on as a request to change protocols: HTTP/1.1, GET, without
- * a body, and relay->upgrade among those asked for. */
+/* Whether the request goes on as one to change protocols: HTTP/1.1, GET,
+ * without a body, and relay->upgrade among those asked for. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
 /* Whether the client reads trailer fields: TE: trailers (RFC 9110 6.5.1). */

@@ -51,7 +51,7 @@ struct tls_work {
     void *owner; /* NULL at first */
 };
 
-/* Why there was no connection. */
+/* Why a handshake came to no connection. */
 enum tls_failure {
     TLS_FAILURE_NONE,
     TLS_FAILURE_VERSION,     /* none that both speak */

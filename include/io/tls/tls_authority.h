@@ -35,7 +35,7 @@ struct tls_pem {
     size_t len;
 };
 
-/* Wipes it. Zeroed is nothing to give back. */
+/* Wipes the text. Zeroed is nothing to give back. */
 void tls_pem_fini(struct tls_pem *pem);
 
 /* What an authority's certificate says, for people. */
@@ -80,7 +80,7 @@ bool tls_authority_approves(const struct tls_authority *authority,
                             struct bytes leaf, const struct tls_names *names,
                             int64_t now_s);
 
-/* Whether it is in force now; else *why_out says why it is not. */
+/* Whether the authority is in force now; else *why_out says why it is not. */
 bool tls_authority_is_valid(const struct tls_authority *authority,
                             int64_t now_s, const char **why_out);
 

@@ -43,7 +43,7 @@ struct tls_certificate *tls_certificate_acquire(struct tls_certificate
                                                     *certificate);
 void tls_certificate_release(struct tls_certificate **certificate_ref);
 
-/* When it ends, in seconds of the epoch. */
+/* When the certificate ends, in seconds of the epoch. */
 int64_t tls_certificate_ends_at(const struct tls_certificate *certificate);
 int64_t tls_certificate_begins_at(const struct tls_certificate *certificate);
 
@@ -57,9 +57,9 @@ const char *tls_certificate_kind(const struct tls_certificate *certificate);
 const char *const *tls_certificate_names(const struct tls_certificate
                                              *certificate);
 
-/* Whether it is for host: a name, "*.name", or an address, with or without
- * brackets; letter case and a final dot make no difference. "*." stands for one
- * label (RFC 6125 6.4.3). */
+/* Whether the certificate is for host: a name, "*.name", or an address, with or
+ * without brackets; letter case and a final dot make no difference. "*." stands
+ * for one label (RFC 6125 6.4.3). */
 bool tls_certificate_covers(const struct tls_certificate *certificate,
                             struct bytes host);
 

@@ -59,8 +59,8 @@ void tls_table_use_kernel(struct tls_table *table);
 struct tls_table *tls_table_acquire(struct tls_table *table);
 void tls_table_release(struct tls_table **table_ref);
 
-/* Where certificates lie that answer challenges (tls_challenge.h). False: no
- * memory. */
+/* Sets where certificates lie that answer challenges (tls_challenge.h). False:
+ * no memory. */
 MUST_USE bool tls_table_set_challenges(struct tls_table *table,
                                        const char *folder);
 
@@ -100,7 +100,7 @@ const struct tls_set *tls_table_find(const struct tls_table *table,
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host);
 
-/* Whether who got it was asked for a certificate. */
+/* Whether a client that got the set was asked for a certificate. */
 bool tls_set_asks(const struct tls_set *set);
 
 /* The number that tls_table_add() gave. */

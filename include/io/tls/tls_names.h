@@ -14,7 +14,7 @@
 
 enum { TLS_NAMES_MAX = 64 };
 
-/* Zeroed, there is none. */
+/* A list of names; zeroed, there is none. */
 struct tls_names {
     size_t count;
     char items[TLS_NAMES_MAX][HOST_NAME_MAX_BYTES + 1];

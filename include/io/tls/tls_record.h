@@ -76,7 +76,8 @@ struct tls_direction {
     bool seals; /* else it opens */
 };
 
-/* The suites are those of RFC 8446 B.4 from 0x1301 on. False: no memory. */
+/* Sets up the suite of that number, one of RFC 8446 B.4 from 0x1301 on. False:
+ * no memory. */
 MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
 void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 

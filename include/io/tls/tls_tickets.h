@@ -27,7 +27,7 @@ enum {
 
 struct tls_tickets; /* opaque; counted */
 
-/* One random key. NULL: no memory, or no randomness. */
+/* Makes tickets with one random key. NULL: no memory, or no randomness. */
 MUST_USE struct tls_tickets *tls_tickets_create(uint64_t now_s);
 struct tls_tickets *tls_tickets_acquire(struct tls_tickets *tickets);
 void tls_tickets_release(struct tls_tickets **tickets_ref);
@@ -46,7 +46,8 @@ enum { TLS_TICKETS_STATE_MAX = 16 + TLS_TICKETS_KEPT * TLS_TICKET_KEY_BYTES };
 size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX]);
 
-/* False: that is no such state, and all is as it was. */
+/* Restores the keys from a state. False: that is no such state, and all is as
+ * it was. */
 MUST_USE bool tls_tickets_restore(struct tls_tickets *tickets,
                                   struct bytes state);
 

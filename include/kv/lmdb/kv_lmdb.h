@@ -99,7 +99,7 @@ void kv_lmdb_stop(struct kv_lmdb *store);
 void kv_lmdb_pause(struct kv_lmdb *store);
 MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
 
-/* Stops, if that has not been done. Its clients must be gone. NULL is
+/* Stops the store, if that has not been done. Its clients must be gone. NULL is
  * accepted. */
 void kv_lmdb_close(struct kv_lmdb *store);
 

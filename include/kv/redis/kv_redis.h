@@ -49,7 +49,7 @@ struct kv_redis_options {
     size_t bytes_max;        /* of them, as sent; 0: 256 MiB */
 };
 
-/* Since it was opened, of all clients. */
+/* What the store has counted since it was opened, of all clients. */
 struct kv_redis_counts {
     uint64_t calls;       /* commands sent */
     uint64_t redirected;  /* of those, sent again: MOVED, ASK and the like */

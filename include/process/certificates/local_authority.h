@@ -23,7 +23,7 @@
 
 #include "io/tls/tls_authority.h"
 
-/* The leaf, in its folder. */
+/* The file of the leaf, in its folder. */
 #define LOCAL_AUTHORITY_LEAF "localhost.pem"
 
 enum { LOCAL_AUTHORITY_FAULT_MAX = PATH_MAX + 256 };

@@ -15,13 +15,14 @@
 #define MACHINE_TRUST_ADDED_PATH \
     "/usr/local/share/ca-certificates/sprintd-local.crt"
 
-/* What Debian makes of that and all others, and programs read. */
+/* The file that Debian makes of that one and all others, and that programs
+ * read. */
 #define MACHINE_TRUST_BUNDLE_PATH "/etc/ssl/certs/ca-certificates.crt"
 
 /* Whether the certificate has been added, for programs to trust it. */
 bool machine_trust_has_added(const struct tls_pem *certificate);
 
-/* Whether programs find it in what they read. */
+/* Whether programs find the certificate in the file that they read. */
 bool machine_trust_has_in_bundle(const struct tls_pem *certificate);
 
 #endif

@@ -61,16 +61,16 @@ struct broker {
     size_t count;
 };
 
-/* Starts it and has file_broker_ask() ask it; does nothing when the list is
- * empty. To be done before the sandbox is entered. 0 or -errno. */
+/* Starts the broker and has file_broker_ask() ask it; does nothing when the
+ * list is empty. To be done before the sandbox is entered. 0 or -errno. */
 MUST_USE int broker_open(struct broker *broker,
                          const struct broker_options *options);
 
-/* Whether it would do that; of sockets, whether it might. */
+/* Whether the broker would do that; of sockets, whether it might. */
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path);
 
-/* Ends it. Zeroed is none. */
+/* Ends the broker. Zeroed is none. */
 void broker_close(struct broker *broker);
 
 #endif

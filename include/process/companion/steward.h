@@ -39,11 +39,11 @@ MUST_USE int steward_open(struct steward *steward, char *const *arguments);
 /* Has the program read the configuration again. */
 void steward_reload(const struct steward *steward);
 
-/* Whether it has said that there is another certificate, since it was asked
- * last. */
+/* Whether the program has said that there is another certificate, since it was
+ * asked last. */
 MUST_USE bool steward_has_news(struct steward *steward);
 
-/* Ends both. Zeroed is none. */
+/* Ends the steward and its program. Zeroed is none. */
 void steward_close(struct steward *steward);
 
 #endif
