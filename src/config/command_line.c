@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "config/option_value.h"
+#include "config/suggest.h"
 
 /* The row that argument names, with *value_out behind its '=', if any. */
 static const struct option_row *find_row(const char *argument,
@@ -44,6 +45,22 @@ static bool set_presets(struct options *options)
     return true;
 }
 
+static void tell_unknown(const char *argument, FILE *errors)
+{
+    struct suggest suggest = {.found = NULL};
+    size_t len = strcspn(argument, "=");
+
+    if (argument[1] == '-') {
+        suggest_init(&suggest, (struct bytes){argument + 2, len - 2});
+        for (size_t i = 0; i < option_row_count; i++)
+            suggest_consider(&suggest, option_rows[i].name);
+    }
+    fprintf(errors, "sprintd: unknown option '%s'; ", argument);
+    if (suggest.found)
+        fprintf(errors, "did you mean '--%s'? ", suggest.found);
+    fputs("'sprintd --help' lists them\n", errors);
+}
+
 /* Takes the option at argv[*at_ref] and its value. 0 or -EINVAL. */
 static int read_option(struct options *options, int argc, char **argv,
                        int *at_ref, FILE *errors)
@@ -54,9 +71,7 @@ static int read_option(struct options *options, int argc, char **argv,
     int err;
 
     if (!row) {
-        fprintf(errors,
-                "sprintd: unknown option '%s'; 'sprintd --help' lists them\n",
-                argument);
+        tell_unknown(argument, errors);
         return -EINVAL;
     }
     if (row->kind != OPTION_SWITCH && !value) {

@@ -226,6 +226,17 @@ static const char *check_host(struct bytes text)
                : "is not a host name, or one behind '*.'";
 }
 
+/* What people write to have something, and no host's name. */
+static bool is_yes(struct bytes text)
+{
+    static const char *const words[] = {"on", "yes", "true", "auto"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (bytes_ieq(text, bytes_of(words[i])))
+            return true;
+    return false;
+}
+
 /* A port, or names with commas. */
 static const char *check_https(struct bytes text)
 {
@@ -242,7 +253,8 @@ static const char *check_https(struct bytes text)
         const char *comma = memchr(text.data, ',', text.len);
         struct bytes name = bytes_between(text.data, comma ? comma : end);
 
-        if (name.len == 0 || *name.data == '-' || check_host(name))
+        if (name.len == 0 || *name.data == '-' || is_yes(name) ||
+            check_host(name))
             break;
         if (!comma)
             return NULL;

@@ -100,6 +100,9 @@ TEST(bad_options_are_named)
         const char *word;
     } cases[] = {
         {"--nonsense", "--nonsense"},
+        {"--prot=8080", "did you mean '--port'?"},
+        {"--https=on", "--https"},
+        {"--https=example.org,Yes", "--https"},
         {"-X", "X"},
         {"--port=65536", "--port"},
         {"--port=-1", "--port"},
