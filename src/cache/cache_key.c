@@ -2,6 +2,20 @@
 
 /* --- What has no key ---------------------------------------------------------- */
 
+/* As CGI and what follows its ways read names: '_' for '-'. */
+static bool is_called(struct bytes name, struct bytes wanted)
+{
+    if (name.len != wanted.len)
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i] == '_' ? '-' : byte_lower(name.data[i]);
+
+        if (c != byte_lower(wanted.data[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Some servers and frameworks take these for the address or the method. */
 static bool redirects_origin(struct bytes name)
 {
@@ -11,10 +25,11 @@ static bool redirects_origin(struct bytes name)
         {"X-Method-Override", 17},      {"X-Host", 6},
         {"X-Original-Host", 15},        {"X-HTTP-Host-Override", 20},
         {"X-Original-URI", 14},         {"X-Forwarded", 11},
+        {"X-Override-URL", 14},         {"X-Original-Method", 17},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (bytes_ieq(name, names[i]))
+        if (is_called(name, names[i]))
             return true;
     return false;
 }

@@ -148,8 +148,13 @@ bool cache_parts_has(const struct cache_parts *parts,
     return false;
 }
 
-static bool is_left_out(const struct cache_parts *parts, struct bytes name)
+/* Some servers end a parameter at a ';', too: behind it stands another. */
+static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
 {
+    struct bytes name = name_of(pair);
+
+    if (pair.len > 0 && memchr(pair.data, ';', pair.len))
+        return false;
     for (size_t i = 0; i < parts->count; i++)
         if (parts->items[i].is_out && is_named(&parts->items[i], name))
             return true;
@@ -170,7 +175,7 @@ void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
         return;
     }
     while (next_of(&query, '&', &pair)) {
-        if (is_left_out(parts, name_of(pair)))
+        if (is_left_out(parts, pair))
             continue;
         buf_put(out, is_first ? BYTES("?") : BYTES("&"));
         buf_put(out, pair);

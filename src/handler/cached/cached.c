@@ -2,6 +2,7 @@
 
 #include "handler/cached/cached_priv.h"
 #include "http/range.h"
+#include "http/relay/relay.h"
 
 enum { KEY_STORAGE = 1024 };
 
@@ -20,7 +21,8 @@ static bool has_precondition(const struct request *request)
 }
 
 /* What has a body is no key's first, whatever its method: a body says what is
- * answered, too. */
+ * answered, too. Nor is what asks us to keep a field from the origin: the answer
+ * would be for those who have none, and be kept for those who have it (Vary). */
 static bool is_for_cache(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -28,7 +30,8 @@ static bool is_for_cache(const struct exchange *exchange)
     return (request->method == METHOD_GET || request->method == METHOD_HEAD) &&
            !exchange->sink && !request->is_chunked &&
            request->content_length == 0 && !has_upgrade(request) &&
-           !has_precondition(request) && !request->expects_continue;
+           !has_precondition(request) && !request->expects_continue &&
+           !relay_leaves_out(request);
 }
 
 static struct cache_key_asker asker_of(const struct cached *cached,

@@ -30,6 +30,16 @@ bool relay_upgrades(const struct relay *relay, const struct request *request)
            has_member(request, FIELD_UPGRADE, relay->upgrade);
 }
 
+bool relay_leaves_out(const struct request *request)
+{
+    struct nominated nominated;
+
+    return request_find(request, FIELD_CONNECTION) &&
+           (!relay_read_nominated(&nominated, request->fields,
+                                  request->field_count) ||
+            nominated.count > 0);
+}
+
 bool relay_takes_trailers(const struct request *request)
 {
     return request->minor >= 1 &&

@@ -76,8 +76,9 @@ TEST(what_a_trusted_proxy_says_of_the_address_counts_and_of_the_asker_does_not)
 
 TEST(a_request_that_names_another_address_has_no_key)
 {
-    static const char *const names[] = {"X-Original-URL", "x-rewrite-url",
-                                        "X-HTTP-Method-Override", "X-Host"};
+    static const char *const names[] = {
+        "X-Original-URL", "x-rewrite-url", "X-HTTP-Method-Override", "X-Host",
+        "X_Original-Url", "x_rewrite_url", "X_HTTP_METHOD_OVERRIDE"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         ask("a", "/", NULL);

@@ -36,6 +36,7 @@ TEST(what_is_left_out_of_a_query_leaves_nothing_behind)
     expect_query(&parts, "sid", "");
     expect_query(&parts, "sid=1&utm_=2&utm_x", "");
     expect_query(&parts, "a=1&sid=1&b=2&utm_x=3", "?a=1&b=2");
+    expect_query(&parts, "utm_x=1;a=2&sid=1", "?utm_x=1;a=2");
     expect_query(&parts, "sida=1&asid=2&Sid=3", "?sida=1&asid=2&Sid=3");
 }
 
