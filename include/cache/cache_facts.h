@@ -45,8 +45,8 @@ struct cache_facts {
 struct cache_circumstances {
     int64_t asked_s; /* seconds since the epoch */
     int64_t came_s;
-    int64_t default_s;      /* lifetime of what says none; 0: none */
-    bool may_guess;         /* a heuristic may be used */
+    int64_t default_s; /* lifetime of what says none; 0: none */
+    bool may_guess;    /* by when it was modified: nobody has to say more */
     struct bytes surrogate; /* our name, as Surrogate-Control has it */
 };
 
@@ -61,12 +61,14 @@ enum cache_refusal {
     CACHE_REFUSED_NO_STORE,   /* one of the two sides says so */
     CACHE_REFUSED_PRIVATE,    /* it is for one alone */
     CACHE_REFUSED_AUTHORIZED, /* it may be */
+    CACHE_REFUSED_COOKIE,     /* as may be what has to do with a cookie */
     CACHE_REFUSED_VARY,       /* nobody can tell for whom */
     CACHE_REFUSED_STALE       /* and it could not even be asked about */
 };
 
 struct cache_asked {
     bool is_authorized; /* the request had Authorization */
+    bool has_cookie;    /* the request had Cookie */
     bool no_store;      /* it said so */
     bool takes_part;    /* and a part of it is something to keep, too */
 };
@@ -74,6 +76,10 @@ struct cache_asked {
 /* RFC 9111 3. */
 enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
                                      const struct cache_asked *asked);
+
+/* Whether it has to do with a cookie, and nobody has said that it is for all. */
+bool cache_facts_is_of_one(const struct cache_facts *facts,
+                           const struct cache_asked *asked);
 
 /* Whether requests with Authorization may have what another has asked for (RFC
  * 9111 3.5). */

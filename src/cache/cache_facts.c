@@ -124,14 +124,12 @@ static bool is_heuristic(unsigned status)
 static int64_t guess_lifetime(const struct cache_facts *facts,
                               const struct cache_circumstances *when)
 {
+    bool is_public = cache_control_says(&facts->control, CACHE_PUBLIC);
     int64_t since, lifetime;
 
-    if (!when->may_guess || facts->has_cookie)
+    if (facts->has_cookie || (!is_heuristic(facts->status) && !is_public))
         return 0;
-    if (!is_heuristic(facts->status) &&
-        !cache_control_says(&facts->control, CACHE_PUBLIC))
-        return 0;
-    if (facts->modified_s == INT64_MIN)
+    if (facts->modified_s == INT64_MIN || !(when->may_guess || is_public))
         return when->default_s;
     since = facts->date_s > facts->modified_s
                 ? facts->date_s - facts->modified_s
@@ -235,6 +233,33 @@ bool cache_facts_is_shared(const struct cache_facts *facts)
            facts->control.s_maxage != CACHE_UNSAID;
 }
 
+/* Whether nobody may have it stale. */
+static bool must_be_fresh(const struct cache_facts *facts)
+{
+    return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||
+           cache_control_says(&facts->control, CACHE_PROXY_REVALIDATE) ||
+           cache_control_says(&facts->control, CACHE_NO_CACHE) ||
+           facts->control.s_maxage != CACHE_UNSAID;
+}
+
+/* A cookie that is set is one client's, and a 304 for another does not take it
+ * back: so the origin has to say for how long all may have it. */
+static bool sets_cookie_of_one(const struct cache_facts *facts)
+{
+    return facts->has_cookie &&
+           !(facts->is_explicit && facts->lifetime_s > 0 &&
+             !cache_control_says(&facts->control, CACHE_NO_CACHE));
+}
+
+bool cache_facts_is_of_one(const struct cache_facts *facts,
+                           const struct cache_asked *asked)
+{
+    return sets_cookie_of_one(facts) ||
+           (asked->has_cookie && facts->lifetime_s == 0 &&
+            !cache_control_says(&facts->control, CACHE_PUBLIC) &&
+            !must_be_fresh(facts));
+}
+
 static bool is_of_use(const struct cache_facts *facts)
 {
     return facts->has_validator ||
@@ -259,21 +284,14 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
         return CACHE_REFUSED_PRIVATE;
     if (asked->is_authorized && !cache_facts_is_shared(facts))
         return CACHE_REFUSED_AUTHORIZED;
+    if (cache_facts_is_of_one(facts, asked))
+        return CACHE_REFUSED_COOKIE;
     if (facts->varies_by_all)
         return CACHE_REFUSED_VARY;
     return is_of_use(facts) ? CACHE_KEPT : CACHE_REFUSED_STALE;
 }
 
 /* --- Using ------------------------------------------------------------------ */
-
-/* Whether nobody may have it stale. */
-static bool must_be_fresh(const struct cache_facts *facts)
-{
-    return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||
-           cache_control_says(&facts->control, CACHE_PROXY_REVALIDATE) ||
-           cache_control_says(&facts->control, CACHE_NO_CACHE) ||
-           facts->control.s_maxage != CACHE_UNSAID;
-}
 
 static bool is_fresh_enough(const struct cache_facts *facts,
                             const struct cache_control *request, int64_t now_s)

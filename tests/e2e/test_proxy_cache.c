@@ -486,13 +486,68 @@ TEST(each_variant_is_kept_for_whom_it_was_made)
     assert_false(upstream_hears(upstream, 20));
 }
 
+/* Neither asked for anew, nor when the origin is gone. */
+TEST(nobody_gets_the_cookie_of_another)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server), *peer;
+
+    expect_note(fetch(server, upstream,
+                      REPLY("ETag: \"a\"\r\nSet-Cookie: id=1\r\n" LEN(3),
+                            "one")),
+                "fwd-status=200");
+    client_say(client, "GET /a HTTP/1.1\r\nHost: a\r\nCookie: id=2\r\n\r\n");
+    peer = upstream_accept(upstream);
+    assert_null(strcasestr(answer(peer, REPLY("ETag: \"a\"\r\n" LEN(3), "one")),
+                           "if-none-match"));
+    expect_body(client_reply(client), "one");
+    /* What was kept for all takes no cookie in. */
+    expect_note(fetch(server, upstream, REPLY("ETag: \"a\"\r\n" LEN(3), "one")),
+                "stored");
+    client = client_open(server);
+    client_say(client, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    peer = upstream_accept(upstream);
+    assert_non_null(
+        strcasestr(answer(peer, "HTTP/1.1 304 Not Modified\r\n"
+                                "ETag: \"a\"\r\nSet-Cookie: id=3\r\n\r\n"),
+                   "if-none-match"));
+    assert_string_equal(reply_field(client_reply(client), "Set-Cookie"),
+                        "id=3");
+    assert_null(reply_field(fetch(server, upstream, REPLY(LEN(3), "one")),
+                            "Set-Cookie"));
+}
+
+TEST(what_one_with_cookies_gets_is_for_others_only_if_it_says_so)
+{
+    static const char asked[] = "GET /a HTTP/1.1\r\nHost: a\r\n"
+                                "Cookie: id=1\r\n\r\n";
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+
+    client_say(client, "%s", asked);
+    (void)answer(
+        upstream_accept(upstream),
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+        "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n" LEN(4) "\r\nmine");
+    expect_body(client_reply(client), "mine");
+    expect_body(fetch(server, upstream, REPLY(LEN(4), "none")), "none");
+    client = client_open(server);
+    client_say(client, "%s", asked);
+    (void)answer(upstream_accept(upstream), REPLY(KEEP LEN(4), "ours"));
+    expect_body(client_reply(client), "ours");
+    expect_body(get_a(server), "ours");
+}
+
 /* What is in no key must not decide what others get. */
 TEST(an_answer_to_a_request_that_means_another_address_is_not_kept)
 {
     static const char *const fields[] = {"X-Original-URL: /b\r\n",
                                          "X-HTTP-Method-Override: DELETE\r\n",
                                          "Content-Length: 1\r\n",
-                                         "X-Rewrite-URL: /b\r\n"};
+                                         "X-Rewrite-URL: /b\r\n",
+                                         "X_Rewrite_URL: /b\r\n"};
     struct upstream *upstream = upstream_open();
     struct server *server = START_CACHE(upstream, NULL);
 
@@ -507,6 +562,34 @@ TEST(an_answer_to_a_request_that_means_another_address_is_not_kept)
     }
     expect_body(fetch(server, upstream, REPLY(KEEP LEN(4), "good")), "good");
     expect_body(get_a(server), "good");
+}
+
+/* The origin does not see the field by which the variant would be kept. */
+TEST(who_keeps_a_field_from_the_origin_leaves_nothing_for_those_who_have_it)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server), *peer;
+
+    client_say(client, "GET /a HTTP/1.1\r\nHost: a\r\nFoo: 1\r\n"
+                       "Connection: foo\r\n\r\n");
+    peer = upstream_accept(upstream);
+    assert_null(strcasestr(answer(peer,
+                                  REPLY(KEEP LEN(4) "Vary: Foo\r\n", "none")),
+                           "\nfoo:"));
+    expect_body(client_reply(client), "none");
+    client_say(client, "GET /a HTTP/1.1\r\nHost: a\r\nFoo: 1\r\n"
+                       "Connection: keep-alive, te\r\n\r\n");
+    peer = upstream_accept(upstream);
+    (void)answer(peer, REPLY(KEEP LEN(3) "Vary: Foo\r\n", "one"));
+    expect_note(client_reply(client), "stored");
+    expect_body(asked_with(client, "Foo: 1\r\n"), "one");
+    client_say(client, "GET /a HTTP/1.1\r\nHost: a\r\nFoo: 1\r\n"
+                       "Connection: foo\r\n\r\n");
+    peer = upstream_accept(upstream);
+    (void)answer(peer, REPLY(KEEP LEN(4) "Vary: Foo\r\n", "none"));
+    expect_body(client_reply(client), "none");
+    expect_body(asked_with(client, "Foo: 1\r\n"), "one");
 }
 
 TEST(hosts_do_not_share_and_what_a_stranger_forwards_does_not_count)

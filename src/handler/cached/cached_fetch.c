@@ -70,6 +70,14 @@ static void init_exchange(struct fetch *fetch, const struct fetch_order *order)
         exchange->response.errors = from->response.errors;
 }
 
+static bool has_cookie(const struct request *request)
+{
+    for (unsigned i = 0; i < request->field_count; i++)
+        if (bytes_ieq(request->fields[i].name, BYTES("Cookie")))
+            return true;
+    return false;
+}
+
 static struct fetch *make(struct cached *cached,
                           const struct fetch_order *order)
 {
@@ -94,6 +102,7 @@ static struct fetch *make(struct cached *cached,
     fetch->held_at = fetch->mended = 0;
     fetch->is_authorized = request_find(&order->from->request,
                                         FIELD_AUTHORIZATION);
+    fetch->has_cookie = has_cookie(&order->from->request);
     fetch->asked_s = now->wall_s;
     fetch->asked_ms = now->mono_ms;
     fetch->entry = NULL;

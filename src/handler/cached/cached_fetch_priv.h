@@ -37,6 +37,7 @@ struct fetch {
     struct cache_flight *flight;
     enum cached_way way;
     bool is_authorized;
+    bool has_cookie; /* the request */
     bool is_passing; /* it was too long to be kept */
     int64_t asked_s;
     uint64_t asked_ms;

@@ -30,7 +30,7 @@ struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
         .asked_s = fetch->asked_s,
         .came_s = cached_now(fetch->cached)->wall_s,
         .default_s = options->default_s,
-        .may_guess = true,
+        .may_guess = !fetch->has_cookie,
         .surrogate = options->name};
 }
 

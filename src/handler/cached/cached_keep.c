@@ -58,6 +58,21 @@ static enum cache_outcome outcome_of(const struct fetch *fetch,
 
 /* --- Validated, or stale all the same ----------------------------------------------- */
 
+/* Whether others may have what a 304 has made of what was kept: it may have brought
+ * a cookie. That it came for one who has cookies says nothing more: what it is good
+ * for is what was kept for all. */
+static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry)
+{
+    struct cache_store *store = fetch->cached->options.store;
+    struct cache_asked nobody = {.has_cookie = false};
+
+    if (cache_facts_is_of_one(&entry->facts, &nobody)) {
+        cache_store_drop(store, fetch->earlier.entry);
+        return false;
+    }
+    return cache_store_put(store, entry, fetch->earlier.entry, fetch->epoch);
+}
+
 /* False: it is not good for that; then it is an answer like others. */
 static bool refresh(struct fetch *fetch)
 {
@@ -73,8 +88,7 @@ static bool refresh(struct fetch *fetch)
                                 &circumstances);
     if (!entry)
         return false;
-    note.is_stored = cache_store_put(store, entry, fetch->earlier.entry,
-                                     fetch->epoch);
+    note.is_stored = put_refreshed(fetch, entry);
     if (note.is_stored &&
         (!fetch->earlier.body ||
          cache_body_state_of(fetch->earlier.body) == CACHE_BODY_WHOLE))
@@ -192,6 +206,7 @@ static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
     const struct response *response = &fetch->exchange.response;
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
     struct cache_asked asked = {.is_authorized = fetch->is_authorized,
+                                .has_cookie = fetch->has_cookie,
                                 .no_store = cache_control_says(&fetch->control,
                                                                CACHE_NO_STORE),
                                 .takes_part = fetch->is_part};

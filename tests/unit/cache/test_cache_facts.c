@@ -137,6 +137,66 @@ TEST(what_may_be_kept)
     }
 }
 
+#define SET "Set-Cookie: a=b\r\n"
+#define TAG "ETag: \"a\"\r\n"
+
+static const struct cookie_case {
+    const char *lines;
+    bool has_cookie; /* the request */
+    bool is_kept;
+} cookies[] = {
+    /* A 304 for another would give the cookie away, and so would a failure. */
+    {SET TAG, false, false},
+    {SET DATE MODIFIED, false, false},
+    {SET TAG "Cache-Control: no-cache\r\n", false, false},
+    {SET TAG "Cache-Control: max-age=60, no-cache\r\n", false, false},
+    {SET TAG "Cache-Control: public\r\n", false, false},
+    {SET TAG "Cache-Control: public, max-age=0\r\n", false, false},
+    {SET TAG DATE HOUR_AGO, false, false},
+    {SET TAG "Cache-Control: max-age=60\r\n", false, true},
+    {SET TAG DATE HOUR_LATER, true, true},
+    /* Who is asked by name may have answered that one alone. */
+    {TAG, true, false},
+    {DATE MODIFIED, true, false},
+    {TAG "Cache-Control: max-age=0\r\n", true, false},
+    {TAG "Cache-Control: no-cache\r\n", true, true},
+    {TAG "Cache-Control: max-age=0, must-revalidate\r\n", true, true},
+    {TAG "Cache-Control: public\r\n", true, true},
+    {DATE MODIFIED "Cache-Control: public\r\n", true, true},
+    {"Cache-Control: max-age=60\r\n", true, true},
+    {TAG, false, true},
+    {DATE MODIFIED, false, true},
+};
+
+TEST(what_has_to_do_with_cookies_is_kept_only_if_it_says_that_it_is_for_all)
+{
+    for (size_t i = 0; i < sizeof(cookies) / sizeof(*cookies); i++) {
+        const struct cookie_case *one = &cookies[i];
+        const struct cache_circumstances when = {
+            .asked_s = NOW, .came_s = NOW, .may_guess = !one->has_cookie};
+        const struct cache_asked asked = {.has_cookie = one->has_cookie};
+        struct cache_facts facts;
+
+        cache_facts_read(&facts, 200, bytes_of(one->lines), &when);
+        if (cache_facts_judge(&facts, &asked) !=
+            (one->is_kept ? CACHE_KEPT : CACHE_REFUSED_COOKIE))
+            fail_msg("%s %d", one->lines, one->has_cookie);
+    }
+}
+
+/* An operator's word is one that it is for all. */
+TEST(a_default_counts_for_those_who_have_cookies)
+{
+    const struct cache_circumstances when = {
+        .asked_s = NOW, .came_s = NOW, .default_s = 9};
+    const struct cache_asked asked = {.has_cookie = true};
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, 200, BYTES(DATE MODIFIED), &when);
+    assert_int_equal(cache_facts_ttl(&facts, NOW), 9);
+    assert_int_equal(cache_facts_judge(&facts, &asked), CACHE_KEPT);
+}
+
 static const struct use_case {
     const char *lines;   /* of the answer */
     const char *request; /* what Cache-Control says there */
