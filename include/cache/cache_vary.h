@@ -21,7 +21,8 @@ enum {
 };
 
 /* Gathers the names of all Vary fields of a reply's lines, in lower case, with
- * commas between, into out. False: there are too many, or '*'. */
+ * commas between, into out. False: there are too many, or one is '*' or what proxies say of who
+ * asks: nobody can tell for whom it is. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
 /* Puts the values that a request has for these names. False: they are too long.

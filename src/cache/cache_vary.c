@@ -6,11 +6,27 @@ enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
 
 /* --- Names ------------------------------------------------------------------ */
 
+/* The origin is told these of each client by whoever asks it, whatever the client
+ * has said: what varies by them is of one. */
+static bool is_told_here(struct bytes name)
+{
+    static const struct bytes names[] = {{"Forwarded", 9},
+                                         {"X-Forwarded-For", 15},
+                                         {"X-Request-Id", 12},
+                                         {"traceparent", 11}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (bytes_ieq(name, names[i]))
+            return true;
+    return false;
+}
+
 static bool put_name(struct buf *out, struct bytes name, unsigned *count)
 {
     if (name.len == 0 || cached_head_is_listed(buf_bytes(out), name))
         return true;
-    if (bytes_eq(name, BYTES("*")) || ++*count > CACHE_VARY_NAMES_MAX)
+    if (bytes_eq(name, BYTES("*")) || is_told_here(name) ||
+        ++*count > CACHE_VARY_NAMES_MAX)
         return false;
     if (out->len > 0)
         buf_put_literal(out, ",");

@@ -486,6 +486,21 @@ TEST(each_variant_is_kept_for_whom_it_was_made)
     assert_false(upstream_hears(upstream, 20));
 }
 
+/* The client has no such field, and the origin gets one all the same. */
+TEST(what_is_made_for_an_address_is_kept_for_nobody)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    expect_body(fetch(server, upstream,
+                      REPLY(KEEP LEN(3) "Vary: X-Forwarded-For\r\n", "one")),
+                "one");
+    expect_body(fetch(server, upstream,
+                      REPLY(KEEP LEN(3) "Vary: Forwarded\r\n", "two")),
+                "two");
+    expect_body(fetch(server, upstream, REPLY(LEN(4), "none")), "none");
+}
+
 /* Neither asked for anew, nor when the origin is gone. */
 TEST(nobody_gets_the_cookie_of_another)
 {

@@ -99,6 +99,10 @@ TEST(names_are_gathered_of_all_lines_once_each)
                           "foo,bar,baz"));
     assert_true(names_are("Vary: a, *\r\n", NULL));
     assert_true(names_are("Vary: , *\r\n", NULL));
+    assert_true(names_are("Vary: a, x-forwarded-for\r\n", NULL));
+    assert_true(names_are("Vary: Forwarded\r\n", NULL));
+    assert_true(names_are("Vary: X-Request-ID\r\n", NULL));
+    assert_true(names_are("Vary: X-Forwarded-Proto\r\n", "x-forwarded-proto"));
     buf_init(&many, NULL, 0, 4096);
     buf_put_literal(&many, "Vary: ");
     for (int i = 0; i <= CACHE_VARY_NAMES_MAX; i++)
