@@ -28,6 +28,8 @@ static bool redirects_origin(struct bytes name)
         {"X-Override-URL", 14},         {"X-Original-Method", 17},
     };
 
+    if (name.len == 0 || byte_lower(*name.data) != 'x')
+        return false; /* as most */
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (is_called(name, names[i]))
             return true;
