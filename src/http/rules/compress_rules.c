@@ -91,8 +91,11 @@ void compress_rules_add_types(struct compress_rules *rules)
 
 bool compress_rules_take(const struct compress_rules *rules, struct bytes type)
 {
-    const char *semicolon = memchr(type.data, ';', type.len);
+    const char *semicolon;
 
+    if (type.len == 0)
+        return false; /* it was not said */
+    semicolon = memchr(type.data, ';', type.len);
     if (semicolon)
         type = bytes_trim(bytes_between(type.data, semicolon));
     for (size_t i = 0; i < rules->type_count; i++)

@@ -42,6 +42,7 @@ TEST(what_is_text_shrinks_and_what_is_compressed_does_not)
     for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
         if (compress_rules_take(&rules, bytes_of(left[i])))
             fail_msg("%s", left[i]);
+    assert_false(compress_rules_take(&rules, (struct bytes){NULL, 0}));
 }
 
 TEST(types_are_patterns)
