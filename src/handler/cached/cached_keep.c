@@ -58,19 +58,25 @@ static enum cache_outcome outcome_of(const struct fetch *fetch,
 
 /* --- Validated, or stale all the same ----------------------------------------------- */
 
-/* Whether others may have what a 304 has made of what was kept: it may have brought
- * a cookie. That it came for one who has cookies says nothing more: what it is good
- * for is what was kept for all. */
-static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry)
+/* What a 304 has made of what was kept takes its place, unless it has brought a
+ * cookie. That it came for one who has cookies says nothing more: what it is good for
+ * is what was kept for all. False: it does not. */
+static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
+                          enum cache_outcome *outcome_out)
 {
     struct cache_store *store = fetch->cached->options.store;
     struct cache_asked nobody = {.has_cookie = false};
 
     if (cache_facts_is_of_one(&entry->facts, &nobody)) {
         cache_store_drop(store, fetch->earlier.entry);
+        *outcome_out = CACHE_OUTCOME_ALONE;
         return false;
     }
-    return cache_store_put(store, entry, fetch->earlier.entry, fetch->epoch);
+    *outcome_out = CACHE_OUTCOME_AGAIN;
+    if (!cache_store_put(store, entry, fetch->earlier.entry, fetch->epoch))
+        return false;
+    *outcome_out = outcome_of(fetch, entry);
+    return true;
 }
 
 /* False: it is not good for that; then it is an answer like others. */
@@ -79,6 +85,7 @@ static bool refresh(struct fetch *fetch)
     struct cache_store *store = fetch->cached->options.store;
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
     struct cached_note note = note_of(fetch);
+    enum cache_outcome outcome;
     struct cache_entry *entry;
 
     if (fetch->exchange.response.status != 304 || !fetch->earlier.entry)
@@ -88,13 +95,12 @@ static bool refresh(struct fetch *fetch)
                                 &circumstances);
     if (!entry)
         return false;
-    note.is_stored = put_refreshed(fetch, entry);
+    note.is_stored = put_refreshed(fetch, entry, &outcome);
     if (note.is_stored &&
         (!fetch->earlier.body ||
          cache_body_state_of(fetch->earlier.body) == CACHE_BODY_WHOLE))
         cache_store_settle(store, entry);
-    fetch_end_flight(fetch, note.is_stored ? outcome_of(fetch, entry)
-                                           : CACHE_OUTCOME_AGAIN);
+    fetch_end_flight(fetch, outcome);
     tell_entry(fetch, entry, fetch->earlier.body, &note);
     cache_entry_release(&entry);
     return true;
