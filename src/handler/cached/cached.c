@@ -21,8 +21,7 @@ static bool has_precondition(const struct request *request)
 }
 
 /* What has a body is no key's first, whatever its method: a body says what is
- * answered, too. Nor is what asks us to keep a field from the origin: the answer
- * would be for those who have none, and be kept for those who have it (Vary). */
+ * answered, too. */
 static bool is_for_cache(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -30,8 +29,7 @@ static bool is_for_cache(const struct exchange *exchange)
     return (request->method == METHOD_GET || request->method == METHOD_HEAD) &&
            !exchange->sink && !request->is_chunked &&
            request->content_length == 0 && !has_upgrade(request) &&
-           !has_precondition(request) && !request->expects_continue &&
-           !relay_leaves_out(request);
+           !has_precondition(request) && !request->expects_continue;
 }
 
 static struct cache_key_asker asker_of(const struct cached *cached,
@@ -194,6 +192,17 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
+/* Whether it neither gets nor leaves anything. Of a field that Connection names the
+ * origin hears nothing: its answer is for those who have none, and would be kept
+ * for those who have it (Vary). */
+static bool is_passed_by(const struct cached *cached,
+                         const struct exchange *exchange)
+{
+    return (cached->options.tells_client && exchange_is_secure(exchange)) ||
+           cache_parts_has(&cached->options.bypass, &exchange->request) ||
+           relay_leaves_out(&exchange->request);
+}
+
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct cached *cached = self;
@@ -211,8 +220,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         trace_identify(&cached->trace, cached->options.trust, exchange);
     asker = asker_of(cached, exchange);
     buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
-    if (!(cached->options.tells_client && exchange_is_secure(exchange)) &&
-        !cache_parts_has(&cached->options.bypass, &exchange->request) &&
+    if (!is_passed_by(cached, exchange) &&
         cache_key_put(&cached->options.key, &exchange->request, &asker, &key))
         answer_by_key(cached, exchange, rest, buf_bytes(&key));
     else
