@@ -48,6 +48,7 @@ struct request {
     enum method method;
     unsigned minor;           /* HTTP/1.minor: 0 or 1; REQUEST_HTTP2 */
     bool keep_alive;          /* the client wants to go on (RFC 9112 9.3) */
+    bool has_options;         /* Connection says more than whether it does */
     bool is_chunked;          /* body framed by chunks */
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
     bool expects_other;       /* any other expectation: 417 */

@@ -147,6 +147,7 @@ static void read_connection(struct request *request)
     const struct field *field = request_find(request, FIELD_CONNECTION);
     bool closes = false;
     bool keeps = request->minor == 1;
+    bool has_options = false;
 
     for (; field; field = request_next(request, field)) {
         struct bytes list = field->value;
@@ -157,9 +158,12 @@ static void read_connection(struct request *request)
                 closes = true;
             else if (bytes_ieq(member, BYTES("keep-alive")))
                 keeps = true;
+            else
+                has_options = true;
         }
     }
     request->keep_alive = keeps && !closes;
+    request->has_options = has_options;
 }
 
 bool http1_read_length(struct bytes value, uint64_t *length_out)

@@ -34,7 +34,7 @@ bool relay_leaves_out(const struct request *request)
 {
     struct nominated nominated;
 
-    return request_find(request, FIELD_CONNECTION) &&
+    return request->has_options &&
            (!relay_read_nominated(&nominated, request->fields,
                                   request->field_count) ||
             nominated.count > 0);
