@@ -7,6 +7,7 @@
 
 Results, figures and the report go to build/lab. Of a real run the results are
 kept in bench/results, too, with those figures that the documentation shows.
+One that is broken off goes on behind the last part of it that was whole.
 """
 
 import argparse
@@ -21,8 +22,8 @@ import traceback
 
 sys.dont_write_bytecode = True  # nothing is left in the tree
 
-from experiments import (bench, catalog, judging, old_disk, paired, results,
-                         writing)
+from experiments import (bench, catalog, judging, old_disk, paired, parts,
+                         results, writing)
 from lab import machine, processes, proxy, servers, setup, stores
 from link import network
 
@@ -150,9 +151,9 @@ def commit():
             + (", changed)" if changed else ")"))
 
 
-def measure(experiment, options, progress):
+def measure(experiment, options, progress, done):
     """One experiment, in a lab of its own: a record and a result, which is
-    None when it cannot be done here."""
+    None when it cannot be done here. done: its parts.Parts."""
     begin = time.monotonic()
     result = None
     network.commands.clear()
@@ -161,7 +162,8 @@ def measure(experiment, options, progress):
                   "rounds_min": paired.ROUNDS_MIN,
                   "day": time.strftime("%Y-%m-%d"),
                   "machine": machine.describe(), "versions": versions(lab)}
-        made = bench.Bench(lab, options.quick, progress.step, options.rounds)
+        made = bench.Bench(lab, options.quick, progress.step, options.rounds,
+                           done)
         try:
             result = experiment.measure(made)
             judging.settle(result.claims)
@@ -177,7 +179,7 @@ def measure(experiment, options, progress):
         record["commands"] = results.tell_commands(
             [*network.commands, *lab.children.commands, *made.commands],
             lab.site.folder)
-    record["seconds"] = round(time.monotonic() - begin, 1)
+    record["seconds"] = round(time.monotonic() - begin + done.seconds, 1)
     return record, result
 
 
@@ -247,7 +249,12 @@ def measure_all(options, chosen, folder):
     failures = 0
     for experiment in todo:
         progress.start(experiment.name)
-        record, result = measure(experiment, options, progress)
+        whole = parts.Parts(os.path.join(options.out, "parts",
+                                         experiment.name), state.mark)
+        if options.fresh:
+            whole.end()
+        record, result = measure(experiment, options, progress, whole)
+        whole.end()
         try:
             results.save(folder, experiment, record, result)
         except (processes.Failure, subprocess.TimeoutExpired) as failure:

@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 64
+#define CONNECTIONS_MAX 1024
 #define HEAD_BYTES 4096
 #define PIECE_BYTES (256 * 1024)
 #define US_PER_S 1000000

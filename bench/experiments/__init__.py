@@ -4,6 +4,7 @@ model      what an experiment is, and what comes out of one
 bench      what an experiment works with
 figures    gnuplot's scripts for figures
 results    files of what came out; how far a run has come
+parts      what is measured of an experiment that was broken off
 writing    the report
 catalog    all experiments, in the order of the report
 
@@ -13,6 +14,7 @@ need besides:
 paired         numbers of the same rounds: ratios, and how sure they are
 verdicts       claims of such ratios, and what was too noisy
 closed_loops   h2load and httperf in rounds, for file_size and its neighbours
+receiving      a client that looks at less, for chunk_size and parallel_clients
 old_disk       a disk and a link as they were, for ladder
 cache_*        lists of requests, hit ratios, times, for cache_bound
 spt_*          runs, and what they say, for spt_slow_link

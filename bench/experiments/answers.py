@@ -4,6 +4,7 @@ there says so."""
 
 UNKNOWN = "not measured here"
 NARROW = "80 Mbit/s, load 0.9"
+WHOLE = "ab -c 50 -n 50,000: "
 
 
 class Numbers:
@@ -36,13 +37,14 @@ class Numbers:
 
 def _ladder(numbers):
     means = numbers.rows("Responses", "mean ms")
-    steps = [means[name] for name in ("whole files", "chunked reads",
-                                      "five workers", "shortest first",
-                                      "file cache")]
-    names = ("chunks", "five workers", "shortest first", "a cache")
-    told = ", ".join(f"{name} × {after / before:.2f}" for name, before, after
-                     in zip(names, steps, steps[1:]))
-    return (f"from {steps[0]:.0f} to {steps[-1]:.0f} ms on a disk that makes "
+    steps = means["whole files"], means["file cache"]
+    ratios = numbers.rows("Responses", "mean, × the step before's")
+    told = ", ".join(f"{name} × {ratios[step].partition(' ')[0]}"
+                     for name, step in (("chunks", "chunked reads"),
+                                        ("five workers", "five workers"),
+                                        ("shortest first", "shortest first"),
+                                        ("a cache", "file cache")))
+    return (f"from {steps[0]:.0f} to {steps[1]:.0f} ms on a disk that makes "
             f"reads wait: {told}")
 
 
@@ -129,7 +131,8 @@ def _file_size(numbers):
              for way in ("1 worker", "8 workers", "1 worker, log")}
     small, large = list(costs["1 worker"])[0], list(costs["1 worker"])[-1]
     return ("here from none, as the client has its part of the two CPUs; and "
-            f"more workers take more of them: a reply of {small} costs {costs['1 worker'][small]:.0f} µs with one, "
+            f"more workers take more of them: a reply of {small} costs "
+            f"{costs['1 worker'][small]:.0f} µs with one, "
             f"{costs['8 workers'][small]:.0f} with 8 "
             f"({costs['1 worker, log'][small]:.0f} with one and a log); of "
             f"{large} {costs['1 worker'][large]:.0f} and "
@@ -148,8 +151,8 @@ def _session_length(numbers):
 def _parallel(numbers):
     rates = numbers.rows("srpt: ", "MB/s")
     few, most = min(rates), max(rates)
-    text = (f"less and less: {most:,} get {rates[most] / rates[few]:.0%} of the "
-            f"{rates[few]:,.0f} MB/s of {few} over loopback")
+    text = (f"less and less: {most:,} get {rates[most] / rates[few]:.0%} of "
+            f"the {rates[few]:,.0f} MB/s of {few} over loopback")
     try:
         wide = numbers.rows("srpt over a link", "MB/s")
         used = numbers.rows("srpt over a link", "CPUs the server used")
@@ -162,7 +165,7 @@ def _parallel(numbers):
 
 
 def _proxy(numbers):
-    whole = numbers.rows("ab -c 50 -n 50,000 through", "longest s")
+    whole = numbers.rows(WHOLE, "longest s")
     text = ("the upstream's queue has five places: who finds none is tried "
             "again by the kernel after 1, 3, 7 and 15 s, and reset when it "
             "forgets him; ")
@@ -171,8 +174,8 @@ def _proxy(numbers):
         text += f"a naive proxy loses {failed['a naive proxy']:,} of 50,000, "
     except (StopIteration, LookupError):
         pass
-    ours = sum(numbers.rows("ab -c 50 -n 50,000 through",
-                            "failed").values())
+    ours = sum(failed for who, failed in numbers.rows(WHOLE, "failed").items()
+               if who.startswith("sprintd"))
     return (text + f"sprintd {ours:,.0f}, and the longest takes "
             f"{whole['sprintd, 1 worker']:.2f} s with one worker, "
             f"{whole['sprintd, 4 workers']:.2f} with four")

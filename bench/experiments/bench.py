@@ -10,6 +10,7 @@ import argparse
 import statistics
 
 from lab import loads, processes, rounds, servers
+from link import network
 
 SEED = 20_260_101
 PATIENCE_S = 5
@@ -18,13 +19,14 @@ PATIENCE_S = 5
 class Bench:
     """Owned by the program; one for each experiment."""
 
-    def __init__(self, lab, is_quick, on_step, rounds_wanted=0):
+    def __init__(self, lab, is_quick, on_step, rounds_wanted=0, parts=None):
         self.lab = lab
         self.is_quick = is_quick
         self.rounds_wanted = rounds_wanted  # more than an experiment has
         self.seed = SEED
         self.commands = []  # of programs that lab.children did not start
         self.on_step = on_step
+        self.parts = parts  # of a run that may be broken off
 
     def pick(self, full, miniature):
         return miniature if self.is_quick else full
@@ -32,6 +34,17 @@ class Bench:
     def rounds(self, full):
         """How often what is compared is measured."""
         return self.pick(max(full, self.rounds_wanted), 1)
+
+    def part(self, name, take):
+        """What take() returns, or has returned before the run was broken
+        off."""
+        if not self.parts:
+            return take()
+        value, commands = self.parts.take(
+            name, take,
+            lambda: [*network.commands, *self.lab.children.commands])
+        self.commands += commands
+        return value
 
     def step(self, text):
         """What is done next: for who waits. So a Bench can stand where a

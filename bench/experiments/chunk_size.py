@@ -324,11 +324,11 @@ def _read(rows):
 def measure(lab_bench):
     ways = _ways(lab_bench.pick(CHUNKS, CHUNKS_QUICK))
     path = _put_large(lab_bench)
-    found = _samples(lab_bench, ways, path)
+    found = lab_bench.part("rows", lambda: _samples(lab_bench, ways, path))
     rows = [Row(way, found[way.name]) for way in ways]
     good = [row for row in rows if not row.trouble]
     broken = [row for row in rows if row.trouble]
-    why = chunk_why.take(lab_bench, LARGE)
+    why = lab_bench.part("why", lambda: chunk_why.take(lab_bench, LARGE))
     size = f"{os.path.getsize(path) // site.MIB} MiB"
     return model.Result(
         tables=[model.Table(
@@ -347,7 +347,7 @@ def measure(lab_bench):
 
 EXPERIMENT = model.Experiment(
     2, "chunk-size", "Which chunk size?",
-    "How much of a file should be read at once? The originals left it to be "
+    "How much of a file should be read at once? The original left it to be "
     "found by experiment.",
     f"{DOWNLOADS} connections download a file of "
     f"{LARGE_BYTES // site.MIB} MiB that is in memory, over and over (wrk, a "

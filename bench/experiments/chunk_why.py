@@ -2,69 +2,26 @@
 bench/receiver.c takes the same files once as any client does and once without
 copying them, and tells what that costs and in how many packets they came."""
 
-import dataclasses
-import json
-import os
-import subprocess
+from lab import rounds, site
 
-from lab import compiled, machine, processes, rounds, servers, site
-
+from . import receiving
 from .bench import median
 from .model import Table
+from .receiving import COPY, DISCARD
 
 READ, SENDFILE = "read 512KB", "sendfile"
 WAYS = {READ: ("--send-method=read", "--chunk-size=512K"),
         SENDFILE: ("--send-method=sendfile",)}
-COPY, DISCARD = "copy", "discard"
 FEW, FEW_BYTES = "few.bin", site.MIB  # that stay in the CPU's cache
 CONNECTIONS = 4
 ROUNDS, SECONDS, QUICK_SECONDS = 12, 0.4, 0.1
-MORE_S = 10
-
-
-@dataclasses.dataclass
-class Sample:
-    mib_per_second: float
-    server_us: float  # CPU time for each MiB
-    client_us: float
-    packet_bytes: float
-    read_bytes: float
-
-
-def _take(bench, binary, server, file_name, how):
-    instance = server.instance("")
-    file_bytes = os.path.getsize(bench.lab.site.path(file_name))
-    seconds = bench.pick(SECONDS, QUICK_SECONDS)
-    log_path = os.path.join(bench.lab.site.folder, "receiver.log")
-    before = machine.cpu_ns(instance.pids)
-    child = bench.lab.children.start(
-        [binary, instance.port, f"/{file_name}", file_bytes, CONNECTIONS,
-         round(seconds * 1e3), how],
-        bench.lab.client_cpu, log_path, stdout=subprocess.PIPE, text=True)
-    try:
-        said = child.communicate(timeout=seconds + MORE_S)[0]
-    except subprocess.TimeoutExpired:
-        said = ""
-    finally:
-        bench.lab.children.end(child)
-    spent_us = (machine.cpu_ns(instance.pids) - before) / 1e3
-    if not said:
-        raise processes.Failure("the receiver got nothing")
-    told = json.loads(said)
-    mib = told["bytes"] / site.MIB
-    if not mib or not told["packets"] or not told["reads"]:
-        raise processes.Failure("the receiver got nothing")
-    return Sample(mib / (told["duration_us"] / 1e6), spent_us / mib,
-                  told["cpu_us"] / mib, told["bytes"] / told["packets"],
-                  told["bytes"] / told["reads"])
 
 
 def take(bench, large):
     """Samples by file's name, way, and whether the client copies. large: the
     name of a file that the CPU's caches do not hold."""
-    binary = compiled.build(
-        os.path.join(bench.lab.site.folder, "receiver"),
-        os.path.join(servers.BENCH, "receiver.c"))
+    binary = receiving.build(bench)
+    seconds = bench.pick(SECONDS, QUICK_SECONDS)
     bench.lab.site.put(FEW, FEW_BYTES)
     made = {way: bench.sprintd(way, *arguments)
             for way, arguments in WAYS.items()}
@@ -75,8 +32,9 @@ def take(bench, large):
         for turn in range(bench.rounds(ROUNDS)):
             for name, way, how in rounds.in_order(cells, turn):
                 bench.step(f"why, round {turn + 1}: {way}, {how}")
-                found[name, way, how].append(
-                    _take(bench, binary, made[way], name, how))
+                found[name, way, how].append(receiving.take(
+                    bench, binary, made[way], name, CONNECTIONS, seconds,
+                    how))
     finally:
         for server in made.values():
             server.stop()

@@ -2,25 +2,16 @@
 
 import contextlib
 import dataclasses
-import os
 import random
 
-from lab import machine, processes, rounds, site, tools
+from lab import machine, processes, rounds, tools
 
-from . import bench, model, old_disk, paired, verdicts
+from . import bench, ladder_load, model, old_disk, paired, verdicts
 
 RATE = 500
-CONNECTIONS = 1_000
-CONNECTIONS_QUICK = 60
-ROUNDS = 20
+ROUNDS = 12
 FAILED_MAX = 0.25  # of a step's runs, which are told and count for nothing
 NOISY = 0.5      # of the median: spread of a step's means
-LARGE = 24
-LARGE_MEDIAN = site.MIB
-LARGE_QUICK = 128 * site.KIB
-SMALL = 60
-SMALL_QUICK = 10
-SMALL_MIN, SMALL_MAX = 512, 16 * site.KIB
 TIMEOUT_S = 60
 RECEIVE_BUFFER = 65_536
 CHUNK = "32K"
@@ -32,13 +23,26 @@ CHUNKED = ("--send-method=read", f"--chunk-size={CHUNK}")
 HELD_BACK = f"--link-rate={old_disk.LINK_MBIT}M"
 SHORTEST = ("--schedule=srpt", HELD_BACK)
 CONTROL = "(fifo, held back)"
+UNCACHED = "(no cache, auto)"
+CHOSEN = (
+    "Disk, memory and link were chosen until every step of the ladder fell: "
+    "it says what a step can be worth, not what it is worth elsewhere. Where "
+    "one did not fall, or hardly, in trials before: chunked reads with round "
+    "robin instead of fifo (once × 0.71, else × 1.14 to 1.47); five workers "
+    "with large files asked for twice (× 0.85 to 0.93), and with larger small "
+    "files (× 0.86, 0.77 to 1.02). Links of 200, 300 and 400 Mbit/s and disks "
+    "of 16 to 40 MB/s were tried, too.")
 
 
 @dataclasses.dataclass(frozen=True)
 class Original:
     """A row of the first report's table: one run on one machine."""
-    seconds: float  # the whole test
-    mean_ms: float  # of a response
+    seconds: str  # the whole test; both with the digits that it gives
+    mean_text: str  # ms of a response
+
+    @property
+    def mean_ms(self):
+        return float(self.mean_text)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,21 +57,24 @@ class Step:
 STEPS = (
     Step("whole files", 1,
          ("--send-method=read", f"--chunk-size={WHOLE}", "--schedule=fifo",
-          "--cache-size=0"), Original(823.545, 352412.1)),
+          "--cache-size=0"), Original("823.545", "352412.1")),
     Step("chunked reads", 1,
-         (*CHUNKED, "--schedule=fifo", "--cache-size=0"), Original(131.198, 70074.4)),
+         (*CHUNKED, "--schedule=fifo", "--cache-size=0"),
+         Original("131.198", "70074.4")),
     Step("five workers", 5,
-         (*CHUNKED, "--schedule=fifo", "--cache-size=0"), Original(48.079, 20828.4)),
+         (*CHUNKED, "--schedule=fifo", "--cache-size=0"),
+         Original("48.079", "20828.4")),
     Step("shortest first", 5,
-         (*CHUNKED, *SHORTEST, "--cache-size=0"), Original(47.206, 19660.1)),
+         (*CHUNKED, *SHORTEST, "--cache-size=0"),
+         Original("47.206", "19660.1")),
     Step("file cache", 5, (f"--chunk-size={CHUNK}", *SHORTEST),
-         Original(79.54, 40208.3)),
+         Original("79.54", "40208.3")),
     # Beside the ladder: how much of shortest first is the order, and how much
     # that bytes are held back; how much of the last step is the way of sending.
     Step(CONTROL, 5,
          (*CHUNKED, "--schedule=fifo", HELD_BACK, "--cache-size=0"),
          is_rung=False),
-    Step("(no cache, auto)", 5,
+    Step(UNCACHED, 5,
          (f"--chunk-size={CHUNK}", *SHORTEST, "--cache-size=0"),
          is_rung=False),
 )
@@ -82,49 +89,6 @@ class Sample:
     cpu_us: float
     seconds: float
     trouble: str
-
-
-@dataclasses.dataclass
-class Load:
-    """A log of requests, and the files it names."""
-    log: str
-    small: list  # paths; each comes again and again
-    large: list  # the same; each comes once
-    sizes: list  # of the replies, in their order
-
-
-def _put_files(lab_bench, rng):
-    """Names of the small files, and of the large ones."""
-    lab_site = lab_bench.lab.site
-    small, large = [], []
-    for index in range(lab_bench.pick(SMALL, SMALL_QUICK)):
-        name = f"ladder/small{index:02d}.bin"
-        size = int(rng.lognormvariate(8.5, 0.7))
-        lab_site.put(name, min(SMALL_MAX, max(SMALL_MIN, size)))
-        small.append(name)
-    median = lab_bench.pick(LARGE_MEDIAN, LARGE_QUICK)
-    for index in range(LARGE):
-        name = f"ladder/large{index:02d}.bin"
-        lab_site.put(name, median // 4 * 2 ** (index % 5))
-        large.append(name)
-    return small, large
-
-
-def _make_load(lab_bench, rng):
-    """The large files among small ones."""
-    lab_site = lab_bench.lab.site
-    small, large = _put_files(lab_bench, rng)
-    count = lab_bench.pick(CONNECTIONS, CONNECTIONS_QUICK)
-    names = large + [rng.choice(small) for _each in range(count - len(large))]
-    rng.shuffle(names)
-    log = os.path.join(lab_site.folder, "ladder.log")
-    with open(log, "wb") as file:
-        file.write(b"".join(f"/{name}\0".encode() for name in names))
-    load = Load(log, [lab_site.path(name) for name in small],
-                [lab_site.path(name) for name in large],
-                [os.path.getsize(lab_site.path(name)) for name in names])
-    old_disk.settle(load.small + load.large)
-    return load
 
 
 def _trouble(said, count):
@@ -163,11 +127,17 @@ def _samples(lab_bench, load, folder):
                                          workers=step.workers)
             for step in STEPS}
     found = {step.name: [] for step in STEPS}
-    for turn in range(lab_bench.rounds(ROUNDS)):
+
+    def take(turn):
         for step in rounds.in_order(STEPS, turn):
             lab_bench.step(f"round {turn + 1}: {step.name}")
-            found[step.name].append(_run(lab_bench, made[step.name], load,
-                                         folder))
+            yield step.name, _run(lab_bench, made[step.name], load, folder)
+
+    for turn in range(lab_bench.rounds(ROUNDS)):
+        taken = lab_bench.part(f"round-{turn}",
+                               lambda turn=turn: list(take(turn)))
+        for name, sample in taken:
+            found[name].append(sample)
     return found
 
 
@@ -194,12 +164,17 @@ def _means(samples):
     return [None if sample.trouble else sample.mean_ms for sample in samples]
 
 
-def _row(step, samples):
-    originals = ([step.original.mean_ms, step.original.seconds]
-                 if step.original else [None, None])
+def _row(step, found):
+    samples = found[step.name]
+    before = _before(step)
+    originals = [None, None, None]
+    if step.original:
+        originals = [step.original.mean_text, step.original.seconds,
+                     step.original.mean_ms / before.original.mean_ms
+                     if before else None]
     trouble = _trouble_of(samples)
     if trouble:
-        return [step.name, *[None] * 6, *originals, trouble]
+        return [step.name, *[None] * 7, *originals, trouble]
     means = [sample.mean_ms for sample in _good(samples)]
     return [step.name,
             *(round(bench.median(getattr(sample, what)
@@ -208,21 +183,31 @@ def _row(step, samples):
             f"{min(means):,.0f} to {max(means):,.0f}",
             round(bench.median(s.cpu_us for s in _good(samples))),
             round(bench.median(s.seconds for s in _good(samples)), 2),
+            paired.say(_ratios(before, step, found)) if before else None,
             *originals, _failures(samples)]
+
+
+def _before(step):
+    """The rung below, or None."""
+    at = RUNGS.index(step) if step.is_rung else 0
+    return RUNGS[at - 1] if at else None
 
 
 def _table(found, sizes):
     return model.Table(
         f"Responses to a log of {len(sizes):,} requests",
         ["step", "mean ms", "median ms", "longest ms", "means of rounds",
-         "CPU µs/reply", "duration s", "original: mean ms",
-         "original: duration s", "trouble"],
-        [_row(step, found[step.name]) for step in STEPS],
+         "CPU µs/reply", "duration s", "mean, × the step before's",
+         "original: mean ms", "original: duration s", "original: × before",
+         "trouble"],
+        [_row(step, found) for step in STEPS],
         f"{sum(sizes) / 1e6:,.0f} MB in all; the largest file has "
         f"{max(sizes) / 1e6:,.1f} MB, half have less than "
         f"{bench.median(sizes) / 1e3:.1f} KB. The original ran on another "
         "machine with other files: compare the ratios of steps. Its columns "
-        "are the duration of a test and the mean response in it.")
+        "are the duration of a test and the mean response in it. Below the "
+        f"ladder: {CONTROL} is five workers with the link's rate; {UNCACHED} "
+        "is the file cache without its cache.")
 
 
 def _figure(found):
@@ -290,8 +275,8 @@ def _read_order(found):
         for before, after in (("five workers", CONTROL),
                               (CONTROL, "shortest first")))
     return ("Of the step to shortest first, holding bytes back makes × "
-            f"{paired.say(held)} of the mean, the order × {paired.say(order)}. "
-            "CPU per reply: "
+            f"{paired.say(held)} of the mean, the order × "
+            f"{paired.say(order)}. CPU per reply: "
             + ", ".join(f"{name} {us:,.0f} µs" for name, us in cpu.items())
             + ".")
 
@@ -317,19 +302,19 @@ def _read(found, sizes):
         f"The requests came within {offered:g} s; whole files took "
         f"{first:.1f} s for them, the file cache {last:.1f} s.")
     text.append(_read_order(found))
-    plain, cached = mean("(no cache, auto)"), mean("file cache")
+    plain, cached = mean(UNCACHED), mean("file cache")
     text.append(
         "The last step also leaves it to the server how to send. That alone, "
         f"without a cache, has a mean of {plain:,.0f} ms "
         f"(shortest first with reads: {mean('shortest first'):,.0f}); with "
         f"the cache it is {cached:,.0f}.")
-    return text
+    return [*text, CHOSEN]
 
 
 def measure(lab_bench):
     rng = random.Random(lab_bench.seed)
     tools.need("httperf", "httperf")
-    load = _make_load(lab_bench, rng)
+    load = ladder_load.make(lab_bench, rng)
     result = model.Result()
     with contextlib.ExitStack() as stack:
         folder = None
@@ -363,15 +348,16 @@ EXPERIMENT = model.Experiment(
     "One worker that reads whole files, then chunks, five workers, shortest "
     "first, a file cache: what is each step worth, when reading a file means "
     "waiting?",
-    f"httperf --rate {RATE} --num-conns {CONNECTIONS:,}, an open loop, over a "
-    f"log of small files (half a KiB to 16 KiB, {SMALL} of them, again and "
-    f"again) and {LARGE} large ones (a quarter to 4 MiB, each once). Disk, "
-    "memory and sockets are made scarce, which is chosen here, as those of "
-    "the originals are not known: a control group gives the server "
-    f"{BYTES_TEXT} and {old_disk.READS_PER_SECOND} reads a second of the "
-    "disk; no file is in memory when a run begins, and the page cache forgets "
-    f"the small ones every {old_disk.FORGET_S * 1e3:.0f} ms; a socket takes "
-    f"up to {old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
+    f"httperf --rate {RATE} --num-conns {ladder_load.CONNECTIONS:,}, an open "
+    "loop, over a log of small files (half a KiB to 16 KiB, "
+    f"{ladder_load.SMALL} of them, again and again) and {ladder_load.LARGE} "
+    "large ones (a quarter to 4 MiB, each once). Disk, memory and sockets are "
+    "made scarce, which is chosen here, as those of the originals are not "
+    f"known: a control group gives the server {BYTES_TEXT} and "
+    f"{old_disk.READS_PER_SECOND} reads a second of the disk; no file is in "
+    "memory when a run begins, and the page cache forgets the small ones "
+    f"every {old_disk.FORGET_S * 1e3:.0f} ms; a socket takes up to "
+    f"{old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
     f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK_MBIT} Mbit/s. All "
     "workers share one CPU. (Experiments 2 and 3 ask for chunks and workers "
     "where files are in memory.) A step's options: --send-method read, "
@@ -380,12 +366,5 @@ EXPERIMENT = model.Experiment(
     "sockets of five workers has no order; the cache as it comes, with the "
     "way of sending that it is made for. A new process for each run, the "
     f"steps in turns, {ROUNDS} rounds, medians; ratios are of each round. "
-    "Response: from opening a connection to closing it, as httperf means it. "
-    "The circumstances were chosen until every step of the ladder fell, and "
-    "say what a step can be worth, not what it is worth elsewhere. Where one "
-    "did not fall: chunked reads with round robin instead of fifo (× 0.71 "
-    "to 1.47), large files asked for twice (five "
-    "workers × 0.85 to 0.93, barely), larger small files (five workers × 0.86, "
-    "0.77 to 1.02); links of 200, 300 and 400 Mbit/s and disks of 16 to 40 "
-    "MB/s moved each step between these.",
+    "Response: from opening a connection to closing it, as httperf means it.",
     375, measure)

@@ -4,11 +4,12 @@ import http.client
 import json
 import time
 
-from lab import servers
+from lab import rounds as lab_rounds
+from lab import servers, site
 from lab.processes import Failure
 
 from . import closed_loops as loops
-from . import old_disk, paired, verdicts
+from . import old_disk, paired, receiving, verdicts
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -26,7 +27,9 @@ FAIR = 0.9          # Jain's index
 CLIENT_BYTES_MAX = 16_384
 LINK_MBIT = 1000    # of the original, Gigabit Ethernet
 LINK_CLIENTS_MAX = 256
-LINK_S = 30
+LINK_EACH = 10      # requests of a client, as the original's
+LINK_S = 40
+LESS_ROUNDS, LESS_S = 5, 0.3
 SPARE = 100         # descriptors that a server needs for other things
 
 SRPT, FAIR_ORDER, OFF = "srpt", "fair", "srpt, link off"
@@ -159,8 +162,9 @@ def _over_link(bench, counts):
                 for count in counts:
                     bench.step(f"{count} clients over {LINK_MBIT} Mbit/s")
                     server.stop()
-                    run = loops.h2load(bench, server, FILE,
-                                       _requests(bench, count), count, LINK_S)
+                    run = loops.h2load(
+                        bench, server, FILE,
+                        bench.pick(LINK_EACH, 1) * count, count, LINK_S)
                     rows.append([count, *([None] * 4 if run.trouble else [
                         run.bytes_per_second / 1e6, run.mean_ms, run.fairness,
                         run.busy]), run.trouble])
@@ -169,12 +173,54 @@ def _over_link(bench, counts):
     except (Failure, OSError) as failure:
         return None, f"over a link of {LINK_MBIT} Mbit/s: {failure}"
     return Table(
-        f"srpt over a link of {LINK_MBIT:,} Mbit/s",
+        f"srpt over a link of {LINK_MBIT:,} Mbit/s, {LINK_EACH} requests of "
+        "each client",
         ["clients", "MB/s", "mean response ms", "fairness (Jain)",
          "CPUs the server used", "trouble"], rows,
-        f"The link carries {LINK_MBIT / 8:.0f} MB/s with all heads. A rate "
-        "that stays there while the server's CPU has time left says that the "
-        "link is the limit, and not the engine."), ""
+        "As many requests of each as the original's, which has left no "
+        f"numbers. The link carries {LINK_MBIT / 8:.0f} MB/s with all heads. A "
+        "rate that stays there while the server's CPU has time left says that "
+        "the link is the limit, and not the engine."), ""
+
+
+def _looking_less(bench, counts):
+    """h2load looks at every byte, and needs most of its CPU for that: the same
+    by a client that lets the kernel drop what has come."""
+    binary = receiving.build(bench)
+    server = bench.sprintd("srpt, less of a client")
+    ways = (receiving.COPY, receiving.DISCARD)
+    cells = [(count, how) for count in counts for how in ways]
+    found = {cell: [] for cell in cells}
+    try:
+        for turn in range(bench.pick(LESS_ROUNDS, 1)):
+            for count, how in lab_rounds.in_order(cells, turn):
+                bench.step(f"{count} clients that {how}")
+                found[count, how].append(receiving.take(
+                    bench, binary, server, FILE, count,
+                    bench.pick(LESS_S, 0.1), how))
+    finally:
+        server.stop()
+    return Table(
+        "srpt, a client that looks at less, over loopback",
+        ["clients", *(f"{what}{where}" for where in
+                      ("", ", bytes dropped")
+                      for what in ("MB/s", "CPUs the server used",
+                                   "CPUs the client used"))],
+        [[count, *(number for how in ways
+                   for number in _middles(found[count, how]))]
+         for count in counts],
+        "bench/receiver.c reads what comes, and does nothing with it; "
+        "dropped: the kernel does not even copy it (MSG_TRUNC). Where the "
+        "client still uses a whole CPU the client is the limit. "
+        f"{LESS_ROUNDS} rounds of {LESS_S:g} s, medians.")
+
+
+def _middles(samples):
+    """MB/s, the server's CPUs, the client's."""
+    rate, *cpus = (median(getattr(sample, what) for sample in samples)
+                   for what in ("mib_per_second", "server_cpus",
+                                "client_cpus"))
+    return [rate * site.MIB / 1e6, *cpus]
 
 
 def _figures(cells, counts):
@@ -242,7 +288,8 @@ def _read_link(cells, told, counts):
     better = {count: found for count in counts
               for found in [loops.ratios(cells[OFF, count], cells[SRPT, count],
                                          "per_second")]
-              if found and paired.interval(found)[0] > 1.25}
+              if found and paired.interval(found)[0] > 1.25
+              and median(told.held.get((SRPT, count), []))}
     stuck = [count for count in counts if told.held.get((SRPT, count))
              and cells[SRPT, count].trouble and not cells[OFF, count].trouble]
     if not better and not stuck:
@@ -258,6 +305,28 @@ def _read_link(cells, told, counts):
             + "; without it responses were held back "
             + ", ".join(f"{times:,.0f} times ({count:,} clients)"
                         for count, times in held.items()) + "."]
+
+
+def _read_limit(over_link, less):
+    """What the limit is: link, client, or engine."""
+    texts = []
+    if over_link:
+        rows = [row for row in over_link.rows if row[1]]
+        least, most = (choose(row[1] for row in rows) for choose in (min, max))
+        cpus = max(row[4] for row in rows)
+        texts.append(
+            "Is it the link or the engine? Over a link as wide as the "
+            f"original's {rows[0][0]} to {rows[-1][0]} clients of "
+            f"{LINK_EACH} requests each get {least:.0f} to {most:.0f} MB/s, "
+            f"and the server uses {cpus:.2f} of a CPU at most: it is the "
+            "link.")
+    first, last = less.rows[0], less.rows[-1]
+    texts.append(
+        f"Over loopback, where no link is narrow, {last[0]:,} clients get "
+        f"{last[4]:,.0f} MB/s of a server that uses {last[5]:.2f} of a CPU "
+        f"when bytes are dropped ({first[0]}: {first[4]:,.0f} MB/s, "
+        f"{first[5]:.2f}); the client uses {last[6]:.2f} of its own.")
+    return texts
 
 
 def _reading(cells, told, counts):
@@ -295,14 +364,16 @@ def measure(bench):
     able = [count for count in counts if count <= most]
     if len(able) < 2:
         raise Failure(f"{bench.lab.descriptors} descriptors are too few")
-    cells, told = _run_all(bench, able)
-    over_link, trouble = _over_link(bench, [
-        count for count in able if count <= LINK_CLIENTS_MAX])
+    cells, told = bench.part("grid", lambda: _run_all(bench, able))
+    less = bench.part("less", lambda: _looking_less(bench, able))
+    over_link, trouble = bench.part("link", lambda: _over_link(bench, [
+        count for count in able if count <= LINK_CLIENTS_MAX]))
     return Result(
-        tables=[*(_table(cells, told, way, able) for way in WAYS),
-                *([over_link] if over_link else [])],
+        tables=[*([over_link] if over_link else []), less,
+                *(_table(cells, told, way, able) for way in WAYS)],
         figures=_figures(cells, able), claims=_claims(cells, told, able),
-        reading=_reading(cells, told, able), noise=loops.noises(cells),
+        reading=[*_read_limit(over_link, less),
+                 *_reading(cells, told, able)], noise=loops.noises(cells),
         left_out=[*loops.troubles(cells), *([trouble] if trouble else []),
                   *(f"{count} clients: too few descriptors"
                     for count in counts if count not in able)])
@@ -310,12 +381,15 @@ def measure(bench):
 
 EXPERIMENT = Experiment(
     10, "parallel-clients", "Parallel clients",
-    "What do 8 to 1,024 parallel clients of a large file get, relative to 8?",
+    "What do 8 to 1,024 parallel clients of a large file get, relative to 8? "
+    "The original's curve went flat for hundreds: by the link, or by the "
+    "engine?",
     f"h2load: so many clients ask for a file of 1 MB again and again, "
     f"{REQUESTS_MIN} times in all and each of them at least {EACH_MIN} times. "
     "One worker on its own CPU, a fresh process for each run; in the order of "
     "shortest first, of fair sharing, and without finding out the link's "
     "rate. Fairness is Jain's index of the clients' rates (1: all are equal), "
     "memory the growth of the process's peak. Whether a link or the engine "
-    f"is the limit is asked over one of {LINK_MBIT:,} Mbit/s.",
+    f"is the limit is asked over one of {LINK_MBIT:,} Mbit/s, and whether the "
+    "client is, by one that looks at less (bench/receiver.c).",
     150, measure)

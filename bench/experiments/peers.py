@@ -303,13 +303,15 @@ def _reading(cells, claims):
 # --- The measurement ---------------------------------------------------------
 
 def _static_cells(bench, chosen, crowd):
-    cells = bench.measure(
-        bench.pick((*SIZES, *WAYS), (SIZES[1], WAYS[1])), chosen, ROUNDS,
-        SECONDS)
-    if not bench.is_quick:
-        cells.update(bench.measure([THOUSAND], chosen, ROUNDS, THOUSAND_S))
-    if crowd:
-        cells.update(bench.measure([crowd], chosen, CROWD_ROUNDS, CROWD_S))
+    cells = {}
+    for load, turns, seconds in (
+            *((load, ROUNDS, SECONDS) for load in bench.pick(
+                (*SIZES, *WAYS), (SIZES[1], WAYS[1]))),
+            *bench.pick(((THOUSAND, ROUNDS, THOUSAND_S),), ()),
+            *([(crowd, CROWD_ROUNDS, CROWD_S)] if crowd else [])):
+        cells.update(bench.part(
+            load.name, lambda load=load, turns=turns, seconds=seconds:
+            bench.measure([load], chosen, turns, seconds)))
     return cells
 
 
@@ -337,8 +339,9 @@ def measure(bench):
     crowd, reason = _crowd(bench)
     cells = _static_cells(bench, chosen, crowd)
     tails = peers_latency.measure(bench, chosen, cells)
-    memory, memory_left_out = _memory(bench, chosen, crowd)
-    proxied, proxy_left_out = _proxied(bench)
+    memory, memory_left_out = bench.part(
+        "memory", lambda: _memory(bench, chosen, crowd))
+    proxied, proxy_left_out = bench.part("proxied", lambda: _proxied(bench))
     everything = (*SIZES, *WAYS, THOUSAND, crowd or CROWD)
     claims = [*_load_claims(cells, everything), *_tail_claims(tails),
               *_memory_claims(memory),

@@ -144,6 +144,7 @@ def measure(bench, chosen, cells):
         for load in LOADS:
             rate = _rate(cells, load[0])
             if rate:
-                tails.append(_measure_load(bench, lab, folder, chosen, load,
-                                           rate))
+                tails.append(bench.part(
+                    f"tail-{load[0]}", lambda load=load, rate=rate:
+                    _measure_load(bench, lab, folder, chosen, load, rate)))
     return tails

@@ -29,7 +29,7 @@ def rows_of(title, shares, cpu_us):
         rows.append([title, part, then,
                      100 * share / user if user else None, share,
                      cpu_us * share / 100 if cpu_us else None])
-    return [*rows, [title, KERNEL, "not seen", None, 100 - user,
+    return [*rows, [title, KERNEL, "not named", None, 100 - user,
                     cpu_us * (100 - user) / 100 if cpu_us else None]]
 
 
@@ -42,8 +42,8 @@ def table(loads):
         ["load", "part", "original", "ours, % of user time",
          "ours, % of all", "ours, µs a reply"], rows,
         "By perf's samples. Buffers: what is done in user space while bytes "
-        "are read and sent; the copies are the kernel's, which their profiler "
-        "did not look into.") if rows else None
+        "are read and sent; the copies are the kernel's, of which the "
+        "original says nothing.") if rows else None
 
 
 def read(found):

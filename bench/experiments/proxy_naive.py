@@ -12,7 +12,7 @@ import dataclasses
 import os
 import time
 
-from lab import classic, compiled, processes, proxy, servers
+from lab import compiled, processes, proxy, servers
 from link import network
 
 from . import proxy_ab
@@ -160,8 +160,9 @@ def _rows_table(rows, requests, connections):
           row["longest_ms"] / 1e3 if "longest_ms" in row else None,
           int(row.get("failed", 0)), row["trouble"]]
          for name, row in rows.items()],
-        "The originals: 622 and 649 a second, median 15 and 10, 99 % 1,034 "
-        "and 1,017 ms, longest 7.4 and 15.0 s, failed 7 and 3 of 50,000.")
+        "The originals: 622.31 and 649.21 a second, median 15 and 10, 99 % "
+        "1,034 and 1,017 ms, longest 7.447 and 15.044 s, failed 7 and 3 of "
+        "50,000.")
 
 
 def _claims(told, rows):
@@ -198,11 +199,12 @@ def _reading(told, rows):
         return []
     text = (f"Whose the waiting is: of {len(told):,} requests of a naive "
             f"proxy {len(late):,} had a packet sent again. The slowest that "
-            f"was answered took {slowest.reply_s:.2f} s: {slowest.connect_s:.2f} s until it was "
-            f"connected (SYN sent again {slowest.first_again} times), the "
-            "rest for its request, which was sent again "
-            f"{slowest.more_again} times. The originals' longest, 7.4 and "
-            "15.0 s, fit a SYN that is sent again three and four times.")
+            f"was answered took {slowest.reply_s:.2f} s: "
+            f"{slowest.connect_s:.2f} s until it was connected (SYN sent "
+            f"again {slowest.first_again} times), the rest for its request, "
+            f"which was sent again {slowest.more_again} times. The originals' "
+            "longest, 7.447 and 15.044 s, fit a SYN that is sent again three "
+            "and four times.")
     if not failed:
         return [text, "No request failed through the naive proxy in this "
                 f"run. {FORGOTTEN}"]

@@ -26,8 +26,10 @@ from . import figures, model
 HOST = re.escape(servers.HOST)
 MASKS = (  # what differs from run to run, and what stands for it
     (re.compile(r"/\S*/sprintd-bench-[\w-]+"), "$LAB"),
-    (re.compile(rf"({HOST}:|{HOST} |--port[ =]|/floor |http\.server )\d+"),
+    (re.compile(rf"({HOST}:|{HOST} |--port[ =]|http\.server |"
+                r"/(?:floor|serial|receiver) )\d+"),
      r"\1PORT"),
+    (re.compile(r"(/naive_proxy )\d+ \d+"), r"\1PORT PORT"),
     (re.compile(r"(\$LAB/[a-z0-9 ,]+)-\d+-\w+"), r"\1-PORT"),
     (re.compile(r"(/kv-)\d+"), r"\1PORT"),
     (re.compile(r"(sprintd-link-)\d+(-\d+)?"), r"\1PID"),

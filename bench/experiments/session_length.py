@@ -85,8 +85,8 @@ def _tables(cells, lengths):
     columns = ["requests per connection", *WAYS]
     return [
         Table("Replies per second", columns, rows("per_second"),
-              "Original: no numbers have come down, but with a log it was "
-              "slower than the serial server."),
+              "Original: no numbers have come down; with a log it did not "
+              "perform well, as each request had to wait for the one logger."),
         Table("CPU µs per reply, all threads, the log's too", columns,
               rows("cpu_us")),
         Table("p99 of the response, µs", columns, rows("p99_us")),

@@ -34,8 +34,9 @@ def run(bench):
 
 EXPERIMENT = Experiment(
     4, "spt-slow-link", "When does shortest-first pay?",
-    "Shortest job first was built, and over a fast local network made no "
-    "difference. When does it?",
+    "The original built shortest processing time first, and over loopback it "
+    "made little difference (a mean of 19,660.1 ms after 20,828.4). When does "
+    "it?",
     "Poisson arrivals that do not wait for replies (open loop; times count "
     "from the intended start), sizes by a bounded Pareto law (1 KiB to 10 "
     "MiB, mean 6.6 KiB), a new connection for each. The same arrivals for "

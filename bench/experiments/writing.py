@@ -36,25 +36,28 @@ METHOD = """\
   server's CPU do not count, where twelve without are left. "0.93 (0.90 to
   0.97)" is the median of such ratios and its own 95 % interval.
 - A threshold stands in its claim: "not above" another's, or 3 % more where
-  nobody is meant to win (what two runs of the same program differ by), 5 to 10
-  % where the client takes part in it.
+  nobody is meant to win, 5 to 10 % and more where the client takes part in it
+  or runs differ by as much.
 - CPU time per reply stands beside throughput: user and system time of all
   processes and threads, from the scheduler's own clock.
-- Where latency is the question, requests begin when they are meant to begin,
-  whatever became of those before (open loop), and times count from there.
+- Where requests are meant to begin at a given time they begin then, whatever
+  became of those before (an open loop), and times count from there. In a closed
+  loop each connection asks when it has been answered: such times are of a load
+  that waits for the server, and their tables say so.
 - Seeds are fixed; so are all command lines, which stand with each experiment
   (`$LAB` is a temporary folder, PORT a free port).
 - A run in which a tool reports an error, a wrong length or a failed request is
-  no number but a reason.
+  no number but a reason, unless failures are what is asked about (11).
 - The originals ran on other machines, years ago: compare the shapes of the
-  numbers, not the numbers.
+  numbers, not the numbers. Theirs are as their reports print them.
 """
-FEWER = ("The verdicts below are of fewer rounds than twelve, and each for "
-         "itself: this was measured when no more were asked for.")
+OLDER = ("The verdicts below are older than this report's rule: each was "
+         "judged by itself, by at least six rounds.")
 TABLES_SHOWN = 2   # of an experiment; the others are folded
 ROWS_SHOWN = 20    # of a table
 CLAIMS_SHOWN = 3   # of a kind, but of losses all
 SHORT = 100        # letters of a detail, where claims stand first
+NUMBER = re.compile(r"[\d,.]+")
 NOISE_DETAIL = re.compile(r" \(noisy: [^()]*\)")
 
 
@@ -74,7 +77,9 @@ def _text(cell):
 
 
 def _is_number(cell):
-    return isinstance(cell, (int, float))
+    """Or a text that is one: an original's, with the digits that it has."""
+    return isinstance(cell, (int, float)) or bool(
+        isinstance(cell, str) and NUMBER.fullmatch(cell))
 
 
 def _rows(table):
@@ -181,7 +186,7 @@ def section(folder, experiment, record, result):
             title = " ".join(figure.title.split())
             lines += [f"![{title}]({os.path.basename(folder)}/{name})", ""]
     if record.get("rounds_min", 0) < paired.ROUNDS_MIN:
-        lines += [*_wrap(FEWER), ""]
+        lines += [*_wrap(OLDER), ""]
     lines += [*_tables(result.tables), *_claims(result.claims), *method]
     if result.noise:
         lines += _fold(f"Noise: {len(result.noise)} remarks",

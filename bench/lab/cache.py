@@ -7,7 +7,7 @@ What is behind is asked once, and says that its answers are good for an hour.
 import dataclasses
 import os
 
-from . import kv, loads, proxy, servers, site
+from . import loads, proxy, servers, site
 from .kv import Goal, Group
 
 NGINX_CONF = proxy.NGINX_CONF.replace("""\

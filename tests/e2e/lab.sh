@@ -276,6 +276,42 @@ assert model.from_json(model.as_json(result)) == result
 END
 }
 
+# Of an experiment that was broken off what is whole is not measured again, as
+# long as nothing has changed that measures.
+parts_that_are_whole_are_not_measured_again()
+{
+    PYTHONPATH=bench python3 - "$place/parts" <<'END'
+import os, sys
+from experiments.parts import Parts
+
+folder = sys.argv[1]
+taken = []
+
+def measure():
+    taken.append(["wrk", len(taken)])
+    return {("1k", "floor"): [1.5]}
+
+def take(mark):
+    parts = Parts(folder, mark)
+    return (*parts.take("one", measure, lambda: list(taken)), parts)
+
+value, commands, _parts = take({"source": "a"})
+assert value == {("1k", "floor"): [1.5]} and commands == [], commands
+value, commands, _parts = take({"source": "a"})
+assert value == {("1k", "floor"): [1.5]} and len(taken) == 1
+assert commands == [["wrk", 0]], commands
+take({"source": "b"})
+assert len(taken) == 2
+path = os.path.join(folder, "one.pickle")
+with open(path, "r+b") as file:
+    file.truncate(os.path.getsize(path) // 2)
+parts = take({"source": "b"})[-1]
+assert len(taken) == 3
+parts.end()
+assert not os.path.exists(folder)
+END
+}
+
 # In browsers, in librsvg, which refuses what has no size, and on phones, which
 # need to know what to shrink.
 figures_can_be_drawn_anywhere()
@@ -356,6 +392,7 @@ else
     skip figures_can_be_drawn_anywhere "gnuplot is missing"
 fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
+ok parts_that_are_whole_are_not_measured_again
 ok phases_are_found_in_the_source
 ok a_run_that_is_broken_off_says_so_and_ends_all
 ok the_next_run_goes_on_from_there
