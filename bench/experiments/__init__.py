@@ -17,7 +17,7 @@ closed_loops   h2load and httperf in rounds, for file_size and its neighbours
 receiving      a client that looks at less, for chunk_size and parallel_clients
 old_disk       a disk and a link as they were, for ladder
 cache_*        lists of requests, hit ratios, times, for cache_bound
-spt_*          runs, and what they say, for spt_slow_link
+spt_*          runs, short and long, and what they say, for spt_slow_link
 kv_runs        sessions of a store, for kv_threads
 proxy_ab       ab through proxies, for proxy
 peers_latency  an open loop, for peers

@@ -80,7 +80,11 @@ def _concurrency(numbers):
 
 
 def _slow_link(numbers):
-    means = numbers.rows(NARROW, "mean")
+    try:
+        means = {name: numbers.cell("80 Mbit/s, draws of", 0.9, name)
+                 for name in ("srpt", "fifo", "fair")}
+    except (StopIteration, LookupError):
+        means = numbers.rows(NARROW, "mean")
     at = numbers.pairs("Loopback", "mean")
     return (f"where the link is what is scarce: at 0.9 of 80 Mbit/s the mean "
             f"is {means['srpt']:.1f} ms, first come first served "
@@ -233,6 +237,23 @@ ANSWERS = {
     "where-time-goes": ("Where does the time go?", _phases),
     "peers": ("What does a reply cost at others?", _peers),
 }
+
+
+# What has come since and no original asked: the question, what measures it, and
+# where its tables stand.
+SINCE = (
+    ("What does encryption cost a reply, a handshake, an idle connection?",
+     "make bench-tls", "docs/benchmarks.md, TLS"),
+    ("What does HTTP/2 cost, and what does a reader gain?", "h2load",
+     "docs/http2.md, Cost"),
+    ("When is a whole page there, and when can it be seen?",
+     "make bench-pages", "docs/scheduling.md, A page is one thing"),
+    ("What do texts weigh, and what does compressing them cost?",
+     "python3 bench/compressed.py, python3 bench/release.py",
+     "docs/compression.md"),
+    ("What does a hit of the cache of proxied answers cost?",
+     "make bench ARGS='--loads cache'", "docs/cache.md"),
+)
 
 
 def question(experiment):

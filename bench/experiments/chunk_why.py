@@ -87,8 +87,11 @@ def read(found, large):
                  "pages, which no cache of a CPU holds when the file is "
                  "large: the client waits for memory in the server's stead. A "
                  "read has just brought them there. ")
+    few = {way: _middle(found[FEW, way, COPY], "server_us") for way in WAYS}
     text += ("A client elsewhere never copies from these pages, and the "
              f"server's own CPU time is {server[SENDFILE]:.0f} µs/MiB after "
-             f"{server[READ]:.0f} by reads")
+             f"{server[READ]:.0f} by reads (of the file of "
+             f"{FEW_BYTES // site.MIB} MiB {few[SENDFILE]:.0f} after "
+             f"{few[READ]:.0f})")
     return [text + (": so auto stays with sendfile."
                     if server[SENDFILE] < server[READ] else ".")]

@@ -164,7 +164,7 @@ def _read_scarce(cells, faults):
         for ratios in [cells.ratios(filled.SCARCE, 1, filled.NO_CACHE, way,
                                     "per_second")])
     return ["Where the pages are taken away again and again, disk alone waits "
-            f"for the disk {waits:.2g} times in 1,000 replies. The mean "
+            f"for the disk {waits:,.0f} times in 1,000 replies. The mean "
             f"response by that of disk alone is {told}."]
 
 

@@ -3,14 +3,8 @@
 from lab import processes
 from link import network
 
-from . import spt_report, spt_runs
+from . import spt_long, spt_report, spt_runs
 from .model import Experiment, Result
-
-
-LONG_S = 20  # of a draw: then queues near full load are what they become
-SHORT_DRAWS = "" if spt_runs.SECONDS >= LONG_S else (
-    "Draws so short end before queues near full load are as long as they "
-    "become: there fifo's means are too small, and ratios to them too mild. ")
 
 
 def run(bench):
@@ -21,11 +15,13 @@ def run(bench):
     study = spt_runs.Study(bench)
     study.measure_shaped()
     study.measure_loopback()
+    found = spt_long.measure(study)
     return Result(
-        tables=list(spt_report.tables(study)),
+        tables=[*([spt_long.table(found)] if found else []),
+                *spt_report.tables(study)],
         figures=list(spt_report.figures(study)),
         claims=list(spt_report.claims(study)),
-        reading=[spt_report.narrow_reading(study),
+        reading=[*spt_long.read(found), spt_report.narrow_reading(study),
                  spt_report.large_reading(study),
                  spt_report.loopback_reading(study)],
         noise=spt_report.noises(study),
@@ -46,7 +42,8 @@ EXPERIMENT = Experiment(
     "sharing and ideal SRPT are computed for the same arrivals. "
     f"{spt_runs.SEEDS} draws of {spt_runs.SECONDS:g} s for each load, and one "
     "over loopback (as many of what is ten times as much); numbers "
-    "are means over the draws, ratios are of each draw. `make bench-link` is "
-    "the long run. " + SHORT_DRAWS + "One worker, on a CPU of its own; both "
-    "programs at real-time priority.",
-    390, run)
+    "are means over the draws, ratios are of each draw. Draws of "
+    f"{spt_long.SECONDS} s, {spt_long.SEEDS} of each load, say how far apart "
+    "the orders are; `make bench-link` takes more of them. One worker, on a "
+    "CPU of its own; both programs at real-time priority.",
+    830, run)

@@ -237,7 +237,11 @@ def _overview(known):
             f"{answers.question(experiment)} | "
             f"{_text(answers.answer(experiment, record, result))} | "
             f"{_counts(result)} |")
-    return [*lines, ""]
+    return [*lines, "", "What has come since no original asks for; programs of "
+            "their own measure it:", "", "| question | command | tables |",
+            "|---|---|---|",
+            *(f"| {question} | `{command}` | {where} |"
+              for question, command, where in answers.SINCE), ""]
 
 
 def _counts(result):
