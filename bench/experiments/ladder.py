@@ -88,6 +88,7 @@ class Sample:
     longest_ms: float
     cpu_us: float
     seconds: float
+    times_run: float  # its threads were given a CPU, per reply
     trouble: str
 
 
@@ -106,17 +107,19 @@ def _run(lab_bench, server, load, folder):
         if folder:
             old_disk.join(folder, instance.pids)
         before = machine.cpu_ns(instance.pids)
+        runs = machine.times_run(instance.pids)
         with old_disk.Forgetful(load.small, load.large):
             said = tools.httperf(
                 lab_bench.lab, instance.port, count, f"--wlog=n,{load.log}",
                 f"--recv-buffer={RECEIVE_BUFFER}", rate=RATE,
                 timeout_s=TIMEOUT_S, timeout=2 * TIMEOUT_S)
         spent = machine.cpu_ns(instance.pids) - before
+        runs = machine.times_run(instance.pids) - runs
         return Sample(said["connection_ms"], said["connection_median_ms"],
                       said["connection_max_ms"], spent / 1e3 / count,
-                      said["seconds"], _trouble(said, count))
+                      said["seconds"], runs / count, _trouble(said, count))
     except (processes.Failure, OSError) as failure:
-        return Sample(0, 0, 0, 0, 0, str(failure))
+        return Sample(0, 0, 0, 0, 0, 0, str(failure))
     finally:
         server.stop()
 
@@ -268,17 +271,20 @@ def _read_order(found):
     """Order and held-back bytes are two things: each by itself."""
     steps = {name: found[name]
              for name in ("five workers", CONTROL, "shortest first")}
-    cpu = {name: bench.median(sample.cpu_us for sample in _good(samples))
-           for name, samples in steps.items()}
+    cpu, runs = (
+        ", ".join(f"{name} {bench.median(map(of, _good(samples))):,.3g}"
+                  for name, samples in steps.items())
+        for of in (lambda sample: sample.cpu_us,
+                   lambda sample: sample.times_run))
     held, order = (
         paired.ratios(_means(steps[after]), _means(steps[before]))
         for before, after in (("five workers", CONTROL),
                               (CONTROL, "shortest first")))
     return ("Of the step to shortest first, holding bytes back makes × "
-            f"{paired.say(held)} of the mean, the order × "
-            f"{paired.say(order)}. CPU per reply: "
-            + ", ".join(f"{name} {us:,.0f} µs" for name, us in cpu.items())
-            + ".")
+            f"{paired.say(held)} of the mean, the order × {paired.say(order)}. "
+            f"CPU µs per reply: {cpu}; how often a thread was given a CPU for "
+            f"it: {runs}. What is held back is woken for when the link has "
+            "room; which reply goes then costs next to nothing.")
 
 
 def _read(found, sizes):
