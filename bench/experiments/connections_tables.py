@@ -104,7 +104,7 @@ def _fast_table(found, by_link):
                 if run and not run.trouble else [None, None])
 
     return Table(
-        f"1,000 connections, begun at {RATE} a second: the limit is Net I/O",
+        f"1,000 connections, begun at {RATE} a second: is Net I/O the limit?",
         ["workers x calls", "original: replies/s", "original: KB/s",
          f"replies/s over {LINK_MBIT} Mbit/s",
          f"KB/s over {LINK_MBIT} Mbit/s", "replies/s", "KB/s", "CPUs used",
@@ -112,10 +112,10 @@ def _fast_table(found, by_link):
         [[f"{row.workers} x {row.calls}", row.per_second, row.kib_per_second,
           *over_link(row), *_cells(found[row])] for row in FAST],
         "Workers matter as little as the original found over a link of "
-        f"{LINK_MBIT} Mbit/s ({LINK_CALLS} calls a connection), which its "
-        "9,621.0 KB/s nearly fill. A link alone would give the same rate in "
-        "all rows, though: its last one has 22 % fewer KB/s than its second, "
-        "with the same link, so that something else limits there. Without a "
+        f"{LINK_MBIT} Mbit/s ({LINK_CALLS} calls a connection), which is "
+        "about what its 9,621.0 KB/s take. A link alone would give the same "
+        "rate in all rows, though: its last one has 22 % fewer KB/s than its "
+        "second, so that something else limits there. Without a "
         "link, at this rate at most 80,000 or 160,000 replies a second are "
         "asked for.")
 
