@@ -46,10 +46,11 @@
  * What a client waits for is one thing, such as a page. Two that ask for six files
  * each would otherwise be sent these in turns, and both have their page late. So who
  * waits for more than one small thing (CLIENT_SHARE_SMALL) has a level: the bytes of
- * all of these, about. It is added to what each of his is ordered by, up to some times that. Who waits for
- * less in all goes first then; within a client nothing changes, and one who waits
- * for one thing only is ordered by that alone. A large one has no part in it: what
- * is small would wait for a download of its own client, which takes any time.
+ * all of these, about. It is added to what each of his is ordered by, up to some
+ * times that. Who waits for less in all goes first then; within a client nothing
+ * changes, and one who waits for one thing only is ordered by that alone. A large
+ * one has no part in it: what is small would wait for a download of its own client,
+ * which takes any time.
  *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. An address
@@ -92,7 +93,6 @@ struct client_place {
     struct list link; /* of those of its client that wait; its owner's while it
                          is not put, and in no other list when it is */
     uint64_t client;  /* whose it is, from client_share_name() */
-    uint64_t counted; /* private: of its client's asked */
     uint64_t due;     /* private: as it was when it was sent to; 0: never */
 };
 
@@ -142,16 +142,20 @@ static inline uint64_t client_share_name(const struct address *peer)
     return (uint64_t)octets << 32 | 0xff; /* none of IPv6 is so */
 }
 
-/* A place waits for so many bytes, of which so many are known to come; a new one
- * has due = 0. Its level may change by that. */
+/* A place waits for so many bytes, of which so many are known to come (its owner
+ * keeps that number while it waits); a new one has due = 0. Its level may change
+ * by that. */
 void client_share_put(struct client_share *share, struct client_place *place,
-                      uint64_t bytes, uint64_t counted);
+                      uint64_t bytes, uint64_t known);
 
-/* The place is sent to now, and put again if something is left. */
-void client_share_take(struct client_share *share, struct client_place *place);
+/* The place, of which so many bytes are known to come, is sent to now, and put
+ * again if something is left. */
+void client_share_take(struct client_share *share, struct client_place *place,
+                       uint64_t known);
 
-/* The place waits no more. */
-void client_share_drop(struct client_share *share, struct client_place *place);
+/* The place, of which so many bytes are known to come, waits no more. */
+void client_share_drop(struct client_share *share, struct client_place *place,
+                       uint64_t known);
 
 /* Charges the client of place, which may never have waited, for so many bytes
  * that were sent. */

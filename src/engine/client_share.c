@@ -187,6 +187,12 @@ static void move_level(struct client_share *share, struct client_entry *entry)
                         entry->level);
 }
 
+/* Of the bytes that are known to come of a place: what its client asks for. */
+static uint64_t counted_of(uint64_t known)
+{
+    return known <= CLIENT_SHARE_SMALL ? known : 0;
+}
+
 /* What was taken is put back with what it has left now, or not at all. */
 static void uncount_taken(struct client_share *share)
 {
@@ -262,8 +268,9 @@ static struct client_entry *find_or_enter(struct client_share *share,
 /* --- Places --------------------------------------------------------------- */
 
 void client_share_put(struct client_share *share, struct client_place *place,
-                      uint64_t bytes, uint64_t counted)
+                      uint64_t bytes, uint64_t known)
 {
+    uint64_t counted = counted_of(known);
     struct client_entry *entry;
 
     /* What is put back goes on; all else begins anew if it is alone. */
@@ -273,28 +280,29 @@ void client_share_put(struct client_share *share, struct client_place *place,
     entry = find_or_enter(share, place->client);
     if (!entry->is_waiting)
         begin(share, entry, place, bytes);
-    place->counted = counted <= CLIENT_SHARE_SMALL ? counted : 0;
-    entry->asked += place->counted;
-    entry->small += place->counted > 0;
+    entry->asked += counted;
+    entry->small += counted > 0;
     entry->places++;
     list_put_last(&entry->list, &place->link);
     move_level(share, entry);
 }
 
-void client_share_take(struct client_share *share, struct client_place *place)
+void client_share_take(struct client_share *share, struct client_place *place,
+                       uint64_t known)
 {
     settle(share);
     share->taken = find_present(share, place->client);
     share->taken->places--;
     share->taken_place = place;
-    share->taken_counted = place->counted;
+    share->taken_counted = counted_of(known);
     place->due = share->taken->due;
     list_drop(&place->link);
 }
 
-void client_share_drop(struct client_share *share, struct client_place *place)
+void client_share_drop(struct client_share *share, struct client_place *place,
+                       uint64_t known)
 {
-    client_share_take(share, place);
+    client_share_take(share, place, known);
     settle(share);
 }
 

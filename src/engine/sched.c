@@ -254,7 +254,7 @@ static struct sched_item *take_of_clients(struct sched *sched)
         item = item_of(heap_take(&sched->heap));
     }
     item->is_due = place != NULL;
-    client_share_take(&sched->clients, &item->place);
+    client_share_take(&sched->clients, &item->place, item->bytes);
     return item;
 }
 
@@ -281,5 +281,5 @@ void sched_drop(struct sched *sched, struct sched_item *item)
     sched->bytes_waiting -= item->bytes;
     heap_drop(&sched->heap, &item->node);
     if (has_clients(sched))
-        client_share_drop(&sched->clients, &item->place);
+        client_share_drop(&sched->clients, &item->place, item->bytes);
 }

@@ -18,6 +18,12 @@ TEST(an_idle_connection_holds_no_buffer)
     client_close(&client);
 }
 
+/* A field more would be a cache line more for each of ten thousand. */
+TEST(an_idle_connection_is_of_six_cache_lines)
+{
+    assert_in_range(set.conn_bytes, 1, 6 * 64);
+}
+
 TEST(pools_keep_a_reserve_and_no_more)
 {
     enum { CLIENTS = 300 };
