@@ -15,10 +15,13 @@ paired         numbers of the same rounds: ratios, and how sure they are
 verdicts       claims of such ratios, and what was too noisy
 closed_loops   h2load and httperf in rounds, for file_size and its neighbours
 receiving      a client that looks at less, for chunk_size and parallel_clients
+ladder_load    requests and files, for ladder
 old_disk       a disk and a link as they were, for ladder
 cache_*        lists of requests, hit ratios, times, for cache_bound
 spt_*          runs, short and long, and what they say, for spt_slow_link
 kv_runs        sessions of a store, for kv_threads
+kv_client_report   what httperf says of such sessions, for kv_threads
+kv_locks       a store under locks, and the original's comparison, for kv_cache
 proxy_ab       ab through proxies, for proxy
 peers_latency  an open loop, for peers
 stacks         perf's samples by phase, for where_time_goes

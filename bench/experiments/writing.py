@@ -52,7 +52,8 @@ METHOD = """\
   numbers, not the numbers. Theirs are as their reports print them.
 """
 OLDER = ("The verdicts below are older than this report's rule: each was "
-         "judged by itself, by at least six rounds.")
+         "judged by itself, by at least six rounds. The next run judges all of "
+         "them anew.")
 TABLES_SHOWN = 2   # of an experiment; the others are folded
 ROWS_SHOWN = 20    # of a table
 CLAIMS_SHOWN = 3   # of a kind, but of losses all
