@@ -93,7 +93,6 @@ class Cold:
     cpu_us: float
     per_second: float
     disk_bytes: float  # per reply
-    p50_ms: float = 0
     p99_ms: float = 0
     warm_p99_ms: float = 0  # of the same requests, the second time
 
@@ -234,7 +233,6 @@ class Times:
             if is_paced:
                 first = self._paced_run(server, "paced")
                 again = self._paced_run(server, "paced")
-                sample.p50_ms = bench_module.percentile(first, 0.5)
                 sample.p99_ms = bench_module.percentile(first, 0.99)
                 sample.warm_p99_ms = bench_module.percentile(again, 0.99)
             return sample

@@ -113,14 +113,12 @@ def _claims(load, found):
 
 def _read(load, found):
     one = median(sample.p50_us / 1e3 for sample in found[1])
-    told = ", ".join(f"{paired.say(_ratios(found, count))} times with {count}"
-                     for count in found if count > 1)
-    rates = ", ".join(
-        f"{paired.say(_ratios(found, count, 'per_second'))} times with {count}"
-        for count in found if count > 1)
+    most = max(found)
     return [f"Where reads block ({load.title}, on a slow disk) the median "
-            f"response is {one:.1f} ms with one worker, and {told}. Replies a "
-            f"second are {rates}, as far as the disk gives more."]
+            f"response is {one:.1f} ms with one worker, and "
+            f"{paired.say(_ratios(found, most))} times that with {most}, which "
+            f"give {paired.say(_ratios(found, most, 'per_second'))} times as "
+            "many replies a second, as far as the disk gives more."]
 
 
 def measure(lab_bench):

@@ -130,27 +130,27 @@ def _claims(cells):
     return claims
 
 
-def _read_ratios(cells, way, base):
-    """Of both loads; a text for each."""
-    return "; ".join(
-        f"{load.title}: " + ", ".join(
-            f"{paired.say(cells.ratios(load, count, way, base))} with {count}"
-            for count in cells.workers)
-        for load in filled.LOADS)
+def _span(cells, way, base):
+    """The least and the most of the medians, over loads and workers."""
+    found = [benches.median(ratios) for load in filled.LOADS
+             for count in cells.workers
+             for ratios in [cells.ratios(load, count, way, base)] if ratios]
+    return (f"{min(found):.2f} to {max(found):.2f}" if found
+            else "an unknown number of")
 
 
 def _read_cache(cells):
-    told = ". And ".join(
-        f"with {title} in the cache "
-        + _read_ratios(cells, way, filled.NO_CACHE)
+    told = ", ".join(
+        f"{_span(cells, way, filled.NO_CACHE)} times with {title} in the cache"
         for title, way in (
             ("all values", DEFAULT),
             ("a tenth of them", filled.cached("a tenth", POLICY, 16)))
         if way in cells.ways)
-    return (f"CPU per reply by that of disk alone, by workers: {told}. The "
-            f"original's mean request time was {ORIGINAL_RATIO:.3f} times. "
-            "Here \"disk\" is LMDB's pages, which stay in memory: a cache "
-            "saves a search in a tree, and no read of the disk.")
+    return (f"The CPU time of a reply is {told}, by that of disk alone (the "
+            "intervals stand in the tables). The original's mean request time "
+            f"was {ORIGINAL_RATIO:.3f} times. Here \"disk\" is LMDB's pages, "
+            "which stay in memory: a cache saves a search in a tree, and no "
+            "read of the disk.")
 
 
 def _read_scarce(cells, faults):
@@ -177,8 +177,9 @@ def _read_locks(cells):
         False: "So the groups pay in some of them.",
         None: "Whether the groups pay, these numbers do not tell for all of "
               "them."}[worse]
-    return ("One lock against 16 groups, CPU per reply, by workers: "
-            f"{_read_ratios(cells, ONE_LOCK, DEFAULT)}. {verdict}")
+    return ("One lock of the cache takes "
+            f"{_span(cells, ONE_LOCK, DEFAULT)} times the CPU time of 16 "
+            f"groups. {verdict}")
 
 
 def _measure_scarce(bench, template, disk):

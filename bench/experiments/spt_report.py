@@ -118,14 +118,15 @@ def _gains_text(study, over):
     """Mean response of srpt by another's, and where that is less for sure."""
     ratios = {load: study.ratios(load, "all mean", over)
               for load in study.tables if load < 1}
-    listed = ", ".join(f"{paired.say(found)} at {load:g}"
-                       for load, found in ratios.items())
+    medians = [benches.median(found) for found in ratios.values() if found]
+    span = (f"{min(medians):.2f} to {max(medians):.2f}" if medians
+            else "not measured")
     wins = [load for load, found in ratios.items()
             if paired.is_at_most(found, 1)]
     where = ("at every load" if len(wins) == len(ratios) else
              "at load " + ", ".join(f"{load:g}" for load in wins)
              if wins else "at no load for sure")
-    return f"against {over} it pays {where} (× {listed})"
+    return f"against {over} it pays {where} (× {span})"
 
 
 def narrow_reading(study):
@@ -142,8 +143,9 @@ def narrow_reading(study):
 def large_reading(study):
     ratios = {load: study.ratios(load, "large mean", "fair")
               for load in study.tables}
-    parts = ", ".join(f"{paired.say(found)} at {load:g}"
-                      for load, found in ratios.items())
+    medians = [benches.median(found) for found in ratios.values() if found]
+    span = (f"{min(medians):.2f} to {max(medians):.2f}" if medians
+            else "not measured")
     decided = {load: paired.is_at_most(found, 1)
                for load, found in ratios.items()}
     pays = [f"{load:g}" for load, holds in decided.items() if holds is False]
@@ -152,7 +154,7 @@ def large_reading(study):
             "that they pay is neither certain nor excluded")
     by_fifo = study.ratios(CLOSE_LOAD, "large mean", "fifo")
     return ("What the largest 1 % pay, as a share of their mean under fair: "
-            f"{parts}; so {text}. By their mean under fifo, where nobody "
+            f"{span}, by load; so {text}. By their mean under fifo, where nobody "
             f"passes them, it is {paired.say(by_fifo)} at load "
             f"{CLOSE_LOAD:g}.")
 
