@@ -11,6 +11,9 @@ enum {
      * whose heaps double: 24 bytes for up to two copies. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
+    /* A budget that is used up thins no model of so few: what is told of fewer
+     * is worth too little. */
+    COPIES_KEPT = 160,
     /* Simulated requests until what is told counts half. */
     HALF_LIFE = 1 << 18
 };
@@ -28,6 +31,7 @@ struct model {
     uint16_t *index;
     uint16_t free_copy;
     uint16_t untouched;  /* from there on copies were never used */
+    uint16_t count;      /* of copies in the index */
     uint64_t weight_max; /* W */
     uint64_t unit;
 };
@@ -99,6 +103,7 @@ static void free_copy(const struct miniature *miniature, struct model *model,
     *link = copy->next;
     copy->next = model->free_copy;
     model->free_copy = at;
+    model->count--;
 }
 
 static void drop(const struct miniature *miniature, struct model *model,
@@ -120,6 +125,7 @@ static uint16_t take_copy(struct model *model)
 {
     uint16_t at = model->free_copy;
 
+    model->count++;
     if (at == 0)
         return model->untouched++;
     model->free_copy = model->copies[at].next;
@@ -206,6 +212,9 @@ static void count_until_now(struct miniature *miniature)
     miniature->since = *asked;
 }
 
+/* What is not seen for the rest of a second would be missed by real caches, and
+ * moves nothing in models: they hit too much. So fewer keys are sampled from then
+ * on, until a second's budget lasts for a second. */
 static void pay(struct miniature *miniature, uint64_t ns)
 {
     if (miniature->credit_ns > ns) {
@@ -215,6 +224,9 @@ static void pay(struct miniature *miniature, uint64_t ns)
     count_until_now(miniature);
     miniature->credit_ns = 0;
     miniature->is_paused = true;
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++)
+        if (miniature->models[i].count > COPIES_KEPT)
+            thin(miniature, &miniature->models[i]);
 }
 
 void miniature_tick(struct miniature *miniature)

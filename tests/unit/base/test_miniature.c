@@ -307,6 +307,33 @@ TEST(what_is_not_simulated_does_not_count)
     assert_int_equal(told.misses[0], 1);
 }
 
+static int count_sampled(int keys)
+{
+    int count = 0;
+
+    for (int i = 0; i < keys; i++)
+        count += miniature_samples(miniature, trace.keys[i], 1000);
+    return count;
+}
+
+TEST(whoever_costs_too_much_is_sampled_less)
+{
+    enum { LOOP = 600 };
+
+    draw_trace(1, SIZES_EQUAL, 11);
+    open_miniature(LOOP * 1000 * 4, 1); /* ns: less than one request takes */
+    for (int i = 0; i < LOOP; i++) {
+        ask(trace.keys[i], 1000);
+        miniature_tick(miniature);
+    }
+    assert_in_range(count_sampled(LOOP), 100, 200);
+    for (int i = 0; i < 10000; i++) {
+        ask(trace.keys[i % LOOP], 1000);
+        miniature_tick(miniature);
+    }
+    assert_in_range(count_sampled(LOOP), 100, 200); /* and no fewer */
+}
+
 TEST(what_has_changed_misses)
 {
     struct miniature_told told;
