@@ -460,7 +460,7 @@ bench-tls: deps-bench ## the same over TLS, and handshakes, six minutes
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/tls.py $(ARGS)
 
 # A wrong name is told before anything is installed.
-lab: ## repeats every experiment, about an hour (EXP=NAME: one, ROUNDS=N: more)
+lab: ## repeats every experiment, in 80 minutes (EXP=NAME: one, ROUNDS=N: more)
 	@! command -v python3 >/dev/null || \
 	    python3 bench/laboratory.py --check $(EXP)
 	@$(MAKE) deps-bench

@@ -259,4 +259,4 @@ EXPERIMENT = model.Experiment(
     "resident: of a process just started, and the most behind its loads. And "
     "files that are not in memory, on a disk that a control group makes slow: "
     "there a worker waits for its reads.",
-    350, measure)
+    240, measure)

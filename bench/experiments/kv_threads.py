@@ -297,4 +297,4 @@ EXPERIMENT = Experiment(
     "ratios of each round. Each request's time is taken at the "
     "client and at the server, which logs each of them. httperf's own report "
     "of its --wsesslog, with POST as the original had it, stands beside.",
-    150, measure)
+    100, measure)

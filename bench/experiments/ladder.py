@@ -373,4 +373,4 @@ EXPERIMENT = model.Experiment(
     "way of sending that it is made for. A new process for each run, the "
     f"steps in turns, {ROUNDS} rounds, medians; ratios are of each round. "
     "Response: from opening a connection to closing it, as httperf means it.",
-    375, measure)
+    255, measure)

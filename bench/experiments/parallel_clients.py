@@ -392,4 +392,4 @@ EXPERIMENT = Experiment(
     "memory the growth of the process's peak. Whether a link or the engine "
     f"is the limit is asked over one of {LINK_MBIT:,} Mbit/s, and whether the "
     "client is, by one that looks at less (bench/receiver.c).",
-    150, measure)
+    265, measure)

@@ -283,7 +283,10 @@ def write(path, folder, experiments):
     missing = [experiment for experiment, record, _result in known
                if not record]
     known = [each for each in known if each[1]]
-    seconds = sum(record["seconds"] for _experiment, record, _result in known)
+    # What is kept may be of fewer rounds than a new run takes.
+    seconds = sum(record["seconds"] if record["is_quick"] else
+                  max(record["seconds"], experiment.seconds)
+                  for experiment, record, _result in known)
     head = HEAD.format(minutes=max(1, round(seconds / 60)),
                        example="spt-slow-link")
     lines = [*head.splitlines(), ""]
