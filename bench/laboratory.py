@@ -160,6 +160,7 @@ def measure(experiment, options, progress, done):
     with setup.open_lab() as lab:
         record = {"experiment": experiment.name, "is_quick": options.quick,
                   "rounds_min": paired.ROUNDS_MIN,
+                  "method": experiment.method,
                   "day": time.strftime("%Y-%m-%d"),
                   "machine": machine.describe(), "versions": versions(lab)}
         made = bench.Bench(lab, options.quick, progress.step, options.rounds,

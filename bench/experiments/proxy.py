@@ -353,13 +353,13 @@ EXPERIMENT = Experiment(
     "ab with 50 connections, a new one for each request, through sprintd with "
     "its default options, with one worker and with several, through nginx and "
     "haproxy (also with no more at once than http.server has room for), and "
-    "to http.server alone; in turns, each before an http.server "
-    "of its own; and as many requests as the originals had through sprintd. "
-    "bench/naive_proxy.c is what theirs were: as many connections upstream as "
-    "it has clients; it tells of each request how often the kernel had to "
-    "send its packets again, on a loopback where that is after 1, 3, 7 and 15 "
-    "s, as on the originals' kernel. "
-    "A run begins when the one before it only waits for the "
-    "kernel to try again. Then wrk before a fast upstream, in turns: CPU per "
-    "reply of 1 KiB and 10 MiB, and per POST of 1 MiB.",
+    "to http.server alone; in turns, each before an http.server of its own; "
+    "and as many requests as the originals had through sprintd. "
+    "bench/naive_proxy.c does what theirs seem to have done: as many "
+    "connections upstream as it has clients; it tells of each request how "
+    "often the kernel had to send its packets again, on a loopback where that "
+    "is after 1, 3, 7 and 15 s, as on the originals' kernel. A run begins "
+    "when the one before it only waits for the kernel to try again. Then wrk "
+    "before a fast upstream, in turns: CPU per reply of 1 KiB and 10 MiB, and "
+    "per POST of 1 MiB.",
     520.0, measure)

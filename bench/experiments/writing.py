@@ -52,8 +52,8 @@ METHOD = """\
   numbers, not the numbers. Theirs are as their reports print them.
 """
 OLDER = ("The verdicts below are older than this report's rule: each was "
-         "judged by itself, by at least six rounds. The next run judges all of "
-         "them anew.")
+         "judged by itself, and by the rounds that were taken then. The next "
+         "run judges all of them anew.")
 TABLES_SHOWN = 2   # of an experiment; the others are folded
 ROWS_SHOWN = 20    # of a table
 CLAIMS_SHOWN = 3   # of a kind, but of losses all
@@ -175,7 +175,9 @@ def _link(experiment):
 def section(folder, experiment, record, result):
     """What the report says of one experiment, as lines."""
     lines = [f"## {_title(experiment)}", "", *_wrap(experiment.question), ""]
-    method = _fold("How it is measured", _wrap(experiment.method))
+    # As it was when that was measured: rounds and seconds may be others now.
+    method = _fold("How it is measured",
+                   _wrap(record.get("method", experiment.method)))
     if not result:
         return [*lines, *_wrap(f"Not measured: {record['failure']}."), "",
                 *method]
