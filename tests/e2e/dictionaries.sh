@@ -99,7 +99,7 @@ curl_takes_what_it_asks_for_without()
 chromium_loads_a_version_and_the_next_as_a_delta()
 {
     eventually dcz "http://localhost:$port/assets/app.2.js"
-    eventually zstd "http://localhost:$port/assets/app.1.js"
+    eventually br "http://localhost:$port/assets/app.1.js"
     timeout 100 chromium --headless=new --no-sandbox --disable-gpu \
         --user-data-dir="$place/chromium" --virtual-time-budget=20000 \
         --log-net-log="$place/netlog" --net-log-capture-mode=Everything \
@@ -110,7 +110,7 @@ chromium_loads_a_version_and_the_next_as_a_delta()
             cat "$place/dom"
             false
         }
-    grep -qi 'content-encoding: zstd' "$place/netlog"
+    grep -qi 'content-encoding: br' "$place/netlog"
     grep -qi 'content-encoding: dcz' "$place/netlog"
 }
 
