@@ -30,10 +30,14 @@
  * (K + 1) * b bytes more: work in proportion to its own size, as under fair
  * sharing, instead of for ever.
  *
- * To b the level of its client is added (client_share.h), when that waits for more
- * small things than this, but no more than 8 b. So the same holds with 9 b in the
- * place of b: passing means K * x + a' < K * 9 b + a at most, as a level takes
- * nothing away from x.
+ * To b the level of its client is added (client_share.h), when that waits for
+ * more small things than this, but no more than 8 b; then a counts 9 times, and
+ * the bound stays what it is for K >= 9. Passing means K * x + 9 a' < K * 9 b + 9 a
+ * at most, as a level takes nothing away from x, hence a' - a < K * (b - x / 9).
+ * With the x bytes of q that is less than K * b + b in all, as long as x < b, as it
+ * is within a client, or K >= 9. (Otherwise it is less than 9 b.) A client that is
+ * far ahead of its share has its excess added, too: for that there is the bound in
+ * time alone.
  *
  * A response of unknown length (a stream) is ordered by the bytes it has had:
  * least attained service first (Rai, Urvoy-Keller, Biersack, "Analysis of LAS

@@ -247,7 +247,7 @@ const struct option_row option_rows[] = {
      "sharing; fifo: in order of arrival; fair: in\n"
      "turns"},
     {NULL, "starvation-bound", 0, OPTION_NUMBER, AT_START(starvation_bound),
-     "K", "1024", 0, 1ull << 20, NULL,
+     "K", "8192", 0, 1ull << 20, NULL,
      "under srpt, responses of at most (K + 1) * B\n"
      "bytes pass one of B bytes; 0: no bound"},
     {NULL, "starvation-factor", 0, OPTION_NUMBER, AT_START(starvation_factor),

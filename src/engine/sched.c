@@ -22,6 +22,11 @@ static struct sched_item *item_of(struct heap_node *node)
     return OWNER_OF(node, struct sched_item, node);
 }
 
+static bool has_clients(const struct sched *sched)
+{
+    return sched->clients.factor > 0;
+}
+
 /* What is more in the key of an item, for so many bytes more. */
 static uint64_t weigh(const struct sched *sched, uint64_t bytes)
 {
@@ -114,7 +119,9 @@ void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
         item->stamp = is_stream ? sched->share.now
                                 : fair_share_arrive(&sched->share, bytes);
     } else {
-        item->stamp = sched->bytes_arrived;
+        item->stamp = has_clients(sched)
+                          ? sched->bytes_arrived * (LEVEL_TIMES + 1)
+                          : sched->bytes_arrived;
         sched->bytes_arrived += bytes;
     }
 }
@@ -190,11 +197,6 @@ size_t sched_count_before(const struct sched *sched,
 {
     return heap_count_before(&sched->heap, sched_key(sched, item, bytes),
                              item->arrival);
-}
-
-static bool has_clients(const struct sched *sched)
-{
-    return sched->clients.factor > 0;
 }
 
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)

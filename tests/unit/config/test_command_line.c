@@ -18,7 +18,7 @@ TEST(without_arguments_everything_has_its_default)
     assert_int_equal(options.listen.count, 0);
     assert_int_equal(options.workers, 0);
     assert_int_equal(options.schedule, SCHED_POLICY_SRPT);
-    assert_int_equal(options.starvation_bound, 1024);
+    assert_int_equal(options.starvation_bound, 8192);
     assert_int_equal(options.starvation_factor, 2);
     assert_true(options.link_rate == OPTIONS_LINK_AUTO);
     assert_int_equal(options.chunk_bytes, 512 << 10);
