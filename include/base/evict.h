@@ -62,6 +62,11 @@ MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 /* Notes a use of an entry that is inside. */
 void evict_hit(struct evict *evict, struct evict_node *node);
 
+/* Notes so many uses of an entry that is inside, with none of another between
+ * them. */
+void evict_hit_again(struct evict *evict, struct evict_node *node,
+                     uint32_t times);
+
 /* Lets a node that is inside stand for so many others: its bytes become those
  * of all of them. It keeps its place; the caller then takes victims. */
 void evict_set_others(struct evict *evict, struct evict_node *node,

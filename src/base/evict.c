@@ -82,6 +82,17 @@ void evict_hit(struct evict *evict, struct evict_node *node)
         evict->rules->hit(evict, node);
 }
 
+void evict_hit_again(struct evict *evict, struct evict_node *node,
+                     uint32_t times)
+{
+    uint32_t room = evict->rules->frequency_max - node->frequency;
+
+    if (times == 0)
+        return;
+    node->frequency += times - 1 < room ? times - 1 : room;
+    evict_hit(evict, node);
+}
+
 void evict_set_others(struct evict *evict, struct evict_node *node,
                       uint32_t others)
 {

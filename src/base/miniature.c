@@ -44,6 +44,9 @@ struct miniature {
     uint64_t credit_ns;
     bool is_paused;
     struct miniature_asked since; /* not in told yet; unless paused */
+    uint64_t settled_key;         /* asked for last, and there in all models */
+    uint64_t settled_bytes;       /* 0: there is no such key */
+    uint32_t repeats; /* of asking for it, which gdsf has to hear of */
     uint64_t simulated;
     struct miniature_told told;
 };
@@ -252,7 +255,8 @@ static void forget_half(struct miniature *miniature)
     }
 }
 
-static void ask_model(struct miniature *miniature, unsigned number,
+/* Whether it would change nothing to ask the model for the same key again. */
+static bool ask_model(struct miniature *miniature, unsigned number,
                       uint64_t key, uint64_t bytes)
 {
     struct model *model = &miniature->models[number];
@@ -260,11 +264,11 @@ static void ask_model(struct miniature *miniature, unsigned number,
     struct copy *copy;
 
     if (!is_sampled(key, weight))
-        return;
+        return true;
     copy = find(miniature, model, key);
     if (copy && bytes_of_one(copy) == bytes) {
         evict_hit(model->evict, &copy->node);
-        return;
+        return true;
     }
     if (copy)
         drop(miniature, model, copy); /* another version */
@@ -272,10 +276,51 @@ static void ask_model(struct miniature *miniature, unsigned number,
         thin(miniature, model);
     weight = weight_of(model, bytes);
     if (!is_sampled(key, weight))
-        return;
+        return false;
     miniature->told.misses[number] += weight;
     miniature->told.missed_bytes[number] += weight * bytes;
     insert(miniature, model, key, bytes, weight);
+    return false;
+}
+
+/* A key that hits is the newest, and marked as used: to ask for it again at once
+ * changes nothing in lru and sieve, and gdsf, which counts uses, hears of all of
+ * them together. So a burst for one file costs next to nothing. */
+static bool is_repeat(struct miniature *miniature, uint64_t key, uint64_t bytes)
+{
+    if (key != miniature->settled_key || bytes != miniature->settled_bytes ||
+        bytes == 0)
+        return false;
+    miniature->repeats += miniature->repeats < UINT32_MAX;
+    return true;
+}
+
+static void end_repeats(struct miniature *miniature)
+{
+    unsigned first = miniature_model(EVICT_GDSF, 0);
+
+    for (unsigned i = first;
+         miniature->repeats > 0 && i < first + MINIATURE_SIZES; i++) {
+        struct model *model = &miniature->models[i];
+        struct copy *copy = find(miniature, model, miniature->settled_key);
+
+        if (copy)
+            evict_hit_again(model->evict, &copy->node, miniature->repeats);
+    }
+    miniature->repeats = 0;
+    miniature->settled_bytes = 0;
+}
+
+static void ask_models(struct miniature *miniature, uint64_t key,
+                       uint64_t bytes)
+{
+    bool is_settled = true;
+
+    end_repeats(miniature);
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++)
+        is_settled &= ask_model(miniature, i, key, bytes);
+    miniature->settled_key = key;
+    miniature->settled_bytes = is_settled ? bytes : 0;
 }
 
 void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes)
@@ -283,11 +328,10 @@ void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes)
     uint64_t budget_ns = miniature->options.budget_ns;
     uint64_t began_ns;
 
-    if (miniature->is_paused)
+    if (miniature->is_paused || is_repeat(miniature, key, bytes))
         return;
     began_ns = budget_ns > 0 ? now_read_ns() : 0;
-    for (unsigned i = 0; i < MINIATURE_MODELS; i++)
-        ask_model(miniature, i, key, bytes);
+    ask_models(miniature, key, bytes);
     if (++miniature->simulated % HALF_LIFE == 0)
         forget_half(miniature);
     if (budget_ns > 0)
@@ -296,6 +340,7 @@ void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes)
 
 void miniature_forget(struct miniature *miniature, uint64_t key)
 {
+    end_repeats(miniature);
     for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
         struct copy *copy = find(miniature, &miniature->models[i], key);
 

@@ -213,13 +213,14 @@ TEST(hit_ratios_are_told_within_two_points)
 }
 
 /* When all keys fit into the sample. */
-TEST(a_small_cache_is_told_exactly)
+/* burst: how many requests for a key come at once. */
+static void check_small_cache(int burst)
 {
     struct errors errors = {0};
 
     draw_trace(0.9, SIZES_LOG_NORMAL, 7);
     for (int i = 0; i < ASKED; i++)
-        trace.asked[i] %= 500;
+        trace.asked[i] = trace.asked[i - i % burst] % 500;
     trace.bytes_in_all = 0;
     for (int i = 0; i < 500; i++)
         trace.bytes_in_all += trace.bytes[i];
@@ -227,6 +228,16 @@ TEST(a_small_cache_is_told_exactly)
     ask_trace();
     add_errors(&errors, trace.bytes_in_all / 5);
     assert_true(errors.most == 0);
+}
+
+TEST(a_small_cache_is_told_exactly)
+{
+    check_small_cache(1);
+}
+
+TEST(bursts_for_a_key_are_told_exactly)
+{
+    check_small_cache(7);
 }
 
 /* --- Limits -------------------------------------------------------------- */
