@@ -7,8 +7,8 @@
  *   tls-alpn-01   live/challenge/alpn.HASH, a certificate that the server shows
  *             by TLS (RFC 8737)
  *   dns-01    a TXT record, by the operator's command (RFC 8555 8.4)
- *   dns-persist-01   a TXT record that is there for good, and says which account
- *             may have certificates (draft-ietf-acme-dns-persist)
+ *   dns-persist-01   a TXT record that is there for good, and says which
+ *             account may have certificates (draft-ietf-acme-dns-persist)
  *
  * Thread: its owner's; waits for the file system, and for the command.
  */

@@ -1,14 +1,15 @@
 /*
  * acme_hook - runs the operator's command that puts records into the DNS and
- * takes them away (acme-dns-command). The sandbox lets a program start no other:
- * so a process is set aside for the command before the program enters it.
+ * takes them away (acme-dns-command). The sandbox lets a program start no
+ * other: so a process is set aside for the command before the program enters
+ * it.
  *
  *   NAME     "_acme-challenge.example.org"
  *   VALUE    what its TXT record shall be
  *   ACTION   "add", or "remove"
  *
- * are in the command's environment. It has two minutes; when it has ended, others
- * have to see the record.
+ * are in the command's environment. It has two minutes; when it has ended,
+ * others have to see the record.
  *
  * Thread: its owner's; waits.
  * Owns:   the process, which ends with this one.

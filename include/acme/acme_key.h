@@ -1,6 +1,7 @@
 /*
  * acme_key - a key that signs: of an account with an authority, or of a
- * certificate; and how JSON Web Signatures have it (RFC 7515, 7517, 7518, 7638).
+ * certificate; and how JSON Web Signatures have it (RFC 7515, 7517, 7518,
+ * 7638).
  *
  * Thread: any, one at a time.
  * Owns:   the key; texts with it are wiped by whoever asked for them.

@@ -1,6 +1,6 @@
 /*
- * acme_poll - waiting for an authority to make up its mind: often at first, then
- * more and more rarely, or as it wants, and not for ever.
+ * acme_poll - waiting for an authority to make up its mind: often at first,
+ * then more and more rarely, or as it wants, and not for ever.
  *
  * Thread: its owner's; waits.
  */

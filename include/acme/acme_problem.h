@@ -1,6 +1,6 @@
 /*
- * acme_problem - how a question to an authority went, and what is wrong, as it is
- * told in its JSON (RFC 8555 6.7).
+ * acme_problem - how a question to an authority went, and what is wrong, as it
+ * is told in its JSON (RFC 8555 6.7).
  *
  * Thread: any; values only.
  */

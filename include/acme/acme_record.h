@@ -33,11 +33,11 @@ struct acme_record {
 void acme_record_read(struct acme_record *record, struct bytes text);
 void acme_record_put(const struct acme_record *record, struct buf *text);
 
-/* --- When -------------------------------------------------------------------- */
+/* --- When ---------------------------------------------------------------- */
 
 /* When a certificate is to be renewed: at two thirds of its life, at half of it
- * when that is below ten days, within the authority's window if there is one, as
- * far as that lies in its life; chance, from 0 to UINT32_MAX, spreads it. */
+ * when that is below ten days, within the authority's window if there is one,
+ * as far as that lies in its life; chance, from 0 to UINT32_MAX, spreads it. */
 int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
                         int64_t ends_at, uint32_t chance);
 

@@ -1,5 +1,6 @@
 /*
- * acme_renewal - when the authority wants a certificate to be renewed (RFC 9773).
+ * acme_renewal - when the authority wants a certificate to be renewed (RFC
+ * 9773).
  *
  * Thread: its owner's; waits.
  */

@@ -1,6 +1,6 @@
 /*
- * acme_settings - what a configuration says about certificates that an authority
- * is asked for.
+ * acme_settings - what a configuration says about certificates that an
+ * authority is asked for.
  *
  * Thread: any; values only.
  * Owns:   nothing; all is borrowed of the options.

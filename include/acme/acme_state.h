@@ -10,10 +10,11 @@
  *   accounts/ID/           with each authority: key.pem, and url
  *   lock                   who is at work
  *
- * The folder is its owner's alone; where its mode is 2750, the server is another
- * user, of the folder's group, who may read what is in live. A file comes to its
- * name when it is whole and on the disk, so that whoever dies at any point leaves
- * nothing that is broken; what was begun is found and gone on with.
+ * The folder is its owner's alone; where its mode is 2750, the server is
+ * another user, of the folder's group, who may read what is in live. A file
+ * comes to its name when it is whole and on the disk, so that whoever dies at
+ * any point leaves nothing that is broken; what was begun is found and gone on
+ * with.
  *
  * Thread: its owner's; waits for the file system.
  * Owns:   the descriptors.

@@ -1,6 +1,6 @@
 /*
- * cache_body - the bytes of an answer that is kept, or is just being fetched: one
- * writes, others read along at their own pace.
+ * cache_body - the bytes of an answer that is kept, or is just being fetched:
+ * one writes, others read along at their own pace.
  *
  * What is short lies in memory; else in a file, from which the kernel sends by
  * itself: one without a name, in memory as well, or that of a spool, on a disk.
@@ -11,8 +11,8 @@
  *      |  '---> BROKEN     no more will come: readers break off
  *      +--> passing, while FILLING
  *
- * Thread: any; one writer. The mutex guards waits, readers and what they say; the
- *         bytes up to cache_body_filled() are there for all.
+ * Thread: any; one writer. The mutex guards waits, readers and what they say;
+ *         the bytes up to cache_body_filled() are there for all.
  * Owns:   memory or file. Counted.
  */
 #ifndef CACHE_CACHE_BODY_H
@@ -64,7 +64,7 @@ MUST_USE struct cache_body *cache_body_create_of(
 struct cache_body *cache_body_acquire(struct cache_body *body);
 void cache_body_release(struct cache_body **body_ref);
 
-/* --- The writer's ----------------------------------------------------------- */
+/* --- The writer's -------------------------------------------------------- */
 
 /* Puts data behind what is there. False: there is no room for it, and the body
  * is to be ended. */
@@ -104,7 +104,7 @@ bool cache_body_is_wanted(const struct cache_body *body);
 
 void cache_body_cancel(struct cache_body *body, struct cache_wait *wait);
 
-/* --- Readers' ---------------------------------------------------------------- */
+/* --- Readers' ------------------------------------------------------------ */
 
 void cache_body_join(struct cache_body *body, struct cache_reader *reader,
                      uint64_t at);
@@ -121,7 +121,7 @@ struct part cache_body_read(struct cache_body *body,
                             struct cache_wait *wait,
                             enum cache_body_state *state_out);
 
-/* --- Anybody's --------------------------------------------------------------- */
+/* --- Anybody's ----------------------------------------------------------- */
 
 enum cache_body_state cache_body_state_of(const struct cache_body *body);
 uint64_t cache_body_filled(const struct cache_body *body);

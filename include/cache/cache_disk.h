@@ -10,8 +10,8 @@
  * What is damaged is removed, and is no entry any more (on_lost). A folder that
  * cannot be written to keeps nothing new: that is said once, and tried again.
  *
- * Thread: cache_disk_wake(), _keep(), _change() and _forget() any; events come in
- *         the queue's thread; the rest is the main thread's.
+ * Thread: cache_disk_wake(), _keep(), _change() and _forget() any; events come
+ *         in the queue's thread; the rest is the main thread's.
  * Owns:   the folder, the queue.
  */
 #ifndef CACHE_CACHE_DISK_H

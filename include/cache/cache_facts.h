@@ -1,6 +1,7 @@
 /*
- * cache_facts - what an answer says that a cache has to know: how old it is, how
- * long it may be used, by whom, and what it was chosen by (RFC 9111 3, 4.2).
+ * cache_facts - what an answer says that a cache has to know: how old it is,
+ * how long it may be used, by whom, and what it was chosen by (RFC 9111 3,
+ * 4.2).
  *
  * What the origin says to shared caches (CDN-Cache-Control, RFC 9213; the older
  * Surrogate-Control) takes the place of all that Cache-Control and Expires say.
@@ -77,7 +78,8 @@ struct cache_asked {
 enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
                                      const struct cache_asked *asked);
 
-/* Whether it has to do with a cookie, and nobody has said that it is for all. */
+/* Whether it has to do with a cookie, and nobody has said that it is for
+ * all. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked);
 

@@ -1,16 +1,16 @@
 /*
- * cache_file - one kept answer in a file: its body, so that the kernel sends it as
- * it lies there, and behind that what is needed to know that it is right.
+ * cache_file - one kept answer in a file: its body, so that the kernel sends it
+ * as it lies there, and behind that what is needed to know that it is right.
  *
  *   body | a sum (8 octets) of each CACHE_FILE_BLOCK_BYTES of it | head | foot
  *
- * The foot comes last, is of one size, and has the lengths of the others and the
- * head's sum: a file that was cut off, or never finished, has none. Numbers are
- * the machine's own. Nothing is flushed: what a crash of the machine leaves of a
- * file has wrong sums.
+ * The foot comes last, is of one size, and has the lengths of the others and
+ * the head's sum: a file that was cut off, or never finished, has none. Numbers
+ * are the machine's own. Nothing is flushed: what a crash of the machine leaves
+ * of a file has wrong sums.
  *
- * Thread: any, each object one at a time; cache_file itself is shared, and never
- *         changes but for its flags.
+ * Thread: any, each object one at a time; cache_file itself is shared, and
+ *         never changes but for its flags.
  * Owns:   descriptors; a cache_file_writer its file until it is whole.
  */
 #ifndef CACHE_CACHE_FILE_H
@@ -40,13 +40,13 @@ MUST_USE struct cache_file *cache_file_create(
 struct cache_file *cache_file_acquire(struct cache_file *file);
 void cache_file_release(struct cache_file **file_ref);
 
-/* --- Reading ---------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 /* A descriptor of it, or -errno. */
 MUST_USE int cache_file_open(const struct cache_file *file);
 
-/* Reads the head, into an empty buffer, and the length of the body. False: it is
- * damaged. */
+/* Reads the head, into an empty buffer, and the length of the body. False: it
+ * is damaged. */
 MUST_USE bool cache_file_read_head(int fd, struct buf *head,
                                    uint64_t *length_out);
 
@@ -59,7 +59,7 @@ MUST_USE bool cache_file_read_body(int fd, uint64_t length, char *to);
 MUST_USE bool cache_file_check_block(int fd, uint64_t length, uint64_t at,
                                      char *buffer, uint64_t *end_out);
 
-/* --- Writing ---------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 /* Puts another head in the place of the one there is. 0 or -errno. */
 MUST_USE int cache_file_change_head(const struct cache_file *file,

@@ -1,13 +1,13 @@
 /*
- * cache_folder - the folder of a cache on disk: whose it is, and whether there is
- * any use in writing to it.
+ * cache_folder - the folder of a cache on disk: whose it is, and whether there
+ * is any use in writing to it.
  *
- * One process at a time has it (flock): two servers, or the two of an upgrade, do
- * not remove each other's files. Only names that files of a cache have are looked
- * at; what else lies there is left alone.
+ * One process at a time has it (flock): two servers, or the two of an upgrade,
+ * do not remove each other's files. Only names that files of a cache have are
+ * looked at; what else lies there is left alone.
  *
- *   HASH.SERIAL        an entry: the hash of its key, and a number that no other
- *                      file had, each in 16 digits
+ *   HASH.SERIAL        an entry: the hash of its key, and a number that no
+ *                      other file had, each in 16 digits
  *   HASH.SERIAL.new    one that is being written; a rename makes it the other
  *
  * Thread: any; but those that say so.
@@ -41,8 +41,8 @@ struct cache_file_name {
     uint64_t serial;
 };
 
-/* Opens it. 0; -EPERM: it is another user's, or others may write in it; or another
- * -errno. */
+/* Opens it. 0; -EPERM: it is another user's, or others may write in it; or
+ * another -errno. */
 MUST_USE int cache_folder_open(struct cache_folder *folder, const char *path);
 void cache_folder_close(struct cache_folder *folder);
 
@@ -57,7 +57,7 @@ bool cache_folder_takes(const struct cache_folder *folder);
  * thread's. */
 void cache_folder_note(struct cache_folder *folder, int err);
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 uint64_t cache_folder_next_serial(struct cache_folder *folder);
 

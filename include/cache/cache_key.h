@@ -34,13 +34,13 @@ MUST_USE bool cache_key_put(const struct cache_key_rules *rules,
                             const struct cache_key_asker *asker,
                             struct buf *out);
 
-/* "host/path?query" of a key of that place (data is NULL: of any); data is NULL for
- * that of another. */
+/* "host/path?query" of a key of that place (data is NULL: of any); data is NULL
+ * for that of another. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);
 
-/* Appends the key of another address of the same place and host: what Location or
- * Content-Location says of it (RFC 9111 4.4). False: it is of another host, or no
- * address. */
+/* Appends the key of another address of the same place and host: what Location
+ * or Content-Location says of it (RFC 9111 4.4). False: it is of another host,
+ * or no address. */
 MUST_USE bool cache_key_put_other(const struct cache_key_rules *rules,
                                   const struct request *request,
                                   const struct cache_key_asker *asker,

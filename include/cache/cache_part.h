@@ -1,10 +1,11 @@
 /*
- * cache_part - a part of a request that an operator names, for what it has to do
- * with a cache:
+ * cache_part - a part of a request that an operator names, for what it has to
+ * do with a cache:
  *
  *   header:NAME    a field
  *   cookie:NAME    a cookie
- *   query:NAME     a parameter of the query; with '*' behind it, all that begin so
+ *   query:NAME     a parameter of the query; with '*' behind it, all that
+ *                  begin so
  *
  * Thread: any; values only. Names are borrowed.
  */
@@ -30,16 +31,16 @@ struct cache_parts {
     struct cache_part items[CACHE_PARTS_MAX];
 };
 
-/* Reads one that may be left out (which only makes sense of query:), or may not.
- * NULL, or what is wrong with it. */
+/* Reads one that may be left out (which only makes sense of query:), or may
+ * not. NULL, or what is wrong with it. */
 const char *cache_part_read(struct cache_part *part, struct bytes text);
 
 /* Whether the request has one of them. */
 bool cache_parts_has(const struct cache_parts *parts,
                      const struct request *request);
 
-/* Appends the query but for parameters that are out, with '?' before it; nothing
- * where none is left. data is NULL where there is no query. */
+/* Appends the query but for parameters that are out, with '?' before it;
+ * nothing where none is left. data is NULL where there is no query. */
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out);
 

@@ -51,12 +51,12 @@ static inline void cache_wait_init(struct cache_wait *wait,
 /* Whoever waits in list, which mutex guards that is held, is told. */
 void cache_wait_tell(struct list *list);
 
-/* Has on_ready called soon, as if it had waited: the port's worker. Harmless when
- * it is about to be. */
+/* Has on_ready called soon, as if it had waited: the port's worker. Harmless
+ * when it is about to be. */
 void cache_wait_later(struct cache_wait *wait);
 
-/* Stops waiting in an object's list; mutex is the object's, or NULL if it waits in
- * none: on_ready will not be called. */
+/* Stops waiting in an object's list; mutex is the object's, or NULL if it waits
+ * in none: on_ready will not be called. */
 void cache_wait_cancel(struct cache_wait *wait, pthread_mutex_t *mutex);
 
 #endif

@@ -2,12 +2,14 @@
  * cache_queue - a thread that does what workers must not wait for: all that a
  * cache writes to a disk, and what it reads to check.
  *
- * Jobs lie in whatever they are about and are run in the order in which they were
- * put. A job that has much to do does a part of it and puts itself again, so that
- * others get their turn.
+ * Jobs lie in whatever they are about and are run in the order in which they
+ * were put. A job that has much to do does a part of it and puts itself again,
+ * so that others get their turn.
  *
- * Thread: cache_queue_put() any; run() the queue's own; the rest the main thread's.
- * Owns:   the thread, never the jobs: who puts one keeps it alive until it runs.
+ * Thread: cache_queue_put() any; run() the queue's own; the rest the main
+ *         thread's.
+ * Owns:   the thread, never the jobs: who puts one keeps it alive until it
+ *         runs.
  */
 #ifndef CACHE_CACHE_QUEUE_H
 #define CACHE_CACHE_QUEUE_H

@@ -1,6 +1,6 @@
 /*
- * cache_ranges - what is there of a representation of which not all is: ranges of
- * bytes, each in a body of its own (RFC 9111 3.3).
+ * cache_ranges - what is there of a representation of which not all is: ranges
+ * of bytes, each in a body of its own (RFC 9111 3.3).
  *
  *   0          length
  *   |--[==]----[=====][==]-----|     in order, none touches what another has
@@ -31,7 +31,8 @@ struct cache_ranges {
     struct cache_range ranges[CACHE_RANGES_MAX];
 };
 
-/* Takes a Content-Range apart: one that says all three numbers, and no nonsense.
+/* Takes a Content-Range apart: one that says all three numbers, and no
+ * nonsense.
  */
 MUST_USE bool cache_ranges_read(struct bytes value, struct range *range_out,
                                 uint64_t *length_out);
@@ -41,9 +42,9 @@ MUST_USE struct cache_ranges *cache_ranges_create(uint64_t length,
                                                   const struct range *range,
                                                   struct cache_body *body);
 
-/* Makes what is in either; where both have a byte it is fresh's. What has broken
- * off is left out. NULL: that is more than bytes_max, or too many ranges, or
- * there is no memory. */
+/* Makes what is in either; where both have a byte it is fresh's. What has
+ * broken off is left out. NULL: that is more than bytes_max, or too many
+ * ranges, or there is no memory. */
 MUST_USE struct cache_ranges *cache_ranges_join(
     const struct cache_ranges *earlier, const struct cache_ranges *fresh,
     uint64_t bytes_max);

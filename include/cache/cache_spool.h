@@ -1,6 +1,6 @@
 /*
- * cache_spool - the way of a body to a file on disk, while it comes: a worker puts
- * pieces, the queue's thread writes them.
+ * cache_spool - the way of a body to a file on disk, while it comes: a worker
+ * puts pieces, the queue's thread writes them.
  *
  *   put --> pieces, at most so many bytes --> file
  *                                        '--> memory, from where the disk was

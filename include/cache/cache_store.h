@@ -11,12 +11,14 @@
  * look; nothing is written, sent or freed under it. Who goes when there is no
  * room is chosen in each shard by the policy, and shards take turns.
  *
- * With a disk the entries' heads lie in memory, and of their bodies those that are
- * awake: the last that were asked for. What is not on disk yet, or for which there
- * was no room, is always awake, and goes as soon as it is not to be.
+ * With a disk the entries' heads lie in memory, and of their bodies those that
+ * are awake: the last that were asked for. What is not on disk yet, or for
+ * which there was no room, is always awake, and goes as soon as it is not to
+ * be.
  *
- * Invariant: an entry that is indexed has one reference of the store's own; what
- *            is settled is at most bytes_max in all, but for one put under way.
+ * Invariant: an entry that is indexed has one reference of the store's own;
+ *            what is settled is at most bytes_max in all, but for one put under
+ * way.
  * Thread:    any.
  * Owns:      entries, flights.
  */
@@ -59,7 +61,7 @@ const struct cache_store_options *cache_store_options_of(
 /* Leaves the folder, if there is one, to another process. NULL is accepted. */
 void cache_store_leave(struct cache_store *store);
 
-/* --- Finding ------------------------------------------------------------------ */
+/* --- Finding ------------------------------------------------------------- */
 
 struct cache_found {
     struct cache_entry *entry; /* NULL: none; else a reference, as the next */
@@ -74,7 +76,7 @@ void cache_store_find(struct cache_store *store, struct bytes key,
                       struct cache_found *found_out);
 void cache_found_release(struct cache_found *found);
 
-/* --- Fetching ------------------------------------------------------------------ */
+/* --- Fetching ------------------------------------------------------------ */
 
 enum cache_outcome {
     CACHE_OUTCOME_NONE,   /* it is under way */
@@ -120,7 +122,7 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
                                       struct cache_flight **flight_ref,
                                       struct cache_wait *wait);
 
-/* --- Keeping ------------------------------------------------------------------- */
+/* --- Keeping ------------------------------------------------------------- */
 
 /* Whether a body of that length (CACHE_LENGTH_UNKNOWN) may be begun. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
@@ -129,8 +131,8 @@ bool cache_store_has_room(struct cache_store *store, uint64_t length);
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* How often what has that key, or hashes so, was made invalid: to be known before
- * it is asked for. */
+/* How often what has that key, or hashes so, was made invalid: to be known
+ * before it is asked for. */
 uint32_t cache_store_epoch(struct cache_store *store, struct bytes key);
 
 /* Lets the entry in, in the place of the same variant's. The store takes a
@@ -166,8 +168,8 @@ struct cache_purge {
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
 
-/* Calls visit for each entry that meant names, with what it occupies, 0 while it
- * comes. Looks at every entry; nothing is locked meanwhile. */
+/* Calls visit for each entry that meant names, with what it occupies, 0 while
+ * it comes. Looks at every entry; nothing is locked meanwhile. */
 void cache_store_list(struct cache_store *store,
                       const struct cache_purge *meant,
                       void (*visit)(void *context,

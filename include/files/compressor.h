@@ -78,8 +78,8 @@ enum compressor_answer {
 
 struct compressor; /* opaque */
 
-/* 0 or -errno. workers: how many fetch results. What is counted is told in told,
- * which lives longer. */
+/* 0 or -errno. workers: how many fetch results. What is counted is told in
+ * told, which lives longer. */
 MUST_USE int compressor_create(struct compressor **compressor_out,
                                unsigned threads, unsigned workers,
                                struct counter told[STATS_COMPRESS_NUMBERS]);

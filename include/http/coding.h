@@ -36,8 +36,8 @@ struct coding_taste {
 };
 
 /* Reads what the client says in Accept-Encoding. "x-gzip" means gzip; a member
- * with a malformed weight counts as q=0; of two members for one coding the later
- * counts. False: there is no such field, and nothing is to be coded. */
+ * with a malformed weight counts as q=0; of two members for one coding the
+ * later counts. False: there is no such field, and nothing is to be coded. */
 bool coding_taste_read(struct coding_taste *taste,
                        const struct request *request);
 

@@ -1,6 +1,6 @@
 /*
- * acme_tool - `sprintd acme`: hands its arguments on to sprintd-acme, the program
- * beside this one.
+ * acme_tool - `sprintd acme`: hands its arguments on to sprintd-acme, the
+ * program beside this one.
  *
  * Thread: the only one.
  */

@@ -8,8 +8,8 @@
  *   sprintd tls untrust                     and do not any longer
  *
  * FOLDER is where the authority lies, that of this user by default; OWNER the
- * user it is of, where that is another. Nothing else in the program makes anybody
- * trust it.
+ * user it is of, where that is another. Nothing else in the program makes
+ * anybody trust it.
  *
  * Thread: the main one, in a process that does nothing else.
  */

@@ -13,7 +13,7 @@ enum { PAYLOAD_MAX = 65536, HASH_BYTES = 8, SECRET_MAX = 1024 };
 #define URL_FILE "url"
 #define NEXT_FILE "next.pem"
 
-/* --- The key ----------------------------------------------------------------- */
+/* --- The key ------------------------------------------------------------- */
 
 /* Letters, so that nothing in an address is taken for a path. */
 static bool name_account(struct acme_account *account, const char *directory)
@@ -74,7 +74,7 @@ static enum acme_result find_key(struct acme_account *account,
     return make_key(account, state, problem);
 }
 
-/* --- The address ------------------------------------------------------------- */
+/* --- The address --------------------------------------------------------- */
 
 static bool read_url(const struct acme_account *account,
                      struct acme_client *client, const struct acme_state *state)
@@ -192,7 +192,7 @@ static enum acme_result make_account(struct acme_account *account,
     return result;
 }
 
-/* --- Another key ------------------------------------------------------------- */
+/* --- Another key --------------------------------------------------------- */
 
 static struct acme_key *load_next(const struct acme_account *account,
                                   const struct acme_state *state)
@@ -329,7 +329,7 @@ bool acme_account_exists(const struct acme_state *state, const char *directory)
     return true;
 }
 
-/* --- All --------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 enum acme_result acme_account_open(struct acme_account *account,
                                    struct acme_client *client,

@@ -27,7 +27,7 @@ static uint32_t any_chance(void)
     return getrandom(&chance, sizeof(chance), 0) == sizeof(chance) ? chance : 0;
 }
 
-/* --- A try ------------------------------------------------------------------- */
+/* --- A try --------------------------------------------------------------- */
 
 /* One authority, each challenge after the other. */
 static enum acme_result try_challenges(struct acme_agent *agent,
@@ -92,7 +92,7 @@ static enum acme_result try_directory(struct acme_agent *agent,
     return result;
 }
 
-/* --- What is told ------------------------------------------------------------ */
+/* --- What is told -------------------------------------------------------- */
 
 static void tell_done(const struct acme_agent *agent,
                       const struct managed_certificate *certificate)
@@ -148,7 +148,7 @@ static void tell_server(struct acme_agent *agent,
     buf_fini(&text);
 }
 
-/* --- Turns ------------------------------------------------------------------- */
+/* --- Turns --------------------------------------------------------------- */
 
 static void renew(struct acme_agent *agent,
                   const struct managed_certificate *certificate,

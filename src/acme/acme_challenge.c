@@ -113,7 +113,7 @@ static enum acme_result put_file(struct acme_challenge *challenge,
                                 means->state->path, strerror(-err));
 }
 
-/* --- By DNS ------------------------------------------------------------------ */
+/* --- By DNS -------------------------------------------------------------- */
 
 static bool find_record(struct acme_challenge *challenge,
                         const struct acme_key *key)
@@ -165,7 +165,7 @@ static void tell_record(const struct acme_challenge *challenge,
                challenge->is_wildcard ? ";policy=wildcard" : "");
 }
 
-/* --- All --------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 enum acme_result acme_challenge_put(struct acme_challenge *challenge,
                                     const struct acme_means *means,

@@ -6,7 +6,7 @@
 
 enum { MESSAGE_MAX = 256 * 1024 };
 
-/* --- Coming and going -------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 bool acme_client_open(struct acme_client *client, const char *directory,
                       const char *ca)
@@ -33,7 +33,7 @@ const struct json_value *acme_reply_json(const struct acme_reply *reply)
     return reply->json.count > 0 ? reply->json.values : NULL;
 }
 
-/* --- Asking ------------------------------------------------------------------ */
+/* --- Asking -------------------------------------------------------------- */
 
 static bool is_json(const char *type)
 {
@@ -165,7 +165,7 @@ enum acme_result acme_client_post(struct acme_client *client, const char *url,
     return result;
 }
 
-/* --- The directory ----------------------------------------------------------- */
+/* --- The directory ------------------------------------------------------- */
 
 enum acme_result acme_client_begin(struct acme_client *client,
                                    struct acme_problem *problem)

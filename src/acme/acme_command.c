@@ -22,7 +22,7 @@ enum { REASON_MAX = 10 };
 
 #define CONFIG_DEFAULT "/etc/sprintd/sprintd.conf"
 
-/* --- run --------------------------------------------------------------------- */
+/* --- run ----------------------------------------------------------------- */
 
 /* The server may be gone, or slow: it looks by itself, too. */
 static void tell_server(void *context)
@@ -87,7 +87,7 @@ static int run_once(const struct options *options)
     return status;
 }
 
-/* --- What operators ask ------------------------------------------------------ */
+/* --- What operators ask -------------------------------------------------- */
 
 static int status(const struct options *options, const char *word)
 {
@@ -130,8 +130,8 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* What the folder and the authority do to who reads them is unknown: it is not to
- * have what root types, nor all else that root's shell had open. */
+/* What the folder and the authority do to who reads them is unknown: it is not
+ * to have what root types, nor all else that root's shell had open. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1
@@ -172,7 +172,7 @@ static int become_owner(const char *folder)
     return fd == -ENOENT ? EX_NOINPUT : EX_NOPERM;
 }
 
-/* --- All --------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 static int run_word(const struct options *options, const char *word)
 {

@@ -101,7 +101,7 @@ static int ask_all(const struct options *options, errand_fn *fn,
     return status;
 }
 
-/* --- Revoking ---------------------------------------------------------------- */
+/* --- Revoking ------------------------------------------------------------ */
 
 static const struct managed_certificate *find(const struct options *options,
                                               const char *name)
@@ -114,9 +114,9 @@ static const struct managed_certificate *find(const struct options *options,
 }
 
 /* An account other than the one that ordered the certificate may revoke it when
- * the certificate's own key has signed the request (RFC 8555 7.6). The account is
- * tried first: an authority takes a key that signs so for one that others know,
- * and never certifies it again. */
+ * the certificate's own key has signed the request (RFC 8555 7.6). The account
+ * is tried first: an authority takes a key that signs so for one that others
+ * know, and never certifies it again. */
 static enum acme_result post_revocation(struct acme_client *client,
                                         const char *payload, struct bytes pem,
                                         struct acme_problem *problem)
@@ -210,7 +210,7 @@ int acme_errand_revoke(const struct options *options, const char *name,
     return status;
 }
 
-/* --- Accounts ---------------------------------------------------------------- */
+/* --- Accounts ------------------------------------------------------------ */
 
 static enum acme_result roll(struct errand *errand, struct acme_client *client,
                              struct acme_account *account,

@@ -21,7 +21,7 @@ struct hook_order {
     char value[ACME_HOOK_TEXT_MAX];
 };
 
-/* --- The process ------------------------------------------------------------- */
+/* --- The process --------------------------------------------------------- */
 
 static _Noreturn void become(const char *command,
                              const struct hook_order *order)
@@ -74,7 +74,7 @@ static _Noreturn void serve(int fd, const char *command)
     _exit(0);
 }
 
-/* --- The program's side ------------------------------------------------------ */
+/* --- The program's side -------------------------------------------------- */
 
 int acme_hook_open(struct acme_hook *hook, const char *command)
 {

@@ -9,7 +9,7 @@
 
 enum { PAYLOAD_MAX = 65536, DAY_S = 24 * 3600 };
 
-/* --- The key ----------------------------------------------------------------- */
+/* --- The key ------------------------------------------------------------- */
 
 static bool name_key(const struct acme_job *job, char name[NAME_MAX + 1])
 {
@@ -74,7 +74,7 @@ bool acme_issue_has_key(const struct acme_job *job)
     return key;
 }
 
-/* --- The request ------------------------------------------------------------- */
+/* --- The request --------------------------------------------------------- */
 
 enum acme_result acme_issue_finalize(const struct acme_job *job,
                                      const char *url,
@@ -102,7 +102,7 @@ enum acme_result acme_issue_finalize(const struct acme_job *job,
     return result;
 }
 
-/* --- The certificate --------------------------------------------------------- */
+/* --- The certificate ----------------------------------------------------- */
 
 void acme_issue_judge(struct bytes chain, struct bytes key,
                       const struct texts *names, int64_t now_s,

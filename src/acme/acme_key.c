@@ -20,7 +20,7 @@ struct acme_key {
     enum acme_key_kind kind;
 };
 
-/* --- Coming and going -------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static struct acme_key *adopt(EVP_PKEY *evp, enum acme_key_kind kind)
 {
@@ -113,7 +113,7 @@ struct evp_pkey_st *acme_key_evp(const struct acme_key *key)
     return key->key;
 }
 
-/* --- As JSON ----------------------------------------------------------------- */
+/* --- As JSON ------------------------------------------------------------- */
 
 const char *acme_key_algorithm(const struct acme_key *key)
 {
@@ -195,7 +195,7 @@ bool acme_key_put_thumbprint(const struct acme_key *key, struct buf *text)
     return is_done && !text->failed;
 }
 
-/* --- Signing ----------------------------------------------------------------- */
+/* --- Signing ------------------------------------------------------------- */
 
 /* OpenSSL has two numbers as ASN.1, and signatures of JSON have them side by
  * side (RFC 7518 3.4). */

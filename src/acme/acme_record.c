@@ -14,7 +14,7 @@ enum {
     DOUBLINGS_MAX = 20
 };
 
-/* --- As text ----------------------------------------------------------------- */
+/* --- As text ------------------------------------------------------------- */
 
 enum kind { TEXT, NUMBER, COUNT };
 
@@ -127,16 +127,17 @@ void acme_record_put(const struct acme_record *record, struct buf *text)
             buf_printf(text, "attempt %lld\n", (long long)record->attempts[i]);
 }
 
-/* --- When -------------------------------------------------------------------- */
+/* --- When ---------------------------------------------------------------- */
 
 static int64_t part(int64_t whole, uint32_t chance)
 {
     return (int64_t)((double)whole * ((double)chance / (double)UINT32_MAX));
 }
 
-/* Within the authority's window, of which only that part counts which lies in the
- * life of the certificate and leaves a tenth of it for what may fail. A window
- * that ends before the life begins calls the certificate back at once. */
+/* Within the authority's window, of which only that part counts which lies in
+ * the life of the certificate and leaves a tenth of it for what may fail. A
+ * window that ends before the life begins calls the certificate back at
+ * once. */
 static int64_t choose_in_window(const struct acme_record *record,
                                 int64_t begins_at, int64_t ends_at,
                                 uint32_t chance)

@@ -19,7 +19,7 @@ bool acme_renewal_identify(struct bytes chain,
     return true;
 }
 
-/* --- Dates ------------------------------------------------------------------- */
+/* --- Dates --------------------------------------------------------------- */
 
 /* Reads so many digits, and moves text behind them. */
 static bool read_digits(const char **text, int count, int *number_out)
@@ -84,7 +84,7 @@ bool acme_renewal_read_date(const char *text, int64_t *seconds_out)
     return true;
 }
 
-/* --- Windows ----------------------------------------------------------------- */
+/* --- Windows ------------------------------------------------------------- */
 
 static bool read_member(const struct json_value *window, const char *name,
                         int64_t *seconds_out)

@@ -23,7 +23,7 @@ enum {
     OTHERS = S_ISGID | S_IRWXG | S_IRWXO
 };
 
-/* --- Coming and going -------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static int open_folder(int at, const char *name)
 {
@@ -143,8 +143,8 @@ static int open_folders(struct acme_state *state,
     return 0;
 }
 
-/* This boot of this machine, and this process. Where a container hides which boot
- * it is, its name has to do. */
+/* This boot of this machine, and this process. Where a container hides which
+ * boot it is, its name has to do. */
 static void make_mark(struct acme_state *state)
 {
     struct utsname name = {.nodename = ""};
@@ -214,7 +214,7 @@ bool acme_state_is_there(const struct acme_state *state)
     return true;
 }
 
-/* --- Files ------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 int acme_state_read(const struct acme_state *state, enum acme_folder folder,
                     const char *name, struct small_file *file)

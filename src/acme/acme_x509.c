@@ -11,7 +11,7 @@
 
 enum { CHALLENGE_S = 7 * 24 * 3600, EARLY_S = 3600, SERIAL_BYTES_MAX = 64 };
 
-/* --- Extensions -------------------------------------------------------------- */
+/* --- Extensions ---------------------------------------------------------- */
 
 /* Names as they are, so that nothing in them is taken for syntax. */
 static GENERAL_NAMES *make_names(const struct texts *names)
@@ -34,7 +34,7 @@ static GENERAL_NAMES *make_names(const struct texts *names)
     return list;
 }
 
-/* --- Requests ---------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------ */
 
 static bool add_names(X509_REQ *request, const struct texts *names)
 {
@@ -70,7 +70,7 @@ bool acme_x509_put_request(const struct acme_key *key,
     return len > 0 && !text->failed;
 }
 
-/* --- Challenges -------------------------------------------------------------- */
+/* --- Challenges ---------------------------------------------------------- */
 
 /* id-pe-acmeIdentifier, critical: an OCTET STRING in the extension's own
  * (RFC 8737 3). */
@@ -146,7 +146,7 @@ bool acme_x509_put_challenge(const char *name,
     return len > 0 && !pem->failed;
 }
 
-/* --- Certificates ------------------------------------------------------------ */
+/* --- Certificates -------------------------------------------------------- */
 
 static X509 *read_first(struct bytes chain)
 {

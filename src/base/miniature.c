@@ -216,8 +216,8 @@ static void count_until_now(struct miniature *miniature)
 }
 
 /* What is not seen for the rest of a second would be missed by real caches, and
- * moves nothing in models: they hit too much. So fewer keys are sampled from then
- * on, until a second's budget lasts for a second. */
+ * moves nothing in models: they hit too much. So fewer keys are sampled from
+ * then on, until a second's budget lasts for a second. */
 static void pay(struct miniature *miniature, uint64_t ns)
 {
     if (miniature->credit_ns > ns) {
@@ -283,9 +283,9 @@ static bool ask_model(struct miniature *miniature, unsigned number,
     return false;
 }
 
-/* A key that hits is the newest, and marked as used: to ask for it again at once
- * changes nothing in lru and sieve, and gdsf, which counts uses, hears of all of
- * them together. So a burst for one file costs next to nothing. */
+/* A key that hits is the newest, and marked as used: to ask for it again at
+ * once changes nothing in lru and sieve, and gdsf, which counts uses, hears of
+ * all of them together. So a burst for one file costs next to nothing. */
 static bool is_repeat(struct miniature *miniature, uint64_t key, uint64_t bytes)
 {
     if (key != miniature->settled_key || bytes != miniature->settled_bytes ||

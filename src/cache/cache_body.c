@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* --- Coming and going ------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 void cache_body_count_file(const struct cache_body *body)
 {
@@ -101,7 +101,7 @@ void cache_body_cancel(struct cache_body *body, struct cache_wait *wait)
     cache_wait_cancel(wait, &body->mutex);
 }
 
-/* --- Reading ---------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 void cache_body_join(struct cache_body *body, struct cache_reader *reader,
                      uint64_t at)
@@ -185,7 +185,7 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
         .kind = PART_SENDFILE, .fd = fd, .at.offset = at, .len = len};
 }
 
-/* --- Room --------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 static uint64_t bytes_in_file(const struct cache_body *body)
 {

@@ -1,5 +1,6 @@
 /*
- * cache_body_priv - what the files of a body share. Each calls only those below it:
+ * cache_body_priv - what the files of a body share. Each calls only those below
+ * it:
  *
  *   cache_body_write.c  filled: in memory, in a file, by a spool; passed on
  *   cache_body.c        read, counted, given back
@@ -35,7 +36,7 @@ struct cache_body {
     uint64_t given_up; /* bytes before that are gone */
 };
 
-/* --- cache_body.c ------------------------------------------------------------ */
+/* --- cache_body.c -------------------------------------------------------- */
 
 /* A body with no room for anything yet. NULL: no memory. */
 MUST_USE struct cache_body *cache_body_make(uint64_t length,

@@ -10,7 +10,7 @@ enum { MOVED_BYTES = 65536, WORTH_COMPACTING = 4096 };
 
 static const struct cache_spool_events spool_events;
 
-/* --- Room --------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 static bool open_file(struct cache_body *body)
 {
@@ -57,7 +57,7 @@ struct cache_body *cache_body_create(uint64_t length,
     return body;
 }
 
-/* --- Writing ---------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 static bool write_all(int fd, const char *data, size_t len, uint64_t at)
 {
@@ -191,7 +191,7 @@ void cache_body_end(struct cache_body *body, bool is_whole)
         end(body, is_whole);
 }
 
-/* --- Spooling ----------------------------------------------------------------- */
+/* --- Spooling ------------------------------------------------------------ */
 
 static void on_file(void *context, int fd)
 {
@@ -257,7 +257,7 @@ bool cache_body_has_fallen(const struct cache_body *body)
     return atomic_load(&body->fallen_fd) != -1;
 }
 
-/* --- Passing ---------------------------------------------------------------- */
+/* --- Passing ------------------------------------------------------------- */
 
 void cache_body_pass(struct cache_body *body)
 {
@@ -316,7 +316,7 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait)
     return takes;
 }
 
-/* --- Copying ------------------------------------------------------------------ */
+/* --- Copying ------------------------------------------------------------- */
 
 struct cache_body *cache_body_compact(const struct cache_body *body)
 {

@@ -29,7 +29,7 @@ static void count(_Atomic uint64_t *number)
     atomic_fetch_add_explicit(number, 1, memory_order_relaxed);
 }
 
-/* --- Orders --------------------------------------------------------------------- */
+/* --- Orders -------------------------------------------------------------- */
 
 static struct disk_order *make_order(struct cache_disk *disk,
                                      void (*run)(struct cache_job *job),
@@ -59,7 +59,7 @@ static void done(struct disk_order *order)
     free(order);
 }
 
-/* --- Writing -------------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 /* All of a body that lies in memory, or in a file of memory. */
 static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
@@ -205,7 +205,7 @@ void cache_disk_forget(struct cache_disk *disk, struct cache_file *file)
     cache_queue_put(disk->queue, &file->removal);
 }
 
-/* --- Reading -------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 static struct cache_body *read_short(int fd, uint64_t length,
                                      struct cache_body_counts *counts)
@@ -246,7 +246,8 @@ struct cache_body *cache_disk_wake(struct cache_disk *disk,
     return body;
 }
 
-/* Goes on with the next blocks. 1: it is at its end; 0: not yet; -1: damaged. */
+/* Goes on with the next blocks. 1: it is at its end; 0: not yet; -1:
+ * damaged. */
 static int check_blocks(struct disk_order *order)
 {
     struct cache_file *file = order->file;
@@ -292,7 +293,7 @@ void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
         cache_body_end(body, false);
 }
 
-/* --- Whose the folder is --------------------------------------------------------- */
+/* --- Whose the folder is ------------------------------------------------- */
 
 static void run_lock(struct cache_job *job)
 {
@@ -315,7 +316,7 @@ void cache_disk_leave(struct cache_disk *disk)
     cache_queue_put(disk->queue, &disk->lock);
 }
 
-/* --- Coming and going ------------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 int cache_disk_open(struct cache_disk **disk_out,
                     const struct cache_disk_options *options)

@@ -1,6 +1,6 @@
 /*
- * cache_disk_priv - what the files of the disk share. Each calls only those below
- * it:
+ * cache_disk_priv - what the files of the disk share. Each calls only those
+ * below it:
  *
  *   cache_disk.c  entries that are written, read, changed and removed
  *   cache_scan.c  those that were there
@@ -31,7 +31,7 @@ struct cache_disk {
     uint64_t damaged_said;
 };
 
-/* --- cache_scan.c ------------------------------------------------------------ */
+/* --- cache_scan.c -------------------------------------------------------- */
 
 /* Begins to look at the folder's files, unless that is under way. */
 void cache_scan_begin(struct cache_disk *disk);

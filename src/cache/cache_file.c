@@ -76,7 +76,7 @@ void cache_file_release(struct cache_file **file_ref)
         free(file);
 }
 
-/* --- Reading ---------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 static int open_name(const struct cache_folder *folder,
                      const struct cache_file_name *name, bool is_new, int flags)
@@ -170,7 +170,7 @@ bool cache_file_check_block(int fd, uint64_t length, uint64_t at, char *buffer,
            XXH3_64bits(buffer, (size_t)len) == sum;
 }
 
-/* --- Writing ---------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 static int write_all(int fd, const void *data, size_t len, uint64_t at)
 {

@@ -13,7 +13,7 @@ struct cache_flight {
     char key[];
 };
 
-/* --- Fetching ------------------------------------------------------------------- */
+/* --- Fetching ------------------------------------------------------------ */
 
 static struct cache_flight *find_flight(struct cache_shard *shard,
                                         uint64_t hash, uint64_t variant,

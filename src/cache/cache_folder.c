@@ -14,8 +14,8 @@
 #include "base/siphash.h"
 #include "base/units.h"
 
-/* What lies there is sent to clients. Root's own group is root, unless its bits are
- * an ACL's mask. */
+/* What lies there is sent to clients. Root's own group is root, unless its bits
+ * are an ACL's mask. */
 static bool is_ours_alone(int fd, const struct stat *st)
 {
     bool group_writes = st->st_mode & S_IWGRP;
@@ -95,7 +95,7 @@ void cache_folder_note(struct cache_folder *folder, int err)
                           memory_order_relaxed);
 }
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 uint64_t cache_folder_next_serial(struct cache_folder *folder)
 {

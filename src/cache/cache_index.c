@@ -2,7 +2,7 @@
 
 enum { FILES_TRIES = 64 };
 
-/* --- Bodies in memory, of entries on disk --------------------------------------- */
+/* --- Bodies in memory, of entries on disk -------------------------------- */
 
 /* The shard is locked, in all of these. */
 void cache_index_note_awake(struct cache_store *store,
@@ -35,7 +35,7 @@ static void note_asleep(struct cache_store *store, struct cache_shard *shard,
     forget_awake(store, entry);
 }
 
-/* --- Taking out, letting in ----------------------------------------------------- */
+/* --- Taking out, letting in ---------------------------------------------- */
 
 static uint64_t head_bytes(const struct cache_entry *entry)
 {
@@ -157,7 +157,7 @@ struct cache_entry *cache_index_insert(struct cache_store *store,
     return gone;
 }
 
-/* --- Room ----------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 static bool is_over(const struct cache_store *store)
 {

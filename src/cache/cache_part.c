@@ -43,7 +43,7 @@ const char *cache_part_read(struct cache_part *part, struct bytes text)
                : "has a name that none can have";
 }
 
-/* --- Looking -------------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------- */
 
 /* Takes the next of a list off, with what stands before the separator. */
 static bool next_of(struct bytes *list, char separator, struct bytes *item_out)

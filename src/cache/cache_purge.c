@@ -66,7 +66,7 @@ size_t cache_store_purge(struct cache_store *store,
     return count;
 }
 
-/* --- Listing -------------------------------------------------------------------- */
+/* --- Listing ------------------------------------------------------------- */
 
 enum { LISTED_MAX = 256 /* of one bucket */ };
 

@@ -4,7 +4,7 @@
 
 enum { BODY_BYTES = 256 /* about, of what a body is beside its bytes */ };
 
-/* --- Content-Range ------------------------------------------------------------ */
+/* --- Content-Range ------------------------------------------------------- */
 
 /* Digits only, and no more than fit. */
 static bool take_number(struct bytes *text, uint64_t *number_out)
@@ -40,7 +40,7 @@ bool cache_ranges_read(struct bytes value, struct range *range_out,
            range_out->last < *length_out;
 }
 
-/* --- Making ------------------------------------------------------------------- */
+/* --- Making -------------------------------------------------------------- */
 
 /* False: there are too many. */
 static bool put(struct cache_ranges *ranges, const struct cache_range *from,
@@ -131,7 +131,7 @@ void cache_ranges_destroy(struct cache_ranges *ranges)
     free(ranges);
 }
 
-/* --- What is there ------------------------------------------------------------ */
+/* --- What is there ------------------------------------------------------- */
 
 const struct cache_range *cache_ranges_find(const struct cache_ranges *ranges,
                                             uint64_t at)
@@ -192,7 +192,7 @@ struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
                            len < there ? len : there);
 }
 
-/* --- Room --------------------------------------------------------------------- */
+/* --- Room ---------------------------------------------------------------- */
 
 /* Whether one before has the same body: what was cut in two. */
 static bool is_counted(const struct cache_ranges *ranges, unsigned i)
@@ -203,8 +203,8 @@ static bool is_counted(const struct cache_ranges *ranges, unsigned i)
     return false;
 }
 
-/* A body may still be on its way to a disk: its length is what is known of it for
- * sure. */
+/* A body may still be on its way to a disk: its length is what is known of it
+ * for sure. */
 static uint64_t sum(const struct cache_ranges *ranges, bool counts_spooled)
 {
     uint64_t bytes = sizeof(*ranges);

@@ -33,7 +33,7 @@ struct cache_spool {
     bool has_ended;
 };
 
-/* --- The thread's ------------------------------------------------------------- */
+/* --- The thread's -------------------------------------------------------- */
 
 static void fall(struct cache_spool *spool)
 {
@@ -177,7 +177,7 @@ struct cache_file_writer *cache_spool_take(struct cache_spool *spool)
     return writer;
 }
 
-/* --- The worker's ------------------------------------------------------------- */
+/* --- The worker's -------------------------------------------------------- */
 
 static void order(struct cache_spool *spool)
 {
@@ -233,7 +233,7 @@ void cache_spool_fall(struct cache_spool *spool)
     pthread_mutex_unlock(&spool->mutex);
 }
 
-/* --- Coming and going ----------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 struct cache_spool *cache_spool_create(struct cache_spooling *spooling,
                                        const struct cache_spool_events *events,

@@ -6,7 +6,7 @@
 #include "cache/cache_store_priv.h"
 #include "cache/cache_vary.h"
 
-/* --- Coming and going ----------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 int cache_store_create(struct cache_store **store_out,
                        const struct cache_store_options *options)
@@ -87,7 +87,7 @@ const struct cache_store_options *cache_store_options_of(
     return &store->options;
 }
 
-/* --- Finding -------------------------------------------------------------------- */
+/* --- Finding ------------------------------------------------------------- */
 
 /* The values that a request has for an entry's names; those of entries with the
  * same names are the same. */
@@ -261,7 +261,7 @@ struct cache_body *cache_store_make_body(struct cache_store *store,
     return cache_body_create(length, &store->bodies);
 }
 
-/* --- Keeping -------------------------------------------------------------------- */
+/* --- Keeping ------------------------------------------------------------- */
 
 uint32_t cache_store_epoch(struct cache_store *store, struct bytes key)
 {

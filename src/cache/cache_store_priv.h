@@ -1,6 +1,6 @@
 /*
- * cache_store_priv - what the files of the store share. Each calls only those above
- * it:
+ * cache_store_priv - what the files of the store share. Each calls only those
+ * above it:
  *
  *   cache_index.c       which entries there are, and which of them go
  *   cache_flight.c      who is fetching what
@@ -79,8 +79,8 @@ static inline bool cache_entry_has_key(const struct cache_entry *entry,
     return entry->hash == hash && bytes_eq(entry->key, key);
 }
 
-/* What is being fetched by that hash may be what it was before, if this is another
- * when it has come. The shard is locked. */
+/* What is being fetched by that hash may be what it was before, if this is
+ * another when it has come. The shard is locked. */
 static inline uint32_t *cache_epoch_of(struct cache_shard *shard, uint64_t hash)
 {
     return &shard->epochs[hash / CACHE_SHARDS % CACHE_EPOCHS];
@@ -92,7 +92,7 @@ static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
     return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
 }
 
-/* --- cache_index.c: the caller has locked the shard, where it has one -------- */
+/* --- cache_index.c: the caller has locked the shard, where it has one ---- */
 
 /* Puts an entry in the place of others of its variant, and of the oldest where
  * a key has too many. Returns those that go, chained by next. What earlier has
@@ -129,7 +129,7 @@ void cache_index_make_room(struct cache_store *store);
 /* Whether there may be one more descriptor. */
 bool cache_index_has_files(struct cache_store *store);
 
-/* --- cache_store_disk.c ------------------------------------------------------ */
+/* --- cache_store_disk.c -------------------------------------------------- */
 
 /* What the store does on word of its disk; the context is the store. */
 extern const struct cache_disk_events cache_store_disk_events;

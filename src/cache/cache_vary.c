@@ -4,10 +4,10 @@
 
 enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
-/* The origin is told these of each client by whoever asks it, whatever the client
- * has said: what varies by them is of one. */
+/* The origin is told these of each client by whoever asks it, whatever the
+ * client has said: what varies by them is of one. */
 static bool is_told_here(struct bytes name)
 {
     static const struct bytes names[] = {{"Forwarded", 9},
@@ -56,14 +56,15 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
     return true;
 }
 
-/* --- Members with weights ----------------------------------------------------- */
+/* --- Members with weights ------------------------------------------------ */
 
 struct weighed {
     struct bytes name;
     unsigned weight; /* thousandths */
 };
 
-/* The weight that stands behind a member (RFC 9110 12.4.2); 0 for what is none. */
+/* The weight that stands behind a member (RFC 9110 12.4.2); 0 for what is
+ * none. */
 static unsigned read_weight(struct bytes text)
 {
     unsigned weight = 0, unit = WEIGHT_MAX;
@@ -177,7 +178,7 @@ static void put_weighed(struct buf *out, const struct weighed *list,
     }
 }
 
-/* --- Values ------------------------------------------------------------------- */
+/* --- Values -------------------------------------------------------------- */
 
 /* Lines joined by commas, without white space around their members: what is in
  * quotes is none of ours, and stays as it is. */

@@ -52,9 +52,9 @@ static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
 
-/* Of a client's items in the heap all have its level in their keys, and the more
- * of it the longer they are: their order among themselves is that of their own
- * bytes. */
+/* Of a client's items in the heap all have its level in their keys, and the
+ * more of it the longer they are: their order among themselves is that of their
+ * own bytes. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {

@@ -42,7 +42,7 @@ static struct compressor_job *job_at(struct list *list_node)
     return OWNER_OF(list_node, struct compressor_job, list_node);
 }
 
-/* --- The index, with the mutex held ------------------------------------------ */
+/* --- The index, with the mutex held -------------------------------------- */
 
 static uint64_t hash_of(const struct compress_order *order)
 {
@@ -92,7 +92,7 @@ static void unlink_job(struct compressor *compressor,
     list_drop(&job->list_node);
 }
 
-/* --- The shelf, with the mutex held ------------------------------------------- */
+/* --- The shelf, with the mutex held -------------------------------------- */
 
 static uint64_t body_bytes(const struct compressor_job *job)
 {
@@ -151,7 +151,7 @@ static void tell(struct compressor *compressor)
     stats_set_compress(compressor->told, counts);
 }
 
-/* --- The threads ---------------------------------------------------------------- */
+/* --- The threads --------------------------------------------------------- */
 
 static uint64_t read_cpu_ns(void)
 {
@@ -215,7 +215,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* --- For workers ------------------------------------------------------------------ */
+/* --- For workers --------------------------------------------------------- */
 
 static bool has_room(const struct compressor *compressor,
                      const struct compress_order *order)
@@ -303,7 +303,7 @@ enum compressor_answer compressor_ask(struct compressor *compressor,
     return answer;
 }
 
-/* --- Coming and going -------------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 int compressor_create(struct compressor **compressor_out, unsigned threads,
                       unsigned workers,

@@ -14,12 +14,12 @@ static const codec_fn codecs[] = {[CODING_GZIP] = codec_gzip,
                                   [CODING_BR] = codec_brotli,
                                   [CODING_DCZ] = codec_zstd};
 
-/* What a delta begins with (RFC 9842 5): a skippable frame of 32 bytes, the hash
- * of its dictionary. */
+/* What a delta begins with (RFC 9842 5): a skippable frame of 32 bytes, the
+ * hash of its dictionary. */
 static const char delta_magic[] = {0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0};
 enum { DELTA_HEAD = sizeof(delta_magic) + DICTIONARY_HASH_BYTES };
 
-/* --- Results ---------------------------------------------------------------- */
+/* --- Results ------------------------------------------------------------- */
 
 void coded_body_hold(struct coded_body *body)
 {
@@ -33,7 +33,7 @@ void coded_body_release(struct coded_body *body)
         free(body);
 }
 
-/* --- Running ---------------------------------------------------------------- */
+/* --- Running ------------------------------------------------------------- */
 
 /* Memory beyond what was needed is given back. */
 static struct coded_body *finish_body(struct coded_body *body, size_t len)
@@ -133,7 +133,7 @@ enum compressor_job_state compressor_job_run(struct compressor_job *job,
     return state;
 }
 
-/* --- Coming and going -------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 /* False: no memory, no descriptors. */
 static bool take_text(struct compressor_job *job,

@@ -1,6 +1,6 @@
 /*
- * encode_priv - what the two files of encode share: encode.c, which decides, and
- * encode_source.c, which compresses.
+ * encode_priv - what the two files of encode share: encode.c, which decides,
+ * and encode_source.c, which compresses.
  */
 #ifndef HANDLER_ENCODE_PRIV_H
 #define HANDLER_ENCODE_PRIV_H

@@ -31,7 +31,7 @@ struct asked {
     const char *owner;
 };
 
-/* --- Finding ----------------------------------------------------------------- */
+/* --- Finding ------------------------------------------------------------- */
 
 static int complain(struct local_authority_fault *fault, int err)
 {
@@ -126,7 +126,7 @@ static const char *name_owner(const struct shown *shown, char name[16])
     return name;
 }
 
-/* --- Showing ----------------------------------------------------------------- */
+/* --- Showing ------------------------------------------------------------- */
 
 static void print_day(int64_t when_s)
 {
@@ -187,7 +187,7 @@ static void print_ways(const struct shown *shown)
         word, name_owner(shown, owner));
 }
 
-/* --- Commands ---------------------------------------------------------------- */
+/* --- Commands ------------------------------------------------------------ */
 
 static int flushed(int status)
 {

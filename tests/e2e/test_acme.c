@@ -155,7 +155,8 @@ static pid_t begin_load(const char *root, const char *stop, const char *asked)
     _exit(127);
 }
 
-/* The authority wants it back, and the program is started again and sees that. */
+/* The authority wants it back, and the program is started again and sees
+ * that. */
 static void renew_now(const struct server *server)
 {
     pid_t program = 0;

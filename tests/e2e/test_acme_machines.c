@@ -17,8 +17,8 @@ static int after(void **state)
     return acme_after(state);
 }
 
-/* The authority looks at the first of them only; the second is there before, and
- * so at work. */
+/* The authority looks at the first of them only; the second is there before,
+ * and so at work. */
 static const char *start(void)
 {
     if (!pebble_is_there())

@@ -169,10 +169,10 @@ TEST(a_server_for_another_user_has_one_place_for_what_it_keeps)
     assert_true(server_has_said(one, "reloaded"));
 }
 
-/* --- At a terminal ------------------------------------------------------------- */
+/* --- At a terminal ------------------------------------------------------- */
 
-/* As a shell does, which leads the session of its terminal: runs the program, which
- * gets what else the shell has open, too. */
+/* As a shell does, which leads the session of its terminal: runs the program,
+ * which gets what else the shell has open, too. */
 static _Noreturn void be_shell(const char *terminal,
                                const char *const *arguments)
 {
@@ -238,8 +238,8 @@ static void expect_no_orders(int terminal, pid_t program, const char *heard_so)
     assert_null(strpbrk(heard, "\x1b\a\x9b"));
 }
 
-/* Others of that user can get at what runs as it, and would read what root types,
- * or type for root. */
+/* Others of that user can get at what runs as it, and would read what root
+ * types, or type for root. */
 TEST(who_gets_certificates_for_roots_server_has_not_roots_terminal)
 {
     const char *const arguments[] = {"sprintd",

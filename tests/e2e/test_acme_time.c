@@ -1,5 +1,5 @@
-/* Certificates of an authority that is away for long, and clocks that are wrong.
- * A timer asks, so that the time is ours to set. */
+/* Certificates of an authority that is away for long, and clocks that are
+ * wrong. A timer asks, so that the time is ours to set. */
 #include <sys/stat.h>
 
 #include "acme_pebble.h"
@@ -43,8 +43,8 @@ TEST(a_timer_asks_as_well_as_the_server)
     server_stop(server);
 }
 
-/* It is due after two hours of its four; the authority comes back after three and
- * a half, and has forgotten all. */
+/* It is due after two hours of its four; the authority comes back after three
+ * and a half, and has forgotten all. */
 TEST(an_authority_may_be_away_for_an_hour)
 {
     struct server *server = start(&(struct pebble_options){

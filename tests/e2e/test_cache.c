@@ -112,7 +112,7 @@ TEST(asking_for_what_is_not_there_does_not_fill_memory)
         assert_in_range(server_memory(one), 0, before + 8 * MIB);
 }
 
-/* --- Were it another ------------------------------------------------------------ */
+/* --- Were it another ----------------------------------------------------- */
 
 /* The hit ratio told of that policy and size; negative: none is. */
 static double told(const struct server *server, const char *policy,

@@ -1,7 +1,7 @@
 /* link: -lbrotlidec -lz */
 /*
- * Files that change under requests of all kinds, by seed: whatever comes is all of
- * one version, and an ETag stands for the same bytes for ever.
+ * Files that change under requests of all kinds, by seed: whatever comes is all
+ * of one version, and an ETag stands for the same bytes for ever.
  */
 #include <brotli/decode.h>
 #include <openssl/evp.h>
@@ -47,7 +47,7 @@ E2E_BEGIN(start)
 
 E2E_SUITE(start);
 
-/* --- Lots ----------------------------------------------------------------------- */
+/* --- Lots ---------------------------------------------------------------- */
 
 static uint64_t lot_state;
 
@@ -57,7 +57,7 @@ static unsigned lot(unsigned below)
     return (unsigned)(lot_state >> 33) % below;
 }
 
-/* --- Versions ------------------------------------------------------------------- */
+/* --- Versions ------------------------------------------------------------ */
 
 static size_t version_len(unsigned version)
 {
@@ -101,7 +101,7 @@ static void put_version(unsigned file)
         site_date(name, LONG_AGO + (int64_t)version, 0);
 }
 
-/* --- What others unpack ------------------------------------------------------------ */
+/* --- What others unpack -------------------------------------------------- */
 
 static bool unpack_gzip(const char *from, size_t len, char *to, size_t *to_len)
 {
@@ -169,7 +169,7 @@ static bool unpack(const struct reply *reply, struct bytes dictionary, char *to,
     return is_right;
 }
 
-/* --- What is known of ETags ---------------------------------------------------------- */
+/* --- What is known of ETags ---------------------------------------------- */
 
 static struct tag *find_tag(unsigned file, const char *etag)
 {
@@ -207,7 +207,7 @@ static void note_tag(unsigned file, const struct reply *reply)
     memcpy(tag->hash, hash, sizeof(hash));
 }
 
-/* --- Asking -------------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 /* One earlier version of a file, maybe, and the field that offers it. */
 static const char *offer(unsigned file, unsigned version)
@@ -223,8 +223,8 @@ static const char *offer(unsigned file, unsigned version)
 }
 
 /* All of it: what is sent is one of the versions there have been since it was
- * asked for last, which is the one there is, or one that is checked again within
- * a second. */
+ * asked for last, which is the one there is, or one that is checked again
+ * within a second. */
 static void expect_version(unsigned file, const struct reply *reply,
                            struct bytes dictionary)
 {
@@ -303,7 +303,7 @@ static void ask_part(struct client *client, const char *accepted)
     note_tag(file, reply);
 }
 
-/* --- Runs ------------------------------------------------------------------------------ */
+/* --- Runs ---------------------------------------------------------------- */
 
 static void run(uint64_t seed)
 {

@@ -21,7 +21,7 @@ static int start(void **state)
     return 0;
 }
 
-/* --- Files ------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 TEST(files_of_any_size_come_whole)
 {
@@ -161,7 +161,7 @@ TEST(a_file_has_its_coded_variant)
     expect_h2_body(reply, "not really zipped\n");
 }
 
-/* --- Many streams ------------------------------------------------------------ */
+/* --- Many streams -------------------------------------------------------- */
 
 TEST(a_hundred_streams_are_answered_each_with_its_own)
 {
@@ -196,7 +196,7 @@ TEST(a_reset_stream_leaves_the_others_alone)
     h2_expect_usable(h2);
 }
 
-/* --- Names ------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
 TEST(a_site_is_chosen_by_authority)
 {
@@ -227,7 +227,7 @@ TEST(a_site_is_chosen_by_authority)
                    "b\n");
 }
 
-/* --- Keys -------------------------------------------------------------------- */
+/* --- Keys ---------------------------------------------------------------- */
 
 TEST(keys_are_put_and_got)
 {
@@ -309,7 +309,7 @@ TEST(a_client_that_expects_it_is_told_to_continue)
     assert_int_equal(reply->early_count, 1);
 }
 
-/* --- Logs and numbers -------------------------------------------------------- */
+/* --- Logs and numbers ---------------------------------------------------- */
 
 TEST(the_access_log_names_the_version)
 {

@@ -22,7 +22,7 @@ static int start(void **state)
     return 0;
 }
 
-/* --- Floods ------------------------------------------------------------------- */
+/* --- Floods -------------------------------------------------------------- */
 
 /* The next piece of it; false: the server takes no more. */
 typedef bool flood_fn(struct h2 *h2, unsigned number);
@@ -304,7 +304,7 @@ TEST(streams_beyond_the_limit_are_refused_and_then_all)
     expect_stopped(&flood);
 }
 
-/* --- What is no abuse ---------------------------------------------------------- */
+/* --- What is no abuse ---------------------------------------------------- */
 
 /* Cancelled, pinged, updated and reordered as a busy browser does it. */
 TEST(a_lively_client_trips_nothing)

@@ -22,7 +22,7 @@ static int start(void **state)
     return 0;
 }
 
-/* --- 6: each type ------------------------------------------------------------- */
+/* --- 6: each type -------------------------------------------------------- */
 
 TEST(padding_is_part_of_a_frame)
 {
@@ -129,7 +129,7 @@ TEST(every_settings_frame_is_acknowledged)
     assert_true(h2->is_acknowledged);
 }
 
-/* --- Windows ------------------------------------------------------------------ */
+/* --- Windows ------------------------------------------------------------- */
 
 TEST(windows_grow_by_something_and_not_too_far)
 {

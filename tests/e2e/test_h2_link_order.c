@@ -117,7 +117,7 @@ TEST(many_streams_wait_as_many_connections_would)
     flunk("the small one is not sent first");
 }
 
-/* --- How long all of them take on average -------------------------------------- */
+/* --- How long all of them take on average -------------------------------- */
 
 enum { FILES = 12, STEP = 24 * KB };
 

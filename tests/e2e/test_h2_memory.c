@@ -1,6 +1,6 @@
 /*
- * HTTP/2: what a client can make the server keep in memory: heads, their tables,
- * answers that nobody takes.
+ * HTTP/2: what a client can make the server keep in memory: heads, their
+ * tables, answers that nobody takes.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ static int start(void **state)
     return 0;
 }
 
-/* --- Heads -------------------------------------------------------------------- */
+/* --- Heads --------------------------------------------------------------- */
 
 TEST(heads_have_their_limits)
 {
@@ -77,7 +77,7 @@ TEST(hpack_bombs_do_not_go_off)
     assert_true(is_sanitized() || server_memory(server) < bytes + (1 << 20));
 }
 
-/* --- Memory ------------------------------------------------------------------- */
+/* --- Memory -------------------------------------------------------------- */
 
 /* CVE-2019-9517 and 9511: much is asked for, and nothing taken. */
 static void take_nothing(const struct server *of)
@@ -121,7 +121,7 @@ TEST(neither_does_it_over_tls)
     take_nothing(secure_server);
 }
 
-/* --- Bodies for others ---------------------------------------------------------- */
+/* --- Bodies for others --------------------------------------------------- */
 
 enum {
     UPLOADS = 40,

@@ -1,6 +1,6 @@
 /*
- * HTTP/2 in front of an upstream that speaks HTTP/1.1: what it gets is one sound
- * message, byte for byte, and what it says comes through.
+ * HTTP/2 in front of an upstream that speaks HTTP/1.1: what it gets is one
+ * sound message, byte for byte, and what it says comes through.
  */
 #include "h2_client.h"
 #include "upstream.h"
@@ -29,7 +29,7 @@ static void expect_no_part(const char *text, const char *part)
         flunk("'%s' in '%s'", part, text);
 }
 
-/* --- What is asked ------------------------------------------------------------ */
+/* --- What is asked ------------------------------------------------------- */
 
 TEST(a_request_becomes_one_of_http_1_1)
 {
@@ -183,7 +183,8 @@ TEST(a_large_body_comes_through_while_it_is_sent)
     expect_h2_body(h2_wait(h2, stream), "hi");
 }
 
-/* What nobody takes opens no window: the client may send no more than buffers. */
+/* What nobody takes opens no window: the client may send no more than
+ * buffers. */
 TEST(an_upstream_that_takes_nothing_shuts_the_window)
 {
     enum { MOST = 8 << 20 };
@@ -218,7 +219,7 @@ TEST(an_upstream_that_takes_nothing_shuts_the_window)
     h2_expect_refused(h2, stream, NGHTTP2_FLOW_CONTROL_ERROR);
 }
 
-/* --- What is answered --------------------------------------------------------- */
+/* --- What is answered ---------------------------------------------------- */
 
 TEST(fields_of_the_upstreams_connection_stay_there)
 {

@@ -35,7 +35,7 @@ static unsigned long answered(void)
     return atomic_load(&origin->counts->requests);
 }
 
-/* --- Lengths ------------------------------------------------------------------ */
+/* --- Lengths ------------------------------------------------------------- */
 
 struct body_case {
     const char *name;
@@ -122,10 +122,10 @@ TEST(a_body_is_as_long_as_was_said)
     }
 }
 
-/* --- A request inside another -------------------------------------------------- */
+/* --- A request inside another -------------------------------------------- */
 
-/* Fields and bodies that would be read as the begin of another request, had they
- * been passed on as they are. */
+/* Fields and bodies that would be read as the begin of another request, had
+ * they been passed on as they are. */
 TEST(a_request_inside_another_is_never_asked)
 {
     static const char *const fields[][5] = {

@@ -1,6 +1,6 @@
 /*
- * WebSocket over HTTP/2 (RFC 8441): a stream becomes a tunnel to an upstream that
- * speaks RFC 6455 over HTTP/1.1.
+ * WebSocket over HTTP/2 (RFC 8441): a stream becomes a tunnel to an upstream
+ * that speaks RFC 6455 over HTTP/1.1.
  */
 #include <openssl/evp.h>
 #include <openssl/sha.h>

@@ -31,7 +31,8 @@ TEST(files_come_whole)
     client_expect_usable(client);
 }
 
-/* How many sockets have had the kernel seal what they send; -1: it has no TLS. */
+/* How many sockets have had the kernel seal what they send; -1: it has no
+ * TLS. */
 static long count_kernel(void)
 {
     FILE *file = fopen("/proc/net/tls_stat", "r");
@@ -138,7 +139,8 @@ TEST(plain_http_is_told_so)
     client_expect_orderly_end(client);
 }
 
-/* A target in absolute form (RFC 9112 3.2.2), which says how it wants to come. */
+/* A target in absolute form (RFC 9112 3.2.2), which says how it wants to
+ * come. */
 static unsigned ask_absolutely(struct client *client, const char *scheme,
                                const char *fields)
 {

@@ -114,7 +114,7 @@ TEST(who_shows_a_certificate_gets_there)
     expect_body(ask_as(server, "open.example", "unknown.example", "/"), "open");
 }
 
-/* --- What servers behind are told ---------------------------------------------------- */
+/* --- What servers behind are told ---------------------------------------- */
 
 #define SUBJECT "X-Forwarded-Tls-Client-Subject: "
 

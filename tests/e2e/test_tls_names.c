@@ -18,7 +18,7 @@ static const char *make(const char *name, const char *names)
                                           .issuer = &authority});
 }
 
-/* --- Which one ---------------------------------------------------------------- */
+/* --- Which one ----------------------------------------------------------- */
 
 static const char three_sites[] = LISTEN
     "certificate = main\n"
@@ -119,7 +119,7 @@ TEST(keys_may_lie_in_files_of_their_own)
     assert_string_equal(shown_to(server, "a.example"), "both");
 }
 
-/* --- http and https ------------------------------------------------------------ */
+/* --- http and https ------------------------------------------------------ */
 
 TEST(http_is_sent_to_https)
 {
@@ -202,7 +202,7 @@ TEST(whoever_has_come_by_https_to_a_proxy_is_led_nowhere)
     expect_status(reply, 200);
 }
 
-/* --- Whom it asks ---------------------------------------------------------------- */
+/* --- Whom it asks -------------------------------------------------------- */
 
 static const char guarded[] = BOTH
     "certificate = main\n"
@@ -226,7 +226,8 @@ static struct server *guard(const char **own_out, const char **strange_out,
     return serve_certified(guarded, argument);
 }
 
-/* TLS 1.3 ends a client's part of the handshake before it has been looked at. */
+/* TLS 1.3 ends a client's part of the handshake before it has been looked
+ * at. */
 static bool is_let_in(const struct server *server, const char *name,
                       const char *certificate)
 {
@@ -311,7 +312,7 @@ TEST(the_log_tells_whom_clients_have_shown)
     assert_non_null(strstr(read_text(path, NULL), printed("%s\n", line)));
 }
 
-/* --- What -t tells ------------------------------------------------------------- */
+/* --- What -t tells ------------------------------------------------------- */
 
 static void expect_test(const char *text, int status, const char *words)
 {

@@ -1,6 +1,6 @@
 /*
- * What becomes of certificates in time: files that change, reloads, upgrades, and
- * what is told of their end.
+ * What becomes of certificates in time: files that change, reloads, upgrades,
+ * and what is told of their end.
  */
 #include "certified.h"
 #include "configured.h"
@@ -12,7 +12,7 @@
 
 #define LISTEN "listen = https://127.0.0.1:0\n"
 
-/* --- Files that change ----------------------------------------------------------- */
+/* --- Files that change --------------------------------------------------- */
 
 enum { RENEWED_MS = 40000, LOADED_MS = 60000 };
 
@@ -149,7 +149,7 @@ TEST(faulty_ones_change_nothing)
     assert_true(visit_until(server, "second") > 0);
 }
 
-/* --- What is told of terms ------------------------------------------------------- */
+/* --- What is told of terms ----------------------------------------------- */
 
 TEST(the_end_of_certificates_is_told)
 {
@@ -182,7 +182,7 @@ TEST(the_end_of_certificates_is_told)
     assert_true(server_has_said(server, "has expired"));
 }
 
-/* --- What systemd opens ------------------------------------------------------------ */
+/* --- What systemd opens -------------------------------------------------- */
 
 TEST(sockets_that_systemd_calls_https_speak_tls_after_an_upgrade_too)
 {

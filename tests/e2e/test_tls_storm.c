@@ -64,7 +64,8 @@ static int by_size(const void *one, const void *other)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* What 99 of 100 replies do not exceed, for clients that ask again and again. */
+/* What 99 of 100 replies do not exceed, for clients that ask again and
+ * again. */
 static uint64_t p99_us(struct client *const clients[CLIENTS])
 {
     static uint64_t us[SAMPLES];

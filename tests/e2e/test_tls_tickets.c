@@ -51,7 +51,7 @@ static void forget(void)
     secure_limit_version(0);
 }
 
-/* --- Keys of its own --------------------------------------------------------- */
+/* --- Keys of its own ----------------------------------------------------- */
 
 TEST(tickets_count_for_all_workers_and_generations_and_after_upgrades)
 {
@@ -105,7 +105,7 @@ TEST(another_machine_has_other_keys)
     forget();
 }
 
-/* --- Keys of a file ------------------------------------------------------------ */
+/* --- Keys of a file ------------------------------------------------------ */
 
 /* A line for each letter of keys. */
 static void write_keys(const char *keys, unsigned mode)
@@ -185,7 +185,7 @@ TEST(a_reload_reads_keys_at_once_and_faulty_ones_change_nothing)
     forget();
 }
 
-/* --- What the check says --------------------------------------------------------- */
+/* --- What the check says ------------------------------------------------- */
 
 static void check(struct outcome *outcome, const char *text)
 {

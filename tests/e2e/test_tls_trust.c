@@ -20,7 +20,7 @@ static const char *const hidden[] = {TRUSTED_FOLDER, CERTIFICATES,
 
 static char home[128];
 
-/* --- Places ------------------------------------------------------------------ */
+/* --- Places -------------------------------------------------------------- */
 
 static void shell(const char *command)
 {
@@ -135,7 +135,7 @@ static void assert_status(const struct outcome *outcome, int status)
         flunk("status %d: %s%s", outcome->status, outcome->out, outcome->err);
 }
 
-/* --- Showing ----------------------------------------------------------------- */
+/* --- Showing ------------------------------------------------------------- */
 
 TEST(without_an_authority_it_says_how_one_is_made)
 {
@@ -200,7 +200,7 @@ TEST(a_wrong_command_line_is_told)
     assert_says(outcome.err, "usage: sprintd tls show [FOLDER]");
 }
 
-/* --- The system -------------------------------------------------------------- */
+/* --- The system ---------------------------------------------------------- */
 
 TEST(programs_trust_it_when_told_and_not_any_longer)
 {
@@ -413,7 +413,7 @@ TEST(an_authority_that_others_can_put_there_is_not_trusted)
     assert_null(strstr(outcome.out, "of user"));
 }
 
-/* --- Browsers ---------------------------------------------------------------- */
+/* --- Browsers ------------------------------------------------------------ */
 
 /* A database as a browser makes it; skips where there is no certutil. */
 static const char *make_database(const char *name)
@@ -502,8 +502,8 @@ TEST(a_browser_of_another_user_is_left_alone)
     assert_false(lists_it(database));
 }
 
-/* Else certutil would run as root what pkcs11.txt of another user names, or write
- * where a link leads. */
+/* Else certutil would run as root what pkcs11.txt of another user names, or
+ * write where a link leads. */
 TEST(a_browser_that_others_can_steer_is_left_alone)
 {
     static const struct {

@@ -38,7 +38,7 @@ static int sites[SITES]; /* their addresses stand for them */
  * other the closed one. */
 static struct tls_table *tables[SITES];
 
-/* --- What they are asked of ---------------------------------------------------- */
+/* --- What they are asked of ---------------------------------------------- */
 
 static void add_hosts(const char *const *names, int *site)
 {
@@ -100,7 +100,7 @@ static void make_tables(void)
     tls_pem_fini(&pem);
 }
 
-/* --- Names ---------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
 static void check_extension(struct bytes extension)
 {

@@ -11,11 +11,11 @@
  *                             no:  handed over to whoever asked first
  *
  * PURGE makes what is kept go, for those who may say so
- * (cached_purge.c). Whether an answer may be kept, and for how long it is fresh,
- * is said in cache/cache_facts.h.
+ * (cached_purge.c). Whether an answer may be kept, and for how long it is
+ * fresh, is said in cache/cache_facts.h.
  *
- * What has a body, no key, or another method than GET and HEAD goes past: to the
- * proxy as if this were not here.
+ * What has a body, no key, or another method than GET and HEAD goes past: to
+ * the proxy as if this were not here.
  *
  * Thread: one per worker; the store is everybody's.
  * Owns:   its fetches.
@@ -65,7 +65,8 @@ bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);
 
-/* The proxy has been answered so: what that makes invalid goes (RFC 9111 4.4). */
+/* The proxy has been answered so: what that makes invalid goes (RFC 9111
+ * 4.4). */
 void cached_note_reply(struct cached *cached, const struct exchange *exchange,
                        const struct reply *reply);
 

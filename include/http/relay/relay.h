@@ -106,8 +106,8 @@ enum body_framing relay_framing(const struct request *request,
  * without a body, and relay->upgrade among those asked for. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
-/* Whether Connection names fields that do not go on for that reason, or cannot be
- * read: the upstream then answers less than was asked. */
+/* Whether Connection names fields that do not go on for that reason, or cannot
+ * be read: the upstream then answers less than was asked. */
 bool relay_leaves_out(const struct request *request);
 
 /* Whether the client reads trailer fields: TE: trailers (RFC 9110 6.5.1). */

@@ -16,15 +16,15 @@
  * Bytes of a file come by pread(2): a mapping can shrink, and pages lost that
  * way would be a SIGBUS here, where bytes are looked at.
  *
- * Where the way is long, what TCP sends at once at the beginning of a connection,
- * or after a second's silence, leaves in records of a segment each: so the client
- * reads it when it has come, and not a round trip later.
+ * Where the way is long, what TCP sends at once at the beginning of a
+ * connection, or after a second's silence, leaves in records of a segment each:
+ * so the client reads it when it has come, and not a round trip later.
  *
  * Buffers are the worker's. A connection that waits has none of its own.
  *
- * OpenSSL shakes hands, and gives a client's connection of TLS 1.3 away when that
- * is done (tls_takeover); what is kept of it then is two keys. A server's, and one
- * of TLS 1.2, stay with OpenSSL to their end.
+ * OpenSSL shakes hands, and gives a client's connection of TLS 1.3 away when
+ * that is done (tls_takeover); what is kept of it then is two keys. A server's,
+ * and one of TLS 1.2, stay with OpenSSL to their end.
  *
  * Thread: the worker of its connection.
  * Owns:   a connection its state and what is kept, but not the descriptor; the
@@ -44,8 +44,8 @@
 
 enum { TLS_SUBJECT_MAX = 256 };
 
-/* For a list of its owner's, who has room for it only where there is TLS. It goes
- * with the connection, and is in no list by then. */
+/* For a list of its owner's, who has room for it only where there is TLS. It
+ * goes with the connection, and is in no list by then. */
 struct tls_work {
     struct list list;
     void *owner; /* NULL at first */
@@ -83,7 +83,7 @@ MUST_USE struct tls_buffers *tls_buffers_create(void);
 void tls_buffers_destroy(struct tls_buffers *buffers); /* after the last of
                                                           them; NULL is ok */
 
-/* --- A connection ---------------------------------------------------------- */
+/* --- A connection -------------------------------------------------------- */
 
 struct tls; /* opaque */
 
@@ -106,8 +106,8 @@ void tls_tell(const struct tls *tls, struct tls_facts *facts_out);
 MUST_USE bool tls_speaks_http2(const struct tls *tls);
 
 /* Whom the client has shown to be, by a certificate that was found to be good:
- * its subject (RFC 2253), cut when it is long, and SHA-256 in hexadecimal. False:
- * it has shown none. */
+ * its subject (RFC 2253), cut when it is long, and SHA-256 in hexadecimal.
+ * False: it has shown none. */
 MUST_USE bool tls_tell_client(const struct tls *tls,
                               char subject_out[TLS_SUBJECT_MAX],
                               char fingerprint_out[TLS_FINGERPRINT_MAX + 1]);
@@ -124,8 +124,8 @@ MUST_USE enum io_result tls_send_file(struct tls *tls, int file,
                                       uint64_t offset, size_t len,
                                       size_t *len_out);
 
-/* What is encrypted is no more than what is left until so many bytes wait in the
- * socket unsent: transport_limit_unsent(). */
+/* What is encrypted is no more than what is left until so many bytes wait in
+ * the socket unsent: transport_limit_unsent(). */
 void tls_limit_unsent(struct tls *tls, uint32_t bytes);
 
 /* Says that nothing more comes (close_notify). IO_AGAIN_WRITE: call again when

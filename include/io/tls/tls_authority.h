@@ -50,8 +50,8 @@ struct tls_authority_facts {
 MUST_USE struct tls_authority *tls_authority_create(const char *name,
                                                     int64_t now_s);
 
-/* One from what tls_authority_save() gave. NULL, and *why_out says what is wrong
- * with the text. */
+/* One from what tls_authority_save() gave. NULL, and *why_out says what is
+ * wrong with the text. */
 MUST_USE struct tls_authority *tls_authority_load(struct bytes pem,
                                                   const char **why_out);
 void tls_authority_destroy(struct tls_authority *authority);

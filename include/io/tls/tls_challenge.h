@@ -2,7 +2,8 @@
  * tls_challenge - answers what an authority of certificates asks by TLS, to see
  * whether a name is ours (RFC 8737): a client that speaks "acme-tls/1" and
  * nothing else gets the certificate that whoever asked the authority has put
- * into a folder, under the name that is asked for; and then the connection ends.
+ * into a folder, under the name that is asked for; and then the connection
+ * ends.
  *
  * Thread: any; waits for the file system, when somebody asks so.
  */

@@ -27,7 +27,7 @@
 
 #include "io/tls/tls.h"
 
-/* --- Trust ----------------------------------------------------------------- */
+/* --- Trust --------------------------------------------------------------- */
 
 struct tls_trust; /* opaque; counted */
 
@@ -64,7 +64,7 @@ void tls_connector_offer_nothing(struct tls_connector *connector);
 void tls_connector_destroy(struct tls_connector
                                *connector); /* NULL is accepted */
 
-/* --- Servers --------------------------------------------------------------- */
+/* --- Servers ------------------------------------------------------------- */
 
 struct tls_target; /* opaque */
 

@@ -7,8 +7,8 @@
  * The program is that of the server's own folder, with the server's arguments:
  * it reads the configuration itself. It says when there is another certificate.
  *
- *   server  -- r: read the configuration again -->  steward  -- starts -->  program
- *      | <------------------ c: there is another certificate ----------------- |
+ *   server -- r: read the configuration again --> steward -- starts --> program
+ *      | <--------------- c: there is another certificate ----------------- |
  *
  * Thread: the main thread's; opened while there is no other.
  * Owns:   the process, and that of the program.

@@ -28,7 +28,7 @@ void h1_context_fini(struct session_context *context)
     free(context->fields);
 }
 
-/* --- Going on -------------------------------------------------------------- */
+/* --- Going on ------------------------------------------------------------ */
 
 static void give_input(struct h1 *h1)
 {
@@ -170,7 +170,7 @@ static enum session_step receive(struct session *session)
     return session_close(session, CONN_END_ERROR);
 }
 
-/* --- Limits ---------------------------------------------------------------- */
+/* --- Limits -------------------------------------------------------------- */
 
 /* A whole head has to come within one limit, set when its first byte is
  * there; bytes that trickle in do not move it. */
@@ -243,7 +243,7 @@ static enum session_step expire(struct session *session)
                : session_close(session, CONN_END_ERROR);
 }
 
-/* --- Coming and going ------------------------------------------------------ */
+/* --- Coming and going ---------------------------------------------------- */
 
 static void open_session(struct session *session)
 {

@@ -80,7 +80,7 @@ static inline bool h1_is_input_empty(const struct h1 *h1)
     return !h1->input || h1->input->begin == h1->input->end;
 }
 
-/* --- h1_answer.c ----------------------------------------------------------- */
+/* --- h1_answer.c --------------------------------------------------------- */
 
 /* For a request that is about to be parsed. NULL: no memory. */
 struct exchange *h1_take_exchange(struct h1 *h1);
@@ -124,7 +124,7 @@ void h1_finish_exchange(struct h1 *h1, struct exchange *exchange);
 /* Says what is to be done with what the client sends now. */
 void h1_set_beside(struct h1 *h1);
 
-/* --- h1_take.c ------------------------------------------------------------- */
+/* --- h1_take.c ----------------------------------------------------------- */
 
 enum { H1_DRAINED_BODY_BYTES_MAX = 65536 }; /* of bodies that nobody wants */
 
@@ -148,7 +148,7 @@ bool h1_has_too_much(const struct h1 *h1);
 /* When more of it has to have come, if somebody wants it. */
 uint64_t h1_limit_body(const struct h1 *h1);
 
-/* --- h1_upload.c ----------------------------------------------------------- */
+/* --- h1_upload.c --------------------------------------------------------- */
 
 /* The answer is a tunnel: what the client sends from now on is its body. */
 enum session_step h1_begin_tunnel(struct h1 *h1);
@@ -167,7 +167,7 @@ enum session_step h1_expire_upload(struct h1 *h1);
  * ends the connection. */
 void h1_end_upload(struct h1 *h1);
 
-/* --- h1_body.c ------------------------------------------------------------- */
+/* --- h1_body.c ----------------------------------------------------------- */
 
 enum h1_body {
     H1_BODY_MORE,    /* is to be read */
@@ -185,7 +185,7 @@ static inline bool h1_expects_body(const struct request *request)
 /* Reads on in the body of the current exchange; answers when it is there. */
 enum h1_body h1_advance_body(struct h1 *h1);
 
-/* --- h1_head.c ------------------------------------------------------------- */
+/* --- h1_head.c ----------------------------------------------------------- */
 
 enum h1_ahead {
     H1_AHEAD_GO,     /* look for another request */
@@ -198,7 +198,7 @@ enum h1_ahead {
 /* Answers requests from the buffer until it is time to send: all but GO. */
 enum h1_ahead h1_answer_ahead(struct h1 *h1);
 
-/* --- h1_send.c ------------------------------------------------------------- */
+/* --- h1_send.c ----------------------------------------------------------- */
 
 struct candidate h1_candidate(const struct session *session);
 enum sender_result h1_send(struct session *session, uint64_t budget,

@@ -25,8 +25,8 @@ struct candidate h1_candidate(const struct session *session)
     return candidate;
 }
 
-/* Writes Server-Timing of all that has not begun: it leaves now, or later as one
- * of it. */
+/* Writes Server-Timing of all that has not begun: it leaves now, or later as
+ * one of it. */
 static void time_sending(const struct h1 *h1)
 {
     uint64_t now_ns = now_read_ns();

@@ -9,7 +9,7 @@ enum {
     STREAMS_KEPT = 256
 };
 
-/* --- What a worker has of it ----------------------------------------------- */
+/* --- What a worker has of it --------------------------------------------- */
 
 struct h2_context *h2_context_create(void)
 {
@@ -45,7 +45,7 @@ bool h2_is_preface(struct bytes line)
     return bytes_eq(line, BYTES("PRI * HTTP/2.0"));
 }
 
-/* --- Coming ---------------------------------------------------------------- */
+/* --- Coming -------------------------------------------------------------- */
 
 static bool begin(struct session *session, struct h2 *h2)
 {
@@ -104,7 +104,7 @@ static void inherit(struct session *session, struct input *input)
     h2->is_at_work = false;
 }
 
-/* --- Going on -------------------------------------------------------------- */
+/* --- Going on ------------------------------------------------------------ */
 
 static bool take_room(struct h2 *h2)
 {
@@ -116,8 +116,8 @@ static bool take_room(struct h2 *h2)
     return h2->input;
 }
 
-/* Few bytes may ask for much: so many of heads are read before others have their
- * turn. What is left of a frame's payload comes with them. */
+/* Few bytes may ask for much: so many of heads are read before others have
+ * their turn. What is left of a frame's payload comes with them. */
 static size_t count_room(const struct h2 *h2)
 {
     enum { HEADS_BYTES = 4096 };
@@ -249,7 +249,7 @@ static enum session_step advance(struct session *session)
     return h2->is_over ? SESSION_ENDS : SESSION_READS;
 }
 
-/* --- Limits ---------------------------------------------------------------- */
+/* --- Limits -------------------------------------------------------------- */
 
 static enum session_step expire_reading(struct h2 *h2)
 {
@@ -295,7 +295,7 @@ static enum session_step expire(struct session *session)
     return go_on(h2);
 }
 
-/* --- Going ----------------------------------------------------------------- */
+/* --- Going --------------------------------------------------------------- */
 
 static bool is_idle(const struct session *session)
 {

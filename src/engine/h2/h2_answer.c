@@ -8,7 +8,7 @@
 
 enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body, as in HTTP/1 */
 
-/* --- The heap, and whoever may be asleep ----------------------------------- */
+/* --- The heap, and whoever may be asleep --------------------------------- */
 
 static void on_wake(struct exchange *exchange)
 {
@@ -64,7 +64,7 @@ void h2_put(struct h2_stream *stream)
     h2_stream_ready(stream);
 }
 
-/* --- Asking ---------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 bool h2_refuse(struct h2_stream *stream, enum reason reason)
 {
@@ -179,7 +179,7 @@ static void begin_body(struct h2_stream *stream)
     }
 }
 
-/* --- Exchanges ------------------------------------------------------------- */
+/* --- Exchanges ----------------------------------------------------------- */
 
 static struct exchange *take_exchange(struct h2_stream *stream)
 {
@@ -307,7 +307,7 @@ void h2_begin_parked(struct h2 *h2)
     }
 }
 
-/* --- The end of a stream --------------------------------------------------- */
+/* --- The end of a stream ------------------------------------------------- */
 
 static void end_exchange(struct h2_stream *stream, bool is_sent)
 {

@@ -1,21 +1,21 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * Of a hundred bodies each may be kept by whoever takes it, until an upstream is
- * there, or for another try. So the window of the connection does not open again for
- * what is kept:
+ * Of a hundred bodies each may be kept by whoever takes it, until an upstream
+ * is there, or for another try. So the window of the connection does not open
+ * again for what is kept:
  *
  *   receive_size = receive_window + held of streams + owed + credit
  *
- * and whoever keeps most is told not to, one for each piece that comes while there
- * is no room, and all when there is next to none.
+ * and whoever keeps most is told not to, one for each piece that comes while
+ * there is no room, and all when there is next to none.
  */
 enum {
     CREDIT_MIN = 1024, /* less is not worth a frame */
     WINDOW_LOW = 32768
 };
 
-/* --- What is kept --------------------------------------------------------------- */
+/* --- What is kept -------------------------------------------------------- */
 
 static const struct sink *keeping_sink(const struct h2_stream *stream)
 {
@@ -75,9 +75,10 @@ static void ease(struct h2 *h2)
         ease_one(most);
 }
 
-/* --- What is given back --------------------------------------------------------- */
+/* --- What is given back -------------------------------------------------- */
 
-/* As much as may still come, which is half of it where nothing is kept or held. */
+/* As much as may still come, which is half of it where nothing is kept or
+ * held. */
 static bool is_worth_it(const struct h2 *h2)
 {
     return h2->credit >= CREDIT_MIN &&

@@ -8,7 +8,7 @@
 
 enum { SMALL_WINDOW = 256 /* which takes less is counted */ };
 
-/* --- Segments -------------------------------------------------------------- */
+/* --- Segments ------------------------------------------------------------ */
 
 static void add_segment(struct h2_plan *plan, struct h2_segment segment)
 {
@@ -41,7 +41,7 @@ static void add_frame(struct h2_plan *plan, struct h2_stream *stream,
     h2_add_text(plan, stream, HTTP2_FRAME_HEAD, is_answer);
 }
 
-/* --- HEADERS --------------------------------------------------------------- */
+/* --- HEADERS ------------------------------------------------------------- */
 
 static struct bytes date_of(struct h2 *h2)
 {
@@ -179,7 +179,7 @@ void h2_frame_interim(struct h2_stream *stream, const struct answer *answer)
         add_block(stream, false);
 }
 
-/* --- DATA ------------------------------------------------------------------ */
+/* --- DATA ---------------------------------------------------------------- */
 
 void h2_frame_empty(struct h2_stream *stream)
 {
@@ -240,8 +240,8 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
 }
 
-/* How many bytes behind those of the next frame will be wanted for this plan, if
- * its stream goes on. */
+/* How many bytes behind those of the next frame will be wanted for this plan,
+ * if its stream goes on. */
 static uint64_t count_ahead(const struct h2_stream *stream,
                             const struct part *part, uint32_t len,
                             uint64_t room)

@@ -1,7 +1,7 @@
 #include "engine/h2/h2_priv.h"
 #include "observe/profile.h"
 
-/* --- The next of a stream -------------------------------------------------- */
+/* --- The next of a stream ------------------------------------------------ */
 
 static void wait_for_handler(struct h2_stream *stream)
 {
@@ -113,7 +113,7 @@ static bool frame_next(struct h2_stream *stream, uint64_t room)
     return true;
 }
 
-/* --- A plan ---------------------------------------------------------------- */
+/* --- A plan -------------------------------------------------------------- */
 
 static void take_control(struct h2 *h2)
 {

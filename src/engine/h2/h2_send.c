@@ -31,7 +31,7 @@ struct row {
     unsigned count;
 };
 
-/* --- What goes ------------------------------------------------------------- */
+/* --- What goes ----------------------------------------------------------- */
 
 static void note_sent(struct h2 *h2, struct h2_segment *segment, uint32_t len)
 {
@@ -164,7 +164,7 @@ static enum sender_result send_row(struct h2 *h2, struct row *row,
     return result;
 }
 
-/* --- The rest -------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------ */
 
 static size_t count_text(const struct row *row)
 {
@@ -255,7 +255,7 @@ static enum sender_result send_rest(struct h2 *h2, uint64_t budget,
     return result;
 }
 
-/* --- The connection's call -------------------------------------------------- */
+/* --- The connection's call ----------------------------------------------- */
 
 bool h2_has_output(const struct h2 *h2)
 {

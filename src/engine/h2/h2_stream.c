@@ -2,7 +2,7 @@
 
 #include "engine/h2/h2_priv.h"
 
-/* --- The table ------------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
 struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
 {
@@ -53,7 +53,7 @@ struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id)
     return NULL;
 }
 
-/* --- The order ------------------------------------------------------------- */
+/* --- The order ----------------------------------------------------------- */
 
 struct candidate h2_stream_candidate(const struct h2_stream *stream)
 {

@@ -1,10 +1,10 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * A window that is smaller than what is under way on a long path holds an upload
- * to one window a round trip. So while a body comes, a PING measures how much of
- * it comes in a round trip: where that is at least half of the window, the window
- * is in the way, or soon will be, and becomes twice as large.
+ * A window that is smaller than what is under way on a long path holds an
+ * upload to one window a round trip. So while a body comes, a PING measures how
+ * much of it comes in a round trip: where that is at least half of the window,
+ * the window is in the way, or soon will be, and becomes twice as large.
  *
  * What a client may send has to be held when nobody takes it. So what windows
  * have grown by is bounded for each connection, and for all of a worker.

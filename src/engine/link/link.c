@@ -47,7 +47,8 @@ static uint32_t hash_path(const struct address *peer)
     return hash != 0 ? hash : 1;
 }
 
-/* --- Is it fast? -----------------------------------------------------------  */
+/* --- Is it fast?
+ * ----------------------------------------------------------- */
 
 /* Looks once in a while at a flow: whether what was handed over takes longer to
  * be acknowledged than it might, and whether it is still here a little later.
@@ -75,7 +76,7 @@ static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
     }
 }
 
-/* --- All modes ---------------------------------------------------------------- */
+/* --- All modes ----------------------------------------------------------- */
 
 void link_open(struct link *link, struct link_flow *flow, int fd,
                const struct address *peer)

@@ -65,7 +65,7 @@ void link_forget(struct link *link);
 bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns);
 
-/* --- link_pacer.c ---------------------------------------------------------- */
+/* --- link_pacer.c -------------------------------------------------------- */
 
 static inline uint64_t link_wire_bytes(uint64_t bytes)
 {
@@ -84,7 +84,7 @@ void link_pacer_pay(struct link *link, uint64_t wire_bytes);
  * are held back. */
 void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
-/* --- link_queue_limit.c --------------------------------------------------------- */
+/* --- link_queue_limit.c -------------------------------------------------- */
 
 /* What flow has in the queue. */
 uint32_t link_queue_limit_measure(struct link *link,
@@ -101,7 +101,7 @@ void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
 /* A queue was found where none was expected. */
 void link_queue_limit_engage(struct link *link);
 
-/* --- link_delay_window.c -------------------------------------------------------- */
+/* --- link_delay_window.c ------------------------------------------------- */
 
 uint64_t link_delay_window_allow(struct link *link, uint64_t key,
                                  uint64_t want);

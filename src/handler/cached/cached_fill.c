@@ -93,10 +93,10 @@ static bool put_first(struct fetch *fetch)
     return is_put;
 }
 
-/* --- What was there already ------------------------------------------------------ */
+/* --- What was there already ---------------------------------------------- */
 
-/* The next bytes before end, of those that earlier has. False: they cannot be read,
- * or there is no room. */
+/* The next bytes before end, of those that earlier has. False: they cannot be
+ * read, or there is no room. */
 static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
 {
     const struct cache_ranges *ranges = fetch->earlier.entry->ranges;
@@ -136,7 +136,7 @@ static uint64_t held_end(const struct fetch *fetch)
                : fetch->earlier.entry->ranges->length;
 }
 
-/* --- What comes ------------------------------------------------------------------- */
+/* --- What comes ---------------------------------------------------------- */
 
 static bool is_beyond_gap(const struct fetch *fetch)
 {

@@ -1,8 +1,9 @@
 #include "handler/cached/cached_fetch_priv.h"
 
-/* --- What it is ----------------------------------------------------------------- */
+/* --- What it is ---------------------------------------------------------- */
 
-/* The only field of that name; data is NULL: there is none, or there are two. */
+/* The only field of that name; data is NULL: there is none, or there are
+ * two. */
 static struct bytes find_only(struct bytes lines, struct bytes name)
 {
     struct bytes value = {NULL, 0};
@@ -41,15 +42,15 @@ bool fetch_asks_for_part(const struct fetch *fetch)
            !request_find(request, FIELD_IF_RANGE);
 }
 
-/* --- Joining -------------------------------------------------------------------- */
+/* --- Joining ------------------------------------------------------------- */
 
 bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b)
 {
     return cache_facts_is_strong(a) && bytes_eq(a->etag, b->etag);
 }
 
-/* What there is of the same as the fetch's entry, and that; NULL: they are not of
- * one representation, or it would be too much. */
+/* What there is of the same as the fetch's entry, and that; NULL: they are not
+ * of one representation, or it would be too much. */
 static struct cache_entry *join(const struct fetch *fetch,
                                 const struct cache_entry *earlier)
 {

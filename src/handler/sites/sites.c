@@ -38,7 +38,7 @@ static struct site *find_site(const struct sites *sites, struct bytes host)
     return site ? site : sites->first;
 }
 
-/* --- By which connection it comes ------------------------------------------- */
+/* --- By which connection it comes ---------------------------------------- */
 
 /* Whether the site of host asks clients for certificates, and over this
  * connection nobody was asked. What asks all of them who they are is not for
@@ -98,14 +98,15 @@ static bool answer_by_https(const struct place *place,
     const struct sites_options *options = &place->sites->options;
     struct bytes clean = exchange->path.clean;
 
-    /* Authorities of certificates look there by http, and may follow nowhere. */
+    /* Authorities of certificates look there by http, and may follow
+     * nowhere. */
     return place->options->https_redirect && !exchange->tls &&
            !challenge_is_at(clean) &&
            redirect_to_https(exchange, clean, options->https_port,
                              &options->trust, sites_defaults(place->sites));
 }
 
-/* --- By rules ----------------------------------------------------------------- */
+/* --- By rules ------------------------------------------------------------ */
 
 /* Whether it has been answered by a rule of the place. */
 static bool answer_by_rule(const struct place *place, struct exchange *exchange)
@@ -146,9 +147,9 @@ static void describe_order(const struct place *place, struct exchange *exchange)
         exchange->priority = priority_rules_find(rules, exchange->path.clean);
 }
 
-/* Whether the handler is asked; else it has been answered, or waits. A preflight
- * asks before there are credentials, and so comes before all else (Fetch
- * standard 3.2.2). */
+/* Whether the handler is asked; else it has been answered, or waits. A
+ * preflight asks before there are credentials, and so comes before all else
+ * (Fetch standard 3.2.2). */
 static bool lets_in(const struct place *place, struct exchange *exchange)
 {
     const struct location_options *options = place->options;
@@ -265,7 +266,8 @@ static struct place *route_slashes(struct sites *sites,
 }
 
 /* The place that its host and path lead to; NULL: that is no path, or one that
- * the server behind the place might not understand as it was understood here. */
+ * the server behind the place might not understand as it was understood
+ * here. */
 static struct place *route(struct sites *sites, struct exchange *exchange,
                            struct bytes *rest_out)
 {
@@ -336,11 +338,11 @@ static void meet(struct sites *sites, struct exchange *exchange)
         trace_identify(&sites->trace, &sites->options.trust, exchange);
 }
 
-/* Whether the handler is offered the body. Where there is a password, that comes
- * first: neither where a redirect leads nor how much a place takes is told to
- * anybody without it. So a body that is too long by its own account is refused in
- * the end (401, or 413), and none of it is kept until then; one that turns out to
- * be is judged when its client has been let in. */
+/* Whether the handler is offered the body. Where there is a password, that
+ * comes first: neither where a redirect leads nor how much a place takes is
+ * told to anybody without it. So a body that is too long by its own account is
+ * refused in the end (401, or 413), and none of it is kept until then; one that
+ * turns out to be is judged when its client has been let in. */
 static bool offers_body(const struct place *place, struct exchange *exchange)
 {
     if (answer_by_https(place, exchange) || !place_takes(place, exchange))

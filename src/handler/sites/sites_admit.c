@@ -12,7 +12,7 @@ static void fail(const struct place *place, struct exchange *exchange,
                         sites_defaults(place->sites));
 }
 
-/* --- Addresses and rates ------------------------------------------------------ */
+/* --- Addresses and rates ------------------------------------------------- */
 
 /* Anybody may hide behind an unknown address: those who are denied, too. */
 static bool is_welcome(const struct location_options *options,
@@ -55,7 +55,7 @@ bool place_takes(const struct place *place, struct exchange *exchange)
     return takes_address(place, exchange) && takes_rate(place, exchange);
 }
 
-/* --- Passwords ------------------------------------------------------------------ */
+/* --- Passwords ----------------------------------------------------------- */
 
 static bool takes_password(const struct place *place, struct exchange *exchange)
 {
@@ -107,7 +107,7 @@ bool place_takes_body(const struct place *place, struct exchange *exchange)
     return false;
 }
 
-/* --- Other places than the one that answers -------------------------------------- */
+/* --- Other places than the one that answers ------------------------------ */
 
 static bool is_another_list(const struct cidrs *list, const struct cidrs *than)
 {

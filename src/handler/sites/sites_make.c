@@ -138,7 +138,7 @@ static void make_mounts(struct sites *sites)
             .is_plain = true};
 }
 
-/* --- Proxies ---------------------------------------------------------------- */
+/* --- Proxies ------------------------------------------------------------- */
 
 /* Whether a location itself says that a proxy answers there, or none. */
 static bool says_proxy(const struct location_options *location,
@@ -262,7 +262,7 @@ static bool add_proxied(struct sites *sites, struct site *site,
     return true;
 }
 
-/* --- Sites ------------------------------------------------------------------ */
+/* --- Sites --------------------------------------------------------------- */
 
 /* Raw ones are looked for before the path is cleaned. */
 static void add_mounts(struct sites *sites, struct site *site)
@@ -308,7 +308,8 @@ static bool add_hosts(struct sites *sites, struct site *site,
     return true;
 }
 
-/* What tells a site from others, in whatever order they are told, and whenever. */
+/* What tells a site from others, in whatever order they are told, and
+ * whenever. */
 static uint64_t number_site(const struct site_options *options)
 {
     uint64_t number = 0;

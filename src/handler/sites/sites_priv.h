@@ -112,7 +112,8 @@ struct error_source place_error_source(void);
 
 /* --- sites_admit.c: who may come where ----------------------------------- */
 
-/* Whether exchange's address may come to place now; else it has been answered. */
+/* Whether exchange's address may come to place now; else it has been
+ * answered. */
 bool place_takes(const struct place *place, struct exchange *exchange);
 
 /* The same, with its password; it may also wait, and is resumed. */
@@ -128,13 +129,13 @@ bool place_takes_body(const struct place *place, struct exchange *exchange);
 /* For what is sent by place, and is below the path of another, perhaps. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether exchange's address may have what place sends by that path unasked, such
- * as a page for an error: place itself may have denied it. */
+/* Whether exchange's address may have what place sends by that path unasked,
+ * such as a page for an error: place itself may have denied it. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind place may read the path as one that does not lead to
- * it, or to which stricter rules apply than to place. */
+/* Whether the server behind place may read the path as one that does not lead
+ * to it, or to which stricter rules apply than to place. */
 bool place_is_misread(const struct place *place, struct bytes raw);
 
 #endif

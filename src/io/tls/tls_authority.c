@@ -26,7 +26,7 @@ struct tls_authority {
 /* What fails leaves word in a queue of the thread's, which whoever speaks TLS
  * would take for their own: it is cleared where it is expected to fail. */
 
-/* --- Texts ------------------------------------------------------------------- */
+/* --- Texts --------------------------------------------------------------- */
 
 void tls_pem_fini(struct tls_pem *pem)
 {
@@ -93,7 +93,7 @@ static EVP_PKEY *read_key(struct bytes pem)
     return key;
 }
 
-/* --- Making ------------------------------------------------------------------ */
+/* --- Making -------------------------------------------------------------- */
 
 /* Random, positive, and never zero (RFC 5280 4.1.2.2). */
 static bool set_serial(X509 *certificate)
@@ -191,7 +191,7 @@ void tls_authority_destroy(struct tls_authority *authority)
     free(authority);
 }
 
-/* --- Signing ----------------------------------------------------------------- */
+/* --- Signing ------------------------------------------------------------- */
 
 /* NULL: no memory. */
 static GENERAL_NAME *make_general_name(const char *name)
@@ -286,7 +286,7 @@ int tls_authority_sign(const struct tls_authority *authority,
     return err;
 }
 
-/* --- Loading, looking -------------------------------------------------------- */
+/* --- Loading, looking ---------------------------------------------------- */
 
 /* Why a certificate is no authority of ours; NULL: it is one. */
 static const char *find_fault(X509 *certificate)

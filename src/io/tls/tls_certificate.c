@@ -35,7 +35,7 @@ static int refuse(char fault[TLS_FAULT_MAX], const char *words)
     return -EINVAL;
 }
 
-/* --- Reading ---------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 /* Nobody is there to type a password. */
 static int on_password(char *to, int size, int writes, void *context)
@@ -108,7 +108,7 @@ static int read_key(struct tls_certificate *certificate, struct bytes text,
     return 0;
 }
 
-/* --- What it says ----------------------------------------------------------- */
+/* --- What it says -------------------------------------------------------- */
 
 static bool add_name(struct tls_certificate *certificate, struct bytes text)
 {
@@ -266,7 +266,7 @@ static int read_all(struct tls_certificate *certificate, struct bytes chain,
     return read_names(certificate) ? 0 : -ENOMEM;
 }
 
-/* --- Coming and going ------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 int tls_certificate_create(struct tls_certificate **certificate_out,
                            struct bytes chain, struct bytes key,
@@ -312,7 +312,7 @@ void tls_certificate_release(struct tls_certificate **certificate_ref)
     free(certificate);
 }
 
-/* --- Looking ---------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------- */
 
 const char *tls_certificate_issuer(const struct tls_certificate *certificate)
 {
@@ -408,7 +408,7 @@ const char *tls_certificate_fingerprint(const struct tls_certificate
     return certificate->fingerprint;
 }
 
-/* --- For tls_context.c ------------------------------------------------------ */
+/* --- For tls_context.c --------------------------------------------------- */
 
 X509 *tls_certificate_x509(const struct tls_certificate *certificate)
 {

@@ -11,7 +11,8 @@ struct ssl_st;
 /* Whether the hello of a client asks for nothing but that. */
 bool tls_challenge_is_asked(struct ssl_st *ssl);
 
-/* Has the certificate shown that lies in folder for name. False: there is none. */
+/* Has the certificate shown that lies in folder for name. False: there is
+ * none. */
 MUST_USE bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
                                  struct bytes name);
 

@@ -25,7 +25,7 @@ struct tls_target {
     char name[];
 };
 
-/* --- Sessions --------------------------------------------------------------- */
+/* --- Sessions ------------------------------------------------------------ */
 
 static void drop_session(struct tls_target *target)
 {
@@ -33,7 +33,8 @@ static void drop_session(struct tls_target *target)
     target->session = NULL;
 }
 
-/* The newest is the one that its server takes for longest. 1: it is ours now. */
+/* The newest is the one that its server takes for longest. 1: it is ours
+ * now. */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     struct tls_target *target = SSL_get_app_data(ssl);
@@ -52,7 +53,7 @@ static bool is_good(const SSL_SESSION *session)
            X509_cmp_current_time(X509_get0_notAfter(x509)) > 0;
 }
 
-/* --- A worker's connector ------------------------------------------------------- */
+/* --- A worker's connector ------------------------------------------------ */
 
 static bool set_trust(SSL_CTX *ctx, const struct tls_trust *trust)
 {
@@ -127,7 +128,7 @@ void tls_connector_destroy(struct tls_connector *connector)
     free(connector);
 }
 
-/* --- Servers ------------------------------------------------------------------ */
+/* --- Servers ------------------------------------------------------------- */
 
 struct tls_target *tls_target_create(struct tls_connector *connector,
                                      struct bytes name)

@@ -18,8 +18,8 @@ struct ssl_ctx_st *tls_context_ssl(struct tls_context *context);
 /* The set that a connection has got; before its ClientHello, the first. */
 const struct tls_set *tls_context_chosen(const struct ssl_st *ssl);
 
-/* Holds what a connection was made of, as the connection does: the sets, and names
- * of groups, are there until SSL_CTX_free(). */
+/* Holds what a connection was made of, as the connection does: the sets, and
+ * names of groups, are there until SSL_CTX_free(). */
 struct ssl_ctx_st *tls_context_hold(const struct ssl_st *ssl);
 
 #endif

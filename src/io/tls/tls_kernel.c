@@ -22,13 +22,13 @@ enum { SEQUENCE_BYTES = 8 };
 
 static const char layer[] = "tls";
 
-/* --- Whether it is there -------------------------------------------------------- */
+/* --- Whether it is there ------------------------------------------------- */
 
 static pthread_once_t looked_once = PTHREAD_ONCE_INIT;
 static bool is_there;
 
-/* Of a socket that is not connected the kernel says that it is not; but first, if
- * it knows no such layer, that. */
+/* Of a socket that is not connected the kernel says that it is not; but first,
+ * if it knows no such layer, that. */
 static void look(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -47,10 +47,10 @@ bool tls_kernel_is_there(void)
     return is_there;
 }
 
-/* --- Keys ------------------------------------------------------------------------- */
+/* --- Keys ---------------------------------------------------------------- */
 
-/* As the kernel wants them: of AES-GCM the first four bytes of the vector are the
- * salt, of ChaCha20-Poly1305 none. */
+/* As the kernel wants them: of AES-GCM the first four bytes of the vector are
+ * the salt, of ChaCha20-Poly1305 none. */
 struct material {
     union {
         struct tls_crypto_info info;
@@ -117,7 +117,7 @@ bool tls_kernel_begin(int fd, const struct tls_direction *out)
     return is_done;
 }
 
-/* --- Records ------------------------------------------------------------------------ */
+/* --- Records ------------------------------------------------------------- */
 
 bool tls_kernel_say(int fd, enum tls_content type, const char *payload,
                     size_t len)

@@ -31,7 +31,7 @@ struct tls_table {
     size_t name_count;
 };
 
-/* --- Coming and going ------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 struct tls_table *tls_table_create(enum tls_profile profile,
                                    struct tls_tickets *tickets)
@@ -92,7 +92,7 @@ void tls_table_release(struct tls_table **table_ref)
     free(table);
 }
 
-/* --- Sets ------------------------------------------------------------------- */
+/* --- Sets ---------------------------------------------------------------- */
 
 static int read_authorities(struct tls_set *set, struct bytes text,
                             char fault[TLS_FAULT_MAX])
@@ -187,7 +187,7 @@ int tls_table_add(struct tls_table *table,
     return 0;
 }
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 /* The first that is not before name. */
 static size_t place_of(const struct tls_table *table, struct bytes name)
@@ -334,7 +334,7 @@ size_t tls_set_number(const struct tls_set *set)
     return set->number;
 }
 
-/* --- For tls_context.c ------------------------------------------------------ */
+/* --- For tls_context.c --------------------------------------------------- */
 
 size_t tls_table_set_count(const struct tls_table *table)
 {

@@ -23,7 +23,7 @@ struct tls_tickets {
 static_assert(sizeof(struct tls_ticket_key) == TLS_TICKET_KEY_BYTES,
               "a key is what a line of a file has");
 
-/* --- Keys ------------------------------------------------------------------- */
+/* --- Keys ---------------------------------------------------------------- */
 
 static bool make_key(struct tls_ticket_key *key)
 {
@@ -115,7 +115,7 @@ enum tls_ticket_age tls_tickets_find(struct tls_tickets *tickets,
     return age;
 }
 
-/* --- Of a file -------------------------------------------------------------- */
+/* --- Of a file ----------------------------------------------------------- */
 
 static struct bytes take_line(struct bytes *text)
 {
@@ -181,7 +181,7 @@ const char *tls_tickets_read(struct tls_tickets *tickets, struct bytes text)
     return fault;
 }
 
-/* --- Of another process ------------------------------------------------------- */
+/* --- Of another process -------------------------------------------------- */
 
 /*   version (1) | count (1) | - (6) | when the next is made (8) | keys */
 size_t tls_tickets_save(struct tls_tickets *tickets,

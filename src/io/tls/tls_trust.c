@@ -19,7 +19,7 @@ struct tls_trust {
     bool is_named;
 };
 
-/* --- Certificates ----------------------------------------------------------- */
+/* --- Certificates -------------------------------------------------------- */
 
 static bool is_known(STACK_OF(X509) * all, const X509 *x509)
 {
@@ -70,7 +70,7 @@ static int read_named(STACK_OF(X509) * all, struct bytes text,
     return err;
 }
 
-/* --- Those of the system ------------------------------------------------------ */
+/* --- Those of the system ------------------------------------------------- */
 
 /* What cannot be read is passed over, as OpenSSL does: one that is missed makes
  * itself felt by servers that are not believed. False: no memory. */
@@ -143,7 +143,7 @@ static int read_systems(STACK_OF(X509) * all, char fault[TLS_FAULT_MAX])
     return -ENOENT;
 }
 
-/* --- Coming and going --------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static int find_authorities(struct tls_trust *trust,
                             const struct tls_trust_options *options,

@@ -2,8 +2,9 @@
  * kv_redis_priv - what the files of the Redis store share. Each calls only
  * those below it:
  *
- *   kv_redis_client     questions of one thread: what the client's table names
- *   kv_redis_map      asks for the map of the cluster; all that connections tell
+ *   kv_redis_client   questions of one thread: what the client's table names
+ *   kv_redis_map      asks for the map of the cluster; all that connections
+ *                     tell
  *   kv_redis_feed     those who watch, and listeners for them
  *   kv_redis_hear     from what is heard to what is told
  *   kv_redis_list     pages, made of calls

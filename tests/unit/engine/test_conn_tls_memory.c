@@ -8,10 +8,10 @@
 
 /*
  * What a connection over TLS costs in memory: the heap of this process while
- * clients in another one have so many of them open. Of an idle one 2.3 KiB are two
- * ciphers of OpenSSL's; with its SSL it would be 13.8 (io/tls/tls_takeover).
- * What an answer under way holds is the same with and without TLS, but for a
- * part of a record at most.
+ * clients in another one have so many of them open. Of an idle one 2.3 KiB are
+ * two ciphers of OpenSSL's; with its SSL it would be 13.8
+ * (io/tls/tls_takeover). What an answer under way holds is the same with and
+ * without TLS, but for a part of a record at most.
  */
 enum { CLIENTS = 200, IDLE_BYTES_MAX = 4096, KEPT_BYTES_MAX = 2048 };
 
@@ -118,8 +118,8 @@ static size_t measure(const char *request, size_t read_bytes, bool is_tls)
     return held;
 }
 
-/* A sanitizer has its own heap, of which mallinfo2() tells nothing; and its locks
- * are as another thread had them for who is forked. */
+/* A sanitizer has its own heap, of which mallinfo2() tells nothing; and its
+ * locks are as another thread had them for who is forked. */
 static void expect_heap(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -101,7 +101,7 @@ static bool unpacks_to(const struct coded_body *body, const char *expected,
     return is_right;
 }
 
-/* --- Orders ------------------------------------------------------------------- */
+/* --- Orders -------------------------------------------------------------- */
 
 TEST(what_is_ordered_is_made)
 {
@@ -229,7 +229,7 @@ TEST(quick_orders_go_before_slow_ones)
     assert_true(TOLD(queued) > 50);
 }
 
-/* --- Files --------------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 static struct compress_order order_of_file(const char *name, size_t len)
 {
@@ -324,7 +324,7 @@ TEST(orders_do_not_take_all_descriptors)
     close(order.fd);
 }
 
-/* --- Memory -------------------------------------------------------------------- */
+/* --- Memory -------------------------------------------------------------- */
 
 TEST(without_memory_there_is_no_order_and_no_result)
 {
@@ -364,7 +364,7 @@ TEST(the_shelf_is_bounded)
     coded_body_release(body);
 }
 
-/* --- Threads --------------------------------------------------------------------- */
+/* --- Threads ------------------------------------------------------------- */
 
 static void *ask_much(void *context)
 {

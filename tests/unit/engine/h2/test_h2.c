@@ -99,7 +99,7 @@ TEST(requests_that_come_at_once_are_read_by_turns)
     client_close(&client);
 }
 
-/* --- Few bytes that cost much ------------------------------------------------ */
+/* --- Few bytes that cost much -------------------------------------------- */
 
 enum { FLOOD = 300, PAIR_BYTES = 35, FLOODERS = 40, COSTLY_AT_ONCE = 2 * 32 };
 
@@ -121,8 +121,8 @@ static uint64_t resets(void)
     return counter_read(&stats.http2.events[STATS_HTTP2_RESET_BY_CLIENT]);
 }
 
-/* What one client does in a turn has a limit that is far below what it may do in
- * all; and many such clients share it. */
+/* What one client does in a turn has a limit that is far below what it may do
+ * in all; and many such clients share it. */
 TEST(resets_are_read_by_turns_however_many_connections_send_them)
 {
     struct client flooders[FLOODERS];
@@ -178,7 +178,7 @@ TEST(whoever_would_wait_behind_too_many_costly_ones_is_sent_away)
         client_close(&flooders[i]);
 }
 
-/* --- What lies in the socket ------------------------------------------------- */
+/* --- What lies in the socket --------------------------------------------- */
 
 static int
     unsent_max; /* TCP_NOTSENT_LOWAT, as it was set last; 0: the system's */

@@ -3,7 +3,7 @@
 
 enum { STREAMS = 4, PIECE = 8192 };
 
-/* --- Sinks that keep what they are told to ---------------------------------------- */
+/* --- Sinks that keep what they are told to ------------------------------- */
 
 struct keeping {
     struct sink sink;
@@ -76,7 +76,7 @@ static void take(size_t number, size_t bytes)
                      h2.receive_size);
 }
 
-/* --- Tests ------------------------------------------------------------------------ */
+/* --- Tests --------------------------------------------------------------- */
 
 TEST(what_goes_on_at_once_is_given_back)
 {

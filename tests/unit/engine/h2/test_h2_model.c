@@ -4,8 +4,8 @@
 #include "unit/draw.h"
 
 /*
- * A random model: streams of random sizes, windows, resets and priorities over one
- * connection, and a naive reference of who may send when. The connection's
+ * A random model: streams of random sizes, windows, resets and priorities over
+ * one connection, and a naive reference of who may send when. The connection's
  * window is the bottleneck, so nothing depends on time: what comes must be what
  * the reference says, byte by byte.
  *
@@ -21,7 +21,7 @@ enum {
     EVENTS_MAX = 4096
 };
 
-/* --- The reference --------------------------------------------------------- */
+/* --- The reference ------------------------------------------------------- */
 
 struct model_stream {
     uint32_t id;
@@ -89,7 +89,7 @@ static void model_send(void)
     }
 }
 
-/* --- The client ------------------------------------------------------------- */
+/* --- The client ---------------------------------------------------------- */
 
 static char said[65536];
 static size_t said_len;
@@ -150,7 +150,7 @@ static void say_request(uint32_t stream, uint64_t bytes, unsigned urgency)
               stream, block, len);
 }
 
-/* --- What comes ---------------------------------------------------------------- */
+/* --- What comes ---------------------------------------------------------- */
 
 /* Runs of DATA as the reference has them: frames of one stream in a row are
  * one. */
@@ -205,7 +205,7 @@ static void compare(struct client *client, unsigned seed)
     }
 }
 
-/* --- Steps ---------------------------------------------------------------------- */
+/* --- Steps --------------------------------------------------------------- */
 
 static struct model_stream *any_open(unsigned number)
 {

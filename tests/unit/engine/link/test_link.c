@@ -42,7 +42,7 @@ TEST(a_socket_takes_little_ahead_while_bytes_are_held_back)
     assert_int_equal(unsent_max[0], LINK_UNSENT_MAX);
 }
 
-/* --- Turns ------------------------------------------------------------------- */
+/* --- Turns --------------------------------------------------------------- */
 
 TEST(a_turn_is_short_while_bytes_are_held_back)
 {
@@ -64,7 +64,7 @@ TEST(a_turn_is_short_while_bytes_are_held_back)
     assert_int_equal(link_quantum(&links[0], &flows[0], most), most);
 }
 
-/* --- A fast link, and looking whether it still is ---------------------------- */
+/* --- A fast link, and looking whether it still is ------------------------ */
 
 TEST(a_queue_that_is_always_empty_makes_it_fast)
 {

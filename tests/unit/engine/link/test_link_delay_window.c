@@ -96,7 +96,7 @@ TEST(small_delays_and_few_segments_keep_it_down)
     assert_true(base() > 0);
 }
 
-/* --- What is known of a path ------------------------------------------------ */
+/* --- What is known of a path --------------------------------------------- */
 
 TEST(the_least_round_trip_is_kept_by_client)
 {
@@ -128,7 +128,7 @@ TEST(the_least_round_trip_is_forgotten_after_the_period)
     assert_int_equal(base(), 0);
 }
 
-/* --- What counts against it ------------------------------------------------ */
+/* --- What counts against it ---------------------------------------------- */
 
 /* Some time later, so that it looks. */
 static uint64_t allow_later(int number, uint64_t key, uint64_t want)
@@ -208,7 +208,7 @@ TEST(a_flow_that_ends_takes_its_queue_along)
     assert_true(links[0].standing <= links[0].flight);
 }
 
-/* --- Its width --------------------------------------------------------------- */
+/* --- Its width ----------------------------------------------------------- */
 
 /* All was acknowledged long before it was looked at: nothing was on its way
  * while something waited here. */

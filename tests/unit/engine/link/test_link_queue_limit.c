@@ -3,7 +3,7 @@
 
 #include "engine/link/link_priv.h"
 
-/* --- Whose bytes count ----------------------------------------------------- */
+/* --- Whose bytes count --------------------------------------------------- */
 
 TEST(flows_ahead_that_fill_the_limit_hold)
 {
@@ -86,7 +86,7 @@ TEST(what_others_saw_a_moment_later_counts)
     assert_int_equal(link_allow(&links[1], &flows[1], 5, 1000), 0);
 }
 
-/* --- Where the limit goes ---------------------------------------------------- */
+/* --- Where the limit goes ------------------------------------------------ */
 
 TEST(the_limit_grows_when_the_queue_is_found_empty)
 {

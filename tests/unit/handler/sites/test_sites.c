@@ -120,7 +120,7 @@ static void make(void)
     assert_non_null(sites);
 }
 
-/* --- Asking ------------------------------------------------------------------ */
+/* --- Asking -------------------------------------------------------------- */
 
 static struct exchange exchange;
 static char text[ANSWER_MAX]; /* the answer */

@@ -85,7 +85,7 @@ static int verify(const struct tls_authority *trusted,
     return result;
 }
 
-/* --- Signing ----------------------------------------------------------------- */
+/* --- Signing ------------------------------------------------------------- */
 
 TEST(a_leaf_is_good_for_each_of_its_names)
 {
@@ -180,7 +180,7 @@ TEST(no_two_leaves_have_one_number)
     tls_pem_fini(&other);
 }
 
-/* --- Approving --------------------------------------------------------------- */
+/* --- Approving ----------------------------------------------------------- */
 
 static bool approves_at(int64_t when_s)
 {
@@ -224,7 +224,7 @@ TEST(a_leaf_without_its_own_key_is_not_approved)
     tls_pem_fini(&other);
 }
 
-/* --- Loading ----------------------------------------------------------------- */
+/* --- Loading ------------------------------------------------------------- */
 
 TEST(what_was_saved_is_loaded_and_signs_on)
 {

@@ -8,7 +8,7 @@
 #include "make_certificate.h"
 #include "suite.h"
 
-/* --- Certificates, and a server that shows them ----------------------------- */
+/* --- Certificates, and a server that shows them -------------------------- */
 
 static struct made authority;
 static struct made stranger; /* an authority that nobody knows */
@@ -71,7 +71,7 @@ static int tear_down(void **state)
 
 SUITE(.begin = set_up, .end = tear_down);
 
-/* --- A connection ------------------------------------------------------------ */
+/* --- A connection -------------------------------------------------------- */
 
 struct way {
     struct tls *tls;
@@ -176,7 +176,7 @@ static void expect_success(SSL_CTX *ctx, const char *name)
     tls_target_destroy(target);
 }
 
-/* --- Whom it believes ---------------------------------------------------------- */
+/* --- Whom it believes ---------------------------------------------------- */
 
 TEST(a_server_with_the_name_and_a_known_authority_is_believed)
 {
@@ -340,7 +340,7 @@ TEST(whoever_answers_is_believed_where_nobody_is_verified)
     made_free(&made);
 }
 
-/* --- Where authorities come from ------------------------------------------------ */
+/* --- Where authorities come from ----------------------------------------- */
 
 TEST(a_file_without_a_readable_certificate_is_no_trust)
 {
@@ -402,7 +402,7 @@ TEST(the_authorities_of_the_system_are_all_read_at_once)
     free(strange);
 }
 
-/* --- What it says ------------------------------------------------------------- */
+/* --- What it says -------------------------------------------------------- */
 
 static char seen_name[64];
 static char seen_protocols[64];
@@ -496,7 +496,7 @@ TEST(a_server_without_tls_is_told_apart)
     made_free(&made);
 }
 
-/* --- A client's certificate ------------------------------------------------------ */
+/* --- A client's certificate ---------------------------------------------- */
 
 static struct tls_trust *make_trust_with(const struct made *shown)
 {
@@ -555,7 +555,7 @@ TEST(a_server_that_asks_for_a_certificate_gets_it)
     made_free(&mine);
 }
 
-/* --- Sessions ------------------------------------------------------------------- */
+/* --- Sessions ------------------------------------------------------------ */
 
 /* Whether the next connection to the target resumes. */
 static bool resumes(struct tls_target *target, SSL_CTX *ctx)
@@ -634,7 +634,7 @@ TEST(a_session_does_not_vouch_for_another_server)
     made_free(&false_one);
 }
 
-/* --- The end --------------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------- */
 
 TEST(an_end_without_a_word_is_told_from_one_with)
 {
@@ -667,8 +667,8 @@ TEST(an_end_without_a_word_is_told_from_one_with)
     made_free(&made);
 }
 
-/* It has answered, and closed with something unread: a reset. What is said to it
- * cannot be sent, but its answer can be read. */
+/* It has answered, and closed with something unread: a reset. What is said to
+ * it cannot be sent, but its answer can be read. */
 TEST(what_was_said_before_a_reset_is_heard)
 {
     struct made made = make_server("DNS:app.example");

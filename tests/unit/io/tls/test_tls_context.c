@@ -18,7 +18,7 @@ static struct tls_tickets *tickets;
 static struct tls_table *table;
 static struct tls_context *context;
 
-/* --- The table that most of them use ------------------------------------------ */
+/* --- The table that most of them use ------------------------------------- */
 
 static void add_set(const char *name, size_t first, size_t count,
                     const char *client_ca)
@@ -140,7 +140,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- Clients ------------------------------------------------------------------ */
+/* --- Clients ------------------------------------------------------------- */
 
 struct talk {
     SSL_CTX *ctx; /* the client's */
@@ -248,7 +248,7 @@ static void expect_refusal(const struct wish *wish)
     hang_up(&talk);
 }
 
-/* --- Tests -------------------------------------------------------------------- */
+/* --- Tests --------------------------------------------------------------- */
 
 TEST(the_name_asked_for_chooses_the_certificate)
 {

@@ -8,8 +8,9 @@
 #include "unit/tls_pair.h"
 
 /*
- * Connections whose records the kernel makes. Where it has no TLS there is nothing
- * to test, and that is said; that it is done here then is tested everywhere.
+ * Connections whose records the kernel makes. Where it has no TLS there is
+ * nothing to test, and that is said; that it is done here then is tested
+ * everywhere.
  */
 
 enum { LARGE = 1 << 20, SMALL = 1000 };
@@ -103,7 +104,8 @@ static void read_so_many(struct pair *pair, char *data, size_t len)
     }
 }
 
-/* Sends the file, and what the client takes of it meanwhile goes to received. */
+/* Sends the file, and what the client takes of it meanwhile goes to
+ * received. */
 static void send_file(struct pair *pair, int file)
 {
     size_t at = 0;

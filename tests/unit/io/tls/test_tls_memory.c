@@ -1,8 +1,8 @@
 #include "unit/tls_pair.h"
 
 /*
- * Allocations that fail, one after the other, in all that the server's end does:
- * it may end the connection, and nothing else.
+ * Allocations that fail, one after the other, in all that the server's end
+ * does: it may end the connection, and nothing else.
  */
 
 static long countdown = -1; /* until one fails; below 0: none does */

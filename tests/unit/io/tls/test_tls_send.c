@@ -333,7 +333,7 @@ static int set_up(void **state)
     return pair_set_up(state);
 }
 
-/* --- Long ways -------------------------------------------------------------- */
+/* --- Long ways ----------------------------------------------------------- */
 
 static struct socket_path way; /* round trip 0: there is none */
 
