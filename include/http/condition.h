@@ -16,6 +16,9 @@
 struct validators {
     struct bytes etag; /* with its quotes, as sent; empty when there is none */
     int64_t modified;  /* seconds since the epoch; INT64_MIN: none */
+    /* Other representations of the same resource have that date as well, so that
+     * it does not tell whose bytes a client has. */
+    bool is_date_shared;
 };
 
 enum condition_verdict {
@@ -37,8 +40,8 @@ enum condition_verdict condition_evaluate(const struct request *request,
 
 /* Whether the Range field may be honoured: no If-Range, or exactly one, which
  * matches current strongly (an ETag) or exactly (a date, RFC 9110 13.1.5: the
- * date must be a strong validator, that is at least one second older than
- * now). */
+ * date must be a strong validator, that is no other representation's, and at
+ * least one second older than now). */
 bool condition_range_applies(const struct request *request,
                              const struct validators *current, int64_t now);
 

@@ -48,7 +48,9 @@ static struct representation represent(const struct static_files *files,
     const char *map = exchange_can_splice(exchange) ? entry->map : NULL;
 
     return (struct representation){
-        .validators = {.etag = entry->etag, .modified = entry->modified_s},
+        .validators = {.etag = entry->etag,
+                       .modified = entry->modified_s,
+                       .is_date_shared = entry->coding != CODING_IDENTITY},
         .length = entry->stamp.bytes,
         .type = entry->type,
         .encoding = coding_token(entry->coding),

@@ -135,6 +135,6 @@ bool condition_range_applies(const struct request *request,
     value = field->value;
     if (take_tag(&value, &tag))
         return value.len == 0 && same_tag(&tag, &wanted, true);
-    return date_parse(field->value, now, &date) && date == current->modified &&
-           date < now;
+    return !current->is_date_shared && date_parse(field->value, now, &date) &&
+           date == current->modified && date < now;
 }

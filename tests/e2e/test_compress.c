@@ -308,6 +308,26 @@ TEST(who_names_the_etag_of_the_file_gets_the_file)
     expect_text(reply, text_of(2, 300000) + 5, 299995);
 }
 
+/* File and variants have one date: whoever has half of the one would get the rest
+ * of another. */
+TEST(a_date_joins_no_part_of_a_variant_to_what_may_be_the_file)
+{
+    struct client *client = client_open(server);
+    struct reply *reply = client_ask(client, "GET", "/large.css", NULL);
+    const char *part = printed("If-Range: %s\r\nRange: bytes=5-\r\n",
+                               reply_field(reply, "Last-Modified"));
+
+    await_coded(client, "/large.css", "gzip");
+    reply = client_ask(client, "GET", "/large.css",
+                       printed("%s%s", accepts("gzip"), part));
+    expect_status(reply, 200);
+    expect_field(reply, "Content-Encoding", "gzip");
+    expect_text(reply, text_of(2, 300000), 300000);
+    reply = client_ask(client, "GET", "/large.css", part);
+    expect_status(reply, 206);
+    expect_text(reply, text_of(2, 300000) + 5, 299995);
+}
+
 /* --- Options --------------------------------------------------------------------------- */
 
 TEST(it_can_be_turned_off_and_chosen_by_place)

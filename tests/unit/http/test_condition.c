@@ -9,9 +9,9 @@
 #define DATE_BEFORE "Sun, 06 Nov 1994 08:49:36 GMT"
 #define DATE_AFTER "Sun, 06 Nov 1994 08:49:38 GMT"
 
-static const struct validators strong = {{"\"v1\"", 4}, MODIFIED};
-static const struct validators weak = {{"W/\"v1\"", 6}, MODIFIED};
-static const struct validators none = {{NULL, 0}, INT64_MIN};
+static const struct validators strong = {{"\"v1\"", 4}, MODIFIED, false};
+static const struct validators weak = {{"W/\"v1\"", 6}, MODIFIED, false};
+static const struct validators none = {{NULL, 0}, INT64_MIN, false};
 
 /* Nothing happens when value is NULL. The byte behind it would end a tag. */
 static void add(enum field_id id, const char *value)
@@ -400,6 +400,17 @@ TEST(a_date_of_this_second_is_no_strong_validator)
     assert_true(range_applies(&strong, DATE, MODIFIED + 1));
     assert_false(range_applies(&strong, DATE, MODIFIED));
     assert_false(range_applies(&strong, DATE, MODIFIED - 1));
+}
+
+/* Whose bytes a client has, a date does not tell where several have the same. */
+TEST(a_date_that_others_share_is_no_strong_validator)
+{
+    struct validators shared = strong;
+
+    shared.is_date_shared = true;
+    assert_false(range_applies(&shared, DATE, NOW));
+    assert_true(range_applies(&shared, "\"v1\"", NOW));
+    assert_true(range_applies(&shared, NULL, NOW));
 }
 
 TEST(an_if_range_in_doubt_matches_nothing)
