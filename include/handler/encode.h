@@ -90,6 +90,18 @@ void encode_add_source(const struct encode *encode, struct exchange *exchange,
  * say what it would to GET. */
 void encode_head(const struct encode *encode, struct exchange *exchange);
 
+/* Whether the answer, of that length, is coded when it gets a source: for those
+ * that could send it without one. Vary is there then, if need be. */
+MUST_USE bool encode_wants(const struct encode *encode,
+                           struct exchange *exchange, uint64_t length);
+
+/* A part of an answer, and word that a client has it already (304), are never
+ * coded, and say all the same that others may be: by Vary, and by the ETag that
+ * the client has. type: of the whole; empty: what the head says, if it does. Their
+ * other fields are in the head. */
+void encode_unsent(const struct encode *encode, struct exchange *exchange,
+                   struct bytes type);
+
 /* Adds a body that lies in memory for as long as the response is sent; its
  * Content-Length is in the head. False: it is not to be coded, and nothing has
  * happened but that Vary may be there. */

@@ -15,9 +15,11 @@ static struct bytes find(const struct response *response, struct bytes name)
  * be. */
 static bool is_fixed(const struct response *response)
 {
-    static const struct bytes names[] = {
-        {"Content-Encoding", 16}, {"Content-Range", 13}, {"Content-Digest", 14},
-        {"Repr-Digest", 11},      {"Digest", 6},         {"Content-MD5", 11}};
+    static const struct bytes names[] = {{"Content-Encoding", 16},
+                                         {"Content-Digest", 14},
+                                         {"Repr-Digest", 11},
+                                         {"Digest", 6},
+                                         {"Content-MD5", 11}};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (find(response, names[i]).data)
@@ -47,11 +49,22 @@ static bool is_codable(const struct encode *encode,
     unsigned status = response->status;
 
     return encode && encode->rules && length >= encode->rules->bytes_min &&
-           status >= 200 && status != 204 && status != 206 && status != 304 &&
+           !find(response, BYTES("Content-Range")).data && status >= 200 &&
+           status != 204 && status != 206 && status != 304 &&
            compress_rules_take(encode->rules,
                                find(response, BYTES("Content-Type"))) &&
            !is_fixed(response) &&
            (encode->codes_private || !is_private(exchange));
+}
+
+/* Who wants the answer as it was made says so, too (RFC 9111 5.2.1.6). */
+static bool asks_for_no_other(const struct request *request)
+{
+    for (size_t i = 0; i < request->field_count; i++)
+        if (bytes_ieq(request->fields[i].name, BYTES("Cache-Control")) &&
+            compress_is_forbidden(request->fields[i].value))
+            return true;
+    return false;
 }
 
 /* As little memory as a stream may have, brotli makes of it less than the
@@ -63,7 +76,7 @@ static enum coding choose(const struct encode *encode,
     struct coding_taste taste;
     enum coding coding;
 
-    if (exchange->request.minor == 0 ||
+    if (exchange->request.minor == 0 || asks_for_no_other(&exchange->request) ||
         !coding_taste_read(&taste, &exchange->request))
         return CODING_IDENTITY;
     coding = coding_pick(&taste, others, &encode->rules->order);
@@ -104,6 +117,23 @@ static void weaken_etag(struct response *response)
     if (len <= ETAG_BYTES_MAX)
         head_field(&response->head, BYTES("ETag"),
                    (struct bytes){weak, len + 2});
+}
+
+/* Whether the client names the ETag as the weak one that a coded answer has. */
+static bool has_coded(const struct request *request, struct bytes etag)
+{
+    for (const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);
+         field; field = request_next(request, field)) {
+        const char *at = field->value.data;
+        const char *end = at + field->value.len;
+
+        while ((at = memmem(at, (size_t)(end - at), etag.data, etag.len))) {
+            if (at - field->value.data >= 2 && at[-1] == '/' && at[-2] == 'W')
+                return true;
+            at += etag.len;
+        }
+    }
+    return false;
 }
 
 static void describe(struct response *response, enum coding coding)
@@ -176,6 +206,35 @@ void encode_head(const struct encode *encode, struct exchange *exchange)
 
     if (begin(encode, exchange, read_length(response), &coded))
         response->is_unsized = true;
+}
+
+bool encode_wants(const struct encode *encode, struct exchange *exchange,
+                  uint64_t length)
+{
+    if (exchange->response.head.failed || !is_codable(encode, exchange, length))
+        return false;
+    put_vary(&exchange->response);
+    return encode->encoder->streams < encode->encoder->streams_max &&
+           choose(encode, exchange) != CODING_IDENTITY;
+}
+
+void encode_unsent(const struct encode *encode, struct exchange *exchange,
+                   struct bytes type)
+{
+    struct response *response = &exchange->response;
+    struct bytes etag = find(response, BYTES("ETag"));
+    bool has = response->status == 304 && etag.len > 0 &&
+               has_coded(&exchange->request, etag);
+
+    if (!encode || !encode->rules || is_fixed(response))
+        return;
+    if (type.len == 0)
+        type = find(response, BYTES("Content-Type"));
+    if (!has && !compress_rules_take(encode->rules, type))
+        return;
+    put_vary(response);
+    if (has)
+        weaken_etag(response);
 }
 
 bool encode_add_memory(const struct encode *encode, struct exchange *exchange,

@@ -1,8 +1,10 @@
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "handler/encode_priv.h"
 
-enum { OUT_BYTES = 16384, IN_BYTES = 65536 /* asked for at a time */ };
+enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* asked for at a time */ };
 
 /*
  * Bytes on their way: a piece of inner, as far as it has not been taken; the
@@ -17,6 +19,7 @@ struct coded_source {
     unsigned cost;       /* of a byte that it takes, in a turn */
     struct list stalled; /* in the encoder's list while it waits for a turn */
     struct bytes in;
+    char *read; /* what in is of when inner gives a file's; NULL: never yet */
     struct bytes trailer;
     enum piece_state state; /* what inner said comes behind in */
     bool has_ended;         /* the compressor has nothing more */
@@ -40,18 +43,49 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* False: inner has failed, or gives what does not lie in memory. */
+/* Reads what lies in a file. False: not all of it is there, or no memory. */
+static bool read_part(struct coded_source *coded, const struct part *part)
+{
+    size_t len = 0;
+
+    if (!coded->read)
+        coded->read = malloc(IN_BYTES);
+    while (coded->read && len < part->len) {
+        ssize_t n = pread(part->fd, coded->read + len, part->len - len,
+                          (off_t)(part->at.offset + len));
+
+        if (n > 0)
+            len += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            return false;
+    }
+    coded->in = (struct bytes){coded->read, len};
+    return coded->read;
+}
+
+static bool take_part(struct coded_source *coded, const struct part *part)
+{
+    switch (part->kind) {
+    case PART_MEMORY:
+        coded->in = (struct bytes){part->at.memory, (size_t)part->len};
+        return true;
+    case PART_SENDFILE:
+    case PART_READ:
+        return read_part(coded, part);
+    case PART_PIPE:
+        break; /* nobody has one spliced who has it compressed */
+    }
+    return false;
+}
+
+/* False: inner has failed, or what it gives cannot be read. */
 static bool pull_inner(struct coded_source *coded)
 {
     struct piece piece = coded->inner->next(coded->inner, IN_BYTES);
 
     coded->state = piece.state;
     coded->trailer = piece.trailer;
-    if (piece.state == PIECE_FAILED ||
-        (piece.part.len > 0 && piece.part.kind != PART_MEMORY))
-        return false;
-    coded->in = (struct bytes){piece.part.at.memory, (size_t)piece.part.len};
-    return true;
+    return piece.state != PIECE_FAILED && take_part(coded, &piece.part);
 }
 
 static enum codec_flush flush_of(const struct coded_source *coded, size_t taken)
@@ -163,6 +197,7 @@ static void destroy(struct source *source)
     coded->codec->destroy(coded->codec);
     if (coded->inner)
         coded->inner->destroy(coded->inner);
+    free(coded->read);
     free(coded);
 }
 
@@ -182,6 +217,7 @@ struct coded_source *coded_source_create(struct encoder *encoder,
             coded->cost = coding == CODING_GZIP ? ENCODER_GZIP_COST : 1;
             coded->exchange = exchange;
             coded->inner = NULL;
+            coded->read = NULL;
             list_init(&coded->stalled);
             coded->in = coded->trailer = BYTES("");
             coded->state = PIECE_MORE;

@@ -28,6 +28,14 @@ static void begin(struct response *response, const struct cache_entry *entry,
     response->has_date = entry->facts.has_date;
 }
 
+/* What is sent of it is not compressed, but the whole may be. */
+static void note_codings(struct exchange *exchange,
+                         const struct cache_entry *entry)
+{
+    encode_unsent(exchange->response.encode, exchange,
+                  cached_head_find(entry->lines, BYTES("Content-Type")));
+}
+
 static void answer_not_modified(struct cached *cached,
                                 struct exchange *exchange,
                                 const struct cache_entry *entry,
@@ -37,98 +45,9 @@ static void answer_not_modified(struct cached *cached,
 
     begin(response, entry, 304, BYTES("Not Modified"));
     cached_head_put_not_modified(entry->lines, &response->head);
+    note_codings(exchange, entry);
     put_own_fields(cached, entry, note, &response->head);
     response_add_head(response);
-}
-
-/* --- Bodies ------------------------------------------------------------------ */
-
-static bool is_intact(void *object)
-{
-    (void)object;
-    return true; /* what is whole never changes */
-}
-
-static void release_body(void *object)
-{
-    struct cache_body *body = object;
-
-    cache_body_release(&body);
-}
-
-/* Whether all of a short body leaves compressed, or would for GET. The response
- * has the body. */
-static bool is_coded(struct exchange *exchange, const struct cache_body *body,
-                     uint64_t len)
-{
-    struct response *response = &exchange->response;
-    struct part part = cache_body_part(body, 0, len);
-
-    if (!response->encode || response->status == 206 ||
-        part.kind != PART_MEMORY || part.len < len)
-        return false;
-    if (!response->is_head)
-        return encode_add_memory(response->encode, exchange,
-                                 (struct bytes){part.at.memory, (size_t)len});
-    encode_head(response->encode, exchange);
-    return false;
-}
-
-/* Adds the head, and len bytes of a whole body. */
-static void add_whole(struct exchange *exchange, struct cache_body *body,
-                      uint64_t first, uint64_t len)
-{
-    struct response *response = &exchange->response;
-
-    head_number(&response->head, BYTES("Content-Length"), len);
-    response->origin = (struct origin){.is_intact = is_intact,
-                                       .release = release_body,
-                                       .object = cache_body_acquire(body)};
-    if (is_coded(exchange, body, len))
-        return;
-    response_add_head(response);
-    if (response->is_head || response->head.failed)
-        return;
-    response->body_bytes = len;
-    while (len > 0) {
-        struct part part = cache_body_part(body, first, len);
-
-        response_add_part(response, part);
-        first += part.len;
-        len -= part.len;
-    }
-}
-
-/* The same of one that is still filled; length: CACHE_LENGTH_UNKNOWN perhaps. */
-static void add_filling(struct cached *cached, struct exchange *exchange,
-                        struct cache_body *body, uint64_t first,
-                        uint64_t length)
-{
-    struct response *response = &exchange->response;
-    bool is_known = length != CACHE_LENGTH_UNKNOWN;
-    struct source *source =
-        response->is_head
-            ? NULL
-            : cached_source_create(cached, exchange, body, first,
-                                   is_known ? first + length : UINT64_MAX);
-
-    if (!source && !response->is_head)
-        response_break_off(response);
-    else if (is_known)
-        response_add_source_of(response, source, length);
-    else
-        response_add_source(response, source);
-}
-
-static void add_body(struct cached *cached, struct exchange *exchange,
-                     struct cache_body *body, uint64_t first, uint64_t length)
-{
-    if (!body)
-        response_add_head(&exchange->response);
-    else if (cache_body_state_of(body) == CACHE_BODY_WHOLE || length == 0)
-        add_whole(exchange, body, first, length);
-    else
-        add_filling(cached, exchange, body, first, length);
 }
 
 /* --- Ranges ------------------------------------------------------------------ */
@@ -183,12 +102,13 @@ static void answer_range(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, 206, BYTES("Partial Content"));
-    put_content_range(&response->head, range, cache_body_length(found->body));
     cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
                     &response->head);
+    note_codings(exchange, entry);
+    put_content_range(&response->head, range, cache_body_length(found->body));
     put_own_fields(cached, entry, note, &response->head);
-    add_body(cached, exchange, found->body, range->first,
-             range->last - range->first + 1);
+    cached_add_body(cached, exchange, found->body, range->first,
+                    range->last - range->first + 1);
 }
 
 static void refuse_range(struct cached *cached, struct exchange *exchange,
@@ -218,8 +138,8 @@ static void answer_all(struct cached *cached, struct exchange *exchange,
     cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
                     &response->head);
     put_own_fields(cached, entry, note, &response->head);
-    add_body(cached, exchange, found->body, 0,
-             found->body ? cache_body_length(found->body) : 0);
+    cached_add_body(cached, exchange, found->body, 0,
+                    found->body ? cache_body_length(found->body) : 0);
 }
 
 /* Conditions are about what would be a 200 (RFC 9110 13.2.1). Where nothing was
@@ -241,6 +161,12 @@ static bool is_known(const struct cached *cached,
 }
 
 /* --- Of parts ------------------------------------------------------------------ */
+
+static bool is_intact(void *object)
+{
+    (void)object;
+    return true; /* what is kept never changes */
+}
 
 static void release_entry(void *object)
 {
@@ -297,20 +223,21 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
         range = ranges->ranges[0].at;
         verdict = PART_ONE;
     }
-    if (verdict == PART_ONE) {
+    if (verdict == PART_ONE)
         begin(response, entry, 206, BYTES("Partial Content"));
-        put_content_range(&response->head, &range, ranges->length);
-    } else {
+    else
         begin(response, entry, 200, BYTES("OK"));
-    }
     cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
                     &response->head);
+    note_codings(exchange, entry);
+    if (verdict == PART_ONE)
+        put_content_range(&response->head, &range, ranges->length);
     put_own_fields(cached, entry, note, &response->head);
     there = cache_ranges_find(ranges, range.first);
     if (there->at.last >= range.last)
-        add_body(cached, exchange, there->body,
-                 there->skip + (range.first - there->at.first),
-                 range.last - range.first + 1);
+        cached_add_body(cached, exchange, there->body,
+                        there->skip + (range.first - there->at.first),
+                        range.last - range.first + 1);
     else
         add_ranges(exchange, entry, range.first, range.last - range.first + 1);
 }

@@ -9,6 +9,7 @@
  *   cached_request.c  the request that it is asked with
  *   cached_hand.c     an answer that is not kept, on its way to who asked
  *   cached_answer.c   an answer that is: whole, part, not modified
+ *   cached_body.c     its body: there or still coming, as it is or compressed
  *   cached_source.c   a body that is read while it is filled
  *   cached_note.c     Cache-Status
  */
@@ -81,6 +82,14 @@ MUST_USE struct source *cached_source_create(struct cached *cached,
                                              struct exchange *exchange,
                                              struct cache_body *body,
                                              uint64_t first, uint64_t end);
+
+/* --- cached_body.c ---------------------------------------------------------- */
+
+/* Ends a response whose fields are in its head, but for what is about the length:
+ * with length bytes of a body from first on. body NULL: it has none. length:
+ * CACHE_LENGTH_UNKNOWN perhaps, of one that is still filled. */
+void cached_add_body(struct cached *cached, struct exchange *exchange,
+                     struct cache_body *body, uint64_t first, uint64_t length);
 
 /* --- cached_answer.c -------------------------------------------------------- */
 

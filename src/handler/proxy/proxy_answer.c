@@ -54,6 +54,8 @@ static void add_body(struct transfer *transfer, enum body_framing framing)
     const struct proxy_buffer *in = transfer->in;
     uint64_t length = ENCODE_UNSIZED;
 
+    if (response->status == 206 || response->status == 304)
+        encode_unsent(response->encode, exchange, BYTES(""));
     if (framing == BODY_NONE) {
         if (response->is_head)
             encode_head(response->encode, exchange);

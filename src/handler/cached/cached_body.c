@@ -1,0 +1,106 @@
+#include "handler/cached/cached_priv.h"
+#include "handler/encode.h"
+
+static bool is_intact(void *object)
+{
+    (void)object;
+    return true; /* what is whole never changes */
+}
+
+static void release_body(void *object)
+{
+    struct cache_body *body = object;
+
+    cache_body_release(&body);
+}
+
+/* Whether all of a short body leaves compressed, or would for GET. The response
+ * has the body. */
+static bool is_coded(struct exchange *exchange, const struct part *part)
+{
+    struct response *response = &exchange->response;
+
+    if (!response->encode || response->status == 206)
+        return false;
+    if (!response->is_head)
+        return part->kind == PART_MEMORY &&
+               encode_add_memory(response->encode, exchange,
+                                 (struct bytes){part->at.memory,
+                                                (size_t)part->len});
+    encode_head(response->encode, exchange);
+    return false;
+}
+
+/* Whether a long one does: it is read from its file, piece by piece. */
+static bool is_coded_long(struct cached *cached, struct exchange *exchange,
+                          struct cache_body *body, uint64_t first, uint64_t len)
+{
+    struct response *response = &exchange->response;
+    struct source *source;
+
+    if (response->is_head || !encode_wants(response->encode, exchange, len))
+        return false;
+    source = cached_source_create(cached, exchange, body, first, first + len);
+    if (source)
+        encode_add_source(response->encode, exchange, source, len);
+    return source;
+}
+
+/* Adds the head, and len bytes of a whole body. */
+static void add_whole(struct cached *cached, struct exchange *exchange,
+                      struct cache_body *body, uint64_t first, uint64_t len)
+{
+    struct response *response = &exchange->response;
+    struct part part = cache_body_part(body, first, len);
+
+    if ((part.kind != PART_MEMORY || part.len < len) &&
+        is_coded_long(cached, exchange, body, first, len))
+        return;
+    head_number(&response->head, BYTES("Content-Length"), len);
+    response->origin = (struct origin){.is_intact = is_intact,
+                                       .release = release_body,
+                                       .object = cache_body_acquire(body)};
+    if ((part.len == len || response->is_head) && is_coded(exchange, &part))
+        return;
+    response_add_head(response);
+    if (response->is_head || response->head.failed)
+        return;
+    response->body_bytes = len;
+    while (len > 0) {
+        part = cache_body_part(body, first, len);
+        response_add_part(response, part);
+        first += part.len;
+        len -= part.len;
+    }
+}
+
+/* The same of one that is still filled; length: CACHE_LENGTH_UNKNOWN perhaps. */
+static void add_filling(struct cached *cached, struct exchange *exchange,
+                        struct cache_body *body, uint64_t first,
+                        uint64_t length)
+{
+    struct response *response = &exchange->response;
+    bool is_known = length != CACHE_LENGTH_UNKNOWN;
+    struct source *source =
+        response->is_head
+            ? NULL
+            : cached_source_create(cached, exchange, body, first,
+                                   is_known ? first + length : UINT64_MAX);
+
+    if (!source && !response->is_head)
+        response_break_off(response);
+    else
+        encode_add_source(response->encode, exchange, source,
+                          is_known ? length : ENCODE_UNSIZED);
+}
+
+void cached_add_body(struct cached *cached, struct exchange *exchange,
+                     struct cache_body *body, uint64_t first, uint64_t length)
+{
+    if (!body)
+        response_add_head(&exchange->response);
+    else if (cache_body_state_of(body) == CACHE_BODY_WHOLE || length == 0)
+        add_whole(cached, exchange, body, first, length);
+    else
+        add_filling(cached, exchange, body, first, length);
+}
