@@ -385,7 +385,8 @@ TEST(a_gap_that_is_cut_short_or_too_long_ends_the_answer)
         client_say(peer, "%s", wrong[i][1]);
         client_close(peer);
         expect_broken(client);
-        assert_null(strstr(client_raw(client), "89"));
+        /* The head has a random name of the request in it. */
+        assert_null(strstr(strstr(client_raw(client), "\r\n\r\n"), "89"));
         fetch(server, upstream, NULL, WHOLE(V1 LEN(2), "ok"));
         client_ask_host(client_open(server), "PURGE", "a", "/a", NULL);
     }
