@@ -290,6 +290,23 @@ static enum acme_result begin(struct acme_job *job, struct order *order,
 
 /* --- Names ------------------------------------------------------------------- */
 
+/* Whether the order is for that name, or for all below it: nothing is shown, nor
+ * put into DNS, of another that an authority might like. */
+static bool is_asked_for(const struct acme_job *job, struct bytes name)
+{
+    const struct texts *names = &job->certificate->names;
+    bool is_found = false;
+
+    for (size_t i = 0; i < names->count && !is_found; i++) {
+        const char *item = names->items[i];
+
+        if (strncmp(item, "*.", 2) == 0)
+            item += 2;
+        is_found = bytes_ieq(bytes_of(item), name);
+    }
+    return is_found;
+}
+
 /* What an authorisation says; its own URL is in place of the challenge's. */
 static enum acme_result look(struct acme_job *job, const char *url,
                              struct acme_challenge *challenge, char status[32],
@@ -306,6 +323,10 @@ static enum acme_result look(struct acme_job *job, const char *url,
          !acme_challenge_read_name(challenge, json)))
         result = acme_tell(problem, ACME_FAILED,
                            "%.200s: that is no authorisation", url);
+    if (result == ACME_DONE && !is_asked_for(job, bytes_of(challenge->name)))
+        result = acme_tell(problem, ACME_FAILED,
+                           "%.200s: it is about %s, which nobody asked for",
+                           url, challenge->name);
     if (result == ACME_DONE && strcmp(status, "pending") == 0 &&
         !acme_challenge_read(challenge, json, job->challenge)) {
         job->is_invalid = true;

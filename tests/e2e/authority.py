@@ -15,6 +15,9 @@ making, in one of these ways:
     fewer-names  the certificate lacks all names but one
     expired      the certificate has ended
     no-text      there is nothing where the certificate should be
+    stranger     it wants a name shown that nobody asked for
+    token        its token would be a file elsewhere
+    plain        it wants the request for the certificate in clear text
     limited      no order is taken before two seconds from now
 
 A line on standard output for each request.
@@ -105,7 +108,10 @@ class Authority(http.server.BaseHTTPRequestHandler):
                            "revokeCert": BASE + "/revoke"})
 
     def order(self):
-        order = {"status": state["status"], "finalize": BASE + "/finalize",
+        finalize = BASE + "/finalize"
+        if HOW == "plain":
+            finalize = finalize.replace("https:", "http:")
+        order = {"status": state["status"], "finalize": finalize,
                  "authorizations": [BASE + "/name"]}
         if state["status"] == "valid":
             order["certificate"] = BASE + "/certificate"
@@ -135,11 +141,19 @@ class Authority(http.server.BaseHTTPRequestHandler):
                  "detail": "too many"}).encode(), "application/problem+json",
                 Retry_After="2")
         elif self.path == "/order":
-            state["status"] = "ready"
+            state["status"] = ("pending" if HOW in ("stranger", "token")
+                               else "ready")
             state["orders"] += 1
             self.say(201, self.order(), Location=BASE + "/order/1")
         elif self.path == "/order/1":
             self.say(200, self.order())
+        elif self.path == "/name":
+            name = "other.example.net" if HOW == "stranger" else NAMES[0]
+            token = "../../../token" if HOW == "token" else "token"
+            self.say(200, {"status": "pending",
+                           "identifier": {"type": "dns", "value": name},
+                           "challenges": [{"type": "http-01", "token": token,
+                                           "url": BASE + "/shown"}]})
         elif self.path == "/finalize":
             request = json.loads(payload)["csr"]
             request += "=" * (-len(request) % 4)

@@ -133,6 +133,25 @@ TEST(certificates_that_are_empty_are_refused)
     expect_refused("no-text", "the authority's certificate is empty");
 }
 
+TEST(names_that_nobody_asked_for_are_not_shown)
+{
+    expect_refused("stranger",
+                   "it is about other.example.net, which nobody asked for");
+    assert_null(strstr(read_text(log_path, NULL), "/shown"));
+}
+
+TEST(tokens_that_lead_elsewhere_are_none)
+{
+    expect_refused("token", "the authority does not offer ");
+    assert_null(strstr(read_text(log_path, NULL), "/shown"));
+}
+
+TEST(nothing_is_sent_in_clear_text)
+{
+    expect_refused("plain", "is no address of https");
+    assert_null(strstr(read_text(log_path, NULL), "/finalize"));
+}
+
 TEST(an_authority_that_is_not_trusted_is_not_asked)
 {
     struct server *server;
