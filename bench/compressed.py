@@ -143,10 +143,10 @@ class Caddy(servers.Server):
 KINDS = (Nginx, NginxStatic, Lighttpd, H2o, Caddy, servers.Sprintd)
 
 
-def find_texts():
+def find_texts(top):
     """Paths of texts, the same on each run of one machine."""
     found = []
-    for folder, _, names in os.walk(DOCS):
+    for folder, _, names in os.walk(top):
         for name in names:
             path = os.path.join(folder, name)
             if (not os.path.islink(path) and
@@ -156,22 +156,35 @@ def find_texts():
                         found.append(path)
     found.sort()
     random.Random(1).shuffle(found)
-    return found[:FILES]
+    return found
 
 
-def publish(lab):
-    """Copies them; returns their names by a Zipf law, and the sizes."""
+def publish(lab, count=FILES):
+    """Copies so many; returns their names. A machine whose packages came without
+    documentation has this project's sources at least."""
     names = []
-    for number, path in enumerate(find_texts()):
+    found = find_texts(DOCS)
+    if len(found) < count:
+        found += find_texts(os.path.join(servers.TOP, "src"))
+    for number, path in enumerate(found[:count]):
         end = path.rpartition(".")[2]
         name = f"{number:04d}.{end if end in TYPES and end else 'txt'}"
         shutil.copyfile(path, lab.site.path(name))
         os.utime(lab.site.path(name), (1e9, 1e9))
         names.append(name)
+    return names
+
+
+def add_siblings(lab):
     beside = lab.site.root + "-gz"
     shutil.copytree(lab.site.root, beside)
     subprocess.run(["gzip", "-6", "-k", "-r", beside], check=True)
-    return names
+
+
+def draw(names, count, seed):
+    """So many of them, by Zipf's law."""
+    weights = [1 / rank for rank in range(1, len(names) + 1)]
+    return random.Random(seed).choices(names, weights, k=count)
 
 
 class Client:
@@ -241,9 +254,9 @@ def measure(server, names, draws, options):
 
 def run(lab, options):
     names = publish(lab)
+    add_siblings(lab)
     whole = sum(os.path.getsize(lab.site.path(name)) for name in names)
-    weights = [1 / rank for rank in range(1, len(names) + 1)]
-    draws = random.Random(2).choices(names, weights, k=options.requests)
+    draws = draw(names, options.requests, 2)
     plain = sum(os.path.getsize(lab.site.path(name)) for name in draws)
     print(f"{len(names)} texts, {whole:,} bytes; a reply of "
           f"{plain // len(draws):,} bytes before compression\n")

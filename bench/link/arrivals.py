@@ -45,6 +45,7 @@ class Arrival:
     start: float      # seconds from the begin of the run
     size: int
     source: str = ""  # the client's address; "": whichever
+    path: str = ""    # "": the file of that size
 
 
 def file_name(size):
@@ -96,7 +97,8 @@ def save(arrivals, path):
     with open(path, "w", encoding="ascii") as file:
         file.writelines(
             f"{round(arrival.start * 1e6)} {arrival.size} "
-            f"{file_name(arrival.size)} {arrival.source or '-'}\n"
+            f"{arrival.path or file_name(arrival.size)} "
+            f"{arrival.source or '-'}\n"
             for arrival in arrivals)
 
 

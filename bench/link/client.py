@@ -41,13 +41,16 @@ def run(net, lab, asked, folder, name="run"):
 
 def send(lab, asked, folder, where, prefix, options, name="run"):
     """The same, to an address and a port. prefix: what the program is started
-    by; options: keep_alive, and wait, seconds for the last replies."""
+    by; options: keep_alive; wait, seconds for the last replies; perhaps codings,
+    what the clients take."""
     arrivals_path = os.path.join(folder, f"{name}.arrivals")
     results_path = os.path.join(folder, f"{name}.csv")
     arrivals.save(asked, arrivals_path)
     compiled.run(
         lab, [*prefix, lab.programs["openloop"],
               *(["-k"] if options.keep_alive else []), "-w", options.wait,
+              *(["-a", options.codings]
+                if getattr(options, "codings", None) else []),
               *where, arrivals_path, results_path],
         asked[-1].start + options.wait + END_S,
         os.path.join(folder, "client.log"))

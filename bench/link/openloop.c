@@ -1,7 +1,7 @@
 /*
  * openloop - asks for files at given moments, whatever became of the others.
  *
- *     openloop [-k] [-w SECONDS] ADDRESS PORT ARRIVALS RESULTS
+ *     openloop [-k] [-w SECONDS] [-a CODINGS] ADDRESS PORT ARRIVALS RESULTS
  *
  * A line of ARRIVALS is one request: when in µs from the start, how many
  * bytes the file has, its path, and the address to come from or `-`. Lines
@@ -9,6 +9,9 @@
  * own, closed by the server; with -k one that has become idle, if there is
  * one. A closed loop, where a slow reply keeps the next request from being
  * made, would hide just the waiting that is to be measured.
+ *
+ * With -a requests say `Accept-Encoding: CODINGS`, and replies may be of any
+ * length: what they say it is, or up to the end of the connection (not with -k).
  *
  * A line of RESULTS (CSV, in the order of ARRIVALS) tells how late the
  * request was started, and when its first byte and its last came, all in µs
@@ -60,7 +63,8 @@ struct conn {
     struct request *request; /* NULL when none is under way */
     enum conn_state state;
     in_addr_t source;
-    int next_idle; /* a list through the descriptors; -1 ends it */
+    int next_idle;   /* a list through the descriptors; -1 ends it */
+    uint64_t length; /* of the body; UINT64_MAX: to the connection's end */
     size_t head_bytes;
     char head[HEAD_MAX];
 };
@@ -68,7 +72,8 @@ struct conn {
 struct client {
     int epoll_fd;
     bool keep_alive;
-    int64_t wait_ns; /* for the last ones */
+    const char *codings; /* NULL: none, and every length is known */
+    int64_t wait_ns;     /* for the last ones */
     struct sockaddr_in server;
     char host[64];
     struct requests requests;
@@ -121,9 +126,12 @@ static bool send_request(struct client *client, int fd)
     struct conn *conn = &client->conns[fd];
     char text[REQUEST_MAX];
     int bytes = snprintf(text, sizeof(text),
-                         "GET /%s HTTP/1.1\r\nHost: %s\r\n%s\r\n",
+                         "GET /%s HTTP/1.1\r\nHost: %s\r\n%s%s%s%s\r\n",
                          conn->request->path, client->host,
-                         client->keep_alive ? "" : "Connection: close\r\n");
+                         client->keep_alive ? "" : "Connection: close\r\n",
+                         client->codings ? "Accept-Encoding: " : "",
+                         client->codings ? client->codings : "",
+                         client->codings ? "\r\n" : "");
 
     conn->state = CONN_HEAD;
     conn->head_bytes = 0;
@@ -215,7 +223,7 @@ static void finish_reply(struct client *client, int fd)
 
 /* Reads the head's meaning once it is whole; what stands behind it belongs to
  * the body. False: it is not what we asked for. */
-static bool read_head(struct conn *conn)
+static bool read_head(const struct client *client, struct conn *conn)
 {
     char *end = strstr(conn->head, "\r\n\r\n");
     const char *length;
@@ -224,8 +232,9 @@ static bool read_head(struct conn *conn)
         return conn->head_bytes < HEAD_MAX - 1;
     end[2] = '\0';
     length = strcasestr(conn->head, "\r\nContent-Length:");
-    if (strncmp(conn->head, "HTTP/1.1 200 ", 13) != 0 || !length ||
-        strtoull(length + 17, NULL, 10) != conn->request->size)
+    conn->length = length ? strtoull(length + 17, NULL, 10) : UINT64_MAX;
+    if (strncmp(conn->head, "HTTP/1.1 200 ", 13) != 0 ||
+        (!client->codings && conn->length != conn->request->size))
         return false;
     conn->request->bytes = conn->head_bytes - (size_t)(end + 4 - conn->head);
     conn->state = CONN_BODY;
@@ -252,6 +261,10 @@ static void on_readable(struct client *client, int fd)
 
         if (n == -1 && errno == EAGAIN)
             return;
+        if (n == 0 && conn->state == CONN_BODY && conn->length == UINT64_MAX) {
+            close_conn(client, fd, OUTCOME_OK);
+            return;
+        }
         if (n <= 0) {
             close_conn(client, fd, n == 0 ? OUTCOME_SHORT : OUTCOME_RESET);
             return;
@@ -267,13 +280,12 @@ static void on_readable(struct client *client, int fd)
         } else {
             conn->head_bytes += (size_t)n;
             conn->head[conn->head_bytes] = '\0';
-            if (!read_head(conn)) {
+            if (!read_head(client, conn)) {
                 close_conn(client, fd, OUTCOME_HEAD);
                 return;
             }
         }
-        if (conn->state == CONN_BODY &&
-            conn->request->bytes >= conn->request->size)
+        if (conn->state == CONN_BODY && conn->request->bytes >= conn->length)
             finish_reply(client, fd);
     }
 }
@@ -366,16 +378,19 @@ int main(int argc, char **argv)
     static struct client client = {.wait_ns = (int64_t)END_WAIT_S * NS_PER_S};
     int option;
 
-    while ((option = getopt(argc, argv, "kw:")) != -1) {
+    while ((option = getopt(argc, argv, "kw:a:")) != -1) {
         long seconds = option == 'w' ? strtol(optarg, NULL, 10) : END_WAIT_S;
 
         if (option == 'k')
             client.keep_alive = true;
+        if (option == 'a')
+            client.codings = optarg;
         if (option == '?' || seconds < 1 || seconds > END_WAIT_S_MAX)
             goto usage;
-        client.wait_ns = (int64_t)seconds * NS_PER_S;
+        if (option == 'w')
+            client.wait_ns = (int64_t)seconds * NS_PER_S;
     }
-    if (argc - optind != 4)
+    if (argc - optind != 4 || (client.codings && client.keep_alive))
         goto usage;
     argv += optind;
     requests_load(&client.requests, argv[2]);
@@ -385,7 +400,7 @@ int main(int argc, char **argv)
     return EXIT_SUCCESS;
 
 usage:
-    fprintf(stderr, "usage: openloop [-k] [-w SECONDS] ADDRESS PORT ARRIVALS "
-                    "RESULTS\n");
+    fprintf(stderr, "usage: openloop [-k] [-w SECONDS] [-a CODINGS] ADDRESS "
+                    "PORT ARRIVALS RESULTS\n");
     return EXIT_FAILURE;
 }
