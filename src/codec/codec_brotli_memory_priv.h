@@ -33,7 +33,8 @@ void codec_brotli_memory_begin(struct codec_brotli_memory *memory,
                                struct codec_meter *meter);
 void codec_brotli_memory_end(struct codec_brotli_memory *memory);
 
-/* Of the types that the library wants; the first argument is the memory. */
+/* Allocation with the types that the library wants; the first argument is the
+ * memory. */
 void *codec_brotli_allocate(void *context, size_t bytes);
 void codec_brotli_free(void *memory, void *block);
 

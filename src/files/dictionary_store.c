@@ -227,7 +227,8 @@ static bool is_stopping(const struct dictionary_store *store)
     return atomic_load_explicit(&store->stops, memory_order_relaxed);
 }
 
-/* Who finds one meanwhile looks himself whether it is damaged. */
+/* A worker that finds a dictionary meanwhile looks itself whether that is
+ * damaged. */
 static void check_all(struct dictionary_store *store)
 {
     struct dictionary *item;

@@ -5,9 +5,9 @@
 
 #include "files/file_cache_priv.h"
 
-/* Other sites' dictionaries are not for this one, though their rules be the
- * same: what a delta refers to would tell who may not have it something of
- * it. */
+/* The key of a rule in one site. Other sites' dictionaries are not for this
+ * one, though their rules be the same: what a delta refers to would tell who
+ * may not have it something of it. */
 static uint64_t key_of(const struct file_entry *entry,
                        const struct dictionary_rule *rule)
 {

@@ -221,7 +221,7 @@ static unsigned find_codable(const struct file_entry *entry,
                : 0;
 }
 
-/* Its path in its site: it is what clients know. */
+/* Clients know the file by its path in its site. */
 static void find_dictionaries(struct file_entry *entry,
                               const struct file_cache_options *options)
 {

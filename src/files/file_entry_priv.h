@@ -43,7 +43,7 @@ bool file_entry_write_block(struct file_entry *entry,
  * or by a coding that an edit has set. */
 bool file_head_forbids_coding(const struct file_entry *entry);
 
-/* Which precompressed siblings are there now. */
+/* The precompressed siblings that are there now. */
 unsigned file_entry_find_siblings(const struct file_entry *entry);
 
 /* Whether the name still leads to the same version. One stat. */

@@ -15,7 +15,8 @@ MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
                                                   struct exchange *exchange,
                                                   enum coding coding);
 
-/* It compresses what inner gives, and is its owner from then on. */
+/* Begins a source that compresses what inner gives, and is inner's owner from
+ * then on. */
 struct source *coded_source_begin(struct coded_source *coded,
                                   struct source *inner);
 

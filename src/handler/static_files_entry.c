@@ -115,8 +115,8 @@ static struct file_entry *find_sibling(struct static_files *files,
     }
 }
 
-/* Who names the ETag of the file itself has that, or a part of it, and is told
- * of that, whatever he takes besides. */
+/* A client that names the ETag of the file itself has that, or a part of it,
+ * and is told of that, whatever it takes besides. */
 static bool has_plain(const struct request *request,
                       const struct file_entry *entry)
 {

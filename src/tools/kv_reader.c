@@ -40,7 +40,8 @@ static _Noreturn void serve(const struct kv_reader *reader, int fd, pid_t asker)
 
     keep_only(fd);
     status = kv_owner_become(reader->folder, false, &path);
-    /* Another user is another's to kill, unless this is said again. */
+    /* A process that becomes another user is killed with its parent only when
+     * this is said again. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != asker)
         _exit(EX_OK);

@@ -65,7 +65,8 @@ static bool read_line(struct kv_batch *batch, struct bytes line)
     return is_good;
 }
 
-/* Some more of a line, which is not complete, or only so with what follows. */
+/* Keeps some more of a line, which is not complete, or only so with what
+ * follows. */
 static bool keep_line(struct kv_batch *batch, struct bytes text)
 {
     buf_put(&batch->line, text);

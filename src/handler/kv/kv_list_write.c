@@ -59,7 +59,8 @@ static void begin_entry(struct kv_listing *listing, struct buf *out,
                                   : BYTES(",\"value64\":\""));
 }
 
-/* Some of a value, which does not end in the middle of a character. */
+/* The next piece of a value, which does not end in the middle of a
+ * character. */
 static struct bytes next_piece(const struct kv_listing *listing,
                                struct bytes value)
 {

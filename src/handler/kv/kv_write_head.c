@@ -210,7 +210,7 @@ static bool read_key_parameters(struct kv *kv, struct exchange *exchange,
            read_add(kv, exchange, asked[1].value, asked[2].value, op);
 }
 
-/* Of a key that is yet to be named. */
+/* Reads the parameters of a key that is yet to be named. */
 static bool read_prefix_parameters(struct kv *kv, struct exchange *exchange,
                                    struct kv_writing *writing)
 {

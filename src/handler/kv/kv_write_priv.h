@@ -48,7 +48,7 @@ MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
 /* The same of a batch, which names its keys later. */
 MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 
-/* Of a write that was not done, the first operation that is why. */
+/* The first operation that is why a write was not done. */
 const struct kv_op *kv_write_reason(const struct kv_write *write);
 
 /* Tells what the store has answered. The pending's reference is used up, one

@@ -53,7 +53,8 @@ static enum piece_state state_behind(const struct transfer *transfer)
     return transfer->is_reply_done ? PIECE_END : PIECE_MORE;
 }
 
-/* Some of what lies in the buffer, which comes before what is in the pipe. */
+/* A piece of what lies in the buffer, which comes before what is in the
+ * pipe. */
 static struct piece memory_piece(struct transfer *transfer, uint64_t at_most)
 {
     const struct proxy_buffer *in = transfer->in;

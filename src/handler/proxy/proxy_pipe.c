@@ -67,8 +67,8 @@ static bool is_clean(const struct transfer *transfer)
            errno == EAGAIN;
 }
 
-/* It may be so before it has as many bytes as it takes: each piece that came
- * has a place of its own in it. */
+/* A pipe may be full before it has as many bytes as it takes: each piece that
+ * came has a place of its own in it. */
 static void note_full(struct transfer *transfer)
 {
     transfer->piped_full = transfer->piped;
@@ -104,7 +104,7 @@ void transfer_read_piped(struct transfer *transfer)
         return;
     }
     if (n == -1 && errno == EINVAL && transfer->piped == 0) {
-        /* Such a socket cannot. */
+        /* A socket of that kind cannot be spliced. */
         transfer_give_pipe(transfer);
         transfer->is_copied = true;
         return;

@@ -227,14 +227,15 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
 
-/* So much more of the body waits for somebody to be asked, or none of it. */
+/* Notes that so much more of the body waits for somebody to be asked, or none
+ * of it. */
 void transfer_hold(struct transfer *transfer, size_t len);
 void transfer_hold_none(struct transfer *transfer);
 
 /* How messages of the exchange go on, to and from that server. */
 struct relay transfer_relay(const struct transfer *transfer, int server);
 
-/* There is something for the response. */
+/* Wakes the exchange: there is something for the response. */
 void transfer_wake(struct transfer *transfer);
 
 /* Bytes of out that are still to be sent. */
@@ -243,7 +244,7 @@ size_t transfer_pending(const struct transfer *transfer);
 /* All there is so far of the request. */
 bool transfer_is_sent(const struct transfer *transfer);
 
-/* So many bytes have come, for statistics. */
+/* Counts bytes that have come, for statistics. */
 void transfer_count_in(const struct transfer *transfer, size_t n);
 
 /* Looks at what takes too long, and sets the limit anew. */

@@ -25,8 +25,8 @@ static void log_text(char *text)
             log_error("%s", line);
 }
 
-/* Others in their place: in force when the workers have taken them, and back
- * if these have no memory for that. */
+/* Puts other certificates in their place: in force when the workers have taken
+ * them, and back if these have no memory for that. */
 static void put_in_force(struct server *server, struct certificates *read)
 {
     struct credentials *credentials =
@@ -106,7 +106,7 @@ static void renew_https(struct renewal *renewal,
 
     if (!https || (renewal->https_ms != 0 && now_ms < due_ms))
         return;
-    /* It has been when the server began. */
+    /* The file was renewed when the server began. */
     if (renewal->https_ms != 0 && local_https_renew(https, stderr) != EX_OK)
         log_warning("the certificate of --https stays as it is");
     renewal->https_ms = now_ms;

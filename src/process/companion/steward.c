@@ -112,9 +112,9 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int err;
 
-    /* Who runs as the same user can take the program over, unlike the server:
-     * so it has no terminal, into which it would type for who sits there, nor
-     * one to write to. */
+    /* Whoever runs as the same user can take the program over, unlike the
+     * server: so it has no terminal, into which it would type for who sits
+     * there, nor one to write to. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
