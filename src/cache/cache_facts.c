@@ -233,31 +233,24 @@ bool cache_facts_is_shared(const struct cache_facts *facts)
            facts->control.s_maxage != CACHE_UNSAID;
 }
 
-/* Whether nobody may have it stale. */
-static bool must_be_fresh(const struct cache_facts *facts)
+static bool is_for_a_while(const struct cache_facts *facts)
 {
-    return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||
-           cache_control_says(&facts->control, CACHE_PROXY_REVALIDATE) ||
-           cache_control_says(&facts->control, CACHE_NO_CACHE) ||
-           facts->control.s_maxage != CACHE_UNSAID;
+    return facts->lifetime_s > 0 &&
+           !cache_control_says(&facts->control, CACHE_NO_CACHE);
 }
 
 /* A cookie that is set is one client's, and a 304 for another does not take it
- * back: so the origin has to say for how long all may have it. */
-static bool sets_cookie_of_one(const struct cache_facts *facts)
-{
-    return facts->has_cookie &&
-           !(facts->is_explicit && facts->lifetime_s > 0 &&
-             !cache_control_says(&facts->control, CACHE_NO_CACHE));
-}
-
+ * back: so the origin has to say for how long all may have it. Of an answer to one
+ * with cookies it is not enough either that it is asked about each time: that
+ * another's page has not changed since then says nothing of whose this is. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked)
 {
-    return sets_cookie_of_one(facts) ||
-           (asked->has_cookie && facts->lifetime_s == 0 &&
-            !cache_control_says(&facts->control, CACHE_PUBLIC) &&
-            !must_be_fresh(facts));
+    if (is_for_a_while(facts))
+        return facts->has_cookie && !facts->is_explicit;
+    return facts->has_cookie ||
+           (asked->has_cookie &&
+            !cache_control_says(&facts->control, CACHE_PUBLIC));
 }
 
 static bool is_of_use(const struct cache_facts *facts)
@@ -292,6 +285,15 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
 }
 
 /* --- Using ------------------------------------------------------------------ */
+
+/* Whether nobody may have it stale. */
+static bool must_be_fresh(const struct cache_facts *facts)
+{
+    return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||
+           cache_control_says(&facts->control, CACHE_PROXY_REVALIDATE) ||
+           cache_control_says(&facts->control, CACHE_NO_CACHE) ||
+           facts->control.s_maxage != CACHE_UNSAID;
+}
 
 static bool is_fresh_enough(const struct cache_facts *facts,
                             const struct cache_control *request, int64_t now_s)
