@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { WIRE_MAX = 65536, RAW = 0, REQUESTED = 4 };
+enum { WIRE_MAX = 65536, RAW = 0, REQUESTED = 4, IDLE_MAX = 32 };
 
 static const unsigned char secret[32] = "what both know of one direction";
 
@@ -30,6 +30,9 @@ struct script {
     char payload[WIRE_MAX];
     size_t payload_len;
     bool is_whole; /* nothing in it is a fault, or bytes as they are */
+    char begun[5]; /* of a message that comes in pieces */
+    size_t begun_len;
+    unsigned idle; /* records in a row without data */
 };
 
 static struct script script;
@@ -37,11 +40,18 @@ static struct tls_buffers *buffers;
 
 /* --- The client -------------------------------------------------------------------- */
 
+/* Whether a piece of an update goes on with what has come of it. */
 static bool is_update(int type, struct bytes payload)
 {
-    return type == TLS_CONTENT_HANDSHAKE && payload.len == 5 &&
-           memcmp(payload.data, "\x18\0\0\x01", 4) == 0 &&
-           (unsigned char)payload.data[REQUESTED] <= 1;
+    if (type != TLS_CONTENT_HANDSHAKE || payload.len == 0 ||
+        payload.len > sizeof(script.begun) - script.begun_len)
+        return false;
+    memcpy(script.begun + script.begun_len, payload.data, payload.len);
+    script.begun_len += payload.len;
+    return memcmp(script.begun, "\x18\0\0\x01",
+                  script.begun_len < 4 ? script.begun_len : 4) == 0 &&
+           (script.begun_len < sizeof(script.begun) ||
+            (unsigned char)script.begun[REQUESTED] <= 1);
 }
 
 static bool is_harmless_alert(int type, struct bytes payload)
@@ -64,13 +74,20 @@ static void write_record(struct tls_direction *out, int type,
     }
     script.wire_len += tls_record_seal(out, (enum tls_content)type,
                                        payload.data, payload.len, at);
+    script.idle = type == TLS_CONTENT_DATA && payload.len > 0 ? 0
+                                                              : script.idle + 1;
+    script.is_whole &= script.idle <= IDLE_MAX &&
+                       (script.begun_len == 0 || type == TLS_CONTENT_HANDSHAKE);
     if (!script.is_whole)
         return;
     if (type == TLS_CONTENT_DATA) {
         memcpy(script.payload + script.payload_len, payload.data, payload.len);
         script.payload_len += payload.len;
     } else if (is_update(type, payload)) {
+        if (script.begun_len < sizeof(script.begun))
+            return;
         CHECK(tls_direction_update(out));
+        script.begun_len = 0;
     } else if (!is_harmless_alert(type, payload)) {
         script.is_whole = false;
     }
@@ -82,7 +99,8 @@ static void write_script(const struct tls_suite *suite, const char *data,
     struct bytes known = {(const char *)secret, sizeof(secret)};
     struct tls_direction out;
 
-    script.wire_len = script.payload_len = 0;
+    script.wire_len = script.payload_len = script.begun_len = 0;
+    script.idle = 0;
     script.is_whole = true;
     CHECK(tls_direction_init(&out, suite, known, true));
     while (size >= 2) {

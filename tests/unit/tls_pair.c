@@ -6,6 +6,32 @@ static struct tls_tickets *pair_tickets;
 struct tls_context *pair_context;
 SSL_CTX *pair_client;
 
+struct tls_secret pair_client_secret;
+struct tls_secret pair_server_secret;
+
+static void note_secret(const char *line, const char *label,
+                        struct tls_secret *secret)
+{
+    const char *at = strrchr(line, ' ') + 1;
+
+    if (strncmp(line, label, strlen(label)) != 0)
+        return;
+    secret->len = strlen(at) / 2;
+    for (size_t i = 0; i < secret->len; i++) {
+        unsigned byte;
+
+        assert_int_equal(sscanf(at + 2 * i, "%2x", &byte), 1);
+        secret->bytes[i] = (unsigned char)byte;
+    }
+}
+
+static void on_line(const SSL *ssl, const char *line)
+{
+    (void)ssl;
+    note_secret(line, "CLIENT_TRAFFIC_SECRET_0", &pair_client_secret);
+    note_secret(line, "SERVER_TRAFFIC_SECRET_0", &pair_server_secret);
+}
+
 /* One certificate, for every name. 0 or -1. */
 static int pair_make_context(void)
 {
@@ -42,7 +68,10 @@ int pair_set_up(void **state)
     (void)state;
     pair_buffers = tls_buffers_create();
     pair_client = SSL_CTX_new(TLS_client_method());
-    return pair_buffers && pair_client ? pair_make_context() : -1;
+    if (!pair_buffers || !pair_client)
+        return -1;
+    SSL_CTX_set_keylog_callback(pair_client, on_line);
+    return pair_make_context();
 }
 
 int pair_tear_down(void **state)
@@ -158,4 +187,13 @@ void pair_limit_version(int least, int most)
 {
     SSL_CTX_set_min_proto_version(pair_client, least);
     SSL_CTX_set_max_proto_version(pair_client, most);
+}
+
+void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
+                          const struct tls_secret *secret, bool seals)
+{
+    assert_true(tls_direction_init(direction, pair->tls->taken->out.suite,
+                                   (struct bytes){(const char *)secret->bytes,
+                                                  secret->len},
+                                   seals));
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "io/tls/tls.h"
+#include "io/tls/tls_priv.h"
 #include "io/tls/tls_tickets.h"
 #include "make_certificate.h"
 #include "suite.h"
@@ -32,6 +33,10 @@ extern struct tls_buffers *pair_buffers;
 extern struct tls_table *pair_table;
 extern struct tls_context *pair_context;
 extern SSL_CTX *pair_client;
+
+/* Of the connection that was made last: what its client tells. */
+extern struct tls_secret pair_client_secret;
+extern struct tls_secret pair_server_secret;
 
 /* For all tests of a program. */
 int pair_set_up(void **state);
@@ -55,6 +60,10 @@ void pair_open(struct pair *pair);
 
 /* What the client gets; *len: room, and then how much of it. */
 void pair_read(struct pair *pair, char *data, size_t *len);
+
+/* A direction of a connection that was taken over, as its client has it. */
+void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
+                          const struct tls_secret *secret, bool seals);
 
 /* Ends an SSL_CTX option of one test. */
 void pair_limit_version(int least, int most);

@@ -31,7 +31,9 @@ enum {
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
     /* Two records of the largest size, so that there is room behind a part of
      * one. */
-    TLS_IN_BYTES = 2 * (TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING)
+    TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
+    TLS_IN_BYTES = 2 * TLS_RECORD_MAX,
+    TLS_BEGUN_MAX = 5 /* the only message that a client sends */
 };
 
 struct tls_buffers {
@@ -58,11 +60,14 @@ struct tls_taken {
     const char *group;
     bool is_resumed;
     bool speaks_http2;
-    bool has_closed;  /* the client has said that nothing more comes */
-    bool by_kernel;   /* it seals what is sent: io/tls_kernel */
-    bool has_tried;   /* whether it would */
-    bool owes_update; /* the next record is to have a new key */
-    char name[];      /* that was asked for, or "" */
+    bool has_closed;      /* the client has said that nothing more comes */
+    bool by_kernel;       /* it seals what is sent: io/tls_kernel */
+    bool has_tried;       /* whether it would */
+    bool owes_update;     /* the next record is to have a new key */
+    uint8_t idle_records; /* that came in a row, and had no data */
+    uint8_t begun_len;    /* of a message that has come in part */
+    unsigned char begun[TLS_BEGUN_MAX];
+    char name[]; /* that was asked for, or "" */
 };
 
 struct tls {

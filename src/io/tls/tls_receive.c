@@ -26,10 +26,23 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
     buffers->out_len += sealed;
 }
 
-/* RFC 8446 4.6.3: an update that asks for none in return. */
+enum {
+    KEY_UPDATE = 24, /* of a handshake's messages (RFC 8446 4.6.3) */
+    KEY_UPDATE_BYTES = 5,
+    KEY_UPDATE_HEAD = 4, /* type and length, before what it asks for */
+    /* Records in a row that have no data: a client may hide how much it sends by
+     * such, and change its keys, but each costs the server more than the client,
+     * and moves no time limit. */
+    IDLE_RECORDS_MAX = 32
+};
+
+_Static_assert((int)KEY_UPDATE_BYTES == (int)TLS_BEGUN_MAX,
+               "a message that has come in part has room");
+
+/* An update that asks for none in return. */
 void tls_taken_update(struct tls *tls)
 {
-    static const char message[] = {24, 0, 0, 1, 0};
+    static const char message[KEY_UPDATE_BYTES] = {KEY_UPDATE, 0, 0, 1, 0};
 
     tls->taken->owes_update = false;
     tls_taken_say(tls, TLS_CONTENT_HANDSHAKE, message, sizeof(message));
@@ -51,11 +64,13 @@ static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 
 /* --- Records of the client -------------------------------------------------------- */
 
-/* Nothing but an end is without consequence (RFC 8446 6). */
+/* Nothing but an end is without consequence (6), and of an alert all comes in a
+ * record of its own (5.1, 5.4). */
 static enum io_result take_alert(struct tls *tls, struct bytes payload)
 {
     if (payload.len != 2)
-        return refuse(tls, TLS_ALERT_DECODE_ERROR);
+        return refuse(tls, payload.len == 0 ? TLS_ALERT_UNEXPECTED_MESSAGE
+                                            : TLS_ALERT_DECODE_ERROR);
     switch ((unsigned char)payload.data[1]) {
     case TLS_ALERT_CLOSE_NOTIFY:
         tls->taken->has_closed = true;
@@ -68,29 +83,62 @@ static enum io_result take_alert(struct tls *tls, struct bytes payload)
     }
 }
 
-/* A client says nothing but that its keys change, since nothing else was asked
- * for. No one cuts these five bytes in two. */
-static enum io_result take_handshake(struct tls *tls, struct bytes payload)
+static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
 {
-    static const char update[] = {24, 0, 0, 1};
     static const char internal_error[] = {2, TLS_ALERT_INTERNAL_ERROR};
 
-    if (payload.len != sizeof(update) + 1 ||
-        memcmp(payload.data, update, sizeof(update)) != 0)
-        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
-    if ((unsigned char)payload.data[4] > 1)
-        return refuse(tls, TLS_ALERT_ILLEGAL_PARAMETER);
-    if (payload.data[4] == 1 && tls->taken->by_kernel) {
+    if (is_wanted_of_us && tls->taken->by_kernel) {
         tls->why = "the kernel cannot change its key";
         tls_taken_say(tls, TLS_CONTENT_ALERT, internal_error, 2);
         return IO_FAILED;
     }
-    if (payload.data[4] == 1)
-        tls->taken->owes_update = true;
+    tls->taken->owes_update |= is_wanted_of_us;
     if (tls_direction_update(&tls->taken->in))
         return IO_DONE;
     tls->error = ENOMEM;
     return IO_FAILED;
+}
+
+/* A client says nothing but that its keys change, since nothing else was asked
+ * for. It may cut these five bytes (5.1), but nothing comes behind them with the
+ * old key. */
+static enum io_result take_handshake(struct tls *tls, struct bytes payload)
+{
+    static const unsigned char update[KEY_UPDATE_HEAD] = {KEY_UPDATE, 0, 0, 1};
+    struct tls_taken *taken = tls->taken;
+    size_t len = taken->begun_len + payload.len;
+    size_t room = KEY_UPDATE_BYTES - (size_t)taken->begun_len;
+
+    if (payload.len == 0)
+        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
+    if (taken->begun_len == 0 && payload.data[0] != KEY_UPDATE)
+        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
+    memcpy(taken->begun + taken->begun_len, payload.data,
+           payload.len < room ? payload.len : room);
+    if (memcmp(taken->begun, update,
+               len < KEY_UPDATE_HEAD ? len : KEY_UPDATE_HEAD) != 0)
+        return refuse(tls, TLS_ALERT_DECODE_ERROR);
+    if (payload.len > room)
+        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
+    taken->begun_len = (uint8_t)(payload.len < room ? len : 0);
+    if (payload.len < room)
+        return IO_DONE;
+    if (taken->begun[KEY_UPDATE_HEAD] > 1)
+        return refuse(tls, TLS_ALERT_ILLEGAL_PARAMETER);
+    return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
+}
+
+/* Whether it may come now: nothing comes between the parts of a message. */
+static bool is_in_place(struct tls_taken *taken, enum tls_content type,
+                        struct bytes payload)
+{
+    if (taken->begun_len > 0 && type != TLS_CONTENT_HANDSHAKE)
+        return false;
+    if (type == TLS_CONTENT_DATA && payload.len > 0) {
+        taken->idle_records = 0;
+        return true;
+    }
+    return ++taken->idle_records <= IDLE_RECORDS_MAX;
 }
 
 /* The record at the head of what has come. *payload_out: of data, else empty. */
@@ -109,6 +157,8 @@ static enum io_result take_record(struct tls *tls, size_t len,
     buffers->in_len -= len;
     if (alert != TLS_ALERT_NONE)
         return refuse(tls, alert);
+    if (!is_in_place(tls->taken, type, payload))
+        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
     switch (type) {
     case TLS_CONTENT_DATA:
         *payload_out = payload;
@@ -123,16 +173,16 @@ static enum io_result take_record(struct tls *tls, size_t len,
     return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
 }
 
-/* How long the record is that is whole; 0: none is. One that says of itself that
- * it is longer than any may be is whole enough. */
+/* How long the record is that is whole; 0: none is. What says of itself that it
+ * is no record, or longer than any may be, is whole enough. */
 static size_t find_record(const struct tls_buffers *buffers)
 {
-    enum { MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING };
-    size_t len = tls_record_length((struct bytes){buffers->in + buffers->in_at,
-                                                  buffers->in_len});
+    const char *begin = buffers->in + buffers->in_at;
+    size_t len = tls_record_length((struct bytes){begin, buffers->in_len});
 
-    if (len > MAX)
-        return MAX + 1 < buffers->in_len ? MAX + 1 : buffers->in_len;
+    if (len > TLS_RECORD_MAX ||
+        (buffers->in_len > 0 && *begin != TLS_CONTENT_DATA))
+        return buffers->in_len;
     return len <= buffers->in_len ? len : 0;
 }
 
@@ -237,6 +287,8 @@ static enum io_result receive_records(struct tls *tls, char *data, size_t len,
     if (result == IO_EOF || result == IO_FAILED) {
         buffers->in_len = 0;
         tls->is_broken |= result == IO_FAILED;
+        /* Nothing more comes out of the socket that would tell of it. */
+        tls->has_unread = *len_out > 0;
         return result;
     }
     tls->has_unread = left.len > 0 || find_record(buffers) > 0;
@@ -260,7 +312,7 @@ enum io_result tls_taken_receive(struct tls *tls, char *data, size_t len,
     else
         result = receive_records(tls, data, len, len_out);
     if (tls->taken->owes_update && !tls->is_broken && !tls->is_mute &&
-        tls->kept_len == 0)
+        !tls->has_said_end && tls->kept_len == 0)
         tls_taken_update(tls);
     return result;
 }

@@ -5,7 +5,10 @@
 #include <openssl/evp.h>
 #include <string.h>
 
-enum { LABEL_MAX = 32 };
+enum {
+    LABEL_MAX = 32,
+    TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING
+};
 
 /* --- Suites ---------------------------------------------------------------- */
 
@@ -86,23 +89,42 @@ static bool expand(const struct tls_direction *direction, const char *label,
     return is_done;
 }
 
-bool tls_direction_find_key(const struct tls_direction *direction,
-                            unsigned char key_out[TLS_KEY_MAX])
+/* The digest is shared by all connections, and would keep the last secret that it
+ * was given until the next one comes. */
+static void forget_secret(const struct tls_suite *suite)
+{
+    static const unsigned char nothing[TLS_SECRET_MAX];
+
+    (void)EVP_MAC_init(suite->mac, nothing, suite->secret_bytes, NULL);
+}
+
+static bool expand_key(const struct tls_direction *direction,
+                       unsigned char key_out[TLS_KEY_MAX])
 {
     int len = EVP_CIPHER_get_key_length(direction->suite->cipher);
 
     return expand(direction, "key", key_out, (size_t)len);
 }
 
+bool tls_direction_find_key(const struct tls_direction *direction,
+                            unsigned char key_out[TLS_KEY_MAX])
+{
+    bool is_done = expand_key(direction, key_out);
+
+    forget_secret(direction->suite);
+    return is_done;
+}
+
 static bool make_key(struct tls_direction *direction)
 {
     const EVP_CIPHER *cipher = direction->suite->cipher;
     unsigned char key[TLS_KEY_MAX];
-    bool is_done = tls_direction_find_key(direction, key) &&
+    bool is_done = expand_key(direction, key) &&
                    expand(direction, "iv", direction->iv, TLS_IV_BYTES) &&
                    EVP_CipherInit_ex2(direction->cipher, cipher, key, NULL,
                                       direction->seals, NULL) == 1;
 
+    forget_secret(direction->suite);
     OPENSSL_cleanse(key, sizeof(key));
     direction->sequence = 0;
     return is_done;
@@ -216,7 +238,8 @@ enum tls_alert tls_record_open(struct tls_direction *direction, char *record,
 
     if (record[0] != TLS_CONTENT_DATA)
         return TLS_ALERT_UNEXPECTED_MESSAGE;
-    if (len > TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING)
+    if (len > TLS_RECORD_MAX ||
+        tls_record_length((struct bytes){record, len}) > TLS_RECORD_MAX)
         return TLS_ALERT_RECORD_OVERFLOW;
     if (len < TLS_RECORD_SEALED)
         return TLS_ALERT_BAD_RECORD_MAC;

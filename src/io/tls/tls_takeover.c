@@ -94,13 +94,21 @@ static struct tls_taken *take(const struct tls *tls,
     return taken;
 }
 
+/* Whether the client wants smaller records than others (RFC 6066 4), which few
+ * do: OpenSSL knows how small. */
+static bool wants_small_records(const SSL *ssl)
+{
+    return SSL_SESSION_get_max_fragment_length(SSL_get0_session(ssl)) !=
+           TLSEXT_max_fragment_length_DISABLED;
+}
+
 /* What OpenSSL has sent is counted, and it has read nothing behind the handshake:
  * else the counters would be wrong. */
 static bool can_be_taken(const struct tls *tls)
 {
     return SSL_version(tls->ssl) == TLS1_3_VERSION &&
-           tls->secrets->client.len > 0 && tls->secrets->server.len > 0 &&
-           !SSL_has_pending(tls->ssl);
+           !wants_small_records(tls->ssl) && tls->secrets->client.len > 0 &&
+           tls->secrets->server.len > 0 && !SSL_has_pending(tls->ssl);
 }
 
 void tls_takeover_end(struct tls *tls)

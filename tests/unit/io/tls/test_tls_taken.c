@@ -1,41 +1,14 @@
 #include "io/tls/tls_priv.h"
+
 #include "unit/tls_pair.h"
 
 /*
  * Connections that were taken over from OpenSSL, whose client is OpenSSL's: both
- * must agree on each record. Where a client does what OpenSSL's would not, its
- * records are made here, of the secrets that it has told.
- */
+ * must agree on each record. */
 
 enum { LARGE = 300000 };
 
 static char large[LARGE];
-static struct tls_secret client_secret;
-static struct tls_secret server_secret;
-
-static void note_secret(const char *line, const char *label,
-                        struct tls_secret *secret)
-{
-    const char *at = strrchr(line, ' ') + 1;
-
-    if (strncmp(line, label, strlen(label)) != 0)
-        return;
-    secret->len = strlen(at) / 2;
-    for (size_t i = 0; i < secret->len; i++) {
-        unsigned byte;
-
-        assert_int_equal(sscanf(at + 2 * i, "%2x", &byte), 1);
-        secret->bytes[i] = (unsigned char)byte;
-    }
-}
-
-static void on_line(const SSL *ssl, const char *line)
-{
-    (void)ssl;
-    note_secret(line, "CLIENT_TRAFFIC_SECRET_0", &client_secret);
-    note_secret(line, "SERVER_TRAFFIC_SECRET_0", &server_secret);
-}
-
 static enum io_result receive(struct pair *pair, char *data, size_t size,
                               size_t *len)
 {
@@ -202,6 +175,54 @@ TEST(records_may_be_cut_and_asked_for_in_any_pieces)
     }
 }
 
+/* How long the longest record is of those that the server sends. */
+static size_t send_and_look(struct pair *pair, size_t bytes)
+{
+    static char wire[2 * LARGE];
+    struct iovec part = {large, bytes};
+    size_t len = 0, longest = 0;
+
+    while (part.iov_len > 0) {
+        size_t sent;
+        ssize_t n;
+
+        assert_int_equal(tls_send(pair->tls, &part, 1, false, &sent), IO_DONE);
+        part = (struct iovec){(char *)part.iov_base + sent,
+                              part.iov_len - sent};
+        while ((n = recv(pair->far_fd, wire + len, sizeof(wire) - len, 0)) > 0)
+            len += (size_t)n;
+    }
+    for (size_t at = 0; at < len;) {
+        size_t record = tls_record_length((struct bytes){wire + at, len - at});
+
+        assert_true(record > 0);
+        longest = record > longest ? record : longest;
+        at += record;
+    }
+    return longest;
+}
+
+TEST(a_client_that_wants_small_records_gets_no_others)
+{
+    static const uint8_t modes[] = {TLSEXT_max_fragment_length_512,
+                                    TLSEXT_max_fragment_length_4096,
+                                    TLSEXT_max_fragment_length_DISABLED};
+    static const size_t most[] = {512, 4096, TLS_RECORD_BYTES};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct pair pair;
+
+        assert_int_equal(SSL_CTX_set_tlsext_max_fragment_length(pair_client,
+                                                                modes[i]),
+                         1);
+        pair_open(&pair);
+        expect_talk(&pair);
+        assert_int_equal(send_and_look(&pair, 40000),
+                         most[i] + TLS_RECORD_SEALED);
+        pair_end(&pair);
+    }
+}
+
 /* --- Keys ---------------------------------------------------------------------------- */
 
 TEST(keys_are_updated_when_the_client_wants_it)
@@ -218,15 +239,6 @@ TEST(keys_are_updated_when_the_client_wants_it)
     pair_end(&pair);
 }
 
-static void begin_direction(struct tls_direction *direction, struct pair *pair,
-                            const struct tls_secret *secret, bool seals)
-{
-    assert_true(tls_direction_init(direction, pair->tls->taken->out.suite,
-                                   (struct bytes){(const char *)secret->bytes,
-                                                  secret->len},
-                                   seals));
-}
-
 TEST(a_key_is_used_for_so_many_records_and_no_more)
 {
     struct iovec part = {large, 100};
@@ -239,7 +251,7 @@ TEST(a_key_is_used_for_so_many_records_and_no_more)
 
     pair_open(&pair);
     (void)pair_pull(&pair, SIZE_MAX);
-    begin_direction(&in, &pair, &server_secret, false);
+    pair_begin_direction(&in, &pair, &pair_server_secret, false);
     in.sequence = pair.tls->taken->out.sequence = 1 << 24;
     assert_int_equal(tls_send(pair.tls, &part, 1, false, &sent), IO_DONE);
     assert_true(recv(pair.far_fd, wire, sizeof(wire), 0) > 0);
@@ -258,129 +270,11 @@ TEST(a_key_is_used_for_so_many_records_and_no_more)
     pair_end(&pair);
 }
 
-/* --- Clients that do what they may not ------------------------------------------------ */
-
-static void send_record(struct pair *pair, struct tls_direction *out, int type,
-                        const char *payload, size_t len)
-{
-    char record[1000];
-    size_t sealed = tls_record_seal(out, (enum tls_content)type, payload, len,
-                                    record);
-
-    assert_true(sealed > 0);
-    assert_int_equal(send(pair->far_fd, record, sealed, 0), sealed);
-}
-
-TEST(what_no_client_may_say_ends_the_connection_with_an_alert)
-{
-    static const struct {
-        int type;
-        const char *payload;
-        size_t len;
-    } cases[] = {
-        {TLS_CONTENT_HANDSHAKE, "\x04\0\0\x01\0", 5}, /* a ticket */
-        {TLS_CONTENT_HANDSHAKE, "\x18\0\0\x01\x02", 5},
-        {TLS_CONTENT_HANDSHAKE, "\x18\0\0\x01", 4},
-        {TLS_CONTENT_HANDSHAKE, "\x18\0\0\x01\0\x18\0\0\x01\0", 10},
-        {TLS_CONTENT_HANDSHAKE, "", 0},
-        {TLS_CONTENT_HANDSHAKE, "\x01\0\0\0", 4}, /* ClientHello */
-        {TLS_CONTENT_ALERT, "\x02", 1},
-        {TLS_CONTENT_ALERT, "", 0},
-        {TLS_CONTENT_ALERT, "\x01\0\x01\0", 4},
-        {TLS_CONTENT_CHANGE, "\x01", 1},
-        {24, "heartbeat", 9},
-        {255, "", 0},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct tls_direction out;
-        struct pair pair;
-        char data[100];
-        size_t len;
-        int returned;
-
-        pair_open(&pair);
-        (void)pair_pull(&pair, SIZE_MAX);
-        begin_direction(&out, &pair, &client_secret, true);
-        send_record(&pair, &out, TLS_CONTENT_DATA, "before", 6);
-        send_record(&pair, &out, cases[i].type, cases[i].payload, cases[i].len);
-        send_record(&pair, &out, TLS_CONTENT_DATA, "behind", 6);
-        assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_DONE);
-        assert_int_equal(len, 6);
-        assert_memory_equal(data, "before", 6);
-        assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_FAILED);
-        assert_int_equal(len, 0);
-        assert_true(pair_pull(&pair, SIZE_MAX) > 0);
-        returned = SSL_read(pair.client, data, 1);
-        assert_true(returned <= 0);
-        assert_int_equal(SSL_get_error(pair.client, returned), SSL_ERROR_SSL);
-        assert_true(SSL_get_shutdown(pair.client) & SSL_RECEIVED_SHUTDOWN);
-        tls_direction_fini(&out);
-        pair_end(&pair);
-    }
-}
-
-TEST(alerts_end_it_but_for_one_and_empty_records_do_not)
-{
-    struct tls_direction out;
-    struct pair pair;
-    char data[100];
-    size_t len;
-
-    pair_open(&pair);
-    begin_direction(&out, &pair, &client_secret, true);
-    send_record(&pair, &out, TLS_CONTENT_DATA, "", 0);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_AGAIN_READ);
-    send_record(&pair, &out, TLS_CONTENT_ALERT, "\x01\x5a", 2);
-    send_record(&pair, &out, TLS_CONTENT_DATA, "x", 1);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_DONE);
-    assert_int_equal(len, 1);
-    send_record(&pair, &out, TLS_CONTENT_ALERT, "\x02\x50", 2);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_FAILED);
-    tls_direction_fini(&out);
-    pair_end(&pair);
-}
-
-/* What comes behind it is nothing any more, and no fault either. */
-TEST(nothing_counts_behind_the_end)
-{
-    struct tls_direction out;
-    struct pair pair;
-    char data[100];
-    size_t len;
-
-    pair_open(&pair);
-    begin_direction(&out, &pair, &client_secret, true);
-    send_record(&pair, &out, TLS_CONTENT_ALERT, "\x01\x00", 2);
-    assert_int_equal(send(pair.far_fd, "garbage", 7, 0), 7);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_EOF);
-    assert_false(tls_was_cut(pair.tls));
-    tls_direction_fini(&out);
-    pair_end(&pair);
-}
-
-TEST(a_head_that_promises_too_much_is_not_waited_for)
-{
-    struct pair pair;
-    char data[100];
-    size_t len;
-
-    pair_open(&pair);
-    assert_int_equal(send(pair.far_fd, "\x17\x03\x03\x41\x01", 5, 0), 5);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_FAILED);
-    assert_true(pair_pull(&pair, SIZE_MAX) > 0);
-    pair_end(&pair);
-}
-
 static int set_up(void **state)
 {
     for (size_t i = 0; i < sizeof(large); i++)
         large[i] = (char)('a' + i % 23 + i / 4096 % 3);
-    if (pair_set_up(state) != 0)
-        return -1;
-    SSL_CTX_set_keylog_callback(pair_client, on_line);
-    return 0;
+    return pair_set_up(state);
 }
 
 SUITE(.begin = set_up, .end = pair_tear_down);
