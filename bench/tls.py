@@ -245,37 +245,59 @@ def measure_memory(server, file_name, reads):
     return grown / CONNECTIONS / 1024
 
 
-def measure(runner, server, seconds):
-    """All rows of a server, once."""
-    rows = {}
-    for load in WRK:
-        sample = runner.measure(server, load, seconds)
-        if sample.trouble:
-            raise Failure(f"{server.name}, {load.title}: {sample.trouble}")
-        rows[load.title] = sample.cpu_us
-    rows["resumed, with 1 KiB, µs"] = measure_resumed(server)
-    server.stop()  # memory of a server that has done nothing yet
-    rows["idle connection, KiB"] = measure_memory(server, site.SMALL, True)
-    rows["unread 20 MiB, KiB"] = measure_memory(server, UNREAD.file_name,
-                                                False)
+def measure_load(runner, server, load, seconds):
+    sample = runner.measure(server, load, seconds)
+    if sample.trouble:
+        raise Failure(f"{server.name}, {load.title}: {sample.trouble}")
+    return sample.cpu_us
+
+
+def measure_idle(server):
+    server.stop()  # one that has done nothing yet
+    return measure_memory(server, site.SMALL, True)
+
+
+def measure_unread(server):
     server.stop()
-    return rows
+    return measure_memory(server, UNREAD.file_name, False)
+
+
+REST = {
+    "resumed": ("resumed, with 1 KiB, µs", measure_resumed),
+    "idle": ("idle connection, KiB", measure_idle),
+    "unread": ("unread 20 MiB, KiB", measure_unread),
+}
+
+
+def measure(runner, server, rows, seconds):
+    """The rows of a server, once."""
+    found = {}
+    for load in WRK:
+        if load.name in rows:
+            found[load.title] = measure_load(runner, server, load, seconds)
+    for name, (title, take) in REST.items():
+        if name in rows:
+            found[title] = take(server)
+    server.stop()
+    return found
 
 
 def run(lab, options):
     prepare(lab)
     runner = Runner(lab)
-    chosen = setup.available([kind(lab) for kind in KINDS])
-    for load in (*WRK, UNREAD):
+    chosen = setup.available([kind(lab) for kind in KINDS
+                              if kind.name in options.servers])
+    loaded = [load for load in WRK if load.name in options.rows]
+    for load in (*loaded, UNREAD):
         runner.prepare(load)
     samples = {server.name: [] for server in chosen}
     for number in range(options.rounds):
         for server in chosen:
             setup.note(f"round {number + 1}, {server.name}")
-            for load in WRK:
+            for load in loaded:
                 runner.check(server, load)
-            samples[server.name].append(measure(runner, server,
-                                                options.seconds))
+            samples[server.name].append(measure(
+                runner, server, options.rows, options.seconds))
     names = [server.name for server in chosen]
     print("| |" + "".join(f" {name} |" for name in names))
     print("|---|" + "---:|" * len(names))
@@ -285,12 +307,28 @@ def run(lab, options):
             for name in names))
 
 
+def words_of(known):
+    """An argument's type: some of these words, commas between."""
+    def words(text):
+        chosen = text.split(",")
+        if not set(chosen) <= set(known):
+            raise ValueError
+        return chosen
+    return words
+
+
 def parse():
+    rows = [load.name for load in WRK] + list(REST)
+    names = [kind.name for kind in KINDS]
     made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     made.add_argument("--rounds", type=setup.positive(int), default=5,
                       metavar="N", help="in turn (%(default)s)")
     made.add_argument("--seconds", type=setup.positive(float), default=0.6,
                       metavar="S", help="of one load (%(default)s)")
+    made.add_argument("--rows", type=words_of(rows), default=rows,
+                      metavar="A,B", help=",".join(rows) + " (all)")
+    made.add_argument("--servers", type=words_of(names), default=names,
+                      metavar="A,B", help=",".join(names) + " (all)")
     return made.parse_args()
 
 
