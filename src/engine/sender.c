@@ -17,12 +17,20 @@ struct gather {
     size_t count;
     uint64_t bytes;
     bool more;         /* something of the pipeline follows what was gathered */
+    bool ends;         /* nothing does, and then the connection ends */
     bool file_follows; /* and it is a part of a file, within the budget */
 };
 
 static struct exchange *exchange_of(struct list *list_node)
 {
     return OWNER_OF(list_node, struct exchange, list_node);
+}
+
+/* Whether its end is that of the connection, which is shut right behind it. */
+static bool is_last(const struct exchange *exchange)
+{
+    return !exchange->response.persists && !exchange->is_tunnel &&
+           !exchange->sink;
 }
 
 /* Collects memory parts from the head of the pipeline on, up to the first part
@@ -33,6 +41,7 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
     gather->count = 0;
     gather->bytes = 0;
     gather->more = true;
+    gather->ends = false;
     gather->file_follows = false;
     for (struct list *list_node = exchanges->next; list_node != exchanges;
          list_node = list_node->next) {
@@ -61,6 +70,7 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
             return;
     }
     gather->more = false;
+    gather->ends = is_last(exchange_of(exchanges->prev));
 }
 
 /* The head of a cached entry gets a new Date each second. A head of which the
@@ -134,10 +144,12 @@ static enum sender_result send_gathered(const struct transport *transport,
                                         struct gather *gather,
                                         uint64_t *sent_out)
 {
+    /* What says that nothing more comes goes out with it: it is held back for
+     * that. */
+    bool more = gather->file_follows || gather->ends;
     size_t sent;
     enum io_result result = transport_send(transport, gather->parts,
-                                           gather->count, gather->file_follows,
-                                           &sent);
+                                           gather->count, more, &sent);
 
     if (result != IO_DONE)
         return result_of(result);

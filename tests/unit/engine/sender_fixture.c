@@ -105,7 +105,10 @@ int set_up(void **state)
     for (int i = 0; i < ROW_MAX; i++) {
         list_init(&exchanges[i].list_node);
         response_init(&exchanges[i].response);
+        exchanges[i].response.persists = true;
         exchanges[i].pending = NULL;
+        exchanges[i].is_tunnel = false;
+        exchanges[i].sink = NULL;
     }
     sender_init(&sender, QUANTUM);
     if (place_open(&place) != 0 ||

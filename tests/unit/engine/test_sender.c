@@ -18,6 +18,28 @@ TEST(a_row_in_memory_leaves_in_one_call)
     assert_string_equal(got, "one two and a half three");
 }
 
+/* The end of the connection leaves in the same segment. */
+TEST(the_last_row_of_a_connection_is_held_back_for_its_end)
+{
+    add_text(0, "one ");
+    add_text(1, "two");
+    exchanges[1].response.persists = false;
+    assert_int_equal(step(3), SENDER_MORE);
+    assert_false(last_flags & MSG_MORE);
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+    assert_true(last_flags & MSG_MORE);
+    assert_int_equal(calls, 2);
+}
+
+TEST(the_head_of_a_tunnel_is_not_its_end)
+{
+    add_text(0, "101");
+    exchanges[0].response.persists = false;
+    exchanges[0].is_tunnel = true;
+    assert_int_equal(step(QUANTUM), SENDER_DONE);
+    assert_false(last_flags & MSG_MORE);
+}
+
 TEST(more_parts_than_a_call_takes_leave_in_two)
 {
     for (int i = 0; i < ROW_MAX; i++)
