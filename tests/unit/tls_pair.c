@@ -162,6 +162,8 @@ void pair_shake(struct pair *pair, size_t piece)
         (void)pair_pull(pair, SIZE_MAX);
     }
     assert_int_equal(result, IO_DONE);
+    assert_int_equal(tls_flush(pair->tls), IO_DONE); /* tickets */
+    (void)pair_pull(pair, SIZE_MAX);
     assert_int_equal(SSL_do_handshake(pair->client), 1);
 }
 

@@ -32,6 +32,7 @@ enum {
     TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* more */
     TLS_RECORD_PADDING = 256, /* at most so much longer than its payload may be,
                                  without its head (5.2) */
+    TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
     TLS_SUITE_FIRST = 0x1301,
     TLS_SUITE_COUNT = 3,
     TLS_SECRET_MAX = 48,
@@ -106,7 +107,7 @@ MUST_USE size_t tls_record_seal(struct tls_direction *direction,
  * whole. */
 MUST_USE size_t tls_record_length(struct bytes begun);
 
-/* Opens a whole record in place. TLS_ALERT_NONE: its payload is *payload_out, of
+/* Opens a whole record in place, or what says of itself that it is longer than any. TLS_ALERT_NONE: its payload is *payload_out, of
  * that type, which may be any. Else it is a fault, which the other side is told. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,

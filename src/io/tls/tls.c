@@ -39,10 +39,12 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 
 /* --- Calls to OpenSSL ------------------------------------------------------ */
 
-/* An error of another connection says nothing of this one. */
+/* An error of another connection says nothing of this one, and what was made for
+ * one that broke goes nowhere. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;
+    tls->buffers->out_len = 0;
     ERR_clear_error();
 }
 
@@ -235,17 +237,18 @@ static uint8_t count_extra(const SSL *ssl)
 /* IO_EOF: it was there for a challenge, and has seen what it came for. */
 static enum io_result open_connection(struct tls *tls)
 {
-    enum io_result result;
+    enum io_result result = IO_DONE;
 
     tls->is_open = true;
     tls->record_extra = count_extra(tls->ssl);
-    result = leave(tls, IO_DONE);
     if (tls_challenge_is_met(tls->ssl)) {
         tls->failure = TLS_FAILURE_GONE;
-        return IO_EOF;
+        return leave(tls, IO_EOF);
     }
     tls_takeover_end(tls);
     tls->has_unread = tls->held || (tls->ssl && SSL_has_pending(tls->ssl));
+    if (!tls->taken || !tls_wire_defer(tls))
+        result = leave(tls, IO_DONE);
     return result;
 }
 
@@ -301,18 +304,23 @@ static enum io_result receive(struct tls *tls, char *data, size_t len,
 enum io_result tls_receive(struct tls *tls, char *data, size_t len,
                            size_t *len_out)
 {
+    bool was_deferred = tls->is_deferred;
     enum io_result result;
 
-    (void)!tls_wire_send_kept(tls); /* a failure shows in is_broken */
+    if (!was_deferred)
+        (void)!tls_wire_send_kept(tls); /* a failure shows in is_broken */
     *len_out = 0;
     if (tls->is_broken)
         return fail(tls);
     enter(tls);
+    tls_wire_resume(tls);
     result = tls->taken ? tls_taken_receive(tls, data, len, len_out)
                         : receive(tls, data, len, len_out);
     /* What has gone wrong behind what has come is told the next time. */
     if (result == IO_FAILED)
         result = fail(tls);
+    else if (was_deferred && *len_out > 0 && tls_wire_defer(tls))
+        return IO_DONE;
     return leave(tls, *len_out > 0 ? IO_DONE : result);
 }
 
@@ -369,7 +377,7 @@ enum io_result tls_flush(struct tls *tls)
 
 bool tls_has_kept(const struct tls *tls)
 {
-    return tls->kept_len > 0;
+    return tls->kept_len > 0 && !tls->is_deferred;
 }
 
 bool tls_has_heard(const struct tls *tls)

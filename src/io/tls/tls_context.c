@@ -11,7 +11,6 @@
 #include "io/tls/tls_challenge_priv.h"
 #include "io/tls/tls_context_priv.h"
 #include "io/tls/tls_name.h"
-#include "io/tls/tls_secrets_priv.h"
 #include "io/tls/tls_table_priv.h"
 #include "io/tls/tls_tickets_priv.h"
 
@@ -27,6 +26,10 @@
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:" \
     "TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256"
+
+/* Of TLS 1.3, for each whole handshake. A second one, OpenSSL's usual, is for who
+ * opens more connections than come back: it costs as much as a reply or two. */
+enum { TICKETS = 1 };
 
 /* A ticket is younger than the oldest key that is accepted. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
@@ -244,6 +247,7 @@ static bool set_rules(SSL_CTX *ctx, enum tls_profile profile)
                                                   ? TLS1_3_VERSION
                                                   : TLS1_2_VERSION) == 1 &&
            SSL_CTX_set_max_early_data(ctx, 0) == 1 &&
+           SSL_CTX_set_num_tickets(ctx, TICKETS) == 1 &&
            SSL_CTX_set_cipher_list(ctx, CIPHERS_12) == 1 &&
            SSL_CTX_set_ciphersuites(ctx, CIPHERS_13) == 1 &&
            SSL_CTX_set1_groups_list(ctx, GROUPS) == 1;
@@ -298,10 +302,8 @@ static void set_callbacks(SSL_CTX *first, struct tls_context *context)
         for (size_t i = 0; i < context->count; i++)
             SSL_CTX_set_tlsext_servername_callback(context->items[i], on_name);
     }
-    for (size_t i = 0; i < context->count; i++) {
+    for (size_t i = 0; i < context->count; i++)
         SSL_CTX_set_alpn_select_cb(context->items[i], on_protocols, context);
-        tls_secrets_watch(context->items[i]);
-    }
     SSL_CTX_set_tlsext_ticket_key_evp_cb(first, on_ticket);
 }
 

@@ -31,7 +31,6 @@ enum {
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
     /* Two records of the largest size, so that there is room behind a part of
      * one. */
-    TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
     TLS_IN_BYTES = 2 * TLS_RECORD_MAX,
     TLS_BEGUN_MAX = 5 /* the only message that a client sends */
 };
@@ -100,6 +99,7 @@ struct tls {
     bool has_heard;       /* a first byte of the client */
     bool is_open;         /* the handshake is done */
     bool has_said_end;    /* close_notify is on its way */
+    bool is_deferred;     /* what is kept waits for the first reply */
     bool is_broken;       /* OpenSSL must not be called any more */
     bool is_mute;         /* nothing more can be sent; what has come can be
                              received all the same */
@@ -163,6 +163,14 @@ MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
 /* Holds what this call has not looked at. False: no memory. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
+
+/* Keeps what this call has made for the reply that comes soon: tickets, which
+ * nobody waits for, cost no system call of their own then. False: it is too much,
+ * or there is no memory. */
+MUST_USE bool tls_wire_defer(struct tls *tls);
+
+/* Puts what waits for a reply at the head of what this call makes. */
+void tls_wire_resume(struct tls *tls);
 
 /* Sends what is kept. IO_DONE: all of it, or there was nothing. */
 MUST_USE enum io_result tls_wire_send_kept(struct tls *tls);

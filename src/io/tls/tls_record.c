@@ -5,10 +5,7 @@
 #include <openssl/evp.h>
 #include <string.h>
 
-enum {
-    LABEL_MAX = 32,
-    TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING
-};
+enum { LABEL_MAX = 32 };
 
 /* --- Suites ---------------------------------------------------------------- */
 
@@ -60,8 +57,23 @@ void tls_suite_fini(struct tls_suite *suite)
 
 /* --- Keys ------------------------------------------------------------------ */
 
+/* The digest is shared by all connections, and would keep the last secret that it
+ * was given until the next one comes. */
+static void forget_secret(const struct tls_suite *suite)
+{
+    static const unsigned char nothing[TLS_SECRET_MAX];
+
+    (void)EVP_MAC_init(suite->mac, nothing, suite->secret_bytes, NULL);
+}
+
+static bool give_secret(const struct tls_direction *direction)
+{
+    return EVP_MAC_init(direction->suite->mac, direction->secret,
+                        direction->suite->secret_bytes, NULL) == 1;
+}
+
 /* HKDF-Expand-Label without a context (7.1), of at most one digest: so HMAC is
- * counted once. */
+ * counted once. The secret was given before. */
 static bool expand(const struct tls_direction *direction, const char *label,
                    unsigned char *out, size_t len)
 {
@@ -79,23 +91,13 @@ static bool expand(const struct tls_direction *direction, const char *label,
     memcpy(info + 3 + sizeof(prefix) - 1, label, strlen(label));
     info[3 + label_len] = 0;     /* no context */
     info[3 + label_len + 1] = 1; /* the first block, which is enough */
-    is_done = EVP_MAC_init(suite->mac, direction->secret, suite->secret_bytes,
-                           NULL) == 1 &&
+    is_done = EVP_MAC_init(suite->mac, NULL, 0, NULL) == 1 &&
               EVP_MAC_update(suite->mac, info, 3 + label_len + 2) == 1 &&
               EVP_MAC_final(suite->mac, block, &block_len, sizeof(block)) == 1;
     if (is_done)
         memcpy(out, block, len);
     OPENSSL_cleanse(block, sizeof(block));
     return is_done;
-}
-
-/* The digest is shared by all connections, and would keep the last secret that it
- * was given until the next one comes. */
-static void forget_secret(const struct tls_suite *suite)
-{
-    static const unsigned char nothing[TLS_SECRET_MAX];
-
-    (void)EVP_MAC_init(suite->mac, nothing, suite->secret_bytes, NULL);
 }
 
 static bool expand_key(const struct tls_direction *direction,
@@ -109,7 +111,7 @@ static bool expand_key(const struct tls_direction *direction,
 bool tls_direction_find_key(const struct tls_direction *direction,
                             unsigned char key_out[TLS_KEY_MAX])
 {
-    bool is_done = expand_key(direction, key_out);
+    bool is_done = give_secret(direction) && expand_key(direction, key_out);
 
     forget_secret(direction->suite);
     return is_done;
@@ -119,7 +121,7 @@ static bool make_key(struct tls_direction *direction)
 {
     const EVP_CIPHER *cipher = direction->suite->cipher;
     unsigned char key[TLS_KEY_MAX];
-    bool is_done = expand_key(direction, key) &&
+    bool is_done = give_secret(direction) && expand_key(direction, key) &&
                    expand(direction, "iv", direction->iv, TLS_IV_BYTES) &&
                    EVP_CipherInit_ex2(direction->cipher, cipher, key, NULL,
                                       direction->seals, NULL) == 1;
@@ -153,7 +155,8 @@ void tls_direction_fini(struct tls_direction *direction)
 
 bool tls_direction_update(struct tls_direction *direction)
 {
-    return expand(direction, "traffic upd", direction->secret,
+    return give_secret(direction) &&
+           expand(direction, "traffic upd", direction->secret,
                   direction->suite->secret_bytes) &&
            make_key(direction);
 }

@@ -29,6 +29,17 @@ static size_t read_hexadecimal(const char *text,
     return len;
 }
 
+static void on_secret(const SSL *ssl, const char *line);
+
+/* OpenSSL writes a line for each of five secrets, digit by digit, which takes some
+ * per cent of a handshake: so it is asked for them only where one comes next that
+ * is wanted, which is behind a Finished. */
+static void listen_to(const SSL *ssl, bool listens)
+{
+    SSL_CTX_set_keylog_callback(SSL_get_SSL_CTX(ssl),
+                                listens ? on_secret : NULL);
+}
+
 /* A line is a label, the client's random bytes, and the secret. What the server
  * writes from its secret on is encrypted with it: OpenSSL has sent by then what was
  * not. */
@@ -44,30 +55,32 @@ static void on_secret(const SSL *ssl, const char *line)
     if (strncmp(line, client, strlen(client)) == 0) {
         secrets->client.len = read_hexadecimal(secret + 1,
                                                secrets->client.bytes);
+        listen_to(ssl, false);
     } else if (strncmp(line, server, strlen(server)) == 0) {
         secrets->server.len = read_hexadecimal(secret + 1,
                                                secrets->server.bytes);
         secrets->records = 0;
+        listen_to(ssl, false);
     }
 }
 
-/* Counts records, of which the sequence number is made. */
+static bool is_finished(int type, const unsigned char *data, size_t len)
+{
+    return type == SSL3_RT_HANDSHAKE && len > 0 && data[0] == SSL3_MT_FINISHED;
+}
+
+/* Counts records, of which the sequence number is made. Each Finished, ours and
+ * the client's, is seen here before its keys are made. */
 static void on_message(int is_written, int version, int type, const void *data,
                        size_t len, SSL *ssl, void *object)
 {
     struct tls_secrets *secrets = object;
 
     (void)version;
-    (void)data;
-    (void)len;
-    (void)ssl;
     if (is_written && type == SSL3_RT_HEADER)
         secrets->records++;
-}
-
-void tls_secrets_watch(SSL_CTX *ctx)
-{
-    SSL_CTX_set_keylog_callback(ctx, on_secret);
+    else if (is_finished(type, data, len))
+        listen_to(ssl, true);
 }
 
 struct tls_secrets *tls_secrets_create(SSL *ssl)
@@ -87,6 +100,7 @@ void tls_secrets_destroy(struct tls_secrets **secrets_ref, SSL *ssl)
 {
     if (!*secrets_ref)
         return;
+    listen_to(ssl, false);
     SSL_set_msg_callback(ssl, NULL);
     (void)SSL_set_app_data(ssl, NULL);
     OPENSSL_clear_free(*secrets_ref, sizeof(**secrets_ref));

@@ -10,7 +10,6 @@
 
 #include "io/tls/tls_record.h"
 
-struct ssl_ctx_st;
 struct ssl_st;
 
 struct tls_secret {
@@ -23,9 +22,6 @@ struct tls_secrets {
     struct tls_secret server;
     uint64_t records; /* that were sent with the server's */
 };
-
-/* Has handshakes tell secrets, to those below alone. */
-void tls_secrets_watch(struct ssl_ctx_st *ctx);
 
 /* Has one handshake tell its own: they are there when it is done. NULL: no memory. */
 MUST_USE struct tls_secrets *tls_secrets_create(struct ssl_st *ssl);

@@ -27,7 +27,8 @@ enum {
     SILENCE_MS = 1000,
     LONG_WAY_US = 30000,
     EARLY_RECORDS = 10, /* segments that leave at once (RFC 6928) */
-    EARLY_BYTES_MIN = 500
+    EARLY_BYTES_MIN = 500,
+    SEGMENT_BYTES = 1400 /* about what is in one, mostly */
 };
 
 /* What leaves by the kernel in one call. */
@@ -126,7 +127,7 @@ static void begin_burst(struct tls *tls, size_t left)
     uint32_t now_ms;
     bool was_silent;
 
-    if (left <= EARLY_BYTES_MIN)
+    if (left <= SEGMENT_BYTES)
         return;
     now_ms = read_clock_ms();
     was_silent = now_ms - tls->sent_ms >= SILENCE_MS;
@@ -345,7 +346,8 @@ static enum io_result send_by_kernel(struct tls *tls,
 static enum io_result send_payload(struct tls *tls, struct payload *payload,
                                    bool more, size_t *len_out)
 {
-    enum io_result result = tls_wire_send_kept(tls);
+    bool joins = tls->is_deferred && payload->parts && payload->left > 0;
+    enum io_result result = joins ? IO_DONE : tls_wire_send_kept(tls);
     size_t owed;
 
     *len_out = 0;
@@ -363,7 +365,9 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
     if (owed == 0 && payload->left > 0 && is_by_kernel(tls, payload))
         return send_by_kernel(tls, payload, more, len_out);
     tls->buffers->current = tls;
+    tls->buffers->out_len = 0; /* of another, which broke */
     ERR_clear_error();
+    tls_wire_resume(tls);
     if (tls->taken && tls_taken_is_due(tls->taken))
         tls_taken_update(tls);
     if (tls->is_broken)

@@ -48,6 +48,7 @@ enum io_result tls_wire_send_kept(struct tls *tls)
 
     if (tls->kept_len == 0)
         return IO_DONE;
+    tls->is_deferred = false;
     sent = send_bytes(tls, tls->kept + tls->kept_at, tls->kept_len, false);
     if (sent == -1)
         return fall_silent(tls);
@@ -64,14 +65,40 @@ enum io_result tls_wire_send_kept(struct tls *tls)
 static bool keep(struct tls *tls, const char *data, size_t len)
 {
     tls->kept = malloc(len);
-    if (!tls->kept) {
-        tls->error = ENOMEM;
+    if (!tls->kept)
         return false;
-    }
     memcpy(tls->kept, data, len);
     tls->kept_at = 0;
     tls->kept_len = (uint32_t)len;
     return true;
+}
+
+bool tls_wire_defer(struct tls *tls)
+{
+    enum { MOST = 2048 }; /* so that records fit behind it */
+    struct tls_buffers *buffers = tls->buffers;
+
+    if (buffers->out_len == 0 || buffers->out_len > MOST ||
+        !keep(tls, buffers->out, buffers->out_len))
+        return false;
+    buffers->out_len = 0;
+    tls->is_deferred = true;
+    return true;
+}
+
+void tls_wire_resume(struct tls *tls)
+{
+    struct tls_buffers *buffers = tls->buffers;
+
+    if (!tls->is_deferred)
+        return;
+    assert(buffers->out_len == 0 && tls->kept_at == 0);
+    memcpy(buffers->out, tls->kept, tls->kept_len);
+    buffers->out_len = tls->kept_len;
+    free(tls->kept);
+    tls->kept = NULL;
+    tls->kept_len = 0;
+    tls->is_deferred = false;
 }
 
 enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
@@ -91,8 +118,10 @@ enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
     *sent_out = (size_t)sent;
     if (*sent_out == len)
         return IO_DONE;
-    return keep(tls, buffers->out + sent, len - *sent_out) ? IO_AGAIN_WRITE
-                                                           : fall_silent(tls);
+    if (keep(tls, buffers->out + sent, len - *sent_out))
+        return IO_AGAIN_WRITE;
+    tls->error = ENOMEM;
+    return fall_silent(tls);
 }
 
 /* --- The BIO --------------------------------------------------------------- */
@@ -203,6 +232,8 @@ static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
     if (!tls->secrets)
         return receive_bytes(tls, data, *len, len);
     if (buffers->in_len == 0) {
+        if (buffers->out_len > 0) /* an answer to what was not sent yet */
+            return IO_AGAIN_READ;
         buffers->in_at = 0;
         result = tls_wire_gather(tls);
     }

@@ -57,6 +57,37 @@ TEST(a_client_comes_back_by_its_ticket)
     pair_end(&pair);
 }
 
+/* A client sends some all the same, as if its ticket allowed that: it could be
+ * sent again by anybody (RFC 8446 8). */
+TEST(early_data_is_refused_and_never_read)
+{
+    char text[100];
+    SSL_SESSION *session;
+    struct pair pair;
+    size_t len = sizeof(text);
+
+    pair_open(&pair);
+    pair_read(&pair, text, &len);
+    session = SSL_get1_session(pair.client);
+    (void)SSL_shutdown(pair.client);
+    pair_end(&pair);
+    assert_int_equal(SSL_SESSION_get_max_early_data(session), 0);
+    assert_int_equal(SSL_SESSION_set_max_early_data(session, 1000), 1);
+    pair_begin(&pair);
+    assert_int_equal(SSL_set_session(pair.client, session), 1);
+    SSL_SESSION_free(session);
+    assert_int_equal(SSL_write_early_data(pair.client, "early", 5, &len), 1);
+    pair_shake(&pair, SIZE_MAX);
+    assert_int_equal(SSL_get_early_data_status(pair.client),
+                     SSL_EARLY_DATA_REJECTED);
+    assert_int_equal(receive(&pair, text, sizeof(text), &len), IO_AGAIN_READ);
+    client_says(&pair, "late");
+    assert_int_equal(receive(&pair, text, sizeof(text), &len), IO_DONE);
+    assert_int_equal(len, 4);
+    assert_memory_equal(text, "late", 4);
+    pair_end(&pair);
+}
+
 /* Cuts both ways of a handshake at that byte of the client's. */
 static bool shake_cut_at(size_t at)
 {

@@ -1,14 +1,17 @@
-#include "io/tls/tls_priv.h"
+#include <fcntl.h>
 
+#include "io/tls/tls_priv.h"
 #include "unit/tls_pair.h"
 
 /*
  * Connections that were taken over from OpenSSL, whose client is OpenSSL's: both
- * must agree on each record. */
+ * must agree on each record.
+ */
 
 enum { LARGE = 300000 };
 
 static char large[LARGE];
+
 static enum io_result receive(struct pair *pair, char *data, size_t size,
                               size_t *len)
 {
@@ -117,6 +120,106 @@ TEST(what_comes_with_the_end_of_the_handshake_is_not_lost)
         pair_end(&pair);
     }
     pair_limit_version(0, 0);
+}
+
+/* The end of a handshake, with a request right behind it or without. */
+static void shake_and_ask(struct pair *pair, bool asks)
+{
+    pair_begin(pair);
+    (void)SSL_do_handshake(pair->client);
+    (void)pair_push(pair, SIZE_MAX);
+    assert_int_equal(tls_handshake(pair->tls), IO_AGAIN_READ);
+    (void)pair_pull(pair, SIZE_MAX);
+    assert_int_equal(SSL_do_handshake(pair->client), 1);
+    if (asks)
+        client_says(pair, "question");
+    (void)pair_push(pair, SIZE_MAX);
+    assert_int_equal(tls_handshake(pair->tls), IO_DONE);
+    assert_int_equal(pair_pull(pair, SIZE_MAX), 0);
+    assert_false(tls_has_kept(pair->tls)); /* nobody is woken for it */
+}
+
+static int tickets;
+
+static int on_session(SSL *ssl, SSL_SESSION *session)
+{
+    (void)ssl;
+    (void)session;
+    tickets++;
+    return 0;
+}
+
+TEST(tickets_leave_with_the_first_reply_or_when_nothing_was_asked)
+{
+    struct iovec answer = {(char *)(uintptr_t) "answer", 6};
+    struct pair pair;
+    char data[100];
+    size_t len;
+
+    SSL_CTX_set_session_cache_mode(pair_client, SSL_SESS_CACHE_CLIENT);
+    SSL_CTX_sess_set_new_cb(pair_client, on_session);
+    for (int asks = 0; asks < 2; asks++) {
+        tickets = 0;
+        shake_and_ask(&pair, asks);
+        assert_int_equal(receive(&pair, data, sizeof(data), &len),
+                         asks ? IO_DONE : IO_AGAIN_READ);
+        assert_int_equal(len, asks ? 8 : 0);
+        if (asks)
+            assert_int_equal(pair_pull(&pair, SIZE_MAX), 0);
+        else
+            assert_true(pair_pull(&pair, SIZE_MAX) > 0);
+        assert_int_equal(tls_send(pair.tls, &answer, 1, false, &len), IO_DONE);
+        assert_int_equal(len, 6);
+        len = sizeof(data);
+        pair_read(&pair, data, &len);
+        assert_int_equal(len, 6);
+        assert_memory_equal(data, "answer", 6);
+        assert_int_equal(tickets, 1);
+        expect_talk(&pair);
+        pair_end(&pair);
+    }
+    SSL_CTX_sess_set_new_cb(pair_client, NULL);
+}
+
+/* A file comes behind them, and so does the end. */
+TEST(whatever_is_sent_first_comes_behind_the_tickets)
+{
+    struct tls_direction in;
+    struct bytes payload;
+    enum tls_content type;
+    struct pair pair;
+    char wire[2000];
+    size_t len, record;
+
+    for (int ends = 0; ends < 2; ends++) {
+        shake_and_ask(&pair, true);
+        assert_int_equal(receive(&pair, wire, sizeof(wire), &len), IO_DONE);
+        if (ends) {
+            assert_int_equal(tls_shut_down(pair.tls), IO_DONE);
+        } else {
+            int file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+            assert_int_equal(tls_send_file(pair.tls, file, 0, 5, &len),
+                             IO_DONE);
+            assert_int_equal(len, 5);
+            close(file);
+        }
+        assert_true(recv(pair.far_fd, wire, sizeof(wire), 0) > 0);
+        pair_begin_direction(&in, &pair, &pair_server_secret, false);
+        record = tls_record_length((struct bytes){wire, sizeof(wire)});
+        assert_int_equal(tls_record_open(&in, wire, record, &type, &payload),
+                         TLS_ALERT_NONE);
+        assert_int_equal(type, TLS_CONTENT_HANDSHAKE);
+        if (!ends) {
+            assert_int_equal(tls_record_open(&in, wire + record,
+                                             5 + TLS_RECORD_SEALED, &type,
+                                             &payload),
+                             TLS_ALERT_NONE);
+            assert_memory_equal(payload.data, "\0\0\0\0", 5);
+        }
+        tls_direction_fini(&in);
+        pair_end(&pair);
+    }
 }
 
 /* --- Records, however they are cut -------------------------------------------------- */
