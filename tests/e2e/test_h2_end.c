@@ -121,14 +121,22 @@ TEST(what_is_asked_afterwards_is_not_answered)
     struct h2 *h2 = h2_open(one);
     uint32_t large = begin_large(h2);
     uint32_t late;
+    uint32_t later;
 
     server_signal(one, SIGTERM);
     expect_goaway(h2, 1, STREAM_MAX);
     expect_goaway(h2, 2, large);
     late = h2_ask(h2, "POST", "/canary", NULL, true);
-    h2_frame(h2, NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, late, "x", 1);
+    h2_trailers(h2, late, H2_WITH("x-trailer", "1"));
+    later = h2_ask(h2, "POST", "/canary", NULL, true);
+    for (int i = 0; i < 600; i++)
+        h2_frame(h2, NGHTTP2_DATA, 0, later, "x", 1);
+    h2_trailers(h2, later, H2_WITH("x-trailer", "1"));
+    h2_window(h2, later, 1);
     let_large_come(h2, large);
     assert_int_equal(h2_reply(h2, late)->status, 0);
+    assert_int_equal(h2_reply(h2, later)->status, 0);
+    assert_false(h2_reply(h2, later)->is_reset);
     expect_end(h2);
 }
 

@@ -228,6 +228,22 @@ TEST(an_update_may_come_before_its_stream)
 }
 
 /* RFC 9218 8: the server behind knows better than the client. */
+/* Of one stream the last word counts, whatever was said of others. */
+TEST(of_several_updates_before_a_stream_the_last_counts)
+{
+    enum { OTHERS = 15 };
+    struct h2 *h2 = open_shut(H2_START("--workers=1"));
+    uint32_t small = get_file(h2, "/5k", NULL);
+    uint32_t large = h2->next_stream;
+
+    for (uint32_t i = 1; i <= OTHERS; i++)
+        h2_priority_update(h2, large + 2 * i, "u=3");
+    h2_priority_update(h2, large, "u=7");
+    h2_priority_update(h2, large, "u=0");
+    assert_int_equal(get_file(h2, "/50k", NULL), large);
+    EXPECT_ONE_BY_ONE(h2, large, small);
+}
+
 TEST(the_reply_overrules_the_client)
 {
     struct upstream *upstream = upstream_open();

@@ -65,8 +65,17 @@ void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error)
                      STATS_HTTP2_RESET_BY_SERVER);
 }
 
-bool h2_was_reset(const struct h2 *h2, uint32_t stream)
+bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream)
 {
+    return stream % 2 == 0 || (stream > h2->last_id && !h2->has_said_last);
+}
+
+/* RFC 9113 5.1 and 6.8: of what was reset, and of what came behind the last
+ * stream that is answered, the client does not know yet. */
+bool h2_may_be_under_way(const struct h2 *h2, uint32_t stream)
+{
+    if (h2->has_said_last && stream > h2->last_allowed)
+        return true;
     for (unsigned i = 0; i < H2_RESETS_KEPT; i++)
         if (h2->resets[i] == stream)
             return true;

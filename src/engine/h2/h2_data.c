@@ -166,13 +166,11 @@ static bool meet_stray_data(struct h2 *h2, const struct http2_frame *frame)
 
     if (stream && !stream->has_ended)
         return true;
-    if (frame->stream > h2->last_id || frame->stream % 2 == 0) {
-        if (!h2->has_said_last || frame->stream <= h2->last_allowed ||
-            frame->stream % 2 == 0)
-            h2_fail(h2, HTTP2_PROTOCOL_ERROR);
-        return !h2->is_over;
+    if (h2_is_unheard_of(h2, frame->stream)) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        return false;
     }
-    if (h2_was_reset(h2, frame->stream))
+    if (h2_may_be_under_way(h2, frame->stream))
         return true;
     h2_punish(h2, frame->stream, HTTP2_STREAM_CLOSED);
     return !h2->is_over;

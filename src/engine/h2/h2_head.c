@@ -182,7 +182,7 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
         note_used(h2, id);
         if (!h2->has_said_last) /* else it has been told that it was not read */
             open_stream(h2, id, HTTP2_FRAME_HEAD + block.len, ends);
-    } else if (!h2_was_reset(h2, id)) {
+    } else if (!h2_may_be_under_way(h2, id)) {
         h2_fail(h2,
                 was_used(h2, id) ? HTTP2_STREAM_CLOSED : HTTP2_PROTOCOL_ERROR);
     }

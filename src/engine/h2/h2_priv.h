@@ -275,8 +275,13 @@ void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error);
  * advance() had said so. */
 void h2_make_ready(struct h2 *h2);
 
-/* Whether a stream of that id was reset by us a short while ago. */
-bool h2_was_reset(const struct h2 *h2, uint32_t stream);
+/* Whether nobody can have opened a stream of that id: none does the server open
+ * (RFC 9113 5.1). */
+bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream);
+
+/* Whether the client may still send for a stream that is no more, and be right:
+ * it was reset a short while ago, or is not answered as the connection ends. */
+bool h2_may_be_under_way(const struct h2 *h2, uint32_t stream);
 
 /* The connection is over because of an error of the client's, or of ours. */
 void h2_fail(struct h2 *h2, enum http2_error error);

@@ -7,9 +7,8 @@ static void take_reset(struct h2 *h2, const struct http2_frame *frame,
 {
     struct h2_stream *stream;
 
-    if (frame->stream == 0 || frame->stream > h2->last_id) {
-        if (!h2->has_said_last || frame->stream == 0)
-            h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+    if (h2_is_unheard_of(h2, frame->stream)) {
+        h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         return;
     }
     if (payload.len != 4) {

@@ -132,7 +132,7 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
     stream = h2_stream_find(h2, frame->stream);
     if (stream)
         open_stream(stream, increment);
-    else if (frame->stream > h2->last_id && !h2->has_said_last)
+    else if (h2_is_unheard_of(h2, frame->stream))
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
 }
 
@@ -141,8 +141,13 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
 /* RFC 9218 7.1: it may come before its stream, whose field it overrules. */
 static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
 {
-    struct h2_update *update = &h2->updates[h2->update_at++ % H2_UPDATES_KEPT];
+    struct h2_update *update = NULL;
 
+    for (unsigned i = 0; i < H2_UPDATES_KEPT; i++)
+        if (h2->updates[i].id == id)
+            update = &h2->updates[i];
+    if (!update)
+        update = &h2->updates[h2->update_at++ % H2_UPDATES_KEPT];
     *update = (struct h2_update){.id = id, .priority = PRIORITY_DEFAULT};
     priority_read(&update->priority, text);
 }
