@@ -32,13 +32,13 @@ excused()
         echo 'http2/3.5: Sends invalid connection preface'
 }
 
-# fetch: into $BUILD/tools, or not at all.
+# fetch VERSION: into $BUILD/tools, or not at all.
 fetch()
 {
     command -v go >/dev/null &&
         GOPATH=$place/go GOCACHE=$place/cache GOFLAGS=-modcacherw \
             GOBIN=$(realpath "$BUILD")/tools timeout 60 \
-            go install github.com/summerwind/h2spec/cmd/h2spec@v2.6.0 \
+            go install "github.com/summerwind/h2spec/cmd/h2spec@$1" \
             >/dev/null 2>&1
 }
 
@@ -80,7 +80,8 @@ tls_conforms()
     conforms by-tls --port "$https" --tls --insecure
 }
 
-if ! command -v h2spec >/dev/null && ! fetch; then
+# Not every proxy of modules has the newest; the cases are the same.
+if ! command -v h2spec >/dev/null && ! fetch v2.6.0 && ! fetch v2.2.1; then
     skip h2spec "it cannot be had: go install github.com/summerwind/h2spec"
     say_how_many
     exit

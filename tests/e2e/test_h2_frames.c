@@ -188,6 +188,8 @@ TEST(nothing_comes_on_an_idle_stream)
         ENDS("WINDOW_UPDATE of a server's", PROTOCOL_ERROR,
              SAY(HEADERS, BOTH, 5, H2_GET),
              SAY(WINDOW_UPDATE, 0, 2, "\0\0\0\1")),
+        ENDS("PRIORITY of one that depends on itself", PROTOCOL_ERROR,
+             SAY(PRIORITY, 0, 2, "\0\0\0\2\0")),
         BORNE("but PRIORITY", SAY(PRIORITY, 0, 9, "\0\0\0\0\0")),
         BORNE("and PRIORITY_UPDATE",
               SAY_OTHER(H2_PRIORITY_UPDATE, 0, 0, "\0\0\0\x9u=1")),

@@ -23,26 +23,33 @@ static void take_reset(struct h2 *h2, const struct http2_frame *frame,
     (void)!h2_spend(h2, STATS_HTTP2_RESETS);
 }
 
-/* That of RFC 7540, which RFC 9113 5.3.2 has gone without. */
+/* What it says is not heeded any more (RFC 9113 5.3.2), but it has to be whole,
+ * and no stream depends on itself. */
+static enum http2_error check_priority(const struct http2_frame *frame,
+                                       struct bytes payload)
+{
+    if (payload.len != 5)
+        return HTTP2_FRAME_SIZE_ERROR;
+    return (http2_read32(payload.data) & 0x7FFFFFFF) == frame->stream
+               ? HTTP2_PROTOCOL_ERROR
+               : HTTP2_NO_ERROR;
+}
+
 static void take_priority(struct h2 *h2, const struct http2_frame *frame,
                           struct bytes payload)
 {
+    enum http2_error error = check_priority(frame, payload);
+
     if (frame->stream == 0) {
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         return;
     }
-    if (!h2_spend(h2, STATS_HTTP2_PRIORITIES))
+    if (!h2_spend(h2, STATS_HTTP2_PRIORITIES) || error == HTTP2_NO_ERROR)
         return;
-    if (payload.len == 5 &&
-        (http2_read32(payload.data) & 0x7FFFFFFF) != frame->stream)
-        return;
-    if (frame->stream > h2->last_id || frame->stream % 2 == 0) {
-        if (payload.len != 5) /* there is no stream that could be ended */
-            h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
-        return;
-    }
-    h2_punish(h2, frame->stream,
-              payload.len == 5 ? HTTP2_PROTOCOL_ERROR : HTTP2_FRAME_SIZE_ERROR);
+    if (frame->stream > h2->last_id || frame->stream % 2 == 0)
+        h2_fail(h2, error); /* there is no stream that could be ended */
+    else
+        h2_punish(h2, frame->stream, error);
 }
 
 static void take_goaway(struct h2 *h2, const struct http2_frame *frame,
