@@ -22,7 +22,9 @@ struct ssl_st;
 struct x509_st;
 
 enum {
-    TLS_GATHERED_RECORDS = 8, /* leave in one call, if there is room */
+    /* Leave in one call, if there is room: a quantum of 128 KiB, and what is
+     * around it. */
+    TLS_GATHERED_RECORDS = 9,
     /* Head, explicit nonce, type, tag: the dearest cipher's. */
     TLS_RECORD_EXTRA_MAX = 64,
     /* Behind whole records: tickets, alerts, updates of keys. What does not
