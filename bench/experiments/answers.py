@@ -58,7 +58,7 @@ def _chunk_size(numbers):
             f"for {costs[best]:.0f} µs of CPU a MiB); sendfile, which takes no "
             f"buffer, costs {costs['sendfile']:.0f} µs and moves "
             f"{rates['sendfile']:,.0f}: over loopback the client copies from "
-            "pages that are in no cache")
+            "pages that no CPU's cache holds")
 
 
 def _concurrency(numbers):
@@ -250,7 +250,7 @@ SINCE = (
      "make bench-pages", "docs/scheduling.md, A page is one thing"),
     ("What do texts weigh, and what does compressing them cost?",
      "python3 bench/compressed.py, python3 bench/release.py",
-     "docs/compression.md"),
+     "docs/benchmarks.md, Compression; docs/compression.md"),
     ("What does a hit of the cache of proxied answers cost?",
      "make bench ARGS='--loads cache'", "docs/cache.md"),
 )

@@ -314,7 +314,7 @@ def _read(found, sizes):
         f"without a cache, has a mean of {plain:,.0f} ms "
         f"(shortest first with reads: {mean('shortest first'):,.0f}); with "
         f"the cache it is {cached:,.0f}.")
-    return [*text, CHOSEN]
+    return text
 
 
 def measure(lab_bench):
@@ -340,7 +340,8 @@ def measure(lab_bench):
     result.claims += [_claim_order(found, folder), _claim_sound(found)]
     if not any(map(_trouble_of, found.values())):
         result.figures.append(_figure(found))
-        result.reading = _read(found, load.sizes)
+        result.reading = [*_read(found, load.sizes),
+                          *([CHOSEN] if folder else [])]
     spreads = {name: bench.spread([s.mean_ms for s in _good(samples)])
                for name, samples in found.items() if not _trouble_of(samples)}
     result.noise = verdicts.noises(
