@@ -334,7 +334,8 @@ SERVER        = $(BUILD)/$(E2E_FLAVOUR)/sprintd
 SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/watchers.sh \
                 tests/e2e/pages.sh tests/e2e/container.sh tests/e2e/lab.sh \
                 tests/e2e/h2spec.sh tests/e2e/h2_clients.sh \
-                tests/e2e/scripts.sh tests/e2e/dictionaries.sh)
+                tests/e2e/scripts.sh tests/e2e/dictionaries.sh \
+                tests/e2e/reader.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)
@@ -412,7 +413,8 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages lab lab-report format lint
+.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages \
+        bench-http2 bench-abuse bench-reader lab lab-report format lint
 
 S ?= 60
 T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -458,6 +460,18 @@ bench: deps-bench ## measures against other servers, about three minutes
 bench-tls: deps-bench ## the same over TLS, and handshakes, six minutes
 	@$(MAKE) all
 	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/tls.py $(ARGS)
+
+bench-http2: deps-bench ## the same by HTTP/2 over TLS, two minutes
+	@$(MAKE) all
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/http2.py $(ARGS)
+
+bench-abuse: deps-bench ## what others notice of abuse of HTTP/2, two minutes
+	@$(MAKE) all
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/abuse.py $(ARGS)
+
+bench-reader: deps-bench ## what a reader of a page sees, by Chromium (root)
+	@$(MAKE) all
+	@BUILD='$(BUILD)' CC='$(CC)' python3 bench/reader.py $(ARGS)
 
 # A wrong name is told before anything is installed.
 lab: ## repeats every experiment, in 80 minutes (EXP=NAME: one, ROUNDS=N: more)

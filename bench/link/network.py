@@ -46,6 +46,7 @@ SIOCETHTOOL = 0x8946
 ETHTOOL_STSO = 0x1F
 
 BUFFER = "256p"  # of the middle box
+STRANGERS = 101  # the first of their addresses
 US = 1e-6
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -58,6 +59,7 @@ class Kind:
     name: str
     clients: tuple = ()
     is_narrow: bool = True
+    rate_bits: int = wire.RATE_BITS
 
     @property
     def round_trips(self):
@@ -286,7 +288,7 @@ class Network:
 
     def _make_narrow(self):
         netns, device = self.narrow
-        rate = f"{wire.RATE_BITS}bit"
+        rate = f"{self.kind.rate_bits}bit"
         run("tc", "-n", netns, "qdisc", "add", "dev", device, "root",
             "handle", "1:", "htb", "default", "1")
         run("tc", "-n", netns, "class", "add", "dev", device, "parent", "1:",
@@ -294,6 +296,19 @@ class Network:
         if self.kind.clients:
             run("tc", "-n", netns, "qdisc", "add", "dev", device, "parent",
                 "1:1", *self.options.buffer)
+
+    def make_strangers(self, count):
+        """More addresses of the server; each is asked from an address of its
+        own, so that whoever asks there is somebody else to it."""
+        asked = [f"10.99.1.{STRANGERS + number}" for number in range(count)]
+        asking = [f"10.99.2.{STRANGERS + number}" for number in range(count)]
+        _ip(self.server, *(f"address add {address}/24 dev eth0"
+                           for address in asked))
+        _ip(self.client, *(f"address add {address}/24 dev cable0"
+                           for address in asking),
+            *(f"route add {to} via 10.99.2.254 src {source}"
+              for to, source in zip(asked, asking)))
+        return asked
 
     def counted(self):
         """What the narrow link has counted so far."""
@@ -334,6 +349,13 @@ def inside(netns):
 def _enter(file):
     if processes.LIBC.setns(file.fileno(), CLONE_NEWNET) != 0:
         raise processes.Failure("setns does not work here")
+
+
+def forget_paths(netns):
+    """What TCP has learnt of a client by one connection is nothing to the
+    next, from now on."""
+    with inside(netns):
+        _write_setting("net/ipv4/tcp_no_metrics_save", 1)
 
 
 def _write_setting(path, value):
