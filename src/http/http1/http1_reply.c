@@ -1,5 +1,6 @@
 #include "http/reply.h"
 
+#include "http/head_edit.h"
 #include "http/http1/http1_priv.h"
 
 enum {
@@ -112,6 +113,25 @@ static const char *read_connection(struct reply *reply)
                : NULL;
 }
 
+/* A name that is no coding's, nor may be taken for chunked by anybody. No coding was
+ * asked for (RFC 9110 10.1.4), so what comes is in none; it ends where the connection
+ * does, which RFC 9112 6.3 says of all that chunked does not end. */
+static bool is_made_up(struct bytes coding)
+{
+    static const struct bytes names[] = {{"identity", 8}, {"gzip", 4},
+                                         {"x-gzip", 6},   {"deflate", 7},
+                                         {"compress", 8}, {"x-compress", 10},
+                                         {"br", 2},       {"zstd", 4}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (bytes_ieq(coding, names[i]))
+            return false;
+    for (size_t i = 0; i + 5 <= coding.len; i++)
+        if (bytes_are_ieq(coding.data + i, "chunk", 5))
+            return false;
+    return head_is_token(coding);
+}
+
 /* RFC 9112 6.1 to 6.3: anything in doubt is an error. RFC 9110 8.6 and RFC
  * 9112 6.1 forbid to frame what has no body in any case; "Content-Length: 0"
  * there harms nobody. */
@@ -119,22 +139,23 @@ static const char *read_framing(struct reply *reply)
 {
     bool is_bare = reply->status < 200 || reply->status == 204;
     struct bytes length, coding;
+    bool is_coded;
 
     if (!find_single(reply, FIELD_TRANSFER_ENCODING, &coding))
         return "has several Transfer-Encoding fields";
     reply->has_length = reply->seen & (1u << FIELD_CONTENT_LENGTH);
-    reply->is_chunked = coding.data;
+    is_coded = coding.data;
+    reply->is_chunked = is_coded && bytes_ieq(coding, BYTES("chunked"));
     reply->content_length = 0;
     if (reply->has_length &&
-        (reply->is_chunked ||
-         !find_single(reply, FIELD_CONTENT_LENGTH, &length) ||
+        (is_coded || !find_single(reply, FIELD_CONTENT_LENGTH, &length) ||
          !http1_read_length(length, &reply->content_length)))
         return length_is_unclear;
-    if (reply->is_chunked && !bytes_ieq(coding, BYTES("chunked")))
+    if (is_coded && !reply->is_chunked && !is_made_up(coding))
         return "has a Transfer-Encoding other than chunked";
-    if (reply->is_chunked && reply->minor == 0)
+    if (is_coded && reply->minor == 0)
         return "has a Transfer-Encoding in HTTP/1.0";
-    if (is_bare && (reply->is_chunked || reply->content_length > 0))
+    if (is_bare && (is_coded || reply->content_length > 0))
         return "has a length where no body may follow";
     if (reply->status < 200 && reply->minor == 0)
         return "has a 1xx status in HTTP/1.0"; /* RFC 9110 15.2 */
@@ -153,7 +174,11 @@ static const char *take_apart(struct reply *reply, struct bytes head)
                         ? bytes_between(line.data + REASON_AT, end)
                         : BYTES("");
     fault = read_framing(reply);
-    return fault ? fault : read_connection(reply);
+    if (!fault)
+        fault = read_connection(reply);
+    if (reply->seen & (1u << FIELD_TRANSFER_ENCODING) && !reply->is_chunked)
+        reply->persists = false; /* whatever its body is, its end is the last */
+    return fault;
 }
 
 enum http1_verdict http1_parse_reply(struct http1_progress *progress,
