@@ -1,6 +1,7 @@
 /*
- * cache_control - what Cache-Control says to a shared cache, and the fields that
- * speak like it (RFC 9111 5.2, RFC 5861, RFC 9213).
+ * cache_control - what Cache-Control says to a shared cache, and Surrogate-Control,
+ * which speaks like it (RFC 9111 5.2, RFC 5861); for CDN-Cache-Control see
+ * cache_targeted.
  *
  * Thread: any; no state.
  * Owns:   nothing; the lists of fields are views into the values read.
@@ -55,6 +56,13 @@ void cache_control_read(struct cache_control *control, struct bytes value,
 /* A number of seconds, all of text: digits only. False: it is none. Too large
  * ones are CACHE_SECONDS_MAX. */
 bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
+
+/* The directive that has that name and no argument; 0: none. */
+enum cache_directive cache_control_find_flag(struct bytes name);
+
+/* Where the seconds of the directive of that name are; NULL: it has none. */
+int64_t *cache_control_find_time(struct cache_control *control,
+                                 struct bytes name);
 
 static inline bool cache_control_says(const struct cache_control *control,
                                       enum cache_directive directive)

@@ -70,15 +70,20 @@ static const struct plain {
     {{"immutable", 9}, CACHE_IMMUTABLE},
 };
 
+enum cache_directive cache_control_find_flag(struct bytes name)
+{
+    for (size_t i = 0; i < sizeof(plains) / sizeof(*plains); i++)
+        if (bytes_ieq(name, plains[i].name))
+            return plains[i].directive;
+    return (enum cache_directive)0;
+}
+
 static bool read_plain(struct cache_control *control, struct bytes name)
 {
-    for (size_t i = 0; i < sizeof(plains) / sizeof(*plains); i++) {
-        if (!bytes_ieq(name, plains[i].name))
-            continue;
-        control->said |= plains[i].directive;
-        return true;
-    }
-    return false;
+    enum cache_directive directive = cache_control_find_flag(name);
+
+    control->said |= directive;
+    return directive;
 }
 
 /* Those that may be of some fields only. Two lists are more than is worth
@@ -99,7 +104,8 @@ static bool read_fields(struct cache_control *control, struct bytes name,
     return true;
 }
 
-static int64_t *find_time(struct cache_control *control, struct bytes name)
+int64_t *cache_control_find_time(struct cache_control *control,
+                                 struct bytes name)
 {
     if (bytes_ieq(name, BYTES("max-age")))
         return &control->max_age;
@@ -144,7 +150,7 @@ static void read_directive(struct cache_control *control, struct bytes text)
     control->said |= CACHE_ANY;
     if (read_plain(control, name) || read_fields(control, name, argument))
         return;
-    time = find_time(control, name);
+    time = cache_control_find_time(control, name);
     if (time)
         read_time(control, time, argument, equals);
 }

@@ -1,5 +1,6 @@
 #include "cache/cache_facts.h"
 
+#include "cache/cache_targeted.h"
 #include "cache/cached_head.h"
 #include "http/date.h"
 #include "http/field.h"
@@ -8,13 +9,13 @@
 struct said {
     struct cache_control common;   /* Cache-Control */
     struct cache_control targeted; /* CDN-Cache-Control */
+    bool is_targeted_wrong;        /* it is none, and counts as if not there */
     struct cache_control surrogate;
     struct bytes expires; /* data is NULL: none */
     bool has_two_expires;
     struct bytes date;
-    struct bytes age;
-    bool has_two_ages;
-    bool has_pragma; /* no-cache */
+    struct bytes age; /* of the first line */
+    bool has_pragma;  /* no-cache */
 };
 
 /* --- Reading lines --------------------------------------------------------- */
@@ -45,13 +46,14 @@ static void read_line(struct cache_facts *facts, struct said *said,
     if (bytes_ieq(name, BYTES("Cache-Control")))
         cache_control_read(&said->common, line->value, BYTES(""));
     else if (bytes_ieq(name, BYTES("CDN-Cache-Control")))
-        cache_control_read(&said->targeted, line->value, BYTES(""));
+        said->is_targeted_wrong |= !cache_targeted_read(&said->targeted,
+                                                        line->value);
     else if (bytes_ieq(name, BYTES("Surrogate-Control")))
         cache_control_read(&said->surrogate, line->value, surrogate);
     else if (bytes_ieq(name, BYTES("Expires")))
         read_time(&said->expires, &said->has_two_expires, line->value);
     else if (bytes_ieq(name, BYTES("Age")))
-        read_time(&said->age, &said->has_two_ages, line->value);
+        read_time(&said->age, NULL, line->value);
     else if (bytes_ieq(name, BYTES("Date")))
         read_time(&said->date, NULL, line->value);
     else if (bytes_ieq(name, BYTES("Last-Modified")))
@@ -69,30 +71,24 @@ static void read_line(struct cache_facts *facts, struct said *said,
 
 /* --- Freshness -------------------------------------------------------------- */
 
-/* Of a list the first counts (RFC 9111 5.1); but what says the same twice was
- * made by somebody who does not know. False: it says nothing sure. */
-static bool read_age(struct bytes list, int64_t *age_out)
+/* Of a list the first counts, and what is no number says nothing (RFC 9111 5.1). */
+static int64_t read_age(struct bytes list)
 {
-    struct bytes first, other;
+    struct bytes first;
+    int64_t age;
 
-    if (!field_next_member(&list, &first) ||
-        !cache_seconds_read(first, age_out))
-        return false;
-    while (field_next_member(&list, &other))
-        if (bytes_eq(first, other))
-            return false;
-    return true;
+    return field_next_member(&list, &first) && cache_seconds_read(first, &age)
+               ? age
+               : 0;
 }
 
-/* RFC 9111 4.2.3. An Age that says nothing sure is too old for anything. */
+/* RFC 9111 4.2.3. */
 static int64_t initial_age(const struct said *said, int64_t date_s,
                            const struct cache_circumstances *when)
 {
     int64_t apparent = when->came_s > date_s ? when->came_s - date_s : 0;
-    int64_t age = 0;
+    int64_t age = read_age(said->age);
 
-    if (said->age.data && (said->has_two_ages || !read_age(said->age, &age)))
-        return CACHE_SECONDS_MAX;
     age += when->came_s > when->asked_s ? when->came_s - when->asked_s : 0;
     return age > apparent ? age : apparent;
 }
@@ -165,7 +161,8 @@ static int64_t find_lifetime(struct cache_facts *facts, const struct said *said,
 static void choose_control(struct cache_facts *facts, const struct said *said)
 {
     facts->is_targeted = true;
-    if (cache_control_says(&said->targeted, CACHE_ANY)) {
+    if (cache_control_says(&said->targeted, CACHE_ANY) &&
+        !said->is_targeted_wrong) {
         facts->control = said->targeted;
         return;
     }
@@ -187,7 +184,7 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
                       struct bytes lines,
                       const struct cache_circumstances *when)
 {
-    struct said said = {.has_two_ages = false};
+    struct said said = {.has_pragma = false};
     struct cached_line line;
 
     *facts = (struct cache_facts){.status = status, .modified_s = INT64_MIN};
