@@ -16,19 +16,37 @@ static bool is_called(struct bytes name, struct bytes wanted)
     return true;
 }
 
-/* Some servers and frameworks take these for the address or the method. */
+/* Some servers and frameworks take these for the address, the scheme or the method:
+ * all begin with an X, but for one. */
 static bool redirects_origin(struct bytes name)
 {
     static const struct bytes names[] = {
-        {"X-Original-URL", 14},         {"X-Rewrite-URL", 13},
-        {"X-HTTP-Method-Override", 22}, {"X-HTTP-Method", 13},
-        {"X-Method-Override", 17},      {"X-Host", 6},
-        {"X-Original-Host", 15},        {"X-HTTP-Host-Override", 20},
-        {"X-Original-URI", 14},         {"X-Forwarded", 11},
-        {"X-Override-URL", 14},         {"X-Original-Method", 17},
+        {"X-Original-URL", 14},
+        {"X-Override-URL", 14},
+        {"X-Rewrite-URL", 13},
+        {"X-HTTP-Method-Override", 22},
+        {"X-HTTP-Method", 13},
+        {"X-Method-Override", 17},
+        {"X-Original-Method", 17},
+        {"X-Host", 6},
+        {"X-Original-Host", 15},
+        {"X-HTTP-Host-Override", 20},
+        {"X-Backend-Host", 14},
+        {"X-Forward-Host", 14},
+        {"X-Forward-Proto", 15},
+        {"X-Original-URI", 14},
+        {"X-HTTP-DestinationURL", 21},
+        {"X-Proxy-URL", 11},
+        {"X-Script-Name", 13},
+        {"X-Envoy-Original-Path", 21},
+        {"X-Scheme", 8},
+        {"X-URL-Scheme", 12},
+        {"X-Forwarded", 11},
+        {"Front-End-HTTPS", 15},
     };
 
-    if (name.len == 0 || byte_lower(*name.data) != 'x')
+    if (name.len == 0 ||
+        (byte_lower(*name.data) != 'x' && byte_lower(*name.data) != 'f'))
         return false; /* as most */
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (is_called(name, names[i]))
@@ -154,43 +172,110 @@ struct bytes cache_key_address(struct bytes place, struct bytes key)
 
 /* --- Other addresses ------------------------------------------------------------ */
 
-/* Takes "http://" or "https://" and the host off reference, if it is the same.
- * False: it is not. */
-static bool take_origin(struct bytes *reference, struct bytes host)
+/* What stands before the ':' of a scheme (RFC 3986 3.1); empty: it has none. */
+static struct bytes scheme_of(struct bytes reference)
 {
-    const char *slashes = reference->len > 1
-                              ? memmem(reference->data, reference->len, "//", 2)
-                              : NULL;
-    const char *end = reference->data + reference->len;
-    const char *slash;
-    struct bytes before, named;
+    size_t len = 0;
 
-    if (reference->len > 0 && *reference->data == '/' &&
-        slashes != reference->data)
-        return true;
-    if (!slashes || (slashes > reference->data && slashes[-1] != ':'))
-        return reference->len == 0 ||
-               !memchr(reference->data, ':', reference->len);
-    before = bytes_between(reference->data, slashes);
-    if (before.len > 0 && !bytes_ieq(before, BYTES("http:")) &&
-        !bytes_ieq(before, BYTES("https:")))
-        return false;
-    slash = memchr(slashes + 2, '/', (size_t)(end - slashes - 2));
-    named = bytes_between(slashes + 2, slash ? slash : end);
-    *reference = bytes_between(named.data + named.len, end);
-    return bytes_ieq(named, host);
+    while (len < reference.len &&
+           ((byte_lower(reference.data[len]) >= 'a' &&
+             byte_lower(reference.data[len]) <= 'z') ||
+            (len > 0 && (byte_is_digit(reference.data[len]) ||
+                         memchr("+-.", reference.data[len], 3)))))
+        len++;
+    return len < reference.len && reference.data[len] == ':'
+               ? (struct bytes){reference.data, len}
+               : BYTES("");
 }
 
-/* A path and a query. */
+/* Without the port that the scheme has anyway. */
+static struct bytes without_port(struct bytes host, bool is_secure)
+{
+    struct bytes port = is_secure ? BYTES(":443") : BYTES(":80");
+
+    if (host.len > port.len &&
+        memcmp(host.data + host.len - port.len, port.data, port.len) == 0)
+        host.len -= port.len;
+    return host;
+}
+
+/* Takes "http://" or "https://" and the host off reference, if it is the same.
+ * False: it is not. */
+static bool take_origin(struct bytes *reference, struct bytes host,
+                        bool is_secure)
+{
+    struct bytes scheme = scheme_of(*reference), named;
+    const char *slash;
+
+    if (scheme.len > 0) {
+        is_secure = bytes_ieq(scheme, BYTES("https"));
+        if (!is_secure && !bytes_ieq(scheme, BYTES("http")))
+            return false;
+        reference->data += scheme.len + 1;
+        reference->len -= scheme.len + 1;
+    }
+    if (!bytes_take(reference, BYTES("//")))
+        return scheme.len == 0;
+    named = *reference;
+    for (slash = named.data; slash < named.data + named.len; slash++)
+        if (*slash == '/' || *slash == '?' || *slash == '#')
+            break;
+    named = bytes_between(named.data, slash);
+    *reference = bytes_between(slash, reference->data + reference->len);
+    return bytes_ieq(without_port(named, is_secure),
+                     without_port(host, is_secure));
+}
+
+/* Takes what "." and ".." stand for out of the path that out has from at on (RFC 3986
+ * 5.2.4). */
+static void remove_dots(struct buf *out, size_t at)
+{
+    char *path = out->data + at;
+    size_t len = out->len - at, from = 0, to = 0;
+
+    while (from < len) {
+        const char *next = memchr(path + from + 1, '/', len - from - 1);
+        size_t end = next ? (size_t)(next - path) : len;
+        struct bytes segment = {path + from, end - from};
+        bool goes_up = bytes_eq(segment, BYTES("/.."));
+
+        if (goes_up || bytes_eq(segment, BYTES("/."))) {
+            while (goes_up && to > 0 && path[--to] != '/')
+                ;
+            if (end == len) /* it names a folder */
+                path[to++] = '/';
+        } else {
+            memmove(path + to, segment.data, segment.len);
+            to += segment.len;
+        }
+        from = end;
+    }
+    out->len = at + to;
+}
+
+/* A path and a query. What has no path is the address that was asked for, or else
+ * lies beside that (RFC 3986 5.2.2). */
 static void put_reference(const struct cache_key_rules *rules,
-                          struct bytes reference, struct buf *out)
+                          struct bytes reference, struct bytes base,
+                          struct buf *out)
 {
     const char *end = reference.data + reference.len;
     const char *mark = reference.len > 0
                            ? memchr(reference.data, '?', reference.len)
                            : NULL;
+    struct bytes path = mark ? bytes_between(reference.data, mark) : reference;
+    const char *slash = base.len > 0 ? memrchr(base.data, '/', base.len) : NULL;
+    size_t at = out->len;
 
-    buf_put(out, mark ? bytes_between(reference.data, mark) : reference);
+    if (path.len == 0)
+        buf_put(out, base);
+    else if (*path.data != '/' && slash)
+        buf_put(out, bytes_between(base.data, slash + 1));
+    else if (*path.data != '/')
+        buf_put_literal(out, "/");
+    buf_put(out, path);
+    if (!out->failed && path.len > 0)
+        remove_dots(out, at);
     if (mark)
         cache_parts_put_query(&rules->parts, bytes_between(mark + 1, end), out);
 }
@@ -200,26 +285,21 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
                          const struct cache_key_asker *asker,
                          struct bytes reference, struct buf *out)
 {
+    struct bytes base = request->path;
     size_t begin = out->len;
-    const char *hash, *slash = NULL;
+    const char *hash = reference.len > 0
+                           ? memchr(reference.data, '#', reference.len)
+                           : NULL;
+    const char *before = reference.data;
 
-    if (!take_origin(&reference, request->host))
-        return false;
-    hash = reference.len > 0 ? memchr(reference.data, '#', reference.len)
-                             : NULL;
     if (hash)
         reference.len = (size_t)(hash - reference.data);
+    if (!take_origin(&reference, request->host, asker->is_secure))
+        return false;
+    if (reference.data != before) /* behind a host, an empty path is the root */
+        base = BYTES("/");
     put_origin(rules, request, asker, out);
-    if (reference.len == 0 || *reference.data != '/') {
-        /* Beside the address that was asked for (RFC 3986 5.2.3). */
-        if (request->path.len > 0)
-            slash = memrchr(request->path.data, '/', request->path.len);
-        if (slash)
-            buf_put(out, bytes_between(request->path.data, slash + 1));
-        else
-            buf_put_literal(out, "/");
-    }
-    put_reference(rules, reference, out);
+    put_reference(rules, reference, base, out);
     if (asker->is_trusted)
         put_trusted(request, out);
     cache_parts_put(&rules->parts, request, out);

@@ -558,11 +558,11 @@ TEST(what_one_with_cookies_gets_is_for_others_only_if_it_says_so)
 /* What is in no key must not decide what others get. */
 TEST(an_answer_to_a_request_that_means_another_address_is_not_kept)
 {
-    static const char *const fields[] = {"X-Original-URL: /b\r\n",
-                                         "X-HTTP-Method-Override: DELETE\r\n",
-                                         "Content-Length: 1\r\n",
-                                         "X-Rewrite-URL: /b\r\n",
-                                         "X_Rewrite_URL: /b\r\n"};
+    static const char *const fields[] = {
+        "X-Original-URL: /b\r\n", "X-HTTP-Method-Override: DELETE\r\n",
+        "Content-Length: 1\r\n",  "X-Rewrite-URL: /b\r\n",
+        "X_Rewrite_URL: /b\r\n",  "x-forward-host: b\r\n",
+        "X-Scheme: https\r\n",    "Front-End-Https: on\r\n"};
     struct upstream *upstream = upstream_open();
     struct server *server = START_CACHE(upstream, NULL);
 
