@@ -55,7 +55,7 @@ struct cache_entry_parts {
     uint32_t cost_ms;
 };
 
-/* With one reference. NULL: no memory. */
+/* With one reference. What has no Date gets that of its coming. NULL: no memory. */
 MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
@@ -72,10 +72,22 @@ MUST_USE struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances);
 
+/* Whether a 304, or what answers HEAD, with those lines is about the earlier: its
+ * validators are those that this has (RFC 9111 4.3.4, 4.3.5). */
+bool cache_entry_is_meant(const struct cache_entry *earlier,
+                          struct bytes lines);
+
 /* As cache_facts_use(), of one that may have been purged. */
 enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);
+
+/* Whether asking anew has just failed, and is not to be tried again yet. */
+static inline bool cache_entry_is_left_alone(const struct cache_entry *entry,
+                                             int64_t now_s)
+{
+    return atomic_load_explicit(&entry->retry_s, memory_order_relaxed) > now_s;
+}
 
 struct cache_entry *cache_entry_acquire(struct cache_entry *entry);
 void cache_entry_release(struct cache_entry **entry_ref);

@@ -17,6 +17,7 @@
 
 enum {
     CACHE_VARY_NAMES_MAX = 16,
+    CACHE_VARY_BYTES_MAX = 4096,   /* of the names */
     CACHE_VARIANT_BYTES_MAX = 2048 /* of the values */
 };
 

@@ -39,7 +39,8 @@ void cached_head_keep(struct bytes lines, struct bytes private_fields,
 
 /* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
  * 3.2): each that this names takes the place of all of that name, but for what
- * describes the bytes that are stored. */
+ * describes the bytes that are stored. Where this has no Date, the stored one goes
+ * all the same: it is older than what is known now. */
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cache/cached_head.h"
+#include "http/date.h"
 
 enum { LINES_BYTES_MAX = 131072 };
 
@@ -58,6 +59,17 @@ static struct cache_entry *make(const struct cache_entry_parts *parts,
     return entry;
 }
 
+/* When it came, where it does not say when it was made (RFC 9110 6.6.1). */
+static void put_date(struct buf *lines, int64_t came_s)
+{
+    char date[DATE_LEN];
+
+    date_format(came_s, date);
+    buf_put_literal(lines, "Date: ");
+    buf_put(lines, (struct bytes){date, sizeof(date)});
+    buf_put_literal(lines, "\r\n");
+}
+
 struct cache_entry *cache_entry_create(const struct cache_entry_parts *parts,
                                        const struct cache_circumstances
                                            *circumstances)
@@ -71,6 +83,9 @@ struct cache_entry *cache_entry_create(const struct cache_entry_parts *parts,
     buf_init(&hidden, NULL, 0, LINES_BYTES_MAX);
     cached_head_keep(parts->lines, facts.control.private_fields, &shown,
                      &hidden);
+    if (!facts.has_date)
+        put_date(&shown, circumstances->came_s);
+    facts.has_date = true;
     if (!shown.failed && !hidden.failed)
         entry = make(parts, buf_bytes(&shown), buf_bytes(&hidden));
     buf_fini(&shown);
@@ -118,6 +133,24 @@ struct cache_entry *cache_entry_refresh(
                                       .cost_ms = earlier->cost_ms};
 
     return cache_entry_update(earlier, &parts, circumstances);
+}
+
+static struct bytes without_weakness(struct bytes etag)
+{
+    (void)bytes_take(&etag, BYTES("W/"));
+    return etag;
+}
+
+bool cache_entry_is_meant(const struct cache_entry *earlier, struct bytes lines)
+{
+    struct bytes etag = cached_head_find(lines, BYTES("ETag"));
+    struct bytes modified = cached_head_find(lines, BYTES("Last-Modified"));
+
+    if (etag.data)
+        return bytes_eq(without_weakness(etag),
+                        without_weakness(earlier->facts.etag));
+    return !modified.data || earlier->facts.modified.len == 0 ||
+           bytes_eq(modified, earlier->facts.modified);
 }
 
 enum cache_use cache_entry_use(const struct cache_entry *entry,

@@ -191,7 +191,8 @@ void cached_head_update(struct bytes stored, struct bytes fresh,
     struct cached_line line;
 
     while (cached_head_next(&rest, &line))
-        if (is_of_body(line.name) || !cached_head_find(fresh, line.name).data)
+        if (is_of_body(line.name) || (!bytes_ieq(line.name, BYTES("Date")) &&
+                                      !cached_head_find(fresh, line.name).data))
             buf_put(out, line.line);
     rest = fresh;
     while (cached_head_next(&rest, &line))

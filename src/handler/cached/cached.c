@@ -92,6 +92,7 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
     bool is_begun = false;
 
     if (exchange->request.method == METHOD_GET &&
+        !cache_entry_is_left_alone(found->entry, cached_now(cached)->wall_s) &&
         cache_store_join(cached->options.store, key, found,
                          cached_now(cached)->wall_s, NULL,
                          &order.flight) == CACHE_LEAD)
@@ -149,16 +150,16 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* What nobody waits for with others, and a part or a head of which makes no
- * entry. */
+/* What nobody waits for with others, and a part or a head of which makes no entry.
+ * A head of what is there tells whether that is still good. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
     const struct request *request = &exchange->request;
 
-    return request->method == METHOD_HEAD ||
-           ((!found->entry || found->entry->ranges) &&
-            request_find(request, FIELD_RANGE) && !is_for_part(request));
+    return (!found->entry || found->entry->ranges) &&
+           (request->method == METHOD_HEAD ||
+            (request_find(request, FIELD_RANGE) && !is_for_part(request)));
 }
 
 /* How that is named. */

@@ -21,6 +21,16 @@ static void put_own_fields(const struct cached *cached,
     cached_note_put(cached, note, head);
 }
 
+static void put_kept_fields(const struct cache_entry *entry,
+                            const struct cached_note *note, struct buf *head)
+{
+    cached_head_put(entry->lines,
+                    note->is_from_origin ? BYTES("")
+                                         : entry->facts.control.no_cache_fields,
+                    head);
+    buf_put(head, note->own);
+}
+
 static void begin(struct response *response, const struct cache_entry *entry,
                   unsigned status, struct bytes phrase)
 {
@@ -102,8 +112,7 @@ static void answer_range(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, 206, BYTES("Partial Content"));
-    cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
-                    &response->head);
+    put_kept_fields(entry, note, &response->head);
     note_codings(exchange, entry);
     put_content_range(&response->head, range, cache_body_length(found->body));
     put_own_fields(cached, entry, note, &response->head);
@@ -135,8 +144,7 @@ static void answer_all(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, entry->facts.status, entry->phrase);
-    cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
-                    &response->head);
+    put_kept_fields(entry, note, &response->head);
     put_own_fields(cached, entry, note, &response->head);
     cached_add_body(cached, exchange, found->body, 0,
                     found->body ? cache_body_length(found->body) : 0);
@@ -227,8 +235,7 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
         begin(response, entry, 206, BYTES("Partial Content"));
     else
         begin(response, entry, 200, BYTES("OK"));
-    cached_head_put(entry->lines, entry->facts.control.no_cache_fields,
-                    &response->head);
+    put_kept_fields(entry, note, &response->head);
     note_codings(exchange, entry);
     if (verdict == PART_ONE)
         put_content_range(&response->head, &range, ranges->length);

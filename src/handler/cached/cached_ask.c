@@ -2,7 +2,10 @@
 
 #include "handler/cached/cached_priv.h"
 
-enum { LOOKS_MAX = 4 /* then it is fetched, whatever others do */ };
+enum {
+    LOOKS_MAX = 4, /* then it is fetched, whatever others do */
+    INTERIM_BYTES_MAX = 65536
+};
 
 /*
  *   begin --> WAITING for another's flight --> begin
@@ -21,9 +24,18 @@ struct ask {
     struct cache_found found;
     struct fetch *hand; /* else */
     struct cached_note note;
+    struct buf own; /* of the note */
     struct cache_control control;
+    struct buf interims; /* each with a struct interim before it */
+    size_t interims_at;  /* those before it have been taken */
     size_t key_len;
     char key[];
+};
+
+struct interim {
+    unsigned status;
+    size_t phrase_len;
+    size_t fields_len;
 };
 
 /* --- Ending ----------------------------------------------------------------------- */
@@ -37,6 +49,8 @@ static void destroy_ask(struct ask *ask)
     cache_found_release(&ask->found);
     if (ask->hand)
         fetch_destroy(ask->hand);
+    buf_fini(&ask->interims);
+    buf_fini(&ask->own);
     free(ask);
 }
 
@@ -73,11 +87,37 @@ static void on_fetched(struct fetch_asker *asker,
 
     ask->is_done = hand || found->entry;
     ask->note = *note;
+    buf_put(&ask->own, note->own);
+    ask->note.own = buf_bytes(&ask->own);
     ask->hand = hand;
     if (!ask->is_done)
         ask->looks = LOOKS_MAX + 1; /* it is fetched, whatever is there */
     if (!hand)
         ask->found = *found;
+    exchange_wake(asker->exchange);
+}
+
+/* The fetch does not wait until the client has taken it, for others wait for the
+ * fetch. What does not fit is dropped: a final answer follows. */
+static void on_interim(struct fetch_asker *asker, const struct answer *interim)
+{
+    struct ask *ask = OWNER_OF(asker, struct ask, asker);
+    struct buf *out = &ask->interims;
+    struct interim head = {.status = interim->status,
+                           .phrase_len = interim->phrase.len,
+                           .fields_len = interim->fields.len};
+    size_t before = out->len;
+
+    if (asker->exchange->request.minor == 0) /* RFC 9110 15.2 */
+        return;
+    buf_put(out, (struct bytes){(const char *)&head, sizeof(head)});
+    buf_put(out, interim->phrase);
+    buf_put(out, interim->fields);
+    if (out->failed) {
+        out->failed = false;
+        out->len = before;
+        return;
+    }
     exchange_wake(asker->exchange);
 }
 
@@ -109,8 +149,7 @@ static bool serves(struct ask *ask)
         return true;
     return !entry->ranges &&
            (use == CACHE_USE_MEANWHILE ||
-            (atomic_load_explicit(&entry->retry_s, memory_order_relaxed) >
-                 now_s &&
+            (cache_entry_is_left_alone(entry, now_s) &&
              cache_facts_bears_error(&entry->facts, &ask->control, now_s,
                                      cached->options.unreachable_s, false)));
 }
@@ -133,6 +172,18 @@ static void prepare_parts(struct ask *ask, struct fetch_order *order)
         cache_found_release(&ask->found);
 }
 
+/* Why what is there is asked about: by itself it would do, or it would not. */
+static enum cached_way way_about(const struct ask *ask)
+{
+    struct cache_control nothing;
+
+    cache_control_init(&nothing);
+    return cache_entry_use(ask->found.entry, &nothing,
+                           cached_now(ask->cached)->wall_s) == CACHE_USE_FRESH
+               ? CACHED_REQUEST
+               : CACHED_STALE;
+}
+
 /* Fetches it, with flight (NULL: for itself). */
 static void fetch(struct ask *ask, struct cache_flight *flight)
 {
@@ -147,7 +198,7 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
     if (ask->found.entry && ask->found.entry->ranges)
         prepare_parts(ask, &order);
     else if (ask->found.entry)
-        order.way = CACHED_STALE;
+        order.way = way_about(ask);
     else if (ask->found.variant != 0)
         order.way = CACHED_VARY_MISS;
     ask->is_done = !fetch_begin(ask->cached, &order);
@@ -157,6 +208,7 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
 static bool goes_alone(const struct ask *ask)
 {
     return ask->looks > LOOKS_MAX || wants_part(ask) ||
+           ask->asker.exchange->request.method == METHOD_HEAD ||
            request_find(&ask->asker.exchange->request, FIELD_AUTHORIZATION) ||
            cache_control_says(&ask->control, CACHE_NO_CACHE) ||
            cache_control_says(&ask->control, CACHE_NO_STORE) ||
@@ -219,10 +271,26 @@ static void look_again(struct ask *ask)
     begin(ask);
 }
 
+static struct answer take_interim(struct ask *ask)
+{
+    const char *at = ask->interims.data + ask->interims_at;
+    struct interim head;
+
+    memcpy(&head, at, sizeof(head));
+    at += sizeof(head);
+    ask->interims_at += sizeof(head) + head.phrase_len + head.fields_len;
+    return (struct answer){.state = ANSWER_INTERIM,
+                           .status = head.status,
+                           .phrase = {at, head.phrase_len},
+                           .fields = {at + head.phrase_len, head.fields_len}};
+}
+
 static struct answer look(struct pending *pending)
 {
     struct ask *ask = OWNER_OF(pending, struct ask, pending);
 
+    if (ask->interims_at < ask->interims.len)
+        return take_interim(ask);
     if (ask->flight)
         look_again(ask);
     else if (!ask->is_done && !ask->asker.fetch)
@@ -247,12 +315,15 @@ void cached_ask(struct cached *cached, struct exchange *exchange,
     }
     *ask = (struct ask){.pending = {.look = look, .destroy = destroy_pending},
                         .asker = {.on_fetched = on_fetched,
+                                  .on_interim = on_interim,
                                   .exchange = exchange},
                         .cached = cached,
                         .found = *found,
                         .control = *control,
                         .key_len = key.len};
     memcpy(ask->key, key.data, key.len);
+    buf_init(&ask->interims, NULL, 0, INTERIM_BYTES_MAX);
+    buf_init(&ask->own, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
     cache_wait_init(&ask->wait, cached->options.port, on_flight);
     exchange->pending = &ask->pending;
     begin(ask);

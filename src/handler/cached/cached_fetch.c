@@ -5,7 +5,8 @@
 /* What a proxy that is asked by https has to know: that it was. */
 static const char secure_mark;
 
-/* Whether there is an answer; what comes before it goes nowhere. */
+/* Whether there is an answer; what comes before it goes to who asked, and is not
+ * kept. */
 static bool is_answered(struct fetch *fetch)
 {
     while (fetch->exchange.pending) {
@@ -14,6 +15,8 @@ static bool is_answered(struct fetch *fetch)
 
         if (answer.state == ANSWER_LATER)
             return false;
+        if (answer.state == ANSWER_INTERIM && fetch->asker)
+            fetch->asker->on_interim(fetch->asker, &answer);
     }
     return true;
 }

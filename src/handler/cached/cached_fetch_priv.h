@@ -3,7 +3,8 @@
  * it:
  *
  *   cached_fetch.c    asks the proxy, and goes on when there is word of it
- *   cached_keep.c     what has come: still good, kept, or handed over
+ *   cached_keep.c     what has come: kept, or handed over
+ *   cached_renew.c    what is kept is still good
  *   cached_fill.c     the body of what is kept
  *   cached_part.c     a part that is: alone, or joined with others
  *   cached_fetches.c  those that are under way, and how they end
@@ -62,6 +63,24 @@ uint64_t fetch_body_length(const struct fetch *fetch);
 
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch);
 
+/* Word of the asker's result; the fetch may be gone afterwards. */
+void fetch_tell(struct fetch *fetch, const struct cache_found *found,
+                struct fetch *hand, const struct cached_note *note);
+
+/* The same where there is an entry; there may be no asker. */
+void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
+                      struct cache_body *body, const struct cached_note *note);
+
+struct cached_note fetch_note(const struct fetch *fetch);
+
+/* Those who waited look for the entry; unless it has to be asked for each time. */
+enum cache_outcome fetch_outcome(const struct fetch *fetch,
+                                 const struct cache_entry *entry);
+
+/* What has come is about something else than was asked about: that goes, and whoever
+ * asked has all of it fetched. The fetch is gone. */
+void fetch_start_over(struct fetch *fetch);
+
 /* --- cached_part.c ------------------------------------------------------------ */
 
 /* The range that the answer has, by its own account, and of how much. False: it is
@@ -82,6 +101,15 @@ void fetch_put_part(struct fetch *fetch);
 
 /* Goes on with the body; the fetch may be gone afterwards. */
 void fetch_fill(struct fetch *fetch);
+
+/* --- cached_renew.c ----------------------------------------------------------- */
+
+/* Whether the answer is word about what is kept, and has been used; then the fetch is
+ * gone. */
+bool fetch_heed_not_modified(struct fetch *fetch);
+
+/* Uses what HEAD was answered with. */
+void fetch_heed_head(struct fetch *fetch);
 
 /* --- cached_keep.c ------------------------------------------------------------ */
 

@@ -57,6 +57,87 @@ void fetch_destroy(struct fetch *fetch)
     free(fetch);
 }
 
+/* --- Who asked -------------------------------------------------------------------- */
+
+void fetch_tell(struct fetch *fetch, const struct cache_found *found,
+                struct fetch *hand, const struct cached_note *note)
+{
+    struct fetch_asker *asker = fetch->asker;
+
+    fetch->asker = NULL;
+    asker->fetch = NULL;
+    if (asker->exchange->wants_upstream)
+        asker->exchange->upstream = fetch->exchange.upstream;
+    asker->on_fetched(asker, found, hand, note);
+}
+
+/* What has come for who asked alone. */
+static void put_own(const struct fetch *fetch, struct buf *out)
+{
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    struct bytes lines = fetched_lines(&fetch->exchange.response);
+    struct cache_facts facts;
+    struct cached_line line;
+
+    cache_facts_read(&facts, 200, lines, &circumstances);
+    while (facts.control.private_fields.len > 0 &&
+           cached_head_next(&lines, &line))
+        if (cached_head_is_listed(facts.control.private_fields, line.name))
+            buf_put(out, line.line);
+}
+
+void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
+                      struct cache_body *body, const struct cached_note *note)
+{
+    struct cache_found found = {.entry = entry};
+    struct cached_note told = *note;
+    struct buf own;
+
+    if (!fetch->asker)
+        return;
+    cache_entry_acquire(entry);
+    if (body)
+        found.body = cache_body_acquire(body);
+    buf_init(&own, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    if (note->is_from_origin)
+        put_own(fetch, &own);
+    told.own = buf_bytes(&own);
+    fetch_tell(fetch, &found, NULL, &told);
+    buf_fini(&own);
+}
+
+struct cached_note fetch_note(const struct fetch *fetch)
+{
+    return (struct cached_note){.way = fetch->way,
+                                .status = fetch->exchange.response.status};
+}
+
+enum cache_outcome fetch_outcome(const struct fetch *fetch,
+                                 const struct cache_entry *entry)
+{
+    struct cache_control nothing;
+
+    cache_control_init(&nothing);
+    return cache_facts_use(&entry->facts, &nothing,
+                           cached_now(fetch->cached)->wall_s) == CACHE_USE_ASK
+               ? CACHE_OUTCOME_ALONE
+               : CACHE_OUTCOME_STORED;
+}
+
+void fetch_start_over(struct fetch *fetch)
+{
+    struct cached_note note = fetch_note(fetch);
+    struct cache_found nothing = {.entry = NULL};
+
+    cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
+    fetch_end_flight(fetch, CACHE_OUTCOME_AGAIN);
+    if (fetch->asker)
+        fetch_tell(fetch, &nothing, NULL, &note);
+    fetch_destroy(fetch);
+}
+
+/* --- Who needs them ------------------------------------------------------------- */
+
 static bool is_needed(const struct fetch *fetch)
 {
     return (fetch->body && cache_body_is_wanted(fetch->body)) ||

@@ -6,105 +6,7 @@ enum {
                    is stale may be used */
 };
 
-/* --- Who asked -------------------------------------------------------------------- */
-
-/* Word of the asker's result; the fetch may be gone afterwards. */
-static void tell(struct fetch *fetch, const struct cache_found *found,
-                 struct fetch *hand, const struct cached_note *note)
-{
-    struct fetch_asker *asker = fetch->asker;
-
-    fetch->asker = NULL;
-    asker->fetch = NULL;
-    if (asker->exchange->wants_upstream)
-        asker->exchange->upstream = fetch->exchange.upstream;
-    asker->on_fetched(asker, found, hand, note);
-}
-
-/* The asker gets an entry, if there is one. */
-static void tell_entry(struct fetch *fetch, struct cache_entry *entry,
-                       struct cache_body *body, const struct cached_note *note)
-{
-    struct cache_found found = {.entry = entry};
-
-    if (!fetch->asker)
-        return;
-    cache_entry_acquire(entry);
-    if (body)
-        found.body = cache_body_acquire(body);
-    tell(fetch, &found, NULL, note);
-}
-
-/* --- What has come ---------------------------------------------------------------- */
-
-static struct cached_note note_of(const struct fetch *fetch)
-{
-    return (struct cached_note){.way = fetch->way,
-                                .status = fetch->exchange.response.status};
-}
-
-/* Those who waited look for it; unless it has to be asked for each time. */
-static enum cache_outcome outcome_of(const struct fetch *fetch,
-                                     const struct cache_entry *entry)
-{
-    struct cache_control nothing;
-
-    cache_control_init(&nothing);
-    return cache_facts_use(&entry->facts, &nothing,
-                           cached_now(fetch->cached)->wall_s) == CACHE_USE_ASK
-               ? CACHE_OUTCOME_ALONE
-               : CACHE_OUTCOME_STORED;
-}
-
-/* --- Validated, or stale all the same ----------------------------------------------- */
-
-/* What a 304 has made of what was kept takes its place, unless it has brought a
- * cookie. That it came for one who has cookies says nothing more: what it is good for
- * is what was kept for all. False: it does not. */
-static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
-                          enum cache_outcome *outcome_out)
-{
-    struct cache_store *store = fetch->cached->options.store;
-    struct cache_asked nobody = {.has_cookie = false};
-
-    if (cache_facts_is_of_one(&entry->facts, &nobody)) {
-        cache_store_drop(store, fetch->earlier.entry);
-        *outcome_out = CACHE_OUTCOME_ALONE;
-        return false;
-    }
-    *outcome_out = CACHE_OUTCOME_AGAIN;
-    if (!cache_store_put(store, entry, fetch->earlier.entry, fetch->epoch))
-        return false;
-    *outcome_out = outcome_of(fetch, entry);
-    return true;
-}
-
-/* False: it is not good for that; then it is an answer like others. */
-static bool refresh(struct fetch *fetch)
-{
-    struct cache_store *store = fetch->cached->options.store;
-    struct cache_circumstances circumstances = fetch_circumstances(fetch);
-    struct cached_note note = note_of(fetch);
-    enum cache_outcome outcome;
-    struct cache_entry *entry;
-
-    if (fetch->exchange.response.status != 304 || !fetch->earlier.entry)
-        return false;
-    entry = cache_entry_refresh(fetch->earlier.entry, fetch->earlier.body,
-                                fetched_lines(&fetch->exchange.response),
-                                &circumstances);
-    if (!entry)
-        return false;
-    note.is_stored = put_refreshed(fetch, entry, &outcome);
-    if (note.is_stored &&
-        (!fetch->earlier.body ||
-         cache_body_state_of(fetch->earlier.body) == CACHE_BODY_WHOLE))
-        cache_store_settle(store, entry);
-    fetch_end_flight(fetch, outcome);
-    tell_entry(fetch, entry, fetch->earlier.body, &note);
-    cache_entry_release(&entry);
-    return true;
-}
+/* --- Stale all the same ------------------------------------------------------------- */
 
 static bool is_failure(const struct response *response)
 {
@@ -120,15 +22,16 @@ static bool bear_failure(struct fetch *fetch)
     const struct response *response = &fetch->exchange.response;
     struct cache_entry *entry = fetch->earlier.entry;
     int64_t now_s = cached_now(cached)->wall_s;
-    struct cached_note note = note_of(fetch);
+    struct cached_note note = fetch_note(fetch);
 
-    if (!entry || !is_failure(response) ||
-        !cache_facts_bears_error(&entry->facts, &fetch->control, now_s,
-                                 cached->options.unreachable_s,
-                                 !response->is_error))
+    if (!entry || !is_failure(response))
         return false;
     atomic_store_explicit(&entry->retry_s, now_s + RETRY_S,
                           memory_order_relaxed);
+    if (!cache_facts_bears_error(&entry->facts, &fetch->control, now_s,
+                                 cached->options.unreachable_s,
+                                 !response->is_error))
+        return false;
     fetch_end_flight(fetch, CACHE_OUTCOME_STORED);
     if (response->is_error) {
         note.status = 0;
@@ -136,7 +39,7 @@ static bool bear_failure(struct fetch *fetch)
     }
     note.has_ttl = true;
     note.ttl_s = cache_facts_ttl(&entry->facts, now_s);
-    tell_entry(fetch, entry, fetch->earlier.body, &note);
+    fetch_tell_entry(fetch, entry, fetch->earlier.body, &note);
     return true;
 }
 
@@ -264,7 +167,8 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
         .lines = kept->lines,
         .cost_ms = (uint32_t)(cached_now(cached)->mono_ms - fetch->asked_ms)};
 
-    buf_init(&names, names_storage, sizeof(names_storage), 4096);
+    buf_init(&names, names_storage, sizeof(names_storage),
+             CACHE_VARY_BYTES_MAX);
     buf_init(&variant, variant_storage, sizeof(variant_storage),
              CACHE_VARIANT_BYTES_MAX);
     if (cache_vary_names(kept->lines, &names) &&
@@ -298,7 +202,7 @@ static bool put_entry(struct fetch *fetch)
 
 static bool keep(struct fetch *fetch)
 {
-    struct cached_note note = note_of(fetch);
+    struct cached_note note = fetch_note(fetch);
     struct keeping kept;
     struct buf lines;
 
@@ -312,8 +216,9 @@ static bool keep(struct fetch *fetch)
         cache_body_release(&fetch->body);
         return false;
     }
-    fetch_end_flight(fetch, outcome_of(fetch, fetch->entry));
-    tell_entry(fetch, fetch->entry, fetch->body, &note);
+    note.is_from_origin = true;
+    fetch_end_flight(fetch, fetch_outcome(fetch, fetch->entry));
+    fetch_tell_entry(fetch, fetch->entry, fetch->body, &note);
     fetch->state = FETCH_FILLING;
     return true;
 }
@@ -339,11 +244,10 @@ static bool is_of_one_request(const struct fetch *fetch)
 
 static void hand_over(struct fetch *fetch)
 {
-    struct cached_note note = note_of(fetch);
+    struct cached_note note = fetch_note(fetch);
 
     if (fetch->exchange.response.is_error)
         note.status = 0;
-    forget_earlier(fetch);
     fetch_end_flight(fetch, is_of_one_request(fetch) ? CACHE_OUTCOME_AGAIN
                                                      : CACHE_OUTCOME_ALONE);
     if (!fetch->asker) {
@@ -352,20 +256,14 @@ static void hand_over(struct fetch *fetch)
     }
     fetch->state = FETCH_HANDED;
     fetch->to = fetch->asker->exchange;
-    tell(fetch, NULL, fetch, &note);
+    fetch_tell(fetch, NULL, fetch, &note);
 }
 
-/* What was to fill the gap does not: whoever asked has all of it fetched. */
-static void start_over(struct fetch *fetch)
+/* It is no answer to GET, and makes no entry. */
+static void hand_head_over(struct fetch *fetch)
 {
-    struct cached_note note = note_of(fetch);
-    struct cache_found nothing = {.entry = NULL};
-
-    cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
-    fetch_end_flight(fetch, CACHE_OUTCOME_AGAIN);
-    if (fetch->asker)
-        tell(fetch, &nothing, NULL, &note);
-    fetch_destroy(fetch);
+    fetch_heed_head(fetch);
+    hand_over(fetch);
 }
 
 void fetch_use_answer(struct fetch *fetch)
@@ -373,12 +271,18 @@ void fetch_use_answer(struct fetch *fetch)
     unsigned status = fetch->exchange.response.status;
     bool was_mending = fetch->mends; /* it is not where all of it has come */
 
-    if (!was_mending && (refresh(fetch) || bear_failure(fetch)))
+    if (!was_mending && fetch_heed_not_modified(fetch))
+        return;
+    if (!was_mending && bear_failure(fetch))
         fetch_destroy(fetch);
+    else if (fetch->exchange.request.method == METHOD_HEAD)
+        hand_head_over(fetch);
     else if (keep(fetch))
         fetch_fill(fetch);
     else if (was_mending && (status == 206 || status == 416))
-        start_over(fetch);
-    else
+        fetch_start_over(fetch);
+    else {
+        forget_earlier(fetch);
         hand_over(fetch);
+    }
 }

@@ -50,13 +50,17 @@ static enum response_cache use_of(const struct cached_note *note)
         return note->has_ttl && note->ttl_s <= 0 ? RESPONSE_CACHE_STALE
                                                  : RESPONSE_CACHE_HIT;
     case CACHED_STALE:
+    case CACHED_REQUEST:
         if (note->status == 304)
             return RESPONSE_CACHE_REVALIDATED;
         /* An answer that failed, for which it stands in. */
-        return note->has_ttl ? RESPONSE_CACHE_STALE : RESPONSE_CACHE_MISS;
+        if (note->has_ttl)
+            return RESPONSE_CACHE_STALE;
+        return note->way == CACHED_REQUEST && note->status == 0
+                   ? RESPONSE_CACHE_BYPASS
+                   : RESPONSE_CACHE_MISS;
     case CACHED_METHOD:
     case CACHED_BYPASS:
-    case CACHED_REQUEST:
         return RESPONSE_CACHE_BYPASS;
     case CACHED_MISS:
     case CACHED_VARY_MISS:

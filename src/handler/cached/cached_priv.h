@@ -57,6 +57,10 @@ struct cached_note {
     bool has_ttl;
     int64_t ttl_s;
     const char *detail; /* a token; NULL: none */
+    /* The origin has just answered this very request: it gets all fields, with those
+     * that are kept for nobody, which own has (RFC 9111 5.2.2.4, 5.2.2.7). */
+    bool is_from_origin;
+    struct bytes own;
 };
 
 /* Appends the Cache-Status field with its CRLF. */
@@ -140,6 +144,8 @@ struct fetch_asker {
     void (*on_fetched)(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
                        const struct cached_note *note);
+    /* A 1xx that comes before that; views for the call. */
+    void (*on_interim)(struct fetch_asker *asker, const struct answer *interim);
     struct exchange *exchange; /* that asks */
     struct fetch *fetch;       /* NULL: it is over, or was never begun */
 };

@@ -1,0 +1,124 @@
+#include "cache/cache_vary.h"
+#include "handler/cached/cached_fetch_priv.h"
+
+/* Whether what a 304 says lets the answer be kept on, as the same variant. That the
+ * 304 came for one who has cookies says nothing more: what it is good for is what was
+ * kept for all. */
+static bool may_keep_on(const struct fetch *fetch,
+                        const struct cache_entry *entry)
+{
+    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
+                                .takes_part = entry->ranges};
+    enum cache_refusal refusal = cache_facts_judge(&entry->facts, &asked);
+    char storage[256];
+    struct buf names;
+    bool is_same;
+
+    buf_init(&names, storage, sizeof(storage), CACHE_VARY_BYTES_MAX);
+    is_same = cache_vary_names(entry->lines, &names) &&
+              bytes_eq(buf_bytes(&names), entry->names);
+    buf_fini(&names);
+    return is_same && (refusal == CACHE_KEPT || refusal == CACHE_REFUSED_STALE);
+}
+
+/* Keeps what a 304 has brought up to date, in the place of what was there, and tells
+ * what those who wait do. False: it is for who asked alone; what was there goes, unless
+ * it is the request that lets nothing of its answer be kept (RFC 9111 5.2.1.5). */
+static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
+                          enum cache_outcome *outcome_out)
+{
+    struct cache_store *store = fetch->cached->options.store;
+    struct cache_entry *earlier = fetch->earlier.entry;
+
+    *outcome_out = CACHE_OUTCOME_AGAIN;
+    if (cache_control_says(&fetch->control, CACHE_NO_STORE))
+        return false;
+    if (!may_keep_on(fetch, entry)) {
+        cache_store_drop(store, earlier);
+        *outcome_out = CACHE_OUTCOME_ALONE;
+        return false;
+    }
+    if (!cache_store_put(store, entry, earlier, fetch->epoch))
+        return false;
+    if (!fetch->earlier.body ||
+        cache_body_state_of(fetch->earlier.body) == CACHE_BODY_WHOLE)
+        cache_store_settle(store, entry);
+    *outcome_out = fetch_outcome(fetch, entry);
+    return true;
+}
+
+/* False: there is no memory for that. */
+static bool refresh(struct fetch *fetch)
+{
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    struct cached_note note = fetch_note(fetch);
+    enum cache_outcome outcome;
+    struct cache_entry *entry;
+
+    entry = cache_entry_refresh(fetch->earlier.entry, fetch->earlier.body,
+                                fetched_lines(&fetch->exchange.response),
+                                &circumstances);
+    if (!entry)
+        return false;
+    note.is_stored = put_refreshed(fetch, entry, &outcome);
+    note.is_from_origin = true;
+    fetch_end_flight(fetch, outcome);
+    fetch_tell_entry(fetch, entry, fetch->earlier.body, &note);
+    cache_entry_release(&entry);
+    return true;
+}
+
+bool fetch_heed_not_modified(struct fetch *fetch)
+{
+    const struct response *response = &fetch->exchange.response;
+
+    if (response->status != 304 || !fetch->earlier.entry)
+        return false;
+    if (!cache_entry_is_meant(fetch->earlier.entry, fetched_lines(response))) {
+        fetch_start_over(fetch);
+        return true;
+    }
+    if (!refresh(fetch))
+        return false;
+    fetch_destroy(fetch);
+    return true;
+}
+
+/* Whether a length that is told is that of what is kept; of what is too long for a
+ * number of seconds, which is read in the same way, nothing is said. */
+static bool is_as_long(const struct fetch *fetch, struct bytes lines)
+{
+    const struct cache_body *body = fetch->earlier.body;
+    struct bytes text = cached_head_find(lines, BYTES("Content-Length"));
+    uint64_t length = body ? cache_body_length(body) : 0;
+    int64_t told;
+
+    if (!text.data || length >= (uint64_t)CACHE_SECONDS_MAX)
+        return true;
+    return cache_seconds_read(text, &told) && (uint64_t)told == length;
+}
+
+/* RFC 9111 4.3.5: what is kept is brought up to date, or gone if it is another. What
+ * HEAD was answered with goes on as it came. */
+void fetch_heed_head(struct fetch *fetch)
+{
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    const struct response *response = &fetch->exchange.response;
+    struct cache_entry *earlier = fetch->earlier.entry;
+    struct bytes lines = fetched_lines(response);
+    struct cache_entry *entry = NULL;
+    enum cache_outcome outcome;
+
+    if (response->status != 200 || response->is_error || !earlier ||
+        earlier->facts.status != 200)
+        return;
+    if (!cache_entry_is_meant(earlier, lines) || !is_as_long(fetch, lines)) {
+        cache_store_drop(fetch->cached->options.store, earlier);
+        return;
+    }
+    entry = cache_entry_refresh(earlier, fetch->earlier.body, lines,
+                                &circumstances);
+    if (entry)
+        (void)put_refreshed(fetch, entry, &outcome);
+    cache_entry_release(&entry);
+}
