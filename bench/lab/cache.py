@@ -1,5 +1,5 @@
-"""The cache of proxied answers: hits of sprintd and nginx, beside sprintd's own
-files of the same size.
+"""The cache of proxied answers: hits of sprintd, nginx and Varnish, beside sprintd's
+own files of the same size.
 
 What is behind is asked once, and says that its answers are good for an hour.
 """
@@ -48,14 +48,33 @@ class Nginx(proxy.Nginx):
                 "-e", os.path.join(folder, "error.log")]
 
 
+class Varnish(proxy.Proxy, servers.Server):
+    name = package = "varnish"
+    program = "varnishd"
+
+    def version(self):
+        return servers.first_match([servers.find("varnishd"), "-V"],
+                                   r"varnish-(\d[\d.]*\d)")
+
+    def command(self, folder, port, file_name):
+        jail = ("-j", "none") if os.geteuid() == 0 else ()
+        return [servers.find("varnishd"), "-F", *jail,
+                "-n", os.path.join(folder, "varnish"),
+                "-a", f"{servers.HOST}:{port}",
+                "-b", f"{servers.HOST}:{self.upstream_port(file_name)}",
+                "-s", "malloc,256m", "-p", "listen_depth=4096",
+                "-p", "timeout_idle=600"]
+
+
 SMALL = loads.Load("cache-1k", "a hit of 1 KiB, 64 connections", 64)
 LARGE = loads.Load("cache-10m", "a hit of 10 MiB, 4 connections", 4, "10m.bin",
                    10 * site.MIB)
-SERVERS = (Sprintd, OwnFile, Nginx)
+SERVERS = (Sprintd, OwnFile, Nginx, Varnish)
 
 GROUPS = tuple(
     Group(load.title, (load,), SERVERS,
-          (Goal("cpu_us", 1.05, OWN_FILE), Goal("cpu_us", 1, "nginx")))
+          (Goal("cpu_us", 1.05, OWN_FILE), Goal("cpu_us", 1, "nginx"),
+           Goal("cpu_us", 1, "varnish")))
     for load in (SMALL, LARGE))
 
 
