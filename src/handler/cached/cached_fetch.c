@@ -106,7 +106,6 @@ static struct fetch *make(struct cached *cached,
     fetch->is_authorized = request_find(&order->from->request,
                                         FIELD_AUTHORIZATION);
     fetch->has_cookie = has_cookie(&order->from->request);
-    fetch->asked_s = now->wall_s;
     fetch->asked_ms = now->mono_ms;
     fetch->entry = NULL;
     fetch->body = NULL;

@@ -40,7 +40,6 @@ struct fetch {
     bool is_authorized;
     bool has_cookie; /* the request */
     bool is_passing; /* it was too long to be kept */
-    int64_t asked_s;
     uint64_t asked_ms;
     struct cache_entry *entry; /* that is being filled, as the next */
     struct cache_body *body;

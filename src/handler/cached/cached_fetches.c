@@ -2,6 +2,8 @@
 
 #include "handler/cached/cached_fetch_priv.h"
 
+enum { MS_PER_S = 1000 };
+
 /* --- Coming and going ----------------------------------------------------------- */
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome)
@@ -22,13 +24,17 @@ uint64_t fetch_body_length(const struct fetch *fetch)
     return length;
 }
 
+/* What a request has taken in milliseconds counts, not how often the second has
+ * changed meanwhile. */
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
 {
     const struct cached_options *options = &fetch->cached->options;
+    const struct now *now = cached_now(fetch->cached);
 
     return (struct cache_circumstances){
-        .asked_s = fetch->asked_s,
-        .came_s = cached_now(fetch->cached)->wall_s,
+        .asked_s = now->wall_s -
+                   (int64_t)((now->mono_ms - fetch->asked_ms) / MS_PER_S),
+        .came_s = now->wall_s,
         .default_s = options->default_s,
         .may_guess = !fetch->has_cookie,
         .surrogate = options->name};
