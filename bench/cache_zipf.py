@@ -5,7 +5,8 @@ under each policy, nginx and Varnish, one after another, before the same files.
     python3 bench/cache_zipf.py [REQUESTS]
 
 Things are of 512 bytes to 64 KiB, in equal parts; what comes from behind is counted by
-what an answer says of itself. BUILD is where sprintd was built (build).
+what an answer says of itself. nginx looks every ten seconds only whether there is too much,
+so it is told what it keeps in the end. BUILD is where sprintd was built (build).
 """
 
 import bisect
@@ -125,7 +126,14 @@ def draw(requests):
             for _ in range(requests)]
 
 
-def measure(name, port, command, wanted):
+def room_taken(folder):
+    """What a cache has in files, or nothing."""
+    taken = sum(os.path.getsize(os.path.join(path, name))
+                for path, _, names in os.walk(folder) for name in names)
+    return f", which keeps {taken / 2**20:.0f} MiB" if taken else ""
+
+
+def measure(name, port, command, wanted, folder=""):
     hits = asked = behind = 0
     with Running(port, command):
         client = Client(port)
@@ -140,7 +148,7 @@ def measure(name, port, command, wanted):
             else:
                 behind += length
     counted = len(wanted) - warm
-    print(f"| {name} | {100 * hits / counted:.1f} % | "
+    print(f"| {name}{room_taken(folder)} | {100 * hits / counted:.1f} % | "
           f"{behind / 2**20:.0f} MiB ({100 * behind / asked:.1f} %) |",
           flush=True)
 
@@ -177,7 +185,7 @@ def main():
                         room=ROOM,
                         user="user root;" if os.geteuid() == 0 else ""))
                 measure("nginx", port, ["nginx", "-p", folder, "-c", config],
-                        wanted)
+                        wanted, os.path.join(folder, "cache"))
             if shutil.which("varnishd"):
                 port = free_port()
                 jail = ["-j", "none"] if os.geteuid() == 0 else []
