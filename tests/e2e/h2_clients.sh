@@ -109,6 +109,23 @@ h2load_at_full_speed_trips_nothing()
     nobody_was_stopped
 }
 
+# Files take no bodies: each is answered while the rest of its body is still on
+# the way, and that is no fault of the client's.
+uploads_at_full_speed_trip_nothing()
+{
+    for url in "http://127.0.0.1:$port" "https://127.0.0.1:$https"; do
+        h2load -n 1000 -c 2 -m 100 -d "$place/root/small" "$url/canary" \
+            >"$place/output" 2>&1
+        grep -q ' 0 errored, 0 timeout' "$place/output"
+        h2load -n 200 -c 2 -m 50 -d "$place/root/large" "$url/canary" \
+            >"$place/output" 2>&1
+        grep -q ' 0 errored, 0 timeout' "$place/output"
+        h2load_gets 40 -c 2 -m 10 -H ':method: PUT' \
+            -d "$place/root/large" "$url/kv/up"
+    done
+    nobody_was_stopped
+}
+
 # --- A browser ------------------------------------------------------------------
 
 chromium_loads_a_page_of_sixty_files()
@@ -145,6 +162,7 @@ ok curl_uploads_and_fetches_many_at_once
 if command -v h2load >/dev/null && command -v nghttp >/dev/null; then
     ok nghttp_fetches_a_page
     ok h2load_at_full_speed_trips_nothing
+    ok uploads_at_full_speed_trip_nothing
 else
     skip h2load_at_full_speed_trips_nothing "nghttp2-client is not installed"
 fi

@@ -306,6 +306,38 @@ TEST(streams_beyond_the_limit_are_refused_and_then_all)
 
 /* --- What is no abuse ---------------------------------------------------- */
 
+/* Files take no bodies: all are answered, and the rest of the bodies is told to be
+ * of no use. Until a client hears of that it goes on with them. */
+TEST(bodies_that_go_on_behind_early_answers_are_no_abuse)
+{
+    enum { ROUNDS = 10, STREAMS = 100 };
+    struct h2 *h2 = h2_open(server);
+    uint32_t streams[STREAMS];
+    struct h2_frame frame;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < STREAMS; i++)
+            streams[i] = h2_ask(h2, "POST", "/canary", NULL, true);
+        for (int i = 0; i < STREAMS; i++)
+            expect_h2(h2_wait(h2, streams[i]), 405);
+        while (h2->send_window < STREAMS)
+            h2_take(h2, &frame);
+        h2_sync(h2); /* the resets have come */
+        for (int i = 0; i < STREAMS; i++) {
+            size_t before = h2->seen[NGHTTP2_RST_STREAM];
+
+            h2_frame(h2, NGHTTP2_DATA, 0, streams[i], "x", 1);
+            h2->send_window--;
+            if (i == STREAMS - 1) {
+                h2_sync(h2);
+                assert_int_equal(h2->seen[NGHTTP2_RST_STREAM], before);
+            }
+        }
+    }
+    assert_int_equal(h2->goaways, 0);
+    h2_expect_usable(h2);
+}
+
 /* Cancelled, pinged, updated and reordered as a busy browser does it. */
 TEST(a_lively_client_trips_nothing)
 {

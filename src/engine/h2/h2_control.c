@@ -50,6 +50,33 @@ void h2_put_window(struct h2 *h2, uint32_t stream, uint32_t credit)
                  payload);
 }
 
+enum { WORD_BITS = 32 };
+
+static uint32_t *word_of(struct h2 *h2, uint32_t stream)
+{
+    return &h2->resets[stream / 2 % H2_RESETS_KEPT / WORD_BITS];
+}
+
+static uint32_t bit_of(uint32_t stream)
+{
+    return 1u << (stream / 2 % WORD_BITS);
+}
+
+static bool is_recent(const struct h2 *h2, uint32_t stream)
+{
+    return h2->last_id - stream < 2 * H2_RESETS_KEPT;
+}
+
+void h2_forget_resets(struct h2 *h2, uint32_t stream)
+{
+    uint32_t before = h2->last_id | 1;
+
+    if (stream - before >= 2 * H2_RESETS_KEPT)
+        before = stream - 2 * H2_RESETS_KEPT;
+    for (uint32_t id = before + 2; id <= stream; id += 2)
+        *word_of(h2, id) &= ~bit_of(id);
+}
+
 void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error)
 {
     char payload[4];
@@ -60,7 +87,10 @@ void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error)
                                        .type = HTTP2_RST_STREAM,
                                        .stream = stream},
                  payload);
-    h2->resets[h2->reset_at++ % H2_RESETS_KEPT] = stream;
+    if (is_recent(h2, stream))
+        *word_of(h2, stream) |= bit_of(stream);
+    else
+        h2->old_reset = stream;
     stats_http2_note(&h2->session->context->stats->http2,
                      STATS_HTTP2_RESET_BY_SERVER);
 }
@@ -72,14 +102,13 @@ bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream)
 
 /* RFC 9113 5.1 and 6.8: of what was reset, and of what came behind the last
  * stream that is answered, the client does not know yet. */
-bool h2_may_be_under_way(const struct h2 *h2, uint32_t stream)
+bool h2_may_be_under_way(struct h2 *h2, uint32_t stream)
 {
     if (h2->has_said_last && stream > h2->last_allowed)
         return true;
-    for (unsigned i = 0; i < H2_RESETS_KEPT; i++)
-        if (h2->resets[i] == stream)
-            return true;
-    return false;
+    if (is_recent(h2, stream))
+        return *word_of(h2, stream) & bit_of(stream);
+    return stream == h2->old_reset;
 }
 
 static void put_goaway(struct h2 *h2, uint32_t last, enum http2_error error)

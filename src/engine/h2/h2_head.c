@@ -155,6 +155,7 @@ static void note_used(struct h2 *h2, uint32_t id)
 
     h2->used = steps < USED_KEPT ? h2->used << steps : 0;
     h2->used |= 1;
+    h2_forget_resets(h2, id);
     h2->last_id = id;
 }
 

@@ -51,8 +51,9 @@ enum {
     H2_SEGMENTS_MAX = 256,
     H2_FRAME_MIN = 1024,  /* unless there is no more, or a window is smaller */
     H2_UPDATES_KEPT = 16, /* of priorities of streams still to come */
-    H2_RESETS_KEPT =
-        32, /* ids of streams of which something may be under way */
+    /* Of which something may be under way: of so many streams, the last, it is
+     * known whether they were reset. */
+    H2_RESETS_KEPT = 1024,
     H2_GOODBYE_MS = 1000, /* at most, between the two GOAWAY */
     H2_UNSENT_MAX = 65536 /* that wait in the kernel for their first leave */
 };
@@ -227,11 +228,11 @@ struct h2 {
     uint32_t limited;  /* requests, when until_ms was set last */
     uint64_t sent;     /* since something had to be sent, for the least rate */
     uint64_t bytes_in;
-    uint64_t bytes_out; /* of control */
-    uint64_t payload;   /* of both ways */
-    uint64_t openings;  /* WINDOW_UPDATE frames that came */
-    uint32_t resets[H2_RESETS_KEPT];
-    uint32_t reset_at;
+    uint64_t bytes_out;                   /* of control */
+    uint64_t payload;                     /* of both ways */
+    uint64_t openings;                    /* WINDOW_UPDATE frames that came */
+    uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit each, by id / 2 */
+    uint32_t old_reset; /* the last one of a stream before those */
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
     uint32_t charged; /* to all budgets, since something was read last */
@@ -275,13 +276,16 @@ void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error);
  * advance() had said so. */
 void h2_make_ready(struct h2 *h2);
 
+/* A stream begins, and those before it can no more: none of them was reset. */
+void h2_forget_resets(struct h2 *h2, uint32_t stream);
+
 /* Whether nobody can have opened a stream of that id: none does the server open
  * (RFC 9113 5.1). */
 bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream);
 
 /* Whether the client may still send for a stream that is no more, and be right:
  * it was reset a short while ago, or is not answered as the connection ends. */
-bool h2_may_be_under_way(const struct h2 *h2, uint32_t stream);
+bool h2_may_be_under_way(struct h2 *h2, uint32_t stream);
 
 /* The connection is over because of an error of the client's, or of ours. */
 void h2_fail(struct h2 *h2, enum http2_error error);
