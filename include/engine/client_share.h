@@ -43,14 +43,19 @@
  * others wait has the excess added to the bytes that he is ordered by. So in the
  * long run a client that always asks has no more than another that does.
  *
- * What a client waits for is one thing, such as a page. Two that ask for six files
- * each would otherwise be sent these in turns, and both have their page late. So who
- * waits for more than one small thing (CLIENT_SHARE_SMALL) has a level: the bytes of
- * all of these, about. It is added to what each of his is ordered by, up to some
- * times that. Who waits for less in all goes first then; within a client nothing
- * changes, and one who waits for one thing only is ordered by that alone. A large
- * one has no part in it: what is small would wait for a download of its own client,
- * which takes any time.
+ * What a client waits for is one thing, such as a page. Two that ask for six
+ * files each would otherwise be sent these in turns, and both have their page
+ * late. So who waits for more than one small thing (CLIENT_SHARE_SMALL) has a
+ * level: the bytes of all of these, about. It is added to what each of his is
+ * ordered by, up to some times that (sched.c). Who waits for less in all goes
+ * first then; within a client nothing changes, and one who waits for one thing
+ * only is ordered by that alone. A large one has no part in it: what is small
+ * would wait for a download of its own client, which takes any time.
+ *
+ * A level that changes moves all that its client waits for. So the level of a
+ * client that waits for many things (CLIENT_SHARE_MANY) only rises, in steps of a
+ * quarter: else who lets thousands wait could have them all moved by each request
+ * that he makes and gives up. Now that takes as many requests as are moved.
  *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. An address
@@ -84,6 +89,7 @@ enum {
     CLIENT_SHARE_CREDIT = 4096 * 1024,    /* more than a share, for nothing */
     CLIENT_SHARE_LEVEL_MAX = 1024 * 1024, /* below the credit: it is no share */
     CLIENT_SHARE_SMALL = 64 * 1024,       /* what may be part of a page */
+    CLIENT_SHARE_MANY = 64,               /* more than a page's at a time */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* sent elsewhere, at a time */
     CLIENT_SHARE_STREAM = 64 * 1024       /* b of what may be of any length */
 };

@@ -24,8 +24,7 @@ struct client_entry {
     bool is_waiting;           /* he is in due, unless he is alone */
     uint64_t had;              /* V when he would have had it */
     uint64_t due;
-    uint64_t
-        asked; /* bytes of small places that wait, or were taken just now */
+    uint64_t asked;   /* bytes of small places that wait, or were just taken */
     uint32_t small;   /* how many these are */
     uint64_t level;   /* of these; see client_share.h */
     struct list list; /* of places, the one whose turn is next first */

@@ -178,13 +178,16 @@ static uint64_t level_of(uint64_t level, uint64_t asked)
 static void move_level(struct client_share *share, struct client_entry *entry)
 {
     uint64_t before = entry->level;
+    uint64_t level = entry->small > 1 ? level_of(before, entry->asked) : 0;
 
-    entry->level = entry->small > 1 ? level_of(before, entry->asked) : 0;
-    if (entry->level == before || !share->on_level)
+    if (level < before && entry->places > CLIENT_SHARE_MANY)
+        return;
+    entry->level = level;
+    if (level == before || !share->on_level)
         return;
     for (struct list *at = entry->list.next; at != &entry->list; at = at->next)
         share->on_level(share, OWNER_OF(at, struct client_place, link), before,
-                        entry->level);
+                        level);
 }
 
 /* Of the bytes that are known to come of a place: what its client asks for. */
