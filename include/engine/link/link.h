@@ -94,6 +94,7 @@ struct link_shared {
     _Alignas(64) _Atomic uint64_t pacer; /* bytes a second on the wire that may
                                            leave; 0: not known yet */
     _Atomic uint64_t rate;               /* that leaves while it is busy */
+    _Atomic uint64_t crest;              /* to which it comes back quickly */
     _Atomic uint64_t rises;              /* of the pace, in a row */
     _Atomic uint64_t paced;              /* 1: it holds something back */
     _Atomic uint64_t left;               /* bytes, when it was judged last */

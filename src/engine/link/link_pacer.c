@@ -18,7 +18,10 @@
  * in that window with a queue all the time, which looks like a narrower link. At
  * a load of 0.9 the pace would then be too slow for what comes until it had crept
  * up again, for a second or two. So the rate falls a little for each such window:
- * a link that is narrower indeed goes on having them.
+ * a link that is narrower indeed goes on having them. And the pace at which the
+ * queue came to stand is remembered as its crest: when no queue is left, the pace
+ * comes back to a little less than that at once, and only then slowly. If the link
+ * is narrower, a queue stands before that, and there is the crest then.
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"
@@ -36,7 +39,8 @@ enum {
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* the rate's: some packets more or fewer */
     UP_SHARE = 512,       /* of the pace, in a window */
-    UP_SHARE_FAR = 16,    /* the same, far below the rate */
+    UP_SHARE_FAR = 16,    /* the same, far below the rate or the crest */
+    CREST_SHARE = 16,     /* the crest is so much below where the queue stood */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,       /* so far above what leaves: down at once */
     FALL_SHARE = 8,      /* of a known rate, in a window at most */
@@ -111,13 +115,21 @@ static uint64_t move_down(uint64_t pacer, uint64_t rate)
     return pacer > enough ? pacer : enough;
 }
 
+/* A queue has come to stand at this pace, and none was there before. */
+static void note_crest(struct link_shared *shared, uint64_t pacer)
+{
+    link_store(&shared->crest, pacer - pacer / CREST_SHARE);
+}
+
 /* Above a pace that leaves none. */
-static uint64_t move_up(uint64_t pacer, uint64_t rate, uint64_t rises)
+static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 {
     uint64_t up = pacer / UP_SHARE;
 
-    if (pacer < rate - rate / UP_SHARE_FAR)
-        return pacer + pacer / UP_SHARE_FAR;
+    if (pacer < known) {
+        up = pacer / UP_SHARE_FAR;
+        return known - pacer < up ? known : pacer + up;
+    }
     if (rises > STEADY_WINDOWS)
         up <<= rises - STEADY_WINDOWS < QUICKER_MAX ? rises - STEADY_WINDOWS
                                                     : QUICKER_MAX;
@@ -156,6 +168,7 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
                      const struct window *window)
 {
     uint64_t least = link_load(&shared->least);
+    uint64_t crest = link_load(&shared->crest);
     uint64_t rises = link_load(&shared->rises) + 1;
     uint64_t rate = pacer == 0 || least > 0 ? learn(shared, window, least > 0)
                                             : link_load(&shared->rate);
@@ -167,13 +180,16 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
                    : rate;
     }
     if (least >= STANDING_BYTES) {
+        if (rises > 1)
+            note_crest(shared, pacer);
         link_store(&shared->rises, 0);
         return move_down(pacer, rate);
     }
     if (!link_load(&shared->paced))
         return pacer; /* something else kept the queue short */
     link_store(&shared->rises, rises);
-    return move_up(pacer, rate, rises);
+    rate -= rate / UP_SHARE_FAR;
+    return move_up(pacer, crest > rate ? crest : rate, rises);
 }
 
 /* What of all that has been handed over still lies in sockets. Flows that were

@@ -113,6 +113,7 @@ void link_queue_limit_engage(struct link *link)
     link->was_found = false;
     link_store(&link->shared->limit, LINK_LIMIT_START);
     link_store(&link->shared->pacer, 0);
+    link_store(&link->shared->crest, 0);
     link_store(&link->shared->rises, 0);
     link_store(&link->shared->rate, 0);
 }

@@ -325,6 +325,21 @@ TEST(a_moment_without_a_cpu_is_no_narrow_link)
     }
 }
 
+/* For longer the pace goes down, as there is no telling, and is back at once: what
+ * comes at a load of 0.9 would otherwise collect for seconds. */
+TEST(what_a_moment_has_taken_of_the_pace_comes_back)
+{
+    for (size_t count = 1; count <= WORKERS; count *= 2)
+        for (int ms = 20; ms <= 160; ms += 20) {
+            begin_link(count);
+            pass_s(10000000, 3);
+            pass_s(3000000, (double)ms / 1000);
+            pass_s(10000000, 0.4);
+            assert_true(pace_share(10000000) > 0.9);
+            assert_link_is_kept(10000000);
+        }
+}
+
 /* Less than the link takes is wanted, so that nothing is held. */
 TEST(the_pace_stays_when_it_holds_nothing)
 {
