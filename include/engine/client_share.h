@@ -58,8 +58,11 @@
  * that he makes and gives up. Now that takes as many requests as are moved.
  *
  * Several workers: each knows its own clients, and is told of how many the
- * others have and what they have sent: the shares are of the link. An address
- * whose connections are with w workers counts w times, unless nobody else waits.
+ * others have and what they have sent: the shares are of the link. A client that
+ * waits at w workers is a w-th of one in N at each of them, and what one of them
+ * sends him counts w times there: so he has one share of the link, a w-th of it
+ * from each. With 1/w for the weight of his debt the proof above is the same. At
+ * how many he waits is told by marks (client_marks.h).
  *
  * Virtual times are in bytes with FAIR_SHARE_FRACTION_BITS binary places.
  *
@@ -79,6 +82,7 @@
 #include "base/address.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "engine/client_marks.h"
 #include "engine/client_table.h"
 #include "engine/fair_share.h"
 
@@ -91,6 +95,7 @@ enum {
     CLIENT_SHARE_SMALL = 64 * 1024,       /* what may be part of a page */
     CLIENT_SHARE_MANY = 64,               /* more than a page's at a time */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* sent elsewhere, at a time */
+    CLIENT_SHARE_WHOLE = 256,             /* one of N; a w-th is that by w */
     CLIENT_SHARE_STREAM = 64 * 1024       /* b of what may be of any length */
 };
 
@@ -106,6 +111,7 @@ struct client_place {
 struct client_others {
     uint64_t sent;  /* bytes, since ever */
     uint32_t count; /* clients that wait */
+    uint64_t parts; /* the same, each a w-th of CLIENT_SHARE_WHOLE */
 };
 
 struct client_share {
@@ -122,6 +128,12 @@ struct client_share {
     struct client_table table; /* of them, but for the lone one */
     uint64_t taken_counted;    /* of that place */
     struct client_others others;
+    struct client_marks marks;
+    uint64_t missing; /* that those who wait are less than whole, in all */
+    /* At how many other workers the client with that mark waits. NULL: there
+     * are no others. */
+    uint32_t (*count_elsewhere)(const void *context, uint32_t mark);
+    const void *context;
     /* Called when the level of the client of a waiting place has changed. NULL:
      * nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,
@@ -196,6 +208,9 @@ uint64_t client_share_level(const struct client_share *share,
 
 /* The client that waits here when it is the only one; otherwise 0. */
 uint64_t client_share_only(const struct client_share *share);
+
+/* Those that wait here, each a w-th of CLIENT_SHARE_WHOLE. */
+uint64_t client_share_parts(const struct client_share *share);
 
 /* Clients that wait here. */
 static inline uint32_t client_share_waiting(const struct client_share *share)

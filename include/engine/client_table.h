@@ -22,6 +22,7 @@ struct client_entry {
     uint32_t slope;            /* s, with CLIENT_SLOPE_BITS binary places */
     uint32_t places;           /* that wait */
     bool is_waiting;           /* he is in due, unless he is alone */
+    uint32_t elsewhere;        /* workers at which he waits, too */
     uint64_t had;              /* V when he would have had it */
     uint64_t due;
     uint64_t asked;   /* bytes of small places that wait, or were just taken */

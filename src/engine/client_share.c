@@ -62,6 +62,20 @@ uint64_t client_share_name_other(const struct address *peer)
 
 /* --- Clients -------------------------------------------------------------- */
 
+/* What he is less than a whole one, who waits elsewhere, too. */
+static uint64_t missing_of(const struct client_entry *entry)
+{
+    return CLIENT_SHARE_WHOLE - CLIENT_SHARE_WHOLE / (1 + entry->elsewhere);
+}
+
+static void set_elsewhere(struct client_share *share,
+                          struct client_entry *entry, uint32_t elsewhere)
+{
+    share->missing -= missing_of(entry);
+    entry->elsewhere = elsewhere;
+    share->missing += missing_of(entry);
+}
+
 static void leave(struct client_share *share, struct client_entry *entry)
 {
     client_table_remove(&share->table, entry);
@@ -115,6 +129,7 @@ static void join(struct client_share *share)
     entry->slope = lone->slope;
     entry->places = lone->places;
     entry->is_waiting = lone->is_waiting;
+    entry->elsewhere = lone->elsewhere;
     entry->had = lone->had;
     entry->due = lone->due;
     entry->asked = lone->asked;
@@ -221,6 +236,8 @@ static void settle(struct client_share *share)
         return;
     }
     entry->is_waiting = false;
+    set_elsewhere(share, entry, 0);
+    client_marks_drop(&share->marks, entry->client);
     heap_drop(&share->due, &entry->node); /* unless he is alone */
     go_among_leaving(share, entry);
 }
@@ -249,6 +266,7 @@ static void begin(struct client_share *share, struct client_entry *entry,
     if (place->due != 0 && place->due < entry->due)
         entry->due = place->due > share->now ? place->due : share->now;
     entry->is_waiting = true;
+    client_marks_put(&share->marks, entry->client);
     if (!share->is_alone)
         heap_put(&share->due, &entry->node, entry->due, 0);
 }
@@ -312,12 +330,13 @@ void client_share_drop(struct client_share *share, struct client_place *place,
 /* V rises by what was sent, shared among all that are here or elsewhere. */
 static void advance(struct client_share *share, uint64_t bytes)
 {
-    uint64_t most = INT64_MAX >> FAIR_SHARE_FRACTION_BITS; /* rest is added */
-    uint64_t credit = share->rest + virtual(least(bytes, most));
+    uint64_t credit = share->rest +
+                      virtual(least(bytes, UINT32_MAX)) * CLIENT_SHARE_WHOLE;
 
     share->rest = 0;
     while (share->count > 0) {
-        uint64_t all = share->count + share->others.count;
+        uint64_t all = (uint64_t)share->count * CLIENT_SHARE_WHOLE -
+                       share->missing + share->others.parts;
         uint64_t each = credit / all;
         uint64_t until_next = share->leaving.count == 0
                                   ? UINT64_MAX
@@ -337,6 +356,22 @@ static void advance(struct client_share *share, uint64_t bytes)
     }
 }
 
+/* At how many other workers he waits, too. */
+static uint32_t look_elsewhere(struct client_share *share,
+                               struct client_entry *entry)
+{
+    uint32_t elsewhere = 0;
+
+    if (share->others.count > 0 && share->count_elsewhere)
+        elsewhere = share->count_elsewhere(share->context,
+                                           client_mark(entry->client));
+    if (elsewhere >= CLIENT_SHARE_WHOLE)
+        elsewhere = CLIENT_SHARE_WHOLE - 1;
+    if (entry->is_waiting && elsewhere != entry->elsewhere)
+        set_elsewhere(share, entry, elsewhere);
+    return elsewhere;
+}
+
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes)
 {
@@ -345,6 +380,7 @@ void client_share_charge(struct client_share *share, struct client_place *place,
 
     if (!entry)
         entry = enter(share, place->client);
+    had *= 1 + look_elsewhere(share, entry);
     entry->had += had;
     if (entry->is_waiting) {
         heap_drop(&share->due, &entry->node);
@@ -375,6 +411,12 @@ void client_share_hear(struct client_share *share,
         advance(share, sent);
 }
 
+uint64_t client_share_parts(const struct client_share *share)
+{
+    return (uint64_t)client_share_waiting(share) * CLIENT_SHARE_WHOLE -
+           share->missing;
+}
+
 uint64_t client_share_only(const struct client_share *share)
 {
     if (share->is_alone)
@@ -397,7 +439,7 @@ uint64_t client_share_excess(const struct client_share *share,
     const struct client_entry *entry;
     uint64_t free_until = share->now + virtual(CLIENT_SHARE_CREDIT);
 
-    if (share->count < 2)
+    if (share->is_alone || share->count + share->others.count < 2)
         return 0;
     entry = client_table_find(&share->table, place->client);
     return entry && entry->had > free_until

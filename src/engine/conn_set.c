@@ -381,6 +381,10 @@ static int init_shared(struct conn_shared *shared, enum sched_policy policy,
     deadline_wheel_init(&shared->deadlines, shared->loop, context->now,
                         on_expired, NULL);
     err = link_init(&shared->link, link_shared, worker);
+    if (link_has_others(&shared->link)) {
+        shared->sched.clients.count_elsewhere = link_count_elsewhere;
+        shared->sched.clients.context = &shared->link;
+    }
     if (err == 0 && link_shared->mode != LINK_OFF)
         err = what_if_init(&shared->what_if);
     return err == 0 && !has_pools ? -ENOMEM : err;

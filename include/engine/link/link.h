@@ -87,6 +87,8 @@ struct link_line {
     _Atomic uint64_t sent;                /* bytes of responses since ever */
     _Atomic uint64_t clients;             /* that wait */
     _Atomic uint64_t only_client;         /* that one, if it is one */
+    _Atomic uint64_t parts;               /* of them all, see client_share.h; */
+    _Atomic uint64_t marks[CLIENT_MARKS_WORDS]; /* and which they are */
 };
 
 struct link_shared {
@@ -276,6 +278,10 @@ void link_tell_clients(struct link *link, const struct client_share *clients,
 /* Has clients hear what the others have told of theirs: shares are of the link,
  * and of what all send. Who waits here alone, and there alone, is one. */
 void link_hear_clients(const struct link *link, struct client_share *clients);
+
+/* At how many other workers a client with that mark waits, by what they have
+ * told: client_share's count_elsewhere, the context is the link. */
+uint32_t link_count_elsewhere(const void *link, uint32_t mark);
 
 /* Bytes of responses that the others have told of. */
 uint64_t link_sent_elsewhere(const struct link *link);

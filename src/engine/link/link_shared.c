@@ -96,6 +96,27 @@ void link_tell_clients(struct link *link, const struct client_share *clients,
     link_store(&link->line->sent, sent);
     link_store(&link->line->clients, client_share_waiting(clients));
     link_store(&link->line->only_client, client_share_only(clients));
+    link_store(&link->line->parts, client_share_parts(clients));
+    for (int i = 0; i < CLIENT_MARKS_WORDS; i++)
+        link_store(&link->line->marks[i], clients->marks.words[i]);
+}
+
+uint32_t link_count_elsewhere(const void *context, uint32_t mark)
+{
+    const struct link *link = context;
+    const struct link_shared *shared = link->shared;
+    uint32_t count = 0;
+
+    if (shared->mode == LINK_AUTO && !link_tracks(link))
+        return 0; /* of a fast link there is enough for all */
+    for (size_t i = 0; i < shared->worker_count; i++) {
+        const struct link_line *line = &shared->lines[i];
+
+        if (line != link->line)
+            count +=
+                (uint32_t)(link_load(&line->marks[mark / 64]) >> mark % 64) & 1;
+    }
+    return count;
 }
 
 void link_hear_clients(const struct link *link, struct client_share *clients)
@@ -103,6 +124,7 @@ void link_hear_clients(const struct link *link, struct client_share *clients)
     const struct link_shared *shared = link->shared;
     uint64_t only = client_share_only(clients);
     struct client_others others = {0};
+    bool is_alone = true;
 
     for (size_t i = 0; i < shared->worker_count; i++) {
         const struct link_line *line = &shared->lines[i];
@@ -111,9 +133,14 @@ void link_hear_clients(const struct link *link, struct client_share *clients)
         if (line == link->line)
             continue;
         others.sent += link_load(&line->sent);
-        if (count != 1 || only == 0 || link_load(&line->only_client) != only)
-            others.count += (uint32_t)count;
+        others.count += (uint32_t)count;
+        others.parts += link_load(&line->parts);
+        if (count > 1 || (count == 1 &&
+                          (only == 0 || link_load(&line->only_client) != only)))
+            is_alone = false;
     }
+    if (is_alone)
+        others = (struct client_others){.sent = others.sent};
     client_share_hear(clients, &others);
 }
 

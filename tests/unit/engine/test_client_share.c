@@ -1,4 +1,5 @@
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+#include "engine/link/link_priv.h"
 #include "engine/sched.h"
 
 #include <math.h>
@@ -507,7 +508,8 @@ TEST(who_is_due_goes_before_a_shorter_newcomer)
  * clients. */
 TEST(a_client_alone_with_its_worker_is_due_by_what_others_send)
 {
-    struct client_others others = {.sent = 5000000000, .count = 3};
+    struct client_others others = {
+        .sent = 5000000000, .count = 3, .parts = 3 * CLIENT_SHARE_WHOLE};
 
     use(0, 2);
     arrive(0, 0, 1000000, false);
@@ -520,8 +522,153 @@ TEST(a_client_alone_with_its_worker_is_due_by_what_others_send)
     client_share_hear(&sched.clients, &others);
     assert_true(client_share_has_due(&sched.clients));
     others.count = 0;
+    others.parts = 0;
     client_share_hear(&sched.clients, &others);
     assert_false(client_share_has_due(&sched.clients));
+}
+
+/* The same link at several workers, which tell one another what waits. Each sends
+ * a little when it has what is next of all, as its link has it. */
+enum { WORKERS_MAX = 8, CROWD = 100, STEP = 3000 };
+
+static struct link_shared link_shared;
+
+static struct worker {
+    struct sched sched;
+    struct link link;
+} workers[WORKERS_MAX];
+
+static struct crowd {
+    struct sched_item item;
+    struct worker *worker;
+    uint64_t client;
+    uint64_t size;
+    uint64_t left;
+    uint64_t had;
+} crowd[1 + CROWD];
+
+static void begin_workers(size_t count)
+{
+    assert_int_equal(link_shared_init(&link_shared, LINK_RATE, 10000000, count),
+                     0);
+    for (size_t i = 0; i < count; i++) {
+        struct worker *worker = &workers[i];
+
+        sched_init(&worker->sched, SCHED_POLICY_SRPT,
+                   (struct sched_bounds){1024, 2});
+        assert_int_equal(sched_reserve(&worker->sched, 1 + CROWD), 0);
+        assert_int_equal(link_init(&worker->link, &link_shared, i), 0);
+        if (!link_has_others(&worker->link))
+            continue;
+        worker->sched.clients.count_elsewhere = link_count_elsewhere;
+        worker->sched.clients.context = &worker->link;
+    }
+}
+
+/* When all have gone nothing is left of them. */
+static void end_workers(size_t count)
+{
+    for (size_t i = 0; i <= CROWD; i++)
+        sched_drop(&crowd[i].worker->sched, &crowd[i].item);
+    for (size_t i = 0; i < count; i++) {
+        const struct client_share *clients = &workers[i].sched.clients;
+
+        assert_int_equal(client_share_parts(clients), 0);
+        assert_int_equal(clients->missing, 0);
+        for (int word = 0; word < CLIENT_MARKS_WORDS; word++)
+            assert_int_equal(clients->marks.words[word], 0);
+        link_fini(&workers[i].link);
+        sched_fini(&workers[i].sched);
+    }
+    link_shared_fini(&link_shared);
+}
+
+static void ask(struct crowd *one)
+{
+    one->left = one->size;
+    sched_arrive(&one->worker->sched, &one->item, one->client, one->size,
+                 false);
+    sched_put(&one->worker->sched, &one->item, one->left);
+}
+
+/* Each has its turn as time passes. Whose turn it is to send. */
+static struct worker *tell_all(size_t count, size_t from)
+{
+    struct worker *next = NULL;
+    uint64_t least = UINT64_MAX;
+
+    for (size_t i = 0; i < count; i++) {
+        struct worker *worker = &workers[(from + i) % count];
+        uint64_t rank;
+
+        if (count > 1)
+            link_hear_clients(&worker->link, &worker->sched.clients);
+        worker->link.base = sched_base(&worker->sched);
+        link_publish(&worker->link, sched_next_key(&worker->sched));
+        link_tell_clients(&worker->link, &worker->sched.clients,
+                          worker->sched.bytes_sent);
+        rank = link_load(&worker->link.line->waiting_rank);
+        if (rank < least) {
+            least = rank;
+            next = worker;
+        }
+    }
+    assert_non_null(next);
+    return next;
+}
+
+/* How much; nothing when its next is not what it was thought to be. */
+static uint64_t send_some(struct worker *worker)
+{
+    struct sched_item *item = sched_take(&worker->sched);
+    struct crowd *one = OWNER_OF(item, struct crowd, item);
+    uint64_t sent = one->left < STEP ? one->left : STEP;
+    uint64_t key;
+
+    assert_non_null(item);
+    key = sched_key(&worker->sched, item, one->left);
+    if (!link_ask_others(&worker->link, key, 0).is_after) {
+        sched_put(&worker->sched, item, one->left);
+        return 0;
+    }
+    sched_sent(&worker->sched, item, sent);
+    one->had += sent;
+    one->left -= sent;
+    if (one->left > 0)
+        sched_put(&worker->sched, item, one->left);
+    else
+        ask(one);
+    return sent;
+}
+
+/* What a client with one connection has in percent beside another with a hundred
+ * at so many workers. */
+static uint64_t percent_at_workers(size_t count, uint64_t one, uint64_t other)
+{
+    enum { ALL = 400000000 };
+    size_t turns = 0;
+
+    memset(crowd, 0, sizeof(crowd));
+    begin_workers(count);
+    for (size_t i = 0; i <= CROWD; i++) {
+        crowd[i].worker = &workers[i % count];
+        crowd[i].client = i > 0 ? 2 : 1;
+        crowd[i].size = i > 0 ? other : one;
+        ask(&crowd[i]);
+    }
+    for (uint64_t sent = 0; sent < ALL; turns++)
+        sent += send_some(tell_all(count, turns % count));
+    end_workers(count);
+    return crowd[0].had * 100 / ALL;
+}
+
+TEST(at_several_workers_a_hundred_connections_have_no_more_than_one)
+{
+    for (size_t count = 1; count <= WORKERS_MAX; count *= 2) {
+        assert_in_range(percent_at_workers(count, 1000000, 64000), 42, 55);
+        assert_in_range(percent_at_workers(count, 100000, 100000), 42, 55);
+        assert_in_range(percent_at_workers(count, 5000, 1000000), 42, 55);
+    }
 }
 
 /* --- Names and memory ---------------------------------------------------- */

@@ -1,0 +1,50 @@
+/*
+ * client_marks - which clients wait at a worker, as far as others have to know:
+ * a bit for each of a few marks, which clients have by their names.
+ *
+ * Some have a mark in common, and seem to wait where only one of them does. When
+ * most marks are taken everybody seems to wait everywhere: that makes none
+ * different from others.
+ *
+ * Thread: one scheduler's; what others read of it is a copy (link.h).
+ */
+#ifndef ENGINE_CLIENT_MARKS_H
+#define ENGINE_CLIENT_MARKS_H
+
+#include <stdint.h>
+
+enum {
+    CLIENT_MARKS_BITS = 9,
+    CLIENT_MARKS = 1 << CLIENT_MARKS_BITS,
+    CLIENT_MARKS_WORDS = CLIENT_MARKS / 64
+};
+
+struct client_marks {
+    uint64_t words[CLIENT_MARKS_WORDS];
+    uint32_t counts[CLIENT_MARKS]; /* clients that wait, by theirs */
+};
+
+static inline uint32_t client_mark(uint64_t client)
+{
+    return (uint32_t)((client * UINT64_C(0x9e3779b97f4a7c15)) >>
+                      (64 - CLIENT_MARKS_BITS));
+}
+
+static inline void client_marks_put(struct client_marks *marks, uint64_t client)
+{
+    uint32_t at = client_mark(client);
+
+    if (marks->counts[at]++ == 0)
+        marks->words[at / 64] |= UINT64_C(1) << at % 64;
+}
+
+static inline void client_marks_drop(struct client_marks *marks,
+                                     uint64_t client)
+{
+    uint32_t at = client_mark(client);
+
+    if (--marks->counts[at] == 0)
+        marks->words[at / 64] &= ~(UINT64_C(1) << at % 64);
+}
+
+#endif
