@@ -9,6 +9,12 @@
  */
 #include "download.h"
 #include "netns.h"
+#include "upstream.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 enum {
     MBIT = 80,
@@ -17,6 +23,8 @@ enum {
     LARGE = 1024 * KB,
     GREEDY = 8, /* clients */
     HUNDRED = 100,
+    STREAM = 64 * LARGE, /* more than is waited for */
+    ASKING = 4 * GREEDY, /* connections: enough waits for 200 ms of the link */
     ROUNDS = 4,
     HOLDING = 2
 };
@@ -118,7 +126,96 @@ TEST(without_a_factor_they_do)
     expect_large("--starvation-factor=0", "--workers=1", false);
 }
 
-/* --- Many connections ---------------------------------------------------- */
+/* --- A stream without an end beside them ------------------------------------- */
+
+/* A process that says what never ends, and not how long it is. */
+static pid_t stream_from(const struct client *peer)
+{
+    static const char zeros[16 * KB];
+    struct pollfd ready = {.fd = client_socket(peer), .events = POLLOUT};
+    pid_t pid = fork();
+
+    assert_true(pid != -1);
+    if (pid != 0)
+        return pid;
+    while (poll(&ready, 1, -1) == 1 &&
+           (send(ready.fd, zeros, sizeof(zeros), MSG_NOSIGNAL) != -1 ||
+            errno == EAGAIN))
+        ;
+    _exit(0);
+}
+
+/* How much of it has come when so much came in all since it began. */
+static size_t count_stream(const struct server *server,
+                           const struct upstream *upstream, size_t most)
+{
+    struct download all[1 + ASKING];
+    struct client *peer;
+    size_t got = 0;
+    pid_t pid;
+
+    for (unsigned i = 1; i <= ASKING; i++)
+        begin_from(&all[i], server, 1 + i % GREEDY, SMALL);
+    while (got <= 2 * ASKING * SMALL)
+        got += turn(all + 1, ASKING, 0, SMALL);
+    begin_from(&all[0], server, 0, STREAM);
+    all[0].is_unchecked = true;
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    client_say(peer, "HTTP/1.1 200 OK\r\n\r\n");
+    pid = stream_from(peer);
+    for (got = 0; got <= most;)
+        got += turn(all, 1 + ASKING, 1, SMALL);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    client_close(peer);
+    close_all(all, 1 + ASKING);
+    return all[0].got;
+}
+
+/* Under fair sharing it would have a ninth, 2 MB. */
+static void expect_stream(const char *option, const char *workers, size_t bytes,
+                          bool comes)
+{
+    const struct upstream *upstream = upstream_open_unix();
+
+    for (size_t i = 0; i < HOLDING; i++) {
+        struct server *server = NETNS_START(holding[i], option, workers,
+                                            printed("--proxy=/%d=%s", STREAM,
+                                                    upstream->at));
+        int round = 0;
+        size_t got;
+
+        going_on("%s %s %s", holding[i], option, workers);
+        while (((got = count_stream(server, upstream,
+                                    2 * (1 + GREEDY) * LARGE)) >= bytes) !=
+               comes)
+            if (++round == ROUNDS)
+                flunk("%zu KB came of it", got / KB);
+        server_stop(server);
+    }
+}
+
+TEST(a_stream_of_unknown_length_has_its_share)
+{
+    netns_need(MBIT);
+    expect_stream("--starvation-factor=2", "--workers=1", LARGE, true);
+}
+
+TEST(nor_do_other_workers_keep_it_waiting)
+{
+    netns_need(MBIT);
+    /* What one tells another takes a tick. */
+    expect_stream("--starvation-factor=2", "--workers=3", LARGE / 2, true);
+}
+
+TEST(without_a_factor_it_waits)
+{
+    netns_need(MBIT);
+    expect_stream("--starvation-factor=0", "--workers=1", LARGE / 2, false);
+}
+
+/* --- Many connections -------------------------------------------------------- */
 
 /* What one connection of a client has in percent beside a hundred of another,
  * both always asking, when both have come to know one another. */
@@ -145,20 +242,31 @@ static size_t percent_beside_hundred(const struct server *server, size_t size)
     return own * 100 / (most - before);
 }
 
-TEST(a_hundred_connections_have_no_more_of_the_link_than_one)
+static void expect_half(const char *workers)
 {
-    netns_need(MBIT);
     for (size_t i = 0; i < HOLDING; i++) {
-        struct server *server = NETNS_START(holding[i], "--workers=1");
+        struct server *server = NETNS_START(holding[i], workers);
         int round = 0;
         size_t percent;
 
-        going_on("%s", holding[i]);
+        going_on("%s %s", holding[i], workers);
         while ((percent = percent_beside_hundred(server, LARGE)) < 40)
             if (++round == ROUNDS)
                 flunk("one connection had %zu %%", percent);
         server_stop(server);
     }
+}
+
+TEST(a_hundred_connections_have_no_more_of_the_link_than_one)
+{
+    netns_need(MBIT);
+    expect_half("--workers=1");
+}
+
+TEST(nor_do_they_with_several_workers)
+{
+    netns_need(MBIT);
+    expect_half("--workers=3");
 }
 
 SUITE(.begin = start, .end = netns_suite_end, .each_end = harness_after_test);
