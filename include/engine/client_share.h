@@ -134,6 +134,7 @@ struct client_share {
      * are no others. */
     uint32_t (*count_elsewhere)(const void *context, uint32_t mark);
     const void *context;
+    uint32_t looked; /* so often, all of due in turn */
     /* Called when the level of the client of a waiting place has changed. NULL:
      * nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,

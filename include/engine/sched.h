@@ -82,7 +82,7 @@ struct sched {
     enum sched_policy policy;
     uint64_t bound;         /* K of srpt; 0: none */
     uint64_t clock;         /* counts arrivals and turns */
-    uint64_t bytes_arrived; /* A */
+    uint64_t bytes_arrived; /* A, as often as it counts in keys of srpt */
     uint64_t bytes_waiting; /* of those that wait; streams count nothing */
     uint64_t bytes_sent;    /* since ever */
     struct fair_share share;

@@ -3,8 +3,9 @@
 #include <errno.h>
 
 enum {
-    PER_PLACE = 2,    /* clients for each place: those that wait, and others */
-    PLACES_MIN = 8192 /* room that nobody uses is never touched */
+    PER_PLACE = 2,     /* clients for each place: those that wait, and others */
+    PLACES_MIN = 8192, /* room that nobody uses is never touched */
+    LOOKS = 4
 };
 
 static uint64_t virtual(uint64_t bytes)
@@ -247,6 +248,22 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* At how many other workers he waits, too. */
+static uint32_t look_elsewhere(struct client_share *share,
+                               struct client_entry *entry)
+{
+    uint32_t elsewhere = 0;
+
+    if (share->others.count > 0 && share->count_elsewhere)
+        elsewhere = share->count_elsewhere(share->context,
+                                           client_mark(entry->client));
+    if (elsewhere >= CLIENT_SHARE_WHOLE)
+        elsewhere = CLIENT_SHARE_WHOLE - 1;
+    if (entry->is_waiting && elsewhere != entry->elsewhere)
+        set_elsewhere(share, entry, elsewhere);
+    return elsewhere;
+}
+
 /* Sets when something is due. Who was here just now, and could take no more for
  * a moment, goes on where he was. */
 static void begin(struct client_share *share, struct client_entry *entry,
@@ -267,6 +284,7 @@ static void begin(struct client_share *share, struct client_entry *entry,
         entry->due = place->due > share->now ? place->due : share->now;
     entry->is_waiting = true;
     client_marks_put(&share->marks, entry->client);
+    (void)look_elsewhere(share, entry);
     if (!share->is_alone)
         heap_put(&share->due, &entry->node, entry->due, 0);
 }
@@ -356,22 +374,6 @@ static void advance(struct client_share *share, uint64_t bytes)
     }
 }
 
-/* At how many other workers he waits, too. */
-static uint32_t look_elsewhere(struct client_share *share,
-                               struct client_entry *entry)
-{
-    uint32_t elsewhere = 0;
-
-    if (share->others.count > 0 && share->count_elsewhere)
-        elsewhere = share->count_elsewhere(share->context,
-                                           client_mark(entry->client));
-    if (elsewhere >= CLIENT_SHARE_WHOLE)
-        elsewhere = CLIENT_SHARE_WHOLE - 1;
-    if (entry->is_waiting && elsewhere != entry->elsewhere)
-        set_elsewhere(share, entry, elsewhere);
-    return elsewhere;
-}
-
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes)
 {
@@ -398,6 +400,21 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     advance(share, bytes);
 }
 
+/* Who waits for long without being sent anything may wait at more or fewer
+ * workers than when he began to: a few are looked after each time. */
+static void look_again(struct client_share *share)
+{
+    uint32_t count = share->due.count < LOOKS ? share->due.count : LOOKS;
+
+    while (count-- > 0) {
+        const struct heap_item *item =
+            &share->due.items[share->looked++ % share->due.count];
+
+        (void)look_elsewhere(share,
+                             OWNER_OF(item->node, struct client_entry, node));
+    }
+}
+
 void client_share_hear(struct client_share *share,
                        const struct client_others *others)
 {
@@ -407,6 +424,7 @@ void client_share_hear(struct client_share *share,
     if (share->is_alone && others->count > 0)
         join(share);
     share->others = *others;
+    look_again(share);
     if (share->count > 0 && sent > 0)
         advance(share, sent);
 }

@@ -119,10 +119,9 @@ void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
         item->stamp = is_stream ? sched->share.now
                                 : fair_share_arrive(&sched->share, bytes);
     } else {
-        item->stamp = has_clients(sched)
-                          ? sched->bytes_arrived * (LEVEL_TIMES + 1)
-                          : sched->bytes_arrived;
-        sched->bytes_arrived += bytes;
+        item->stamp = sched->bytes_arrived;
+        sched->bytes_arrived += has_clients(sched) ? bytes * (LEVEL_TIMES + 1)
+                                                   : bytes;
     }
 }
 

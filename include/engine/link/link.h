@@ -281,7 +281,7 @@ void link_hear_clients(const struct link *link, struct client_share *clients);
 
 /* At how many other workers a client with that mark waits, by what they have
  * told: client_share's count_elsewhere, the context is the link. */
-uint32_t link_count_elsewhere(const void *link, uint32_t mark);
+uint32_t link_count_elsewhere(const void *of_link, uint32_t mark);
 
 /* Bytes of responses that the others have told of. */
 uint64_t link_sent_elsewhere(const struct link *link);

@@ -101,9 +101,9 @@ void link_tell_clients(struct link *link, const struct client_share *clients,
         link_store(&link->line->marks[i], clients->marks.words[i]);
 }
 
-uint32_t link_count_elsewhere(const void *context, uint32_t mark)
+uint32_t link_count_elsewhere(const void *of_link, uint32_t mark)
 {
-    const struct link *link = context;
+    const struct link *link = of_link;
     const struct link_shared *shared = link->shared;
     uint32_t count = 0;
 

@@ -527,6 +527,26 @@ TEST(a_client_alone_with_its_worker_is_due_by_what_others_send)
     assert_false(client_share_has_due(&sched.clients));
 }
 
+/* However much has come to this worker, and less or more to others. */
+TEST(keys_begin_at_the_base)
+{
+    static const uint64_t factors[] = {0, 2};
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t base;
+
+        use(1024, factors[i]);
+        memset(jobs, 0, sizeof(jobs));
+        memset(&naive, 0, sizeof(naive));
+        for (int at = 0; at < ITEMS - 1; at++)
+            arrive(at, at % CLIENTS, 1000000, false);
+        base = sched_base(&sched);
+        sched_arrive(&sched, &items[ITEMS - 1], 1000, 5000, false);
+        assert_true(sched_key(&sched, &items[ITEMS - 1], 5000) ==
+                    base + 1024 * 5000);
+    }
+}
+
 /* The same link at several workers, which tell one another what waits. Each sends
  * a little when it has what is next of all, as its link has it. */
 enum { WORKERS_MAX = 8, CROWD = 100, STEP = 3000 };
@@ -641,9 +661,10 @@ static uint64_t send_some(struct worker *worker)
     return sent;
 }
 
-/* What a client with one connection has in percent beside another with a hundred
- * at so many workers. */
-static uint64_t percent_at_workers(size_t count, uint64_t one, uint64_t other)
+/* What a client with one connection has in thousandths beside so many others
+ * that have a hundred together, at so many workers. */
+static uint64_t share_at_workers(size_t count, uint64_t clients, uint64_t one,
+                                 uint64_t other)
 {
     enum { ALL = 400000000 };
     size_t turns = 0;
@@ -652,22 +673,34 @@ static uint64_t percent_at_workers(size_t count, uint64_t one, uint64_t other)
     begin_workers(count);
     for (size_t i = 0; i <= CROWD; i++) {
         crowd[i].worker = &workers[i % count];
-        crowd[i].client = i > 0 ? 2 : 1;
+        crowd[i].client = i > 0 ? 2 + i % clients : 1;
         crowd[i].size = i > 0 ? other : one;
         ask(&crowd[i]);
     }
     for (uint64_t sent = 0; sent < ALL; turns++)
         sent += send_some(tell_all(count, turns % count));
     end_workers(count);
-    return crowd[0].had * 100 / ALL;
+    return crowd[0].had * 1000 / ALL;
 }
 
 TEST(at_several_workers_a_hundred_connections_have_no_more_than_one)
 {
     for (size_t count = 1; count <= WORKERS_MAX; count *= 2) {
-        assert_in_range(percent_at_workers(count, 1000000, 64000), 42, 55);
-        assert_in_range(percent_at_workers(count, 100000, 100000), 42, 55);
-        assert_in_range(percent_at_workers(count, 5000, 1000000), 42, 55);
+        assert_in_range(share_at_workers(count, 1, 1000000, 64000), 420, 550);
+        assert_in_range(share_at_workers(count, 1, 100000, 100000), 420, 550);
+        assert_in_range(share_at_workers(count, 1, 5000, 1000000), 420, 550);
+    }
+}
+
+/* Half of the fair share at least, a ninth. */
+TEST(at_several_workers_nobody_is_slower_than_the_factor_allows)
+{
+    const uint64_t least = 1000 / 9 / 2 - 2;
+
+    for (size_t count = 1; count <= WORKERS_MAX; count++) {
+        assert_in_range(share_at_workers(count, 8, 1000000, 64000), least, 120);
+        assert_in_range(share_at_workers(count, 8, 30000000, 64000), least,
+                        120);
     }
 }
 
