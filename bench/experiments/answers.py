@@ -83,11 +83,13 @@ def _slow_link(numbers):
     try:
         means = {name: numbers.cell("80 Mbit/s, draws of", 0.9, name)
                  for name in ("srpt", "fifo", "fair")}
+        where = "at 0.9 of 80 Mbit/s"
     except (StopIteration, LookupError):
         means = numbers.rows(NARROW, "mean")
+        where = "at 0.9 of 80 Mbit/s, in short draws,"
     at = numbers.pairs("Loopback", "mean")
-    return (f"where the link is what is scarce: at 0.9 of 80 Mbit/s the mean "
-            f"is {means['srpt']:.1f} ms, first come first served "
+    return (f"where the link is what is scarce: {where} the mean is "
+            f"{means['srpt']:.1f} ms, first come first served "
             f"{means['fifo']:.1f}, shared fairly {means['fair']:.1f}; over "
             f"loopback {at['0.9', 'srpt']:.2f}, {at['0.9', 'fifo']:.2f} and "
             f"{at['0.9', 'fair']:.2f}")
