@@ -61,8 +61,9 @@
  * others have and what they have sent: the shares are of the link. A client that
  * waits at w workers is a w-th of one in N at each of them, and what one of them
  * sends him counts w times there: so he has one share of the link, a w-th of it
- * from each. With 1/w for the weight of his debt the proof above is the same. At
- * how many he waits is told by marks (client_marks.h).
+ * from each. With 1/w for the weight of his debt the proof above is the same, as
+ * far as what was told still holds. At how many he waits is told by marks
+ * (client_marks.h).
  *
  * Virtual times are in bytes with FAIR_SHARE_FRACTION_BITS binary places.
  *
