@@ -27,7 +27,7 @@ static void begin_sched(enum sched_policy policy, uint64_t bound,
 BEGIN(begin_srpt, SCHED_POLICY_SRPT, 0, 0)
 BEGIN(begin_bytes, SCHED_POLICY_SRPT, 256, 0)
 BEGIN(begin_time, SCHED_POLICY_SRPT, 0, 2)
-BEGIN(begin_both, SCHED_POLICY_SRPT, 1024, 2)
+BEGIN(begin_both, SCHED_POLICY_SRPT, 8192, 2)
 BEGIN(begin_fsp, SCHED_POLICY_FSP, 0, 0)
 BEGIN(begin_fair, SCHED_POLICY_FAIR, 0, 0)
 
@@ -59,7 +59,7 @@ static void sched_has_sent(struct reply *reply, uint64_t bytes)
 const struct order order_own[] = {OWN("srpt without a bound", begin_srpt),
                                   OWN("srpt, K = 256", begin_bytes),
                                   OWN("srpt, factor 2", begin_time),
-                                  OWN("**srpt, factor 2, K = 1024**",
+                                  OWN("**srpt, factor 2, K = 8192**",
                                       begin_both),
                                   OWN("fsp", begin_fsp),
                                   OWN("fair", begin_fair)};
