@@ -29,7 +29,17 @@ const KNOWN_OLD = [
   'stale-close-must-revalidate',
   'stale-close-proxy-revalidate',
   'stale-close-no-cache',
-  'stale-close-s-maxage=2'
+  'stale-close-s-maxage=2',
+  '304-etag-update-response-ETag',
+  'age-parse-nonnumeric',
+  'age-parse-negative',
+  'age-parse-float',
+  'age-parse-prefix-twoline',
+  'age-parse-dup-0',
+  'age-parse-dup-0-twoline',
+  'age-parse-dup-old',
+  'age-parse-parameter',
+  'age-parse-numeric-parameter'
 ]
 if (isOld) KNOWN_OLD.forEach((id) => KNOWN.add(id))
 
