@@ -11,7 +11,8 @@
  * made, would hide just the waiting that is to be measured.
  *
  * With -a requests say `Accept-Encoding: CODINGS`, and replies may be of any
- * length: what they say it is, or up to the end of the connection (not with -k).
+ * length: what they say it is, or up to the end of the connection (not with
+ * -k).
  *
  * A line of RESULTS (CSV, in the order of ARRIVALS) tells how late the
  * request was started, and when its first byte and its last came, all in µs

@@ -1,7 +1,7 @@
 /*
- * cache_control - what Cache-Control says to a shared cache, and Surrogate-Control,
- * which speaks like it (RFC 9111 5.2, RFC 5861); for CDN-Cache-Control see
- * cache_targeted.
+ * cache_control - what Cache-Control says to a shared cache, and
+ * Surrogate-Control, which speaks like it (RFC 9111 5.2, RFC 5861); for
+ * CDN-Cache-Control see cache_targeted.
  *
  * Thread: any; no state.
  * Owns:   nothing; the lists of fields are views into the values read.

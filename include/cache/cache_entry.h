@@ -1,6 +1,6 @@
 /*
- * cache_entry - an answer that is kept: what it was asked for by, its head, what
- * that says, and its body.
+ * cache_entry - an answer that is kept: what it was asked for by, its head,
+ * what that says, and its body.
  *
  * Thread: any: but for what the store that has it guards, and for atomics, it
  *         never changes. What a 304 says makes another entry of the same body.
@@ -55,13 +55,14 @@ struct cache_entry_parts {
     uint32_t cost_ms;
 };
 
-/* With one reference. What has no Date gets that of its coming. NULL: no memory. */
+/* With one reference. What has no Date gets that of its coming. NULL: no
+ * memory. */
 MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* The answer, brought up to date by the lines of another to the same: parts says
- * the status, phrase, body and lines of what it is now. */
+/* The answer, brought up to date by the lines of another to the same: parts
+ * says the status, phrase, body and lines of what it is now. */
 MUST_USE struct cache_entry *cache_entry_update(
     const struct cache_entry *earlier, const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
@@ -72,8 +73,8 @@ MUST_USE struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances);
 
-/* Whether a 304, or what answers HEAD, with those lines is about the earlier: its
- * validators are those that this has (RFC 9111 4.3.4, 4.3.5). */
+/* Whether a 304, or what answers HEAD, with those lines is about the earlier:
+ * its validators are those that this has (RFC 9111 4.3.4, 4.3.5). */
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 

@@ -1,9 +1,9 @@
 /*
- * cache_vary - which of several answers to one address a request selects: by the
- * fields that Vary names (RFC 9111 4.1).
+ * cache_vary - which of several answers to one address a request selects: by
+ * the fields that Vary names (RFC 9111 4.1).
  *
- * A variant is a text: the values that these fields have, normalised as far as it
- * cannot matter to whoever answers: lines joined, white space gone; of
+ * A variant is a text: the values that these fields have, normalised as far as
+ * it cannot matter to whoever answers: lines joined, white space gone; of
  * Accept-Encoding the codings that are taken, in one order; of Accept-Language
  * the case and the order of those that are liked the same.
  *
@@ -22,8 +22,8 @@ enum {
 };
 
 /* Gathers the names of all Vary fields of a reply's lines, in lower case, with
- * commas between, into out. False: there are too many, or one is '*' or what proxies say of who
- * asks: nobody can tell for whom it is. */
+ * commas between, into out. False: there are too many, or one is '*' or what
+ * proxies say of who asks: nobody can tell for whom it is. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
 /* Puts the values that a request has for these names. False: they are too long.

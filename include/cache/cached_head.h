@@ -1,6 +1,6 @@
 /*
- * cached_head - the fields of an answer, as a cache keeps them: whole lines, one
- * behind the other, each with its CRLF.
+ * cached_head - the fields of an answer, as a cache keeps them: whole lines,
+ * one behind the other, each with its CRLF.
  *
  * Thread: any; no state.
  */
@@ -18,7 +18,8 @@ struct cached_line {
 /* Takes the next line off lines. False: there is none. */
 bool cached_head_next(struct bytes *lines, struct cached_line *line_out);
 
-/* The value of the first field of that name; data is NULL when there is none. */
+/* The value of the first field of that name; data is NULL when there is
+ * none. */
 struct bytes cached_head_find(struct bytes lines, struct bytes name);
 
 /* Whether a list of names with commas between has that one. */
@@ -32,15 +33,15 @@ bool cached_head_is_tags(struct bytes name);
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
 /* What of a reply is kept: all but what is about one answer or connection (Age,
- * Content-Length, whose value a body has), and fields that private_fields lists.
- * What is said to caches like this one alone is hidden from clients. */
+ * Content-Length, whose value a body has), and fields that private_fields
+ * lists. What is said to caches like this one alone is hidden from clients. */
 void cached_head_keep(struct bytes lines, struct bytes private_fields,
                       struct buf *shown, struct buf *hidden);
 
 /* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
  * 3.2): each that this names takes the place of all of that name, but for what
- * describes the bytes that are stored. Where this has no Date, the stored one goes
- * all the same: it is older than what is known now. */
+ * describes the bytes that are stored. Where this has no Date, the stored one
+ * goes all the same: it is older than what is known now. */
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 

@@ -8,8 +8,8 @@
  * Content-Encoding, no no-transform, no digest, neither a part of something nor
  * nothing at all. Such an answer depends on Accept-Encoding, whether it is
  * compressed or not, and says so (Vary). When it is, a strong ETag becomes weak
- * (RFC 9110 8.8.3.3), and neither a length nor ranges are promised. HEAD is told
- * what GET would be.
+ * (RFC 9110 8.8.3.3), and neither a length nor ranges are promised. HEAD is
+ * told what GET would be.
  *
  * Left alone is what is between a client and the server alone: answers to
  * requests with credentials, and those that set cookies. Who could have them
@@ -21,8 +21,9 @@
  *
  * In a turn of the loop all coded sources together compress so much and no
  * more, and with gzip, which is slow, half of that; then those that still have
- * something wait for the next turn, and all other answers go on meanwhile. The number of streams is bounded, too: whoever
- * comes when all are taken gets the body as it is.
+ * something wait for the next turn, and all other answers go on meanwhile. The
+ * number of streams is bounded, too: whoever comes when all are taken gets the
+ * body as it is.
  *
  * Thread: one encoder per worker; no locks.
  * Owns:   the encoder nothing but its list of sources; a coded source its
@@ -38,8 +39,8 @@
 
 enum {
     /* Compressed in one turn of the loop, within a fifth of a millisecond. With
-     * 64 KiB a small answer had to wait 0.7 ms for zstd and 2.7 ms for gzip; with
-     * fewer the turns themselves begin to cost. */
+     * 64 KiB a small answer had to wait 0.7 ms for zstd and 2.7 ms for gzip;
+     * with fewer the turns themselves begin to cost. */
     ENCODER_TURN_BYTES = 16384,
     ENCODER_GZIP_COST = 2, /* so many bytes of the turn for each of its own */
     ENCODER_STREAMS_MAX = 65536
@@ -97,8 +98,8 @@ MUST_USE bool encode_wants(const struct encode *encode,
 
 /* A part of an answer, and word that a client has it already (304), are never
  * coded, and say all the same that others may be: by Vary, and by the ETag that
- * the client has. type: of the whole; empty: what the head says, if it does. Their
- * other fields are in the head. */
+ * the client has. type: of the whole; empty: what the head says, if it does.
+ * Their other fields are in the head. */
 void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type);
 

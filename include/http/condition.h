@@ -16,8 +16,8 @@
 struct validators {
     struct bytes etag; /* with its quotes, as sent; empty when there is none */
     int64_t modified;  /* seconds since the epoch; INT64_MIN: none */
-    /* Other representations of the same resource have that date as well, so that
-     * it does not tell whose bytes a client has. */
+    /* Other representations of the same resource have that date as well, so
+     * that it does not tell whose bytes a client has. */
     bool is_date_shared;
 };
 

@@ -21,7 +21,7 @@ struct order {
     size_t count;
 };
 
-/* --- Records ----------------------------------------------------------------- */
+/* --- Records ------------------------------------------------------------- */
 
 int acme_order_save(const struct acme_state *state, const char *name,
                     const struct acme_record *record)
@@ -69,7 +69,7 @@ bool acme_order_identify(const struct texts *names,
     return is_done;
 }
 
-/* --- The order --------------------------------------------------------------- */
+/* --- The order ----------------------------------------------------------- */
 
 static bool read_order(struct order *order, const struct json_value *json)
 {
@@ -288,10 +288,10 @@ static enum acme_result begin(struct acme_job *job, struct order *order,
     return begin_new(job, order, problem);
 }
 
-/* --- Names ------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
-/* Whether the order is for that name, or for all below it: nothing is shown, nor
- * put into DNS, of another that an authority might like. */
+/* Whether the order is for that name, or for all below it: nothing is shown,
+ * nor put into DNS, of another that an authority might like. */
 static bool is_asked_for(const struct acme_job *job, struct bytes name)
 {
     const struct texts *names = &job->certificate->names;
@@ -411,7 +411,7 @@ static enum acme_result show_all(struct acme_job *job, struct order *order,
     return result;
 }
 
-/* --- All --------------------------------------------------------------------- */
+/* --- All ----------------------------------------------------------------- */
 
 static enum acme_result run(struct acme_job *job, struct order *order,
                             struct acme_problem *problem)

@@ -18,7 +18,7 @@ struct said {
     bool has_pragma;  /* no-cache */
 };
 
-/* --- Reading lines --------------------------------------------------------- */
+/* --- Reading lines ------------------------------------------------------- */
 
 static bool has_star(struct bytes list)
 {
@@ -69,9 +69,10 @@ static void read_line(struct cache_facts *facts, struct said *said,
         facts->has_cookie = true;
 }
 
-/* --- Freshness -------------------------------------------------------------- */
+/* --- Freshness ----------------------------------------------------------- */
 
-/* Of a list the first counts, and what is no number says nothing (RFC 9111 5.1). */
+/* Of a list the first counts, and what is no number says nothing (RFC 9111
+ * 5.1). */
 static int64_t read_age(struct bytes list)
 {
     struct bytes first;
@@ -206,10 +207,10 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
     facts->lifetime_s = find_lifetime(facts, &said, when);
 }
 
-/* --- Keeping ---------------------------------------------------------------- */
+/* --- Keeping ------------------------------------------------------------- */
 
-/* Not the statuses that a cache of answers has nothing to say about, or that are
- * of one request: 206 has its own ways, 304 is no answer of its own. */
+/* Not the statuses that a cache of answers has nothing to say about, or that
+ * are of one request: 206 has its own ways, 304 is no answer of its own. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
     return status >= 200 && (status != 206 || asked->takes_part) &&
@@ -237,9 +238,10 @@ static bool is_for_a_while(const struct cache_facts *facts)
 }
 
 /* A cookie that is set is one client's, and a 304 for another does not take it
- * back: so the origin has to say for how long all may have it. Of an answer to one
- * with cookies it is not enough either that it is asked about each time: that
- * another's page has not changed since then says nothing of whose this is. */
+ * back: so the origin has to say for how long all may have it. Of an answer to
+ * one with cookies it is not enough either that it is asked about each time:
+ * that another's page has not changed since then says nothing of whose this
+ * is. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked)
 {
@@ -281,7 +283,7 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
     return is_of_use(facts) ? CACHE_KEPT : CACHE_REFUSED_STALE;
 }
 
-/* --- Using ------------------------------------------------------------------ */
+/* --- Using --------------------------------------------------------------- */
 
 /* Whether nobody may have it stale. */
 static bool must_be_fresh(const struct cache_facts *facts)

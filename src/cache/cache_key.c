@@ -1,6 +1,6 @@
 #include "cache/cache_key.h"
 
-/* --- What has no key ---------------------------------------------------------- */
+/* --- What has no key ----------------------------------------------------- */
 
 /* As CGI and what follows its ways read names: '_' for '-'. */
 static bool is_called(struct bytes name, struct bytes wanted)
@@ -16,8 +16,8 @@ static bool is_called(struct bytes name, struct bytes wanted)
     return true;
 }
 
-/* Some servers and frameworks take these for the address, the scheme or the method:
- * all begin with an X, but for one. */
+/* Some servers and frameworks take these for the address, the scheme or the
+ * method: all begin with an X, but for one. */
 static bool redirects_origin(struct bytes name)
 {
     static const struct bytes names[] = {
@@ -54,7 +54,7 @@ static bool redirects_origin(struct bytes name)
     return false;
 }
 
-/* --- Writing it ----------------------------------------------------------------- */
+/* --- Writing it ---------------------------------------------------------- */
 
 static void put_lower(struct buf *out, struct bytes text)
 {
@@ -87,7 +87,8 @@ static bool says_host(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Of Forwarded (RFC 7239) all but who asks counts; lists are kept as they are. */
+/* Of Forwarded (RFC 7239) all but who asks counts; lists are kept as they
+ * are. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {
@@ -170,7 +171,7 @@ struct bytes cache_key_address(struct bytes place, struct bytes key)
     return bytes_between(begin, line ? line : end);
 }
 
-/* --- Other addresses ------------------------------------------------------------ */
+/* --- Other addresses ----------------------------------------------------- */
 
 /* What stands before the ':' of a scheme (RFC 3986 3.1); empty: it has none. */
 static struct bytes scheme_of(struct bytes reference)
@@ -226,8 +227,8 @@ static bool take_origin(struct bytes *reference, struct bytes host,
                      without_port(host, is_secure));
 }
 
-/* Takes what "." and ".." stand for out of the path that out has from at on (RFC 3986
- * 5.2.4). */
+/* Takes what "." and ".." stand for out of the path that out has from at on
+ * (RFC 3986 5.2.4). */
 static void remove_dots(struct buf *out, size_t at)
 {
     char *path = out->data + at;
@@ -253,8 +254,8 @@ static void remove_dots(struct buf *out, size_t at)
     out->len = at + to;
 }
 
-/* A path and a query. What has no path is the address that was asked for, or else
- * lies beside that (RFC 3986 5.2.2). */
+/* A path and a query. What has no path is the address that was asked for, or
+ * else lies beside that (RFC 3986 5.2.2). */
 static void put_reference(const struct cache_key_rules *rules,
                           struct bytes reference, struct bytes base,
                           struct buf *out)

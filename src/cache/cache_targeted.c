@@ -21,7 +21,7 @@ struct sf_item {
 
 enum { INTEGER_DIGITS_MAX = 15, DECIMAL_DIGITS_MAX = 12, FRACTION_MAX = 3 };
 
-/* --- Bytes ---------------------------------------------------------------------- */
+/* --- Bytes --------------------------------------------------------------- */
 
 static bool is_next(const struct bytes *text, char c)
 {
@@ -88,7 +88,7 @@ static struct bytes take_run(struct bytes *text,
     return run;
 }
 
-/* --- Items ---------------------------------------------------------------------- */
+/* --- Items --------------------------------------------------------------- */
 
 static size_t take_digits(struct bytes *text, int64_t *number)
 {
@@ -193,7 +193,7 @@ static bool take_list(struct bytes *text)
     }
 }
 
-/* --- Directives ------------------------------------------------------------------- */
+/* --- Directives ---------------------------------------------------------- */
 
 static void put_flag(struct cache_control *control, enum cache_directive which,
                      bool is_said)

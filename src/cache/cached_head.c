@@ -118,7 +118,7 @@ static bool is_of_not_modified(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* --- Tags ------------------------------------------------------------------- */
+/* --- Tags ---------------------------------------------------------------- */
 
 bool cached_head_is_tags(struct bytes name)
 {

@@ -4,7 +4,7 @@
 
 #include "http/head_edit.h"
 
-/* --- What may be coded ------------------------------------------------------------ */
+/* --- What may be coded --------------------------------------------------- */
 
 static struct bytes find(const struct response *response, struct bytes name)
 {
@@ -86,7 +86,7 @@ static enum coding choose(const struct encode *encode,
                              &encode->rules->order);
 }
 
-/* --- What the head says of it ------------------------------------------------------- */
+/* --- What the head says of it -------------------------------------------- */
 
 static void put_vary(struct response *response)
 {
@@ -146,8 +146,8 @@ static void describe(struct response *response, enum coding coding)
     head_field(head, BYTES("Content-Encoding"), coding_token(coding));
 }
 
-/* Whether the answer is coded; then its head says so. The source is made for all
- * but HEAD, to which only the head goes. */
+/* Whether the answer is coded; then its head says so. The source is made for
+ * all but HEAD, to which only the head goes. */
 static bool begin(const struct encode *encode, struct exchange *exchange,
                   uint64_t length, struct coded_source **coded_out)
 {
@@ -169,7 +169,7 @@ static bool begin(const struct encode *encode, struct exchange *exchange,
     return true;
 }
 
-/* --- For handlers ----------------------------------------------------------------------- */
+/* --- For handlers -------------------------------------------------------- */
 
 void encode_add_source(const struct encode *encode, struct exchange *exchange,
                        struct source *source, uint64_t length)

@@ -31,7 +31,7 @@ static const codec_stream_fn codecs[CODING_COUNT] = {
     [CODING_ZSTD] = codec_zstd_stream,
     [CODING_BR] = codec_brotli_stream};
 
-/* --- The next piece ------------------------------------------------------------ */
+/* --- The next piece ------------------------------------------------------ */
 
 static void stall(struct coded_source *coded)
 {
@@ -186,7 +186,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     return piece;
 }
 
-/* --- Coming and going ------------------------------------------------------------ */
+/* --- Coming and going ---------------------------------------------------- */
 
 static void destroy(struct source *source)
 {
@@ -247,7 +247,7 @@ struct source *coded_source_begin_with(struct coded_source *coded,
     return &coded->source;
 }
 
-/* --- Turns ------------------------------------------------------------------------ */
+/* --- Turns --------------------------------------------------------------- */
 
 void encoder_init(struct encoder *encoder, size_t streams_max,
                   void (*turn)(void *context), void *context)

@@ -64,7 +64,7 @@ E2E_BEGIN(start)
 
 E2E_SUITE(start);
 
-/* --- Asking ------------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 static const char *accepts(const char *codings)
 {
@@ -96,7 +96,7 @@ static struct reply *await_coded(struct client *client, const char *target,
     return reply;
 }
 
-/* --- Who gets what --------------------------------------------------------------- */
+/* --- Who gets what ------------------------------------------------------- */
 
 TEST(the_first_gets_the_file_and_later_ones_a_variant_that_others_unpack)
 {
@@ -259,7 +259,7 @@ TEST(head_says_what_get_would)
     assert_int_equal(reply->length, length);
 }
 
-/* --- Conditions and ranges ----------------------------------------------------------- */
+/* --- Conditions and ranges ----------------------------------------------- */
 
 TEST(a_variant_has_conditions_and_ranges_of_its_own)
 {
@@ -308,8 +308,8 @@ TEST(who_names_the_etag_of_the_file_gets_the_file)
     expect_text(reply, text_of(2, 300000) + 5, 299995);
 }
 
-/* File and variants have one date: whoever has half of the one would get the rest
- * of another. */
+/* File and variants have one date: whoever has half of the one would get the
+ * rest of another. */
 TEST(a_date_joins_no_part_of_a_variant_to_what_may_be_the_file)
 {
     struct client *client = client_open(server);
@@ -328,7 +328,7 @@ TEST(a_date_joins_no_part_of_a_variant_to_what_may_be_the_file)
     expect_text(reply, text_of(2, 300000) + 5, 299995);
 }
 
-/* --- Options --------------------------------------------------------------------------- */
+/* --- Options ------------------------------------------------------------- */
 
 TEST(it_can_be_turned_off_and_chosen_by_place)
 {
@@ -387,7 +387,7 @@ TEST(nonsense_is_refused)
     assert_int_not_equal(outcome.status, 0);
 }
 
-/* --- Files that change ----------------------------------------------------------------- */
+/* --- Files that change --------------------------------------------------- */
 
 /* Each version has another length, and is told by it. */
 static size_t changing_len(unsigned version)
@@ -436,7 +436,7 @@ TEST(whatever_is_sent_is_of_one_version)
     assert_true(coded > 5 && version > 2);
 }
 
-/* --- Many --------------------------------------------------------------------------------- */
+/* --- Many ---------------------------------------------------------------- */
 
 TEST(more_files_than_the_queue_has_room_for_are_served_at_once)
 {

@@ -110,7 +110,7 @@ TEST(a_store_that_is_not_there_is_not_compressed)
     assert_non_null(strstr(outcome.err, "kv-compress"));
 }
 
-/* --- Other servers ------------------------------------------------------------------ */
+/* --- Other servers ------------------------------------------------------- */
 
 TEST(what_other_servers_answer_is_compressed_where_that_is_said)
 {
@@ -226,7 +226,8 @@ static struct reply *ask_more(struct client *client, const char *target,
                       printed("Accept-Encoding: %s\r\n%s", coding, fields));
 }
 
-/* What another server says of what it does not send is told in the same words. */
+/* What another server says of what it does not send is told in the same
+ * words. */
 TEST(what_is_known_upstream_is_called_as_the_client_does)
 {
     static const struct {
@@ -284,7 +285,8 @@ static void fetch_coded(struct upstream *upstream, struct client *client,
     client_close(peer);
 }
 
-/* What is kept, short in memory or long in a file, goes to each as he likes it. */
+/* What is kept, short in memory or long in a file, goes to each as he likes
+ * it. */
 TEST(what_a_cache_keeps_is_compressed_from_the_first_on)
 {
     static const size_t lengths[] = {2000, 300000};
@@ -317,8 +319,8 @@ TEST(what_a_cache_keeps_is_compressed_from_the_first_on)
     }
 }
 
-/* What is not sent compressed, or not at all, says that others may get it so, and
- * names what the client has as that was called. */
+/* What is not sent compressed, or not at all, says that others may get it so,
+ * and names what the client has as that was called. */
 TEST(parts_and_what_is_known_depend_on_the_coding_too)
 {
     struct upstream *upstream = upstream_open();

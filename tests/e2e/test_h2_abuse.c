@@ -306,8 +306,8 @@ TEST(streams_beyond_the_limit_are_refused_and_then_all)
 
 /* --- What is no abuse ---------------------------------------------------- */
 
-/* Files take no bodies: all are answered, and the rest of the bodies is told to be
- * of no use. Until a client hears of that it goes on with them. */
+/* Files take no bodies: all are answered, and the rest of the bodies is told to
+ * be of no use. Until a client hears of that it goes on with them. */
 TEST(bodies_that_go_on_behind_early_answers_are_no_abuse)
 {
     enum { ROUNDS = 10, STREAMS = 100 };

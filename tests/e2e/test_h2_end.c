@@ -1,6 +1,6 @@
 /*
- * HTTP/2: how a connection ends. GOAWAY comes twice, what was begun is answered,
- * and what was not can safely be asked for again.
+ * HTTP/2: how a connection ends. GOAWAY comes twice, what was begun is
+ * answered, and what was not can safely be asked for again.
  */
 #include <signal.h>
 
@@ -114,7 +114,8 @@ TEST(what_was_asked_before_the_client_knew_is_answered)
     expect_end(h2);
 }
 
-/* Nothing that came behind the second one is answered, or taken for an error. */
+/* Nothing that came behind the second one is answered, or taken for an
+ * error. */
 TEST(what_is_asked_afterwards_is_not_answered)
 {
     struct server *one = H2_START("--workers=1");
@@ -181,7 +182,7 @@ TEST(so_many_requests_and_no_more)
     }
 }
 
-/* --- The client goes ----------------------------------------------------------- */
+/* --- The client goes ----------------------------------------------------- */
 
 TEST(a_client_that_says_goaway_gets_what_it_asked_for)
 {
@@ -236,7 +237,7 @@ TEST(clients_that_are_gone_leave_nothing)
                            QUICK_MS));
 }
 
-/* --- Another generation, another process ------------------------------------------ */
+/* --- Another generation, another process --------------------------------- */
 
 static void configure(const char *root)
 {

@@ -18,7 +18,7 @@ static int start(void **state)
     return 0;
 }
 
-/* --- 3.4: the preface --------------------------------------------------------- */
+/* --- 3.4: the preface ---------------------------------------------------- */
 
 TEST(a_preface_may_be_split_anywhere)
 {
@@ -76,7 +76,7 @@ TEST(a_wrong_preface_ends_the_connection)
     }
 }
 
-/* --- 4: frames ---------------------------------------------------------------- */
+/* --- 4: frames ----------------------------------------------------------- */
 
 TEST(what_is_not_known_is_ignored)
 {
@@ -172,7 +172,7 @@ TEST(hpack_must_be_right)
     PLAY(cases);
 }
 
-/* --- 5: streams --------------------------------------------------------------- */
+/* --- 5: streams ---------------------------------------------------------- */
 
 TEST(nothing_comes_on_an_idle_stream)
 {

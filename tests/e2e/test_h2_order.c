@@ -97,7 +97,7 @@ static void expect_one_by_one(struct h2 *h2, const uint32_t *streams,
     expect_one_by_one(h2, (uint32_t[]){__VA_ARGS__}, \
                       sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-/* --- Size --------------------------------------------------------------------- */
+/* --- Size ---------------------------------------------------------------- */
 
 TEST(the_shortest_comes_first)
 {
@@ -154,7 +154,7 @@ TEST(a_stream_whose_window_is_shut_waits_for_nobodys_harm)
     assert_true(h2_reply(h2, large)->body_len < 50 * KB);
 }
 
-/* --- Urgency ------------------------------------------------------------------ */
+/* --- Urgency ------------------------------------------------------------- */
 
 TEST(what_is_urgent_comes_before_what_is_short)
 {
@@ -214,7 +214,8 @@ TEST(an_update_moves_what_is_being_sent)
     EXPECT_ONE_BY_ONE(h2, large, small);
 }
 
-/* RFC 9218 7.1: before the stream it is meant for; then its field is not asked. */
+/* RFC 9218 7.1: before the stream it is meant for; then its field is not
+ * asked. */
 TEST(an_update_may_come_before_its_stream)
 {
     struct h2 *h2 = open_shut(H2_START("--workers=1"));
@@ -331,7 +332,7 @@ TEST(a_field_that_the_place_sets_is_heard_each_time)
     }
 }
 
-/* --- By turns ------------------------------------------------------------------ */
+/* --- By turns ------------------------------------------------------------ */
 
 /* How many bytes of the others come until the first of them has ended. */
 static void expect_together(struct h2 *h2, const uint32_t *streams,
@@ -394,7 +395,7 @@ TEST(short_incremental_ones_come_one_by_one)
     expect_one_by_one(h2, streams, 4);
 }
 
-/* --- Other schedules ----------------------------------------------------------- */
+/* --- Other schedules ----------------------------------------------------- */
 
 TEST(fifo_completes_them_as_they_were_asked)
 {

@@ -1,6 +1,6 @@
 /*
- * --proxy-cache: origins that lie, and clients that want others to get what is not
- * for them, or the cache to be full of what nobody wants.
+ * --proxy-cache: origins that lie, and clients that want others to get what is
+ * not for them, or the cache to be full of what nobody wants.
  */
 #include "upstream.h"
 
@@ -51,7 +51,7 @@ static void expect_note(const struct reply *reply, const char *part)
         flunk("Cache-Status is '%s', without '%s'", note ? note : "", part);
 }
 
-/* --- Keys ------------------------------------------------------------------------ */
+/* --- Keys ---------------------------------------------------------------- */
 
 static const struct same_case {
     const char *host;
@@ -121,7 +121,7 @@ TEST(the_end_of_a_path_keeps_nothing_that_its_origin_does_not_allow)
     }
 }
 
-/* --- Floods ------------------------------------------------------------------------ */
+/* --- Floods -------------------------------------------------------------- */
 
 static size_t count_purged(const struct server *server)
 {
@@ -182,7 +182,7 @@ TEST(parts_of_one_address_are_bounded)
     assert_int_equal(count_purged(server), 1);
 }
 
-/* --- Lies -------------------------------------------------------------------------- */
+/* --- Lies ---------------------------------------------------------------- */
 
 static const struct lie {
     const char *text;

@@ -1,6 +1,6 @@
 /*
- * --proxy-cache: what a 304 and an answer to HEAD do to what is kept, and what comes
- * before a final answer.
+ * --proxy-cache: what a 304 and an answer to HEAD do to what is kept, and what
+ * comes before a final answer.
  */
 #include "upstream.h"
 
@@ -23,7 +23,8 @@
           "--proxy-cache=memory", "--proxy-retries=0", "--proxy-fails=0", \
           "--request-id=off")
 
-/* Asks; the upstream answers so; the head that it was asked with is *asked_out. */
+/* Asks; the upstream answers so; the head that it was asked with is
+ * *asked_out. */
 static struct reply *fetch(const struct server *server,
                            const struct upstream *upstream, const char *method,
                            const char *fields, const char *text,
@@ -66,7 +67,7 @@ static void expect_asked(const char *head, const char *part, bool is_there)
               is_there ? "" : " not");
 }
 
-/* --- 304 ----------------------------------------------------------------------- */
+/* --- 304 ----------------------------------------------------------------- */
 
 TEST(a_304_about_something_else_renews_nothing_and_all_is_asked_for)
 {
@@ -153,7 +154,7 @@ TEST(what_has_no_date_has_that_of_its_coming)
     assert_string_equal(reply_field(hit(server), "Date"), date);
 }
 
-/* --- HEAD ---------------------------------------------------------------------- */
+/* --- HEAD ---------------------------------------------------------------- */
 
 TEST(a_head_brings_what_is_kept_up_to_date)
 {
@@ -225,7 +226,7 @@ TEST(a_head_that_fails_leaves_what_is_kept_and_none_makes_an_answer_to_get)
     expect_asked(asked, "If-None-Match: \"v1\"", true);
 }
 
-/* --- For one alone --------------------------------------------------------------- */
+/* --- For one alone ------------------------------------------------------- */
 
 TEST(fields_that_are_kept_for_nobody_reach_whom_the_origin_has_answered)
 {
@@ -262,7 +263,7 @@ TEST(fields_that_are_kept_for_nobody_reach_whom_the_origin_has_answered)
     }
 }
 
-/* --- Before the answer ------------------------------------------------------------- */
+/* --- Before the answer --------------------------------------------------- */
 
 TEST(what_comes_before_an_answer_is_passed_on_and_not_kept)
 {

@@ -1,12 +1,13 @@
 /*
- * fuzz_tls_records - records that a client sends over TLS 1.3 once the handshake
- * is done, who has the keys and does with them what it likes.
+ * fuzz_tls_records - records that a client sends over TLS 1.3 once the
+ * handshake is done, who has the keys and does with them what it likes.
  *
- * The first two bytes say in which pieces the records come, and in which they are
- * asked for. The rest is records: a byte of type, one of length, and the payload,
- * which is sealed; of the type 0 are bytes that go over the wire as they are. The
- * server's end must give what was in records of data, in their order and nothing
- * else, up to the first that no client may send. Any breach aborts.
+ * The first two bytes say in which pieces the records come, and in which they
+ * are asked for. The rest is records: a byte of type, one of length, and the
+ * payload, which is sealed; of the type 0 are bytes that go over the wire as
+ * they are. The server's end must give what was in records of data, in their
+ * order and nothing else, up to the first that no client may send. Any breach
+ * aborts.
  */
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -38,7 +39,7 @@ struct script {
 static struct script script;
 static struct tls_buffers *buffers;
 
-/* --- The client -------------------------------------------------------------------- */
+/* --- The client ---------------------------------------------------------- */
 
 /* Whether a piece of an update goes on with what has come of it. */
 static bool is_update(int type, struct bytes payload)
@@ -118,7 +119,7 @@ static void write_script(const struct tls_suite *suite, const char *data,
     tls_direction_fini(&out);
 }
 
-/* --- The server --------------------------------------------------------------------- */
+/* --- The server ---------------------------------------------------------- */
 
 static struct tls *make_server(int fd)
 {

@@ -6,9 +6,9 @@
  *   '------ head -------'---- encrypted -----------'
  *
  * What a direction needs after the handshake is a key, an initialization vector
- * and a counter. The ciphers and the digests are OpenSSL's; that records are made
- * and opened here is because its SSL keeps 11 KiB more of each connection, for
- * whatever versions and handshakes there may be (io/tls_takeover).
+ * and a counter. The ciphers and the digests are OpenSSL's; that records are
+ * made and opened here is because its SSL keeps 11 KiB more of each connection,
+ * for whatever versions and handshakes there may be (io/tls_takeover).
  *
  * Thread: one at a time, for a suite and all directions that it is of.
  * Owns:   a direction its key, which is wiped out at its end.
@@ -60,7 +60,8 @@ enum tls_alert {
     TLS_ALERT_NONE = 255 /* ours alone: all is well */
 };
 
-/* What a cipher suite stands for. It is found once, as OpenSSL takes its time. */
+/* What a cipher suite stands for. It is found once, as OpenSSL takes its
+ * time. */
 struct tls_suite {
     struct evp_cipher_st *cipher;
     struct evp_mac_ctx_st *mac; /* HMAC with the digest of the suite */
@@ -82,8 +83,8 @@ struct tls_direction {
 MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
 void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 
-/* Makes the key of a traffic secret. False: no memory, or the secret is not as long
- * as those of the suite. */
+/* Makes the key of a traffic secret. False: no memory, or the secret is not as
+ * long as those of the suite. */
 MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);
@@ -96,9 +97,9 @@ MUST_USE bool tls_direction_update(struct tls_direction *direction);
 MUST_USE bool tls_direction_find_key(const struct tls_direction *direction,
                                      unsigned char key_out[TLS_KEY_MAX]);
 
-/* Writes a record of len bytes, TLS_RECORD_BYTES at most, to out, which has room
- * for TLS_RECORD_SEALED more and is somewhere else. Returns how long the record is;
- * 0: the cipher has failed. */
+/* Writes a record of len bytes, TLS_RECORD_BYTES at most, to out, which has
+ * room for TLS_RECORD_SEALED more and is somewhere else. Returns how long the
+ * record is; 0: the cipher has failed. */
 MUST_USE size_t tls_record_seal(struct tls_direction *direction,
                                 enum tls_content type, const char *payload,
                                 size_t len, char *out);
@@ -107,8 +108,9 @@ MUST_USE size_t tls_record_seal(struct tls_direction *direction,
  * whole. */
 MUST_USE size_t tls_record_length(struct bytes begun);
 
-/* Opens a whole record in place, or what says of itself that it is longer than any. TLS_ALERT_NONE: its payload is *payload_out, of
- * that type, which may be any. Else it is a fault, which the other side is told. */
+/* Opens a whole record in place, or what says of itself that it is longer than
+ * any. TLS_ALERT_NONE: its payload is *payload_out, of that type, which may be
+ * any. Else it is a fault, which the other side is told. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,
                                         enum tls_content *type_out,

@@ -1,6 +1,6 @@
 #include "engine/h2/h2_priv.h"
 
-/* --- Frames ---------------------------------------------------------------- */
+/* --- Frames -------------------------------------------------------------- */
 
 void h2_put_frame(struct h2 *h2, const struct http2_frame *frame,
                   const char *payload)
@@ -129,7 +129,7 @@ void h2_make_ready(struct h2 *h2)
     h2->session->context->hooks->on_ready(h2->session);
 }
 
-/* --- The end --------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------- */
 
 static void end(struct h2 *h2, enum http2_error error, enum conn_end why)
 {

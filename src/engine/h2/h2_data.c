@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "engine/h2/h2_priv.h"
 
-/* --- Sinks ----------------------------------------------------------------- */
+/* --- Sinks --------------------------------------------------------------- */
 
 /* Throws away what comes of a body that nobody wants. */
 static void discard(struct h2_stream *stream)
@@ -136,7 +136,7 @@ void h2_feed(struct h2 *h2)
     }
 }
 
-/* --- Frames ---------------------------------------------------------------- */
+/* --- Frames -------------------------------------------------------------- */
 
 /* RFC 9113 8.1.1: what is said of the length has to be true. */
 static bool is_length_false(const struct h2_stream *stream, bool ends)

@@ -4,7 +4,7 @@
 #include "base/base64.h"
 #include "engine/h2/h2_priv.h"
 
-/* --- A whole head ---------------------------------------------------------- */
+/* --- A whole head -------------------------------------------------------- */
 
 struct decoding {
     struct http2_head *head;
@@ -45,7 +45,7 @@ static void make_socket_key(char key[24])
     base64_put(&out, (struct bytes){random, sizeof(random)});
 }
 
-/* --- Streams --------------------------------------------------------------- */
+/* --- Streams ------------------------------------------------------------- */
 
 /* False: no memory. */
 static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
@@ -189,7 +189,7 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
     }
 }
 
-/* --- Pieces ---------------------------------------------------------------- */
+/* --- Pieces -------------------------------------------------------------- */
 
 /* Takes what is no block off its front, and the padding off its end. */
 static enum http2_error strip(const struct http2_frame *frame,

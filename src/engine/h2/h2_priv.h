@@ -255,7 +255,7 @@ static inline uint64_t h2_now_ms(const struct h2 *h2)
     return h2->session->context->now->mono_ms;
 }
 
-/* --- h2_abuse.c ------------------------------------------------------------- */
+/* --- h2_abuse.c ---------------------------------------------------------- */
 
 /* Counts one more of that kind. False: it was one too many, and the
  * connection is over. */
@@ -264,7 +264,7 @@ MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 /* Whether what went to and fro carried enough. False: as above. */
 MUST_USE bool h2_is_worth_it(struct h2 *h2);
 
-/* --- h2_control.c ---------------------------------------------------------- */
+/* --- h2_control.c -------------------------------------------------------- */
 
 void h2_put_frame(struct h2 *h2, const struct http2_frame *frame,
                   const char *payload);
@@ -296,7 +296,7 @@ void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind);
 void h2_say_goodbye(struct h2 *h2);
 void h2_say_last(struct h2 *h2);
 
-/* --- h2_stream.c ----------------------------------------------------------- */
+/* --- h2_stream.c --------------------------------------------------------- */
 
 /* NULL: no memory. */
 struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id);
@@ -324,7 +324,7 @@ bool h2_stream_is_shut(const struct h2_stream *stream);
 /* The windows have opened: the connection's, or one. */
 void h2_stream_reopen_all(struct h2 *h2);
 
-/* --- h2_answer.c ----------------------------------------------------------- */
+/* --- h2_answer.c --------------------------------------------------------- */
 
 /* The head of a stream has come: asks the handler, or has the stream wait for
  * an exchange. reason: why it is refused instead. */
@@ -362,7 +362,7 @@ void h2_drop_unfinished(struct h2 *h2);
 /* All of them. True: there were some. */
 bool h2_give_up_all(struct h2 *h2);
 
-/* --- h2_frame.c ------------------------------------------------------------ */
+/* --- h2_frame.c ---------------------------------------------------------- */
 
 /* Bytes that stand behind the plan's text already. */
 void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
@@ -385,13 +385,13 @@ void h2_frame_end(struct h2_stream *stream);
 /* Whether the file that is sent is still the one that the head announced. */
 bool h2_is_intact(const struct response *response);
 
-/* --- h2_plan.c ------------------------------------------------------------- */
+/* --- h2_plan.c ----------------------------------------------------------- */
 
 /* Frames what goes next: budget bytes at most, but always as much as the least
  * frame has. */
 void h2_plan_fill(struct h2 *h2, uint64_t budget);
 
-/* --- h2_send.c ------------------------------------------------------------- */
+/* --- h2_send.c ----------------------------------------------------------- */
 
 struct candidate h2_candidate(const struct session *session);
 enum sender_result h2_send(struct session *session, uint64_t budget,
@@ -403,7 +403,7 @@ void h2_drop_rest(struct h2 *h2);
 /* Whether there is anything to be handed over now. */
 bool h2_has_output(const struct h2 *h2);
 
-/* --- h2_settings.c --------------------------------------------------------- */
+/* --- h2_settings.c ------------------------------------------------------- */
 
 void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
                       struct bytes payload);
@@ -414,7 +414,7 @@ void h2_take_priority_update(struct h2 *h2, const struct http2_frame *frame,
 void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
                   struct bytes payload);
 
-/* --- h2_windows.c ---------------------------------------------------------- */
+/* --- h2_windows.c -------------------------------------------------------- */
 
 /* Somebody has taken so many bytes of the stream's body. */
 void h2_measure(struct h2 *h2, const struct h2_stream *stream, uint32_t len);
@@ -425,7 +425,7 @@ bool h2_end_measure(struct h2 *h2, const char payload[8]);
 /* The connection ends. */
 void h2_forget_windows(struct h2 *h2);
 
-/* --- h2_credit.c ----------------------------------------------------------- */
+/* --- h2_credit.c --------------------------------------------------------- */
 
 /* So many bytes of bodies are done with, of the stream, if there is one. */
 void h2_give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len);
@@ -436,7 +436,7 @@ void h2_give_taken(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 /* Gives back what sinks have kept and keep no longer. */
 void h2_settle_windows(struct h2 *h2);
 
-/* --- h2_data.c ------------------------------------------------------------- */
+/* --- h2_data.c ----------------------------------------------------------- */
 
 /* The head of a DATA frame; its payload follows. */
 void h2_begin_data(struct h2 *h2, const struct http2_frame *frame);
@@ -460,21 +460,21 @@ void h2_feed(struct h2 *h2);
 /* Whether its body is waited for, and should have come. */
 bool h2_is_body_late(const struct h2_stream *stream);
 
-/* --- h2_head.c ------------------------------------------------------------- */
+/* --- h2_head.c ----------------------------------------------------------- */
 
 void h2_take_headers(struct h2 *h2, const struct http2_frame *frame,
                      struct bytes payload);
 void h2_take_continuation(struct h2 *h2, const struct http2_frame *frame,
                           struct bytes payload);
 
-/* --- h2_limits.c ----------------------------------------------------------- */
+/* --- h2_limits.c --------------------------------------------------------- */
 
 uint64_t h2_limit(struct session *session, enum session_wait wait);
 
 /* Streams that have waited for their clients for too long are given up. */
 void h2_look_at_streams(struct h2 *h2);
 
-/* --- h2_receive.c ---------------------------------------------------------- */
+/* --- h2_receive.c -------------------------------------------------------- */
 
 /* Takes the frames that have come. */
 void h2_take_input(struct h2 *h2);

@@ -1,6 +1,6 @@
 #include "engine/h2/h2_priv.h"
 
-/* --- Frames that are taken whole ------------------------------------------- */
+/* --- Frames that are taken whole ----------------------------------------- */
 
 static void take_reset(struct h2 *h2, const struct http2_frame *frame,
                        struct bytes payload)
@@ -103,7 +103,7 @@ static void take_frame(struct h2 *h2, const struct http2_frame *frame,
     }
 }
 
-/* --- What has come --------------------------------------------------------- */
+/* --- What has come ------------------------------------------------------- */
 
 static struct bytes fresh(const struct h2 *h2)
 {

@@ -3,7 +3,7 @@
 /* So many bytes of payload are worth a WINDOW_UPDATE. */
 enum { UPDATE_PAYLOAD = 256 };
 
-/* --- SETTINGS -------------------------------------------------------------- */
+/* --- SETTINGS ------------------------------------------------------------ */
 
 /* RFC 9113 6.9.2: windows of open streams move by the difference. */
 static void move_windows(struct h2 *h2, uint32_t value)
@@ -78,7 +78,7 @@ void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
                      NULL);
 }
 
-/* --- WINDOW_UPDATE --------------------------------------------------------- */
+/* --- WINDOW_UPDATE ------------------------------------------------------- */
 
 static void open_connection(struct h2 *h2, uint32_t increment)
 {
@@ -136,7 +136,7 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
 }
 
-/* --- PRIORITY_UPDATE ------------------------------------------------------- */
+/* --- PRIORITY_UPDATE ----------------------------------------------------- */
 
 /* RFC 9218 7.1: it may come before its stream, whose field it overrules. */
 static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
@@ -185,7 +185,7 @@ void h2_take_priority_update(struct h2 *h2, const struct http2_frame *frame,
         h2_stream_ready(stream);
 }
 
-/* --- PING ------------------------------------------------------------------ */
+/* --- PING ---------------------------------------------------------------- */
 
 void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
                   struct bytes payload)

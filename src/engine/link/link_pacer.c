@@ -14,14 +14,15 @@
  * link that is many times what leaves in a window, and to call it gone is to
  * take the link for one that is a tenth as fast.
  *
- * Who has no CPU for a moment, this machine or what carries the link, sends less
- * in that window with a queue all the time, which looks like a narrower link. At
- * a load of 0.9 the pace would then be too slow for what comes until it had crept
- * up again, for a second or two. So the rate falls a little for each such window:
- * a link that is narrower indeed goes on having them. And the pace at which the
- * queue came to stand is remembered as its crest: when no queue is left, the pace
- * comes back to a little less than that at once, and only then slowly. If the link
- * is narrower, a queue stands before that, and there is the crest then.
+ * Who has no CPU for a moment, this machine or what carries the link, sends
+ * less in that window with a queue all the time, which looks like a narrower
+ * link. At a load of 0.9 the pace would then be too slow for what comes until
+ * it had crept up again, for a second or two. So the rate falls a little for
+ * each such window: a link that is narrower indeed goes on having them. And the
+ * pace at which the queue came to stand is remembered as its crest: when no
+ * queue is left, the pace comes back to a little less than that at once, and
+ * only then slowly. If the link is narrower, a queue stands before that, and
+ * there is the crest then.
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"

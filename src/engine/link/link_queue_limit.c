@@ -14,7 +14,8 @@ uint32_t link_queue_limit_measure(struct link *link,
 }
 
 /* Whether something of it may still come into the queue: it waits for more, or
- * its socket for acknowledgements. Only for a while, as either may be for ever. */
+ * its socket for acknowledgements. Only for a while, as either may be for
+ * ever. */
 static bool may_come(const struct link_flow *flow)
 {
     return flow->is_fresh &&

@@ -6,7 +6,7 @@
 
 enum { KEY_STORAGE = 1024 };
 
-/* --- Which requests ----------------------------------------------------------------- */
+/* --- Which requests ------------------------------------------------------ */
 
 static bool has_upgrade(const struct request *request)
 {
@@ -43,8 +43,8 @@ static struct cache_key_asker asker_of(const struct cached *cached,
                       forwarded_is_trusted(trust, exchange->neighbour)};
 }
 
-/* What the request says to caches. Pragma counts where Cache-Control says nothing
- * (RFC 9111 5.4). */
+/* What the request says to caches. Pragma counts where Cache-Control says
+ * nothing (RFC 9111 5.4). */
 static void read_control(struct cache_control *control,
                          const struct request *request)
 {
@@ -65,7 +65,7 @@ static void read_control(struct cache_control *control,
         control->said |= CACHE_NO_CACHE;
 }
 
-/* --- Answering ------------------------------------------------------------------------- */
+/* --- Answering ----------------------------------------------------------- */
 
 static void go_past(struct cached *cached, struct exchange *exchange,
                     struct bytes rest, enum cached_way way)
@@ -137,7 +137,8 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
     return true;
 }
 
-/* Whether a request is for one part, whatever there is: one that may be kept. */
+/* Whether a request is for one part, whatever there is: one that may be
+ * kept. */
 static bool is_for_part(const struct request *request)
 {
     const struct field *field = request_single(request, FIELD_RANGE);
@@ -150,8 +151,8 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* What nobody waits for with others, and a part or a head of which makes no entry.
- * A head of what is there tells whether that is still good. */
+/* What nobody waits for with others, and a part or a head of which makes no
+ * entry. A head of what is there tells whether that is still good. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
@@ -193,9 +194,9 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
-/* Whether it neither gets nor leaves anything. Of a field that Connection names the
- * origin hears nothing: its answer is for those who have none, and would be kept
- * for those who have it (Vary). */
+/* Whether it neither gets nor leaves anything. Of a field that Connection names
+ * the origin hears nothing: its answer is for those who have none, and would be
+ * kept for those who have it (Vary). */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {
@@ -244,7 +245,7 @@ struct handler cached_handler(struct cached *cached)
                             .slash = cached->options.inner.slash};
 }
 
-/* --- What makes invalid ------------------------------------------------------------------ */
+/* --- What makes invalid -------------------------------------------------- */
 
 /* RFC 9110 9.2.1. */
 static bool is_safe(const struct request *request)
@@ -287,7 +288,7 @@ void cached_note_reply(struct cached *cached, const struct exchange *exchange,
             invalidate(cached, exchange, reply->fields[i].value);
 }
 
-/* --- Coming and going ---------------------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 static void on_over(struct cache_wait *wait)
 {

@@ -8,7 +8,7 @@
 /* The head; each range's memory, file, and what has fallen out of that. */
 enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
 
-/* --- Heads ------------------------------------------------------------------- */
+/* --- Heads --------------------------------------------------------------- */
 
 /* What a cache adds to what it kept (RFC 9111 5.1, RFC 9211). */
 static void put_own_fields(const struct cached *cached,
@@ -60,7 +60,7 @@ static void answer_not_modified(struct cached *cached,
     response_add_head(response);
 }
 
-/* --- Ranges ------------------------------------------------------------------ */
+/* --- Ranges -------------------------------------------------------------- */
 
 enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 
@@ -134,7 +134,7 @@ static void refuse_range(struct cached *cached, struct exchange *exchange,
                         cached->options.defaults);
 }
 
-/* --- All of it ---------------------------------------------------------------- */
+/* --- All of it ----------------------------------------------------------- */
 
 static void answer_all(struct cached *cached, struct exchange *exchange,
                        const struct cache_found *found,
@@ -151,7 +151,8 @@ static void answer_all(struct cached *cached, struct exchange *exchange,
 }
 
 /* Conditions are about what would be a 200 (RFC 9110 13.2.1). Where nothing was
- * modified by its own account, it was not since it was made (RFC 9111 4.3.2). */
+ * modified by its own account, it was not since it was made (RFC 9111
+ * 4.3.2). */
 static bool is_known(const struct cached *cached,
                      const struct exchange *exchange,
                      const struct cache_entry *entry)
@@ -168,7 +169,7 @@ static bool is_known(const struct cached *cached,
                CONDITION_NOT_MODIFIED;
 }
 
-/* --- Of parts ------------------------------------------------------------------ */
+/* --- Of parts ------------------------------------------------------------ */
 
 static bool is_intact(void *object)
 {
@@ -271,7 +272,7 @@ bool cached_has(const struct cached *cached, const struct exchange *exchange,
     return cache_ranges_has(entry->ranges, &range);
 }
 
-/* --- What there is -------------------------------------------------------------- */
+/* --- What there is ------------------------------------------------------- */
 
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,

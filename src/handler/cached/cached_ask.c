@@ -38,7 +38,7 @@ struct interim {
     size_t fields_len;
 };
 
-/* --- Ending ----------------------------------------------------------------------- */
+/* --- Ending -------------------------------------------------------------- */
 
 static void destroy_ask(struct ask *ask)
 {
@@ -77,7 +77,7 @@ static void answer(struct ask *ask)
     destroy_ask(ask);
 }
 
-/* --- Word of others ----------------------------------------------------------------- */
+/* --- Word of others ------------------------------------------------------ */
 
 static void on_fetched(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
@@ -97,8 +97,8 @@ static void on_fetched(struct fetch_asker *asker,
     exchange_wake(asker->exchange);
 }
 
-/* The fetch does not wait until the client has taken it, for others wait for the
- * fetch. What does not fit is dropped: a final answer follows. */
+/* The fetch does not wait until the client has taken it, for others wait for
+ * the fetch. What does not fit is dropped: a final answer follows. */
 static void on_interim(struct fetch_asker *asker, const struct answer *interim)
 {
     struct ask *ask = OWNER_OF(asker, struct ask, asker);
@@ -126,7 +126,7 @@ static void on_flight(struct cache_wait *wait)
     exchange_wake(OWNER_OF(wait, struct ask, wait)->asker.exchange);
 }
 
-/* --- Deciding ------------------------------------------------------------------------ */
+/* --- Deciding ------------------------------------------------------------ */
 
 /* Whether what was found serves as it is. */
 static bool serves(struct ask *ask)

@@ -74,7 +74,8 @@ static void add_whole(struct cached *cached, struct exchange *exchange,
     }
 }
 
-/* The same of one that is still filled; length: CACHE_LENGTH_UNKNOWN perhaps. */
+/* The same of one that is still filled; length: CACHE_LENGTH_UNKNOWN
+ * perhaps. */
 static void add_filling(struct cached *cached, struct exchange *exchange,
                         struct cache_body *body, uint64_t first,
                         uint64_t length)

@@ -5,8 +5,8 @@
 /* What a proxy that is asked by https has to know: that it was. */
 static const char secure_mark;
 
-/* Whether there is an answer; what comes before it goes to who asked, and is not
- * kept. */
+/* Whether there is an answer; what comes before it goes to who asked, and is
+ * not kept. */
 static bool is_answered(struct fetch *fetch)
 {
     while (fetch->exchange.pending) {

@@ -1,6 +1,6 @@
 /*
- * cached_fetch_priv - what the files of a fetch share. Each calls only those below
- * it:
+ * cached_fetch_priv - what the files of a fetch share. Each calls only those
+ * below it:
  *
  *   cached_fetch.c    asks the proxy, and goes on when there is word of it
  *   cached_keep.c     what has come: kept, or handed over
@@ -53,7 +53,7 @@ struct fetch {
     char key[];
 };
 
-/* --- cached_fetches.c --------------------------------------------------------- */
+/* --- cached_fetches.c ---------------------------------------------------- */
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome);
 
@@ -72,18 +72,19 @@ void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
 
 struct cached_note fetch_note(const struct fetch *fetch);
 
-/* Those who waited look for the entry; unless it has to be asked for each time. */
+/* Those who waited look for the entry; unless it has to be asked for each
+ * time. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 
-/* What has come is about something else than was asked about: that goes, and whoever
- * asked has all of it fetched. The fetch is gone. */
+/* What has come is about something else than was asked about: that goes, and
+ * whoever asked has all of it fetched. The fetch is gone. */
 void fetch_start_over(struct fetch *fetch);
 
-/* --- cached_part.c ------------------------------------------------------------ */
+/* --- cached_part.c ------------------------------------------------------- */
 
-/* The range that the answer has, by its own account, and of how much. False: it is
- * no part, or what it says is not what comes. */
+/* The range that the answer has, by its own account, and of how much. False: it
+ * is no part, or what it says is not what comes. */
 bool fetch_read_part(const struct fetch *fetch, struct range *range_out,
                      uint64_t *length_out);
 
@@ -96,21 +97,21 @@ bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b);
 /* Keeps the part that has come, beside those that are there of the same. */
 void fetch_put_part(struct fetch *fetch);
 
-/* --- cached_fill.c ------------------------------------------------------------ */
+/* --- cached_fill.c ------------------------------------------------------- */
 
 /* Goes on with the body; the fetch may be gone afterwards. */
 void fetch_fill(struct fetch *fetch);
 
-/* --- cached_renew.c ----------------------------------------------------------- */
+/* --- cached_renew.c ------------------------------------------------------ */
 
-/* Whether the answer is word about what is kept, and has been used; then the fetch is
- * gone. */
+/* Whether the answer is word about what is kept, and has been used; then the
+ * fetch is gone. */
 bool fetch_heed_not_modified(struct fetch *fetch);
 
 /* Uses what HEAD was answered with. */
 void fetch_heed_head(struct fetch *fetch);
 
-/* --- cached_keep.c ------------------------------------------------------------ */
+/* --- cached_keep.c ------------------------------------------------------- */
 
 /* There is an answer: it is used, kept or handed over. The fetch may be gone
  * afterwards; else it is FILLING, or HANDED. */

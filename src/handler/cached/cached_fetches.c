@@ -4,7 +4,7 @@
 
 enum { MS_PER_S = 1000 };
 
-/* --- Coming and going ----------------------------------------------------------- */
+/* --- Coming and going ---------------------------------------------------- */
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome)
 {
@@ -63,7 +63,7 @@ void fetch_destroy(struct fetch *fetch)
     free(fetch);
 }
 
-/* --- Who asked -------------------------------------------------------------------- */
+/* --- Who asked ----------------------------------------------------------- */
 
 void fetch_tell(struct fetch *fetch, const struct cache_found *found,
                 struct fetch *hand, const struct cached_note *note)
@@ -142,7 +142,7 @@ void fetch_start_over(struct fetch *fetch)
     fetch_destroy(fetch);
 }
 
-/* --- Who needs them ------------------------------------------------------------- */
+/* --- Who needs them ------------------------------------------------------ */
 
 static bool is_needed(const struct fetch *fetch)
 {

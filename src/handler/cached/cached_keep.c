@@ -6,7 +6,7 @@ enum {
                    is stale may be used */
 };
 
-/* --- Stale all the same ------------------------------------------------------------- */
+/* --- Stale all the same -------------------------------------------------- */
 
 static bool is_failure(const struct response *response)
 {
@@ -43,7 +43,7 @@ static bool bear_failure(struct fetch *fetch)
     return true;
 }
 
-/* --- Keeping ------------------------------------------------------------------------ */
+/* --- Keeping ------------------------------------------------------------- */
 
 /* What is kept of an answer. */
 struct keeping {
@@ -72,8 +72,8 @@ static bool read_mending(const struct fetch *fetch, struct keeping *kept)
            kept->range.last == fetch->gap.last;
 }
 
-/* A part that has come; all of it is a whole, however it was asked for. Its lines
- * go into out, but for what is of that part alone. */
+/* A part that has come; all of it is a whole, however it was asked for. Its
+ * lines go into out, but for what is of that part alone. */
 static bool read_part(struct fetch *fetch, struct keeping *kept,
                       struct buf *out)
 {
@@ -223,7 +223,7 @@ static bool keep(struct fetch *fetch)
     return true;
 }
 
-/* --- Not keeping -------------------------------------------------------------------- */
+/* --- Not keeping --------------------------------------------------------- */
 
 /* Forgets what was kept of the address: the answer says that it has changed. */
 static void forget_earlier(struct fetch *fetch)

@@ -47,7 +47,7 @@ static inline const struct now *cached_now(const struct cached *cached)
     return cached->options.defaults->now;
 }
 
-/* --- cached_note.c ---------------------------------------------------------- */
+/* --- cached_note.c ------------------------------------------------------- */
 
 struct cached_note {
     enum cached_way way;
@@ -57,8 +57,9 @@ struct cached_note {
     bool has_ttl;
     int64_t ttl_s;
     const char *detail; /* a token; NULL: none */
-    /* The origin has just answered this very request: it gets all fields, with those
-     * that are kept for nobody, which own has (RFC 9111 5.2.2.4, 5.2.2.7). */
+    /* The origin has just answered this very request: it gets all fields, with
+     * those that are kept for nobody, which own has (RFC 9111 5.2.2.4,
+     * 5.2.2.7). */
     bool is_from_origin;
     struct bytes own;
 };
@@ -78,31 +79,32 @@ void cached_note_prepare(struct cached *cached);
 void cached_note_past(const struct cached *cached, struct exchange *exchange,
                       enum cached_way way);
 
-/* --- cached_source.c -------------------------------------------------------- */
+/* --- cached_source.c ----------------------------------------------------- */
 
-/* A source of a body from first on, to end or, if that is UINT64_MAX, to its end.
- * Takes a reference. NULL: no memory. */
+/* A source of a body from first on, to end or, if that is UINT64_MAX, to its
+ * end. Takes a reference. NULL: no memory. */
 MUST_USE struct source *cached_source_create(struct cached *cached,
                                              struct exchange *exchange,
                                              struct cache_body *body,
                                              uint64_t first, uint64_t end);
 
-/* --- cached_body.c ---------------------------------------------------------- */
+/* --- cached_body.c ------------------------------------------------------- */
 
-/* Ends a response whose fields are in its head, but for what is about the length:
- * with length bytes of a body from first on. body NULL: it has none. length:
- * CACHE_LENGTH_UNKNOWN perhaps, of one that is still filled. */
+/* Ends a response whose fields are in its head, but for what is about the
+ * length: with length bytes of a body from first on. body NULL: it has none.
+ * length: CACHE_LENGTH_UNKNOWN perhaps, of one that is still filled. */
 void cached_add_body(struct cached *cached, struct exchange *exchange,
                      struct cache_body *body, uint64_t first, uint64_t length);
 
-/* --- cached_answer.c -------------------------------------------------------- */
+/* --- cached_answer.c ----------------------------------------------------- */
 
 /* Whether an entry has what a request is for: one that has parts may not. */
 bool cached_has(const struct cached *cached, const struct exchange *exchange,
                 const struct cache_entry *entry);
 
 /* Makes the response of an entry, which has what the request is for; or of the
- * only part of one, which has just come instead. found's references stay the caller's. */
+ * only part of one, which has just come instead. found's references stay the
+ * caller's. */
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
                    const struct cached_note *note);
@@ -110,11 +112,12 @@ void cached_answer(struct cached *cached, struct exchange *exchange,
 /* 504, for only-if-cached (RFC 9111 5.2.1.7). */
 void cached_answer_none(struct cached *cached, struct exchange *exchange);
 
-/* --- cached_request.c ------------------------------------------------------- */
+/* --- cached_request.c ---------------------------------------------------- */
 
-/* Copies the request of from into to, and has it ask whether earlier, unless that
- * is NULL, is still good; or, with a gap, for that of it. The copy points into the block that is returned, which
- * the caller frees by free(3). NULL: no memory. */
+/* Copies the request of from into to, and has it ask whether earlier, unless
+ * that is NULL, is still good; or, with a gap, for that of it. The copy points
+ * into the block that is returned, which the caller frees by free(3). NULL: no
+ * memory. */
 MUST_USE void *cached_request_make(struct exchange *to,
                                    const struct exchange *from,
                                    const struct cache_entry *earlier,
@@ -132,15 +135,15 @@ static inline struct bytes fetched_lines(const struct response *response)
                          data + response->fields_end - response->id_line.len);
 }
 
-/* --- cached_fetch.c --------------------------------------------------------- */
+/* --- cached_fetch.c ------------------------------------------------------ */
 
 struct fetch;
 
 /* Who wants what is fetched. */
 struct fetch_asker {
-    /* Called once, from the port's loop. Takes over the references of found; or,
-     * if hand is not NULL, that fetch, whose answer is for one alone. With neither
-     * it is to be asked for again, and as a whole. */
+    /* Called once, from the port's loop. Takes over the references of found;
+     * or, if hand is not NULL, that fetch, whose answer is for one alone. With
+     * neither it is to be asked for again, and as a whole. */
     void (*on_fetched)(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
                        const struct cached_note *note);
@@ -180,24 +183,25 @@ bool fetch_is_any_needed(const struct cached *cached);
 /* The exchange of a fetch that is handed over; from now on it wakes to. */
 struct exchange *fetch_hand(struct fetch *fetch, struct exchange *to);
 
-/* --- cached_hand.c ---------------------------------------------------------- */
+/* --- cached_hand.c ------------------------------------------------------- */
 
 /* Makes the fetch's response that of the exchange; the fetch is destroyed with
  * that. */
 void cached_hand_over(struct cached *cached, struct exchange *exchange,
                       struct fetch *fetch, const struct cached_note *note);
 
-/* --- cached_purge.c --------------------------------------------------------- */
+/* --- cached_purge.c ------------------------------------------------------ */
 
-/* Answers PURGE: of the address that it names; of all that begin so, if its path
- * ends in '*'; of those with a tag, where it has a field of tags. Of programs on
- * this machine, and of who has a token for it. False: it is no PURGE. */
+/* Answers PURGE: of the address that it names; of all that begin so, if its
+ * path ends in '*'; of those with a tag, where it has a field of tags. Of
+ * programs on this machine, and of who has a token for it. False: it is no
+ * PURGE. */
 bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
 
-/* --- cached_ask.c ----------------------------------------------------------- */
+/* --- cached_ask.c -------------------------------------------------------- */
 
-/* Has the exchange wait for an answer that the cache has not, or not fresh: found,
- * which is taken over, is empty or stale. */
+/* Has the exchange wait for an answer that the cache has not, or not fresh:
+ * found, which is taken over, is empty or stale. */
 void cached_ask(struct cached *cached, struct exchange *exchange,
                 struct bytes key, const struct cache_control *control,
                 struct cache_found *found);

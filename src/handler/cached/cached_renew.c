@@ -1,9 +1,9 @@
 #include "cache/cache_vary.h"
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Whether what a 304 says lets the answer be kept on, as the same variant. That the
- * 304 came for one who has cookies says nothing more: what it is good for is what was
- * kept for all. */
+/* Whether what a 304 says lets the answer be kept on, as the same variant. That
+ * the 304 came for one who has cookies says nothing more: what it is good for
+ * is what was kept for all. */
 static bool may_keep_on(const struct fetch *fetch,
                         const struct cache_entry *entry)
 {
@@ -21,9 +21,10 @@ static bool may_keep_on(const struct fetch *fetch,
     return is_same && (refusal == CACHE_KEPT || refusal == CACHE_REFUSED_STALE);
 }
 
-/* Keeps what a 304 has brought up to date, in the place of what was there, and tells
- * what those who wait do. False: it is for who asked alone; what was there goes, unless
- * it is the request that lets nothing of its answer be kept (RFC 9111 5.2.1.5). */
+/* Keeps what a 304 has brought up to date, in the place of what was there, and
+ * tells what those who wait do. False: it is for who asked alone; what was
+ * there goes, unless it is the request that lets nothing of its answer be kept
+ * (RFC 9111 5.2.1.5). */
 static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
                           enum cache_outcome *outcome_out)
 {
@@ -84,8 +85,8 @@ bool fetch_heed_not_modified(struct fetch *fetch)
     return true;
 }
 
-/* Whether a length that is told is that of what is kept; of what is too long for a
- * number of seconds, which is read in the same way, nothing is said. */
+/* Whether a length that is told is that of what is kept; of what is too long
+ * for a number of seconds, which is read in the same way, nothing is said. */
 static bool is_as_long(const struct fetch *fetch, struct bytes lines)
 {
     const struct cache_body *body = fetch->earlier.body;
@@ -98,8 +99,8 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
     return cache_seconds_read(text, &told) && (uint64_t)told == length;
 }
 
-/* RFC 9111 4.3.5: what is kept is brought up to date, or gone if it is another. What
- * HEAD was answered with goes on as it came. */
+/* RFC 9111 4.3.5: what is kept is brought up to date, or gone if it is another.
+ * What HEAD was answered with goes on as it came. */
 void fetch_heed_head(struct fetch *fetch)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);

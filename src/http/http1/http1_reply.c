@@ -113,9 +113,10 @@ static const char *read_connection(struct reply *reply)
                : NULL;
 }
 
-/* A name that is no coding's, nor may be taken for chunked by anybody. No coding was
- * asked for (RFC 9110 10.1.4), so what comes is in none; it ends where the connection
- * does, which RFC 9112 6.3 says of all that chunked does not end. */
+/* A name that is no coding's, nor may be taken for chunked by anybody. No
+ * coding was asked for (RFC 9110 10.1.4), so what comes is in none; it ends
+ * where the connection does, which RFC 9112 6.3 says of all that chunked does
+ * not end. */
 static bool is_made_up(struct bytes coding)
 {
     static const struct bytes names[] = {{"identity", 8}, {"gzip", 4},

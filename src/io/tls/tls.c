@@ -37,10 +37,10 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
     free(buffers);
 }
 
-/* --- Calls to OpenSSL ------------------------------------------------------ */
+/* --- Calls to OpenSSL ---------------------------------------------------- */
 
-/* An error of another connection says nothing of this one, and what was made for
- * one that broke goes nowhere. */
+/* An error of another connection says nothing of this one, and what was made
+ * for one that broke goes nowhere. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;
@@ -120,7 +120,7 @@ static enum io_result leave(struct tls *tls, enum io_result result)
     return result;
 }
 
-/* --- The handshake --------------------------------------------------------- */
+/* --- The handshake ------------------------------------------------------- */
 
 struct tls *tls_create(struct tls_buffers *buffers, SSL_CTX *ctx, int fd)
 {
@@ -276,7 +276,7 @@ enum tls_failure tls_failure(const struct tls *tls)
     return tls->failure;
 }
 
-/* --- Receiving ------------------------------------------------------------- */
+/* --- Receiving ----------------------------------------------------------- */
 
 /* Whether more may come without a look at the socket. */
 static bool has_more(const struct tls *tls)
@@ -339,7 +339,7 @@ bool tls_was_cut(const struct tls *tls)
     return tls->is_cut;
 }
 
-/* --- The end --------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------- */
 
 enum io_result tls_shut_down(struct tls *tls)
 {

@@ -27,8 +27,9 @@
     "TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256"
 
-/* Of TLS 1.3, for each whole handshake. A second one, OpenSSL's usual, is for who
- * opens more connections than come back: it costs as much as a reply or two. */
+/* Of TLS 1.3, for each whole handshake. A second one, OpenSSL's usual, is for
+ * who opens more connections than come back: it costs as much as a reply or
+ * two. */
 enum { TICKETS = 1 };
 
 /* A ticket is younger than the oldest key that is accepted. */
@@ -47,7 +48,7 @@ struct tls_context {
     *items[]; /* in the order of the table's sets; the first is not held */
 };
 
-/* --- What belongs to an SSL_CTX ----------------------------------------------- */
+/* --- What belongs to an SSL_CTX ------------------------------------------ */
 
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
 static int context_slot = -1; /* of the first */
@@ -94,7 +95,7 @@ SSL_CTX *tls_context_hold(const SSL *ssl)
     return context->items[0];
 }
 
-/* --- Names -------------------------------------------------------------------- */
+/* --- Names --------------------------------------------------------------- */
 
 static int verify_mode(const struct tls_set *set)
 {
@@ -186,7 +187,7 @@ static int on_protocols(SSL *ssl, const unsigned char **out,
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* --- Tickets ------------------------------------------------------------------ */
+/* --- Tickets ------------------------------------------------------------- */
 
 static int begin_mac(EVP_MAC_CTX *mac, struct tls_ticket_key *key)
 {
@@ -234,7 +235,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
     return result;
 }
 
-/* --- Making ------------------------------------------------------------------- */
+/* --- Making -------------------------------------------------------------- */
 
 static bool set_rules(SSL_CTX *ctx, enum tls_profile profile)
 {

@@ -107,17 +107,19 @@ struct tls {
                              received all the same */
 };
 
-/* A connection that is neither a client's nor a server's yet. NULL: no memory. */
+/* A connection that is neither a client's nor a server's yet. NULL: no
+ * memory. */
 MUST_USE struct tls *tls_create(struct tls_buffers *buffers,
                                 struct ssl_ctx_st *ctx, int fd);
 
-/* --- tls_takeover.c --------------------------------------------------------- */
+/* --- tls_takeover.c ------------------------------------------------------ */
 
 /* Finds the ciphers and digests. False: no memory. */
 MUST_USE bool tls_takeover_init(struct tls_buffers *buffers);
 void tls_takeover_fini(struct tls_buffers *buffers);
 
-/* Has the handshake of a client's connection tell its secrets. False: no memory. */
+/* Has the handshake of a client's connection tell its secrets. False: no
+ * memory. */
 MUST_USE bool tls_takeover_begin(struct tls *tls);
 
 /* After the handshake: takes the connection over, if it can be. */
@@ -125,17 +127,19 @@ void tls_takeover_end(struct tls *tls);
 
 void tls_taken_destroy(struct tls_taken *taken); /* NULL is ok */
 
-/* --- tls_receive.c: of those that were taken ---------------------------------- */
+/* --- tls_receive.c: of those that were taken ----------------------------- */
 
 MUST_USE enum io_result tls_taken_receive(struct tls *tls, char *data,
                                           size_t len, size_t *len_out);
 
-/* Puts a record of few bytes behind what this call has made. Nothing is kept. */
+/* Puts a record of few bytes behind what this call has made. Nothing is
+ * kept. */
 void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len);
 
-/* Whether the next record is to have another key: the client wants it, or the old
- * one was used for as much as it may be (RFC 8446 5.5: 2^24.5 whole records). */
+/* Whether the next record is to have another key: the client wants it, or the
+ * old one was used for as much as it may be (RFC 8446 5.5: 2^24.5 whole
+ * records). */
 static inline bool tls_taken_is_due(const struct tls_taken *taken)
 {
     enum { RECORDS_MAX = 1 << 24 };
@@ -147,7 +151,7 @@ static inline bool tls_taken_is_due(const struct tls_taken *taken)
 /* Has the next records get another key, and tells the client so. */
 void tls_taken_update(struct tls *tls);
 
-/* --- tls_wire.c --------------------------------------------------------------- */
+/* --- tls_wire.c ---------------------------------------------------------- */
 
 /* Makes buffers->bio. False: no memory. */
 MUST_USE bool tls_wire_init(struct tls_buffers *buffers);
@@ -159,16 +163,16 @@ static inline size_t tls_wire_room(const struct tls_buffers *buffers)
     return sizeof(buffers->out) - buffers->out_len;
 }
 
-/* Receives what goes into buffers->in behind what is there. IO_DONE, IO_AGAIN_READ,
- * IO_EOF, or IO_FAILED and tls->error. */
+/* Receives what goes into buffers->in behind what is there. IO_DONE,
+ * IO_AGAIN_READ, IO_EOF, or IO_FAILED and tls->error. */
 MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
 /* Holds what this call has not looked at. False: no memory. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
 /* Keeps what this call has made for the reply that comes soon: tickets, which
- * nobody waits for, cost no system call of their own then. False: it is too much,
- * or there is no memory. */
+ * nobody waits for, cost no system call of their own then. False: it is too
+ * much, or there is no memory. */
 MUST_USE bool tls_wire_defer(struct tls *tls);
 
 /* Puts what waits for a reply at the head of what this call makes. */

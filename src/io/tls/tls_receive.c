@@ -6,7 +6,7 @@
 #include "io/tls/tls_kernel.h"
 #include "io/tls/tls_priv.h"
 
-/* --- Telling the client --------------------------------------------------------- */
+/* --- Telling the client -------------------------------------------------- */
 
 void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len)
@@ -30,9 +30,9 @@ enum {
     KEY_UPDATE = 24, /* of a handshake's messages (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
     KEY_UPDATE_HEAD = 4, /* type and length, before what it asks for */
-    /* Records in a row that have no data: a client may hide how much it sends by
-     * such, and change its keys, but each costs the server more than the client,
-     * and moves no time limit. */
+    /* Records in a row that have no data: a client may hide how much it sends
+     * by such, and change its keys, but each costs the server more than the
+     * client, and moves no time limit. */
     IDLE_RECORDS_MAX = 32
 };
 
@@ -62,7 +62,7 @@ static enum io_result refuse(struct tls *tls, enum tls_alert alert)
     return IO_FAILED;
 }
 
-/* --- Records of the client -------------------------------------------------------- */
+/* --- Records of the client ----------------------------------------------- */
 
 /* Nothing but an end is without consequence (6), and of an alert all comes in a
  * record of its own (5.1, 5.4). */
@@ -100,8 +100,8 @@ static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
 }
 
 /* A client says nothing but that its keys change, since nothing else was asked
- * for. It may cut these five bytes (5.1), but nothing comes behind them with the
- * old key. */
+ * for. It may cut these five bytes (5.1), but nothing comes behind them with
+ * the old key. */
 static enum io_result take_handshake(struct tls *tls, struct bytes payload)
 {
     static const unsigned char update[KEY_UPDATE_HEAD] = {KEY_UPDATE, 0, 0, 1};
@@ -141,7 +141,8 @@ static bool is_in_place(struct tls_taken *taken, enum tls_content type,
     return ++taken->idle_records <= IDLE_RECORDS_MAX;
 }
 
-/* The record at the head of what has come. *payload_out: of data, else empty. */
+/* The record at the head of what has come. *payload_out: of data, else
+ * empty. */
 static enum io_result take_record(struct tls *tls, size_t len,
                                   struct bytes *payload_out)
 {
@@ -186,7 +187,7 @@ static size_t find_record(const struct tls_buffers *buffers)
     return len <= buffers->in_len ? len : 0;
 }
 
-/* --- What is held between calls ----------------------------------------------------- */
+/* --- What is held between calls ------------------------------------------ */
 
 /* Payload, as much as there is. */
 static size_t take_plain(struct tls *tls, char *data, size_t len)
@@ -242,7 +243,7 @@ static bool hold(struct tls *tls, struct bytes plain)
     return true;
 }
 
-/* --- Receiving ---------------------------------------------------------------------- */
+/* --- Receiving ----------------------------------------------------------- */
 
 /* Opens records while there is room for what they hold. */
 static enum io_result open_records(struct tls *tls, char *data, size_t len,

@@ -7,7 +7,7 @@
 
 enum { LABEL_MAX = 32 };
 
-/* --- Suites ---------------------------------------------------------------- */
+/* --- Suites -------------------------------------------------------------- */
 
 static EVP_MAC_CTX *make_mac(char *digest)
 {
@@ -55,10 +55,10 @@ void tls_suite_fini(struct tls_suite *suite)
     *suite = (struct tls_suite){.id = 0};
 }
 
-/* --- Keys ------------------------------------------------------------------ */
+/* --- Keys ---------------------------------------------------------------- */
 
-/* The digest is shared by all connections, and would keep the last secret that it
- * was given until the next one comes. */
+/* The digest is shared by all connections, and would keep the last secret that
+ * it was given until the next one comes. */
 static void forget_secret(const struct tls_suite *suite)
 {
     static const unsigned char nothing[TLS_SECRET_MAX];
@@ -171,7 +171,7 @@ static void make_nonce(const struct tls_direction *direction,
                                                        8 * i);
 }
 
-/* --- Records --------------------------------------------------------------- */
+/* --- Records ------------------------------------------------------------- */
 
 static void write_head(unsigned char *head, size_t len)
 {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * OpenSSL tells traffic secrets by the callback that is there for key logs. It is
- * the only door that 3.0 has; the line goes into the memory of its connection, and
- * is wiped out when the keys are made of it.
+ * OpenSSL tells traffic secrets by the callback that is there for key logs. It
+ * is the only door that 3.0 has; the line goes into the memory of its
+ * connection, and is wiped out when the keys are made of it.
  */
 
 static int value_of(char digit)
@@ -31,9 +31,9 @@ static size_t read_hexadecimal(const char *text,
 
 static void on_secret(const SSL *ssl, const char *line);
 
-/* OpenSSL writes a line for each of five secrets, digit by digit, which takes some
- * per cent of a handshake: so it is asked for them only where one comes next that
- * is wanted, which is behind a Finished. */
+/* OpenSSL writes a line for each of five secrets, digit by digit, which takes
+ * some per cent of a handshake: so it is asked for them only where one comes
+ * next that is wanted, which is behind a Finished. */
 static void listen_to(const SSL *ssl, bool listens)
 {
     SSL_CTX_set_keylog_callback(SSL_get_SSL_CTX(ssl),
@@ -41,8 +41,8 @@ static void listen_to(const SSL *ssl, bool listens)
 }
 
 /* A line is a label, the client's random bytes, and the secret. What the server
- * writes from its secret on is encrypted with it: OpenSSL has sent by then what was
- * not. */
+ * writes from its secret on is encrypted with it: OpenSSL has sent by then what
+ * was not. */
 static void on_secret(const SSL *ssl, const char *line)
 {
     static const char client[] = "CLIENT_TRAFFIC_SECRET_0 ";

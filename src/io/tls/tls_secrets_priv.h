@@ -1,6 +1,6 @@
 /*
- * tls_secrets_priv - what a handshake of OpenSSL's tells of keys, so that another
- * can go on with the connection.
+ * tls_secrets_priv - what a handshake of OpenSSL's tells of keys, so that
+ * another can go on with the connection.
  *
  * Thread: the worker of its connection.
  * Owns:   secrets, which are wiped out at their end.
@@ -23,7 +23,8 @@ struct tls_secrets {
     uint64_t records; /* that were sent with the server's */
 };
 
-/* Has one handshake tell its own: they are there when it is done. NULL: no memory. */
+/* Has one handshake tell its own: they are there when it is done. NULL: no
+ * memory. */
 MUST_USE struct tls_secrets *tls_secrets_create(struct ssl_st *ssl);
 
 /* Clears the pointer. */

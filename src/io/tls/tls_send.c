@@ -44,7 +44,7 @@ struct batch {
 _Static_assert((int)EARLY_RECORDS >= (int)TLS_GATHERED_RECORDS,
                "all that leave in one call have room");
 
-/* --- Payload --------------------------------------------------------------- */
+/* --- Payload ------------------------------------------------------------- */
 
 static void skip(struct payload *payload, size_t len)
 {
@@ -104,7 +104,7 @@ static enum io_result look_at_next(struct tls *tls,
     return IO_DONE;
 }
 
-/* --- Records --------------------------------------------------------------- */
+/* --- Records ------------------------------------------------------------- */
 
 static uint32_t read_clock_ms(void)
 {
@@ -155,8 +155,9 @@ static size_t count_room(const struct tls *tls)
 }
 
 /* What does not fit into the socket would be kept: so many records fit, of so
- * many bytes each at most. What comes first is made without asking, since it was
- * said that the socket takes more; and into little room goes a small record. */
+ * many bytes each at most. What comes first is made without asking, since it
+ * was said that the socket takes more; and into little room goes a small
+ * record. */
 static size_t plan_records(const struct tls *tls, size_t left, bool is_first,
                            size_t *record_bytes_out)
 {
@@ -264,7 +265,7 @@ static enum io_result send_batch(struct tls *tls, struct payload *payload,
     return flushed == IO_DONE ? result : flushed;
 }
 
-/* --- By the kernel ------------------------------------------------------------- */
+/* --- By the kernel ------------------------------------------------------- */
 
 /* What it makes records of is not made ready by us, but its keys are two system
  * calls, and its records cost more than ours while they are small: so it begins
@@ -341,7 +342,7 @@ static enum io_result send_by_kernel(struct tls *tls,
                : IO_FAILED;
 }
 
-/* --- All of it --------------------------------------------------------------------- */
+/* --- All of it ----------------------------------------------------------- */
 
 static enum io_result send_payload(struct tls *tls, struct payload *payload,
                                    bool more, size_t *len_out)

@@ -6,7 +6,7 @@
 #include "io/tls/tls_context_priv.h"
 #include "io/tls/tls_priv.h"
 
-/* --- Suites ------------------------------------------------------------------- */
+/* --- Suites -------------------------------------------------------------- */
 
 bool tls_takeover_init(struct tls_buffers *buffers)
 {
@@ -33,7 +33,7 @@ static const struct tls_suite *find_suite(const struct tls *tls)
     return NULL;
 }
 
-/* --- The connection ------------------------------------------------------------- */
+/* --- The connection ------------------------------------------------------ */
 
 bool tls_takeover_begin(struct tls *tls)
 {
@@ -102,8 +102,8 @@ static bool wants_small_records(const SSL *ssl)
            TLSEXT_max_fragment_length_DISABLED;
 }
 
-/* What OpenSSL has sent is counted, and it has read nothing behind the handshake:
- * else the counters would be wrong. */
+/* What OpenSSL has sent is counted, and it has read nothing behind the
+ * handshake: else the counters would be wrong. */
 static bool can_be_taken(const struct tls *tls)
 {
     return SSL_version(tls->ssl) == TLS1_3_VERSION &&

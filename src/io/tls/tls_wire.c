@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* --- The socket ------------------------------------------------------------ */
+/* --- The socket ---------------------------------------------------------- */
 
 /* The kernel is short of memory now and then, and says so: worth another try,
  * like a full socket. */
@@ -124,7 +124,7 @@ enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
     return fall_silent(tls);
 }
 
-/* --- The BIO --------------------------------------------------------------- */
+/* --- The BIO ------------------------------------------------------------- */
 
 static struct tls *tls_of(BIO *bio)
 {
@@ -218,8 +218,8 @@ static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
 }
 
 /* In the handshake of a connection that may be taken over, OpenSSL asks for the
- * head of a record, and then for the rest of it: so it has nothing of what comes
- * behind. Else it reads ahead. */
+ * head of a record, and then for the rest of it: so it has nothing of what
+ * comes behind. Else it reads ahead. */
 static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
 {
     struct tls_buffers *buffers = tls->buffers;
@@ -269,9 +269,9 @@ static int read_bytes(BIO *bio, char *data, int len)
     return (int)n;
 }
 
-/* What is written goes out when the call is over. Behind what is kept nothing is
- * taken: a client that has keys updated again and again, and reads nothing, is
- * not answered for ever. */
+/* What is written goes out when the call is over. Behind what is kept nothing
+ * is taken: a client that has keys updated again and again, and reads nothing,
+ * is not answered for ever. */
 static int write_bytes(BIO *bio, const char *data, int len)
 {
     struct tls *tls = tls_of(bio);

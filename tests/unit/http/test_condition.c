@@ -402,7 +402,8 @@ TEST(a_date_of_this_second_is_no_strong_validator)
     assert_false(range_applies(&strong, DATE, MODIFIED - 1));
 }
 
-/* Whose bytes a client has, a date does not tell where several have the same. */
+/* Whose bytes a client has, a date does not tell where several have the
+ * same. */
 TEST(a_date_that_others_share_is_no_strong_validator)
 {
     struct validators shared = strong;

@@ -104,7 +104,7 @@ TEST(at_a_rate_who_is_not_next_leaves_the_bucket_to_others)
     assert_true(allow(0, 5, 1000000) > 0);
 }
 
-/* --- A link of some rate, and as many downloads as it takes ------------------ */
+/* --- A link of some rate, and as many downloads as it takes -------------- */
 
 static uint64_t lying[FLOWS];  /* bytes in the queue, as on the wire */
 static uint64_t inside[FLOWS]; /* and in sockets, for want of a window */
@@ -256,8 +256,8 @@ TEST(the_pace_of_a_link_is_found_out)
         }
 }
 
-/* Else nothing of that would seem to wait, and the link to carry as little as is
- * handed over meanwhile. */
+/* Else nothing of that would seem to wait, and the link to carry as little as
+ * is handed over meanwhile. */
 TEST(what_sockets_keep_has_not_left)
 {
     static const uint64_t rates[] = {250000, 1000000, 10000000};
@@ -309,8 +309,8 @@ TEST(the_pace_follows_a_link_that_gets_slower_or_faster)
     }
 }
 
-/* For a moment, somewhere in a window or two, this machine or another has no CPU.
- * The pace is that of the link still. */
+/* For a moment, somewhere in a window or two, this machine or another has no
+ * CPU. The pace is that of the link still. */
 TEST(a_moment_without_a_cpu_is_no_narrow_link)
 {
     for (size_t count = 1; count <= WORKERS; count *= 2) {
@@ -325,8 +325,8 @@ TEST(a_moment_without_a_cpu_is_no_narrow_link)
     }
 }
 
-/* For longer the pace goes down, as there is no telling, and is back at once: what
- * comes at a load of 0.9 would otherwise collect for seconds. */
+/* For longer the pace goes down, as there is no telling, and is back at once:
+ * what comes at a load of 0.9 would otherwise collect for seconds. */
 TEST(what_a_moment_has_taken_of_the_pace_comes_back)
 {
     for (size_t count = 1; count <= WORKERS; count *= 2)

@@ -15,7 +15,7 @@ static void client_says(struct pair *pair, const char *text)
         ;
 }
 
-/* --- The handshake --------------------------------------------------------- */
+/* --- The handshake ------------------------------------------------------- */
 
 TEST(a_handshake_is_done_and_told)
 {
@@ -225,7 +225,7 @@ TEST(an_alert_of_the_client_is_told)
     pair_end(&pair);
 }
 
-/* --- Receiving ------------------------------------------------------------- */
+/* --- Receiving ----------------------------------------------------------- */
 
 TEST(records_of_one_byte_become_one_text)
 {
@@ -341,7 +341,7 @@ TEST(a_forged_record_ends_it)
     pair_end(&pair);
 }
 
-/* --- The end --------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------- */
 
 TEST(the_end_is_announced_once)
 {

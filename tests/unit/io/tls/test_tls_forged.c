@@ -117,7 +117,7 @@ TEST(what_no_client_may_say_ends_the_connection_with_an_alert)
     }
 }
 
-/* --- Messages in pieces, and records without data -------------------------------------- */
+/* --- Messages in pieces, and records without data ------------------------ */
 
 TEST(a_new_key_may_be_announced_in_pieces)
 {
@@ -241,7 +241,7 @@ TEST(an_end_behind_data_is_not_waited_for)
     end_forged(&pair, &out);
 }
 
-/* --- Records that are none -------------------------------------------------------------- */
+/* --- Records that are none ----------------------------------------------- */
 
 TEST(what_is_in_clear_or_cannot_be_a_record_is_refused_at_once)
 {

@@ -148,7 +148,7 @@ TEST(a_secret_of_another_length_is_none)
     assert_null(direction.cipher);
 }
 
-/* --- Faults ---------------------------------------------------------------- */
+/* --- Faults -------------------------------------------------------------- */
 
 TEST(any_changed_bit_is_noticed)
 {

@@ -4,8 +4,8 @@
 #include "unit/tls_pair.h"
 
 /*
- * Connections that were taken over from OpenSSL, whose client is OpenSSL's: both
- * must agree on each record.
+ * Connections that were taken over from OpenSSL, whose client is OpenSSL's:
+ * both must agree on each record.
  */
 
 enum { LARGE = 300000 };
@@ -43,7 +43,7 @@ static void expect_talk(struct pair *pair)
     assert_memory_equal(data, "answer", 6);
 }
 
-/* --- Taking over ----------------------------------------------------------------- */
+/* --- Taking over --------------------------------------------------------- */
 
 TEST(each_suite_of_tls_1_3_is_taken)
 {
@@ -222,10 +222,10 @@ TEST(whatever_is_sent_first_comes_behind_the_tickets)
     }
 }
 
-/* --- Records, however they are cut -------------------------------------------------- */
+/* --- Records, however they are cut --------------------------------------- */
 
-/* What the client writes in pieces comes over the wire in others, and is asked for
- * in yet others. */
+/* What the client writes in pieces comes over the wire in others, and is asked
+ * for in yet others. */
 static void receive_cut(struct pair *pair, size_t wrote_most,
                         size_t pushed_most, size_t asked_most)
 {
@@ -326,7 +326,7 @@ TEST(a_client_that_wants_small_records_gets_no_others)
     }
 }
 
-/* --- Keys ---------------------------------------------------------------------------- */
+/* --- Keys ---------------------------------------------------------------- */
 
 TEST(keys_are_updated_when_the_client_wants_it)
 {
