@@ -47,7 +47,7 @@ def parse():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="of an experiment: " + ", ".join(
-                            catalog.NAMES).replace("_", "-"))
+                            (*catalog.NAMES, *catalog.MORE)).replace("_", "-"))
     parser.add_argument("--quick", action="store_true",
                         help="a miniature of each: all of its code in "
                         "seconds, for numbers that mean nothing")
@@ -283,7 +283,7 @@ def report(options):
     if options.report and options.out == OUT:
         results.restore(folder, KEPT, catalog.all_known())
     path = os.path.join(options.out, "REPORT.md")
-    writing.write(path, folder, catalog.all_known())
+    writing.write(path, folder, catalog.all_known(folder))
     return path
 
 

@@ -114,7 +114,7 @@ def publish(lab, options):
         for path, name in zip(options.files, NAMES):
             shutil.copyfile(path, lab.site.path(name[1:]))
     else:
-        old = bundle()
+        old = bundle()[:options.bytes]
         for text, name in zip((old, change(old, options.changes)), NAMES):
             with open(lab.site.path(name[1:]), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -154,6 +154,7 @@ def parse():
                       help="an old and a new version")
     made.add_argument("--changes", type=setup.positive(int), default=100,
                       metavar="N", help="places that change (%(default)s)")
+    made.set_defaults(bytes=BUNDLE_BYTES)
     options = made.parse_args()
     if len(options.files) not in (0, 2):
         made.error("either no file or two")

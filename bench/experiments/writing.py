@@ -229,7 +229,7 @@ def _losses(known):
 
 
 def _overview(known):
-    """Fourteen questions, as many answers."""
+    """As many answers as questions."""
     lines = ["## The questions, and the answers in a line", "",
              "Claims: how many of those that ought to hold do, do not "
              "(**lost**), and are not judged.", "",

@@ -4,7 +4,7 @@
 #
 # Environment: BUILD, where the release was built. Prints what cmocka prints.
 #
-# Fourteen experiments in miniature, on a machine that may be slow:
+# All experiments in miniature, on a machine that may be slow:
 # seconds: 900
 set -u
 
@@ -207,6 +207,21 @@ real_results_are_not_overwritten_by_a_miniature()
     grep -q -- '--quick wants --out' "$log"
 }
 
+# Those that no original asked for.
+what_is_asked_besides_is_measured_too()
+{
+    out=$place/besides
+    laboratory_alone compression release || true
+    cat "$log"
+    for name in compression release; do
+        case $(result "$name" failure) in
+        '') [ "$(wc -l <"$out/results/$name.csv")" -gt 1 ] ;;
+        *'a fault of the experiment'*) false ;;
+        esac
+    done
+    nothing_is_left
+}
+
 a_bare_machine_measures_what_it_can()
 {
     out=$place/bare
@@ -348,7 +363,7 @@ the_first_page_has_a_line_for_every_question()
     PYTHONPATH=bench python3 - "$place/again/lab/REPORT.md" <<'END'
 import re, sys
 from experiments import answers, catalog
-known = [name.replace("_", "-") for name in catalog.NAMES]
+known = [experiment.name for experiment in catalog.all_known()]
 assert len(answers.ANSWERS) == 14 and set(answers.ANSWERS) <= set(known)
 head = open(sys.argv[1]).read().partition("\n## Where sprintd loses")[0]
 rows = [line for line in head.splitlines() if re.match(r"\| \[\d+\]", line)]
@@ -394,6 +409,7 @@ fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
 ok parts_that_are_whole_are_not_measured_again
 ok phases_are_found_in_the_source
+ok what_is_asked_besides_is_measured_too
 ok a_run_that_is_broken_off_says_so_and_ends_all
 ok the_next_run_goes_on_from_there
 for file in "$out"/results/*.json; do

@@ -1,0 +1,206 @@
+"""What compressing saves, and costs: beside peers, over a narrow link, and for
+small replies beside large ones."""
+
+import argparse
+
+import compressed
+import compressed_beside
+import compressed_link
+from lab import processes
+from link import client, measure, network, wire
+
+from . import paired
+from .bench import median
+from .model import BARS, Claim, Experiment, Figure, Result, Series, Table
+
+TEXTS, QUICK_TEXTS = 1000, 20
+REQUESTS, QUICK_REQUESTS = 10_000, 60
+WARM_S, QUICK_WARM_S = 10, 0.2
+SEEDS, LINK_SECONDS, QUICK_LINK_SECONDS = 12, 4, 0.2
+ROUNDS, BESIDE_SECONDS, QUICK_BESIDE_SECONDS = 12, 1.5, 0.2
+P99_GOAL = 1.5
+OURS = compressed.servers.Sprintd.name
+OFF = "sprintd-off"
+
+
+class Study:
+    """Owned by one call of run()."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.lab = bench.lab
+        self.left_out = []
+        self.warm = bench.pick(WARM_S, QUICK_WARM_S)
+        self.names = compressed.publish(self.lab,
+                                        bench.pick(TEXTS, QUICK_TEXTS))
+        self.texts = {}   # bytes, CPU µs, p99 ms, by server
+        self.link = {}    # a dict for each draw, by server
+        self.beside = {}  # p50, p99, longest in ms of each round, by coding
+
+    def can_run(self, server):
+        reason = server.missing()
+        if reason:
+            self.left_out.append(f"{server.name}: {reason}")
+        return not reason
+
+    def measure_texts(self):
+        compressed.add_siblings(self.lab)
+        options = argparse.Namespace(
+            warm=self.warm,
+            requests=self.bench.pick(REQUESTS, QUICK_REQUESTS))
+        draws = compressed.draw(self.names, options.requests, 2)
+        for server in [kind(self.lab) for kind in compressed.KINDS]:
+            if self.can_run(server):
+                self.bench.step(f"texts: {server.name}")
+                self.texts[server.name] = compressed.measure(
+                    server, self.names, draws, options)
+
+    def measure_link(self):
+        trouble = network.trouble()
+        if trouble:
+            self.left_out.append(f"the narrow link: {trouble}")
+            return
+        options = argparse.Namespace(
+            keep_alive=False, wait=30, congestion="cubic", priority=0,
+            buffer=network.BUFFER, codings=compressed_link.CODINGS,
+            warm=self.warm)
+        lab = measure.Lab(self.lab.site.folder, self.lab.site.root,
+                          self.lab.children, self.lab.server_cpu,
+                          self.lab.client_cpu, self.programs())
+        seconds = self.bench.pick(LINK_SECONDS, QUICK_LINK_SECONDS)
+        chosen = [server for server in compressed_link.known_servers()
+                  if self.can_run(server)]
+        for seed in range(1, 1 + self.bench.rounds(SEEDS)):
+            asked = compressed_link.draw(lab, self.names, seconds, seed,
+                                         wire.Link())
+            for server in chosen:
+                self.bench.step(f"link: {server.name}, draw {seed}")
+                self.link.setdefault(server.name, []).append(
+                    compressed_link.measure_one(lab, options, self.names,
+                                                server, asked, wire.Link()))
+
+    def measure_beside(self):
+        trouble = network.trouble()  # who may do that may have priority, too
+        if trouble:
+            self.left_out.append(f"small replies beside large: {trouble}")
+            return
+        options = argparse.Namespace(
+            keep_alive=False, wait=30, rate=500,
+            seconds=self.bench.pick(BESIDE_SECONDS, QUICK_BESIDE_SECONDS))
+        compressed_beside.write_texts(self.lab)
+        lab = compressed_beside.Lab(self.lab.site.folder, self.lab.children,
+                                    self.lab.client_cpu, self.programs())
+        proxy = compressed_beside.Proxy(self.lab)
+        proxy.behind = compressed_beside.Behind(self.lab)
+        port = proxy.instance(None).port
+        for seed in range(1, 1 + self.bench.rounds(ROUNDS)):
+            for coding in compressed_beside.BESIDE:
+                self.bench.step(f"beside {coding}, round {seed}")
+                self.beside.setdefault(coding, []).append(
+                    compressed_beside.measure(lab, options, port, coding,
+                                              seed))
+        proxy.stop()
+        proxy.behind.stop()
+
+    def programs(self):
+        return client.compile_programs(self.lab.site.folder)
+
+    def link_ratios(self, other):
+        return paired.ratios([run["mean"] for run in self.link[OURS]],
+                             [run["mean"] for run in self.link[other]])
+
+    def beside_ratios(self, coding):
+        return paired.ratios([run[1] for run in self.beside[coding]],
+                             [run[1] for run in self.beside["identity"]])
+
+
+def _tables(study):
+    yield Table(
+        f"{len(study.names):,} texts by Zipf's law, one connection",
+        ["server", "bytes a reply", "CPU µs a reply", "p99 ms"],
+        [[name, *found] for name, found in study.texts.items()],
+        f"Accept-Encoding: {compressed_link.CODINGS}. After "
+        f"{study.warm:g} s of the same.")
+    if study.link:
+        yield Table(
+            "The same over 80 Mbit/s, load 0.9 before compression",
+            ["server", "mean ms", "p99 ms", "bytes a reply",
+             "CPU µs a reply"],
+            [[name, *(median([run[what] for run in runs])
+                      for what in ("mean", "p99", "bytes", "cpu"))]
+             for name, runs in study.link.items()])
+    if study.beside:
+        yield Table(
+            f"A small reply beside {compressed_beside.DOWNLOADS} proxied "
+            "downloads, by how these are compressed",
+            ["beside", "p50 ms", "p99 ms", "longest ms"],
+            [[coding, *(median(column) for column in zip(*runs))]
+             for coding, runs in study.beside.items()])
+
+
+def _least(study, at, what, unit):
+    ours = study.texts[OURS][at]
+    others = {name: found[at] for name, found in study.texts.items()
+              if name != OURS}
+    if not others:
+        return
+    name = min(others, key=others.get)
+    yield Claim(f"texts: {what} than any peer", ours < others[name],
+                f"{ours:,.1f} {unit}, {name} {others[name]:,.1f}")
+
+
+def _claims(study):
+    yield from _least(study, 0, "fewer bytes a reply", "bytes")
+    yield from _least(study, 1, "less CPU time a reply", "µs")
+    for name in study.link:
+        if name != OURS:
+            found = study.link_ratios(name)
+            yield Claim("a narrow link: the mean response is below that of "
+                        f"{name}", None, paired.say(found),
+                        paired.at_most(found, 1))
+    for coding in study.beside:
+        if coding in ("zstd", "gzip", "br"):
+            found = study.beside_ratios(coding)
+            yield Claim("a small reply's p99 beside large ones by "
+                        f"{coding} is at most {P99_GOAL} times that beside "
+                        "these as they are", None, paired.say(found),
+                        paired.at_most(found, P99_GOAL))
+
+
+def _reading(study):
+    texts = [f"{found[0]:,.0f} bytes and {found[1]:.0f} µs ({name})"
+             for name, found in study.texts.items()]
+    yield "A text takes " + ", ".join(texts) + "."
+    if OFF in study.link:
+        yield ("Over the narrow link the mean response is "
+               f"{paired.say(study.link_ratios(OFF))} times that without "
+               "compression.")
+
+
+def run(bench):
+    processes.raise_descriptor_limit()
+    study = Study(bench)
+    if not study.names:
+        raise processes.Failure("no texts are there")
+    study.measure_texts()
+    study.measure_link()
+    study.measure_beside()
+    return Result(
+        tables=list(_tables(study)),
+        figures=[Figure("bytes", "A text's reply", "server", "bytes",
+                        [Series("bytes", [[name, found[0]] for name, found
+                                          in study.texts.items()])], BARS)],
+        claims=list(_claims(study)), reading=list(_reading(study)),
+        left_out=list(dict.fromkeys(study.left_out)))
+
+
+EXPERIMENT = Experiment(
+    15, "compression", "What does compressing save, and cost?",
+    "The originals sent all files as they were.",
+    "Texts of this machine's documentation, 2 to 500 KB, from servers that "
+    "compress each reply, that have files made before, or that compress each "
+    "once: bytes and CPU time. The same over 80 Mbit/s (open loop, a connection "
+    "each), with compression and without. And a proxy's small replies beside "
+    f"{compressed_beside.DOWNLOADS} large ones that it compresses on their way. "
+    "`bench/compressed.py`, `compressed_link.py` and `compressed_beside.py` "
+    "each do one of these.", 900, run)
