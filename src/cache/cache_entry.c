@@ -11,7 +11,7 @@ static struct bytes put(char **at, struct bytes text)
 {
     struct bytes copy = {*at, text.len};
 
-    if (text.len > 0)
+    if (text.data) /* what is empty may be nowhere */
         memcpy(*at, text.data, text.len);
     *at += text.len;
     return copy;

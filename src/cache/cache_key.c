@@ -178,12 +178,14 @@ static struct bytes scheme_of(struct bytes reference)
 {
     size_t len = 0;
 
-    while (len < reference.len &&
-           ((byte_lower(reference.data[len]) >= 'a' &&
-             byte_lower(reference.data[len]) <= 'z') ||
-            (len > 0 && (byte_is_digit(reference.data[len]) ||
-                         memchr("+-.", reference.data[len], 3)))))
-        len++;
+    for (; len < reference.len; len++) {
+        char byte = byte_lower(reference.data[len]);
+        bool is_letter = byte >= 'a' && byte <= 'z';
+
+        if (!is_letter && (len == 0 || !(byte_is_digit(byte) || byte == '+' ||
+                                         byte == '-' || byte == '.')))
+            break;
+    }
     return len < reference.len && reference.data[len] == ':'
                ? (struct bytes){reference.data, len}
                : BYTES("");
