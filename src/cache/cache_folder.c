@@ -14,6 +14,13 @@
 #include "base/siphash.h"
 #include "base/units.h"
 
+/* Where that cannot be asked there is one. */
+static bool has_acl(int fd)
+{
+    return fgetxattr(fd, "system.posix_acl_access", NULL, 0) != -1 ||
+           (errno != ENODATA && errno != ENOTSUP);
+}
+
 /* What lies there is sent to clients. Root's own group is root, unless its bits
  * are an ACL's mask. */
 static bool is_ours_alone(int fd, const struct stat *st)
@@ -21,9 +28,7 @@ static bool is_ours_alone(int fd, const struct stat *st)
     bool group_writes = st->st_mode & S_IWGRP;
 
     return st->st_uid == geteuid() && !(st->st_mode & S_IWOTH) &&
-           (!group_writes ||
-            (st->st_gid == 0 &&
-             fgetxattr(fd, "system.posix_acl_access", NULL, 0) == -1));
+           (!group_writes || (st->st_gid == 0 && !has_acl(fd)));
 }
 
 int cache_folder_open(struct cache_folder *folder, const char *path)
