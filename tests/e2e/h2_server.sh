@@ -7,6 +7,7 @@
 # start [ARGUMENT...]: serves $place/root; $port and $https are its.
 start()
 {
+    : >"$place/banner" # it is looked at before the server may have begun
     HOME=$place "$SPRINTD" --bind 127.0.0.1 --port 0 --https 0 --http2 all \
         --status /_s --access-log "$place/log" "$@" "$place/root" \
         >"$place/banner" 2>&1 &

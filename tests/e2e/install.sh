@@ -30,6 +30,7 @@ fetch()
 the_installed_program_serves_the_installed_page()
 {
     at "$place/run" install
+    : >"$place/url" # it is looked at before the server may have begun
     "$place/run/opt/s/bin/sprintd" --bind 127.0.0.1 --port 0 \
         "$place/run/opt/s/share/sprintd/www" >"$place/url" 2>&1 &
     server=$!

@@ -36,6 +36,7 @@ site "a" {
     }
 }
 END
+    : >"$place/banner" # it is looked at before the server may have begun
     "$SPRINTD" -c "$place/conf" >"$place/banner" 2>&1 &
     server=$!
     trap 'kill "$server"' EXIT
