@@ -30,14 +30,14 @@ static bool take_number(struct bytes *text, uint64_t *number_out,
 /* int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length */
 static bool take_spec(struct bytes *text, struct spec *spec)
 {
-    bool too_large;
+    bool too_large; /* UINT64_MAX is beyond the end of anything, too */
 
     *spec = (struct spec){.last = UINT64_MAX};
     if (bytes_take(text, BYTES("-"))) {
         spec->is_suffix = true;
         return take_number(text, &spec->last, &too_large);
     }
-    if (!take_number(text, &spec->first, &too_large) || too_large ||
+    if (!take_number(text, &spec->first, &too_large) ||
         !bytes_take(text, BYTES("-")))
         return false;
     if (text->len > 0 && byte_is_digit(*text->data))
