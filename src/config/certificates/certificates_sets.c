@@ -45,17 +45,31 @@ static bool is_same_text(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
+static bool has_name(const struct tls_certificate *certificate,
+                     const char *wanted)
+{
+    const char *const *names = tls_certificate_names(certificate);
+
+    while (*names && !is_same_text(*names, wanted))
+        names++;
+    return *names != NULL;
+}
+
+static bool has_names_of(const struct tls_certificate *one,
+                         const struct tls_certificate *other)
+{
+    const char *const *names = tls_certificate_names(other);
+
+    while (*names && has_name(one, *names))
+        names++;
+    return !*names;
+}
+
+/* In whatever order: authorities differ in that. */
 static bool have_same_names(const struct tls_certificate *one,
                             const struct tls_certificate *other)
 {
-    const char *const *names = tls_certificate_names(one);
-    const char *const *others = tls_certificate_names(other);
-
-    while (*names && *others && is_same_text(*names, *others)) {
-        names++;
-        others++;
-    }
-    return !*names && !*others;
+    return has_names_of(one, other) && has_names_of(other, one);
 }
 
 /* Whether pair goes beside those of the site that are in the set of leader. */

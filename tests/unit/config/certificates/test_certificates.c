@@ -170,6 +170,23 @@ TEST(keys_of_other_kinds_stand_side_by_side)
     assert_int_equal(set_of("c.example"), 0);
 }
 
+TEST(the_order_of_names_does_not_keep_kinds_apart)
+{
+    make_for("ec", "DNS:a.example,DNS:b.example");
+    make("rsa", &(struct making){.names = "DNS:b.example,DNS:a.example",
+                                 .subject = "rsa",
+                                 .is_rsa = true});
+    make("less", &(struct making){.names = "DNS:b.example",
+                                  .subject = "less",
+                                  .is_rsa = true});
+    make_for("more", "DNS:b.example,DNS:a.example,DNS:c.example");
+    assert_int_equal(read_with("certificate = {ec, rsa, less, more}\n"
+                               "respond = x\n"),
+                     0);
+    assert_int_equal(set_of("a.example"), 0);
+    assert_int_equal(set_of("c.example"), 2);
+}
+
 TEST(keys_of_tickets_go_with_a_certificate_that_comes_by_itself_too)
 {
     write_keys("keys");
