@@ -32,8 +32,9 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
     case EDQUOT:
     case EFBIG:
         return KV_FULL;
+    case ENOMEM: /* nothing is done; memory may be there again later */
+        return KV_BUSY;
     case MDB_TXN_FULL:
-    case ENOMEM:
         return KV_ERROR;
     case EIO:
         if (is_disk_full(store))

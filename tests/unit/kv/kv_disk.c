@@ -12,6 +12,7 @@ static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static bool gate_is_open = true; /* guarded by gate_mutex */
 static unsigned syncs_begun;     /* likewise */
 atomic_int sync_errno;
+atomic_int write_errno;
 _Atomic off_t disk_bytes;
 atomic_bool writes_short;
 
@@ -59,6 +60,10 @@ static ssize_t room_at(off_t offset, size_t len)
 {
     off_t limit = disk_bytes;
 
+    if (write_errno != 0) {
+        errno = write_errno;
+        return -1;
+    }
     if (limit == 0 || offset + (off_t)len <= limit)
         return (ssize_t)len;
     if (writes_short && offset < limit)
@@ -103,6 +108,7 @@ int heal_and_tear_down(void **state)
 {
     set_gate(true);
     sync_errno = 0;
+    write_errno = 0;
     disk_bytes = 0;
     writes_short = false;
     return tear_down(state);

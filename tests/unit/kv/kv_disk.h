@@ -14,6 +14,7 @@ enum { WAITING = 200, LARGE_BYTES = 100000 };
 /* --- LMDB's system calls: a disk that the test has in its hands ----------- */
 
 extern atomic_int sync_errno;
+extern atomic_int write_errno;   /* of every write; 0: none */
 extern _Atomic off_t disk_bytes; /* what a file may have; 0: no limit */
 extern atomic_bool writes_short; /* what does not fit is cut off, not refused */
 

@@ -131,6 +131,21 @@ TEST(a_file_system_that_is_full_is_survived)
     open_store();
 }
 
+TEST(without_memory_a_write_is_not_done_and_may_come_again)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    write_errno = ENOMEM;
+    assert_int_equal(do_op(put_op("new", "value")).outcome, KV_BUSY);
+    assert_missing("new");
+    assert_value("old", "value");
+    write_errno = 0;
+    put("new", "value");
+    reopen_store();
+    assert_value("new", "value");
+}
+
 TEST(after_a_failed_sync_nothing_is_written_any_more)
 {
     options.sync = KV_SYNC_FULL;
