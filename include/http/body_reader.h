@@ -50,6 +50,10 @@ enum body_event body_reader_next(struct body_reader *reader,
  * UINT64_MAX until the close, 0 of chunks, whose sizes stand between. */
 uint64_t body_reader_plain(const struct body_reader *reader);
 
+/* How many bytes more have been announced by a chunk that has begun; 0 where
+ * there are no chunks. */
+uint64_t body_reader_due(const struct body_reader *reader);
+
 /* Tells that so many bytes of the body went past the reader, not through
  * body_reader_next(). */
 void body_reader_pass(struct body_reader *reader, uint64_t bytes);

@@ -59,6 +59,9 @@ struct sink {
      * the response has been made, which says why: nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
+    /* NULL: it does not matter. Whether so many bytes more, which a chunk has
+     * announced, would be taken when they come; false as of take. */
+    bool (*foresee)(struct sink *sink, uint64_t bytes);
     /* NULL: the answer comes after the body. Else it is asked for at once, the
      * body goes on coming beside it, and this is called behind its last byte.
      * Then no 100 is sent but by who answers, and after a take that said no the

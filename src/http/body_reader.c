@@ -72,6 +72,12 @@ uint64_t body_reader_plain(const struct body_reader *reader)
     return 0;
 }
 
+/* The digits of a size that have come are no more than the whole of it. */
+uint64_t body_reader_due(const struct body_reader *reader)
+{
+    return reader->framing == BODY_CHUNKED ? reader->chunked.chunk_left : 0;
+}
+
 void body_reader_pass(struct body_reader *reader, uint64_t bytes)
 {
     assert(bytes <= body_reader_plain(reader));

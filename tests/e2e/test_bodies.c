@@ -172,6 +172,24 @@ TEST(a_body_too_large_is_refused_so_that_it_is_seen)
     }
 }
 
+TEST(a_chunk_too_large_is_refused_before_it_comes)
+{
+    static const char *const bodies[] = {"10001\r\n", "7fffffffffffffff\r\nx",
+                                         "5\r\nhello\r\n1fffc\r\n", "fffff"};
+
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+        struct client *client = client_open(server);
+
+        going_on("%s", bodies[i]);
+        client_say(client,
+                   "GET /f HTTP/1.1\r\nHost: a\r\n"
+                   "Transfer-Encoding: chunked\r\n\r\n%s",
+                   bodies[i]);
+        expect_status(client_reply(client), 413);
+        client_expect_end(client);
+    }
+}
+
 TEST(bodies_that_never_come_end_with_the_connection)
 {
     struct client *client = client_open(server);

@@ -176,6 +176,13 @@ TEST(a_value_too_large_is_refused_before_it_comes)
     client_say(client, "\r\n0\r\n\r\n");
     expect_problem(client_reply(client), 413, "1000");
     expect_status(get(one, "/kv/b"), 404);
+
+    client = client_open(one); /* the size alone is enough */
+    client_say(client, "PUT /kv/b HTTP/1.1\r\nHost: localhost\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n1\r\nb\r\n3e8\r\n");
+    expect_problem(client_reply(client), 413, "1000");
+    client_expect_end(client);
+    expect_status(get(one, "/kv/b"), 404);
 }
 
 /* --- Who may ------------------------------------------------------------- */

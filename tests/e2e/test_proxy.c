@@ -312,6 +312,14 @@ TEST(a_body_of_chunks_has_an_end_too)
     expect_status(client_reply(client), 413);
     client_expect_end(client);
     expect_status(get(front, "/kv/c"), 404);
+
+    client = client_open(front); /* the size alone is enough */
+    client_say(client, "PUT /kv/c HTTP/1.1\r\nHost: localhost\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n"
+                       "8\r\n01234567\r\n7fffffffffffffff\r\n");
+    expect_status(client_reply(client), 413);
+    client_expect_end(client);
+    expect_status(get(front, "/kv/c"), 404);
 }
 
 TEST(a_password_is_asked_for_before_a_server_is)

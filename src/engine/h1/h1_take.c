@@ -8,7 +8,8 @@ bool h1_has_too_much(const struct h1 *h1)
     const struct exchange *exchange = h1->current;
 
     return exchange->sink && exchange->body_max > 0 &&
-           h1->input->body.bytes > exchange->body_max;
+           h1->input->body.bytes + body_reader_due(&h1->input->body) >
+               exchange->body_max;
 }
 
 /* False: the body is not wanted any more. */
@@ -25,6 +26,30 @@ static bool deliver(struct h1 *h1, struct bytes data)
         return false;
     response->persists = false; /* if it is answered now */
     if (!sink->take(sink, data))
+        return false;
+    response->persists = persists;
+    return true;
+}
+
+/* False: the chunk that has begun is longer than anybody wants it, and is not
+ * waited for. */
+static bool foresee(struct h1 *h1)
+{
+    struct response *response = &h1->current->response;
+    struct sink *sink = h1->current->sink;
+    uint64_t due = body_reader_due(&h1->input->body);
+    bool persists = response->persists;
+
+    if (due == 0)
+        return true;
+    if (!sink)
+        return h1->input->body.bytes + due <= H1_DRAINED_BODY_BYTES_MAX;
+    if (sink->end)
+        return !h1_has_too_much(h1);
+    if (!sink->foresee)
+        return true;
+    response->persists = false; /* if it is answered now */
+    if (!sink->foresee(sink, due))
         return false;
     response->persists = persists;
     return true;
@@ -47,7 +72,7 @@ enum h1_taken h1_take_body(struct h1 *h1)
         case BODY_AGAIN:
             exchange->bytes_in += input->end - input->begin;
             input->begin = input->end = h1->input->body_at;
-            return H1_TAKEN_MORE;
+            return foresee(h1) ? H1_TAKEN_MORE : H1_TAKEN_NOT;
         case BODY_END:
             exchange->bytes_in += input->end - input->begin - fresh.len;
             input->begin = input->end - fresh.len;

@@ -58,13 +58,21 @@ static bool fail_batch(struct kv_writing *writing)
     return false;
 }
 
+static bool foresee(struct sink *sink, uint64_t bytes)
+{
+    struct kv_writing *writing = OWNER_OF(sink, struct kv_writing, sink);
+
+    return bytes <= body_bytes_max(writing) - writing->charged ||
+           fail_long(writing);
+}
+
 static bool take(struct sink *sink, struct bytes data)
 {
     struct kv_writing *writing = OWNER_OF(sink, struct kv_writing, sink);
     bool is_chunked = writing->question.exchange->request.is_chunked;
 
-    if (is_chunked && data.len > body_bytes_max(writing) - writing->charged)
-        return fail_long(writing);
+    if (is_chunked && !foresee(sink, data.len))
+        return false;
     if (is_chunked && !charge(writing, data.len))
         return false;
     if (writing->batch)
@@ -268,7 +276,8 @@ void kv_write_begin(struct kv *kv, struct exchange *exchange,
         return;
     }
     kv_question_init(&writing->question, kv, exchange, destroy);
-    writing->sink = (struct sink){.take = take, .destroy = destroy_sink};
+    writing->sink = (struct sink){
+        .take = take, .destroy = destroy_sink, .foresee = foresee};
     buf_init(&writing->body, NULL, 0, kv->options.value_bytes_max);
     if (prepare(writing, verdict, key))
         exchange->sink = &writing->sink;
