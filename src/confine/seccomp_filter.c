@@ -126,7 +126,9 @@ static const struct argument arguments[] = {
     {SCMP_SYS(socketpair), 0, ALL, AF_UNIX},
     {SCMP_SYS(prlimit64), 0, ALL, 0},          /* one's own */
     {SCMP_SYS(setpriority), 1, ALL, 0},        /* the thread's own */
+    {SCMP_SYS(getpriority), 1, ALL, 0},        /* the same */
     {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* the same */
+    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* the same */
     {SCMP_SYS(prctl), 0, ALL, PR_SET_NAME},
     {SCMP_SYS(prctl), 0, ALL, PR_SET_VMA},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQNSD},

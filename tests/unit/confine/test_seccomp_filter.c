@@ -182,6 +182,19 @@ static long schedule_parent(void)
     return sched_setscheduler(getppid(), SCHED_BATCH, &none);
 }
 
+static long shorten_parent(void)
+{
+    static const uint32_t attributes[12] = {sizeof(attributes)};
+
+    return syscall(SYS_sched_setattr, getppid(), attributes, 0);
+}
+
+static long ask_niceness_of_parent(void)
+{
+    errno = 0; /* -1 may be a niceness */
+    return getpriority(PRIO_PROCESS, (id_t)getppid());
+}
+
 static long keep_capabilities(void)
 {
     return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
@@ -268,6 +281,8 @@ static const struct {
     {"prlimit64 of another", limit_parent},
     {"setpriority of another", favour_parent},
     {"sched_setscheduler of another", schedule_parent},
+    {"sched_setattr of another", shorten_parent},
+    {"getpriority of another", ask_niceness_of_parent},
     {"prctl PR_SET_KEEPCAPS", keep_capabilities},
     {"ioctl TIOCSTI", push_terminal},
     {"chmod", change_mode},
