@@ -9,7 +9,8 @@
  *
  * An order is known by the version of what it is made of, by its coding, its
  * dictionary and its effort: whichever worker asks, and however often, it is
- * made once. What is quickly made goes before all that is slow.
+ * made once. What is quickly made goes before all that is slow, and this has a
+ * small part of the processor's time while requests come (compressor_share.c).
  *
  * A result leaves the shelf when every worker has fetched it, or when the shelf
  * is full and it is the oldest. That something does not get smaller by 5 % is
@@ -40,10 +41,12 @@
 
 enum {
     COMPRESSOR_THREADS_MAX = 16,
-    COMPRESSOR_QUEUE_MAX = 256,        /* orders that wait or are being made */
-    COMPRESSOR_DESCRIPTORS_MAX = 16,   /* of these with a descriptor */
-    COMPRESSOR_TEXT_BYTES_MAX = 65536, /* that an order brings itself */
-    COMPRESSOR_SHELF_MAX = 4096,       /* settled orders that are remembered */
+    COMPRESSOR_QUEUE_MAX = 256,      /* orders that wait or are being made */
+    COMPRESSOR_DESCRIPTORS_MAX = 16, /* of these with a descriptor */
+    COMPRESSOR_SLOW_MAX = 32,        /* of all these, slow ones; of which */
+    COMPRESSOR_SLOW_DESCRIPTORS_MAX = 8, /* so many have a descriptor */
+    COMPRESSOR_TEXT_BYTES_MAX = 65536,   /* that an order brings itself */
+    COMPRESSOR_SHELF_MAX = 4096, /* settled orders that are remembered */
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
     COMPRESSOR_RETRY_MS = 10000,  /* after one that has failed */
     COMPRESSOR_WORTH_PERCENT = 95 /* the most of its size that is worth it */

@@ -10,7 +10,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/now.h"
+#include "base/units.h"
 #include "files/compressor_job_priv.h"
+#include "files/compressor_share_priv.h"
 
 enum {
     THREAD_NICE = 19, /* what a worker wants, it gets first */
@@ -22,8 +25,8 @@ struct compressor {
     pthread_cond_t changed;
     struct list queues[CODEC_SLOW + 1]; /* by effort, the oldest first */
     struct list settled;                /* the oldest first */
-    size_t pending;                     /* queued or running */
-    size_t descriptors;                 /* of these */
+    size_t pending[CODEC_SLOW + 1];     /* queued or running, by effort */
+    size_t descriptors[CODEC_SLOW + 1]; /* of these */
     uint64_t text_bytes;                /* that these have copied */
     size_t settled_count;
     uint64_t shelf_bytes; /* of results that are settled */
@@ -33,6 +36,9 @@ struct compressor {
     unsigned workers;
     atomic_bool stops;
     struct codec_meter meter;
+    struct compressor_share share;
+    clockid_t clocks[COMPRESSOR_THREADS_MAX]; /* of the threads' CPU time */
+    size_t clock_count;
     unsigned thread_count;
     pthread_t threads[COMPRESSOR_THREADS_MAX];
 };
@@ -111,10 +117,11 @@ static void drop_settled(struct compressor *compressor,
 static void count_pending(struct compressor *compressor,
                           const struct compressor_job *job, int sign)
 {
-    compressor->pending += (size_t)sign;
+    compressor->pending[job->effort] += (size_t)sign;
     if (job->text)
         compressor->text_bytes += (uint64_t)sign * job->stamp.bytes;
-    compressor->descriptors += (size_t)sign * compressor_job_descriptors(job);
+    compressor->descriptors[job->effort] += (size_t)sign *
+                                            compressor_job_descriptors(job);
 }
 
 static void settle(struct compressor *compressor, struct compressor_job *job,
@@ -144,7 +151,8 @@ static void tell(struct compressor *compressor)
     uint64_t held = compressor->shelf_bytes + compressor->text_bytes;
     uint64_t most = held + codec_meter_take_max(&compressor->meter);
 
-    counts->queued = compressor->pending;
+    counts->queued = compressor->pending[CODEC_QUICK] +
+                     compressor->pending[CODEC_SLOW];
     counts->memory_bytes = held + codec_meter_read(&compressor->meter);
     if (counts->memory_bytes_max < most)
         counts->memory_bytes_max = most;
@@ -153,29 +161,67 @@ static void tell(struct compressor *compressor)
 
 /* --- The threads --------------------------------------------------------- */
 
-static uint64_t read_cpu_ns(void)
+static uint64_t read_cpu_ns(clockid_t clock)
 {
     struct timespec used;
 
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == -1)
+    if (clock_gettime(clock, &used) == -1)
         return 0;
     return (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
 }
 
-static struct compressor_job *start_job(struct compressor *compressor)
+/* The processor time of all threads of this process but those here. */
+static uint64_t read_others_ns(const struct compressor *compressor)
 {
-    for (int effort = CODEC_QUICK; effort <= CODEC_SLOW; effort++) {
-        struct list *queue = &compressor->queues[effort];
+    uint64_t others = read_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-        if (!list_is_empty(queue)) {
-            struct compressor_job *job = job_at(queue->next);
+    for (size_t i = 0; i < compressor->clock_count; i++)
+        others -= read_cpu_ns(compressor->clocks[i]);
+    return others;
+}
 
-            list_drop(&job->list_node);
-            job->state = COMPRESSOR_JOB_RUNNING;
-            return job;
-        }
+static struct compressor_job *take_job(struct compressor *compressor,
+                                       enum codec_effort effort)
+{
+    struct compressor_job *job = job_at(compressor->queues[effort].next);
+
+    list_drop(&job->list_node);
+    job->state = COMPRESSOR_JOB_RUNNING;
+    return job;
+}
+
+/* *counts_out: its time is the share's to know. */
+static struct compressor_job *start_job(struct compressor *compressor,
+                                        bool *counts_out)
+{
+    *counts_out = false;
+    if (!list_is_empty(&compressor->queues[CODEC_QUICK]))
+        return take_job(compressor, CODEC_QUICK);
+    if (list_is_empty(&compressor->queues[CODEC_SLOW]))
+        return NULL;
+    compressor_share_look(&compressor->share, now_read_ns(),
+                          read_others_ns(compressor));
+    return compressor_share_begin(&compressor->share, counts_out)
+               ? take_job(compressor, CODEC_SLOW)
+               : NULL;
+}
+
+/* Until there is something to do, or it is to be looked again whether what is
+ * slow may begin. */
+static void await_job(struct compressor *compressor)
+{
+    struct timespec until;
+    uint64_t until_ns;
+
+    if (list_is_empty(&compressor->queues[CODEC_SLOW])) {
+        pthread_cond_wait(&compressor->changed, &compressor->mutex);
+        return;
     }
-    return NULL;
+    until_ns = now_read_ns() + (uint64_t)COMPRESSOR_SHARE_LOOK_MS * NS_PER_MS;
+    until = (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
+                              .tv_nsec = (long)(until_ns % NS_PER_S)};
+    (void)pthread_cond_timedwait(&compressor->changed, &compressor->mutex,
+                                 &until);
 }
 
 static bool is_stopping(const struct compressor *compressor)
@@ -183,33 +229,46 @@ static bool is_stopping(const struct compressor *compressor)
     return atomic_load_explicit(&compressor->stops, memory_order_relaxed);
 }
 
-/* What becomes of a job is known to its thread alone, till it is settled. */
+/* With the mutex held, but not while it is done. What becomes of a job is known
+ * to its thread alone, till it is settled. */
+static void do_job(struct compressor *compressor, struct compressor_job *job,
+                   bool counts, uint64_t *noted_ns)
+{
+    enum compressor_job_state state;
+    uint64_t used_ns, before_ns = *noted_ns;
+
+    pthread_mutex_unlock(&compressor->mutex);
+    state = compressor_job_run(job, &compressor->stops, &compressor->meter);
+    *noted_ns = read_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    pthread_mutex_lock(&compressor->mutex);
+    used_ns = *noted_ns - before_ns;
+    settle(compressor, job, state);
+    compressor->counts.cpu_ns += used_ns;
+    if (counts)
+        compressor_share_end(&compressor->share, used_ns);
+    tell(compressor);
+}
+
 static void *run(void *context)
 {
     struct compressor *compressor = context;
     uint64_t noted_ns = 0;
+    clockid_t clock;
 
     /* The priority is this thread's alone, on Linux. Where it stays, the thread
      * is as quick as others. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&compressor->mutex);
+    if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
+        compressor->clocks[compressor->clock_count++] = clock;
     while (!is_stopping(compressor)) {
-        struct compressor_job *job = start_job(compressor);
-        enum compressor_job_state state;
-        uint64_t used_ns;
+        bool counts;
+        struct compressor_job *job = start_job(compressor, &counts);
 
-        if (!job) {
-            pthread_cond_wait(&compressor->changed, &compressor->mutex);
-            continue;
-        }
-        pthread_mutex_unlock(&compressor->mutex);
-        state = compressor_job_run(job, &compressor->stops, &compressor->meter);
-        used_ns = read_cpu_ns();
-        pthread_mutex_lock(&compressor->mutex);
-        settle(compressor, job, state);
-        compressor->counts.cpu_ns += used_ns - noted_ns;
-        noted_ns = used_ns;
-        tell(compressor);
+        if (job)
+            do_job(compressor, job, counts, &noted_ns);
+        else
+            await_job(compressor);
     }
     pthread_mutex_unlock(&compressor->mutex);
     return NULL;
@@ -217,25 +276,38 @@ static void *run(void *context)
 
 /* --- For workers --------------------------------------------------------- */
 
+/* What is slow may wait for long, and leaves room for what is quick. */
 static bool has_room(const struct compressor *compressor,
                      const struct compress_order *order)
 {
-    size_t descriptors = (size_t)!order->text.data +
-                         (size_t)(order->dictionary != NULL);
+    const size_t *pending = compressor->pending;
+    const size_t *descriptors = compressor->descriptors;
+    size_t wanted = (size_t)!order->text.data +
+                    (size_t)(order->dictionary != NULL);
 
-    return compressor->pending < COMPRESSOR_QUEUE_MAX &&
-           (descriptors == 0 || compressor->descriptors + descriptors <=
-                                    COMPRESSOR_DESCRIPTORS_MAX);
+    if (order->effort == CODEC_SLOW &&
+        (pending[CODEC_SLOW] == COMPRESSOR_SLOW_MAX ||
+         descriptors[CODEC_SLOW] + wanted > COMPRESSOR_SLOW_DESCRIPTORS_MAX))
+        return false;
+    return pending[CODEC_QUICK] + pending[CODEC_SLOW] < COMPRESSOR_QUEUE_MAX &&
+           (wanted == 0 ||
+            descriptors[CODEC_QUICK] + descriptors[CODEC_SLOW] + wanted <=
+                COMPRESSOR_DESCRIPTORS_MAX);
 }
 
+/* Where what is slow has no room, there is something to be sent: that is no
+ * more than another wait, and not counted. */
 static enum compressor_answer place(struct compressor *compressor,
                                     const struct compress_order *order,
                                     uint64_t hash)
 {
     struct compressor_job **bucket = &compressor->buckets[hash % BUCKETS];
+    bool has = has_room(compressor, order);
     struct compressor_job *job = NULL;
 
-    if (has_room(compressor, order))
+    if (!has && order->effort == CODEC_SLOW)
+        return COMPRESSOR_LATER;
+    if (has)
         job = compressor_job_create(order);
     if (!job) {
         compressor->counts.refused++;
@@ -305,6 +377,17 @@ enum compressor_answer compressor_ask(struct compressor *compressor,
 
 /* --- Coming and going ---------------------------------------------------- */
 
+/* Waits are by the clock that nobody sets. */
+static void init_changed(pthread_cond_t *changed)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
 int compressor_create(struct compressor **compressor_out, unsigned threads,
                       unsigned workers,
                       struct counter told[STATS_COMPRESS_NUMBERS])
@@ -322,7 +405,7 @@ int compressor_create(struct compressor **compressor_out, unsigned threads,
         list_init(&compressor->queues[effort]);
     list_init(&compressor->settled);
     pthread_mutex_init(&compressor->mutex, NULL);
-    pthread_cond_init(&compressor->changed, NULL);
+    init_changed(&compressor->changed);
     while (err == 0 && compressor->thread_count < threads) {
         err = -pthread_create(&compressor->threads[compressor->thread_count],
                               NULL, run, compressor);

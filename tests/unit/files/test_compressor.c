@@ -187,15 +187,14 @@ TEST(what_gets_smaller_by_less_than_a_twentieth_is_hopeless)
 
 TEST(a_queue_has_an_end)
 {
-    struct compress_order slow = order_of(0, COMPRESSOR_TEXT_BYTES_MAX);
+    struct compress_order order = order_of(0, COMPRESSOR_TEXT_BYTES_MAX);
     unsigned later = 0, refused = 0;
     struct coded_body *body;
 
-    slow.effort = CODEC_SLOW;
-    slow.coding = CODING_BR;
+    order.coding = CODING_BR; /* what keeps the thread busy */
     for (uint64_t i = 0; i < 10000; i++) {
-        slow.stamp.inode = i;
-        switch (ask(&slow, &body)) {
+        order.stamp.inode = i;
+        switch (ask(&order, &body)) {
         case COMPRESSOR_LATER:
             later++;
             break;
@@ -212,21 +211,43 @@ TEST(a_queue_has_an_end)
     assert_int_equal(TOLD(refused), refused);
 }
 
+static struct compress_order slow_order(void)
+{
+    struct compress_order order = order_of(0, COMPRESSOR_TEXT_BYTES_MAX);
+
+    order.effort = CODEC_SLOW;
+    order.coding = CODING_BR;
+    return order;
+}
+
+/* What waits for idle time waits long: the queue is not for it alone. */
+TEST(slow_orders_leave_room_for_quick_ones)
+{
+    struct compress_order slow = slow_order();
+    struct coded_body *body;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        slow.stamp.inode = i;
+        assert_int_equal(ask(&slow, &body), COMPRESSOR_LATER);
+        assert_true(TOLD(queued) <= COMPRESSOR_SLOW_MAX);
+    }
+    assert_int_equal(TOLD(queued), COMPRESSOR_SLOW_MAX);
+    assert_int_equal(TOLD(refused), 0); /* it is asked again */
+}
+
 TEST(quick_orders_go_before_slow_ones)
 {
-    struct compress_order slow = order_of(0, COMPRESSOR_TEXT_BYTES_MAX);
+    struct compress_order slow = slow_order();
     struct compress_order quick = order_of(1000, 1000);
     struct coded_body *body;
 
-    slow.effort = CODEC_SLOW;
-    slow.coding = CODING_BR;
-    for (uint64_t i = 0; i < 100; i++) {
+    for (uint64_t i = 0; i < COMPRESSOR_SLOW_MAX; i++) {
         slow.stamp.inode = i;
         assert_int_equal(ask(&slow, &body), COMPRESSOR_LATER);
     }
     assert_int_equal(await(&quick, &body), COMPRESSOR_READY);
     coded_body_release(body);
-    assert_true(TOLD(queued) > 50);
+    assert_true(TOLD(queued) > COMPRESSOR_SLOW_MAX / 2);
 }
 
 /* --- Files --------------------------------------------------------------- */
@@ -321,6 +342,25 @@ TEST(orders_do_not_take_all_descriptors)
                     fds_before + 2 + COMPRESSOR_DESCRIPTORS_MAX);
     }
     assert_true(taken >= COMPRESSOR_DESCRIPTORS_MAX);
+    close(order.fd);
+}
+
+TEST(slow_orders_leave_descriptors_for_quick_ones)
+{
+    struct compress_order order = order_of_file("file", 40000);
+    struct coded_body *body;
+
+    order.effort = CODEC_SLOW;
+    order.coding = CODING_BR;
+    for (int i = 0; i < 100; i++) {
+        order.stamp.changed_ns++;
+        assert_int_equal(ask(&order, &body), COMPRESSOR_LATER);
+        assert_true(place_count_fds() <=
+                    fds_before + 2 + COMPRESSOR_SLOW_DESCRIPTORS_MAX);
+    }
+    order.effort = CODEC_QUICK;
+    assert_int_equal(ask(&order, &body), COMPRESSOR_LATER);
+    assert_int_equal(TOLD(refused), 0);
     close(order.fd);
 }
 

@@ -1,0 +1,54 @@
+/*
+ * compressor_share_priv - how much processor time slow orders may have:
+ * compressor.c asks before it begins with one.
+ *
+ * All others in this process, workers above all, had so much since the last
+ * look:
+ *
+ *   less than an eighth of one CPU    it is idle: slow orders have what they
+ *                                     want
+ *   more                              requests come: a twentieth of what the
+ *                                     others had, so that a reply costs a
+ *                                     twentieth more at most
+ *
+ * An order is begun while anything of that is left, and may take more; the
+ * next one waits until the others have made up for it.
+ *
+ * Thread: any, under the compressor's mutex.
+ */
+#ifndef FILES_COMPRESSOR_SHARE_PRIV_H
+#define FILES_COMPRESSOR_SHARE_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    COMPRESSOR_SHARE_LOOK_MS = 100, /* from one look to the next */
+    COMPRESSOR_SHARE_OLD_MS = 1000, /* what a look tells of so long is old */
+    COMPRESSOR_SHARE_IDLE_PART = 8,
+    COMPRESSOR_SHARE_BUSY_PART = 20,
+    COMPRESSOR_SHARE_SAVED_MS = 100 /* the most that is kept for later */
+};
+
+/* Begins as all zero. */
+struct compressor_share {
+    uint64_t looked_ns; /* by the clock */
+    uint64_t others_ns; /* processor time that others had had by then */
+    int64_t left_ns;    /* for slow orders; below 0: taken before its time */
+    unsigned running;   /* slow orders that count */
+    bool is_idle;
+};
+
+/* Notes how much processor time all others have had so far, as often as
+ * wished. */
+void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
+                           uint64_t others_ns);
+
+/* Whether a slow order may begin. When it does, *counts_out tells whether it
+ * is to be ended by compressor_share_end(). */
+bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
+
+/* One that counts has taken so much processor time. */
+void compressor_share_end(struct compressor_share *share, uint64_t used_ns);
+
+#endif
