@@ -147,6 +147,21 @@ TEST(what_is_flushed_can_be_read_at_once)
     }
 }
 
+/* One that gathers much would compress it all in one go. */
+TEST(zstd_keeps_no_more_than_a_block_to_itself)
+{
+    struct codec_stream *stream = codec_zstd_stream(&meter);
+    size_t at = 0;
+    bool is_whole;
+
+    for (size_t len = 0; len < TEXT_BYTES; len += 1000) {
+        at = put(stream, (struct bytes){text + len, 1000}, at, 16384,
+                 CODEC_GO_ON);
+        assert_true(unpack_zstd(at, &is_whole) + 8192 > len + 1000);
+    }
+    stream->destroy(stream);
+}
+
 TEST(an_empty_body_is_one_too)
 {
     for (size_t i = 0; i < CODECS; i++) {
