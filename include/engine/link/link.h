@@ -69,7 +69,8 @@ enum {
     LINK_PROBE_BYTES_MAX = 1048576, /* the same, when none finds anything */
     LINK_PROBE_BYTES_REST = 1 << 30, /* or what they find is none */
     LINK_PROBE_MS = 2,               /* a queue that stands so long is one */
-    LINK_PATHS = 512 /* clients whose least round trip is known */
+    LINK_UNHELD_BYTES = 1048576, /* sent in a row: what holds may be too much */
+    LINK_PATHS = 512             /* clients whose least round trip is known */
 };
 
 enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
@@ -103,6 +104,7 @@ struct link_shared {
     _Atomic uint64_t since_ns;           /* that was then */
     _Atomic uint64_t judged_ns;          /* when it was looked at */
     _Atomic uint64_t least;              /* seen in the queue since */
+    _Atomic uint64_t found_ns;           /* when a look found anything */
     _Atomic uint64_t limit;              /* of the local queue */
     _Atomic uint64_t limit_ns;           /* when it was moved */
     _Atomic uint64_t base;        /* of the window, see link_delay_window.c;
@@ -171,6 +173,7 @@ struct link {
     uint64_t counted_ns;
     uint64_t due_ns;      /* the next tick; 0: none */
     uint64_t late_ns;     /* that ticks have been lately */
+    uint64_t unheld;      /* bytes sent since any were held */
     uint64_t unprobed;    /* bytes sent since the last probe */
     uint64_t probe_bytes; /* that are sent until the next */
     uint64_t probe_bytes_max;

@@ -148,6 +148,13 @@ uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
     return room;
 }
 
+static void note_unheld(struct link *link)
+{
+    link->unheld = 0;
+    if (link_load(&link->shared->pacer) == 0)
+        link_queue_limit_loosen(link);
+}
+
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms)
 {
@@ -169,6 +176,9 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
         flow->queued += (uint32_t)bytes;
         flow->is_fresh = true;
         link->queued += bytes;
+        link->unheld += bytes;
+        if (link->unheld >= LINK_UNHELD_BYTES)
+            note_unheld(link);
     }
     if (link_is_windowed(link)) {
         flow->flight += (uint32_t)bytes;
@@ -204,6 +214,7 @@ void link_tick(struct link *link)
     uint64_t now_ns = now_read_ns();
 
     note_late(link, now_ns);
+    link->unheld = 0;
     if (link->shared->mode != LINK_AUTO)
         return; /* a known rate stays what it is */
     if (link->was_windowed)

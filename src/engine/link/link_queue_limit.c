@@ -1,7 +1,10 @@
 #include "engine/link/link_priv.h"
 #include "io/socket_state.h"
 
-enum { MEASURE_NS = 100000 /* looking more often tells nothing new */ };
+enum {
+    MEASURE_NS = 100000,        /* looking more often tells nothing new */
+    FOUND_NS = 4 * LINK_TICK_NS /* without a find: there is no queue */
+};
 
 /* What flow has between socket and wire. Bytes not sent for want of room
  * there count too; those that wait for acknowledgements do not: they wait for
@@ -131,6 +134,36 @@ static uint64_t move(uint64_t limit, uint64_t queued)
     return limit > LINK_LIMIT_MIN ? limit : LINK_LIMIT_MIN;
 }
 
+/* What lies in the queue, when this worker has just looked. What others say of
+ * theirs includes what they have handed over since they looked, and may be gone:
+ * of many workers some have always just done so, and a fast link never seems
+ * empty. So they count only where a look has found anything lately. */
+static uint64_t count_all(const struct link *link, uint64_t now_ns)
+{
+    struct link_shared *shared = link->shared;
+
+    if (link->queued > 0)
+        link_store(&shared->found_ns, now_ns);
+    else if (link_has_passed(now_ns, link_load(&shared->found_ns), FOUND_NS))
+        return 0;
+    return link->queued + link_ask_others(link, 0, now_ns).queued;
+}
+
+void link_queue_limit_loosen(struct link *link)
+{
+    struct link_shared *shared = link->shared;
+    uint64_t limit = link_load(&shared->limit);
+    uint64_t now_ns = now_read_ns();
+
+    look(link, now_ns);
+    if (count_all(link, now_ns) >= limit / 8)
+        return;
+    limit += limit / 4;
+    link_store(&shared->limit, limit);
+    if (limit > LINK_LIMIT_MAX)
+        disengage(link);
+}
+
 void link_queue_limit_adapt(struct link *link, uint64_t now_ns)
 {
     struct link_shared *shared = link->shared;
@@ -138,7 +171,7 @@ void link_queue_limit_adapt(struct link *link, uint64_t now_ns)
     uint64_t queued;
 
     look(link, now_ns);
-    queued = link->queued + link_ask_others(link, 0, now_ns).queued;
+    queued = count_all(link, now_ns);
     link_pacer_adapt(link, queued, now_ns);
     if (!link->was_held)
         return;

@@ -150,8 +150,8 @@ uint64_t allow(int number, uint64_t key, uint64_t want)
 
 void hand(int number, uint64_t bytes, uint64_t key)
 {
-    link_handed(&links[0], &flows[number], bytes, key, clock_ns / MS_NS);
     in_kernel[number] += (uint32_t)bytes;
+    link_handed(&links[0], &flows[number], bytes, key, clock_ns / MS_NS);
 }
 
 void tick_with(uint32_t queued)
@@ -168,9 +168,9 @@ void become_fast(struct link *link, int number)
 {
     for (int i = 0; link->is_local; i++) {
         assert_in_range(i, 0, 100000);
+        in_kernel[number] = 2 * LINK_LIMIT_MAX;
         link_handed(link, &flows[number], 2 * LINK_LIMIT_MAX, 5,
                     clock_ns / MS_NS);
-        in_kernel[number] = 2 * LINK_LIMIT_MAX;
         while (link_allow(link, &flows[number], 6, 1) > 0)
             pass_ns(LINK_TICK_NS);
         in_kernel[number] = 0;

@@ -153,4 +153,95 @@ TEST(the_limit_moves_once_in_a_tick_for_all_workers)
     assert_int_equal(limit(), before + before / 4);
 }
 
+/* --- A fast link --------------------------------------------------------- */
+
+static bool is_held[WORKERS];
+
+/* A turn of each worker, with a tick where something is held. What it hands over
+ * leaves at once, or is what in_kernel says. */
+static void hand_what_leaves_at_once(void)
+{
+    for (int i = 0; i < WORKERS; i++) {
+        pass_ns(LINK_TICK_NS / WORKERS);
+        if (is_held[i])
+            link_tick(&links[i]);
+        is_held[i] = false;
+        for (int at = i; at < FLOWS; at += WORKERS) {
+            uint64_t room = link_allow(&links[i], &flows[at], 5, 65536);
+
+            is_held[i] |= room == 0;
+            link_handed(&links[i], &flows[at], room, 5, clock_ns / MS_NS);
+        }
+        link_publish(&links[i], 5);
+    }
+}
+
+static int count_engaged(void)
+{
+    int engaged = 0;
+
+    for (int i = 0; i < WORKERS; i++)
+        engaged += links[i].is_local;
+    return engaged;
+}
+
+TEST(what_others_have_just_handed_over_is_no_queue)
+{
+    begin(LINK_AUTO, 0, WORKERS);
+    assert_int_equal(count_engaged(), WORKERS);
+    for (int ticks = 0; ticks < 100; ticks++)
+        hand_what_leaves_at_once();
+    assert_int_equal(count_engaged(), 0);
+}
+
+/* One of them has a look that finds something, again and again. */
+TEST(what_others_have_handed_over_counts_where_a_queue_is_found)
+{
+    uint64_t begin_limit = limit();
+
+    begin(LINK_AUTO, 0, WORKERS);
+    for (int ticks = 0; ticks < 100; ticks++) {
+        in_kernel[0] = 20000;
+        hand_what_leaves_at_once();
+    }
+    assert_int_equal(count_engaged(), WORKERS);
+    assert_true(limit() <= begin_limit);
+}
+
+/* So much in all, by flows that are never held. */
+static void hand_unheld(uint64_t bytes)
+{
+    for (uint64_t sent = 0; sent < bytes; sent += 16384) {
+        assert_int_equal(allow(0, 5, 16384), 16384);
+        link_handed(&links[0], &flows[0], 16384, 6, clock_ns / MS_NS);
+        pass_ns(MS_NS);
+    }
+}
+
+TEST(a_limit_that_never_holds_is_given_up)
+{
+    begin(LINK_AUTO, 0, 1);
+    hand_unheld(32 * LINK_UNHELD_BYTES);
+    assert_false(links[0].is_local);
+    assert_int_equal(links[0].counters.held, 0);
+}
+
+TEST(a_limit_that_never_holds_stays_when_a_queue_is_found)
+{
+    begin(LINK_AUTO, 0, 1);
+    in_kernel[0] = LINK_LIMIT_START / 8;
+    hand_unheld(32 * LINK_UNHELD_BYTES);
+    assert_true(links[0].is_local);
+    assert_int_equal(limit(), LINK_LIMIT_START);
+}
+
+TEST(a_limit_that_never_holds_stays_while_a_pace_is_known)
+{
+    begin(LINK_AUTO, 0, 1);
+    atomic_store(&shared.pacer, 1000000000);
+    hand_unheld(32 * LINK_UNHELD_BYTES);
+    assert_true(links[0].is_local);
+    assert_int_equal(limit(), LINK_LIMIT_START);
+}
+
 SUITE(.each_begin = set_up, .each_end = tear_down);
