@@ -278,7 +278,7 @@ static void expect_no_less(enum place where, unsigned mbit,
             share[is_auto] = share_used(server, load, mbit);
             server_stop(server);
         }
-        if (share[1] >= 0.6 * share[0])
+        if (share[1] >= 0.85 * share[0])
             return;
     }
     flunk("%.1f %% were used, %.1f with nothing held back", share[1] * 100,
