@@ -2,9 +2,13 @@
  * cache_port - how word of what a cache was waited for comes to a worker, from
  * whichever worker it comes.
  *
- *   wait: IDLE --(the object's list, its mutex)--> WAITING
- *         WAITING --cache_wait_tell()--> READY --(the port's loop)--> IDLE,
- *         and on_ready is called
+ *   in an object's list (its mutex):  cache_wait_in() --> cache_wait_tell()
+ *   in the port's (the port's):        cache_wait_tell(), cache_wait_later()
+ *                                      --> the port's loop: on_ready is called
+ *
+ * The two are independent of each other, with a node each. Whoever waits for an
+ * object may be called for another reason meanwhile, and waits for it still
+ * then; and may wait anew while a call is on its way.
  *
  * Thread: cache_wait_tell() any, with the object's mutex held; the rest the
  *         port's worker. Order of locks: an object's, then a port's.
@@ -27,10 +31,12 @@ struct cache_port {
 };
 
 struct cache_wait {
-    struct list list_node; /* private, as the next */
-    bool is_ready;
+    struct list list_node;  /* private, as the next two: in an object's list */
+    struct list ready_node; /* in the port's */
+    bool is_ready;          /* it is there */
     struct cache_port *port;
-    /* In the port's loop; wait is idle again, and may be gone afterwards. */
+    /* In the port's loop; wait may be gone afterwards, if it has been cancelled
+     * or waits for nothing. */
     void (*on_ready)(struct cache_wait *wait);
 };
 
@@ -43,16 +49,31 @@ static inline void cache_wait_init(struct cache_wait *wait,
                                    void (*on_ready)(struct cache_wait *wait))
 {
     list_init(&wait->list_node);
+    list_init(&wait->ready_node);
     wait->is_ready = false;
     wait->port = port;
     wait->on_ready = on_ready;
 }
 
+/* Waits in list, which a mutex guards that is held. It may wait there already:
+ * then it is the last. */
+static inline void cache_wait_in(struct list *list, struct cache_wait *wait)
+{
+    list_drop(&wait->list_node);
+    list_put_last(list, &wait->list_node);
+}
+
+/* Does not wait there any more; whoever was called already, is. */
+static inline void cache_wait_leave(struct cache_wait *wait)
+{
+    list_drop(&wait->list_node);
+}
+
 /* Whoever waits in list, which mutex guards that is held, is told. */
 void cache_wait_tell(struct list *list);
 
-/* Has on_ready called soon, as if it had waited: the port's worker. Harmless
- * when it is about to be. */
+/* Has on_ready called soon: the port's worker. Harmless when it is about to be,
+ * and for what waits. */
 void cache_wait_later(struct cache_wait *wait);
 
 /* Stops waiting in an object's list; mutex is the object's, or NULL if it waits

@@ -40,10 +40,16 @@ void cached_head_keep(struct bytes lines, struct bytes private_fields,
 
 /* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
  * 3.2): each that this names takes the place of all of that name, but for what
- * describes the bytes that are stored. Where this has no Date, the stored one
- * goes all the same: it is older than what is known now. */
+ * describes the bytes that are stored. Its cookies are for who asked alone, and
+ * end those that were stored. Where this has no Date, the stored one goes all
+ * the same: it is older than what is known now. */
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
+
+/* What an answer has for who asked alone: the fields that private_fields lists
+ * and, where it has only brought up to date what was there, cookies. */
+void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
+                         bool is_update, struct buf *out);
 
 /* The lines of a 304 (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);

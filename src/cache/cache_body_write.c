@@ -310,8 +310,10 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait)
         takes = cache_body_filled(body) < least + CACHE_BODY_PASSING_MAX;
     }
     takes = takes && !(body->spool && cache_spool_is_full(body->spool));
-    if (!takes)
-        list_put_last(&body->writer, &wait->list_node);
+    if (takes)
+        cache_wait_leave(wait);
+    else
+        cache_wait_in(&body->writer, wait);
     pthread_mutex_unlock(&body->mutex);
     return takes;
 }

@@ -64,7 +64,7 @@ enum cache_join cache_store_join(struct cache_store *store, struct bytes key,
         join = CACHE_WAIT;
         flight->refs += wait ? 1 : 0;
         if (wait)
-            list_put_last(&flight->waits, &wait->list_node);
+            cache_wait_in(&flight->waits, wait);
     } else if (shard->version != found->version) {
         join = CACHE_LOOK;
     } else if ((mark->hash == hash && mark->until_s > now_s) ||

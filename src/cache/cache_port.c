@@ -9,6 +9,19 @@ static void notify(struct cache_port *port)
     mailbox_send(port->mailbox, &port->note);
 }
 
+static void make_ready(struct cache_wait *wait)
+{
+    struct cache_port *port = wait->port;
+
+    pthread_mutex_lock(&port->mutex);
+    if (!wait->is_ready) {
+        wait->is_ready = true;
+        list_put_last(&port->ready, &wait->ready_node);
+        notify(port);
+    }
+    pthread_mutex_unlock(&port->mutex);
+}
+
 /* Takes the first that is ready, but for those that come from now on: they are
  * behind last. */
 static struct cache_wait *take_ready(struct cache_port *port)
@@ -17,8 +30,8 @@ static struct cache_wait *take_ready(struct cache_port *port)
 
     pthread_mutex_lock(&port->mutex);
     if (!list_is_empty(&port->ready)) {
-        wait = OWNER_OF(port->ready.next, struct cache_wait, list_node);
-        list_drop(&wait->list_node);
+        wait = OWNER_OF(port->ready.next, struct cache_wait, ready_node);
+        list_drop(&wait->ready_node);
         wait->is_ready = false;
     }
     pthread_mutex_unlock(&port->mutex);
@@ -71,28 +84,15 @@ void cache_wait_tell(struct list *list)
     while (!list_is_empty(list)) {
         struct cache_wait *wait = OWNER_OF(list->next, struct cache_wait,
                                            list_node);
-        struct cache_port *port = wait->port;
 
         list_drop(&wait->list_node);
-        pthread_mutex_lock(&port->mutex);
-        wait->is_ready = true;
-        list_put_last(&port->ready, &wait->list_node);
-        notify(port);
-        pthread_mutex_unlock(&port->mutex);
+        make_ready(wait);
     }
 }
 
 void cache_wait_later(struct cache_wait *wait)
 {
-    struct cache_port *port = wait->port;
-
-    pthread_mutex_lock(&port->mutex);
-    if (!wait->is_ready) {
-        wait->is_ready = true;
-        list_put_last(&port->ready, &wait->list_node);
-        notify(port);
-    }
-    pthread_mutex_unlock(&port->mutex);
+    make_ready(wait);
 }
 
 void cache_wait_cancel(struct cache_wait *wait, pthread_mutex_t *mutex)
@@ -101,8 +101,9 @@ void cache_wait_cancel(struct cache_wait *wait, pthread_mutex_t *mutex)
 
     if (mutex)
         pthread_mutex_lock(mutex);
-    pthread_mutex_lock(&port->mutex);
     list_drop(&wait->list_node);
+    pthread_mutex_lock(&port->mutex);
+    list_drop(&wait->ready_node);
     wait->is_ready = false;
     pthread_mutex_unlock(&port->mutex);
     if (mutex)

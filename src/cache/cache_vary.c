@@ -1,6 +1,7 @@
 #include "cache/cache_vary.h"
 
 #include "cache/cached_head.h"
+#include "http/head_edit.h"
 
 enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
 
@@ -63,41 +64,44 @@ struct weighed {
     unsigned weight; /* thousandths */
 };
 
-/* The weight that stands behind a member (RFC 9110 12.4.2); 0 for what is
- * none. */
-static unsigned read_weight(struct bytes text)
+/* Takes a qvalue apart (RFC 9110 12.4.2). False: it is none. */
+static bool read_weight(struct bytes text, unsigned *weight_out)
 {
-    unsigned weight = 0, unit = WEIGHT_MAX;
+    unsigned unit = WEIGHT_MAX;
 
-    if (text.len == 0 || (*text.data != '0' && *text.data != '1'))
-        return 0;
-    weight = (unsigned)(*text.data - '0') * unit;
-    for (size_t i = 2; i < text.len && i < 5; i++) {
+    if (text.len == 0 || text.len > 5 ||
+        (*text.data != '0' && *text.data != '1') ||
+        (text.len > 1 && text.data[1] != '.'))
+        return false;
+    *weight_out = (unsigned)(*text.data - '0') * unit;
+    for (size_t i = 2; i < text.len; i++) {
         unit /= 10;
-        if (byte_is_digit(text.data[i]))
-            weight += (unsigned)(text.data[i] - '0') * unit;
+        if (!byte_is_digit(text.data[i]))
+            return false;
+        *weight_out += (unsigned)(text.data[i] - '0') * unit;
     }
-    return weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
+    return *weight_out <= WEIGHT_MAX;
 }
 
-static struct weighed weigh(struct bytes member)
+/* False: the member is more than a name and perhaps its weight. */
+static bool weigh(struct bytes member, struct weighed *out)
 {
     const char *end = member.data + member.len;
-    const char *semicolon = member.len > 0
-                                ? memchr(member.data, ';', member.len)
-                                : NULL;
-    struct bytes rest = semicolon
-                            ? bytes_trim(bytes_between(semicolon + 1, end))
-                            : BYTES("");
-    struct weighed weighed = {
-        .name = semicolon ? bytes_trim(bytes_between(member.data, semicolon))
-                          : member,
-        .weight = WEIGHT_MAX};
+    const char *semicolon = memchr(member.data, ';', member.len);
+    struct bytes rest;
 
-    if (rest.len > 2 && byte_lower(rest.data[0]) == 'q' && rest.data[1] == '=')
-        weighed.weight = read_weight((struct bytes){rest.data + 2,
-                                                    rest.len - 2});
-    return weighed;
+    *out = (struct weighed){.name = member, .weight = WEIGHT_MAX};
+    if (semicolon)
+        out->name = bytes_trim(bytes_between(member.data, semicolon));
+    if (!head_is_token(out->name))
+        return false;
+    if (!semicolon)
+        return true;
+    rest = bytes_trim(bytes_between(semicolon + 1, end));
+    return rest.len > 2 && byte_lower(rest.data[0]) == 'q' &&
+           rest.data[1] == '=' &&
+           read_weight((struct bytes){rest.data + 2, rest.len - 2},
+                       &out->weight);
 }
 
 static int compare_names(struct bytes a, struct bytes b)
@@ -129,7 +133,8 @@ static size_t sort_in(struct weighed *list, size_t count, struct weighed one)
 }
 
 /* Takes all lines of that name apart. False: there are more than can be told in
- * order, and they go in as they came. */
+ * order, or one is no such member: then they go in as they came, for so they go
+ * to the origin, and nobody knows what that makes of them. */
 static bool read_weighed(const struct request *request, struct bytes name,
                          bool by_name, struct weighed list[MEMBERS_MAX],
                          size_t *count_out)
@@ -142,11 +147,11 @@ static bool read_weighed(const struct request *request, struct bytes name,
         if (!bytes_ieq(request->fields[i].name, name))
             continue;
         while (field_next_member(&values, &member)) {
-            struct weighed one = weigh(member);
+            struct weighed one;
 
-            if (one.name.len == 0)
+            if (member.len == 0)
                 continue;
-            if (*count_out == MEMBERS_MAX)
+            if (!weigh(member, &one) || *count_out == MEMBERS_MAX)
                 return false;
             if (by_name)
                 one.weight = one.weight > 0 ? WEIGHT_MAX : 0;

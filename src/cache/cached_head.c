@@ -97,6 +97,16 @@ static bool is_of_body(struct bytes name)
     return IS_AMONG(name, names);
 }
 
+/* What is said to one client: an answer that only confirms, or completes, what
+ * is kept for all says it to who asked. */
+static bool is_to_one(struct bytes name)
+{
+    static const struct bytes names[] = {NAMED("Set-Cookie"),
+                                         NAMED("Set-Cookie2")};
+
+    return IS_AMONG(name, names);
+}
+
 static bool is_of_not_modified(struct bytes name)
 {
     static const struct bytes names[] = {
@@ -196,7 +206,18 @@ void cached_head_update(struct bytes stored, struct bytes fresh,
             buf_put(out, line.line);
     rest = fresh;
     while (cached_head_next(&rest, &line))
-        if (!is_of_body(line.name))
+        if (!is_of_body(line.name) && !is_to_one(line.name))
+            buf_put(out, line.line);
+}
+
+void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
+                         bool is_update, struct buf *out)
+{
+    struct cached_line line;
+
+    while (cached_head_next(&fresh, &line))
+        if (cached_head_is_listed(private_fields, line.name) ||
+            (is_update && is_to_one(line.name)))
             buf_put(out, line.line);
 }
 

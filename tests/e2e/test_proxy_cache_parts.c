@@ -160,11 +160,14 @@ TEST(the_only_gap_is_asked_for_and_the_whole_is_kept)
     expect_has(head, "Range: bytes=4-7\r\n");
     expect_has(head, "If-Range: \"v1\"\r\n");
     /* With If-Range a server need not say again what it is. */
-    client_say(peer, PART(V1 AT("4-7/10") LEN(4), "4567"));
+    client_say(peer,
+               PART(V1 AT("4-7/10") LEN(4) "Set-Cookie: a=b\r\n", "4567"));
     reply = client_reply(client);
     expect_status(reply, 200);
     expect_body(reply, "0123456789");
     expect_field(reply, "Content-Type", "text/x");
+    expect_field(reply, "Set-Cookie", "a=b"); /* for who asked alone */
+    expect_no_field(ask_for(server, NULL), "Set-Cookie");
     expect_note(reply, "fwd=partial; fwd-status=206; stored");
     expect_hit(server, NULL, 200, "0123456789");
     expect_hit(server, "3-8", 206, "345678");

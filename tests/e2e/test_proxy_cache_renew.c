@@ -263,6 +263,28 @@ TEST(fields_that_are_kept_for_nobody_reach_whom_the_origin_has_answered)
     }
 }
 
+TEST(a_cookie_that_comes_with_what_is_kept_already_is_for_who_asked_alone)
+{
+    static const char *const methods[] = {"GET", "HEAD"};
+    static const char *const answers[] = {
+        SAME(DATED KEEP V1 "A: 2\r\nSet-Cookie: id=victim\r\n"),
+        REPLY(DATED KEEP V1 LEN(3) "A: 2\r\nSet-Cookie: id=victim\r\n", "")};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct upstream *upstream = upstream_open();
+        struct server *server = START_CACHE(upstream);
+        struct reply *reply;
+
+        get_a(server, upstream, OLD);
+        reply = fetch(server, upstream, methods[i], "Cookie: id=victim\r\n",
+                      answers[i], NULL);
+        expect_field(reply, "Set-Cookie", "id=victim");
+        reply = hit(server);
+        expect_field(reply, "A", "2");
+        assert_null(reply_field(reply, "Set-Cookie"));
+    }
+}
+
 /* --- Before the answer --------------------------------------------------- */
 
 TEST(what_comes_before_an_answer_is_passed_on_and_not_kept)

@@ -82,14 +82,13 @@ static void put_own(const struct fetch *fetch, struct buf *out)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
     struct bytes lines = fetched_lines(&fetch->exchange.response);
+    bool is_update = fetch->exchange.response.status == 304 || fetch->mends;
     struct cache_facts facts;
-    struct cached_line line;
 
     cache_facts_read(&facts, 200, lines, &circumstances);
-    while (facts.control.private_fields.len > 0 &&
-           cached_head_next(&lines, &line))
-        if (cached_head_is_listed(facts.control.private_fields, line.name))
-            buf_put(out, line.line);
+    if (is_update || facts.control.private_fields.len > 0)
+        cached_head_put_own(lines, facts.control.private_fields, is_update,
+                            out);
 }
 
 void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,

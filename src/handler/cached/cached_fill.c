@@ -68,6 +68,7 @@ static void finish(struct fetch *fetch, bool is_whole)
 {
     struct cache_store *store = fetch->cached->options.store;
 
+    cache_body_cancel(fetch->body, &fetch->turn);
     cache_body_end(fetch->body, is_whole);
     if (is_whole && !fetch->is_passing &&
         cache_body_state_of(fetch->body) != CACHE_BODY_BROKEN)

@@ -64,6 +64,24 @@ TEST(a_304_brings_all_up_to_date_but_what_describes_the_bytes)
                       "a: 4\r\nD: 5\r\nAge: 6\r\n");
 }
 
+TEST(the_cookie_of_a_304_is_for_who_asked_and_ends_the_one_that_was_kept)
+{
+    struct bytes fresh = BYTES("A: 2\r\nset-cookie: b=2\r\nSet-Cookie2: c\r\n"
+                               "X: 3\r\n");
+
+    cached_head_update(BYTES("A: 1\r\nSet-Cookie: a=1\r\n"), fresh, &out);
+    assert_says(&out, "A: 2\r\nX: 3\r\n");
+    out.len = 0;
+    cached_head_update(BYTES("Set-Cookie: a=1\r\n"), BYTES("A: 2\r\n"), &out);
+    assert_says(&out, "Set-Cookie: a=1\r\nA: 2\r\n");
+    out.len = 0;
+    cached_head_put_own(fresh, BYTES("x"), true, &out);
+    assert_says(&out, "set-cookie: b=2\r\nSet-Cookie2: c\r\nX: 3\r\n");
+    out.len = 0;
+    cached_head_put_own(fresh, BYTES("x"), false, &out);
+    assert_says(&out, "X: 3\r\n");
+}
+
 TEST(a_304_has_what_it_must_and_nothing_about_the_body)
 {
     cached_head_put_not_modified(BYTES("Content-Type: a/b\r\nETag: \"a\"\r\n"
