@@ -1,7 +1,10 @@
 #include "cache/cache_body_priv.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+enum { MAP_BYTES_MAX = 1 << 30 }; /* longer ones are read by few, once */
 
 /* --- Coming and going ---------------------------------------------------- */
 
@@ -16,6 +19,14 @@ static void close_file(const struct cache_body *body, int fd)
         return;
     close(fd);
     atomic_fetch_sub_explicit(&body->counts->files, 1, memory_order_relaxed);
+}
+
+static void unmap(const struct cache_body *body, char *map)
+{
+    if (!map)
+        return;
+    munmap(map, body->map_bytes);
+    atomic_fetch_sub_explicit(&body->counts->maps, 1, memory_order_relaxed);
 }
 
 /* Of what is spooled only a part is ever in memory. */
@@ -41,6 +52,8 @@ struct cache_body *cache_body_make(uint64_t length,
     body->length = length;
     body->fd = -1;
     atomic_init(&body->fallen_fd, -1);
+    atomic_init(&body->map, NULL);
+    atomic_init(&body->beginners, 0);
     pthread_mutex_init(&body->mutex, NULL);
     list_init(&body->waits);
     list_init(&body->writer);
@@ -81,6 +94,7 @@ void cache_body_release(struct cache_body **body_ref)
         return;
     cache_body_set_aside(body, 0);
     cache_spool_destroy(body->spool);
+    unmap(body, atomic_load(&body->map));
     close_file(body, body->fd);
     close_file(body, atomic_load(&body->fallen_fd));
     free(body->memory);
@@ -107,6 +121,7 @@ void cache_body_join(struct cache_body *body, struct cache_reader *reader,
                      uint64_t at)
 {
     reader->at = at;
+    atomic_fetch_add_explicit(&body->beginners, 1, memory_order_relaxed);
     pthread_mutex_lock(&body->mutex);
     list_put_last(&body->readers, &reader->list_node);
     pthread_mutex_unlock(&body->mutex);
@@ -129,6 +144,33 @@ void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
     pthread_mutex_unlock(&body->mutex);
 }
 
+void cache_body_note_begun(struct cache_body *body)
+{
+    atomic_fetch_sub_explicit(&body->beginners, 1, memory_order_relaxed);
+}
+
+bool cache_body_has_beginners(const struct cache_body *body)
+{
+    return atomic_load_explicit(&body->beginners, memory_order_relaxed) > 0;
+}
+
+void cache_body_await_crowd(struct cache_body *body)
+{
+    pthread_mutex_lock(&body->mutex);
+    body->awaits_crowd = true;
+    pthread_mutex_unlock(&body->mutex);
+}
+
+bool cache_body_is_crowded(struct cache_body *body)
+{
+    bool is_crowded;
+
+    pthread_mutex_lock(&body->mutex);
+    is_crowded = body->awaits_crowd || body->readers.next != body->readers.prev;
+    pthread_mutex_unlock(&body->mutex);
+    return is_crowded;
+}
+
 struct part cache_body_read(struct cache_body *body,
                             struct cache_reader *reader, uint64_t at_most,
                             struct cache_wait *wait,
@@ -141,9 +183,12 @@ struct part cache_body_read(struct cache_body *body,
     len = cache_body_filled(body);
     len = len > reader->at ? len - reader->at : 0;
     if (len == 0 && *state_out == CACHE_BODY_FILLING)
-        list_put_last(&body->waits, &wait->list_node);
+        cache_wait_in(&body->waits, wait);
     pthread_mutex_unlock(&body->mutex);
-    return cache_body_part(body, reader->at, len < at_most ? len : at_most);
+    if (len > at_most)
+        len = at_most;
+    return reader->is_mapped ? cache_body_part_mapped(body, reader->at, len)
+                             : cache_body_part(body, reader->at, len);
 }
 
 enum cache_body_state cache_body_state_of(const struct cache_body *body)
@@ -183,6 +228,69 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
         fd = body->fd;
     return (struct part){
         .kind = PART_SENDFILE, .fd = fd, .at.offset = at, .len = len};
+}
+
+/* --- The mapping --------------------------------------------------------- */
+
+/* How long it has to be; 0: that is not known, or the file is no memory, so
+ * that reading it in place may fail. */
+static size_t bytes_to_map(const struct cache_body *body)
+{
+    uint64_t length = cache_body_length(body);
+
+    if (body->fd == -1 || body->spool || body->is_on_disk ||
+        length == CACHE_LENGTH_UNKNOWN || length > MAP_BYTES_MAX)
+        return 0;
+    return (size_t)length;
+}
+
+/* Pages are not looked up before they are wanted: the kernel does that for
+ * sixteen at once. */
+static char *map_file(struct cache_body *body)
+{
+    char *map;
+
+    body->map_bytes = bytes_to_map(body);
+    if (body->map_bytes == 0)
+        return NULL;
+    if (atomic_fetch_add_explicit(&body->counts->maps, 1,
+                                  memory_order_relaxed) < CACHE_BODY_MAPS_MAX) {
+        map = mmap(NULL, body->map_bytes, PROT_READ, MAP_SHARED, body->fd, 0);
+        if (map != MAP_FAILED)
+            return map;
+    }
+    atomic_fetch_sub_explicit(&body->counts->maps, 1, memory_order_relaxed);
+    return NULL;
+}
+
+/* NULL: it has none. */
+static const char *find_map(struct cache_body *body)
+{
+    char *map = atomic_load_explicit(&body->map, memory_order_acquire);
+
+    if (map)
+        return map;
+    pthread_mutex_lock(&body->mutex);
+    map = atomic_load_explicit(&body->map, memory_order_relaxed);
+    if (!map && !body->is_passing) {
+        map = map_file(body);
+        atomic_store_explicit(&body->map, map, memory_order_release);
+    }
+    pthread_mutex_unlock(&body->mutex);
+    return map;
+}
+
+struct part cache_body_part_mapped(struct cache_body *body, uint64_t at,
+                                   uint64_t len)
+{
+    struct part part = cache_body_part(body, at, len);
+    const char *map;
+
+    if (part.kind == PART_MEMORY)
+        return part;
+    map = find_map(body);
+    return map ? part_of_memory((struct bytes){map + at, (size_t)part.len})
+               : part;
 }
 
 /* --- Room ---------------------------------------------------------------- */

@@ -28,10 +28,15 @@ struct cache_body {
     atomic_uint holds;         /* references of the spool's */
     atomic_int fallen_fd;      /* -1: nothing of it lies elsewhere */
     uint64_t fallen_at;        /* from here on; set before */
+    _Atomic(char *) map;       /* of the file; NULL: nobody has wanted it, or
+                                  it cannot be mapped */
+    size_t map_bytes;          /* set before; all the body will ever have */
+    atomic_uint beginners;     /* readers that have nothing yet */
     pthread_mutex_t mutex;     /* guards the rest */
     struct list waits;         /* readers that have all there is */
     struct list writer;        /* the writer, while its readers are slow */
     struct list readers;
+    bool awaits_crowd;
     bool is_passing;
     uint64_t given_up; /* bytes before that are gone */
 };

@@ -67,7 +67,9 @@ static void add_whole(struct cached *cached, struct exchange *exchange,
         return;
     response->body_bytes = len;
     while (len > 0) {
-        part = cache_body_part(body, first, len);
+        part = cached_is_mapped(exchange)
+                   ? cache_body_part_mapped(body, first, len)
+                   : cache_body_part(body, first, len);
         response_add_part(response, part);
         first += part.len;
         len -= part.len;

@@ -217,6 +217,9 @@ static bool keep(struct fetch *fetch)
         return false;
     }
     note.is_from_origin = true;
+    if (fetch->body && fetch->flight &&
+        cache_flight_has_waits(fetch->cached->options.store, fetch->flight))
+        cache_body_await_crowd(fetch->body);
     fetch_end_flight(fetch, fetch_outcome(fetch, fetch->entry));
     fetch_tell_entry(fetch, fetch->entry, fetch->body, &note);
     fetch->state = FETCH_FILLING;

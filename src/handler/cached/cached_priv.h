@@ -81,6 +81,10 @@ void cached_note_past(const struct cached *cached, struct exchange *exchange,
 
 /* --- cached_source.c ----------------------------------------------------- */
 
+/* Whether who asks gets bytes of a file from its mapping (cache/cache_body.h):
+ * over TLS, and on this machine. */
+bool cached_is_mapped(const struct exchange *exchange);
+
 /* A source of a body from first on, to end or, if that is UINT64_MAX, to its
  * end. Takes a reference. NULL: no memory. */
 MUST_USE struct source *cached_source_create(struct cached *cached,

@@ -2,6 +2,23 @@
 
 #include <stdlib.h>
 
+enum {
+    /* With the head, of a body that others read as well: so much goes to each
+     * before any has its second piece. Else the last of 1,000 readers had its
+     * first byte when all before it had a quantum. */
+    FIRST_BYTES = 16384,
+    /* Turns of the loop that a reader waits for those that have nothing yet:
+     * one of them may take nothing for ever. A turn sends 32 first pieces. */
+    PAUSE_TURNS_MAX = 64
+};
+
+enum stage {
+    STAGE_FIRST,  /* nothing has been read yet */
+    STAGE_SECOND, /* the first piece was; perhaps others have theirs next */
+    STAGE_PAUSE,  /* they have */
+    STAGE_REST
+};
+
 /* The source of a body that some worker may still be filling. */
 struct cached_source {
     struct source source;
@@ -12,11 +29,28 @@ struct cached_source {
     uint64_t
         borrowed; /* behind reader.at: has left when next is called again */
     uint64_t end; /* UINT64_MAX: where the body does */
+    enum stage stage;
+    unsigned turns; /* of the pause */
 };
+
+bool cached_is_mapped(const struct exchange *exchange)
+{
+    return exchange->tls || address_is_local(exchange->neighbour);
+}
 
 static void on_more(struct cache_wait *wait)
 {
-    exchange_wake(OWNER_OF(wait, struct cached_source, wait)->exchange);
+    struct cached_source *reading = OWNER_OF(wait, struct cached_source, wait);
+
+    if (reading->stage == STAGE_PAUSE) {
+        if (++reading->turns < PAUSE_TURNS_MAX &&
+            cache_body_has_beginners(reading->body)) {
+            cache_wait_later(wait);
+            return;
+        }
+        reading->stage = STAGE_REST;
+    }
+    exchange_wake(reading->exchange);
 }
 
 static enum piece_state state_of(const struct cached_source *reading,
@@ -39,22 +73,61 @@ static enum piece_state state_of(const struct cached_source *reading,
     return len > 0 ? PIECE_MORE : PIECE_FAILED;
 }
 
+/* More is there, and is asked for when others have had their first piece, or a
+ * little later. */
+static struct piece pause_here(struct cached_source *reading)
+{
+    if (reading->stage == STAGE_SECOND)
+        cache_wait_later(&reading->wait);
+    reading->stage = STAGE_PAUSE;
+    return (struct piece){.state = PIECE_LATER,
+                          .is_paused = true,
+                          .part = part_of_memory(BYTES(""))};
+}
+
+/* How much of the first piece there is to be. */
+static uint64_t limit_first(struct cached_source *reading, uint64_t at_most)
+{
+    return at_most > FIRST_BYTES && cache_body_is_crowded(reading->body)
+               ? FIRST_BYTES
+               : at_most;
+}
+
+static void note_begun(struct cached_source *reading)
+{
+    if (reading->stage == STAGE_FIRST)
+        cache_body_note_begun(reading->body);
+    reading->stage = STAGE_REST;
+}
+
 static struct piece next(struct source *source, uint64_t at_most)
 {
     struct cached_source *reading = OWNER_OF(source, struct cached_source,
                                              source);
+    bool is_first = reading->stage == STAGE_FIRST;
     enum cache_body_state state;
     struct part part;
     uint64_t left;
 
+    if (reading->stage == STAGE_PAUSE ||
+        (reading->stage == STAGE_SECOND &&
+         cache_body_has_beginners(reading->body)))
+        return pause_here(reading);
     /* It may be asked again before it was told. */
     cache_body_cancel(reading->body, &reading->wait);
     cache_body_advance(reading->body, &reading->reader, reading->borrowed);
+    if (is_first)
+        at_most = limit_first(reading, at_most);
     left = reading->end - reading->reader.at;
     part = cache_body_read(reading->body, &reading->reader,
                            at_most < left ? at_most : left, &reading->wait,
                            &state);
     reading->borrowed = part.len;
+    if (part.len > 0) {
+        note_begun(reading);
+        if (is_first)
+            reading->stage = STAGE_SECOND;
+    }
     return (struct piece){.state = state_of(reading, state, part.len),
                           .part = part};
 }
@@ -65,6 +138,7 @@ static void destroy(struct source *source)
                                              source);
 
     cache_body_cancel(reading->body, &reading->wait);
+    note_begun(reading);
     cache_body_leave(reading->body, &reading->reader);
     cache_body_release(&reading->body);
     free(reading);
@@ -83,6 +157,7 @@ struct source *cached_source_create(struct cached *cached,
                                                  .destroy = destroy},
                                       .exchange = exchange,
                                       .body = cache_body_acquire(body),
+                                      .reader.is_mapped = exchange->tls != NULL,
                                       .end = end};
     cache_wait_init(&reading->wait, cached->options.port, on_more);
     cache_body_join(body, &reading->reader, first);

@@ -31,6 +31,7 @@ static int tear_down(void **state)
     mailbox_destroy(mailbox);
     ev_loop_destroy(loop);
     assert_int_equal(counts.files, 0);
+    assert_int_equal(counts.maps, 0);
     assert_int_equal(counts.filling, 0);
     return 0;
 }
@@ -124,7 +125,7 @@ TEST(a_reader_is_told_once_when_there_is_more)
 {
     struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
     enum cache_body_state found;
-    struct cache_reader reader;
+    struct cache_reader reader = {.at = 0};
     struct cache_wait wait;
     struct part part;
 
@@ -194,5 +195,126 @@ TEST(a_short_one_of_unknown_length_takes_no_more_room_than_it_needs)
     assert_all(compact, 100);
     assert_null(cache_body_compact(compact));
     cache_body_release(&compact);
+    cache_body_release(&body);
+}
+
+/* A wait has been called for another reason while it waits for its slowest
+ * reader, and waits anew while a call is on its way: neither list may lose its
+ * ends by that. */
+TEST(a_writer_that_is_called_while_it_waits_is_told_all_the_same)
+{
+    struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
+    struct cache_reader slow = {.at = 0};
+    struct cache_wait writer, other;
+
+    told = 0;
+    cache_wait_init(&writer, &port, on_ready);
+    cache_wait_init(&other, &port, on_ready);
+    cache_body_join(body, &slow, 0);
+    cache_body_pass(body);
+    for (int i = 0; i < 6; i++)
+        assert_true(cache_body_put(body, (struct bytes){text, LENGTH}));
+    assert_false(cache_body_takes_more(body, &writer));
+    cache_wait_later(&writer);
+    cache_wait_later(&other);
+    run();
+    assert_int_equal(told, 2);
+    cache_wait_later(&writer);
+    assert_false(cache_body_takes_more(body, &writer)); /* called already */
+    cache_wait_later(&other);
+    cache_body_advance(body, &slow, 1); /* tells the same */
+    run();
+    assert_int_equal(told, 4);
+    assert_false(cache_body_takes_more(body, &writer));
+    cache_body_advance(body, &slow, LENGTH);
+    run();
+    assert_int_equal(told, 5);
+    assert_true(cache_body_takes_more(body, &writer));
+    cache_body_leave(body, &slow);
+    run();
+    assert_int_equal(told, 5);
+    cache_body_end(body, true);
+    cache_body_release(&body);
+}
+
+TEST(more_than_one_reader_is_a_crowd_and_so_is_who_will_join)
+{
+    struct cache_body *body = cache_body_create(LENGTH, &counts);
+    struct cache_reader one, other;
+
+    cache_body_join(body, &one, 0);
+    assert_false(cache_body_is_crowded(body));
+    cache_body_join(body, &other, 0);
+    assert_true(cache_body_is_crowded(body));
+    cache_body_note_begun(body);
+    assert_true(cache_body_has_beginners(body));
+    cache_body_note_begun(body);
+    assert_false(cache_body_has_beginners(body));
+    cache_body_leave(body, &one);
+    assert_false(cache_body_is_crowded(body));
+    cache_body_await_crowd(body);
+    assert_true(cache_body_is_crowded(body));
+    cache_body_leave(body, &other);
+    cache_body_release(&body);
+}
+
+/* --- Mapped -------------------------------------------------------------- */
+
+static void assert_mapped(struct cache_body *body, uint64_t at, uint64_t len)
+{
+    struct part part = cache_body_part_mapped(body, at, len);
+
+    assert_int_equal(part.kind, PART_MEMORY);
+    assert_int_equal(part.len, len);
+    assert_part(&part, at);
+}
+
+TEST(a_long_one_is_mapped_once_for_all_while_it_comes_and_whole)
+{
+    struct cache_body *body = cache_body_create(LENGTH, &counts);
+
+    assert_true(cache_body_put(body, (struct bytes){text, 100000}));
+    assert_mapped(body, 0, 100000);
+    assert_mapped(body, 99999, 1);
+    assert_true(cache_body_put(body, (struct bytes){text + 100000, 100000}));
+    cache_body_end(body, true);
+    assert_mapped(body, 0, LENGTH);
+    assert_mapped(body, LENGTH - 1, 1);
+    assert_int_equal(counts.maps, 1);
+    cache_body_release(&body);
+}
+
+TEST(one_of_unknown_length_is_mapped_when_it_is_whole)
+{
+    struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
+    struct part part;
+
+    assert_true(cache_body_put(body, (struct bytes){text, LENGTH}));
+    assert_mapped(body, 0, CACHE_BODY_MEMORY_MAX); /* it lies there anyway */
+    part = cache_body_part_mapped(body, CACHE_BODY_MEMORY_MAX, 1000);
+    assert_int_equal(part.kind, PART_SENDFILE);
+    assert_part(&part, CACHE_BODY_MEMORY_MAX);
+    cache_body_end(body, true);
+    assert_mapped(body, CACHE_BODY_MEMORY_MAX, LENGTH - CACHE_BODY_MEMORY_MAX);
+    cache_body_release(&body);
+}
+
+TEST(what_passes_is_on_a_disk_or_would_be_one_too_many_goes_by_file)
+{
+    struct cache_body *body = cache_body_create(LENGTH, &counts);
+    struct cache_body *filed;
+
+    assert_true(cache_body_put(body, (struct bytes){text, LENGTH}));
+    atomic_store(&counts.maps, CACHE_BODY_MAPS_MAX);
+    assert_int_equal(cache_body_part_mapped(body, 0, 1).kind, PART_SENDFILE);
+    assert_int_equal(counts.maps, CACHE_BODY_MAPS_MAX);
+    atomic_store(&counts.maps, 0);
+    cache_body_pass(body);
+    assert_int_equal(cache_body_part_mapped(body, 0, 1).kind, PART_SENDFILE);
+    filed = cache_body_create_of(dup(cache_body_part(body, 0, 1).fd), LENGTH,
+                                 true, &counts);
+    assert_non_null(filed);
+    assert_int_equal(cache_body_part_mapped(filed, 0, 1).kind, PART_SENDFILE);
+    cache_body_release(&filed);
     cache_body_release(&body);
 }
