@@ -148,6 +148,9 @@ struct server_defaults {
 void response_init(struct response *response);
 void response_fini(struct response *response);
 
+/* Gives back what the body lies in and comes from; the parts stay. */
+void response_drop_body(struct response *response);
+
 /* --- Writing fields ------------------------------------------------------ */
 
 /* Begins an answer, with what each says alike: Server, nosniff. */
@@ -255,7 +258,8 @@ void response_make_error_text(struct response *response, unsigned status,
                               const struct server_defaults *defaults);
 
 /* Gives an answer that is_error another body, of that type and length, which
- * the caller adds next: the head stays but for what describes the body. None
+ * the caller adds next: the head stays but for what describes the body, and no
+ * source makes any of it. None
  * of it may have been sent. False: the head could not be written, and nothing
  * may be added. */
 MUST_USE bool response_replace_body(struct response *response,

@@ -63,7 +63,7 @@ void response_init(struct response *response)
     response->head.len = RESPONSE_HEADROOM;
 }
 
-static void drop_body(struct response *response)
+void response_drop_body(struct response *response)
 {
     if (response->origin.object)
         response->origin.release(response->origin.object);
@@ -75,7 +75,7 @@ static void drop_body(struct response *response)
 
 void response_fini(struct response *response)
 {
-    drop_body(response);
+    response_drop_body(response);
     if (response->parts != response->parts_inline)
         free(response->parts);
     response->parts = response->parts_inline;

@@ -133,6 +133,9 @@ bool response_replace_body(struct response *response, struct bytes type,
         head_drop(head, RESPONSE_HEADROOM, gone[i]);
     head_field(head, BYTES("Content-Type"), type);
     head_number(head, BYTES("Content-Length"), length);
+    /* What a cache hands over comes from a source: its rest would follow. */
+    response_drop_body(response);
+    response->has_length = response->is_unsized = false;
     response->part_count = response->part_at = 0;
     response->bytes_left = 0;
     response->has_head = false;

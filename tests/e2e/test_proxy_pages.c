@@ -71,6 +71,24 @@ TEST(nobody_to_ask_gets_a_page_and_a_time)
     assert_non_null(reply_field(reply, "Retry-After"));
 }
 
+/* By one connection: whatever follows a page would be taken for the next. */
+TEST(a_page_in_the_place_of_what_a_cache_hands_over_is_all)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, PAGES, "--proxy-cache=memory");
+    struct client *client = client_open(server);
+
+    upstream_shut(upstream);
+    for (unsigned i = 0; i < 3; i++) {
+        client_say(client, GET);
+        expect_page(client_reply(client), 502, SORRY);
+    }
+    client_say(client, "HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect_status(client_reply_to_head(client), 502);
+    client_say(client, GET);
+    expect_page(client_reply(client), 502, SORRY);
+}
+
 TEST(a_head_request_gets_the_head_of_the_page)
 {
     struct upstream *upstream = upstream_open();

@@ -116,6 +116,25 @@ TEST(an_error_with_another_body_keeps_its_fields)
     assert_false(response.is_error);
 }
 
+TEST(nothing_of_the_body_that_was_replaced_follows)
+{
+    static const struct line lines[SCRIPT_MAX] = {SAY(END, "the old one")};
+
+    response.edits = NULL;
+    response_begin(&response, 502, &defaults);
+    head_number(&response.head, BYTES("Content-Length"), 11);
+    response_add_source(&response, begin_script(lines));
+    response.is_error = response.has_length = true;
+    response.length_left = 11;
+    assert_true(response_replace_body(&response, BYTES("a/b"), 3));
+    response_add_memory(&response, BYTES("new"));
+    frame();
+    assert_non_null(strstr(left().data, "Content-Length: 3\r\n\r\nnew"));
+    assert_false(response_has_more(&response));
+    response_advance(&response, response.bytes_left);
+    assert_true(response_is_done(&response));
+}
+
 TEST(that_head_ends_and_is_timed_as_any)
 {
     response.edits = NULL;
