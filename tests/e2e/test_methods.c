@@ -191,7 +191,8 @@ TEST(other_methods_are_405_and_unknown_ones_501)
                  {"MKCOL", 405, 501},  {"BREW", 501, 501},
                  {"X", 501, 501},      {"get", 501, 400},
                  {"Get", 501, 400},    {"GETT", 501, 501},
-                 {"GE", 501, 501},     {"QUERY", 501, 405}};
+                 {"GE", 501, 501},     {"QUERY", 405, 405},
+                 {"UPDATE", 405, 405}, {"QUERYX", 501, 501}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct reply *reply = ask(server, cases[i].method, "/page.html",

@@ -51,6 +51,11 @@ TEST(a_request_is_made_anew)
         {.name = "a method of no standard we know",
          .asked = "REPORT / HTTP/1.1\r\nHost: a\r\n\r\n",
          .heard = "REPORT / HTTP/1.1\r\nHost: a\r\n" ASKER "\r\n"},
+        {.name = "a method that the parser does not know",
+         .asked = "QUERY /a?b HTTP/1.1\r\nHost: a\r\nX:\t1\r\n"
+                  "Content-Length: 2\r\n\r\nhi",
+         .heard = "QUERY /a?b HTTP/1.1\r\nHost: a\r\nX: 1\r\n" ASKER
+                  "Content-Length: 2\r\n\r\nhi"},
         {.name = "Max-Forwards",
          .asked = "OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 2\r\n\r\n",
          .heard = "OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 1\r\n" ASKER

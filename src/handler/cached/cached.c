@@ -251,7 +251,7 @@ struct handler cached_handler(struct cached *cached)
 static bool is_safe(const struct request *request)
 {
     static const struct bytes names[] = {
-        {"PROPFIND", 8}, {"REPORT", 6}, {"SEARCH", 6}};
+        {"PROPFIND", 8}, {"QUERY", 5}, {"REPORT", 6}, {"SEARCH", 6}};
 
     if (request->method == METHOD_OTHER)
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -119,6 +119,21 @@ static enum method method_from(unsigned number)
     }
 }
 
+/* Registered like the others (RFC 9110 18.2), but unknown to http-parser. None
+ * is shorter than "POST", in whose guise it reads them. */
+static bool is_further_method(struct bytes name)
+{
+    static const char *const names[] = {
+        "QUERY",       "BASELINE-CONTROL",  "CHECKIN",        "LABEL",
+        "MKWORKSPACE", "MKREDIRECTREF",     "ORDERPATCH",     "UNCHECKOUT",
+        "UPDATE",      "UPDATEREDIRECTREF", "VERSION-CONTROL"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (bytes_eq(name, bytes_of(names[i])))
+            return true;
+    return false;
+}
+
 bool http1_find_method(struct bytes name, enum method *method_out)
 {
     *method_out = METHOD_GET;
@@ -130,7 +145,8 @@ bool http1_find_method(struct bytes name, enum method *method_out)
         *method_out = method_from(i);
         return true;
     }
-    return false;
+    *method_out = METHOD_OTHER;
+    return is_further_method(name);
 }
 
 /* What is left for http-parser to find fault with. */
@@ -171,9 +187,9 @@ static enum reason take_apart(struct request *request, struct bytes head)
 }
 
 /* http-parser knows no HTAB behind a Content-Length, though white space there
- * may be one (RFC 9110 5.6.3), and some builds take no byte over 0x7F in a
- * query. It gets a copy with spaces, and of a harmless query, then; the views
- * are moved back to the original. */
+ * may be one (RFC 9110 5.6.3), not every method, and some builds take no byte
+ * over 0x7F in a query. It gets a copy with spaces, of a method that it knows,
+ * and of a harmless query, then; the views are moved back to the original. */
 static void copy_without_tabs(char *copy, struct bytes head)
 {
     memcpy(copy, head.data, head.len);
@@ -205,14 +221,25 @@ static void blank_query(char *copy, size_t len)
 static enum reason take_apart_plainly(struct request *request,
                                       struct bytes head)
 {
+    const char *end = memchr(head.data, ' ', head.len);
+    struct bytes method = bytes_between(head.data, end);
+    const struct bytes guise = BYTES("POST");
     char copy[HTTP1_HEAD_BYTES_MAX];
+    size_t skipped = 0;
     enum reason reason;
 
     copy_without_tabs(copy, head);
     blank_query(copy, head.len);
-    reason = take_apart(request, (struct bytes){copy, head.len});
+    if (is_further_method(method)) {
+        skipped = method.len - guise.len;
+        memcpy(copy + skipped, guise.data, guise.len);
+    }
+    reason = take_apart(request,
+                        (struct bytes){copy + skipped, head.len - skipped});
+    if (is_further_method(method))
+        request->method = METHOD_OTHER;
     request->target.data = head.data + (request->target.data - copy);
-    request->method_name.data = head.data;
+    request->method_name = method;
     move_fields(request->fields, request->field_count, copy, head.data);
     return reason;
 }

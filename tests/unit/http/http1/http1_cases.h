@@ -51,6 +51,10 @@ static const struct good_case good_cases[] = {
     {.head = METHOD("PROPPATCH"), .method = METHOD_OTHER},
     {.head = METHOD("MKCOL"), .method = METHOD_OTHER},
     {.head = METHOD("MKCALENDAR"), .method = METHOD_OTHER},
+    {.head = METHOD("QUERY"), .method = METHOD_OTHER},
+    {.head = METHOD("LABEL"), .method = METHOD_OTHER},
+    {.head = METHOD("UPDATEREDIRECTREF"), .method = METHOD_OTHER},
+    {.head = METHOD("VERSION-CONTROL"), .method = METHOD_OTHER},
     {.head = METHOD("M-SEARCH"), .method = METHOD_OTHER},
     {.head = METHOD("UNSUBSCRIBE"), .method = METHOD_OTHER},
 
@@ -281,7 +285,9 @@ static const struct bad_case bad_cases[] = {
     BAD(501, "Get / HTTP/1.1\r\n" HOST END),
     BAD(501, "GETT / HTTP/1.1\r\n" HOST END),
     BAD(501, "GE / HTTP/1.1\r\n" HOST END),
-    BAD(501, "QUERY / HTTP/1.1\r\n" HOST END),
+    BAD(501, "QUERIES / HTTP/1.1\r\n" HOST END),
+    BAD(501, "QUER / HTTP/1.1\r\n" HOST END),
+    BAD(501, "query / HTTP/1.1\r\n" HOST END),
     BAD(501, "_ / HTTP/1.1\r\n" HOST END),
     BAD(501, "PRI * HTTP/1.1\r\n" HOST END),
 
