@@ -131,18 +131,25 @@ bool cache_store_has_room(struct cache_store *store, uint64_t length);
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* How often what has that key, or hashes so, was made invalid: to be known
- * before it is asked for. */
-uint32_t cache_store_epoch(struct cache_store *store, struct bytes key);
+/* How often what has that key, or hashes so, was made invalid, and how often
+ * anything was purged: to be known before it is asked for. */
+struct cache_epoch {
+    uint32_t invalidated;
+    uint32_t purges;
+};
+
+struct cache_epoch cache_store_epoch(struct cache_store *store,
+                                     struct bytes key);
 
 /* Lets the entry in, in the place of the same variant's. The store takes a
  * reference of its own. Its body may still be filled: cache_store_settle().
  * earlier: the one that an answer has made it of, which has the same body; or
- * NULL. False: it was made invalid since that epoch, and stays out. */
+ * NULL. False: it was made invalid, or purged, since that epoch, and stays out;
+ * what was purged softly is let in, to be asked about. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,
-                              uint32_t epoch);
+                              struct cache_epoch epoch);
 
 /* All of the entry's body has been put: as soon as that is whole the entry
  * counts, and may be evicted. */
@@ -164,7 +171,7 @@ struct cache_purge {
 };
 
 /* Removes what purge names, and says how much that was. Looks at every entry.
- */
+ * What is being fetched meanwhile, and what purge names, is not let in. */
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
 

@@ -2,6 +2,8 @@
 #include "cache/cache_store_priv.h"
 #include "cache/cached_head.h"
 
+#include <stdlib.h>
+
 static bool is_meant(const struct cache_purge *purge,
                      const struct cache_entry *entry)
 {
@@ -15,6 +17,88 @@ static bool is_meant(const struct cache_purge *purge,
     return purge->tags.len == 0 ||
            cached_head_has_tag(entry->lines, purge->tags);
 }
+
+/* --- What comes afterwards ----------------------------------------------- */
+
+struct cache_noted {
+    struct cache_purge purge; /* what it points to lies behind */
+    char text[];
+};
+
+void cache_purges_init(struct cache_purges *purges)
+{
+    pthread_mutex_init(&purges->mutex, NULL);
+    atomic_init(&purges->count, 0);
+}
+
+void cache_purges_fini(struct cache_purges *purges)
+{
+    for (size_t i = 0; i < CACHE_PURGES_KEPT; i++)
+        free(purges->noted[i]);
+    pthread_mutex_destroy(&purges->mutex);
+}
+
+/* Moves text to *at. What is nowhere means something, and stays there. */
+static void move(struct bytes *text, char **at)
+{
+    if (!text->data)
+        return;
+    if (text->len > 0)
+        memcpy(*at, text->data, text->len);
+    text->data = *at;
+    *at += text->len;
+}
+
+/* Before entries are looked for: whoever puts one afterwards finds it here. */
+static void note(struct cache_purges *purges, const struct cache_purge *purge)
+{
+    struct cache_noted *noted = malloc(sizeof(*noted) + purge->place.len +
+                                       purge->address.len + purge->tags.len);
+    struct cache_noted **slot;
+
+    if (noted) {
+        char *at = noted->text;
+
+        noted->purge = *purge;
+        move(&noted->purge.place, &at);
+        move(&noted->purge.address, &at);
+        move(&noted->purge.tags, &at);
+    }
+    pthread_mutex_lock(&purges->mutex);
+    slot = &purges->noted[atomic_load(&purges->count) % CACHE_PURGES_KEPT];
+    free(*slot);
+    *slot = noted;
+    atomic_fetch_add(&purges->count, 1);
+    pthread_mutex_unlock(&purges->mutex);
+}
+
+enum cache_purged cache_purges_since(struct cache_purges *purges,
+                                     uint32_t since,
+                                     const struct cache_entry *entry)
+{
+    enum cache_purged purged = CACHE_PURGED_NOT;
+    uint32_t count;
+
+    if (atomic_load(&purges->count) == since) /* nearly always */
+        return CACHE_PURGED_NOT;
+    pthread_mutex_lock(&purges->mutex);
+    count = atomic_load(&purges->count);
+    if (count - since > CACHE_PURGES_KEPT)
+        purged = CACHE_PURGED;
+    for (; since != count && purged != CACHE_PURGED; since++) {
+        const struct cache_noted *noted =
+            purges->noted[since % CACHE_PURGES_KEPT];
+
+        if (!noted)
+            purged = CACHE_PURGED;
+        else if (is_meant(&noted->purge, entry))
+            purged = noted->purge.is_soft ? CACHE_PURGED_SOFTLY : CACHE_PURGED;
+    }
+    pthread_mutex_unlock(&purges->mutex);
+    return purged;
+}
+
+/* --- What is there ------------------------------------------------------- */
 
 /* Takes the entries that a purge names out of a bucket, and chains them before
  * others. The shard is locked. */
@@ -51,6 +135,7 @@ size_t cache_store_purge(struct cache_store *store,
 {
     size_t count = 0;
 
+    note(&store->purges, purge);
     for (size_t i = 0; i < CACHE_SHARDS; i++) {
         struct cache_shard *shard = &store->shards[i];
         struct cache_entry *gone = NULL;

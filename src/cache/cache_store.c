@@ -18,6 +18,7 @@ int cache_store_create(struct cache_store **store_out,
         return err;
     memset(store, 0, sizeof(*store));
     store->options = *options;
+    cache_purges_init(&store->purges);
     for (size_t i = 0; i < CACHE_SHARDS; i++) {
         struct cache_shard *shard = &store->shards[i];
 
@@ -76,8 +77,10 @@ void cache_store_destroy(struct cache_store *store)
         evict_destroy(shard->awake);
         pthread_mutex_destroy(&shard->mutex);
     }
-    if (store)
+    if (store) {
         cache_disk_close(store->disk);
+        cache_purges_fini(&store->purges);
+    }
     free(store);
 }
 
@@ -263,20 +266,41 @@ struct cache_body *cache_store_make_body(struct cache_store *store,
 
 /* --- Keeping ------------------------------------------------------------- */
 
-uint32_t cache_store_epoch(struct cache_store *store, struct bytes key)
+struct cache_epoch cache_store_epoch(struct cache_store *store,
+                                     struct bytes key)
 {
     uint64_t hash = cache_hash_of(store, key);
     struct cache_shard *shard = cache_shard_of(store, hash);
-    uint32_t epoch;
+    struct cache_epoch epoch = {.purges = atomic_load(&store->purges.count)};
 
     pthread_mutex_lock(&shard->mutex);
-    epoch = *cache_epoch_of(shard, hash);
+    epoch.invalidated = *cache_epoch_of(shard, hash);
     pthread_mutex_unlock(&shard->mutex);
     return epoch;
 }
 
+/* Whether nothing was said against it since it was asked for; its shard is
+ * locked. */
+static bool is_current(struct cache_store *store, struct cache_shard *shard,
+                       struct cache_entry *entry, struct cache_epoch epoch)
+{
+    if (*cache_epoch_of(shard, entry->hash) != epoch.invalidated)
+        return false;
+    switch (cache_purges_since(&store->purges, epoch.purges, entry)) {
+    case CACHE_PURGED_NOT:
+        break;
+    case CACHE_PURGED_SOFTLY:
+        atomic_store_explicit(&entry->is_purged, true, memory_order_relaxed);
+        break;
+    case CACHE_PURGED:
+        return false;
+    }
+    return true;
+}
+
 bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
-                     const struct cache_entry *earlier, uint32_t epoch)
+                     const struct cache_entry *earlier,
+                     struct cache_epoch epoch)
 {
     struct cache_entry *gone = NULL;
     bool is_in, is_on_disk = false;
@@ -285,7 +309,7 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     entry->hash = cache_hash_of(store, entry->key);
     shard = cache_shard_of(store, entry->hash);
     pthread_mutex_lock(&shard->mutex);
-    is_in = *cache_epoch_of(shard, entry->hash) == epoch;
+    is_in = is_current(store, shard, entry, epoch);
     if (is_in)
         gone = cache_index_insert(store, shard, entry, earlier);
     if (is_in && entry->file) {

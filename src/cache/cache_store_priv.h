@@ -40,8 +40,20 @@ struct cache_shard {
     struct cache_entry *buckets[CACHE_BUCKETS];
 };
 
+enum { CACHE_PURGES_KEPT = 64 };
+
+/* The last that was purged: for what was asked for before, and comes after. */
+struct cache_purges {
+    pthread_mutex_t mutex; /* taken after a shard's */
+    _Atomic uint32_t count;
+    struct cache_noted *noted[CACHE_PURGES_KEPT]; /* NULL: it may be anything */
+};
+
+enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
+
 struct cache_store {
     struct cache_store_options options;
+    struct cache_purges purges;
     struct siphash_key secret; /* of the hash: keys come from clients */
     struct cache_body_counts bodies;
     _Atomic uint64_t bytes; /* settled */
@@ -91,6 +103,16 @@ static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
 {
     return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
 }
+
+/* --- cache_purge.c ------------------------------------------------------- */
+
+void cache_purges_init(struct cache_purges *purges);
+void cache_purges_fini(struct cache_purges *purges);
+
+/* Whether one of those behind the first since names the entry. */
+enum cache_purged cache_purges_since(struct cache_purges *purges,
+                                     uint32_t since,
+                                     const struct cache_entry *entry);
 
 /* --- cache_index.c: the caller has locked the shard, where it has one ---- */
 

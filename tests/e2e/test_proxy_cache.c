@@ -407,6 +407,9 @@ TEST(what_is_purged_softly_is_asked_about_and_strangers_purge_nothing)
     expect_status(client_ask_host(client, "PURGE", "a", "/a",
                                   "X-Forwarded-For: 192.0.2.1\r\n"),
                   403);
+    expect_status(client_ask_host(client, "PURGE", "a", "/a",
+                                  "Origin: http://evil.example\r\n"),
+                  403);
     expect_note(get_a(server), "hit");
     expect_body(client_ask_host(client, "PURGE", "a", "/a",
                                 "Soft-Purge: 1\r\n"),
@@ -418,6 +421,25 @@ TEST(what_is_purged_softly_is_asked_about_and_strangers_purge_nothing)
                            "If-None-Match: \"v\""));
     expect_body(client_reply(client), "old");
     expect_note(get_a(server), "hit");
+}
+
+TEST(what_is_purged_while_it_is_fetched_is_not_kept)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *one = client_open(server), *other = client_open(server);
+    struct client *peer;
+
+    peer = upstream_asked(upstream, one, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_say(other, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect_body(client_ask_host(client_open(server), "PURGE", "a", "/*", NULL),
+                "{\"purged\":0}\n");
+    client_say(peer, REPLY(KEEP LEN(3), "old"));
+    expect_body(client_reply(one), "old");
+    peer = upstream_accept(upstream); /* who waited asks anew */
+    (void)answer(peer, REPLY(KEEP LEN(3), "new"));
+    expect_body(client_reply(other), "new");
+    expect_body(get_a(server), "new");
 }
 
 TEST(who_has_a_token_purges_what_it_is_for_from_elsewhere)
@@ -623,6 +645,13 @@ TEST(hosts_do_not_share_and_what_a_stranger_forwards_does_not_count)
     assert_null(strstr(answer(peer, REPLY(KEEP LEN(4), "good")), "evil"));
     expect_body(client_reply(client), "good");
     expect_body(get_a(server), "good");
+    /* How one has written a name is no way to leave what others get. */
+    client_say(client, "GET /b HTTP/1.1\r\nHost: GoOd\r\n\r\n");
+    peer = upstream_accept(upstream);
+    assert_non_null(strstr(answer(peer, REPLY(KEEP LEN(1), "b")),
+                           "\r\nHost: good\r\n"));
+    expect_body(client_reply(client), "b");
+    expect_note(client_ask_host(client, "GET", "good", "/b", NULL), "hit");
 }
 
 TEST(who_says_who_he_is_shares_only_what_is_meant_to_be_shared)

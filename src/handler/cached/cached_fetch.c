@@ -99,7 +99,7 @@ static struct fetch *make(struct cached *cached,
     fetch->earlier = *order->earlier;
     fetch->flight = order->flight;
     fetch->way = order->way;
-    fetch->is_passing = false;
+    fetch->is_passing = fetch->is_overtaken = false;
     fetch->is_part = false;
     fetch->mends = order->earlier->entry && order->earlier->entry->ranges;
     fetch->held_at = fetch->mended = 0;

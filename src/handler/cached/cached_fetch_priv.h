@@ -46,9 +46,10 @@ struct fetch {
     bool is_part; /* entry has a range of it */
     bool mends;   /* what comes is the gap in the ranges that earlier has */
     struct range gap;
-    uint64_t held_at; /* the next byte that earlier is to give */
-    uint64_t mended;  /* bytes of the gap that have come */
-    uint32_t epoch;   /* of the key, when it was asked for */
+    uint64_t held_at;         /* the next byte that earlier is to give */
+    uint64_t mended;          /* bytes of the gap that have come */
+    struct cache_epoch epoch; /* of the key, when it was asked for */
+    bool is_overtaken;        /* it was made invalid since */
     size_t key_len;
     char key[];
 };

@@ -193,7 +193,9 @@ static bool put_entry(struct fetch *fetch)
 
     if (fetch->is_part)
         return true;
-    if (!cache_store_put(store, fetch->entry, NULL, fetch->epoch))
+    fetch->is_overtaken = !cache_store_put(store, fetch->entry, NULL,
+                                           fetch->epoch);
+    if (fetch->is_overtaken)
         return false;
     if (!fetch->body)
         cache_store_settle(store, fetch->entry);
@@ -242,7 +244,8 @@ static bool is_of_one_request(const struct fetch *fetch)
 {
     unsigned status = fetch->exchange.response.status;
 
-    return status == 304 || status == 206 || status == 416 || status == 412;
+    return fetch->is_overtaken || status == 304 || status == 206 ||
+           status == 416 || status == 412;
 }
 
 static void hand_over(struct fetch *fetch)

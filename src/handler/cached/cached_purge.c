@@ -72,7 +72,10 @@ static unsigned judge(const struct cached *cached,
 {
     struct kv_pass pass;
 
-    if (local_is_sender(exchange))
+    /* Programs say no Origin; a browser here says that of the page, which may
+     * be anybody's. */
+    if (local_is_sender(exchange) &&
+        !request_find(&exchange->request, FIELD_ORIGIN))
         return 0;
     if (!cached->options.purgers)
         return 403;

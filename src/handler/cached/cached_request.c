@@ -25,6 +25,23 @@ static struct bytes copy(struct copier *copier, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
+/* The key has it so (cache/cache_key.h), and what is kept for all must not come
+ * of how one has written it. */
+static struct bytes copy_lower(struct copier *copier, struct bytes text)
+{
+    char *to = copier->at;
+    struct bytes copied = copy(copier, text);
+
+    for (size_t i = 0; i < copied.len; i++)
+        to[i] = byte_lower(to[i]);
+    return copied;
+}
+
+static bool is_lowered(const struct field *field)
+{
+    return field->id == FIELD_HOST || field->id == FIELD_ACCEPT_ENCODING;
+}
+
 /* A condition of the client's is about what it has; ours about what we have. */
 static bool is_left_out(enum field_id id, bool is_condition_ours)
 {
@@ -79,7 +96,8 @@ static void copy_fields(struct request *to, const struct request *from,
 
         if (!is_left_out(field->id, is_condition_ours))
             put_field(to, copy(copier, field->name),
-                      copy(copier, field->value));
+                      is_lowered(field) ? copy_lower(copier, field->value)
+                                        : copy(copier, field->value));
     }
 }
 
@@ -133,7 +151,7 @@ static void copy_texts(struct request *to, const struct request *from,
     to->target = copy(copier, from->target);
     to->path = copy(copier, from->path);
     to->query = copy(copier, from->query);
-    to->host = copy(copier, from->host);
+    to->host = copy_lower(copier, from->host);
 }
 
 void *cached_request_make(struct exchange *to, const struct exchange *from,

@@ -259,7 +259,7 @@ TEST(what_was_made_invalid_while_it_was_fetched_stays_out)
 {
     static const char key[] = "p\nhttp://a/";
     struct cache_entry *entry = make_entry(key, "1", "old");
-    uint32_t epoch = cache_store_epoch(store, bytes_of(key));
+    struct cache_epoch epoch = cache_store_epoch(store, bytes_of(key));
 
     assert_int_equal(cache_store_invalidate(store, bytes_of(key)), 0);
     assert_false(cache_store_put(store, entry, NULL, epoch));
@@ -269,6 +269,56 @@ TEST(what_was_made_invalid_while_it_was_fetched_stays_out)
     cache_store_settle(store, entry);
     assert_true(has(key, "1", "old"));
     cache_entry_release(&entry);
+}
+
+static void put_late(struct cache_epoch epoch, bool is_in)
+{
+    struct cache_entry *entry = make_entry("p\nhttp://a/b", "1", "old");
+
+    assert_int_equal(cache_store_put(store, entry, NULL, epoch), is_in);
+    cache_entry_release(&entry);
+}
+
+TEST(what_was_purged_while_it_was_fetched_stays_out)
+{
+    static const char key[] = "p\nhttp://a/b";
+    const struct {
+        struct cache_purge purge;
+        bool is_in;
+    } cases[] = {
+        {{.place = BYTES("p"), .address = BYTES("a/b")}, false},
+        {{.address = BYTES("a/"), .is_prefix = true}, false},
+        {{.is_prefix = true, .tags = BYTES("none")}, true},
+        {{.place = BYTES("p"), .address = BYTES("a/c")}, true},
+        {{.place = BYTES("q"), .address = BYTES("a/b")}, true},
+        {{.address = BYTES("a/b"), .is_soft = true}, true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cache_epoch epoch = cache_store_epoch(store, bytes_of(key));
+
+        assert_int_equal(cache_store_purge(store, &cases[i].purge), 0);
+        put_late(epoch, cases[i].is_in);
+        put_late(cache_store_epoch(store, bytes_of(key)), true);
+        cache_store_invalidate(store, bytes_of(key));
+    }
+}
+
+/* Then nobody knows any more what the first were. */
+TEST(after_many_purges_what_was_asked_for_before_stays_out)
+{
+    static const char key[] = "p\nhttp://a/b";
+    struct cache_purge purge = {.address = BYTES("a/c")};
+    struct cache_epoch epoch = cache_store_epoch(store, bytes_of(key));
+
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(cache_store_purge(store, &purge), 0);
+    put_late(epoch, true);
+    cache_store_invalidate(store, bytes_of(key));
+    epoch = cache_store_epoch(store, bytes_of(key));
+    for (int i = 0; i < 65; i++)
+        assert_int_equal(cache_store_purge(store, &purge), 0);
+    put_late(epoch, false);
 }
 
 TEST(there_is_room_for_no_longer_body_than_was_told)
