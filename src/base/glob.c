@@ -102,30 +102,35 @@ static void arrive(const struct glob *glob, struct front *front, unsigned at,
     put(front, at, &run);
 }
 
+/* Of a front nothing is written but what this glob can use. */
+static void empty(const struct glob *glob, struct front *front)
+{
+    front->count = 0;
+    memset(front->has, 0, glob->count + 1u);
+}
+
+/* Whether a step that is no run takes this byte. */
+static bool takes(const struct glob_step *step, char c)
+{
+    return step->kind == LITERAL ? c == step->byte : c != '/';
+}
+
 /* Takes every way past one byte; position is the one behind it. */
 static void advance(const struct glob *glob, const struct front *from,
                     struct front *to, char c, size_t position)
 {
-    to->count = 0;
-    memset(to->has, 0, sizeof(to->has));
+    empty(glob, to);
     for (unsigned i = 0; i < from->count; i++) {
         const struct way *way = &from->ways[i];
         const struct glob_step *step = &glob->steps[way->at];
 
         if (way->at == glob->count)
             continue;
-        switch (step->kind) {
-        case LITERAL:
-            if (c == step->byte)
+        if (step->kind < RUN) {
+            if (takes(step, c))
                 arrive(glob, to, way->at + 1u, way, position, true);
-            break;
-        case ANY_BYTE:
-            if (c != '/')
-                arrive(glob, to, way->at + 1u, way, position, true);
-            break;
-        default:
-            if (c != '/' || step->kind == DEEP_RUN)
-                arrive(glob, to, way->at, way, position, false);
+        } else if (c != '/' || step->kind == DEEP_RUN) {
+            arrive(glob, to, way->at, way, position, false);
         }
     }
 }
@@ -145,19 +150,57 @@ static bool finish(const struct glob *glob, const struct front *front,
     return true;
 }
 
-bool glob_matches(const struct glob *glob, struct bytes text,
-                  struct bytes captures[GLOB_CAPTURES_MAX])
+/* From the first run on, by all the ways a match can go. */
+static bool match_ways(const struct glob *glob, unsigned first,
+                       struct bytes text, struct bytes *captures)
 {
-    struct front fronts[2] = {0};
+    struct front fronts[2];
     const struct way start = {0};
     unsigned now = 0;
 
-    if (text.len > GLOB_TEXT_BYTES_MAX)
-        return false;
-    arrive(glob, &fronts[now], 0, &start, 0, true);
-    for (size_t at = 0; at < text.len && fronts[now].count > 0; at++) {
+    empty(glob, &fronts[now]);
+    arrive(glob, &fronts[now], first, &start, first, true);
+    for (size_t at = first; at < text.len && fronts[now].count > 0; at++) {
         advance(glob, &fronts[now], &fronts[1 - now], text.data[at], at + 1);
         now = 1 - now;
     }
     return finish(glob, &fronts[now], text, captures);
+}
+
+/* The only run takes what the steps behind it leave: there is one way. */
+static bool match_around(const struct glob *glob, unsigned run,
+                         struct bytes text, struct bytes *captures)
+{
+    size_t behind = glob->count - run - 1u;
+    struct bytes taken;
+
+    if (text.len < run + behind)
+        return false;
+    taken = (struct bytes){text.data + run, text.len - run - behind};
+    for (size_t i = 0; i < behind; i++)
+        if (!takes(&glob->steps[run + 1 + i], taken.data[taken.len + i]))
+            return false;
+    if (glob->steps[run].kind == RUN && taken.len > 0 &&
+        memchr(taken.data, '/', taken.len))
+        return false;
+    if (captures)
+        captures[0] = taken;
+    return true;
+}
+
+bool glob_matches(const struct glob *glob, struct bytes text,
+                  struct bytes captures[GLOB_CAPTURES_MAX])
+{
+    unsigned at = 0;
+
+    if (text.len > GLOB_TEXT_BYTES_MAX)
+        return false;
+    for (; at < glob->count && !is_run(glob, at); at++)
+        if (at == text.len || !takes(&glob->steps[at], text.data[at]))
+            return false;
+    if (at == glob->count)
+        return at == text.len;
+    if (glob->captures == 1)
+        return match_around(glob, at, text, captures);
+    return match_ways(glob, at, text, captures);
 }
