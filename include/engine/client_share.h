@@ -200,13 +200,27 @@ static inline bool client_share_has_due(const struct client_share *share)
            share->due.count + share->others.count > 1;
 }
 
-/* How much his client is ahead of his share beyond the credit, in bytes. */
-uint64_t client_share_excess(const struct client_share *share,
-                             const struct client_place *place);
+/* Of the next two: what is so where there are others. */
+uint64_t client_share_excess_of(const struct client_share *share,
+                                const struct client_place *place);
+uint64_t client_share_level_of(const struct client_share *share,
+                               const struct client_place *place);
 
-/* The level of its client. */
-uint64_t client_share_level(const struct client_share *share,
-                            const struct client_place *place);
+/* How much his client is ahead of his share beyond the credit, in bytes. */
+static inline uint64_t client_share_excess(const struct client_share *share,
+                                           const struct client_place *place)
+{
+    return share->is_alone ? 0 : client_share_excess_of(share, place);
+}
+
+/* The level of its client: 0 of who is alone, with one place. */
+static inline uint64_t client_share_level(const struct client_share *share,
+                                          const struct client_place *place)
+{
+    if (share->is_alone || share->count == 0)
+        return 0;
+    return client_share_level_of(share, place);
+}
 
 /* The client that waits here when it is the only one; otherwise 0. */
 uint64_t client_share_only(const struct client_share *share);

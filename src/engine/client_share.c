@@ -72,6 +72,8 @@ static uint64_t missing_of(const struct client_entry *entry)
 static void set_elsewhere(struct client_share *share,
                           struct client_entry *entry, uint32_t elsewhere)
 {
+    if (entry->elsewhere == elsewhere)
+        return; /* nearly always */
     share->missing -= missing_of(entry);
     entry->elsewhere = elsewhere;
     share->missing += missing_of(entry);
@@ -191,7 +193,7 @@ static uint64_t level_of(uint64_t level, uint64_t asked)
     return asked / step * step;
 }
 
-static void move_level(struct client_share *share, struct client_entry *entry)
+static void set_level(struct client_share *share, struct client_entry *entry)
 {
     uint64_t before = entry->level;
     uint64_t level = entry->small > 1 ? level_of(before, entry->asked) : 0;
@@ -204,6 +206,13 @@ static void move_level(struct client_share *share, struct client_entry *entry)
     for (struct list *at = entry->list.next; at != &entry->list; at = at->next)
         share->on_level(share, OWNER_OF(at, struct client_place, link), before,
                         level);
+}
+
+static inline void move_level(struct client_share *share,
+                              struct client_entry *entry)
+{
+    if (entry->small > 1 || entry->level > 0)
+        set_level(share, entry);
 }
 
 /* Of the bytes that are known to come of a place: what its client asks for. */
@@ -222,16 +231,12 @@ static void uncount_taken(struct client_share *share)
     share->taken_counted = 0;
 }
 
-/* Whose place was taken and not put back waits no more. Nobody can tell sooner:
- * most are put back at once. */
-static void settle(struct client_share *share)
+static void settle_taken(struct client_share *share)
 {
     struct client_entry *entry = share->taken;
 
     uncount_taken(share);
     share->taken = NULL;
-    if (!entry)
-        return;
     if (entry->places > 0) {
         move_level(share, entry);
         return;
@@ -243,14 +248,21 @@ static void settle(struct client_share *share)
     go_among_leaving(share, entry);
 }
 
+/* Whose place was taken and not put back waits no more. Nobody can tell sooner:
+ * most are put back at once. */
+static inline void settle(struct client_share *share)
+{
+    if (share->taken)
+        settle_taken(share);
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* At how many other workers he waits, too. */
-static uint32_t look_elsewhere(struct client_share *share,
-                               struct client_entry *entry)
+static uint32_t ask_elsewhere(struct client_share *share,
+                              struct client_entry *entry)
 {
     uint32_t elsewhere = 0;
 
@@ -259,9 +271,18 @@ static uint32_t look_elsewhere(struct client_share *share,
                                            client_mark(entry->client));
     if (elsewhere >= CLIENT_SHARE_WHOLE)
         elsewhere = CLIENT_SHARE_WHOLE - 1;
-    if (entry->is_waiting && elsewhere != entry->elsewhere)
+    if (entry->is_waiting)
         set_elsewhere(share, entry, elsewhere);
     return elsewhere;
+}
+
+/* At how many other workers he waits, too. */
+static inline uint32_t look_elsewhere(struct client_share *share,
+                                      struct client_entry *entry)
+{
+    if (share->others.count == 0 && entry->elsewhere == 0)
+        return 0;
+    return ask_elsewhere(share, entry);
 }
 
 /* Sets when something is due. Who was here just now, and could take no more for
@@ -451,13 +472,13 @@ struct client_place *client_share_first_due(struct client_share *share)
                     link);
 }
 
-uint64_t client_share_excess(const struct client_share *share,
-                             const struct client_place *place)
+uint64_t client_share_excess_of(const struct client_share *share,
+                                const struct client_place *place)
 {
     const struct client_entry *entry;
     uint64_t free_until = share->now + virtual(CLIENT_SHARE_CREDIT);
 
-    if (share->is_alone || share->count + share->others.count < 2)
+    if (share->count + share->others.count < 2)
         return 0;
     entry = client_table_find(&share->table, place->client);
     return entry && entry->had > free_until
@@ -465,14 +486,11 @@ uint64_t client_share_excess(const struct client_share *share,
                : 0;
 }
 
-uint64_t client_share_level(const struct client_share *share,
-                            const struct client_place *place)
+uint64_t client_share_level_of(const struct client_share *share,
+                               const struct client_place *place)
 {
-    const struct client_entry *entry = NULL;
+    const struct client_entry *entry = client_table_find(&share->table,
+                                                         place->client);
 
-    if (share->is_alone)
-        return 0; /* with one place */
-    if (share->count > 0)
-        entry = client_table_find(&share->table, place->client);
     return entry ? entry->level : 0;
 }

@@ -32,14 +32,14 @@ TEST(hashes_are_those_of_the_reference)
     }
 }
 
-/* The same, as the 64 bits that OpenSSL 3 makes of them. */
+/* The vector of SipHash-1-3 for eight octets. */
 TEST(the_hash_of_a_word_is_that_of_the_reference)
 {
     static const struct siphash_key key = {
         {0x0706050403020100, 0x0F0E0D0C0B0A0908}};
 
     assert_true(siphash_of_word(&key, 0x0706050403020100) ==
-                0x93F5F5799A932462);
+                0x369095118D299A8E);
 }
 
 TEST(each_bit_counts)
