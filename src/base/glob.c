@@ -138,12 +138,13 @@ static void advance(const struct glob *glob, const struct front *from,
 static bool finish(const struct glob *glob, const struct front *front,
                    struct bytes text, struct bytes *captures)
 {
-    const struct way *way = front->ways;
+    const struct way *way = NULL;
 
-    if (!front->has[glob->count])
+    for (unsigned i = 0; i < front->count && !way; i++)
+        if (front->ways[i].at == glob->count)
+            way = &front->ways[i];
+    if (!way)
         return false;
-    while (way->at != glob->count)
-        way++;
     for (unsigned i = 0; captures && i < glob->captures; i++)
         captures[i] = bytes_between(text.data + way->begins[i],
                                     text.data + way->ends[i]);
