@@ -331,6 +331,17 @@ bool secure_is_resumed(const struct secure *secure)
     return SSL_session_reused(secure->ssl) == 1;
 }
 
+bool secure_has_other_ticket(const struct secure *secure)
+{
+    const unsigned char *one, *other;
+    size_t len, other_len;
+
+    SSL_SESSION_get0_ticket(ticket, &one, &len);
+    SSL_SESSION_get0_ticket(SSL_get0_session(secure->ssl), &other, &other_len);
+    return len > 0 && other_len > 0 &&
+           (len != other_len || memcmp(one, other, len) != 0);
+}
+
 void secure_keep_ticket(struct secure *secure)
 {
     SSL_SESSION_free(ticket);

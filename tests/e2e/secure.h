@@ -73,6 +73,9 @@ const char *secure_protocol(const struct secure *secure);
 bool secure_is_resumed(const struct secure *secure);
 void secure_keep_ticket(struct secure *secure);
 
+/* Whether it has another ticket than the one that is kept. */
+bool secure_has_other_ticket(const struct secure *secure);
+
 /* Of the next handshakes: TLS1_2_VERSION and the like; 0: any. */
 void secure_limit_version(int version);
 

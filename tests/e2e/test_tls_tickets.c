@@ -78,6 +78,28 @@ TEST(tickets_count_for_all_workers_and_generations_and_after_upgrades)
     assert_true(process_ends(pid));
 }
 
+/* Browsers use one for one connection (RFC 8446 C.4): without another each
+ * second visit would be a whole handshake. */
+TEST(a_client_of_tls_1_3_that_has_come_back_gets_another_ticket)
+{
+    struct server *server;
+
+    write_certificate();
+    server = serve_certified(one_site, NULL);
+    assert_false(comes_back(server, true));
+    for (int i = 0; i < 4; i++) {
+        struct client *client = come_as(server, "a.example");
+
+        client_say(client, "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n");
+        expect_body(client_reply(client), "a");
+        assert_true(secure_is_resumed(client_secured(client)));
+        assert_true(secure_has_other_ticket(client_secured(client)));
+        secure_keep_ticket(client_secured(client));
+        client_close(client);
+    }
+    forget();
+}
+
 TEST(tickets_of_tls_1_2_count_as_well)
 {
     struct server *server;

@@ -201,6 +201,13 @@ static int begin_mac(EVP_MAC_CTX *mac, struct tls_ticket_key *key)
     return EVP_MAC_CTX_set_params(mac, parameters);
 }
 
+/* A client of TLS 1.3 uses a ticket once (RFC 8446 C.4), so that each that has
+ * come back gets another; one of 1.2 does when its key is no more the newest. */
+static bool wants_another(const SSL *ssl, enum tls_ticket_age age)
+{
+    return age == TLS_TICKET_OLD || SSL_version(ssl) >= TLS1_3_VERSION;
+}
+
 /* OpenSSL's results: 0, no such key; 1; 2, and the client is to get a newer
  * ticket; below 0, it failed. */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
@@ -225,7 +232,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 
         if (age == TLS_TICKET_UNKNOWN)
             return UNKNOWN;
-        result = age == TLS_TICKET_OLD ? RENEWED : KNOWN;
+        result = wants_another(ssl, age) ? RENEWED : KNOWN;
         if (!EVP_DecryptInit_ex2(cipher, context->cipher, key.cipher, iv, NULL))
             result = FAILED;
     }
