@@ -5,8 +5,10 @@ As peers.py: each server has one worker on one CPU, the client another, and all
 are measured once before any is measured again. TLS 1.3, AES-128-GCM, a key of
 P-256. The floor (floor_tls.c) is OpenSSL and epoll, and nothing else.
 
-    replies, full handshakes   wrk; CPU µs of the server each
-    resumed                    by a ticket, with a reply of 1 KiB; the same
+    replies                    wrk; CPU µs of the server each
+    full, resumed              handshakes.c: a handshake of a client without a
+                               ticket, or with the one that the connection before
+                               has brought, and a reply of 1 KiB; the same
     idle, unread               KiB of the server for each connection that has
                                had one reply, or reads nothing of 20 MiB
 """
@@ -25,7 +27,6 @@ sys.dont_write_bytecode = True  # nothing is left in the tree
 from lab import loads, machine, servers, setup, site
 from lab.processes import Failure
 
-COUNT = 300        # handshakes that resume, of a sample
 CONNECTIONS = 200  # whose memory is measured
 REQUEST = "GET /{} HTTP/1.1\r\nHost: localhost\r\n{}\r\n"
 CLIENTS_CONF = """\
@@ -44,7 +45,10 @@ WRK = (
                64 * site.KIB),
     loads.Load("10m", "10 MiB, 8 connections, µs", 8, "10m.bin",
                10 * site.MIB),
+)
+SHAKEN = (
     loads.Load("full", "full handshake and 1 KiB, µs", 32, closes=True),
+    loads.Load("resumed", "resumed, with 1 KiB, µs", 32, closes=True),
 )
 UNREAD = loads.Load("unread", "", 1, "20m.bin", 20 * site.MIB)
 
@@ -76,14 +80,9 @@ def prepare(lab):
 
 class Floor(servers.Floor):
     def command(self, folder, port, file_name):
-        binary = place(self.lab, "floor_tls")
-        if not os.path.exists(binary):
-            subprocess.run([*self.compiler, "-std=c11", "-D_GNU_SOURCE", "-O2",
-                            "-o", binary,
-                            os.path.join(servers.BENCH, "floor_tls.c"),
-                            "-lssl", "-lcrypto"], check=True)
-        return [binary, port, self.lab.site.path(file_name),
-                place(self.lab, "cert"), place(self.lab, "key")]
+        return [compiled(self.lab, "floor_tls"), port,
+                self.lab.site.path(file_name), place(self.lab, "cert"),
+                place(self.lab, "key")]
 
 
 class Configured:
@@ -146,8 +145,25 @@ KINDS = (Floor, Nginx, Lighttpd, H2o, Sprintd)
 # --- Measuring -----------------------------------------------------------------
 
 
+def compiled(lab, name):
+    """A program of this folder that needs OpenSSL."""
+    binary = place(lab, name)
+    if not os.path.exists(binary):
+        subprocess.run([*servers.Floor.compiler, "-std=c11", "-D_GNU_SOURCE",
+                        "-O2", "-o", binary,
+                        os.path.join(servers.BENCH, f"{name}.c"), "-lssl",
+                        "-lcrypto"], check=True)
+    return binary
+
+
 class Runner(loads.Runner):
+    def shaker(self):
+        return compiled(self.lab, "handshakes")
+
     def command(self, port, load, seconds):
+        if load in SHAKEN:
+            return [self.shaker(), str(port), f"/{load.file_name}",
+                    str(load.connections), load.name]
         return [word.replace("http://", "https://")
                 for word in super().command(port, load, seconds)]
 
@@ -167,12 +183,11 @@ def context():
     return made
 
 
-def connect(server, file_name, made=None, session=None):
+def connect(server, file_name, made=None):
     port = server.instance(file_name).port
     plain = socket.create_connection((servers.HOST, port), timeout=10)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return (made or context()).wrap_socket(
-        plain, server_hostname="localhost", session=session)
+    return (made or context()).wrap_socket(plain, server_hostname="localhost")
 
 
 def ask(client, file_name, closes=False):
@@ -188,33 +203,6 @@ def ask(client, file_name, closes=False):
     while got < length:
         got += len(client.recv(65536))
     return head + b"\r\n\r\n", length
-
-
-def cpu_of(server, file_name, work, count):
-    """CPU µs of the server for each of so many times."""
-    pids = server.instance(file_name).pids
-    before = machine.cpu_ns(pids)
-    for _number in range(count):
-        work()
-    return (machine.cpu_ns(pids) - before) / 1e3 / count
-
-
-def measure_resumed(server):
-    made = context()
-    with connect(server, site.SMALL, made) as client:
-        ask(client, site.SMALL)
-        session = client.session
-
-    def come_back():
-        nonlocal session
-        with connect(server, site.SMALL, made, session) as client:
-            ask(client, site.SMALL)
-            if not client.session_reused:
-                raise Failure(f"{server.name}: a session is not resumed")
-            session = client.session
-
-    come_back()
-    return cpu_of(server, site.SMALL, come_back, COUNT)
 
 
 def measure_memory(server, file_name, reads):
@@ -263,7 +251,6 @@ def measure_unread(server):
 
 
 REST = {
-    "resumed": ("resumed, with 1 KiB, µs", measure_resumed),
     "idle": ("idle connection, KiB", measure_idle),
     "unread": ("unread 20 MiB, KiB", measure_unread),
 }
@@ -272,7 +259,7 @@ REST = {
 def measure(runner, server, rows, seconds):
     """The rows of a server, once."""
     found = {}
-    for load in WRK:
+    for load in (*WRK, *SHAKEN):
         if load.name in rows:
             found[load.title] = measure_load(runner, server, load, seconds)
     for name, (title, take) in REST.items():
@@ -287,7 +274,7 @@ def run(lab, options):
     runner = Runner(lab)
     chosen = setup.available([kind(lab) for kind in KINDS
                               if kind.name in options.servers])
-    loaded = [load for load in WRK if load.name in options.rows]
+    loaded = [load for load in (*WRK, *SHAKEN) if load.name in options.rows]
     for load in (*loaded, UNREAD):
         runner.prepare(load)
     samples = {server.name: [] for server in chosen}
@@ -318,7 +305,7 @@ def words_of(known):
 
 
 def parse():
-    rows = [load.name for load in WRK] + list(REST)
+    rows = [load.name for load in (*WRK, *SHAKEN)] + list(REST)
     names = [kind.name for kind in KINDS]
     made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     made.add_argument("--rounds", type=setup.positive(int), default=5,
