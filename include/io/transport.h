@@ -72,6 +72,12 @@ static inline bool transport_has_owed(const struct transport *transport)
     return transport_is_secure(transport) && tls_has_owed(transport->tls);
 }
 
+/* Whether the connection should end with the answer to the next request. */
+static inline bool transport_is_worn(const struct transport *transport)
+{
+    return transport_is_secure(transport) && tls_is_worn(transport->tls);
+}
+
 /* Whether IO_EOF came without the word that TLS has for it: something may be
  * missing before. */
 static inline bool transport_was_cut(const struct transport *transport)

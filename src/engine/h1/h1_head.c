@@ -39,7 +39,9 @@ static void decide_persistence(struct h1 *h1, struct exchange *exchange)
     const struct session_context *context = h1_context(h1);
     const struct request *request = &exchange->request;
     uint32_t requests_max = context->limits.requests_max;
-    bool has_another = requests_max == 0 || h1->session.requests < requests_max;
+    bool has_another = (requests_max == 0 ||
+                        h1->session.requests < requests_max) &&
+                       !transport_is_worn(&h1->session.transport);
 
     exchange->response.persists = request->keep_alive &&
                                   !context->is_draining && has_another;

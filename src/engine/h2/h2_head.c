@@ -85,6 +85,7 @@ static void note_begun(struct h2 *h2)
     uint32_t most = h2->session->context->limits.requests_max;
 
     if (h2->session->context->is_draining ||
+        transport_is_worn(&h2->session->transport) ||
         (most > 0 && h2->session->requests + 1 >= most)) {
         if (!h2->session->context->is_draining)
             session_decide_end(h2->session, CONN_END_LIMIT);

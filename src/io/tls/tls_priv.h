@@ -62,7 +62,8 @@ struct tls_taken {
     bool is_resumed;
     bool speaks_http2;
     bool has_closed;      /* the client has said that nothing more comes */
-    bool by_kernel;       /* it seals what is sent: io/tls_kernel */
+    bool by_kernel;       /* it seals what is sent (io/tls_kernel); the number
+                             of out is as many records as that may be */
     bool has_tried;       /* whether it would */
     bool owes_update;     /* the next record is to have a new key */
     uint8_t idle_records; /* that came in a row, and had no data */
@@ -137,16 +138,21 @@ MUST_USE enum io_result tls_taken_receive(struct tls *tls, char *data,
 void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len);
 
+enum {
+    TLS_RECORDS_DUE = 1 << 24, /* with one key, until there should be another */
+    TLS_RECORDS_MAX = 23726566 /* 2^24.5, of whole ones (RFC 8446 5.5) */
+};
+
 /* Whether the next record is to have another key: the client wants it, or the
- * old one was used for as much as it may be (RFC 8446 5.5: 2^24.5 whole
- * records). */
+ * old one was used for as much as it may be. */
 static inline bool tls_taken_is_due(const struct tls_taken *taken)
 {
-    enum { RECORDS_MAX = 1 << 24 };
-
     return !taken->by_kernel &&
-           (taken->owes_update || taken->out.sequence >= RECORDS_MAX);
+           (taken->owes_update || taken->out.sequence >= TLS_RECORDS_DUE);
 }
+
+/* Ends a connection whose key would have to change, and cannot. */
+void tls_taken_end(struct tls *tls);
 
 /* Has the next records get another key, and tells the client so. */
 void tls_taken_update(struct tls *tls);

@@ -83,13 +83,18 @@ static enum io_result take_alert(struct tls *tls, struct bytes payload)
     }
 }
 
-static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
+void tls_taken_end(struct tls *tls)
 {
     static const char internal_error[] = {2, TLS_ALERT_INTERNAL_ERROR};
 
+    tls->why = "the kernel cannot change its key";
+    tls_taken_say(tls, TLS_CONTENT_ALERT, internal_error, 2);
+}
+
+static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
+{
     if (is_wanted_of_us && tls->taken->by_kernel) {
-        tls->why = "the kernel cannot change its key";
-        tls_taken_say(tls, TLS_CONTENT_ALERT, internal_error, 2);
+        tls_taken_end(tls);
         return IO_FAILED;
     }
     tls->taken->owes_update |= is_wanted_of_us;

@@ -321,19 +321,42 @@ static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
     return sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
+/* That many bytes are no more records than this, whatever is joined. */
+static uint64_t count_records(size_t len)
+{
+    return len / TLS_RECORD_BYTES + 1;
+}
+
+/* The connection is as good as any until its key was used for as much as it may
+ * be: who looks at tls_is_worn() ends it before. */
+static enum io_result wear_out(struct tls *tls)
+{
+    if (!tls->is_broken)
+        tls_taken_end(tls);
+    tls->is_broken = true;
+    errno = EPROTO;
+    return IO_FAILED;
+}
+
 static enum io_result send_by_kernel(struct tls *tls,
                                      const struct payload *payload, bool more,
                                      size_t *len_out)
 {
     size_t most = plan_bytes(tls, payload->left);
     off_t offset = (off_t)payload->offset;
-    ssize_t sent = payload->parts
-                       ? send_parts(tls->fd, payload, most, more)
-                       : sendfile(tls->fd, payload->file, &offset, most);
+    uint64_t *records = &tls->taken->out.sequence;
+    ssize_t sent;
 
-    *len_out = sent > 0 ? (size_t)sent : 0;
-    if (sent > 0)
+    *len_out = 0;
+    if (*records + count_records(most) > TLS_RECORDS_MAX)
+        return wear_out(tls);
+    sent = payload->parts ? send_parts(tls->fd, payload, most, more)
+                          : sendfile(tls->fd, payload->file, &offset, most);
+    if (sent > 0) {
+        *records += count_records((size_t)sent);
+        *len_out = (size_t)sent;
         return IO_DONE;
+    }
     if (sent == 0)
         return IO_EOF;
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ||
@@ -376,6 +399,12 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
     while (result == IO_DONE && payload->left > 0)
         result = send_batch(tls, payload, more, len_out);
     return *len_out > 0 && !tls->is_broken && !tls->is_mute ? IO_DONE : result;
+}
+
+bool tls_is_worn(const struct tls *tls)
+{
+    return tls->taken && tls->taken->by_kernel &&
+           tls->taken->out.sequence >= TLS_RECORDS_DUE;
 }
 
 void tls_limit_unsent(struct tls *tls, uint32_t bytes)

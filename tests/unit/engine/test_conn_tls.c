@@ -1,3 +1,4 @@
+#include "io/tls/tls_priv.h"
 #include "unit/engine/conn_fixture.h"
 
 #include "unit/tls_pair.h"
@@ -169,6 +170,34 @@ TEST(the_end_is_announced)
     assert_non_null(strstr(secure.text, "small body"));
     assert_int_equal(secure_settle(&secure), SSL_ERROR_ZERO_RETURN);
     secure_close(&secure);
+}
+
+/* The kernel's, which cannot be changed; here it sends what it is given. */
+TEST(a_connection_whose_key_is_worn_ends_with_its_next_answer)
+{
+    static const char request[] = GET("/small");
+    struct tls *tls;
+    char text[4096];
+    ssize_t n;
+
+    secure_open(&secure);
+    assert_has(secure_talk(&secure, request), "HTTP/1.1 200 ");
+    assert_has_not(secure.text, "\r\nConnection: close\r\n");
+    tls = only_conn()->session.transport.tls;
+    tls->taken->by_kernel = true;
+    tls->taken->out.sequence = TLS_RECORDS_DUE;
+    assert_int_equal(SSL_write(secure.ssl, request, sizeof(request) - 1),
+                     sizeof(request) - 1);
+    for (int i = 0; i < 4; i++)
+        turn();
+    n = recv(secure.fd, text, sizeof(text) - 1, 0);
+    assert_true(n > 0);
+    text[n] = '\0';
+    assert_has(text, "HTTP/1.1 200 ");
+    assert_has(text, "\r\nConnection: close\r\n");
+    assert_int_equal(only_conn()->state, CONN_LINGERING);
+    secure_close(&secure);
+    turn();
 }
 
 TEST(an_answer_that_breaks_off_is_not_announced_as_ended)

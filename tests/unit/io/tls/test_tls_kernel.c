@@ -231,6 +231,36 @@ TEST(a_new_key_is_more_than_the_kernel_can_do)
     close(file);
 }
 
+/* Which is 400 GB: they are said to have gone. The socket has no keys here, and
+ * sends what it is given. */
+TEST(a_key_that_cannot_change_is_used_for_no_more_than_it_may_be)
+{
+    int file = make_file();
+    struct pair pair;
+    struct iovec part = {large, TLS_RECORD_BYTES + 1};
+    size_t sent;
+
+    pair_open(&pair);
+    pair.tls->taken->out.sequence = TLS_RECORDS_DUE;
+    assert_false(tls_is_worn(pair.tls)); /* since it can change */
+    pair.tls->taken->by_kernel = true;
+    pair.tls->taken->out.sequence = TLS_RECORDS_DUE - 2;
+    assert_false(tls_is_worn(pair.tls));
+    assert_int_equal(tls_send(pair.tls, &part, 1, false, &sent), IO_DONE);
+    assert_int_equal(sent, TLS_RECORD_BYTES + 1);
+    assert_int_equal(pair.tls->taken->out.sequence, TLS_RECORDS_DUE);
+    assert_true(tls_is_worn(pair.tls));
+    pair.tls->taken->out.sequence = TLS_RECORDS_MAX - 2;
+    assert_int_equal(tls_send_file(pair.tls, file, 0, TLS_RECORD_BYTES, &sent),
+                     IO_DONE);
+    assert_int_equal(tls_send_file(pair.tls, file, 0, 1, &sent), IO_FAILED);
+    part.iov_len = 1;
+    assert_int_equal(tls_send(pair.tls, &part, 1, false, &sent), IO_FAILED);
+    assert_int_equal(sent, 0);
+    pair_end(&pair);
+    close(file);
+}
+
 static int set_up(void **state)
 {
     for (size_t i = 0; i < sizeof(large); i++)
