@@ -109,6 +109,7 @@ struct session_context {
     const struct session_hooks *hooks;
     struct sender sender;
     struct pool inputs;
+    struct pool small_inputs;
     struct pool exchanges;
     struct field *fields;      /* for the head that is parsed */
     struct h2_context *h2;     /* what sessions of HTTP/2 share */

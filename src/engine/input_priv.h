@@ -1,7 +1,11 @@
 /*
  * input_priv - what has been read of a connection and is not done with; from
- * the pool of its context. HTTP/1 hands it on to HTTP/2 where a client speaks
+ * a pool of its context. HTTP/1 hands it on to HTTP/2 where a client speaks
  * that.
+ *
+ * Views of a request point into it until that is answered, which lasts as long
+ * as a client that reads slowly likes. So HTTP/1 begins with a small one, which
+ * nearly all heads fit into, and goes over to a whole one where more comes.
  *
  * Thread: the worker's of the session.
  * Owns:   nothing but its bytes.
@@ -15,7 +19,8 @@
 enum {
     /* A whole head behind some empty lines, and always room for a body; or a
      * whole frame. */
-    INPUT_BYTES = HTTP1_HEAD_BYTES_MAX + 4096
+    INPUT_BYTES = HTTP1_HEAD_BYTES_MAX + 4096,
+    INPUT_SMALL_BYTES = 4096
 };
 
 struct input {
@@ -26,8 +31,11 @@ struct input {
     /* The reader of the body that HTTP/1 is reading, which keeps the buffer: */
     struct body_reader body;
     uint64_t body_since_ms;
-    size_t body_at; /* where in the buffer it comes in */
-    char data[INPUT_BYTES];
+    uint32_t body_at; /* where in the buffer it comes in */
+    uint32_t room; /* INPUT_BYTES, or INPUT_SMALL_BYTES: which pool's it is */
+    char data[];
 };
+
+enum { INPUT_BLOCK_BYTES = sizeof(struct input) + INPUT_BYTES };
 
 #endif

@@ -14,7 +14,9 @@ enum {
 
 bool h1_context_init(struct session_context *context)
 {
-    pool_init(&context->inputs, sizeof(struct input), INPUTS_KEPT);
+    pool_init(&context->inputs, INPUT_BLOCK_BYTES, INPUTS_KEPT);
+    pool_init(&context->small_inputs, sizeof(struct input) + INPUT_SMALL_BYTES,
+              INPUTS_KEPT);
     pool_init(&context->exchanges, sizeof(struct exchange), EXCHANGES_KEPT);
     context->refusals = (struct log_limit){0};
     context->fields = exchange_make_fields();
@@ -24,17 +26,12 @@ bool h1_context_init(struct session_context *context)
 void h1_context_fini(struct session_context *context)
 {
     pool_fini(&context->inputs);
+    pool_fini(&context->small_inputs);
     pool_fini(&context->exchanges);
     free(context->fields);
 }
 
 /* --- Going on ------------------------------------------------------------ */
-
-static void give_input(struct h1 *h1)
-{
-    pool_give(&h1_context(h1)->inputs, h1->input);
-    h1->input = NULL;
-}
 
 /* Everything is sent: room for what comes next. An incomplete head moves to
  * the front of the buffer, an empty buffer goes back to the pool. */
@@ -45,7 +42,7 @@ static void settle(struct h1 *h1)
     if (!input || h1->current)
         return;
     if (input->begin == input->end) {
-        give_input(h1);
+        h1_give_input(h1);
     } else if (input->begin > 0) {
         memmove(input->data, input->data + input->begin,
                 input->end - input->begin);
@@ -68,7 +65,7 @@ static enum session_step end_sending(struct h1 *h1)
     bool is_silent = h1->client_closes && h1_is_input_empty(h1);
 
     session_decide_end(&h1->session, CONN_END_DRAIN);
-    give_input(h1);
+    h1_give_input(h1);
     return is_silent ? SESSION_IS_OVER : SESSION_ENDS;
 }
 
@@ -117,14 +114,14 @@ static enum session_step advance(struct session *session)
     return SESSION_READS;
 }
 
-static enum io_result fill_input(struct h1 *h1)
+static inline __attribute__((always_inline)) enum io_result read_more(struct h1
+                                                                          *h1)
 {
-    enum stats_phase before = profile_enter(STATS_PHASE_READ);
     struct input *input = h1->input;
     size_t len;
     enum io_result result = transport_receive(&h1->session.transport,
                                               input->data + input->end,
-                                              INPUT_BYTES - input->end, &len);
+                                              input->room - input->end, &len);
 
     if (result == IO_DONE) {
         input->last_ns = now_read_ns();
@@ -132,18 +129,56 @@ static enum io_result fill_input(struct h1 *h1)
             input->first_ns = input->last_ns;
         input->end += len;
     }
+    return result;
+}
+
+/* A small input that is full may hold a part of a head, or a pipeline: what is
+ * behind it is read now, as into a whole one. That there is no more is no
+ * matter, and an end is met again. */
+static __attribute__((noinline)) enum io_result read_behind(struct h1 *h1)
+{
+    if (h1->current || !list_is_empty(&h1->exchanges))
+        return IO_DONE;
+    if (!h1_widen_input(h1))
+        return IO_FAILED;
+    (void)!read_more(h1);
+    return IO_DONE;
+}
+
+static enum io_result fill_input(struct h1 *h1)
+{
+    enum stats_phase before = profile_enter(STATS_PHASE_READ);
+    enum io_result result = read_more(h1);
+
+    if (__builtin_expect(h1->input->end == INPUT_SMALL_BYTES, 0) &&
+        result == IO_DONE && h1->input->room == INPUT_SMALL_BYTES)
+        result = read_behind(h1);
     profile_leave(before);
     return result;
+}
+
+static __attribute__((noinline)) bool take_whole_input(struct h1 *h1)
+{
+    h1->input = pool_take(&h1_context(h1)->inputs);
+    if (!h1->input)
+        return false;
+    h1->input->begin = h1->input->end = 0;
+    h1->input->room = INPUT_BYTES;
+    return true;
 }
 
 static bool take_input(struct h1 *h1)
 {
     if (h1->input)
         return true;
-    h1->input = pool_take(&h1_context(h1)->inputs);
-    if (h1->input)
-        h1->input->begin = h1->input->end = 0;
-    return h1->input;
+    if (__builtin_expect(h1->reads_much, 0))
+        return take_whole_input(h1);
+    h1->input = pool_take(&h1_context(h1)->small_inputs);
+    if (!h1->input)
+        return false;
+    h1->input->begin = h1->input->end = 0;
+    h1->input->room = INPUT_SMALL_BYTES;
+    return true;
 }
 
 static enum session_step receive(struct session *session)
@@ -293,7 +328,7 @@ static bool end(struct session *session)
         h1_give_exchange(h1, h1->current);
         h1->current = NULL;
     }
-    give_input(h1);
+    h1_give_input(h1);
     profile_leave(before);
     return is_broken_off;
 }

@@ -7,7 +7,7 @@ enum {
      * and what a connection holds for them, if its client reads nothing, is no
      * more than that either. */
     AHEAD_BYTES_MAX = 65536,
-    AHEAD_HELD_MAX = 65536 - sizeof(struct input),
+    AHEAD_HELD_MAX = 65536 - INPUT_BLOCK_BYTES,
     /* What the next one holds at most, as long as its own head is short. */
     EXCHANGE_BYTES_MAX = sizeof(struct exchange) +
                          REQUEST_FIELDS_MAX * sizeof(struct field),
@@ -84,12 +84,22 @@ static bool speaks_http2(const struct h1 *h1, struct bytes line)
 static enum h1_ahead turn_to_http2(struct h1 *h1)
 {
     struct session *session = &h1->session;
-    struct input *input = h1->input;
+    struct input *input;
 
+    if (!h1_widen_input(h1))
+        return close_for(h1, CONN_END_ERROR);
+    input = h1->input;
     session->protocol = &h2_protocol;
     session->protocol->open(session);
     session->protocol->inherit(session, input);
     return H1_AHEAD_TURNED;
+}
+
+/* What comes behind such a head may be a tunnel's, which lasts, and whose bytes
+ * come into the same buffer. */
+static bool may_become_tunnel(const struct request *request)
+{
+    return request_find(request, FIELD_UPGRADE);
 }
 
 static enum h1_ahead parse_request(struct h1 *h1)
@@ -116,6 +126,14 @@ static enum h1_ahead parse_request(struct h1 *h1)
         return refuse(h1, reason, line);
     case HTTP1_DONE:
         break;
+    }
+    if (__builtin_expect(may_become_tunnel(&exchange->request), 0) &&
+        input->room < INPUT_BYTES) {
+        h1_give_exchange(h1, exchange);
+        if (!list_is_empty(&h1->exchanges)) /* they have views into it */
+            return H1_AHEAD_SEND;
+        return h1_widen_input(h1) ? parse_request(h1)
+                                  : close_for(h1, CONN_END_ERROR);
     }
     if (!h1_keep_fields(h1, exchange)) {
         h1_give_exchange(h1, exchange);

@@ -6,7 +6,7 @@
  *   h1_head.c    requests out of what has come
  *   h1_body.c    bodies before their answer
  *   h1_upload.c  bodies beside their answer, tunnels
- *   h1_take.c    the bytes of a body
+ *   h1_take.c    the bytes of a body, and room for them
  *   h1_answer.c  exchanges from their head to the pipeline, and their end
  */
 #ifndef ENGINE_H1_H1_PRIV_H
@@ -31,6 +31,7 @@ struct h1 {
     bool head_timed;       /* the limit is that of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* beside its answer */
+    bool reads_much : 1;   /* a small input was too small once */
     uint64_t until_ms;     /* what is being read has to be there */
 };
 
@@ -134,6 +135,23 @@ enum h1_taken {
     H1_TAKEN_NOT, /* it is not wanted any more */
     H1_TAKEN_BAD  /* it is framed wrongly */
 };
+
+/* Gives the input back; there may be none. */
+static inline void h1_give_input(struct h1 *h1)
+{
+    struct session_context *context = h1_context(h1);
+    struct input *input = h1->input;
+
+    if (!input)
+        return;
+    h1->input = NULL;
+    pool_give(input->room < INPUT_BYTES ? &context->small_inputs
+                                        : &context->inputs,
+              input);
+}
+
+/* Goes over to a whole input, which nothing points into. False: no memory. */
+MUST_USE bool h1_widen_input(struct h1 *h1);
 
 /* Begins to read the body of the current exchange. */
 void h1_begin_reading(struct h1 *h1, enum body_framing framing);

@@ -83,19 +83,53 @@ enum h1_taken h1_take_body(struct h1 *h1)
     }
 }
 
-/* Moves the current request to the front of the buffer, so that there is room
- * for its body behind it. Its views move along: the head is parsed anew. */
-static void make_room(struct h1 *h1)
+/* --- Room ---------------------------------------------------------------- */
+
+bool h1_widen_input(struct h1 *h1)
 {
     struct input *input = h1->input;
+    struct input *whole;
+
+    if (input->room == INPUT_BYTES)
+        return true;
+    whole = pool_take(&h1_context(h1)->inputs);
+    if (!whole)
+        return false;
+    *whole = *input;
+    memcpy(whole->data, input->data, input->end);
+    whole->room = INPUT_BYTES;
+    h1_give_input(h1);
+    h1->input = whole;
+    h1->reads_much = true;
+    return true;
+}
+
+/* Whether the body has room behind its head. A chunked one is not known to have
+ * it in a small buffer. */
+static bool has_room(const struct h1 *h1, enum body_framing framing)
+{
+    const struct input *input = h1->input;
+
+    if (input->room == INPUT_BYTES)
+        return input->begin <= HTTP1_HEAD_BYTES_MAX;
+    return framing == BODY_LENGTH &&
+           h1->current->request.content_length <= input->room - input->begin;
+}
+
+/* Moves the current request to the front of a whole buffer, so that there is
+ * room for its body behind it. Its views move along: the head is parsed anew.
+ * Without memory for a whole one what is there has to do. */
+static void make_room(struct h1 *h1)
+{
     struct request *request = &h1->current->request;
-    size_t shift = (size_t)(request->line.data - input->data);
+    size_t shift = (size_t)(request->line.data - h1->input->data);
+    struct input *input;
     enum http1_verdict verdict;
     size_t used;
     enum reason reason;
 
-    if (input->begin <= HTTP1_HEAD_BYTES_MAX)
-        return;
+    (void)!h1_widen_input(h1);
+    input = h1->input;
     memmove(input->data, input->data + shift, input->end - shift);
     input->begin -= shift;
     input->end -= shift;
@@ -106,10 +140,11 @@ static void make_room(struct h1 *h1)
 
 void h1_begin_reading(struct h1 *h1, enum body_framing framing)
 {
+    if (!has_room(h1, framing))
+        make_room(h1);
     body_reader_init(&h1->input->body, framing,
                      h1->current->request.content_length);
-    make_room(h1);
-    h1->input->body_at = h1->input->begin;
+    h1->input->body_at = (uint32_t)h1->input->begin;
     h1->input->body_since_ms = h1_now_ms(h1);
 }
 

@@ -258,13 +258,14 @@ static void send_requests_before(const struct client *client, size_t bytes,
 TEST(a_body_behind_a_full_buffer_finds_room)
 {
     static const char post[] = POST_HEAD("Content-Length: 5\r\n");
+    static const size_t bounds[] = {INPUT_SMALL_BYTES, INPUT_BYTES};
 
-    for (size_t short_of = 0; short_of < 8; short_of++) {
+    for (size_t i = 0; i < 16; i++) {
+        size_t bytes = bounds[i % 2] - i / 2;
         struct client client;
 
         client_open(&client);
-        send_requests_before(&client,
-                             INPUT_BYTES - short_of - (sizeof(post) - 1), post);
+        send_requests_before(&client, bytes - (sizeof(post) - 1), post);
         settle(&client);
         assert_has(client.text, "HTTP/1.1 404 ");
         assert_has_not(client.text, "HTTP/1.1 405 ");
@@ -273,6 +274,64 @@ TEST(a_body_behind_a_full_buffer_finds_room)
         assert_int_equal(count_of(client.text, "HTTP/1.1 405 "), 1);
         assert_string_equal(client.text + client.len - 10, "other body");
         client_close(&client);
+    }
+}
+
+/* Each of them alone, and with another one behind it. */
+TEST(heads_about_as_long_as_a_small_buffer_are_read)
+{
+    for (int bytes = INPUT_SMALL_BYTES - 70; bytes < INPUT_SMALL_BYTES + 8;
+         bytes++) {
+        char text[INPUT_SMALL_BYTES + 64];
+        int around = snprintf(text, sizeof(text),
+                              "GET /small HTTP/1.1\r\nHost: h\r\nX: \r\n\r\n");
+        struct client client;
+
+        snprintf(text, sizeof(text),
+                 "GET /small HTTP/1.1\r\nHost: h\r\nX: %0*d\r\n\r\n",
+                 bytes - around, 0);
+        client_open(&client);
+        assert_answer(talk(&client, text), 200, "small body");
+        client_send(&client, text);
+        talk(&client, GET("/other"));
+        assert_string_equal(client.text + client.len - 10, "other body");
+        client_close(&client);
+        turn();
+    }
+}
+
+/* Whether it has room in a small buffer, or is given more; in one piece with
+ * its head, and behind it. */
+TEST(bodies_about_as_long_as_a_small_buffer_are_read)
+{
+    for (int bytes = INPUT_SMALL_BYTES - 80; bytes < INPUT_SMALL_BYTES + 8;
+         bytes++) {
+        for (int part = 0; part < 2; part++) {
+            char text[2 * INPUT_SMALL_BYTES];
+            struct client client;
+            int head = snprintf(text, sizeof(text),
+                                POST_HEAD("Content-Length: %d\r\n"), bytes);
+
+            memset(text + head, 'b', (size_t)bytes);
+            text[head + bytes] = '\0';
+            client_open(&client);
+            if (part) {
+                char rest[INPUT_SMALL_BYTES + 8];
+
+                memcpy(rest, text + head, (size_t)bytes + 1);
+                text[head] = '\0';
+                client_send(&client, text);
+                settle(&client);
+                client_send(&client, rest);
+            } else {
+                client_send(&client, text);
+            }
+            talk(&client, GET("/other"));
+            assert_has(client.text, "HTTP/1.1 405 ");
+            assert_string_equal(client.text + client.len - 10, "other body");
+            client_close(&client);
+            turn();
+        }
     }
 }
 

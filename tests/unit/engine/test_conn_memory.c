@@ -18,6 +18,22 @@ TEST(an_idle_connection_holds_no_buffer)
     client_close(&client);
 }
 
+/* The request's views last as long as the answer is under way. */
+TEST(a_client_that_reads_nothing_holds_a_small_buffer)
+{
+    struct client client;
+
+    client_open(&client);
+    client_send(&client, GET("/large"));
+    for (int i = 0; i < 400 && only_conn()->state != CONN_BLOCKED; i++)
+        turn();
+    assert_int_equal(only_conn()->state, CONN_BLOCKED);
+    assert_int_equal(only_h1()->input->room, INPUT_SMALL_BYTES);
+    client_close(&client);
+    turn();
+    assert_int_equal(set.shared.context.inputs.free_count, 0);
+}
+
 /* A field more would be a cache line more for each of ten thousand. */
 TEST(an_idle_connection_is_of_six_cache_lines)
 {
@@ -40,7 +56,7 @@ TEST(pools_keep_a_reserve_and_no_more)
     for (int i = 0; i < 10; i++)
         turn();
     assert_int_equal(set.count, 0);
-    assert_in_range(set.shared.context.inputs.free_count, 1, 64);
+    assert_in_range(set.shared.context.small_inputs.free_count, 1, 64);
     assert_in_range(set.shared.context.exchanges.free_count, 1, 128);
 }
 
@@ -58,7 +74,7 @@ TEST(a_row_holds_64_kib_with_its_buffer)
     for (size_t which = 0; which < 2; which++) {
         size_t step = strlen(heads[which]) + 2;
         struct client client;
-        size_t held = sizeof(struct input);
+        size_t held = INPUT_BLOCK_BYTES;
         size_t count = 0;
 
         text[0] = '\0';
@@ -112,7 +128,7 @@ static bool meets_failure(long after, const char *request)
     client_open(&client);
     client_open(&other);
     assert_answer(talk(&other, GET("/small")), 200, "small body");
-    input = pool_take(&set.shared.context.inputs);
+    input = pool_take(&set.shared.context.small_inputs);
     exchange = pool_take(&set.shared.context.exchanges);
 
     client_send(&client, request);
@@ -125,7 +141,7 @@ static bool meets_failure(long after, const char *request)
     assert_true(client.len > 0 || client.has_ended);
     if (client.len > 0)
         assert_memory_equal(client.text, "HTTP/1.1 ", 9);
-    pool_give(&set.shared.context.inputs, input);
+    pool_give(&set.shared.context.small_inputs, input);
     pool_give(&set.shared.context.exchanges, exchange);
     assert_answer(talk(&other, GET("/other")), 200, "other body");
     client_close(&client);
