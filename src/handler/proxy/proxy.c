@@ -238,6 +238,7 @@ struct proxy *proxy_create(const struct proxy_options *options)
     if (!proxy)
         return NULL;
     proxy->options = *options;
+    proxy->relay = options->relay;
     proxy->on_fault = transfer_fail;
     pool_init(&proxy->transfers, sizeof(struct transfer), PROXY_TRANSFERS_KEPT);
     pool_init(&proxy->buffers,

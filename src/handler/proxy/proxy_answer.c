@@ -76,7 +76,8 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     const struct proxy *proxy = transfer->proxy;
     struct exchange *exchange = transfer->exchange;
     struct response *response = &exchange->response;
-    struct relay relay = transfer_relay(transfer, transfer->lease.server);
+    const struct relay *relay = transfer_relay(transfer,
+                                               transfer->lease.server);
 
     /* The pending's reference to it becomes the source's. */
     assert(exchange->pending == &transfer->pending);
@@ -85,8 +86,8 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     response->has_date = reply_find(&proxy->reply, FIELD_DATE);
     transfer->is_answered = true;
     if (framing == BODY_TUNNEL) {
-        transfer->is_answered = open_tunnel(transfer, &relay);
-    } else if (relay_reply(&relay, &exchange->request, &proxy->reply,
+        transfer->is_answered = open_tunnel(transfer, relay);
+    } else if (relay_reply(relay, &exchange->request, &proxy->reply,
                            &response->head) == RELAY_DONE) {
         add_body(transfer, framing);
         if (transfer->exchange) /* there was memory for the head */

@@ -64,6 +64,7 @@ struct transfer;
 
 struct proxy {
     struct proxy_options options;
+    struct relay relay; /* that of the options, and what a transfer adds */
     /* The connection is no good any more, by a fault of the other side. */
     void (*on_fault)(struct transfer *transfer, enum proxy_fault fault);
     struct upstream_pool *pool;
@@ -233,7 +234,7 @@ void transfer_hold(struct transfer *transfer, size_t len);
 void transfer_hold_none(struct transfer *transfer);
 
 /* How messages of the exchange go on, to and from that server. */
-struct relay transfer_relay(const struct transfer *transfer, int server);
+const struct relay *transfer_relay(const struct transfer *transfer, int server);
 
 /* Wakes the exchange: there is something for the response. */
 void transfer_wake(struct transfer *transfer);

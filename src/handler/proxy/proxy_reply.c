@@ -64,7 +64,7 @@ static bool pass_interim(struct transfer *transfer)
 {
     const struct request *request = &transfer->exchange->request;
     const struct reply *reply = &transfer->proxy->reply;
-    struct relay relay;
+    const struct relay *relay;
 
     if (++transfer->interims > PROXY_INTERIM_MAX)
         return false;
@@ -75,7 +75,7 @@ static bool pass_interim(struct transfer *transfer)
     transfer->interim.len = 0;
     transfer->interim_phrase = (uint16_t)reply->reason.len;
     buf_put(&transfer->interim, reply->reason);
-    if (relay_interim(&relay, request, reply, &transfer->interim) != RELAY_DONE)
+    if (relay_interim(relay, request, reply, &transfer->interim) != RELAY_DONE)
         return false;
     transfer->interim_status = (uint16_t)reply->status;
     return true;
@@ -96,13 +96,14 @@ static bool is_intercepted(const struct transfer *transfer)
  * on. */
 static bool intercept(struct transfer *transfer)
 {
-    struct relay relay = transfer_relay(transfer, transfer->lease.server);
+    const struct relay *relay = transfer_relay(transfer,
+                                               transfer->lease.server);
 
     transfer_let_go(transfer, false, BALANCE_SUCCESS);
     transfer->is_send_over = true;
     transfer->sink.is_full = false;
     transfer->head.len = transfer->head_sent = 0;
-    if (relay_error(&relay, &transfer->exchange->request,
+    if (relay_error(relay, &transfer->exchange->request,
                     &transfer->proxy->reply, &transfer->head) != RELAY_DONE)
         return false;
     transfer->intercepted = (uint16_t)transfer->proxy->reply.status;

@@ -15,7 +15,7 @@ enum { FRAMING_BYTES_MAX = 32 };
 enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
 {
     const struct exchange *exchange = transfer->exchange;
-    struct relay relay = transfer_relay(transfer, server);
+    const struct relay *relay = transfer_relay(transfer, server);
     struct relay_from from = {
         .peer = exchange->neighbour,
         .scheme = exchange_is_secure(exchange) ? BYTES("https") : BYTES("http"),
@@ -23,13 +23,13 @@ enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
     char subject[TLS_SUBJECT_MAX];
     char fingerprint[TLS_FINGERPRINT_MAX + 1];
 
-    if (relay.tells_client && exchange->tls &&
+    if (relay->tells_client && exchange->tls &&
         tls_tell_client(exchange->tls, subject, fingerprint)) {
         from.client_subject = bytes_of(subject);
         from.client_fingerprint = bytes_of(fingerprint);
     }
     transfer->head.len = transfer->head_sent = 0;
-    return relay_request(&relay, &exchange->request, &from, &transfer->head);
+    return relay_request(relay, &exchange->request, &from, &transfer->head);
 }
 
 /* Forgets what has been sent, which ends all hope of sending it again. */

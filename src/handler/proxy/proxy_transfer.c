@@ -37,21 +37,22 @@ void transfer_hold_none(struct transfer *transfer)
 
 /* --- Both ways ----------------------------------------------------------- */
 
-struct relay transfer_relay(const struct transfer *transfer, int server)
+/* Nearly all of it is the same for each transfer, and stays. */
+const struct relay *transfer_relay(const struct transfer *transfer, int server)
 {
-    const struct proxy *proxy = transfer->proxy;
+    struct proxy *proxy = transfer->proxy;
     const struct upstream_endpoint *endpoint = upstream_endpoint_of(proxy->pool,
                                                                     server);
-    struct relay relay = proxy->options.relay;
+    struct relay *relay = &proxy->relay;
 
-    relay.host = endpoint->authority;
-    relay.is_https = endpoint->tls_name.len > 0;
-    if (!transfer->is_upgrade)
-        relay.upgrade = BYTES("");
+    relay->host = endpoint->authority;
+    relay->is_https = endpoint->tls_name.len > 0;
+    relay->upgrade = transfer->is_upgrade ? proxy->options.relay.upgrade
+                                          : BYTES("");
     if (proxy->options.names_requests)
-        relay.request_id = exchange_request_id(transfer->exchange);
-    relay.traceparent = (struct bytes){transfer->traceparent,
-                                       transfer->traceparent_len};
+        relay->request_id = exchange_request_id(transfer->exchange);
+    relay->traceparent = (struct bytes){transfer->traceparent,
+                                        transfer->traceparent_len};
     return relay;
 }
 
