@@ -49,7 +49,9 @@
  * with the smallest key of all that it could send now. HTTP/1 has one candidate,
  * its pipeline. A protocol with streams keeps a heap of them by the same key
  * inside, and puts its item back with another number of bytes when the smallest
- * becomes another.
+ * becomes another. (Where its client says in which order it sends, HTTP/2 puts its
+ * item back with what the smallest would have left, had it been sent instead:
+ * src/engine/h2/h2_bid.c.)
  *
  * Claim: the order over all candidates of all connections is that of their keys.
  * Proof: the top of the heap has the smallest of the smallest keys of all

@@ -168,6 +168,33 @@ TEST(what_is_urgent_comes_before_what_is_short)
     EXPECT_ONE_BY_ONE(h2, urgent, large, soon, usual, later);
 }
 
+/* RFC 9218 10: of those that are equally urgent the one that was asked for
+ * first. A client that says priorities can tell what it wants first. */
+TEST(who_says_priorities_has_equals_in_the_order_of_his_requests)
+{
+    struct h2 *h2 = open_shut(H2_START("--workers=1"));
+    uint32_t large = get_file(h2, "/100k", "u=2");
+    uint32_t small = get_file(h2, "/5k", "u=2, i");
+    uint32_t usual = get_file(h2, "/50k", NULL);
+    uint32_t last = get_file(h2, "/1k", "i");
+
+    EXPECT_ONE_BY_ONE(h2, large, small, usual, last);
+}
+
+/* What waits already is put in order, too. */
+TEST(the_first_word_of_priorities_counts_for_all)
+{
+    struct h2 *h2 = open_shut(H2_START("--workers=1"));
+    uint32_t large = get_file(h2, "/100k", NULL);
+    uint32_t small = get_file(h2, "/5k", NULL);
+    uint32_t urgent = get_file(h2, "/10k", NULL);
+
+    assert_int_equal(let_come(h2, KB), small);
+    h2_priority_update(h2, urgent, "u=1");
+    h2_sync(h2);
+    EXPECT_ONE_BY_ONE(h2, urgent, large, small);
+}
+
 /* RFC 9218 4: what cannot be read says nothing; 3 is what is not said. */
 TEST(a_priority_that_is_none_is_not_heard)
 {
@@ -324,10 +351,10 @@ TEST(a_field_that_the_place_sets_is_heard_each_time)
 
     for (int i = 0; i < 3; i++) {
         struct h2 *h2 = open_shut(server);
-        uint32_t large = get_file(h2, "/50k", "u=0");
-        uint32_t small = get_file(h2, "/5k", "u=7");
+        uint32_t large = get_file(h2, "/50k", "u=7");
+        uint32_t small = get_file(h2, "/5k", "u=0");
 
-        EXPECT_ONE_BY_ONE(h2, small, large);
+        EXPECT_ONE_BY_ONE(h2, large, small);
         h2_close(h2);
     }
 }
@@ -371,6 +398,20 @@ TEST(incremental_ones_come_by_turns)
     EXPECT_ONE_BY_ONE(h2, first);
     expect_together(h2, streams, 4, 100 * KB);
     assert_int_equal(h2_reply(h2, last)->body_len, 0);
+}
+
+/* Behind its turn a long one goes on when those have come that were there. */
+TEST(between_turns_others_come_in_the_order_of_their_requests)
+{
+    struct h2 *h2 = open_shut(H2_START("--workers=1", "--chunk-size=16K"));
+    uint32_t streams[2] = {get_file(h2, "/100k", "i"),
+                           get_file(h2, "/100k", "i")};
+    uint32_t whole = get_file(h2, "/50k", "u=3");
+
+    assert_int_equal(let_come(h2, 16 * KB), streams[0]);
+    assert_int_equal(let_come(h2, 16 * KB), streams[1]);
+    EXPECT_ONE_BY_ONE(h2, whole);
+    expect_together(h2, streams, 2, 100 * KB);
 }
 
 TEST(a_rule_says_who_takes_turns)

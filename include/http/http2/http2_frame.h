@@ -117,6 +117,10 @@ static inline void http2_write_frame(char *to, const struct http2_frame *frame)
 void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
                      struct buf *out);
 
+/* How many bytes of what is left of a response that has been made are the lines
+ * of its head, as long as that has not been put. */
+size_t http2_lines_bytes(const struct response *response);
+
 /* Appends the head of a response that has been made: its status, Date (of
  * date, a block of that field alone) unless it came with one, and its fields,
  * which are no part of what is left of it any more. *priority_out: what its

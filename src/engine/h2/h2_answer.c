@@ -36,6 +36,7 @@ static void arrive(struct h2_stream *stream)
 
     session->context->hooks->on_arrive(session, &stream->place, candidate.bytes,
                                        candidate.is_stream);
+    h2_bid_begin(stream);
 }
 
 /* What the place says overrules the client, from before the first byte on. */
@@ -351,6 +352,7 @@ void h2_finish(struct h2_stream *stream)
                                          stream->exchange->response.bytes_sent,
                                          now_read_ns());
     end_exchange(stream, true);
+    h2_bid_pass_on(stream);
     remove_stream(stream);
     profile_leave(before);
 }
@@ -362,6 +364,7 @@ void h2_give_up(struct h2_stream *stream)
     if (!stream->is_gone)
         end_exchange(stream, false);
     stream->is_gone = true;
+    h2_bid_drop(stream);
     h2_stream_rest(stream);
     list_drop(&stream->wait_node);
     if (stream->unsent == 0)

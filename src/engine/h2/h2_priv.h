@@ -13,6 +13,7 @@
  *   h2_plan.c      what is framed in one go, out of control and the heap
  *   h2_frame.c     HEADERS and DATA of a stream
  *   h2_answer.c    exchanges from their head to the heap, and their end
+ *   h2_bid.c       what the connection bids for its turn
  *   h2_stream.c    streams: their table, heap, and places to wait
  *   h2_control.c   frames that are about the connection; its end
  *   h2_abuse.c      what clients may do too much of
@@ -65,7 +66,11 @@ struct h2_stream {
     struct list wait_node;  /* in h2->parked, or h2->shut, or none */
     struct heap_node ready; /* in h2->ready */
     struct sched_item place;
-    uint64_t turn; /* when it last sent a frame, or came: orders its equals */
+    uint64_t turn;  /* when it last sent a frame, came, or had had its turn:
+                      orders its equals */
+    uint64_t had;   /* bytes of its body in this turn */
+    uint64_t bid;   /* bytes: h2_bid.c */
+    uint64_t order; /* by requests: h2_stream.c */
     struct h2 *h2;
     struct exchange *exchange; /* NULL: it waits for one, or is done */
     char *text;                /* the head; http/http2/http2_request.h */
@@ -180,8 +185,9 @@ struct h2 {
     struct list parked;  /* those that wait for an exchange, by wait_node */
     struct list shut;    /* those that wait for a window, likewise */
     struct heap ready;
-    struct buf control; /* frames that go before all streams */
-    struct buf block;   /* of a head that comes in pieces */
+    struct h2_stream *bidder; /* h2_bid.c */
+    struct buf control;       /* frames that go before all streams */
+    struct buf block;         /* of a head that comes in pieces */
     struct h2_rest *rest;
     struct h2_settings client;
     struct http2_frame frame; /* that is being read: DATA, or one to skip */
@@ -192,6 +198,7 @@ struct h2 {
     uint8_t continued_flags;
     bool has_preface;
     bool has_settings;
+    bool is_ordered;    /* the client says priorities: h2_stream.c */
     bool in_frame;      /* left counts */
     bool has_block;     /* the first, which says HPACK_NO_TABLE */
     bool is_sending;    /* the connection has been told that it SENDS */
@@ -306,6 +313,9 @@ void h2_stream_free(struct h2_stream *stream);
 
 struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id);
 
+/* So many bytes of its body were framed; perhaps its turn is over. */
+void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes);
+
 /* Puts the stream into ready, or where its window is shut into shut. */
 void h2_stream_ready(struct h2_stream *stream);
 
@@ -323,6 +333,23 @@ bool h2_stream_is_shut(const struct h2_stream *stream);
 
 /* The windows have opened: the connection's, or one. */
 void h2_stream_reopen_all(struct h2 *h2);
+
+/* --- h2_bid.c ------------------------------------------------------------ */
+
+/* The client has said a priority: from now on its streams go in its order. */
+void h2_heed_client(struct h2 *h2);
+
+/* An answer has come, of so many bytes as it is known to have. */
+void h2_bid_begin(struct h2_stream *stream);
+
+/* So many bytes of an answer of known length were framed. */
+void h2_bid_spend(struct h2 *h2, uint64_t bytes);
+
+/* The stream is given up. */
+void h2_bid_drop(struct h2_stream *stream);
+
+/* The stream is complete. */
+void h2_bid_pass_on(struct h2_stream *stream);
 
 /* --- h2_answer.c --------------------------------------------------------- */
 

@@ -274,6 +274,10 @@ struct candidate h2_candidate(const struct session *session)
     before = h2->control.len + (h2->rest ? h2->rest->bytes : 0);
     if (h2->ready.count > 0) {
         candidate = h2_stream_candidate(h2_stream_first(h2));
+        if (h2->bidder && !candidate.is_stream) {
+            candidate.bytes = h2->bidder->bid;
+            candidate.place = &h2->bidder->place;
+        }
         candidate.bytes += candidate.bytes == 0 && !candidate.is_stream;
         candidate.beside = (uint32_t)before + H2_FRAMING_BYTES;
         candidate.has_others = h2->ready.count > 1;

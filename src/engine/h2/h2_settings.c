@@ -173,6 +173,7 @@ void h2_take_priority_update(struct h2 *h2, const struct http2_frame *frame,
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         return;
     }
+    h2_heed_client(h2);
     stream = h2_stream_find(h2, id);
     payload = bytes_between(payload.data + 4, payload.data + payload.len);
     if (id > h2->last_id)

@@ -2,6 +2,13 @@
 
 #include "engine/h2/h2_priv.h"
 
+/* Where a request is in their order, or what comes behind it, and before the
+ * next. */
+static uint64_t order_of(uint32_t id, bool is_behind)
+{
+    return (uint64_t)id << 1 | is_behind;
+}
+
 /* --- The table ----------------------------------------------------------- */
 
 struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
@@ -18,6 +25,7 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     list_put_last(&h2->streams, &stream->list_node);
     stream->h2 = h2;
     stream->id = id;
+    stream->order = order_of(id, false);
     stream->window = h2->client.window;
     stream->receive_window = H2_STREAM_WINDOW;
     stream->receive_size = H2_STREAM_WINDOW;
@@ -62,6 +70,8 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
     struct candidate candidate = {.bytes = response->bytes_left,
                                   .place = &stream->place};
 
+    if (!stream->has_head) /* it is made anew, of few bytes */
+        candidate.bytes -= http2_lines_bytes(response);
     if (has_more && response->has_length) {
         candidate.bytes += response->length_left;
     } else if (has_more || stream->exchange->pending) {
@@ -72,29 +82,63 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
 }
 
 /*
- * The key in ready:  urgency (3 bits) | the key of the scheduler (61 bits)
+ * The key in ready:  urgency (3 bits) | what orders its equals (61 bits)
  *
- * A stream that the client wants bit by bit goes by what it has had, in quanta,
- * if it is longer than one: so those of one urgency take turns. The others go
- * one after the other, the shortest first.
+ * That is the key of the scheduler for clients that say nothing of priorities:
+ * the shortest goes first. Who says them knows what he asks for, and in which
+ * order he can use it: the shortest first, the picture at the top of a page would
+ * come last. So then it is the order of the requests (RFC 9218 10).
+ *
+ * A stream that the client wants bit by bit takes turns with others, if it is
+ * longer than a quantum: it goes by what it has had, in quanta, or is put behind
+ * all requests that are there when it has had one. By requests that is so, too,
+ * for what is of unknown length, which could be without an end.
  */
+static bool takes_turns(const struct h2_stream *stream)
+{
+    return stream->priority.is_incremental ||
+           (stream->h2->is_ordered && stream->place.is_stream);
+}
+
 static uint64_t key_of(const struct h2_stream *stream)
 {
     enum { KEY_BITS = 61 };
     const struct session *session = stream->h2->session;
     uint64_t quantum = session->context->limits.quantum;
-    struct candidate candidate = h2_stream_candidate(stream);
+    uint64_t urgency = (uint64_t)stream->priority.urgency << KEY_BITS;
     uint64_t most = (1ull << KEY_BITS) - 1;
-    uint64_t bytes = candidate.bytes;
+    struct candidate candidate;
+    uint64_t bytes;
     uint64_t key;
 
-    if (stream->priority.is_incremental && !candidate.is_stream &&
-        bytes > quantum)
+    if (stream->h2->is_ordered)
+        return urgency | stream->order;
+    candidate = h2_stream_candidate(stream);
+    bytes = candidate.bytes;
+    if (takes_turns(stream) && !candidate.is_stream && bytes > quantum)
         bytes = quantum +
                 stream->exchange->response.bytes_sent / quantum * quantum;
     key = session->context->hooks->key_of(session, &stream->place, bytes);
-    return (uint64_t)stream->priority.urgency << KEY_BITS |
-           (key < most ? key : most);
+    return urgency | (key < most ? key : most);
+}
+
+void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes)
+{
+    struct h2 *h2 = stream->h2;
+    uint64_t quantum = h2->session->context->limits.quantum;
+
+    if (!h2->is_ordered) {
+        stream->turn = ++h2->turns;
+        return;
+    }
+    stream->had += bytes;
+    if (stream->had < quantum)
+        return;
+    stream->had %= quantum;
+    if (!takes_turns(stream))
+        return;
+    stream->turn = ++h2->turns;
+    stream->order = order_of(h2->last_id, true);
 }
 
 bool h2_stream_is_shut(const struct h2_stream *stream)

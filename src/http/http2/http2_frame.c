@@ -90,12 +90,20 @@ void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
     put_lines(encoder, lines, out, NULL);
 }
 
+size_t http2_lines_bytes(const struct response *response)
+{
+    if (!response->has_head || response->part_at == response->part_count)
+        return 0; /* the latter without memory for them */
+    return response->is_borrowed
+               ? response->head_bytes
+               : (size_t)response->parts[response->part_at].len;
+}
+
 /* The lines, which leave the response. */
 static struct bytes take_lines(struct response *response)
 {
     struct part *part = &response->parts[response->part_at];
-    size_t len = response->is_borrowed ? response->head_bytes
-                                       : (size_t)part->len;
+    size_t len = http2_lines_bytes(response);
     struct bytes lines = {part->at.memory, len};
 
     assert(response->has_head && part->kind == PART_MEMORY && len <= part->len);

@@ -43,12 +43,22 @@ static struct {
     size_t count;
     int64_t window;
     int64_t initial_window;
+    unsigned manner; /* of the client, see draw_urgency() */
+    bool is_ordered; /* the client has said a priority */
     struct model_run runs[EVENTS_MAX];
     size_t run_count;
 } model;
 
-/* Who sends next: the most urgent, of these the one with the fewest bytes left,
- * of these the one that came first. */
+static bool is_before(const struct model_stream *a,
+                      const struct model_stream *b)
+{
+    if (a->urgency != b->urgency)
+        return a->urgency < b->urgency;
+    return !model.is_ordered && a->left < b->left;
+}
+
+/* Who sends next: the most urgent, of these the one with the fewest bytes left
+ * unless the client says priorities, of these the one that came first. */
 static struct model_stream *model_next(void)
 {
     struct model_stream *best = NULL;
@@ -58,8 +68,7 @@ static struct model_stream *model_next(void)
 
         if (!stream->is_open || stream->window <= 0)
             continue;
-        if (!best || stream->urgency < best->urgency ||
-            (stream->urgency == best->urgency && stream->left < best->left))
+        if (!best || is_before(stream, best))
             best = stream;
     }
     return best;
@@ -139,13 +148,16 @@ static void say_request(uint32_t stream, uint64_t bytes, unsigned urgency)
 
     snprintf(range, sizeof(range), "bytes=0-%llu",
              (unsigned long long)bytes - 1);
-    snprintf(priority, sizeof(priority), "u=%u", urgency);
     len += put_field(block + len, ":method", "GET");
     len += put_field(block + len, ":scheme", "http");
     len += put_field(block + len, ":path", "/large");
     len += put_field(block + len, ":authority", "a");
     len += put_field(block + len, "range", range);
-    len += put_field(block + len, "priority", priority);
+    if (urgency != PRIORITY_URGENCY_DEFAULT) {
+        snprintf(priority, sizeof(priority), "u=%u", urgency);
+        len += put_field(block + len, "priority", priority);
+        model.is_ordered = true;
+    }
     say_frame(HTTP2_HEADERS, HTTP2_FLAG_END_HEADERS | HTTP2_FLAG_END_STREAM,
               stream, block, len);
 }
@@ -219,6 +231,19 @@ static struct model_stream *any_open(unsigned number)
     return NULL;
 }
 
+/* One client in three says nothing of priorities, and one says little. */
+static unsigned draw_urgency(void)
+{
+    switch (model.manner) {
+    case 0:
+        return PRIORITY_URGENCY_DEFAULT;
+    case 1:
+        return PRIORITY_URGENCY_DEFAULT + (draw(8) == 0);
+    default:
+        return draw(8);
+    }
+}
+
 static void step_ask(void)
 {
     struct model_stream *stream = &model.streams[model.count];
@@ -226,7 +251,7 @@ static void step_ask(void)
     if (model.count == STREAMS_MAX)
         return;
     *stream = (struct model_stream){.id = (uint32_t)model.count * 2 + 1,
-                                    .urgency = draw(8),
+                                    .urgency = draw_urgency(),
                                     .left = 1 + draw(SIZE_MAX_BYTES),
                                     .window = model.initial_window,
                                     .is_open = true};
@@ -244,6 +269,7 @@ static void step_update(struct model_stream *stream)
 {
     char payload[8];
 
+    model.is_ordered = true;
     stream->urgency = draw(8);
     http2_write32(payload, stream->id);
     snprintf(payload + 4, 4, "u=%u", stream->urgency);
@@ -294,7 +320,8 @@ static void take_step(void)
         step_window(stream);
         break;
     case 9:
-        step_update(stream);
+        if (model.manner != 0)
+            step_update(stream);
         break;
     case 10:
         step_reset(stream);
@@ -312,6 +339,7 @@ static void run_model(unsigned seed)
 
     draw_seed = seed;
     memset(&model, 0, sizeof(model));
+    model.manner = seed % 3;
     model.window = HTTP2_WINDOW_DEFAULT;
     model.initial_window = HTTP2_WINDOW_DEFAULT;
     client_open_with(&client, HTTP2_PREFACE);
