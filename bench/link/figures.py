@@ -38,6 +38,12 @@ def _style(name, names):
                             not in ideal.REFERENCES].index(name))
 
 
+def _head(curves, settings, **names):
+    """What its axes are, before the curves."""
+    return plot.head(names=list(curves), tic_height=plot.TEXT,
+                     **names) + settings
+
+
 def _script(head, curves, marks=""):
     """curves: points by name. marks: what plot shall know of them."""
     names = list(curves)
@@ -74,12 +80,12 @@ def _by_load(tables):
             name = f"{net}-{sizes}-{suffix}"
             loads = [table.row.load for table in group]
             margin = (loads[-1] - loads[0]) / 20 or 0.05
-            yield name, _script(plot.HEAD.format(
-                name=name, title=_title(group[0].row, has_load=False),
-                x="load", y=label, settings="set logscale y\n"
+            yield name, _script(_head(
+                curves, "set logscale y\n"
                 f"set xtics ({', '.join(f'{load:g}' for load in loads)})\n"
-                f"set xrange [{loads[0] - margin:g}:{loads[-1] + margin:g}]"),
-                curves)
+                f"set xrange [{loads[0] - margin:g}:{loads[-1] + margin:g}]",
+                name=name, title=_title(group[0].row, has_load=False),
+                x="load", y=label), curves)
 
 
 def _by_size(table):
@@ -101,10 +107,10 @@ def _by_size(table):
                 pairs[:half], table.link, table.row.net.round_trips, bins=1)
             del pairs[:half]
     name = f"{table.row.name}-by-size"
-    return name, _script(plot.HEAD.format(
-        name=name, title=_title(table.row), x="size",
-        y="mean slowdown (× the time alone)",
-        settings=f"{LOG_BOTH}\n{AS_SIZES}"), curves)
+    return name, _script(_head(
+        curves, f"{LOG_BOTH}\n{AS_SIZES}", name=name,
+        title=_title(table.row), x="size",
+        y="mean slowdown (× the time alone)"), curves)
 
 
 def _tail(table):
@@ -120,11 +126,10 @@ def _tail(table):
         curves[name] = [(1e3 * times[rank - 1], 100 * rank / len(times))
                         for rank in ranks]
     name = f"{table.row.name}-tail"
-    return name, _script(plot.HEAD.format(
-        name=name, title=_title(table.row), x="response time (ms)",
-        y="requests that take longer",
-        settings=f"{LOG_BOTH}\n{AS_PERCENT}"), curves,
-        marks=f"pn {TAIL_MARKS}")
+    return name, _script(_head(
+        curves, f"{LOG_BOTH}\n{AS_PERCENT}", name=name,
+        title=_title(table.row), x="response time (ms)",
+        y="requests that take longer"), curves, marks=f"pn {TAIL_MARKS}")
 
 
 def draw(folder, tables):
