@@ -28,6 +28,9 @@ BEGIN(begin_srpt, SCHED_POLICY_SRPT, 0, 0)
 BEGIN(begin_bytes, SCHED_POLICY_SRPT, 256, 0)
 BEGIN(begin_time, SCHED_POLICY_SRPT, 0, 2)
 BEGIN(begin_both, SCHED_POLICY_SRPT, 8192, 2)
+BEGIN(begin_three, SCHED_POLICY_SRPT, 8192, 3)
+BEGIN(begin_four, SCHED_POLICY_SRPT, 8192, 4)
+BEGIN(begin_eight, SCHED_POLICY_SRPT, 8192, 8)
 BEGIN(begin_fsp, SCHED_POLICY_FSP, 0, 0)
 BEGIN(begin_fair, SCHED_POLICY_FAIR, 0, 0)
 
@@ -61,6 +64,9 @@ const struct order order_own[] = {OWN("srpt without a bound", begin_srpt),
                                   OWN("srpt, factor 2", begin_time),
                                   OWN("**srpt, factor 2, K = 8192**",
                                       begin_both),
+                                  OWN("srpt, factor 3, K = 8192", begin_three),
+                                  OWN("srpt, factor 4, K = 8192", begin_four),
+                                  OWN("srpt, factor 8, K = 8192", begin_eight),
                                   OWN("fsp", begin_fsp),
                                   OWN("fair", begin_fair)};
 const size_t order_own_count = sizeof(order_own) / sizeof(*order_own);
