@@ -210,6 +210,30 @@ TEST(a_client_that_only_listens_gets_what_it_asked_for)
     expect_end(h2);
 }
 
+TEST(a_client_that_listens_to_nothing_is_not_kept)
+{
+    struct server *one = H2_START("--workers=1");
+    struct h2 *other = h2_open(one);
+    size_t descriptors;
+
+    h2_expect_usable(other);
+    descriptors = server_descriptors(one);
+    for (int i = 0; i < 4; i++) {
+        struct h2 *h2 = h2_open(one);
+
+        (void)begin_large(h2);
+        h2_sync(h2); /* nothing is left to be read: no reset, just a FIN */
+        if (i % 2)
+            client_half_close(h2->client);
+        else
+            h2_close(h2);
+    }
+    /* The cache keeps the file. */
+    assert_true(eventually(server_descriptors(one) <= descriptors + 1,
+                           QUICK_MS));
+    h2_expect_usable(other);
+}
+
 TEST(clients_that_are_gone_leave_nothing)
 {
     struct server *one = H2_START("--workers=1");

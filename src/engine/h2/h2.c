@@ -194,6 +194,8 @@ static enum session_step meet_end(struct h2 *h2)
     give_empty_input(h2);
     session_decide_end(session, CONN_END_CLIENT);
     h2->has_ended = h2->has_said_last = true;
+    h2->silent_ms = h2_now_ms(h2);
+    h2->window_then = h2->window;
     session->beside = SESSION_RESTS;
     return SESSION_STAYS;
 }
@@ -276,6 +278,18 @@ static bool is_client_gone(const struct session *session)
     return peer == TRANSPORT_PEER_BROKEN || peer == TRANSPORT_PEER_CLOSED;
 }
 
+/* A client that only listens, and for a second there was nothing to hear, as
+ * over HTTP/1.1: what it waits for is not there, or its windows are shut. Of a
+ * client that has closed its socket no more than this is seen. */
+static bool listens_in_vain(struct h2 *h2)
+{
+    if (h2->window_then != h2->window || h2_has_output(h2)) {
+        h2->silent_ms = h2_now_ms(h2);
+        h2->window_then = h2->window;
+    }
+    return h2_now_ms(h2) >= h2->silent_ms + SESSION_LOOK_MS;
+}
+
 static enum session_step expire(struct session *session)
 {
     struct h2 *h2 = h2_of(session);
@@ -286,7 +300,7 @@ static enum session_step expire(struct session *session)
     was_sending = h2->is_sending;
     if (!was_sending)
         return expire_reading(h2);
-    if (h2->has_ended && is_client_gone(session))
+    if (h2->has_ended && (is_client_gone(session) || listens_in_vain(h2)))
         return session_close(session, CONN_END_ERROR);
     h2->is_at_work = true;
     h2_look_at_streams(h2);

@@ -216,6 +216,8 @@ struct h2 {
     uint32_t live_count;
     uint32_t text_bytes; /* of all heads */
     int64_t window;      /* of the connection, for what is sent */
+    int64_t window_then; /* with has_ended: at silent_ms; nobody opens it */
+    uint64_t silent_ms;  /* with has_ended: since when nothing could be sent */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
