@@ -31,4 +31,10 @@ MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
                              struct buf *out);
 
+/* Puts the Accept-Language of a request as its key has it, but for how tags are
+ * written (RFC 5646 2.1.1): what has the same key is asked for in the same way.
+ * False: the key is as it came, or it has none. */
+MUST_USE bool cache_vary_put_languages(const struct request *request,
+                                       struct buf *out);
+
 #endif

@@ -251,3 +251,61 @@ bool cache_vary_put(struct bytes names, const struct request *request,
         put_value(out, request, name);
     return !out->failed && out->len - begin <= CACHE_VARIANT_BYTES_MAX;
 }
+
+/* --- Languages ----------------------------------------------------------- */
+
+/* "zh-Hant-TW": what is two or four letters long, but neither first nor behind
+ * a single letter. */
+static void put_tag(struct buf *out, struct bytes tag)
+{
+    bool is_behind_single = true;
+
+    for (size_t at = 0; at < tag.len;) {
+        const char *end = memchr(tag.data + at, '-', tag.len - at);
+        size_t len = end ? (size_t)(end - tag.data) - at : tag.len - at;
+
+        for (size_t i = 0; i < len + (end != NULL); i++) {
+            char byte = byte_lower(tag.data[at + i]);
+            bool is_upper = !is_behind_single &&
+                            (len == 2 || (len == 4 && i == 0));
+
+            if (is_upper && byte >= 'a' && byte <= 'z')
+                byte = (char)(byte - 'a' + 'A');
+            buf_put(out, (struct bytes){&byte, 1});
+        }
+        is_behind_single = len == 1 || (at > 0 && is_behind_single);
+        at += len + 1;
+    }
+}
+
+/* As short as can be. */
+static void put_qvalue(struct buf *out, unsigned weight)
+{
+    unsigned unit = WEIGHT_MAX / 10;
+
+    buf_put_literal(out, ";q=0");
+    if (weight > 0)
+        buf_put_literal(out, ".");
+    for (; weight > 0; unit /= 10) {
+        buf_put_number(out, weight / unit);
+        weight %= unit;
+    }
+}
+
+bool cache_vary_put_languages(const struct request *request, struct buf *out)
+{
+    struct weighed list[MEMBERS_MAX];
+    size_t count;
+
+    if (!read_weighed(request, BYTES("accept-language"), false, list, &count) ||
+        count == 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_put_literal(out, ",");
+        put_tag(out, list[i].name);
+        if (list[i].weight < WEIGHT_MAX)
+            put_qvalue(out, list[i].weight);
+    }
+    return !out->failed;
+}

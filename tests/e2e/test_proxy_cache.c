@@ -634,6 +634,7 @@ TEST(hosts_do_not_share_and_what_a_stranger_forwards_does_not_count)
     struct upstream *upstream = upstream_open();
     struct server *server = START_CACHE(upstream, NULL);
     struct client *client = client_open(server), *peer;
+    const char *asked;
 
     client_say(client, "GET /a HTTP/1.1\r\nHost: evil\r\n\r\n");
     peer = upstream_accept(upstream);
@@ -646,10 +647,12 @@ TEST(hosts_do_not_share_and_what_a_stranger_forwards_does_not_count)
     expect_body(client_reply(client), "good");
     expect_body(get_a(server), "good");
     /* How one has written a name is no way to leave what others get. */
-    client_say(client, "GET /b HTTP/1.1\r\nHost: GoOd\r\n\r\n");
+    client_say(client, "GET /b HTTP/1.1\r\nHost: GoOd\r\n"
+                       "Accept-Language: en;q=0.9, DE\r\n\r\n");
     peer = upstream_accept(upstream);
-    assert_non_null(strstr(answer(peer, REPLY(KEEP LEN(1), "b")),
-                           "\r\nHost: good\r\n"));
+    asked = answer(peer, REPLY(KEEP LEN(1), "b"));
+    assert_non_null(strstr(asked, "\r\nHost: good\r\n"));
+    assert_non_null(strstr(asked, "\r\nAccept-Language: de,en;q=0.9\r\n"));
     expect_body(client_reply(client), "b");
     expect_note(client_ask_host(client, "GET", "good", "/b", NULL), "hit");
 }

@@ -1,3 +1,4 @@
+#include "cache/cache_vary.h"
 #include "handler/cached/cached_priv.h"
 
 #include <stdlib.h>
@@ -88,12 +89,42 @@ static void index_fields(struct request *request)
     }
 }
 
+static bool is_languages(const struct field *field)
+{
+    return bytes_ieq(field->name, BYTES("Accept-Language"));
+}
+
+/* All its lines as one, which is no longer than they are. False: they go on as
+ * they came. */
+static bool put_languages(struct request *to, const struct request *from,
+                          struct copier *copier)
+{
+    size_t bytes = 0;
+    struct buf text;
+
+    for (unsigned i = 0; i < from->field_count; i++)
+        if (is_languages(&from->fields[i]))
+            bytes += from->fields[i].name.len + from->fields[i].value.len;
+    if (bytes == 0)
+        return false;
+    buf_init(&text, copier->at, bytes, bytes);
+    if (!cache_vary_put_languages(from, &text))
+        return false;
+    copier->at += text.len;
+    put_field(to, BYTES("Accept-Language"), buf_bytes(&text));
+    return true;
+}
+
 static void copy_fields(struct request *to, const struct request *from,
                         bool is_condition_ours, struct copier *copier)
 {
+    bool has_languages = put_languages(to, from, copier);
+
     for (unsigned i = 0; i < from->field_count; i++) {
         const struct field *field = &from->fields[i];
 
+        if (has_languages && is_languages(field))
+            continue;
         if (!is_left_out(field->id, is_condition_ours))
             put_field(to, copy(copier, field->name),
                       is_lowered(field) ? copy_lower(copier, field->value)

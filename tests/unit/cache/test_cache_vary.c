@@ -123,6 +123,44 @@ TEST(what_selects_an_answer_is_normalised)
     }
 }
 
+TEST(languages_go_on_as_their_key_has_them_written_as_tags_are)
+{
+    static const struct {
+        const char *lines[FIELDS_MAX];
+        const char *wanted; /* NULL: as they came */
+    } cases[] = {
+        {{"Accept-Language: en-US,en;q=0.9,de;q=0.8"},
+         "en-US,en;q=0.9,de;q=0.8"},
+        {{"Accept-Language: en;q=0.9,DE-de"}, "de-DE,en;q=0.9"},
+        {{"Accept-Language: EN ; q=0.050",
+          "accept-language: zh-hANT-tw, *;q=0"},
+         "zh-Hant-TW,en;q=0.05,*;q=0"},
+        {{"Accept-Language: en-a-bb-cccc-x-dd, a-de"},
+         "a-de,en-a-bb-cccc-x-dd"},
+        {{"Accept-Language: en;q=1.000"}, "en"},
+        {{"Accept-Language: en-, -de, -"}, "-,-DE,en-"},
+        {{"Accept-Language: en;level=1"}, NULL},
+        {{"Accept-Language: e n"}, NULL},
+        {{"Accept-Language:"}, NULL},
+        {{"Accept: a"}, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct field fields[FIELDS_MAX];
+        struct request request;
+        struct buf out;
+        bool is_put;
+
+        read_request(&request, fields, cases[i].lines);
+        buf_init(&out, NULL, 0, 4096);
+        is_put = cache_vary_put_languages(&request, &out);
+        assert_int_equal(is_put, cases[i].wanted != NULL);
+        if (is_put && !bytes_eq(buf_bytes(&out), bytes_of(cases[i].wanted)))
+            fail_msg("case %zu: '%.*s'", i, (int)out.len, out.data);
+        buf_fini(&out);
+    }
+}
+
 static bool names_are(const char *lines, const char *wanted)
 {
     struct buf names;
