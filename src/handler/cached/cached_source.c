@@ -74,7 +74,8 @@ static enum piece_state state_of(const struct cached_source *reading,
 }
 
 /* More is there, and is asked for when others have had their first piece, or a
- * little later. */
+ * little later. Who has been woken and has not joined yet has none, either, and
+ * needs but this turn: nothing goes before an answer that is still to come. */
 static struct piece pause_here(struct cached_source *reading)
 {
     if (reading->stage == STAGE_SECOND)
@@ -109,9 +110,8 @@ static struct piece next(struct source *source, uint64_t at_most)
     struct part part;
     uint64_t left;
 
-    if (reading->stage == STAGE_PAUSE ||
-        (reading->stage == STAGE_SECOND &&
-         cache_body_has_beginners(reading->body)))
+    if (reading->stage == STAGE_PAUSE || (reading->stage == STAGE_SECOND &&
+                                          cache_body_is_crowded(reading->body)))
         return pause_here(reading);
     /* It may be asked again before it was told. */
     cache_body_cancel(reading->body, &reading->wait);
