@@ -31,11 +31,13 @@ static struct bytes copy(struct copier *copier, struct bytes text)
 static struct bytes copy_lower(struct copier *copier, struct bytes text)
 {
     char *to = copier->at;
-    struct bytes copied = copy(copier, text);
 
-    for (size_t i = 0; i < copied.len; i++)
-        to[i] = byte_lower(to[i]);
-    return copied;
+    if (!text.data)
+        return text;
+    for (size_t i = 0; i < text.len; i++)
+        to[i] = byte_lower(text.data[i]);
+    copier->at += text.len;
+    return (struct bytes){to, text.len};
 }
 
 static bool is_lowered(const struct field *field)
