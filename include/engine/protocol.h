@@ -114,6 +114,7 @@ struct session_context {
     struct field *fields;      /* for the head that is parsed */
     struct h2_context *h2;     /* what sessions of HTTP/2 share */
     bool is_draining;          /* nobody outlives the next answer */
+    bool ends_idle;            /* nor waits for another request */
     struct log_limit refusals; /* told of on standard error */
 };
 

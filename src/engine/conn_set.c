@@ -320,6 +320,7 @@ void conn_set_leave(struct conn_set *set)
 
 void conn_set_drain(struct conn_set *set)
 {
+    set->shared.context.ends_idle = true;
     conn_set_leave(set);
     close_where(set, true);
 }
@@ -371,6 +372,7 @@ static int init_shared(struct conn_shared *shared, enum sched_policy policy,
     atomic_init(&shared->reading_count, 0);
     shared->on_closed = on_closed;
     context->is_draining = false;
+    context->ends_idle = false;
     context->hooks = &conn_session_hooks;
     shared->http2 = &h2_protocol;
     context->h2 = h2_context_create();

@@ -52,11 +52,12 @@ static void settle(struct h1 *h1)
 }
 
 /* Whether the connection ends with what has been sent. When the server is
- * about to stop, it does unless the next request has begun. */
+ * about to stop, it does unless the next request has begun. While the server
+ * only leaves, a client that was promised another request may still send it. */
 static bool is_over(const struct h1 *h1)
 {
     return h1->is_closing ||
-           (h1_context(h1)->is_draining && h1->session.requests > 0 &&
+           (h1_context(h1)->ends_idle && h1->session.requests > 0 &&
             !h1->current && h1_is_input_empty(h1));
 }
 

@@ -259,6 +259,26 @@ TEST(who_is_left_may_ask_once_more)
     assert_story(2, "drain");
 }
 
+/* Its head said that the connection stays, so another request may be on the
+ * way. */
+TEST(who_is_being_answered_when_it_leaves_may_ask_once_more)
+{
+    struct client client;
+
+    client_open_with(&client, GET("/large"));
+    turn();
+    conn_set_leave(&set);
+    settle(&client);
+    assert_true(client.len > LARGE_BYTES);
+    assert_false(client.has_ended);
+    assert_int_equal(set.count, 1);
+    assert_has(talk(&client, GET("/small")), "Connection: close");
+    client_close(&client);
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_story(2, "drain");
+}
+
 TEST(one_that_is_being_answered_is_drained_after_it)
 {
     struct client client;
