@@ -48,7 +48,7 @@ static void await_second_piece(struct client *const crowd[CROWD])
     flunk("nobody has a second piece");
 }
 
-TEST(all_of_a_crowd_have_a_beginning_before_anybody_has_more)
+TEST(all_who_wait_have_a_beginning_before_any_of_them_has_more)
 {
     enum { BODY = 500 * KB };
     struct upstream *upstream = upstream_open();
