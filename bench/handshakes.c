@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     snprintf(request, sizeof(request),
              "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
              argv[2]);
-    signal(SIGPIPE, SIG_IGN);
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     make_context();
     poll_fd = epoll_create1(0);
     sigaction(SIGINT, &action, NULL);
