@@ -182,6 +182,10 @@ struct part cache_body_read(struct cache_body *body,
     *state_out = cache_body_state_of(body);
     len = cache_body_filled(body);
     len = len > reader->at ? len - reader->at : 0;
+    if (reader->at < body->given_up) { /* it has joined too late */
+        *state_out = CACHE_BODY_BROKEN;
+        len = 0;
+    }
     if (len == 0 && *state_out == CACHE_BODY_FILLING)
         cache_wait_in(&body->waits, wait);
     pthread_mutex_unlock(&body->mutex);

@@ -22,6 +22,8 @@ struct ask {
     bool is_done;      /* the rest is what it has come to */
     bool is_collapsed; /* another has asked */
     struct cache_found found;
+    struct cache_reader place; /* in found's body, until the answer reads it */
+    bool has_place;
     struct fetch *hand; /* else */
     struct cached_note note;
     struct buf own; /* of the note */
@@ -38,10 +40,32 @@ struct interim {
     size_t fields_len;
 };
 
+/* --- Its place in a body ------------------------------------------------- */
+
+/* The exchange may not be asked for long: its client takes nothing, say. The
+ * body has to wait meanwhile, like for any reader that is slow: what passes
+ * would be held without bound, or be gone. */
+static void take_place(struct ask *ask)
+{
+    ask->has_place = ask->found.body;
+    if (!ask->has_place)
+        return;
+    cache_body_join(ask->found.body, &ask->place, 0);
+    cache_body_note_begun(ask->found.body); /* no reader pauses for it */
+}
+
+static void leave_place(struct ask *ask)
+{
+    if (ask->has_place)
+        cache_body_leave(ask->found.body, &ask->place);
+    ask->has_place = false;
+}
+
 /* --- Ending -------------------------------------------------------------- */
 
 static void destroy_ask(struct ask *ask)
 {
+    leave_place(ask);
     if (ask->flight)
         (void)cache_flight_leave(ask->cached->options.store, &ask->flight,
                                  &ask->wait);
@@ -92,8 +116,10 @@ static void on_fetched(struct fetch_asker *asker,
     ask->hand = hand;
     if (!ask->is_done)
         ask->looks = LOOKS_MAX + 1; /* it is fetched, whatever is there */
-    if (!hand)
+    if (!hand) {
         ask->found = *found;
+        take_place(ask);
+    }
     exchange_wake(asker->exchange);
 }
 

@@ -183,6 +183,31 @@ TEST(one_that_passes_waits_for_its_slowest_reader)
     cache_body_release(&body);
 }
 
+/* What is gone of what passes would be read as zeros. */
+TEST(who_joins_behind_what_has_been_given_up_breaks_off)
+{
+    struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
+    struct cache_reader early, late;
+    enum cache_body_state found;
+    struct cache_wait writer;
+
+    cache_wait_init(&writer, &port, on_ready);
+    cache_body_join(body, &early, 0);
+    cache_body_pass(body);
+    for (int i = 0; i < 6; i++)
+        assert_true(cache_body_put(body, (struct bytes){text, LENGTH}));
+    cache_body_advance(body, &early, 6 * LENGTH);
+    assert_true(cache_body_takes_more(body, &writer));
+    cache_body_join(body, &late, 0);
+    assert_int_equal(cache_body_read(body, &late, 1000, &writer, &found).len,
+                     0);
+    assert_int_equal(found, CACHE_BODY_BROKEN);
+    cache_body_leave(body, &late);
+    cache_body_leave(body, &early);
+    cache_body_end(body, true);
+    cache_body_release(&body);
+}
+
 TEST(a_short_one_of_unknown_length_takes_no_more_room_than_it_needs)
 {
     struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
