@@ -63,6 +63,7 @@ struct cache_body_counts {
     atomic_size_t files;      /* open ones */
     atomic_size_t maps;       /* mapped ones */
     _Atomic uint64_t filling; /* bytes set aside for what is not whole yet */
+    _Atomic uint64_t whole; /* bytes of memory of what is, kept or only read */
     struct cache_spooling *spooling; /* where long ones go; NULL: memory */
 };
 
@@ -145,6 +146,10 @@ void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
  * that have none yet. */
 void cache_body_note_begun(struct cache_body *body);
 bool cache_body_has_beginners(const struct cache_body *body);
+
+/* Whether what is behind at is there for who begins now: of what passes, bytes
+ * have been given up perhaps. */
+bool cache_body_has_from(struct cache_body *body, uint64_t at);
 
 /* Whether more than one reads it, or is about to. */
 bool cache_body_is_crowded(struct cache_body *body);

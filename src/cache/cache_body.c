@@ -93,6 +93,8 @@ void cache_body_release(struct cache_body **body_ref)
         atomic_fetch_sub_explicit(&body->refs, 1, memory_order_acq_rel) > 1)
         return;
     cache_body_set_aside(body, 0);
+    atomic_fetch_sub_explicit(&body->counts->whole, body->counted,
+                              memory_order_relaxed);
     cache_spool_destroy(body->spool);
     unmap(body, atomic_load(&body->map));
     close_file(body, body->fd);
@@ -152,6 +154,18 @@ void cache_body_note_begun(struct cache_body *body)
 bool cache_body_has_beginners(const struct cache_body *body)
 {
     return atomic_load_explicit(&body->beginners, memory_order_relaxed) > 0;
+}
+
+bool cache_body_has_from(struct cache_body *body, uint64_t at)
+{
+    bool has;
+
+    if (cache_body_state_of(body) == CACHE_BODY_WHOLE)
+        return at >= body->given_up; /* nothing more is */
+    pthread_mutex_lock(&body->mutex);
+    has = at >= body->given_up;
+    pthread_mutex_unlock(&body->mutex);
+    return has;
 }
 
 void cache_body_await_crowd(struct cache_body *body)

@@ -17,6 +17,7 @@ struct cache_body {
     struct cache_body_counts *counts;
     uint64_t length;    /* as announced, or unknown */
     uint64_t set_aside; /* of counts->filling */
+    uint64_t counted;   /* of counts->whole; set before the state is */
     char *memory;       /* of its beginning; NULL: all is in the file */
     size_t memory_bytes;
     int fd;                    /* -1: all is in memory; set by the writer before

@@ -79,8 +79,8 @@ static bool write_all(int fd, const char *data, size_t len, uint64_t at)
 static void publish(struct cache_body *body, uint64_t filled)
 {
     atomic_store_explicit(&body->filled, filled, memory_order_release);
-    if (body->length == CACHE_LENGTH_UNKNOWN && filled > body->set_aside &&
-        !body->is_passing && !body->spool)
+    if (!body->spool && body->length == CACHE_LENGTH_UNKNOWN &&
+        filled > body->set_aside && !body->is_passing)
         cache_body_set_aside(body, filled);
     pthread_mutex_lock(&body->mutex);
     cache_wait_tell(&body->waits);
@@ -170,6 +170,11 @@ void cache_body_reveal(struct cache_body *body, uint64_t filled)
 /* Nothing is written, and nothing is to be. */
 static void end(struct cache_body *body, bool is_whole)
 {
+    if (is_whole && !body->is_on_disk) {
+        body->counted = cache_body_filled(body);
+        atomic_fetch_add_explicit(&body->counts->whole, body->counted,
+                                  memory_order_relaxed);
+    }
     pthread_mutex_lock(&body->mutex);
     atomic_store_explicit(&body->state,
                           is_whole ? CACHE_BODY_WHOLE : CACHE_BODY_BROKEN,
@@ -259,6 +264,17 @@ bool cache_body_has_fallen(const struct cache_body *body)
 
 /* --- Passing ------------------------------------------------------------- */
 
+/* What lies there counts, though it is no more than that. */
+static void set_aside_passing(struct cache_body *body)
+{
+    uint64_t filled = cache_body_filled(body);
+    uint64_t held = filled > body->given_up ? filled - body->given_up : 0;
+
+    cache_body_set_aside(body, held > CACHE_BODY_PASSING_MAX
+                                   ? held
+                                   : CACHE_BODY_PASSING_MAX);
+}
+
 void cache_body_pass(struct cache_body *body)
 {
     pthread_mutex_lock(&body->mutex);
@@ -266,7 +282,7 @@ void cache_body_pass(struct cache_body *body)
     pthread_mutex_unlock(&body->mutex);
     if (body->spool)
         cache_spool_fall(body->spool);
-    cache_body_set_aside(body, CACHE_BODY_PASSING_MAX);
+    set_aside_passing(body);
 }
 
 /* The place of the slowest reader; the mutex is held, and there is one. */
@@ -294,8 +310,11 @@ static void give_up(struct cache_body *body, uint64_t before)
     if (fd == -1 || before <= body->given_up)
         return;
     if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  (off_t)body->given_up, (off_t)(before - body->given_up)) == 0)
+                  (off_t)body->given_up,
+                  (off_t)(before - body->given_up)) == 0) {
         body->given_up = before;
+        set_aside_passing(body);
+    }
 }
 
 bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait)

@@ -243,6 +243,23 @@ static uint64_t memory_of(const struct cache_store *store, uint64_t length)
                : length;
 }
 
+/* Whether so much is in memory, beside what is kept, that there would be no end
+ * of it: what has been given up lies there as long as one reads it, however
+ * slowly. */
+static bool is_full(const struct cache_store *store, uint64_t more)
+{
+    return atomic_load_explicit(&store->bodies.filling, memory_order_relaxed) +
+               atomic_load_explicit(&store->bodies.whole,
+                                    memory_order_relaxed) +
+               more >
+           2 * memory_max(store);
+}
+
+bool cache_store_is_full(const struct cache_store *store)
+{
+    return is_full(store, 0);
+}
+
 bool cache_store_has_room(struct cache_store *store, uint64_t length)
 {
     uint64_t filling = atomic_load_explicit(&store->bodies.filling,
@@ -253,7 +270,8 @@ bool cache_store_has_room(struct cache_store *store, uint64_t length)
     if (length == CACHE_LENGTH_UNKNOWN)
         length = CACHE_BODY_MEMORY_MAX;
     if (length > store->options.bytes_max ||
-        filling + memory_of(store, length) > memory_max(store))
+        filling + memory_of(store, length) > memory_max(store) ||
+        is_full(store, memory_of(store, length)))
         return false;
     return length <= CACHE_BODY_MEMORY_MAX || cache_index_has_files(store);
 }

@@ -229,9 +229,10 @@ static void put_value(struct buf *out, const struct request *request,
 
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
-        /* An empty list takes nothing; none at all takes anything. */
+        /* An empty list takes nothing; none at all takes anything. What goes in
+         * as it came begins with another sign: "en;900," is no "en;q=0.9". */
         if (has_field(request, name))
-            buf_put_literal(out, "=");
+            buf_put_literal(out, ":");
         put_weighed(out, list, count);
     } else {
         put_plain(out, request, name);

@@ -295,4 +295,62 @@ TEST(a_head_too_large_is_no_answer_and_one_just_fits)
     assert_int_equal(strlen(reply_field(reply, "X")), 8000);
 }
 
+/* --- Memory -------------------------------------------------------------- */
+
+static bool is_stored(struct client *client)
+{
+    char head[4096];
+
+    client_take(client, 1000); /* the head, and some of the body */
+    snprintf(head, sizeof(head), "%.999s", client_raw(client));
+    return strstr(head, "; stored") != NULL;
+}
+
+/* Asks for it; the upstream sends its beginning. Its connection is
+ * *peer_out. */
+static struct client *begin_long(const struct server *server,
+                                 const struct upstream *upstream, int number,
+                                 int bytes, struct client **peer_out)
+{
+    struct client *client = client_open_narrow(server, 4096);
+
+    client_say(client, "%s", get_of("a", printed("/%d", number), ""));
+    *peer_out = upstream_accept(upstream);
+    hear_head(*peer_out);
+    client_say(*peer_out, REPLY(KEEP "Content-Length: %d\r\n", "%8192d"), bytes,
+               1);
+    return client;
+}
+
+/* What had to make room lies in memory as long as one reads it, however
+ * slowly: there is an end of that, and of what is kept meanwhile. */
+TEST(who_reads_slowly_what_has_gone_does_not_hold_without_bound)
+{
+    enum { BODY = 8 << 20, HELD_MAX = 32 << 20, READERS = 12 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, "--proxy-cache-size=16M",
+                                        "--proxy-cache-max-object=8M");
+    struct client *readers[READERS], *peer;
+    char *body = scratch(BODY);
+    int count = 0, held = 0;
+
+    memset(body, 'x', BODY);
+    for (bool is_kept = true; is_kept && count < READERS; count++) {
+        readers[count] = begin_long(server, upstream, count, BODY, &peer);
+        is_kept = is_stored(readers[count]);
+        if (is_kept) {
+            client_send(peer, body, BODY - 8192);
+            held += BODY;
+            pause_ms(50);
+        }
+    }
+    if (held == 0 || held > HELD_MAX)
+        flunk("%d bytes are held by who reads nothing", held);
+    while (count > 0)
+        client_close(readers[--count]);
+    pause_ms(100);
+    if (!is_stored(begin_long(server, upstream, READERS + 1, BODY, &peer)))
+        flunk("nothing is kept any more");
+}
+
 E2E_SUITE(harness_begin);

@@ -120,4 +120,48 @@ TEST(who_reads_slowly_what_is_too_long_stops_nobody_else)
     }
 }
 
+/* What has been given up of a body that was too long is not what a 304 means. */
+TEST(a_304_about_what_has_passed_meanwhile_is_asked_about_again)
+{
+    enum { BODY = 3 * MB, BEGINNING = 64 * KB };
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream,
+                                        "--proxy-cache-max-object=1M");
+    struct client *first = client_open(server), *second, *peer, *again;
+    char *body = scratch(BODY);
+    size_t at = BEGINNING;
+
+    seeded_fill(SEED, 0, body, BODY);
+    ask_in(first);
+    peer = upstream_accept(upstream);
+    (void)hear_head(peer);
+    client_say(peer,
+               HEAD "Connection: close\r\nETag: \"a\"\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n%x\r\n",
+               BODY);
+    client_send(peer, body, BEGINNING);
+    client_take(first, BEGINNING);
+    second = client_open(server);
+    client_say(second,
+               "GET /a HTTP/1.1\r\nHost: a\r\nCache-Control: no-cache\r\n\r\n");
+    again = upstream_accept(upstream);
+    if (!strstr(hear_head(again), "If-None-Match: \"a\""))
+        flunk("it is not asked whether it is the same");
+    while (at < BODY) {
+        at += send_some(peer, body + at, BODY - at);
+        client_take(first, at);
+    }
+    client_say(peer, "\r\n0\r\n\r\n");
+    expect_seeded(client_reply(first), SEED, 0, BODY);
+    client_say(again, "HTTP/1.1 304 Not Modified\r\nConnection: close\r\n"
+                      "ETag: \"a\"\r\nCache-Control: max-age=600\r\n\r\n");
+    again = upstream_accept(upstream);
+    if (strstr(hear_head(again), "If-None-Match"))
+        flunk("what is gone is asked about once more");
+    client_say(again, HEAD "Content-Length: 3\r\n\r\nnew");
+    expect_body(client_reply(second), "new");
+    expect_body(client_ask_host(client_open(server), "GET", "a", "/a", NULL),
+                "new");
+}
+
 E2E_SUITE(harness_begin);

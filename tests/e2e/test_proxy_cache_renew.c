@@ -69,6 +69,38 @@ static void expect_asked(const char *head, const char *part, bool is_there)
 
 /* --- 304 ----------------------------------------------------------------- */
 
+/* Whoever fetches it settles what is kept, or drops it. */
+TEST(a_304_about_what_is_still_coming_is_for_who_asked_alone)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream);
+    struct client *first = client_open(server), *second = client_open(server);
+    struct client *third = client_open(server), *peer, *again;
+
+    client_say(first, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    client_say(peer, "HTTP/1.1 200 OK\r\n" KEEP V1 LEN(6) "\r\nold");
+    if (!client_hears(first, 2000))
+        flunk("nothing comes of what is fetched");
+    client_say(second,
+               "GET /a HTTP/1.1\r\nHost: a\r\nCache-Control: no-cache\r\n\r\n");
+    again = upstream_accept(upstream);
+    expect_asked(hear_head(again), "If-None-Match: \"v1\"", true);
+    client_say(again, "%s", SAME(KEEP V1));
+    if (!client_hears(second, 2000))
+        flunk("nothing comes of what is the same");
+    client_close(peer); /* it never comes whole */
+    client_take(first, SIZE_MAX);
+    client_take(second, SIZE_MAX);
+    client_say(third, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    client_say(peer, "%s", NEW);
+    expect_body(client_reply(third), "new");
+    expect_body(hit(server), "new");
+}
+
 TEST(a_304_about_something_else_renews_nothing_and_all_is_asked_for)
 {
     static const char *const others[] = {

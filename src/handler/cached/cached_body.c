@@ -102,8 +102,9 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
 {
     if (!body)
         response_add_head(&exchange->response);
-    else if (cache_body_state_of(body) == CACHE_BODY_WHOLE || length == 0)
+    else if (length == 0 || (cache_body_state_of(body) == CACHE_BODY_WHOLE &&
+                             cache_body_has_from(body, first)))
         add_whole(cached, exchange, body, first, length);
-    else
+    else /* of what is gone the source says so */
         add_filling(cached, exchange, body, first, length);
 }

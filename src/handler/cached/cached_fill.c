@@ -39,6 +39,8 @@ static bool is_too_long(const struct fetch *fetch)
 
     return !fetch->is_passing &&
            (cache_body_has_fallen(fetch->body) ||
+            (cache_body_length(fetch->body) == CACHE_LENGTH_UNKNOWN &&
+             cache_store_is_full(store)) ||
             cache_body_filled(fetch->body) >
                 cache_store_options_of(store)->object_max);
 }

@@ -39,11 +39,14 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
         *outcome_out = CACHE_OUTCOME_ALONE;
         return false;
     }
+    /* Whoever fills the body settles what is there when all of it has come, or
+     * drops it: nobody would do that with another in its place. */
+    if (fetch->earlier.body &&
+        cache_body_state_of(fetch->earlier.body) != CACHE_BODY_WHOLE)
+        return false;
     if (!cache_store_put(store, entry, earlier, fetch->epoch))
         return false;
-    if (!fetch->earlier.body ||
-        cache_body_state_of(fetch->earlier.body) == CACHE_BODY_WHOLE)
-        cache_store_settle(store, entry);
+    cache_store_settle(store, entry);
     *outcome_out = fetch_outcome(fetch, entry);
     return true;
 }
@@ -69,13 +72,24 @@ static bool refresh(struct fetch *fetch)
     return true;
 }
 
+/* Whether what was asked about can still be read, from its beginning on: it may
+ * have broken off meanwhile, or been found to be too long, and passed. */
+static bool is_there(const struct fetch *fetch)
+{
+    struct cache_body *body = fetch->earlier.body;
+
+    return !body || (cache_body_state_of(body) != CACHE_BODY_BROKEN &&
+                     cache_body_has_from(body, 0));
+}
+
 bool fetch_heed_not_modified(struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
 
     if (response->status != 304 || !fetch->earlier.entry)
         return false;
-    if (!cache_entry_is_meant(fetch->earlier.entry, fetched_lines(response))) {
+    if (!is_there(fetch) ||
+        !cache_entry_is_meant(fetch->earlier.entry, fetched_lines(response))) {
         fetch_start_over(fetch);
         return true;
     }
@@ -112,6 +126,8 @@ void fetch_heed_head(struct fetch *fetch)
 
     if (response->status != 200 || response->is_error || !earlier ||
         earlier->facts.status != 200)
+        return;
+    if (!is_there(fetch))
         return;
     if (!cache_entry_is_meant(earlier, lines) || !is_as_long(fetch, lines)) {
         cache_store_drop(fetch->cached->options.store, earlier);

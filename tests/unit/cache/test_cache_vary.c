@@ -100,6 +100,15 @@ static const struct pair {
      {"Accept-Language: en;de"},
      {"Accept-Language: en"},
      false},
+    /* What goes in as it came is never taken for what is written in short. */
+    {"accept-language",
+     {"Accept-Language: en-us,en;500,"},
+     {"Accept-Language: en-US,en;q=0.5"},
+     false},
+    {"accept-encoding",
+     {"Accept-Encoding: gzip;500,"},
+     {"Accept-Encoding: gzip;q=0.5"},
+     false},
 };
 
 TEST(what_selects_an_answer_is_normalised)
