@@ -129,6 +129,10 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait);
 /* Whether anybody besides the writer and an entry holds the body. */
 bool cache_body_is_wanted(const struct cache_body *body);
 
+/* Whether the body passes, and nobody reads it: whoever else holds it has no
+ * place that it would wait for, and would not find its beginning. */
+bool cache_body_is_forsaken(struct cache_body *body);
+
 void cache_body_cancel(struct cache_body *body, struct cache_wait *wait);
 
 /* --- Readers' ------------------------------------------------------------ */

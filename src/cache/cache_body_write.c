@@ -337,6 +337,16 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait)
     return takes;
 }
 
+bool cache_body_is_forsaken(struct cache_body *body)
+{
+    bool is_forsaken;
+
+    pthread_mutex_lock(&body->mutex);
+    is_forsaken = body->is_passing && list_is_empty(&body->readers);
+    pthread_mutex_unlock(&body->mutex);
+    return is_forsaken;
+}
+
 /* --- Copying ------------------------------------------------------------- */
 
 struct cache_body *cache_body_compact(const struct cache_body *body)

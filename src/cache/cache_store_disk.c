@@ -42,6 +42,17 @@ static struct cache_entry *find_same(struct cache_shard *shard,
     return at;
 }
 
+/* What was said against it since this process began, before it was found; its
+ * shard is locked. */
+static enum cache_purged said_against(struct cache_store *store,
+                                      struct cache_shard *shard,
+                                      const struct cache_entry *entry)
+{
+    return *cache_epoch_of(shard, entry->hash) != 0
+               ? CACHE_PURGED
+               : cache_purges_since(&store->purges, 0, entry);
+}
+
 /* Another process has left it. What has come since is newer. */
 static bool on_found(void *context, struct cache_entry *entry,
                      struct cache_file *file)
@@ -50,19 +61,28 @@ static bool on_found(void *context, struct cache_entry *entry,
     struct cache_entry *gone = NULL, *same;
     struct cache_shard *shard;
     bool is_wanted = true, is_new = false;
+    enum cache_purged purged;
 
     entry->hash = cache_hash_of(store, entry->key);
     shard = cache_shard_of(store, entry->hash);
     pthread_mutex_lock(&shard->mutex);
     same = find_same(shard, entry);
+    purged = said_against(store, shard, entry);
     if (same && same->file && same->file->name.serial == file->name.serial) {
         is_new = false; /* it is known */
     } else if (same && same->facts.born_s >= entry->facts.born_s) {
+        is_wanted = false;
+    } else if (purged == CACHE_PURGED) {
         is_wanted = false;
     } else {
         entry->file = cache_file_acquire(file);
         gone = cache_index_insert(store, shard, entry, NULL);
         is_new = true;
+        if (purged == CACHE_PURGED_SOFTLY) {
+            atomic_store_explicit(&entry->is_purged, true,
+                                  memory_order_relaxed);
+            cache_disk_change(store->disk, entry, file);
+        }
     }
     pthread_mutex_unlock(&shard->mutex);
     cache_index_release(store, gone);

@@ -100,10 +100,14 @@ static void add_filling(struct cached *cached, struct exchange *exchange,
 void cached_add_body(struct cached *cached, struct exchange *exchange,
                      struct cache_body *body, uint64_t first, uint64_t length)
 {
+    bool is_whole = body && cache_body_state_of(body) == CACHE_BODY_WHOLE;
+
+    /* It may have become whole since its length was asked for. */
+    if (is_whole && length == CACHE_LENGTH_UNKNOWN)
+        length = cache_body_length(body) - first;
     if (!body)
         response_add_head(&exchange->response);
-    else if (length == 0 || (cache_body_state_of(body) == CACHE_BODY_WHOLE &&
-                             cache_body_has_from(body, first)))
+    else if (length == 0 || (is_whole && cache_body_has_from(body, first)))
         add_whole(cached, exchange, body, first, length);
     else /* of what is gone the source says so */
         add_filling(cached, exchange, body, first, length);

@@ -209,7 +209,8 @@ void fetch_fill(struct fetch *fetch)
     do {
         if (!cache_body_takes_more(fetch->body, &fetch->turn))
             return; /* a reader tells when it does */
-        if (!cache_body_is_wanted(fetch->body) && !is_worth_ending(fetch)) {
+        if (cache_body_is_forsaken(fetch->body) ||
+            (!cache_body_is_wanted(fetch->body) && !is_worth_ending(fetch))) {
             finish(fetch, false);
             return;
         }

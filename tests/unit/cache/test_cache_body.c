@@ -183,6 +183,23 @@ TEST(one_that_passes_waits_for_its_slowest_reader)
     cache_body_release(&body);
 }
 
+TEST(what_passes_and_has_no_reader_is_forsaken)
+{
+    struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
+    struct cache_body *held = cache_body_acquire(body);
+    struct cache_reader reader;
+
+    cache_body_join(body, &reader, 0);
+    cache_body_pass(body);
+    assert_false(cache_body_is_forsaken(body));
+    cache_body_leave(body, &reader);
+    assert_true(cache_body_is_wanted(body)); /* but has no place in it */
+    assert_true(cache_body_is_forsaken(body));
+    cache_body_release(&held);
+    cache_body_end(body, false);
+    cache_body_release(&body);
+}
+
 /* What is gone of what passes would be read as zeros. */
 TEST(who_joins_behind_what_has_been_given_up_breaks_off)
 {
