@@ -186,8 +186,9 @@ TEST(one_that_passes_waits_for_its_slowest_reader)
 TEST(what_passes_and_has_no_reader_is_forsaken)
 {
     struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
+    struct cache_body *entrys = cache_body_acquire(body);
     struct cache_body *held = cache_body_acquire(body);
-    struct cache_reader reader;
+    struct cache_reader reader = {0};
 
     cache_body_join(body, &reader, 0);
     cache_body_pass(body);
@@ -196,6 +197,7 @@ TEST(what_passes_and_has_no_reader_is_forsaken)
     assert_true(cache_body_is_wanted(body)); /* but has no place in it */
     assert_true(cache_body_is_forsaken(body));
     cache_body_release(&held);
+    cache_body_release(&entrys);
     cache_body_end(body, false);
     cache_body_release(&body);
 }
@@ -204,7 +206,7 @@ TEST(what_passes_and_has_no_reader_is_forsaken)
 TEST(who_joins_behind_what_has_been_given_up_breaks_off)
 {
     struct cache_body *body = cache_body_create(CACHE_LENGTH_UNKNOWN, &counts);
-    struct cache_reader early, late;
+    struct cache_reader early = {0}, late = {0};
     enum cache_body_state found;
     struct cache_wait writer;
 
