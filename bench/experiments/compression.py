@@ -169,8 +169,8 @@ def _least(study, at, what, unit):
 
 
 def _claims(study):
-    yield _least(study, 0, "fewer bytes a reply", "bytes")
-    yield _least(study, 1, "less CPU time a reply", "µs")
+    yield _least(study, 0, "no more bytes a reply", "bytes")
+    yield _least(study, 1, "no more CPU time a reply", "µs")
     for name in study.link:
         if name != OURS:
             found = study.link_ratios(name)

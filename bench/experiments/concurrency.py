@@ -92,9 +92,10 @@ def _tables(chosen_loads, kinds, cells, made, idle):
          for count, is_kind_wide in kinds if is_kind_wide == is_wide],
         "Mean: connections by replies a second. Median and p99 are what wrk "
         "says, one thread for all connections: of a reply that lies in its "
-        "socket until it comes round it sees less than the whole, and where "
-        "some connections wait far longer than most the mean is above the "
-        "median: they starve.")
+        "socket until it comes round it sees less than the whole, so that the "
+        "mean is above the median, and may be above the p99. A p99 of many "
+        "times the mean is of connections that starve while others are "
+        "answered.")
         for load in chosen_loads
         for is_wide, where in ((False, "on one CPU"),
                                (True, "on both CPUs, the client's too"))

@@ -111,10 +111,10 @@ def _fast_table(found, by_link):
          "trouble"],
         [[f"{row.workers} x {row.calls}", row.per_second, row.kib_per_second,
           *over_link(row), *_cells(found[row])] for row in FAST],
-        "Workers matter as little as the original found over a link of "
-        f"{LINK_MBIT} Mbit/s ({LINK_CALLS} calls a connection), which is "
-        "about what its 9,621.0 KB/s take. A link alone would give the same "
-        "rate in all rows, though: its last one has 22 % fewer KB/s than its "
+        f"A link of {LINK_MBIT} Mbit/s is about what the original's 9,621.0 "
+        f"KB/s take ({LINK_CALLS} calls a connection here, enough to fill "
+        "it). A link alone would give the same rate in all rows, whatever the "
+        "workers: the original's last one has 22 % fewer KB/s than its "
         "second, so that something else limits there. Without a "
         "link, at this rate at most 80,000 or 160,000 replies a second are "
         "asked for.")

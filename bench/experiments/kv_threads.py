@@ -237,8 +237,9 @@ def _reading(cells, threads):
         "sessions, a mean 9 % below that of 1 thread, each row a single run "
         "of 1,000 requests. By its client's report, of 4 threads, never more "
         "than two connections were open, and one on average: a third thread "
-        "had nothing to do, and what differs between its rows is not owed to "
-        f"their number. Here all {sessions.SESSIONS} sessions are open at "
+        "had nothing to do. If its other rows were asked for alike, what "
+        "differs between those of two threads and more is not owed to their "
+        f"number. Here all {sessions.SESSIONS} sessions are open at "
         "once, a worker has any number of them, and a thread of its own does "
         f"all writing. {best}.",
         "The original says that a request takes far longer by its client's "

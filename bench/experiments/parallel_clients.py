@@ -29,6 +29,8 @@ LINK_MBIT = 1000    # of the original, Gigabit Ethernet
 LINK_CLIENTS_MAX = 256
 LINK_EACH = 10      # requests of a client, as the original's
 LINK_S = 40
+FULL_LINK = 0.9     # of its rate with all heads: it is in use to its end
+SPARE_CPUS = 0.5    # that a server uses which has time left
 LESS_ROUNDS, LESS_S = 5, 0.3
 SPARE = 100         # descriptors that a server needs for other things
 
@@ -307,6 +309,12 @@ def _read_link(cells, told, counts):
                         for count, times in held.items()) + "."]
 
 
+def is_full(least_mb, cpus):
+    """Whether it is the link that keeps the graph flat: that is in use to its
+    end, and the server is not."""
+    return least_mb >= FULL_LINK * LINK_MBIT / 8 and cpus < SPARE_CPUS
+
+
 def _read_limit(over_link, less):
     """What the limit is: link, client, or engine."""
     texts = []
@@ -317,9 +325,11 @@ def _read_limit(over_link, less):
         texts.append(
             "Is it the link or the engine? Over a link as wide as the "
             f"original's {rows[0][0]} to {rows[-1][0]} clients of "
-            f"{LINK_EACH} requests each get {least:.0f} to {most:.0f} MB/s, "
-            f"and the server uses {cpus:.2f} of a CPU at most: it is the "
-            "link.")
+            f"{LINK_EACH} requests each get {least:.0f} to {most:.0f} MB/s "
+            f"of the {LINK_MBIT / 8:.0f} that it carries, and the server uses "
+            f"{cpus:.2f} of a CPU at most"
+            + (": it is the link." if is_full(least, cpus) else
+               ": that is not the link alone."))
     first, last = less.rows[0], less.rows[-1]
     texts.append(
         f"Over loopback, where no link is narrow, {last[0]:,} clients get "

@@ -156,7 +156,8 @@ def _ab_reading(rows, full, requests, connections):
             f"{patient.longest_s:.2f} s and loses none.")
     hurt = [row for row in rows.values() if row.failed]
     if not hurt:
-        return [*text, "No request failed through any of the others."]
+        return [*text, "No request failed through any of those that ab asked "
+                "in turns."]
     text.append("Requests failed: " + "; ".join(
         f"{row.name} {row.failed}, {row.errors} of them by an answer that is "
         f"an error, the longest took {row.longest_s or 0:.1f} s"

@@ -47,7 +47,8 @@ def table(found):
         [[load, *(means.get(name) for name in names),
           small.get("srpt"), small.get(serving.NGINX)]
          for load, (means, small, _noise) in found.items()],
-        f"{SEEDS} draw of each load, the same arrivals for all in a row. How "
+        f"{SEEDS} draw{'s' * (SEEDS > 1)} of each load, the same arrivals "
+        "for all in a row. How "
         "far apart they are differs between draws; which is ahead is judged "
         "by the many short draws below, which end before queues near full "
         "load are as long as they become: there fifo's means are too small, "
@@ -62,6 +63,7 @@ def read(found):
         f"{name} has {means[name] / means['srpt']:.1f} times as much"
         for name in SERVERS[1:] if name in means)
     nearest = means["srpt"] / means["ideal SRPT"]
-    return [f"In draws of {SECONDS} s, load {spt_runs.CLOSE_LOAD:g} of 80 "
+    draws = "one draw" if SEEDS == 1 else f"{SEEDS} draws"
+    return [f"In {draws} of {SECONDS} s, load {spt_runs.CLOSE_LOAD:g} of 80 "
             f"Mbit/s, the mean response under srpt is {means['srpt']:.2f} ms, "
             f"{nearest:.2f} times that of the best order there is; {others}."]
