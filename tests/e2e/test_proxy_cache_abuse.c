@@ -2,32 +2,7 @@
  * --proxy-cache: origins that lie, and clients that want others to get what is
  * not for them, or the cache to be full of what nobody wants.
  */
-#include "upstream.h"
-
-#define DATED "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-#define LEN(n) "Content-Length: " #n "\r\n"
-#define KEEP "Cache-Control: max-age=2000000000\r\n"
-#define REPLY(fields, body) \
-    "HTTP/1.1 200 OK\r\nConnection: close\r\n" DATED fields "\r\n" body
-
-#define START_CACHE(upstream, ...)                                        \
-    START("--workers=2", printed("--proxy=/=%s", (upstream)->at),         \
-          "--proxy-cache=memory", "--proxy-retries=0", "--proxy-fails=0", \
-          __VA_ARGS__)
-
-/* Asks so; the upstream answers. */
-static struct reply *fetch(const struct server *server,
-                           const struct upstream *upstream, const char *asked,
-                           const char *text)
-{
-    struct client *client = client_open(server), *peer;
-
-    client_say(client, "%s", asked);
-    peer = upstream_accept(upstream);
-    hear_head(peer);
-    client_say(peer, "%s", text);
-    return client_reply(client);
-}
+#include "caching.h"
 
 static const char *get_of(const char *host, const char *path,
                           const char *fields)
@@ -41,14 +16,6 @@ static struct reply *answer_to(const struct server *server, const char *asked)
 
     client_say(client, "%s", asked);
     return client_reply(client);
-}
-
-static void expect_note(const struct reply *reply, const char *part)
-{
-    const char *note = reply_field(reply, "Cache-Status");
-
-    if (!note || !strstr(note, part))
-        flunk("Cache-Status is '%s', without '%s'", note ? note : "", part);
 }
 
 /* --- Keys ---------------------------------------------------------------- */
@@ -75,8 +42,8 @@ TEST(an_address_is_the_same_only_where_its_bytes_are)
     struct upstream *upstream = upstream_open();
     struct server *server = START_CACHE(upstream, NULL);
 
-    fetch(server, upstream, get_of("a", "/a%7e?x=1", ""),
-          REPLY(KEEP LEN(4), "mine"));
+    ask_through(client_open(server), upstream, get_of("a", "/a%7e?x=1", ""),
+                REPLY(KEEP LEN(4), "mine"));
     for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
         struct client *client = client_open(server), *peer;
         struct reply *reply;
@@ -113,9 +80,9 @@ TEST(the_end_of_a_path_keeps_nothing_that_its_origin_does_not_allow)
             const char *asked = get_of("a", paths[k], "Cookie: me=1\r\n");
 
             for (int round = 0; round < 2; round++) /* else it would hang */
-                expect_body(fetch(server, upstream, asked,
-                                  printed(REPLY("%s" LEN(6), "secret"),
-                                          says[i])),
+                expect_body(ask_through(client_open(server), upstream, asked,
+                                        printed(REPLY("%s" LEN(6), "secret"),
+                                                says[i])),
                             "secret");
         }
     }
@@ -138,8 +105,9 @@ TEST(an_address_has_no_more_variants_than_are_allowed)
     struct server *server = START_CACHE(upstream, NULL);
 
     for (int i = 0; i < 80; i++)
-        fetch(server, upstream, get_of("a", "/a", printed("Foo: %d\r\n", i)),
-              REPLY(KEEP "Vary: Foo\r\n" LEN(1), "x"));
+        ask_through(client_open(server), upstream,
+                    get_of("a", "/a", printed("Foo: %d\r\n", i)),
+                    REPLY(KEEP "Vary: Foo\r\n" LEN(1), "x"));
     assert_int_equal(count_purged(server), 32);
 }
 
@@ -152,13 +120,15 @@ TEST(what_varies_by_too_much_is_passed_on_and_not_kept)
     memset(fields, 'x', 4000);
     memcpy(fields, "Foo: ", 5);
     memcpy(fields + 4000, "\r\n", 3);
-    expect_note(fetch(server, upstream, get_of("a", "/a", fields),
-                      REPLY(KEEP "Vary: Foo\r\n" LEN(1), "x")),
-                "fwd=uri-miss; fwd-status=200");
-    expect_note(
-        fetch(server, upstream, get_of("a", "/a", ""),
-              REPLY(KEEP "Vary: a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\r\n" LEN(1),
-                    "x")),
+    expect_cache_status(ask_through(client_open(server), upstream,
+                                    get_of("a", "/a", fields),
+                                    REPLY(KEEP "Vary: Foo\r\n" LEN(1), "x")),
+                        "fwd=uri-miss; fwd-status=200");
+    expect_cache_status(
+        ask_through(client_open(server), upstream, get_of("a", "/a", ""),
+                    REPLY(KEEP
+                          "Vary: a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\r\n" LEN(1),
+                          "x")),
         "fwd=uri-miss; fwd-status=200");
     assert_int_equal(count_purged(server), 0);
 }
@@ -170,14 +140,15 @@ TEST(parts_of_one_address_are_bounded)
 
     for (unsigned i = 0; i < 60; i++)
         expect_status(
-            fetch(server, upstream,
-                  get_of("a", "/a",
-                         printed("Range: bytes=%u-%u\r\n", 3 * i, 3 * i)),
-                  printed(
-                      "HTTP/1.1 206 Part\r\nConnection: close\r\n" DATED KEEP
-                      "ETag: \"v\"\r\nContent-Range: bytes %u-%u/1000\r\n" LEN(
-                          1) "\r\nx",
-                      3 * i, 3 * i)),
+            ask_through(
+                client_open(server), upstream,
+                get_of("a", "/a",
+                       printed("Range: bytes=%u-%u\r\n", 3 * i, 3 * i)),
+                printed(
+                    "HTTP/1.1 206 Part\r\nConnection: close\r\n" DATED KEEP
+                    "ETag: \"v\"\r\nContent-Range: bytes %u-%u/1000\r\n" LEN(
+                        1) "\r\nx",
+                    3 * i, 3 * i)),
             206);
     assert_int_equal(count_purged(server), 1);
 }
@@ -219,8 +190,9 @@ TEST(what_ends_before_its_end_is_not_kept)
         if (client_try(client, false, &reply) == CLIENT_REPLY &&
             reply->status == 200)
             flunk("%zu: '%s' looks whole", i, reply->body);
-        expect_body(fetch(server, upstream, get_of("a", "/a", ""),
-                          REPLY(KEEP LEN(5), "whole")),
+        expect_body(ask_through(client_open(server), upstream,
+                                get_of("a", "/a", ""),
+                                REPLY(KEEP LEN(5), "whole")),
                     "whole");
     }
 }
@@ -230,14 +202,15 @@ TEST(what_comes_behind_a_body_is_nobodys_answer)
     struct upstream *upstream = upstream_open();
     struct server *server = START_CACHE(upstream, NULL);
 
-    expect_body(fetch(server, upstream, get_of("a", "/a", ""),
-                      "HTTP/1.1 200 OK\r\n" DATED KEEP
-                          LEN(5) "\r\nhello"
-                                 "HTTP/1.1 200 OK\r\n" DATED KEEP
-                                     LEN(4) "\r\nevil"),
+    expect_body(ask_through(client_open(server), upstream,
+                            get_of("a", "/a", ""),
+                            "HTTP/1.1 200 OK\r\n" DATED KEEP
+                                LEN(5) "\r\nhello"
+                                       "HTTP/1.1 200 OK\r\n" DATED KEEP
+                                           LEN(4) "\r\nevil"),
                 "hello");
-    expect_body(fetch(server, upstream, get_of("a", "/b", ""),
-                      REPLY(KEEP LEN(4), "good")),
+    expect_body(ask_through(client_open(server), upstream,
+                            get_of("a", "/b", ""), REPLY(KEEP LEN(4), "good")),
                 "good");
     expect_body(answer_to(server, get_of("a", "/a", "")), "hello");
     expect_body(answer_to(server, get_of("a", "/b", "")), "good");
@@ -259,11 +232,12 @@ TEST(dates_ages_and_lifetimes_of_any_size_are_borne)
         struct upstream *upstream = upstream_open();
         struct server *server = START_CACHE(upstream, NULL);
 
-        expect_body(fetch(server, upstream, get_of("a", "/a", ""),
-                          printed("HTTP/1.1 200 OK\r\nConnection: close\r\n"
-                                  "%s" LEN(2) "\r\nhi",
-                                  fields[i])),
-                    "hi");
+        expect_body(
+            ask_through(client_open(server), upstream, get_of("a", "/a", ""),
+                        printed("HTTP/1.1 200 OK\r\nConnection: close\r\n"
+                                "%s" LEN(2) "\r\nhi",
+                                fields[i])),
+            "hi");
         expect_body(answer_to(server, get_of("a", "/a",
                                              "Cache-Control: max-stale\r\n")),
                     "hi");

@@ -3,13 +3,10 @@
  * their bytes are of the same representation, and never mixed where they are
  * not.
  */
-#include "upstream.h"
+#include "caching.h"
 
 enum { KB = 1024, LARGE = 300 * KB, SEED = 9 };
 
-#define DATED "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-#define KEEP "Cache-Control: max-age=2000000000\r\n"
-#define LEN(n) "Content-Length: " #n "\r\n"
 #define V1 "ETag: \"v1\"\r\n"
 #define V2 "ETag: \"v2\"\r\n"
 #define AT(range) "Content-Range: bytes " range "\r\n"
@@ -19,11 +16,6 @@ enum { KB = 1024, LARGE = 300 * KB, SEED = 9 };
 #define PART(fields, body)                                                    \
     "HTTP/1.1 206 Partial Content\r\nConnection: close\r\n" DATED KEEP fields \
     "\r\n" body
-
-#define START_CACHE(upstream, ...)                                        \
-    START("--workers=2", printed("--proxy=/=%s", (upstream)->at),         \
-          "--proxy-cache=memory", "--proxy-retries=0", "--proxy-fails=0", \
-          __VA_ARGS__)
 
 /* NULL: all of it. */
 static const char *range_field(const char *range)
@@ -67,14 +59,6 @@ static struct reply *fetch(const struct server *server,
     return client_reply(client);
 }
 
-static void expect_note(const struct reply *reply, const char *part)
-{
-    const char *note = reply_field(reply, "Cache-Status");
-
-    if (!note || !strstr(note, part))
-        flunk("Cache-Status is '%s', without '%s'", note ? note : "", part);
-}
-
 static void expect_hit(const struct server *server, const char *range,
                        unsigned status, const char *body)
 {
@@ -82,7 +66,7 @@ static void expect_hit(const struct server *server, const char *range,
 
     expect_status(reply, status);
     expect_body(reply, body);
-    expect_note(reply, "hit");
+    expect_cache_status(reply, "hit");
 }
 
 static void expect_has(const char *head, const char *field)
@@ -115,13 +99,13 @@ TEST(a_part_is_kept_and_ranges_within_it_are_answered)
     expect_status(reply, 206);
     expect_body(reply, "2345");
     expect_field(reply, "Content-Range", "bytes 2-5/10");
-    expect_note(reply, "fwd=uri-miss; fwd-status=206; stored");
+    expect_cache_status(reply, "fwd=uri-miss; fwd-status=206; stored");
     expect_hit(server, "2-5", 206, "2345");
     reply = ask_for(server, "3-4");
     expect_body(reply, "34");
     expect_field(reply, "Content-Range", "bytes 3-4/10");
     expect_field(reply, "X", "y");
-    expect_note(reply, "hit");
+    expect_cache_status(reply, "hit");
     expect_status(ask_for(server, "10-"), 416);
     assert_false(upstream_hears(upstream, 30));
 }
@@ -135,7 +119,7 @@ TEST(parts_with_one_etag_are_joined_to_the_whole)
     fetch(server, upstream, "0-4", PART(V1 AT("0-4/12") LEN(5), "01234"));
     reply = fetch(server, upstream, "9-11",
                   PART(V1 AT("9-11/12") LEN(3), "9ab"));
-    expect_note(reply, "fwd=partial");
+    expect_cache_status(reply, "fwd=partial");
     /* It overlaps both. */
     fetch(server, upstream, "3-10", PART(V1 AT("3-10/12") LEN(8), "3456789a"));
     expect_hit(server, "2-10", 206, "23456789a");
@@ -168,7 +152,7 @@ TEST(the_only_gap_is_asked_for_and_the_whole_is_kept)
     expect_field(reply, "Content-Type", "text/x");
     expect_field(reply, "Set-Cookie", "a=b"); /* for who asked alone */
     expect_no_field(ask_for(server, NULL), "Set-Cookie");
-    expect_note(reply, "fwd=partial; fwd-status=206; stored");
+    expect_cache_status(reply, "fwd=partial; fwd-status=206; stored");
     expect_hit(server, NULL, 200, "0123456789");
     expect_hit(server, "3-8", 206, "345678");
     assert_false(upstream_hears(upstream, 30));
@@ -462,9 +446,9 @@ TEST(more_than_one_range_at_once_goes_past)
         expect_body(fetch(server, upstream, "0-1,4-5",
                           PART(V1 AT("0-4/10") LEN(5), "01234")),
                     "01234");
-    expect_note(fetch(server, upstream, "0-4",
-                      PART(V1 AT("0-4/10") LEN(5), "01234")),
-                "fwd=uri-miss");
+    expect_cache_status(fetch(server, upstream, "0-4",
+                              PART(V1 AT("0-4/10") LEN(5), "01234")),
+                        "fwd=uri-miss");
 }
 
 TEST(a_condition_is_judged_by_the_etag_of_a_part)
