@@ -74,14 +74,14 @@ struct option_row {
     const char *help;
 };
 
-extern const struct option_row option_rows[];
-extern const size_t option_row_count;
+/* How many rows there are. */
+size_t option_count(void);
+
+/* The row at a place of the table, which is below option_count(). */
+const struct option_row *option_row(size_t number);
 
 /* The place of row in the table, as in struct option_origins. */
-static inline size_t option_number(const struct option_row *row)
-{
-    return (size_t)(row - option_rows);
-}
+size_t option_number(const struct option_row *row);
 
 /* The row of an option by its long name; NULL: there is none. */
 const struct option_row *option_find(struct bytes name);

@@ -15,10 +15,10 @@ static const struct option_row *find_row(const char *argument,
     *value_out = argument[len] == '=' ? argument + len + 1 : NULL;
     if (argument[1] == '-')
         return option_find((struct bytes){argument + 2, len - 2});
-    for (size_t i = 0; i < option_row_count; i++)
-        if (option_rows[i].letter != 0 && len == 2 &&
-            option_rows[i].letter == argument[1])
-            return &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++)
+        if (option_row(i)->letter != 0 && len == 2 &&
+            option_row(i)->letter == argument[1])
+            return option_row(i);
     return NULL;
 }
 
@@ -32,11 +32,11 @@ static bool set_presets(struct options *options)
 {
     *options = (struct options){.https = OPTIONS_HTTPS_OFF};
     options->origins.rows = arena_take(&options->arena,
-                                       option_row_count * sizeof(int));
+                                       option_count() * sizeof(int));
     if (!options->origins.rows)
         return false;
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
 
         if (row->preset && option_set(base_of(options, row), row, row->preset,
                                       &options->arena) != 0)
@@ -52,8 +52,8 @@ static void tell_unknown(const char *argument, FILE *errors)
 
     if (argument[1] == '-') {
         suggest_init(&suggest, (struct bytes){argument + 2, len - 2});
-        for (size_t i = 0; i < option_row_count; i++)
-            suggest_consider(&suggest, option_rows[i].name);
+        for (size_t i = 0; i < option_count(); i++)
+            suggest_consider(&suggest, option_row(i)->name);
     }
     fprintf(errors, "sprintd: unknown option '%s'; ", argument);
     if (suggest.found)

@@ -115,7 +115,7 @@ static bool init_origins(struct option_origins *origins,
 {
     *origins = (struct option_origins){
         .line = section->line,
-        .rows = arena_take(arena, option_row_count * sizeof(*origins->rows)),
+        .rows = arena_take(arena, option_count() * sizeof(*origins->rows)),
         .locations = arena_take(arena,
                                 section->count * sizeof(*origins->locations))};
     return origins->rows && origins->locations;

@@ -66,10 +66,10 @@ static void print_row(const struct dump *dump, const void *base,
 static void print_own(const struct dump *dump,
                       const struct location_options *options, const int *rows)
 {
-    for (size_t i = 0; i < option_row_count; i++)
-        if (option_is_below_top(option_rows[i].scope) &&
+    for (size_t i = 0; i < option_count(); i++)
+        if (option_is_below_top(option_row(i)->scope) &&
             rows[i] != ORIGIN_DEFAULT)
-            print_row(dump, options, &option_rows[i], rows[i]);
+            print_row(dump, options, option_row(i), rows[i]);
 }
 
 static void print_hosts(const struct dump *dump, const struct texts *hosts,
@@ -153,8 +153,8 @@ void config_dump(FILE *to, const struct options *options)
 
     if (root)
         location.root = root;
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
 
         if (row->group && row->scope != OPTION_COMMAND)
             fprintf(to, "\n# %s\n", row->group);

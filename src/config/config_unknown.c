@@ -13,9 +13,9 @@ static const char *find_suggestion_anywhere(struct bytes name)
     struct suggest suggest;
 
     suggest_init(&suggest, name);
-    for (size_t i = 0; i < option_row_count; i++)
-        if (option_rows[i].scope != OPTION_COMMAND)
-            suggest_consider(&suggest, option_rows[i].name);
+    for (size_t i = 0; i < option_count(); i++)
+        if (option_row(i)->scope != OPTION_COMMAND)
+            suggest_consider(&suggest, option_row(i)->name);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         suggest_consider(&suggest, others[i]);
     return suggest.found;
@@ -28,9 +28,9 @@ static const char *find_suggestion(struct bytes name,
     struct suggest suggest;
 
     suggest_init(&suggest, name);
-    for (size_t i = 0; i < option_row_count; i++)
-        if (config_takes(kind, &option_rows[i]))
-            suggest_consider(&suggest, option_rows[i].name);
+    for (size_t i = 0; i < option_count(); i++)
+        if (config_takes(kind, option_row(i)))
+            suggest_consider(&suggest, option_row(i)->name);
     if (kind == CONFIG_TOP)
         suggest_consider(&suggest, "site");
     if (kind == CONFIG_SITE)

@@ -108,8 +108,8 @@ static bool is_in_reach(const struct server *server,
 static void tell_unchanged(const struct server *server,
                            const struct options *options, FILE *news)
 {
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
 
         if (row->scope != OPTION_START ||
             option_is_equal(server->options, options, row))

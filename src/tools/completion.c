@@ -86,8 +86,8 @@ static void print_bash_commands(FILE *to)
 /* Completes the values of options that take one which is no file. */
 static void print_bash_values(FILE *to)
 {
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
 
         if (row->kind == OPTION_SWITCH || takes_file(row))
             continue; /* what stands behind is any argument, or a file */
@@ -123,9 +123,9 @@ void completion_print_bash(FILE *to)
           "    -*)\n"
           "        COMPREPLY=($(compgen -W '",
           to);
-    for (size_t i = 0; i < option_row_count; i++)
+    for (size_t i = 0; i < option_count(); i++)
         fprintf(to, "%s--%s", i == 0 ? "" : "\n            ",
-                option_rows[i].name);
+                option_row(i)->name);
     fputs("' -- \"$now\")) ;;\n"
           "    *)\n"
           "        compopt -o filenames\n"
@@ -224,8 +224,8 @@ void completion_print_zsh(FILE *to)
           "esac\n"
           "_arguments -s",
           to);
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
         char letter[2] = {row->letter, '\0'};
 
         if (row->letter)

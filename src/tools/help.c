@@ -45,8 +45,8 @@ void help_print(FILE *to)
         "this\n"
         "machine, and has it trusted or not (a DOCROOT named top is ./top).\n",
         to);
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
         int column;
 
         if (row->group)

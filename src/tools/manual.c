@@ -248,10 +248,12 @@ void manual_print_program(FILE *to)
           "too; what the command line says wins over the top of the file.\n",
           to);
     manual_put_values(to);
-    for (size_t i = 0; i < option_row_count; i++) {
-        if (option_rows[i].group)
-            fprintf(to, ".SS %s\n", option_rows[i].group);
-        manual_put_option(to, &option_rows[i]);
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
+
+        if (row->group)
+            fprintf(to, ".SS %s\n", row->group);
+        manual_put_option(to, row);
     }
     fputs(commands, to);
     fputs(signals, to);

@@ -79,15 +79,15 @@ void manual_print_file(FILE *to)
     print_sections(to);
     fputs(".SH KEYS OF SITES AND LOCATIONS\nThese may stand at the top too.\n",
           to);
-    for (size_t i = 0; i < option_row_count; i++)
-        if (option_is_below_top(option_rows[i].scope))
-            manual_put_key(to, &option_rows[i]);
+    for (size_t i = 0; i < option_count(); i++)
+        if (option_is_below_top(option_row(i)->scope))
+            manual_put_key(to, option_row(i));
     fputs(".SH KEYS AT THE TOP\n", to);
     manual_put_values(to);
-    for (size_t i = 0; i < option_row_count; i++)
-        if (option_rows[i].scope == OPTION_GLOBAL ||
-            option_rows[i].scope == OPTION_START)
-            manual_put_key(to, &option_rows[i]);
+    for (size_t i = 0; i < option_count(); i++)
+        if (option_row(i)->scope == OPTION_GLOBAL ||
+            option_row(i)->scope == OPTION_START)
+            manual_put_key(to, option_row(i));
     fputs(".SH FILES\n"
           ".TP\n.I /etc/sprintd/sprintd.conf\n"
           "What the packaged service reads.\n"

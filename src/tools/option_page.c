@@ -91,12 +91,14 @@ static void print_row(FILE *to, const struct option_row *row)
 void option_page_print(FILE *to)
 {
     fputs(head, to);
-    for (size_t i = 0; i < option_row_count; i++) {
-        if (option_rows[i].group)
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
+
+        if (row->group)
             fprintf(to,
                     "\n## %s\n\n"
                     "| option | default | where | |\n|---|---|---|---|\n",
-                    option_rows[i].group);
-        print_row(to, &option_rows[i]);
+                    row->group);
+        print_row(to, row);
     }
 }

@@ -30,8 +30,8 @@ TEST(values_are_those_of_the_command_line)
 
 TEST(every_option_is_a_key_or_for_the_command_line)
 {
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
         char text[200];
 
         snprintf(text, sizeof(text), "root = /a\n%s = ''\n", row->name);

@@ -76,8 +76,8 @@ static void *base_of(const struct option_row *row)
 /* What a message asks for is taken. */
 TEST(a_time_may_be_what_its_message_says)
 {
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
         char said[200] = "";
         char least[20], most[20];
         FILE *to;

@@ -29,8 +29,8 @@ TEST(help_names_every_option)
 {
     char *text = read_help();
 
-    for (size_t i = 0; i < option_row_count; i++)
-        expect_words(text, "--", option_rows[i].name);
+    for (size_t i = 0; i < option_count(); i++)
+        expect_words(text, "--", option_row(i)->name);
     expect_words(text, "-p, ", "--port N");
     free(text);
 }

@@ -44,8 +44,8 @@ TEST(every_option_has_its_place_in_all_of_them)
     char *bash = print(completion_print_bash);
     char *zsh = print(completion_print_zsh);
 
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option_row *row = option_row(i);
         char text[300];
 
         snprintf(text, sizeof(text), "\\fB\\-\\-%s\\fR", escaped(row->name));

@@ -42,15 +42,15 @@ TEST(every_option_has_one_row)
 {
     char *text = made();
 
-    for (size_t i = 0; i < option_row_count; i++) {
+    for (size_t i = 0; i < option_count(); i++) {
         char row[100];
         const char *found;
 
-        snprintf(row, sizeof(row), "\n| `--%s%s", option_rows[i].name,
-                 option_rows[i].value_name ? " " : "`");
+        snprintf(row, sizeof(row), "\n| `--%s%s", option_row(i)->name,
+                 option_row(i)->value_name ? " " : "`");
         found = strstr(text, row);
         if (!found)
-            fail_msg("no row of --%s", option_rows[i].name);
+            fail_msg("no row of --%s", option_row(i)->name);
         assert_null(strstr(found + 1, row));
     }
     free(text);
