@@ -201,15 +201,13 @@ def _cost_figure(numbers):
 def _read_tmpfs(page_cache, tmpfs):
     found = compare(tmpfs, page_cache)
     low, high = paired.interval(found) if found else (0, math.inf)
-    change = tmpfs.median / page_cache.median - 1
-    if low < 1 - SAME < high or low < 1 + SAME < high:
-        return (f" From tmpfs it is {tmpfs.median:.1f} µs; that is too noisy "
-                f"to tell the two apart.")
-    if abs(change) <= SAME:
-        return (f" From tmpfs it is {tmpfs.median:.1f} µs, within {SAME:.0%} "
-                f"of that: the bytes are in memory either way.")
-    return (f" From tmpfs it is {tmpfs.median:.1f} µs ({change:+.0%}): so "
-            f"much is the file system's part.")
+    text = (f" From a disk in memory (tmpfs) it is {tmpfs.median:.1f} µs, "
+            f"{paired.say(found)} times as much")
+    if 1 - SAME <= low and high <= 1 + SAME:
+        return f"{text}: the bytes are in memory either way."
+    if low <= 1 <= high:
+        return f"{text}; that is too noisy to tell the two apart."
+    return f"{text}: so much is the file system's part."
 
 
 def _read_costs(numbers):

@@ -81,7 +81,8 @@ def read(found, large):
             f"{copies[large, READ]:.0f} µs of CPU by reads, "
             f"{copies[large, SENDFILE]:.0f} by sendfile of the large file, "
             f"{copies[FEW, READ]:.0f} and {copies[FEW, SENDFILE]:.0f} of one "
-            f"of {FEW_BYTES // site.MIB} MiB. ")
+            f"of {FEW_BYTES // site.MIB} MiB (medians of what copying and "
+            "discarding differ by in each round). ")
     if copies[large, SENDFILE] > 1.5 * copies[large, READ]:
         text += ("Over loopback sendfile hands the client the file's own "
                  "pages, which no cache of a CPU holds when the file is "

@@ -203,7 +203,11 @@ def _more(values):
 def _cost_of(cells, size, way, base):
     found = loops.ratios(cells[size, way.name], cells[size, base.name],
                          "cpu_us")
-    return f"{median(found) - 1:+.0%}" if found else "an unknown share"
+    if not found:
+        return "an unknown share"
+    low, high = paired.interval(found)
+    return (f"{median(found) - 1:+.0%}"
+            + (" (no more than noise makes)" if low <= 1 <= high else ""))
 
 
 def _read_size(cells, size):

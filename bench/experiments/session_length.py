@@ -5,7 +5,7 @@ import socket
 from lab import loads, processes, rounds, servers
 
 from . import closed_loops as loops
-from . import verdicts
+from . import paired, verdicts
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
 LENGTHS = (1, 2, 5, 10, 100, 1000)
@@ -169,6 +169,16 @@ def _split(cells, lengths, way):
     return long.cpu_us - connection / lengths[-1], connection
 
 
+def _doubt(cells, lengths):
+    """Where the rounds do not tell a log from none."""
+    found = [_by_round(cells, "cpu_us", (ONE_LOG, length), (ONE, length))
+             for length in lengths]
+    if not all(low <= 1 <= high for low, high in
+               map(paired.interval, filter(None, found))):
+        return ""
+    return " At no length do the rounds tell that from nothing."
+
+
 def _reading(cells, lengths):
     texts = []
     parts = {way: _split(cells, lengths, way) for way in (ONE, ONE_LOG)}
@@ -186,7 +196,7 @@ def _reading(cells, lengths):
         texts.append(
             f"With a log a request takes {request:+.2f} µs and a connection "
             f"{connection:+.2f} µs (a line is written for each request, and "
-            "none for a connection).")
+            f"none for a connection).{_doubt(cells, lengths)}")
     many = _ratio(cells, "cpu_us", (MANY, lengths[0]), (ONE, lengths[0]))
     if many and many > 1.05:
         texts.append(
