@@ -230,7 +230,8 @@ EXPERIMENT = Experiment(
     "by 5, 20 and 25 workers? The original topped out at 4,687.7 replies/s, "
     "with 1,000 connections of 400 calls and 5 workers, and took about 9 MB/s "
     "of the network to be its limit; of few calls a connection it says that "
-    "they decrease throughput.",
+    "they decrease throughput, and of few connections with many calls that "
+    "they are not favourable, either.",
     f"httperf --num-conns x --num-calls, the connections begun at {AT_ONCE:,} "
     "a second, so that all are there at once, or one by one; a file as large "
     "as their replies must have been (8,966.6 KB/s by 4,687.7/s). One worker "

@@ -55,8 +55,8 @@ def read(found):
         return []
     kernel = next(row[4] for row in found.rows if row[1] == KERNEL)
     told = ", ".join(f"{part} {share:.0f} %" for part, share in shares.items())
-    return ["The original put its buffers first, then parsing and finishing a "
-            f"request, and gave no shares. Here, {first}, of what is done in "
-            f"user space: {told}. What is sent leaves from where it lies, so "
+    return ["The original names its buffers first, then parsing and finishing "
+            f"a request, and gives no shares. Here, {first}, of what is done "
+            f"in user space: {told}. What is sent leaves from where it lies, so "
             "that no buffer is written to first; and all of user space "
             f"together is {100 - kernel:.0f} % of the CPU time."]

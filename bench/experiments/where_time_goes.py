@@ -364,11 +364,12 @@ def run(bench):
 
 EXPERIMENT = Experiment(
     13, "where-time-goes", "Where does the time go?",
-    "One of the originals was profiled: most of its time went to its buffers "
-    "(write, consume, the size to be read, iterating), then to parsing and to "
-    "the statistics when a request was finished; it gives no shares. Which "
-    "part of the work takes the CPU here: accepting, reading, parsing, "
-    "finding the file, choosing whose turn it is, sending, logging?",
+    "One of the originals was profiled: a large amount of its time went to "
+    "its buffers (write, consume, the size to be read, iterating), and main "
+    "consumers were parsing and the statistics when a request was finished; "
+    "it gives no shares. Which part of the work takes the CPU here: "
+    "accepting, reading, parsing, finding the file, choosing whose turn it "
+    "is, sending, logging?",
     "Three loads on one worker, in turns: 1 KiB by keep-alive, 1 MiB by "
     "sendfile, a new connection for every request. The server samples itself "
     "(--profile) while `perf record -e cpu-clock` watches the same process "
