@@ -46,4 +46,4 @@ EXPERIMENT = Experiment(
     f"{spt_long.SECONDS} s, {spt_long.SEEDS} of each load, say how far apart "
     "the orders are; `make bench-link` takes more of them. One worker, on a "
     "CPU of its own; both programs at real-time priority.",
-    830, run)
+    900, run)
