@@ -2,9 +2,16 @@
 in another, made of the numbers in its tables. An answer whose numbers are not
 there says so."""
 
+import re
+
+from . import parallel_clients
+
 UNKNOWN = "not measured here"
 NARROW = "80 Mbit/s, load 0.9"
 WHOLE = "ab -c 50 -n 50,000: "
+SCARCE = "Cache and disk against disk alone: GET, 1 worker, memory taken away"
+ALIKE = 1.05    # times as much: what passes for no more
+DEARER = 1.5    # times the client's copy: then copying is what is slow
 
 
 class Numbers:
@@ -35,6 +42,12 @@ class Numbers:
                 if row[at] is not None}
 
 
+def _low(told):
+    """The lower end of "0.93 (0.90 to 0.97)"; 0 where there is none."""
+    found = re.search(r"\(([\d.]+) to ", str(told))
+    return float(found.group(1)) if found else 0.0
+
+
 def _ladder(numbers):
     means = numbers.rows("Responses", "mean ms")
     steps = means["whole files"], means["file cache"]
@@ -54,11 +67,28 @@ def _chunk_size(numbers):
     read = {name: rate for name, rate in rates.items()
             if name.startswith("read")}
     best = max(read, key=read.get)
-    return (f"of reads {best.removeprefix('read ')} ({read[best]:,.0f} MiB/s "
-            f"for {costs[best]:.0f} µs of CPU a MiB); sendfile, which takes no "
-            f"buffer, costs {costs['sendfile']:.0f} µs and moves "
-            f"{rates['sendfile']:,.0f}: over loopback the client copies from "
-            "pages that no CPU's cache holds")
+    text = (f"of reads {best.removeprefix('read ')} ({read[best]:,.0f} MiB/s "
+            f"for {costs[best]:.0f} µs of CPU a MiB); sendfile, which takes "
+            f"no buffer, costs {costs['sendfile']:.0f} µs and moves "
+            f"{rates['sendfile']:,.0f}")
+    if rates["sendfile"] * ALIKE >= read[best] or not _copies_far(numbers):
+        return text
+    return (f"{text}: over loopback the client copies from pages that no "
+            "CPU's cache holds")
+
+
+def _copies_far(numbers):
+    """Whether copying what sendfile hands over costs the client more."""
+    try:
+        spent = numbers.rows("Where sendfile's time goes",
+                             "client's CPU µs/MiB")
+    except (StopIteration, LookupError):
+        return False
+    large = next(iter(spent)).partition(",")[0]
+    read, sendfile = (spent[f"{large}, {way}, copy"]
+                      - spent[f"{large}, {way}, discard"]
+                      for way in ("read 512KB", "sendfile"))
+    return sendfile > DEARER * read
 
 
 def _concurrency(numbers):
@@ -66,8 +96,13 @@ def _concurrency(numbers):
     rates = numbers.rows(title, "replies/s")
     costs = numbers.rows(title, "CPU µs/reply")
     most = max(rates)
-    text = (f"one worker a CPU: {rates[1]:,.0f} replies/s at {costs[1]:.1f} "
-            f"µs; {most:,} workers answer {rates[most]:,.0f} at "
+    ahead = [count for count, told in
+             numbers.rows(title, "replies, × one worker's").items()
+             if count > 1 and _low(told) > 1]
+    best = max(ahead, key=rates.get) if ahead else 1
+    text = (("one worker a CPU" if best == 1 else f"{best:,} workers on a CPU")
+            + f": {rates[best]:,.0f} replies/s at {costs[best]:.1f} µs; "
+            f"{most:,} workers answer {rates[most]:,.0f} at "
             f"{costs[most]:.1f} µs")
     try:
         cold = numbers.rows("Reads that block", "median ms")
@@ -83,7 +118,7 @@ def _slow_link(numbers):
     try:
         means = {name: numbers.cell("80 Mbit/s, draws of", 0.9, name)
                  for name in ("srpt", "fifo", "fair")}
-        where = "at 0.9 of 80 Mbit/s"
+        where = "at 0.9 of 80 Mbit/s, in a draw of 20 s,"
     except (StopIteration, LookupError):
         means = numbers.rows(NARROW, "mean")
         where = "at 0.9 of 80 Mbit/s, in short draws,"
@@ -99,10 +134,12 @@ def _cache_bound(numbers):
     warm = numbers.rows("What a reply of 1 KiB costs", "warm CPU µs")
     own = [warm[name] for name in ("lru", "gdsf", "sieve", "s3fifo")
            if name in warm]
+    memory = (f" and {warm['tmpfs']:.1f} from a disk in memory"
+              if "tmpfs" in warm else "")
     return (f"a reply costs {warm['page cache']:.1f} µs of CPU out of the "
-            f"kernel's page cache, {min(own):.1f} to {max(own):.1f} out of "
-            f"sprintd's own, and {warm['floor']:.1f} where nothing is looked "
-            "up: that is the bound")
+            f"kernel's page cache{memory}, {min(own):.1f} to {max(own):.1f} "
+            f"out of sprintd's own, and {warm['floor']:.1f} where nothing is "
+            "looked up: that is the bound")
 
 
 def _kv_threads(numbers):
@@ -110,18 +147,29 @@ def _kv_threads(numbers):
     means = numbers.rows(title, "mean ms")
     server = numbers.rows(title, "mean, server ms")
     few, most = min(means), max(means)
-    return (f"one a CPU, as threads here do not wait: a durable request takes "
+    best = min(means, key=means.get)
+    which = ("one a CPU, as threads here do not wait"
+             if means[few] <= ALIKE * means[best] else f"{best} on one CPU")
+    return (f"{which}: a durable request takes "
             f"{means[few]:.2f} ms with {few} and {means[most]:.2f} with "
             f"{most} on one CPU; the client says "
-            f"{means[few] - server[few]:.2f} ms more than the server, the "
-            "time on the way")
+            f"{means[few] - server[few]:.2f} ms more than the server: the "
+            "way, and the wait until the client comes round")
 
 
 def _kv_cache(numbers):
     costs = numbers.pairs("Cache and disk against disk alone: GET", "CPU µs")
-    text = (f"a cache saves little where the store is in memory "
-            f"({costs[1, 'all, 16 groups']:.1f} after "
-            f"{costs[1, 'disk alone']:.1f} µs of CPU)")
+    text = ("a cache changes little where the store is in memory "
+            f"({costs[1, 'all, 16 groups']:.1f} with it, "
+            f"{costs[1, 'disk alone']:.1f} µs of CPU without)")
+    try:
+        scarce = numbers.rows(SCARCE, "mean ms")
+        text += (f", and much where it is not ({scarce['all, 16 groups']:.2g} "
+                 f"and {scarce['disk alone']:.2g} ms)"
+                 if scarce["disk alone"] > 2 * scarce["all, 16 groups"]
+                 else "")
+    except (StopIteration, LookupError):
+        pass
     try:
         table = numbers.rows("A store in memory under locks", "4 threads")
         return (f"{text}; of the store's locks: GETs by 4 threads get "
@@ -136,8 +184,16 @@ def _file_size(numbers):
     costs = {way: numbers.rows("CPU µs per reply", way)
              for way in ("1 worker", "8 workers", "1 worker, log")}
     small, large = list(costs["1 worker"])[0], list(costs["1 worker"])[-1]
-    return ("here from none, as the client has its part of the two CPUs; and "
-            f"more workers take more of them: a reply of {small} costs "
+    told = [(f"{size}, {way}", _low(ratio)) for way in
+            numbers.table("Speed-up").columns[1:] if "worker" in way
+            and not way.startswith("1 ")
+            for size, ratio in numbers.rows("Speed-up", way).items()]
+    faster = [what for what, low in told if low > 1]
+    which = (f"of {len(told)} comparisons {len(faster)} "
+             f"{'is' if len(faster) == 1 else 'are'} above one worker's rate "
+             f"({'; '.join(faster)})" if faster else
+             "here from none, as the client has its part of the two CPUs")
+    return (f"{which}; of CPU time a reply of {small} costs "
             f"{costs['1 worker'][small]:.0f} µs with one, "
             f"{costs['8 workers'][small]:.0f} with 8 "
             f"({costs['1 worker, log'][small]:.0f} with one and a log); of "
@@ -157,15 +213,18 @@ def _session_length(numbers):
 def _parallel(numbers):
     rates = numbers.rows("srpt: ", "MB/s")
     few, most = min(rates), max(rates)
-    text = (f"less and less: {most:,} get {rates[most] / rates[few]:.0%} of "
-            f"the {rates[few]:,.0f} MB/s of {few} over loopback")
+    text = (f"together {most:,} get {rates[most] / rates[few]:.0%} of the "
+            f"{rates[few]:,.0f} MB/s of {few} over loopback")
     try:
         wide = numbers.rows("srpt over a link", "MB/s")
         used = numbers.rows("srpt over a link", "CPUs the server used")
         last = max(wide)
-        return (f"{text}; over 1 Gbit/s {last:,} get {wide[last]:,.0f} MB/s "
-                f"and the server uses {used[last]:.2f} CPUs: the limit is the "
-                "link, not the engine")
+        text += (f"; over 1 Gbit/s {last:,} get {wide[last]:,.0f} MB/s and "
+                 f"the server uses {used[last]:.2f} CPUs")
+        if not parallel_clients.is_full(min(wide.values()),
+                                        max(used.values())):
+            return text
+        return f"{text}: the limit is the link, not the engine"
     except (StopIteration, LookupError):
         return text
 
@@ -192,7 +251,7 @@ def _connections(numbers):
     best = max(rates, key=rates.get)
     few, many = rates["1000 x 1"], rates["1000 x 50"]
     return (f"few calls a connection cost throughput ({few:,.0f} replies/s of "
-            f"one call each, {many:,.0f} of 50), many do not: most come with "
+            f"one call each, {many:,.0f} of 50), many calls do not: most come with "
             f"{best}, {rates[best]:,.0f}")
 
 
@@ -203,7 +262,7 @@ def _phases(numbers):
     return (f"of {cost:.1f} µs a small reply {shares['send']:.0f} % go to "
             f"sending, {shares['read']:.0f} % to reading, "
             f"{shares['parse']:.0f} % to parsing, {shares['log']:.0f} % to "
-            f"what is told of it; {kernel:.0f} % are the kernel's")
+            f"counting and logging it; {kernel:.0f} % are the kernel's")
 
 
 def _peers(numbers):
@@ -269,7 +328,7 @@ def answer(experiment, record, result):
     if not result:
         return f"{UNKNOWN}: {record['failure']}"
     if experiment.name not in ANSWERS:
-        return "".join(result.reading[:1]).partition(". ")[0]
+        return "".join(result.reading[:1]).partition(". ")[0].removesuffix(".")
     try:
         return ANSWERS[experiment.name][1](Numbers(result))
     except (LookupError, StopIteration, TypeError, ValueError):
