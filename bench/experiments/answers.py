@@ -251,8 +251,8 @@ def _connections(numbers):
     best = max(rates, key=rates.get)
     few, many = rates["1000 x 1"], rates["1000 x 50"]
     return (f"few calls a connection cost throughput ({few:,.0f} replies/s of "
-            f"one call each, {many:,.0f} of 50), many calls do not: most come with "
-            f"{best}, {rates[best]:,.0f}")
+            f"one call each, {many:,.0f} of 50), many calls do not: most come "
+            f"with {best}, {rates[best]:,.0f}")
 
 
 def _phases(numbers):

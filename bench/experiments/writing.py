@@ -26,7 +26,8 @@ METHOD = """\
 - Server and client run on separate CPUs (`taskset`); where a server has both,
   the experiment says so, and gives its CPU time beside what it reached.
 - What is compared takes turns (A B A B), each behind a warm-up of its own;
-  shown are medians, with the extremes where they matter.
+  shown are medians (of experiment 4 means over the draws), with the extremes
+  where they matter.
 - A verdict compares round by round, as what slows the machine for a while
   slows both: it falls by the order of the ratios of at least twelve rounds,
   when all verdicts of an experiment together are wrong by chance in less than
@@ -34,16 +35,20 @@ METHOD = """\
   how many rounds more it needs, if they came out as the others did: `make lab
   EXP=name ROUNDS=40` buys them with time. Rounds in which others used the
   server's CPU do not count, where twelve without are left. "0.93 (0.90 to
-  0.97)" is the median of such ratios and its own 95 % interval.
+  0.97)" is the median of such ratios and its own 95 % interval. What is the
+  same whenever it is looked at is judged as it is: whether anything failed, how
+  much memory is taken, which of two caches hits more of one list.
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much.
 - CPU time per reply stands beside throughput: user and system time of all
   processes and threads, from the scheduler's own clock.
 - Where requests are meant to begin at a given time they begin then, whatever
-  became of those before (an open loop), and times count from there. In a closed
-  loop each connection asks when it has been answered: such times are of a load
-  that waits for the server, and their tables say so.
+  became of those before (an open loop), and times count from there: so with
+  httperf's connections (1, 12), the small requests beside downloads (2), the
+  narrow link (4, 15), and where a table says so. wrk, h2load, ab and the
+  sessions of 6 and 7 are closed loops, in which each connection asks when it
+  has been answered: such times are of a load that waits for the server.
 - Seeds are fixed; so are all command lines, which stand with each experiment
   (`$LAB` is a temporary folder, PORT a free port).
 - A run in which a tool reports an error, a wrong length or a failed request is
