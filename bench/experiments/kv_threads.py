@@ -162,7 +162,8 @@ def _claim_count(mode, cells, threads, count, what):
                  "best"] = _by_best(mode, cells, count, best)
     return verdicts.claim(
         f"key-value store, {mode.title}: {what} (here {count}) are as good as "
-        "the best other number", compared, ALIKE)
+        f"the best other number, within {ALIKE - 1:.0%} (runs differ by as "
+        "much)", compared, ALIKE)
 
 
 def _claims(cells, threads):

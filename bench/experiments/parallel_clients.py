@@ -274,11 +274,12 @@ def _claims(cells, told, counts):
                 cells[SRPT, counts[-1]], cells[SRPT, counts[0]],
                 "per_second")}, KEPT),
         _claim(f"equal clients are served equally: Jain's index is {FAIR} or "
-               "more", cells, counts,
+               "more (1: all alike)", cells, counts,
                lambda count: cells[SRPT, count].median("fairness"),
                lambda number: number >= FAIR),
         _claim(f"a parallel download takes at most {CLIENT_BYTES_MAX:,} "
-               "bytes of memory, where whole files would take 1 MB",
+               "bytes of memory (a buffer and what is known of a connection), "
+               "where whole files would take 1 MB",
                cells, counts[-1:],
                lambda count: _grown_per_client(told, SRPT, count),
                lambda number: number <= CLIENT_BYTES_MAX),

@@ -271,7 +271,8 @@ def claims(study):
     apart = _apart(study)
     yield Claim(
         f"the server's own sampling is within {POINTS_MAX} points of perf's "
-        "(with or without switches) in every phase of every load",
+        "(with or without switches) in every phase of every load (two "
+        "standard errors of what is seen least often)",
         _verdict(apart), "farthest apart: " + ", ".join(
             f"{title(name)}, {phase} {points:+.1f} ± {error:.1f}"
             for name, phase, points, error in apart[:3]) if apart
