@@ -3,7 +3,9 @@
  * below it; word of a fault travels up by proxy's on_fault.
  *
  *   proxy.c           begin and answer, how a transfer comes to be
- *   proxy_request.c   our way to the upstream: asking, sending, trying again
+ *   proxy_retry.c     a fault: another try, or what it makes of the answer
+ *   proxy_request.c   our way to the upstream: asking, sending
+ *   proxy_upload.c    what of the body waits here, and when no more may come
  *   proxy_body.c      the response's source, which lends what has come
  *   proxy_reply.c     its way back: heads and bodies as they are read
  *   proxy_answer.c    the response's head, and what of a body leaves with it
@@ -161,6 +163,12 @@ static inline const struct transport *transfer_transport(const struct transfer
     return upstream_transport(transfer->lease.upstream);
 }
 
+/* --- proxy_retry.c ------------------------------------------------------- */
+
+/* What proxy's on_fault does: tries anew, or makes the fault the answer, or
+ * breaks the answer off. */
+void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
+
 /* --- proxy_request.c ----------------------------------------------------- */
 
 /* Makes the head for that server. */
@@ -177,15 +185,29 @@ void transfer_ask_if_due(struct transfer *transfer);
 /* Sends what there is to be sent. */
 void transfer_flush(struct transfer *transfer);
 
-/* What proxy's on_fault does: tries anew, or makes the fault the answer, or
- * breaks the answer off. */
-void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
+/* The other side takes no more of the request; it may have answered before. */
+void transfer_stop_sending(struct transfer *transfer);
 
 bool proxy_take_body(struct sink *sink, struct bytes data);
 void proxy_end_body(struct sink *sink);
 void proxy_foresee_end(struct sink *sink);
 size_t proxy_kept(const struct sink *sink);
 void proxy_ease(struct sink *sink);
+
+/* --- proxy_upload.c ------------------------------------------------------ */
+
+/* Where memory is short, no copy of what was sent is kept for another try. */
+void transfer_keep_no_copy(struct transfer *transfer);
+
+/* Whether len more fit into out, up to so many bytes in all. */
+bool transfer_has_room(struct transfer *transfer, size_t len, size_t most);
+
+/* Whether others have so much to wait with that this one may not. */
+bool transfer_is_crowded(const struct transfer *transfer);
+
+/* Says whether the client's next bytes are to wait, and wakes the exchange when
+ * they are to no more. */
+void transfer_make_way(struct transfer *transfer);
 
 /* --- proxy_body.c -------------------------------------------------------- */
 

@@ -6,8 +6,7 @@
 #include "io/tls/tls.h"
 #include "observe/profile.h"
 
-enum { CHUNK_FRAME_BYTES = 12 }; /* eight hex digits, CRLF twice */
-
+/* At least a chunk's size in hex, and CRLF twice. */
 enum { FRAMING_BYTES_MAX = 32 };
 
 /* --- What is to be sent -------------------------------------------------- */
@@ -32,32 +31,6 @@ enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
     return relay_request(relay, &exchange->request, &from, &transfer->head);
 }
 
-/* Forgets what has been sent, which ends all hope of sending it again. */
-static void drop_sent(struct transfer *transfer)
-{
-    struct proxy_buffer *out = transfer->out;
-
-    if (transfer->out_sent == 0)
-        return;
-    transfer->is_kept = false;
-    out->begin += transfer->out_sent;
-    transfer->out_sent = 0;
-    memmove(out->data, out->data + out->begin, out->end - out->begin);
-    out->end -= out->begin;
-    out->begin = 0;
-}
-
-/* Where memory is short, no copy of what was sent is kept for another try. */
-static void keep_no_copy(struct transfer *transfer)
-{
-    if (!transfer->sink.is_eased || transfer->out_sent == 0)
-        return;
-    drop_sent(transfer);
-    if (transfer->out->end == 0)
-        proxy_buffer_give(transfer->proxy, &transfer->out);
-    transfer_wake(transfer);
-}
-
 /* False: no memory, and it has failed by that. */
 static bool has_buffer(struct transfer *transfer)
 {
@@ -68,63 +41,10 @@ static bool has_buffer(struct transfer *transfer)
     return transfer->out;
 }
 
-/* Whether len more fit, up to so many bytes in all. */
-static bool has_room(struct transfer *transfer, size_t len, size_t most)
-{
-    if (transfer->out->end + len <= most)
-        return true;
-    drop_sent(transfer);
-    return transfer->out->end + len <= most;
-}
-
 static void put(struct proxy_buffer *out, struct bytes text)
 {
     memcpy(out->data + out->end, text.data, text.len);
     out->end += text.len;
-}
-
-/* Whether there is room for all of the body at once. */
-static bool fits_whole(const struct transfer *transfer)
-{
-    const struct proxy *proxy = transfer->proxy;
-
-    return transfer->out_framing == BODY_LENGTH &&
-           transfer->exchange->request.content_length <=
-               proxy->options.buffer_bytes;
-}
-
-/* Whether others have so much to wait with that this one may not. */
-static bool is_crowded(const struct transfer *transfer)
-{
-    const struct proxy_held *held = transfer->proxy->options.held;
-
-    return held && held->bytes >= PROXY_HELD_BYTES_MAX;
-}
-
-/* Whether what the client's next read may bring is to wait. */
-static bool is_full(struct transfer *transfer)
-{
-    size_t bytes = transfer->proxy->options.buffer_bytes;
-
-    if (!transfer->is_admitted && is_crowded(transfer))
-        return true;
-    if (!transfer->out || fits_whole(transfer))
-        return false;
-    return transfer->is_held ? transfer->out->end >= bytes
-                             : !has_room(transfer, PROXY_TAKEN_BYTES, bytes);
-}
-
-static void make_way(struct transfer *transfer)
-{
-    bool was_full = transfer->sink.is_full;
-
-    if ((!transfer->out && !transfer->sink.is_eased) ||
-        transfer->has_body_ended || transfer->is_send_over ||
-        !transfer->exchange)
-        return;
-    transfer->sink.is_full = is_full(transfer);
-    if (was_full && !transfer->sink.is_full)
-        exchange_wake(transfer->exchange);
 }
 
 /* A client that sends slowly would hold an upstream for nothing. */
@@ -133,7 +53,7 @@ static bool is_enough(const struct transfer *transfer)
     return transfer->has_body_ended || transfer->sink.is_full ||
            transfer->sink.is_eased ||
            transfer->held_bytes >= transfer->proxy->options.request_bytes ||
-           is_crowded(transfer);
+           transfer_is_crowded(transfer);
 }
 
 void transfer_ask_if_due(struct transfer *transfer)
@@ -151,7 +71,7 @@ static void go_on(struct transfer *transfer)
     if (transfer->is_open)
         transfer_flush(transfer);
     else
-        make_way(transfer);
+        transfer_make_way(transfer);
     if (transfer->is_held)
         transfer_ask_if_due(transfer);
 }
@@ -171,8 +91,9 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
         return true;
     if (!has_buffer(transfer))
         return false;
-    if (!has_room(transfer, len,
-                  transfer->proxy->options.buffer_bytes + PROXY_TAKEN_BYTES)) {
+    if (!transfer_has_room(transfer, len,
+                           transfer->proxy->options.buffer_bytes +
+                               PROXY_TAKEN_BYTES)) {
         transfer->is_kept = false; /* it came although there was none */
         return false;
     }
@@ -228,8 +149,8 @@ void proxy_ease(struct sink *sink)
 
     if (!transfer->exchange)
         return;
-    keep_no_copy(transfer);
-    make_way(transfer);
+    transfer_keep_no_copy(transfer);
+    transfer_make_way(transfer);
     if (transfer->is_held)
         transfer_ask_if_due(transfer);
 }
@@ -270,7 +191,7 @@ static void note_sent(struct transfer *transfer, size_t n)
                      ->counts[transfer->lease.server]
                      .bytes_out,
                 n);
-    keep_no_copy(transfer);
+    transfer_keep_no_copy(transfer);
 }
 
 /* One way of a tunnel is over; with the other all of it. */
@@ -282,8 +203,7 @@ static void end_tunnel(struct transfer *transfer)
     transfer_wake(transfer);
 }
 
-/* The other side takes no more of it; it may have answered before. */
-static void stop_sending(struct transfer *transfer)
+void transfer_stop_sending(struct transfer *transfer)
 {
     transfer->is_send_over = true;
     if (transfer->is_tunnel) {
@@ -324,14 +244,14 @@ void transfer_flush(struct transfer *transfer)
             break;
         case IO_EOF:
         case IO_FAILED:
-            stop_sending(transfer);
+            transfer_stop_sending(transfer);
             break;
         }
     }
     if (transfer->is_tunnel && transfer->has_body_ended &&
         transfer_is_sent(transfer) && !transfer->is_send_over)
         shut_down(transfer);
-    make_way(transfer);
+    transfer_make_way(transfer);
     transfer_watch(transfer);
 }
 
@@ -361,7 +281,7 @@ static void on_failed(struct upstream_lease *lease)
 
     transfer->is_asking = false;
     transfer_note_server(transfer);
-    transfer_fail(transfer, proxy_fault_of(lease->error));
+    transfer->proxy->on_fault(transfer, proxy_fault_of(lease->error));
 }
 
 static void on_readable(struct upstream_lease *lease)
@@ -392,73 +312,4 @@ void transfer_ask(struct transfer *transfer)
     upstream_lease_start(transfer->proxy->pool, lease);
     if (transfer->is_asking) /* still: it may be given up meanwhile */
         transfer_note_server(transfer);
-}
-
-/* --- Trying again -------------------------------------------------------- */
-
-/* RFC 9110 9.2.2: whether doing it twice is doing it once. */
-static bool is_idempotent(enum method method)
-{
-    return method == METHOD_GET || method == METHOD_HEAD ||
-           method == METHOD_OPTIONS || method == METHOD_PUT ||
-           method == METHOD_DELETE;
-}
-
-/* A kept connection that its server had closed, which is nobody's fault. */
-static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
-{
-    return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
-           !transfer->has_reply && transfer->interims == 0 &&
-           (!transfer->in || transfer->in->end == 0);
-}
-
-static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
-{
-    const struct exchange *exchange = transfer->exchange;
-
-    if (!exchange || transfer->has_reply || transfer->interims > 0 ||
-        fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SHORT ||
-        fault == PROXY_FAULT_REPLY)
-        return false;
-    if (transfer->in && transfer->in->end > 0)
-        return false; /* some of a reply has come */
-    return transfer->is_kept &&
-           (!transfer->has_sent || is_idempotent(exchange->request.method));
-}
-
-/* Nothing counts as sent, or what comes of the body until there is another
- * connection would take its place. */
-static void begin_anew(struct transfer *transfer)
-{
-    transfer->has_sent = transfer->is_send_over = false;
-    transfer->head_sent = transfer->out_sent = 0;
-    make_way(transfer);
-    /* Reading may have gone on when nothing was to be sent any more. */
-    if (transfer->sink.is_full && transfer->exchange)
-        exchange_wake(transfer->exchange);
-}
-
-void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
-{
-    bool was_stale = is_stale(transfer, fault);
-
-    if (was_stale)
-        transfer->proxy->tls_why = NULL;
-    else
-        proxy_log_fault(transfer->proxy, &transfer->lease, fault);
-    transfer_let_go(transfer, false,
-                    was_stale ? BALANCE_NEITHER : BALANCE_FAILURE);
-    if (may_retry(transfer, fault) &&
-        upstream_may_retry(&transfer->lease, transfer->retries, was_stale)) {
-        transfer->retries += !was_stale;
-        begin_anew(transfer);
-        transfer_ask(transfer);
-        return;
-    }
-    if (transfer->is_answered)
-        transfer->is_broken = true;
-    else
-        transfer->fault = (uint8_t)fault;
-    stop_sending(transfer);
-    transfer_wake(transfer);
 }

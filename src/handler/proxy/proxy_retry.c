@@ -1,0 +1,68 @@
+#include "handler/proxy/proxy_priv.h"
+
+/* RFC 9110 9.2.2: whether doing it twice is doing it once. */
+static bool is_idempotent(enum method method)
+{
+    return method == METHOD_GET || method == METHOD_HEAD ||
+           method == METHOD_OPTIONS || method == METHOD_PUT ||
+           method == METHOD_DELETE;
+}
+
+/* A kept connection that its server had closed, which is nobody's fault. */
+static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
+{
+    return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
+           !transfer->has_reply && transfer->interims == 0 &&
+           (!transfer->in || transfer->in->end == 0);
+}
+
+static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
+{
+    const struct exchange *exchange = transfer->exchange;
+
+    if (!exchange || transfer->has_reply || transfer->interims > 0 ||
+        fault == PROXY_FAULT_NOBODY || fault == PROXY_FAULT_SHORT ||
+        fault == PROXY_FAULT_REPLY)
+        return false;
+    if (transfer->in && transfer->in->end > 0)
+        return false; /* some of a reply has come */
+    return transfer->is_kept &&
+           (!transfer->has_sent || is_idempotent(exchange->request.method));
+}
+
+/* Nothing counts as sent, or what comes of the body until there is another
+ * connection would take its place. */
+static void begin_anew(struct transfer *transfer)
+{
+    transfer->has_sent = transfer->is_send_over = false;
+    transfer->head_sent = transfer->out_sent = 0;
+    transfer_make_way(transfer);
+    /* Reading may have gone on when nothing was to be sent any more. */
+    if (transfer->sink.is_full && transfer->exchange)
+        exchange_wake(transfer->exchange);
+}
+
+void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
+{
+    bool was_stale = is_stale(transfer, fault);
+
+    if (was_stale)
+        transfer->proxy->tls_why = NULL;
+    else
+        proxy_log_fault(transfer->proxy, &transfer->lease, fault);
+    transfer_let_go(transfer, false,
+                    was_stale ? BALANCE_NEITHER : BALANCE_FAILURE);
+    if (may_retry(transfer, fault) &&
+        upstream_may_retry(&transfer->lease, transfer->retries, was_stale)) {
+        transfer->retries += !was_stale;
+        begin_anew(transfer);
+        transfer_ask(transfer);
+        return;
+    }
+    if (transfer->is_answered)
+        transfer->is_broken = true;
+    else
+        transfer->fault = (uint8_t)fault;
+    transfer_stop_sending(transfer);
+    transfer_wake(transfer);
+}

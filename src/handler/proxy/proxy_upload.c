@@ -1,0 +1,78 @@
+#include "handler/proxy/proxy_priv.h"
+
+/* Forgets what has been sent, which ends all hope of sending it again. */
+static void drop_sent(struct transfer *transfer)
+{
+    struct proxy_buffer *out = transfer->out;
+
+    if (transfer->out_sent == 0)
+        return;
+    transfer->is_kept = false;
+    out->begin += transfer->out_sent;
+    transfer->out_sent = 0;
+    memmove(out->data, out->data + out->begin, out->end - out->begin);
+    out->end -= out->begin;
+    out->begin = 0;
+}
+
+void transfer_keep_no_copy(struct transfer *transfer)
+{
+    if (!transfer->sink.is_eased || transfer->out_sent == 0)
+        return;
+    drop_sent(transfer);
+    if (transfer->out->end == 0)
+        proxy_buffer_give(transfer->proxy, &transfer->out);
+    transfer_wake(transfer);
+}
+
+bool transfer_has_room(struct transfer *transfer, size_t len, size_t most)
+{
+    if (transfer->out->end + len <= most)
+        return true;
+    drop_sent(transfer);
+    return transfer->out->end + len <= most;
+}
+
+/* Whether there is room for all of the body at once. */
+static bool fits_whole(const struct transfer *transfer)
+{
+    const struct proxy *proxy = transfer->proxy;
+
+    return transfer->out_framing == BODY_LENGTH &&
+           transfer->exchange->request.content_length <=
+               proxy->options.buffer_bytes;
+}
+
+bool transfer_is_crowded(const struct transfer *transfer)
+{
+    const struct proxy_held *held = transfer->proxy->options.held;
+
+    return held && held->bytes >= PROXY_HELD_BYTES_MAX;
+}
+
+/* Whether what the client's next read may bring is to wait. */
+static bool is_full(struct transfer *transfer)
+{
+    size_t bytes = transfer->proxy->options.buffer_bytes;
+
+    if (!transfer->is_admitted && transfer_is_crowded(transfer))
+        return true;
+    if (!transfer->out || fits_whole(transfer))
+        return false;
+    return transfer->is_held
+               ? transfer->out->end >= bytes
+               : !transfer_has_room(transfer, PROXY_TAKEN_BYTES, bytes);
+}
+
+void transfer_make_way(struct transfer *transfer)
+{
+    bool was_full = transfer->sink.is_full;
+
+    if ((!transfer->out && !transfer->sink.is_eased) ||
+        transfer->has_body_ended || transfer->is_send_over ||
+        !transfer->exchange)
+        return;
+    transfer->sink.is_full = is_full(transfer);
+    if (was_full && !transfer->sink.is_full)
+        exchange_wake(transfer->exchange);
+}
