@@ -272,7 +272,7 @@ def claims(study):
     yield Claim(
         f"the server's own sampling is within {POINTS_MAX} points of perf's "
         "(with or without switches) in every phase of every load (two "
-        "standard errors of what is seen least often)",
+        "standard errors, where these are largest)",
         _verdict(apart), "farthest apart: " + ", ".join(
             f"{title(name)}, {phase} {points:+.1f} ± {error:.1f}"
             for name, phase, points, error in apart[:3]) if apart
