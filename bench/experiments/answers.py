@@ -57,8 +57,8 @@ def _ladder(numbers):
                                         ("five workers", "five workers"),
                                         ("shortest first", "shortest first"),
                                         ("a cache", "file cache")))
-    return (f"from {steps[0]:.0f} to {steps[1]:.0f} ms on a disk that makes "
-            f"reads wait: {told}")
+    return (f"from {steps[0]:.0f} to {steps[1]:.0f} ms, with disk, memory and "
+            f"link chosen so that every step can show: {told}")
 
 
 def _chunk_size(numbers):
@@ -224,7 +224,8 @@ def _parallel(numbers):
         if not parallel_clients.is_full(min(wide.values()),
                                         max(used.values())):
             return text
-        return f"{text}: the limit is the link, not the engine"
+        return (f"{text}: the limit is the link, not the engine (whether the "
+                "original's was, its program alone could tell)")
     except (StopIteration, LookupError):
         return text
 

@@ -177,6 +177,16 @@ def _link(experiment):
     return f"[{title}](#{_anchor(title)})"
 
 
+def _answer(experiment, record, result):
+    """The first page's, behind the question: what follows is where it is
+    from. Where the first of the readings is the answer it is told once."""
+    told = answers.answer(experiment, record, result)
+    if experiment.name not in answers.ANSWERS or told.startswith(
+            answers.UNKNOWN):
+        return []
+    return [*_wrap(f"**Answer**: {told}."), ""]
+
+
 def section(folder, experiment, record, result):
     """What the report says of one experiment, as lines."""
     lines = [f"## {_title(experiment)}", "", *_wrap(experiment.question), ""]
@@ -186,16 +196,18 @@ def section(folder, experiment, record, result):
     if not result:
         return [*lines, *_wrap(f"Not measured: {record['failure']}."), "",
                 *method]
-    for text in result.reading:
-        lines += [*_wrap(text), ""]
+    lines += _answer(experiment, record, result)
+    if record.get("rounds_min", 0) < paired.ROUNDS_MIN:
+        lines += [*_wrap(OLDER), ""]
+    lines += _tables(result.tables)
     for figure in result.figures:
         name = f"{figures.name_of(experiment.name, figure)}.svg"
         if os.path.exists(os.path.join(folder, name)):
             title = " ".join(figure.title.split())
             lines += [f"![{title}]({os.path.basename(folder)}/{name})", ""]
-    if record.get("rounds_min", 0) < paired.ROUNDS_MIN:
-        lines += [*_wrap(OLDER), ""]
-    lines += [*_tables(result.tables), *_claims(result.claims), *method]
+    for text in result.reading:
+        lines += [*_wrap(text), ""]
+    lines += [*_claims(result.claims), *method]
     if result.noise:
         lines += _fold(f"Noise: {len(result.noise)} remarks",
                        _list(result.noise))
