@@ -71,24 +71,32 @@ def _chunk_size(numbers):
             f"for {costs[best]:.0f} µs of CPU a MiB); sendfile, which takes "
             f"no buffer, costs {costs['sendfile']:.0f} µs and moves "
             f"{rates['sendfile']:,.0f}")
-    if rates["sendfile"] * ALIKE >= read[best] or not _copies_far(numbers):
+    if rates["sendfile"] * ALIKE >= read[best]:
         return text
-    return (f"{text}: over loopback the client copies from pages that no "
-            "CPU's cache holds")
+    return text + _why_less(numbers)
 
 
-def _copies_far(numbers):
-    """Whether copying what sendfile hands over costs the client more."""
+def _why_less(numbers):
+    """Why sendfile moves less to wrk: what it hands over may be dear to copy,
+    or another client may get as much by it."""
+    title = "Where sendfile's time goes"
     try:
-        spent = numbers.rows("Where sendfile's time goes",
-                             "client's CPU µs/MiB")
+        spent = numbers.rows(title, "client's CPU µs/MiB")
+        rates = numbers.rows(title, "MiB/s")
     except (StopIteration, LookupError):
-        return False
+        return ""
     large = next(iter(spent)).partition(",")[0]
-    read, sendfile = (spent[f"{large}, {way}, copy"]
-                      - spent[f"{large}, {way}, discard"]
-                      for way in ("read 512KB", "sendfile"))
-    return sendfile > DEARER * read
+    read, sendfile = (f"{large}, {way}" for way in ("read 512KB", "sendfile"))
+    copies = [spent[f"{way}, copy"] - spent[f"{way}, discard"]
+              for way in (read, sendfile)]
+    if copies[1] > DEARER * copies[0]:
+        return (": over loopback the client copies from pages that no CPU's "
+                "cache holds")
+    got = [rates[f"{way}, copy"] for way in (read, sendfile)]
+    if got[1] * ALIKE >= got[0]:
+        return (f" to wrk, to a client that only receives {got[1]:,.0f} (by "
+                f"reads {got[0]:,.0f})")
+    return ""
 
 
 def _concurrency(numbers):
