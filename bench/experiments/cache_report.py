@@ -136,7 +136,8 @@ def _cost_table(numbers):
 
 
 def _original_table(numbers):
-    rows = [[*row, row[2] / row[1]] for row in ORIGINALS]
+    rows = [[name, f"{without:g}", f"{with_it:g}", with_it / without]
+            for name, without, with_it in ORIGINALS]
     pairs = [("sprintd: CPU µs, all fits", numbers.warm_cost, PAGE_CACHE,
               "sieve"),
              ("sprintd: CPU µs, a tenth fits", numbers.warm_cost, PAGE_CACHE,

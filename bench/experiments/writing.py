@@ -88,12 +88,19 @@ def _is_number(cell):
         isinstance(cell, str) and NUMBER.fullmatch(cell))
 
 
+def _cells(row):
+    """An original's numbers have the digits that its report gives them."""
+    is_theirs = str(row[0]).startswith("original")
+    return [f"{cell:g}" if is_theirs and isinstance(cell, float)
+            and round(cell, 3) == cell else _text(cell) for cell in row]
+
+
 def _rows(table):
     columns = list(zip(*table.rows))
     rules = ["---:" if any(map(_is_number, column)) else "---"
              for column in columns] or ["---"] * len(table.columns)
     return [f"| {' | '.join(table.columns)} |", f"|{'|'.join(rules)}|",
-            *(f"| {' | '.join(map(_text, row))} |" for row in table.rows), ""]
+            *(f"| {' | '.join(_cells(row))} |" for row in table.rows), ""]
 
 
 def _fold(summary, lines):
