@@ -4,13 +4,14 @@ there says so."""
 
 import re
 
-from . import parallel_clients
+from . import connections_calls, parallel_clients
 
 UNKNOWN = "not measured here"
 NARROW = "80 Mbit/s, load 0.9"
 WHOLE = "ab -c 50 -n 50,000: "
 SCARCE = "Cache and disk against disk alone: GET, 1 worker, memory taken away"
 ALIKE = 1.05    # times as much: what passes for no more
+FULL = 0.9      # of what is asked for: then that is the limit
 DEARER = 1.5    # times the client's copy: then copying is what is slow
 
 
@@ -258,10 +259,19 @@ def _proxy(numbers):
 def _connections(numbers):
     rates = numbers.rows("Replies per second", "1 worker, 1 CPU")
     best = max(rates, key=rates.get)
-    few, many = rates["1000 x 1"], rates["1000 x 50"]
-    return (f"few calls a connection cost throughput ({few:,.0f} replies/s of "
-            f"one call each, {many:,.0f} of 50), many calls do not: most come "
-            f"with {best}, {rates[best]:,.0f}")
+    costs = numbers.rows("CPU µs per reply", "1 worker, 1 CPU")
+    few, many = "1000 x 1", "1000 x 50"
+    text = (f"few calls a connection cost CPU time ({costs[few]:.1f} µs a "
+            f"reply of one call each, {costs[many]:.1f} of 50)")
+    if rates[few] >= FULL * connections_calls.AT_ONCE:
+        text += ("; how much throughput is not seen here, where "
+                 f"{connections_calls.AT_ONCE:,} connections a second are "
+                 "begun, which is what one call each gets")
+    else:
+        text += (f", and throughput ({rates[few]:,.0f} replies/s after "
+                 f"{rates[many]:,.0f})")
+    return (f"{text}; many calls cost nothing: most replies come with {best}, "
+            f"{rates[best]:,.0f}/s")
 
 
 def _phases(numbers):

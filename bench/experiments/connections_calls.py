@@ -18,6 +18,7 @@ MANY_KEEP = 0.9
 IDLE = 0.5  # CPUs: who uses no more is not what limits
 ORIGINAL_PER_SECOND = 4_687.7
 SINGLE = "1 worker, 1 CPU"
+FULL = 0.9  # of what is asked for: then that is the limit
 
 
 def _name(workers):
@@ -187,7 +188,11 @@ def _read_calls(cells, made, grid):
             continue
         kept = few.median("per_second") / many.median("per_second")
         text = (f"{server.name}, {most:,} connections: {calls[0]} call each "
-                f"gets {kept:.0%} of the replies/s of {calls[-1]} calls each.")
+                f"gets {kept:.0%} of the replies/s of {calls[-1]} calls each"
+                + (f", and all that is asked for: {AT_ONCE:,} connections a "
+                   "second are begun."
+                   if few.median("per_second") >= FULL * AT_ONCE * calls[0]
+                   else "."))
         # Of each reply: call + connection / calls.
         connection = (few.median("cpu_us") - many.median("cpu_us")) \
             / (1 / calls[0] - 1 / calls[-1])
