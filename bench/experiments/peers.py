@@ -286,8 +286,8 @@ def _reading(cells, claims):
             + ", ".join(f"{server} {median(ratios):.2f} and "
                         f"{max(ratios):.2f}"
                         for server, ratios in above.items())
-            + ". Below 1 a server does what floor.c does not, such as to "
-            "answer several pipelined requests by one write.")
+            + ". Below 1 a row is noisy, or a server does what floor.c does "
+            "not, such as to answer several pipelined requests by one write.")
     limited = sorted({load for (load, server), cell in cells.items()
                       if server == OURS and not cell.trouble
                       and cell.median("busy") < FULL_BUSY})
