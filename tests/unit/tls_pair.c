@@ -6,11 +6,11 @@ static struct tls_tickets *pair_tickets;
 struct tls_context *pair_context;
 SSL_CTX *pair_client;
 
-struct tls_secret pair_client_secret;
-struct tls_secret pair_server_secret;
+struct pair_secret pair_client_secret;
+struct pair_secret pair_server_secret;
 
 static void note_secret(const char *line, const char *label,
-                        struct tls_secret *secret)
+                        struct pair_secret *secret)
 {
     const char *at = strrchr(line, ' ') + 1;
 
@@ -192,7 +192,7 @@ void pair_limit_version(int least, int most)
 }
 
 void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
-                          const struct tls_secret *secret, bool seals)
+                          const struct pair_secret *secret, bool seals)
 {
     assert_true(tls_direction_init(direction, pair->tls->taken->out.suite,
                                    (struct bytes){(const char *)secret->bytes,

@@ -34,9 +34,14 @@ extern struct tls_table *pair_table;
 extern struct tls_context *pair_context;
 extern SSL_CTX *pair_client;
 
+struct pair_secret {
+    unsigned char bytes[TLS_SECRET_MAX];
+    size_t len;
+};
+
 /* Of the connection that was made last: what its client tells. */
-extern struct tls_secret pair_client_secret;
-extern struct tls_secret pair_server_secret;
+extern struct pair_secret pair_client_secret;
+extern struct pair_secret pair_server_secret;
 
 /* For all tests of a program. */
 int pair_set_up(void **state);
@@ -63,7 +68,7 @@ void pair_read(struct pair *pair, char *data, size_t *len);
 
 /* A direction of a connection that was taken over, as its client has it. */
 void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
-                          const struct tls_secret *secret, bool seals);
+                          const struct pair_secret *secret, bool seals);
 
 /* Ends an SSL_CTX option of one test. */
 void pair_limit_version(int least, int most);

@@ -20,10 +20,10 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "io/tls/tls_hkdf.h"
 
 struct evp_cipher_ctx_st;
 struct evp_cipher_st;
-struct evp_mac_ctx_st;
 
 enum {
     TLS_RECORD_BYTES = 16384, /* of payload, at most (RFC 8446 5.1) */
@@ -35,7 +35,6 @@ enum {
     TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
     TLS_SUITE_FIRST = 0x1301,
     TLS_SUITE_COUNT = 3,
-    TLS_SECRET_MAX = 48,
     TLS_KEY_MAX = 32,
     TLS_IV_BYTES = 12
 };
@@ -64,9 +63,19 @@ enum tls_alert {
  * time. */
 struct tls_suite {
     struct evp_cipher_st *cipher;
-    struct evp_mac_ctx_st *mac; /* HMAC with the digest of the suite */
-    size_t secret_bytes;        /* as many as the digest has */
-    uint16_t id;                /* 0x1301 */
+    struct tls_hkdf *hkdf; /* with the digest of the suite */
+    size_t secret_bytes;   /* as many as the digest has */
+    uint16_t id;           /* 0x1301 */
+};
+
+/* What a secret of traffic stands for: who has made it once need not again. */
+struct tls_keys {
+    unsigned char secret[TLS_SECRET_MAX];
+    unsigned char key[TLS_KEY_MAX];
+    unsigned char iv[TLS_IV_BYTES];
+    size_t secret_len;
+    size_t key_len;
+    size_t iv_len;
 };
 
 struct tls_direction {
@@ -88,6 +97,12 @@ void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);
+
+/* The same, of a key that was made. False also: it is not as long as those of
+ * the suite. */
+MUST_USE bool tls_direction_take(struct tls_direction *direction,
+                                 const struct tls_suite *suite,
+                                 const struct tls_keys *keys, bool seals);
 void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 
 /* The next key (7.2). False: no memory, and the direction cannot be used. */

@@ -10,6 +10,7 @@
 #include "io/tls/tls_challenge_priv.h"
 #include "io/tls/tls_context_priv.h"
 #include "io/tls/tls_kernel.h"
+#include "io/tls/tls_schedule_priv.h"
 
 struct tls_buffers *tls_buffers_create(void)
 {
@@ -260,7 +261,10 @@ enum io_result tls_handshake(struct tls *tls)
     if (tls->is_broken || result == IO_FAILED)
         return fail(tls);
     enter(tls);
+    if (tls->secrets)
+        tls_schedule_enter(tls->buffers->suites, tls->secrets);
     returned = SSL_do_handshake(tls->ssl);
+    tls_schedule_leave();
     if (!tls_wire_hold(tls))
         returned = -1;
     if (returned == 1)

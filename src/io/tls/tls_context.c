@@ -11,6 +11,7 @@
 #include "io/tls/tls_challenge_priv.h"
 #include "io/tls/tls_context_priv.h"
 #include "io/tls/tls_name.h"
+#include "io/tls/tls_schedule_priv.h"
 #include "io/tls/tls_table_priv.h"
 #include "io/tls/tls_tickets_priv.h"
 
@@ -325,7 +326,8 @@ static bool make_all(struct tls_context *context)
     while (context->count < count) {
         const struct tls_set *set = tls_table_set(context->table,
                                                   context->count);
-        SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+        SSL_CTX *ctx = SSL_CTX_new_ex(NULL, tls_schedule_properties(),
+                                      TLS_server_method());
 
         if (!ctx)
             return false;

@@ -1,49 +1,29 @@
 #include "io/tls/tls_record.h"
 
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <string.h>
 
-enum { LABEL_MAX = 32 };
-
 /* --- Suites -------------------------------------------------------------- */
-
-static EVP_MAC_CTX *make_mac(char *digest)
-{
-    OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-        OSSL_PARAM_construct_end()};
-    EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-    EVP_MAC_CTX *mac = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
-
-    EVP_MAC_free(hmac); /* mac has its own reference */
-    if (mac && EVP_MAC_CTX_set_params(mac, parameters) == 1)
-        return mac;
-    EVP_MAC_CTX_free(mac);
-    return NULL;
-}
 
 bool tls_suite_init(struct tls_suite *suite, uint16_t id)
 {
     static const struct {
         const char *cipher;
-        char digest[sizeof("SHA256")];
-        size_t secret_bytes;
-    } all[TLS_SUITE_COUNT] = {{"AES-128-GCM", "SHA256", 32},
-                              {"AES-256-GCM", "SHA384", 48},
-                              {"ChaCha20-Poly1305", "SHA256", 32}};
+        enum tls_digest digest;
+    } all[TLS_SUITE_COUNT] = {{"AES-128-GCM", TLS_SHA256},
+                              {"AES-256-GCM", TLS_SHA384},
+                              {"ChaCha20-Poly1305", TLS_SHA256}};
     size_t number = (size_t)id - TLS_SUITE_FIRST;
-    char digest[sizeof(all->digest)];
 
-    memcpy(digest, all[number].digest, sizeof(digest));
     *suite = (struct tls_suite){
         .cipher = EVP_CIPHER_fetch(NULL, all[number].cipher, NULL),
-        .mac = make_mac(digest),
-        .secret_bytes = all[number].secret_bytes,
+        .hkdf = tls_hkdf_create(all[number].digest),
         .id = id};
-    if (suite->cipher && suite->mac)
+    if (suite->cipher && suite->hkdf) {
+        suite->secret_bytes = tls_hkdf_secret_bytes(suite->hkdf);
         return true;
+    }
     tls_suite_fini(suite);
     return false;
 }
@@ -51,53 +31,21 @@ bool tls_suite_init(struct tls_suite *suite, uint16_t id)
 void tls_suite_fini(struct tls_suite *suite)
 {
     EVP_CIPHER_free(suite->cipher);
-    EVP_MAC_CTX_free(suite->mac);
+    tls_hkdf_destroy(suite->hkdf);
     *suite = (struct tls_suite){.id = 0};
 }
 
 /* --- Keys ---------------------------------------------------------------- */
 
-/* The digest is shared by all connections, and would keep the last secret that
- * it was given until the next one comes. */
-static void forget_secret(const struct tls_suite *suite)
-{
-    static const unsigned char nothing[TLS_SECRET_MAX];
-
-    (void)EVP_MAC_init(suite->mac, nothing, suite->secret_bytes, NULL);
-}
-
-static bool give_secret(const struct tls_direction *direction)
-{
-    return EVP_MAC_init(direction->suite->mac, direction->secret,
-                        direction->suite->secret_bytes, NULL) == 1;
-}
-
-/* HKDF-Expand-Label without a context (7.1), of at most one digest: so HMAC is
- * counted once. The secret was given before. */
 static bool expand(const struct tls_direction *direction, const char *label,
                    unsigned char *out, size_t len)
 {
-    static const char prefix[] = "tls13 ";
     const struct tls_suite *suite = direction->suite;
-    size_t label_len = sizeof(prefix) - 1 + strlen(label);
-    unsigned char info[3 + LABEL_MAX + 2] = {(unsigned char)(len >> 8),
-                                             (unsigned char)len,
-                                             (unsigned char)label_len};
-    unsigned char block[EVP_MAX_MD_SIZE];
-    size_t block_len;
-    bool is_done;
+    struct bytes secret = {(const char *)direction->secret,
+                           suite->secret_bytes};
 
-    memcpy(info + 3, prefix, sizeof(prefix) - 1);
-    memcpy(info + 3 + sizeof(prefix) - 1, label, strlen(label));
-    info[3 + label_len] = 0;     /* no context */
-    info[3 + label_len + 1] = 1; /* the first block, which is enough */
-    is_done = EVP_MAC_init(suite->mac, NULL, 0, NULL) == 1 &&
-              EVP_MAC_update(suite->mac, info, 3 + label_len + 2) == 1 &&
-              EVP_MAC_final(suite->mac, block, &block_len, sizeof(block)) == 1;
-    if (is_done)
-        memcpy(out, block, len);
-    OPENSSL_cleanse(block, sizeof(block));
-    return is_done;
+    return tls_hkdf_expand(suite->hkdf, secret, bytes_of(label),
+                           (struct bytes){NULL, 0}, out, len);
 }
 
 static bool expand_key(const struct tls_direction *direction,
@@ -111,38 +59,69 @@ static bool expand_key(const struct tls_direction *direction,
 bool tls_direction_find_key(const struct tls_direction *direction,
                             unsigned char key_out[TLS_KEY_MAX])
 {
-    bool is_done = give_secret(direction) && expand_key(direction, key_out);
+    bool is_done = expand_key(direction, key_out);
 
-    forget_secret(direction->suite);
+    tls_hkdf_forget(direction->suite->hkdf);
     return is_done;
 }
 
+static bool use_key(struct tls_direction *direction, const unsigned char *key)
+{
+    direction->sequence = 0;
+    return EVP_CipherInit_ex2(direction->cipher, direction->suite->cipher, key,
+                              NULL, direction->seals, NULL) == 1;
+}
+
+/* The suite is shared by all connections, and would keep the last secret until
+ * the next one comes. */
 static bool make_key(struct tls_direction *direction)
 {
-    const EVP_CIPHER *cipher = direction->suite->cipher;
     unsigned char key[TLS_KEY_MAX];
-    bool is_done = give_secret(direction) && expand_key(direction, key) &&
+    bool is_done = expand_key(direction, key) &&
                    expand(direction, "iv", direction->iv, TLS_IV_BYTES) &&
-                   EVP_CipherInit_ex2(direction->cipher, cipher, key, NULL,
-                                      direction->seals, NULL) == 1;
+                   use_key(direction, key);
 
-    forget_secret(direction->suite);
+    tls_hkdf_forget(direction->suite->hkdf);
     OPENSSL_cleanse(key, sizeof(key));
-    direction->sequence = 0;
     return is_done;
 }
 
-bool tls_direction_init(struct tls_direction *direction,
-                        const struct tls_suite *suite, struct bytes secret,
-                        bool seals)
+/* False: the secret is not as long as those of the suite. */
+static bool begin(struct tls_direction *direction,
+                  const struct tls_suite *suite, struct bytes secret,
+                  bool seals)
 {
     *direction = (struct tls_direction){.suite = suite, .seals = seals};
     if (secret.len != suite->secret_bytes)
         return false;
     memcpy(direction->secret, secret.data, secret.len);
     direction->cipher = EVP_CIPHER_CTX_new();
-    if (direction->cipher && make_key(direction))
+    return direction->cipher;
+}
+
+bool tls_direction_init(struct tls_direction *direction,
+                        const struct tls_suite *suite, struct bytes secret,
+                        bool seals)
+{
+    if (begin(direction, suite, secret, seals) && make_key(direction))
         return true;
+    tls_direction_fini(direction);
+    return false;
+}
+
+bool tls_direction_take(struct tls_direction *direction,
+                        const struct tls_suite *suite,
+                        const struct tls_keys *keys, bool seals)
+{
+    struct bytes secret = {(const char *)keys->secret, keys->secret_len};
+    bool is_begun = begin(direction, suite, secret, seals);
+
+    if (is_begun && keys->iv_len == TLS_IV_BYTES &&
+        keys->key_len == (size_t)EVP_CIPHER_get_key_length(suite->cipher)) {
+        memcpy(direction->iv, keys->iv, TLS_IV_BYTES);
+        if (use_key(direction, keys->key))
+            return true;
+    }
     tls_direction_fini(direction);
     return false;
 }
@@ -155,10 +134,14 @@ void tls_direction_fini(struct tls_direction *direction)
 
 bool tls_direction_update(struct tls_direction *direction)
 {
-    return give_secret(direction) &&
-           expand(direction, "traffic upd", direction->secret,
-                  direction->suite->secret_bytes) &&
-           make_key(direction);
+    unsigned char next[TLS_SECRET_MAX];
+    bool is_done = expand(direction, "traffic upd", next,
+                          direction->suite->secret_bytes);
+
+    if (is_done)
+        memcpy(direction->secret, next, direction->suite->secret_bytes);
+    OPENSSL_cleanse(next, sizeof(next));
+    return is_done && make_key(direction);
 }
 
 /* The counter, big-endian, over the end of the vector (5.3). */

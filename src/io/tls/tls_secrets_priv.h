@@ -1,5 +1,5 @@
 /*
- * tls_secrets_priv - what a handshake of OpenSSL's tells of keys, so that
+ * tls_secrets_priv - what a handshake of OpenSSL's has made of keys, so that
  * another can go on with the connection.
  *
  * Thread: the worker of its connection.
@@ -12,18 +12,14 @@
 
 struct ssl_st;
 
-struct tls_secret {
-    unsigned char bytes[TLS_SECRET_MAX];
-    size_t len; /* 0: not known yet */
-};
-
 struct tls_secrets {
-    struct tls_secret client;
-    struct tls_secret server;
+    struct tls_keys client; /* zeros: not known yet */
+    struct tls_keys server;
     uint64_t records; /* that were sent with the server's */
 };
 
-/* Has one handshake tell its own: they are there when it is done. NULL: no
+/* Has one handshake count its records. Its keys are there when it is done, if
+ * it has run between tls_schedule_enter() and tls_schedule_leave(). NULL: no
  * memory. */
 MUST_USE struct tls_secrets *tls_secrets_create(struct ssl_st *ssl);
 

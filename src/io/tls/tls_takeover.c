@@ -53,16 +53,11 @@ void tls_taken_destroy(struct tls_taken *taken)
     free(taken);
 }
 
-static bool make_keys(struct tls_taken *taken, const struct tls_suite *suite,
+static bool take_keys(struct tls_taken *taken, const struct tls_suite *suite,
                       const struct tls_secrets *secrets)
 {
-    struct bytes client = {(const char *)secrets->client.bytes,
-                           secrets->client.len};
-    struct bytes server = {(const char *)secrets->server.bytes,
-                           secrets->server.len};
-
-    if (!tls_direction_init(&taken->in, suite, client, false) ||
-        !tls_direction_init(&taken->out, suite, server, true))
+    if (!tls_direction_take(&taken->in, suite, &secrets->client, false) ||
+        !tls_direction_take(&taken->out, suite, &secrets->server, true))
         return false;
     taken->out.sequence = secrets->records;
     return true;
@@ -79,7 +74,7 @@ static struct tls_taken *take(const struct tls *tls,
     taken = calloc(1, sizeof(*taken) + facts.name.len + 1);
     if (!taken)
         return NULL;
-    if (!make_keys(taken, suite, tls->secrets)) {
+    if (!take_keys(taken, suite, tls->secrets)) {
         tls_taken_destroy(taken);
         return NULL;
     }
@@ -107,8 +102,9 @@ static bool wants_small_records(const SSL *ssl)
 static bool can_be_taken(const struct tls *tls)
 {
     return SSL_version(tls->ssl) == TLS1_3_VERSION &&
-           !wants_small_records(tls->ssl) && tls->secrets->client.len > 0 &&
-           tls->secrets->server.len > 0 && !SSL_has_pending(tls->ssl);
+           !wants_small_records(tls->ssl) &&
+           tls->secrets->client.secret_len > 0 &&
+           tls->secrets->server.secret_len > 0 && !SSL_has_pending(tls->ssl);
 }
 
 void tls_takeover_end(struct tls *tls)

@@ -67,6 +67,53 @@ TEST(each_suite_of_tls_1_3_is_taken)
     SSL_CTX_set_ciphersuites(pair_client, TLS_DEFAULT_CIPHERSUITES);
 }
 
+/* With the secret of a ticket the first of all has something in it. */
+TEST(who_comes_back_is_taken_with_either_digest)
+{
+    static const char *const names[] = {"TLS_AES_128_GCM_SHA256",
+                                        "TLS_AES_256_GCM_SHA384"};
+
+    for (size_t i = 0; i < 2; i++) {
+        SSL_SESSION *session;
+        struct tls_facts facts;
+        struct pair pair;
+        char text[8];
+        size_t len = sizeof(text);
+
+        SSL_CTX_set_ciphersuites(pair_client, names[i]);
+        pair_open(&pair);
+        pair_read(&pair, text, &len); /* tickets come as if they were data */
+        session = SSL_get1_session(pair.client);
+        (void)SSL_shutdown(pair.client); /* else the session is no good */
+        pair_end(&pair);
+        pair_begin(&pair);
+        assert_int_equal(SSL_set_session(pair.client, session), 1);
+        SSL_SESSION_free(session);
+        pair_shake(&pair, SIZE_MAX);
+        assert_non_null(pair.tls->taken);
+        tls_tell(pair.tls, &facts);
+        assert_true(facts.is_resumed);
+        assert_string_equal(facts.cipher, names[i]);
+        expect_talk(&pair);
+        pair_end(&pair);
+    }
+    SSL_CTX_set_ciphersuites(pair_client, TLS_DEFAULT_CIPHERSUITES);
+}
+
+/* The share that a client sends is of a group that the server has not. */
+TEST(who_is_asked_to_begin_again_is_taken)
+{
+    struct pair pair;
+
+    SSL_CTX_set1_groups_list(pair_client, "P-384:P-256");
+    pair_open(&pair);
+    assert_non_null(pair.tls->taken);
+    expect_talk(&pair);
+    expect_talk(&pair);
+    pair_end(&pair);
+    SSL_CTX_set1_groups_list(pair_client, "X25519:P-256");
+}
+
 TEST(tls_1_2_stays_with_openssl)
 {
     struct tls_facts facts;
