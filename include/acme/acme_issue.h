@@ -7,7 +7,7 @@
 #ifndef ACME_ACME_ISSUE_H
 #define ACME_ACME_ISSUE_H
 
-#include "acme/acme_order.h"
+#include "acme/acme_job.h"
 
 /* Makes a key for the certificate of the job, and keeps it. */
 MUST_USE enum acme_result acme_issue_make_key(const struct acme_job *job,

@@ -18,28 +18,9 @@
 #ifndef ACME_ACME_ORDER_H
 #define ACME_ACME_ORDER_H
 
-#include "acme/acme_challenge.h"
-#include "acme/acme_record.h"
-#include "acme/acme_renewal.h"
-#include "config/certificates/managed.h"
+#include "acme/acme_job.h"
 
-enum {
-    ACME_AUTHORIZATIONS_MAX = MANAGED_NAMES_MAX,
-    ACME_POLL_S = 300, /* for an authority to make up its mind */
-    ACME_POLL_MS = 250 /* at first; then longer and longer */
-};
-
-struct acme_job {
-    struct acme_state *state;
-    struct acme_client *client; /* with an account */
-    const struct acme_settings *settings;
-    const struct acme_hook *hook; /* NULL: there is none */
-    const struct managed_certificate *certificate;
-    struct acme_record *record;
-    const char *challenge;                  /* the type to try */
-    char replaces[ACME_IDENTIFIER_MAX + 1]; /* RFC 9773 5; "": nothing */
-    bool is_invalid; /* out: the authority found the challenge wrong */
-};
+enum { ACME_AUTHORIZATIONS_MAX = MANAGED_NAMES_MAX };
 
 MUST_USE enum acme_result acme_order_run(struct acme_job *job,
                                          struct acme_problem *problem);

@@ -11,6 +11,11 @@
 
 #include "base/bytes.h"
 
+enum {
+    ACME_POLL_S = 300, /* for an authority to make up its mind */
+    ACME_POLL_MS = 250 /* at first; then longer and longer */
+};
+
 struct acme_poll {
     uint64_t end_ns;
     int64_t pause_ms;

@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include "acme/acme_order.h"
 #include "base/now.h"
 #include "base/units.h"
 
