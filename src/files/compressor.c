@@ -7,18 +7,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/now.h"
 #include "base/units.h"
-#include "files/compressor_job_priv.h"
+#include "files/compressor_index_priv.h"
 #include "files/compressor_share_priv.h"
 
-enum {
-    THREAD_NICE = 19, /* what a worker wants, it gets first */
-    BUCKETS = 1024
-};
+enum { THREAD_NICE = 19 }; /* what a worker wants, it gets first */
 
 struct compressor {
     pthread_mutex_t mutex; /* guards all below, but threads and the atomics */
@@ -32,7 +26,7 @@ struct compressor {
     uint64_t shelf_bytes; /* of results that are settled */
     struct stats_compress counts;
     struct counter *told; /* borrowed; by these */
-    struct compressor_job *buckets[BUCKETS];
+    struct compressor_index index;
     unsigned workers;
     atomic_bool stops;
     struct codec_meter meter;
@@ -48,56 +42,6 @@ static struct compressor_job *job_at(struct list *list_node)
     return OWNER_OF(list_node, struct compressor_job, list_node);
 }
 
-/* --- The index, with the mutex held -------------------------------------- */
-
-static uint64_t hash_of(const struct compress_order *order)
-{
-    uint64_t words[] = {order->stamp.device,
-                        order->stamp.inode,
-                        order->stamp.bytes,
-                        (uint64_t)order->stamp.modified_ns,
-                        (uint64_t)order->stamp.changed_ns,
-                        (uint64_t)order->coding,
-                        (uint64_t)order->effort,
-                        0};
-
-    if (order->dictionary)
-        memcpy(&words[7], order->dictionary->hash, sizeof(words[7]));
-    return XXH3_64bits(words, sizeof(words));
-}
-
-/* Whether both need the same bytes, of whichever rule. */
-static bool is_same_dictionary(const struct dictionary *a,
-                               const struct dictionary *b)
-{
-    return a == b || (a && b && memcmp(a->hash, b->hash, sizeof(a->hash)) == 0);
-}
-
-static struct compressor_job *find_job(const struct compressor *compressor,
-                                       const struct compress_order *order,
-                                       uint64_t hash)
-{
-    struct compressor_job *job = compressor->buckets[hash % BUCKETS];
-
-    while (job && !(job->hash == hash && job->coding == order->coding &&
-                    job->effort == order->effort &&
-                    is_same_dictionary(job->dictionary, order->dictionary) &&
-                    file_stamp_eq(&job->stamp, &order->stamp)))
-        job = job->next;
-    return job;
-}
-
-static void unlink_job(struct compressor *compressor,
-                       struct compressor_job *job)
-{
-    struct compressor_job **link = &compressor->buckets[job->hash % BUCKETS];
-
-    while (*link != job)
-        link = &(*link)->next;
-    *link = job->next;
-    list_drop(&job->list_node);
-}
-
 /* --- The shelf, with the mutex held -------------------------------------- */
 
 static uint64_t body_bytes(const struct compressor_job *job)
@@ -110,7 +54,8 @@ static void drop_settled(struct compressor *compressor,
 {
     compressor->settled_count--;
     compressor->shelf_bytes -= body_bytes(job);
-    unlink_job(compressor, job);
+    compressor_index_drop(&compressor->index, job);
+    list_drop(&job->list_node);
     compressor_job_destroy(job);
 }
 
@@ -301,7 +246,6 @@ static enum compressor_answer place(struct compressor *compressor,
                                     const struct compress_order *order,
                                     uint64_t hash)
 {
-    struct compressor_job **bucket = &compressor->buckets[hash % BUCKETS];
     bool has = has_room(compressor, order);
     struct compressor_job *job = NULL;
 
@@ -314,8 +258,7 @@ static enum compressor_answer place(struct compressor *compressor,
         return COMPRESSOR_REFUSED;
     }
     job->hash = hash;
-    job->next = *bucket;
-    *bucket = job;
+    compressor_index_put(&compressor->index, job);
     list_put_last(&compressor->queues[order->effort], &job->list_node);
     count_pending(compressor, job, 1);
     pthread_cond_signal(&compressor->changed);
@@ -337,8 +280,9 @@ static enum compressor_answer ask(struct compressor *compressor,
                                   const struct compress_order *order,
                                   uint64_t now_ms, struct coded_body **body_out)
 {
-    uint64_t hash = hash_of(order);
-    struct compressor_job *job = find_job(compressor, order, hash);
+    uint64_t hash = compressor_index_hash(order);
+    struct compressor_job *job = compressor_index_find(&compressor->index,
+                                                       order, hash);
 
     if (!job)
         return place(compressor, order, hash);
@@ -434,15 +378,7 @@ void compressor_destroy(struct compressor *compressor)
     if (!compressor)
         return;
     compressor_stop(compressor);
-    for (size_t i = 0; i < BUCKETS; i++) {
-        struct compressor_job *next;
-
-        for (struct compressor_job *job = compressor->buckets[i]; job;
-             job = next) {
-            next = job->next;
-            compressor_job_destroy(job);
-        }
-    }
+    compressor_index_destroy_jobs(&compressor->index);
     pthread_cond_destroy(&compressor->changed);
     pthread_mutex_destroy(&compressor->mutex);
     free(compressor);

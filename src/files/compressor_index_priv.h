@@ -1,0 +1,34 @@
+/*
+ * compressor_index_priv - all jobs of a compressor, by what they are to make.
+ *
+ * Thread: the one that holds the compressor's mutex.
+ * Owns:   nothing: jobs are the compressor's.
+ */
+#ifndef FILES_COMPRESSOR_INDEX_PRIV_H
+#define FILES_COMPRESSOR_INDEX_PRIV_H
+
+#include "files/compressor_job_priv.h"
+
+enum { COMPRESSOR_INDEX_BUCKETS = 1024 };
+
+struct compressor_index {
+    struct compressor_job *buckets[COMPRESSOR_INDEX_BUCKETS];
+};
+
+uint64_t compressor_index_hash(const struct compress_order *order);
+
+/* The job that makes what order asks for, which has that hash; NULL: none. */
+struct compressor_job *compressor_index_find(
+    const struct compressor_index *index, const struct compress_order *order,
+    uint64_t hash);
+
+/* Adds a job, whose hash is set; takes one out, which is in. */
+void compressor_index_put(struct compressor_index *index,
+                          struct compressor_job *job);
+void compressor_index_drop(struct compressor_index *index,
+                           const struct compressor_job *job);
+
+/* Destroys all jobs that are in. */
+void compressor_index_destroy_jobs(struct compressor_index *index);
+
+#endif
