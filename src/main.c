@@ -69,8 +69,9 @@ static int run(struct options *options, int argc, char **argv)
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
-/* Else what is opened next, a client's connection even, would be told what is
- * for the operator. Opened the wrong way around, they fail as if closed. */
+/* Opens what is closed of the standard descriptors: what is opened next, a
+ * client's connection even, would be told what is for the operator. Opened the
+ * wrong way around, they fail as if closed. */
 static void fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

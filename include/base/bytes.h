@@ -86,7 +86,7 @@ static inline struct bytes bytes_trim(struct bytes text)
 /* Whether text begins with start, which is taken off then. */
 bool bytes_take(struct bytes *text, struct bytes start);
 
-/* The same, whatever the case of ASCII letters. */
+/* Takes start off the front, whatever the case of ASCII letters. */
 bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
 void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */

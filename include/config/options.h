@@ -22,7 +22,7 @@ enum {
     OPTIONS_CERTIFICATES_MAX = 64 /* of a site */
 };
 
-/* Not a port. */
+/* Stands where a port would, and is none. */
 #define OPTIONS_HTTPS_OFF 65536
 
 /* Whether an authority is asked for certificates of a site. */

@@ -65,7 +65,7 @@ struct client_entry *client_table_take(struct client_table *table);
 struct client_entry *client_table_add(struct client_table *table,
                                       uint64_t client);
 
-/* His entry is free then. */
+/* Takes somebody out, whose entry is free then. */
 void client_table_remove(struct client_table *table,
                          struct client_entry *entry);
 

@@ -30,7 +30,7 @@ struct dictionary {
     int folder;
     uint64_t bytes;
     char name[DICTIONARY_NAME_SIZE];
-    /* These stand in its name. */
+    /* The name of the file is made of these three. */
     uint64_t rule;       /* only answers of that one are sent by it */
     int64_t modified_ns; /* when the file was that it is a copy of */
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */

@@ -45,7 +45,7 @@ struct stats_http2 {
     struct counter abuses[STATS_HTTP2_ABUSE_COUNT];
 };
 
-/* The same numbers, read. */
+/* The numbers of struct stats_http2 as they were read. */
 struct stats_http2_sums {
     uint64_t events[STATS_HTTP2_EVENT_COUNT];
     uint64_t abuses[STATS_HTTP2_ABUSE_COUNT];

@@ -18,7 +18,7 @@
 /* --- Rows ---------------------------------------------------------------- */
 
 enum stats_part {
-    /* Of these there is one; its rows lie in struct stats_snapshot. */
+    /* Parts that are there once; their rows lie in struct stats_snapshot. */
     STATS_PART_SERVER,
     STATS_PART_REQUESTS,
     STATS_PART_METHODS,
@@ -36,7 +36,7 @@ enum stats_part {
     STATS_PART_LOG,
     STATS_PART_CPU,
     STATS_PART_TIMES,
-    /* Of these there are many. */
+    /* Parts that are there many times. */
     STATS_PART_CACHE_IF,    /* struct stats_cache_if */
     STATS_PART_SIZE,        /* struct stats_by_size */
     STATS_PART_WORKER,      /* struct stats_worker */

@@ -44,12 +44,12 @@ enum stats_store_number {
     STATS_STORE_SWEPT,
     STATS_STORE_QUEUE_WRITES,
     STATS_STORE_QUEUE_BYTES,
-    /* The same, with a cache in front of it. */
+    /* Told by a store that has a cache in front of it. */
     STATS_STORE_CACHE_HITS,
     STATS_STORE_CACHE_MISSES,
     STATS_STORE_CACHE_EVICTIONS,
     STATS_STORE_CACHE_BYTES,
-    /* The same, of one on other machines. */
+    /* Told by a store on other machines. */
     STATS_STORE_CALLS,
     STATS_STORE_RESENT,
     STATS_STORE_TIMEOUTS,

@@ -39,7 +39,7 @@ struct stats_tls {
     struct counter groups[STATS_TLS_GROUP_COUNT];
 };
 
-/* The same numbers, read. */
+/* The numbers of struct stats_tls as they were read. */
 struct stats_tls_sums {
     uint64_t handshakes[STATS_TLS_HANDSHAKE_COUNT];
     uint64_t failed[STATS_TLS_FAILURE_COUNT];

@@ -124,7 +124,7 @@ struct upstream_lease {
      * upstream_lease_start(). */
     void (*on_open)(struct upstream_lease *lease);
     void (*on_failed)(struct upstream_lease *lease);
-    /* These are called while the lease is open: */
+    /* Both are called while the lease is open, and only then. */
     void (*on_readable)(struct upstream_lease *lease);
     void (*on_writable)(struct upstream_lease *lease); /* watched for once */
     /* The answer. */

@@ -15,7 +15,8 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* The same for a certificate whoever asks, and another for each. */
+/* A number of a certificate by its name: whoever asks gets the same one, and
+ * certificates are spread. */
 static uint32_t chance_of(struct bytes text)
 {
     static const struct siphash_key key; /* nobody gains by a collision */

@@ -21,7 +21,7 @@ static const char *find_suggestion_anywhere(struct bytes name)
     return suggest.found;
 }
 
-/* The same, but what belongs in such a section comes first. */
+/* What name was meant for in a section of that kind, or else anywhere. */
 static const char *find_suggestion(struct bytes name,
                                    enum config_section_kind kind)
 {

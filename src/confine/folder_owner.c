@@ -10,9 +10,8 @@
  * nothing. The folder's own may be one that its owner is not in. */
 enum { NO_GROUP = 65534 };
 
-/* The same folder from the root on. NULL and errno: it is gone, or too far
- * away.
- */
+/* The folder's path from the root on. NULL and errno: the present folder is
+ * gone, or too far away. */
 static const char *from_root(const char *folder, char absolute[PATH_MAX])
 {
     size_t len;

@@ -268,7 +268,7 @@ static const char *find_fault(const struct identity *identity, uint64_t kept)
 
 /* --- Where files are concerned ------------------------------------------- */
 
-/* These two calls do not say whether they fail. */
+/* setfsuid() and setfsgid() do not say whether they fail; asking again does. */
 static bool set_file_ids(uid_t uid, gid_t gid)
 {
     setfsgid(gid);

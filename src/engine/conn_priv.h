@@ -108,7 +108,7 @@ enum conn_progress {
 /* Lets the candidate wait for its turn. */
 void conn_queue(struct conn *conn);
 
-/* The same for one that is new, or another than that which is queued. */
+/* Lets a new candidate wait, or another one than that which is queued. */
 void conn_requeue(struct conn *conn);
 
 /* A candidate is new: sends it now if nothing in the queue goes before it, or

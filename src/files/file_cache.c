@@ -123,7 +123,7 @@ static void note_asked(struct file_cache *cache, const struct file_entry *entry)
         miniature_ask(cache->miniature, entry->hash, entry->node.bytes);
 }
 
-/* The same, for the first time; before it is kept. */
+/* The first request for an entry, which is not kept yet. */
 static void note_new(struct file_cache *cache, struct file_entry *entry)
 {
     if (entry->fd >= 0 || !cache->miniature)

@@ -155,7 +155,7 @@ struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
     const char *at;
     const char *quote;
 
-    /* That of the file, with a dot in the place of its last quote. */
+    /* A delta's tag is the file's, with a dot in place of the last quote. */
     memcpy(begin, entry->etag.data, len);
     begin[len - 1] = '.';
     at = memmem(value.data, value.len, begin, len);

@@ -3,10 +3,9 @@
 #include "files/file_cache_priv.h"
 
 enum {
-    /* It is worth the effort to compress once more when what was sent so far is
-     * as much as this many times the file: had a tenth of that been saved, it
-     * were its size, and a page of a few kilobytes is done in as many
-     * milliseconds. */
+    /* Compressing once more is worth its time when the bytes sent so far come
+     * to this many times the file: a tenth saved of these would have been the
+     * file's size. A page of a few kilobytes takes as many milliseconds. */
     SLOW_WORTH = 10,
     SLOW_ASK_USES = 8, /* how often it is looked whether that is done */
     /* A variant may take this part of the cache. */

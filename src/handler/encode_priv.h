@@ -20,7 +20,7 @@ MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
 struct source *coded_source_begin(struct coded_source *coded,
                                   struct source *inner);
 
-/* The same of a body that lies in memory, for as long as it is sent. */
+/* Begins a source that compresses body, which lies there while it is sent. */
 struct source *coded_source_begin_with(struct coded_source *coded,
                                        struct bytes body);
 

@@ -351,7 +351,7 @@ static void answer_options(const struct static_files *files,
     response_add_head(response);
 }
 
-/* The same, and notes what the cache had to do with it. */
+/* Answers a GET, and notes what the cache had to do with it. */
 static void answer_get_timed(struct static_files *files,
                              struct exchange *exchange, struct bytes name)
 {

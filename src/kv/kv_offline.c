@@ -93,7 +93,8 @@ static bool is_in_place(const struct kv_backup *backup)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Not renameat(): it would put it over one that came meanwhile. */
+/* Links the backup to its name: renameat() would put it over a file that came
+ * meanwhile. */
 static int keep(struct kv_backup *backup)
 {
     if (fsync(backup->fd) == -1)

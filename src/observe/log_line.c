@@ -58,13 +58,13 @@ void log_dates_refresh(struct log_dates *dates, const struct now *now)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Not 0 when one of the bytes is 0. */
+/* Returns 0 unless one of the word's bytes is 0. */
 static inline uint64_t has_zero(uint64_t word)
 {
     return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Not 0 when one of eight bytes has to be escaped. */
+/* Returns 0 unless one of eight bytes has to be escaped. */
 static inline uint64_t find_odd(const char *at)
 {
     uint64_t word;

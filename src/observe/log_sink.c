@@ -49,7 +49,7 @@ static int open_path(const struct log_sink *sink)
 
     if (sink->is_syslog)
         return connect_to_daemon(sink->path);
-    /* Not to wait for the reader of a FIFO, now or later. */
+    /* O_NONBLOCK: opening and writing never wait for the reader of a FIFO. */
     fd = open(sink->path,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     return fd == -1 ? file_broker_ask(FILE_APPEND, sink->path, -errno) : fd;

@@ -238,7 +238,7 @@ static void put_part(struct metrics *metrics, enum stats_part part)
     }
 }
 
-/* These two metrics have labels of their own. */
+/* put_build() and the next metric have labels of their own. */
 static void put_build(struct metrics *metrics)
 {
     const struct stats_options *options = &metrics->snapshot->options;

@@ -171,7 +171,7 @@ static void add_roots(struct allowed_paths *allowed,
     }
 }
 
-/* Not sockets of servers, which are only connected to. */
+/* Files only: sockets of servers are connected to, which needs no path here. */
 static void add_resolver(struct allowed_paths *allowed,
                          const struct options *options)
 {

@@ -325,7 +325,7 @@ void upstream_connecting_note(struct upstream *upstream, bool has_failed)
 
 void upstream_connecting_retry_backlog(struct upstream_server *server)
 {
-    /* Not at once: that would be within a callback of another lease's. */
+    /* The loop calls it: here is within a callback of another lease's. */
     if (!list_is_empty(&server->backlogged))
         ev_feed_event(server->pool->loop, &server->backlog_retries, EV_CUSTOM);
 }

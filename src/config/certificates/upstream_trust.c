@@ -38,7 +38,7 @@ static struct trust_told told_of_proxies(const struct options *options)
 
 /* --- Files --------------------------------------------------------------- */
 
-/* These two return false. */
+/* complain() and refuse() return false, for their callers to return. */
 
 static bool complain(struct upstream_trust_fault *fault, const char *option,
                      const char *path, int err)

@@ -91,13 +91,13 @@ void h1_give_exchange(struct h1 *h1, struct exchange *exchange);
  * many. False: no memory. */
 MUST_USE bool h1_keep_fields(struct h1 *h1, struct exchange *exchange);
 
-/* The same: fills in all but the request. */
+/* Fills in all of an exchange but its request. */
 void h1_begin_exchange(struct h1 *h1, struct exchange *exchange);
 
 /* Has the handler answer, now or later. */
 void h1_ask(struct h1 *h1, struct exchange *exchange);
 
-/* The same, and puts the exchange into the pipeline. */
+/* Puts the exchange into the pipeline, and has the handler answer it. */
 void h1_answer(struct h1 *h1, struct exchange *exchange);
 
 /* Puts a refusal there. */

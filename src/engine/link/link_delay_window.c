@@ -40,7 +40,7 @@ enum {
     DELAYED_MIN = 2   /* flows in a row */
 };
 
-/* Not in the way for so long, the window is taken down. */
+/* A window that has held nothing back for so long is taken down. */
 #define UNUSED_NS (UINT64_C(30) * NS_PER_S)
 
 static bool ask(struct link *link, const struct link_flow *flow,

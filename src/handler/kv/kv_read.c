@@ -79,8 +79,8 @@ static struct validators validators_of(const struct kv_meta *meta,
                                .modified = meta->stored_ms / 1000};
 }
 
-/* Not for 304 and 412, which the answer will be if this says so: it looks at
- * the same request in the same moment. */
+/* Whether the answer will have the value's bytes: one of 304 or 412 has none.
+ * Who answers looks at the same request in the same moment, and agrees. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
     const struct kv_question *question =

@@ -92,7 +92,8 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* The same of what is about no key that there is already. */
+/* Whether there is no condition, where the request is about no key that exists;
+ * else it has been answered. */
 static bool has_no_condition(struct kv *kv, struct exchange *exchange)
 {
     static const enum field_id conditions[] = {

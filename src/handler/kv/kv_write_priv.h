@@ -45,7 +45,7 @@ MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
                                    enum kv_key_verdict verdict,
                                    struct bytes key);
 
-/* The same of a batch, which names its keys later. */
+/* Whether the head of a batch is sound, which names its keys later. */
 MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 
 /* The first operation that is why a write was not done. */

@@ -91,7 +91,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
 
     if (!transfer)
         return NULL;
-    /* Not head_inline: it is as large as all the rest. */
+    /* head_inline is left as it is: it is as large as all the rest. */
     memset(transfer, 0, offsetof(struct transfer, head_inline));
     deadline_init(&transfer->deadline);
     transfer->proxy = proxy;

@@ -96,7 +96,8 @@ void transfer_read_piped(struct transfer *transfer)
     if (n == -1 && errno == EINTR)
         return;
     if (n == -1 && errno == EAGAIN) {
-        /* There is something to be read, or we were not here. */
+        /* The socket has something to be read, or nobody had called: it is the
+         * pipe that is full. */
         if (transfer->piped > 0) {
             note_full(transfer);
             transfer_watch(transfer);

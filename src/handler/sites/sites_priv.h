@@ -116,7 +116,7 @@ struct error_source place_error_source(void);
  * answered. */
 bool place_takes(const struct place *place, struct exchange *exchange);
 
-/* The same, with its password; it may also wait, and is resumed. */
+/* Whether who asks may come, by address and password; the exchange may wait. */
 bool place_admits(const struct place *place, struct exchange *exchange);
 
 /* Whether its body is, as far as is known, too large. */

@@ -48,7 +48,7 @@ static void send_content(const struct status *status, struct exchange *exchange,
     response_add_memory(response, content->body);
 }
 
-/* The same of a text, whose reference goes to the response. */
+/* Sends a text, whose reference goes to the response. */
 static void send_text(const struct status *status, struct exchange *exchange,
                       struct bytes type, struct status_text *text)
 {

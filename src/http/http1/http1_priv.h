@@ -45,8 +45,8 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
     return every == set;
 }
 
-/* The same of IN_VALUE, eight bytes at a time: all of a head's lines are read
- * so.
+/* Whether all bytes are IN_VALUE. Eight are looked at at a time: each line of a
+ * head comes by here.
  */
 bool http1_is_value(struct bytes text);
 

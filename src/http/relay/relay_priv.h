@@ -21,7 +21,7 @@ MUST_USE bool relay_read_nominated(struct nominated *nominated,
 
 bool relay_is_among(const struct nominated *nominated, struct bytes name);
 
-/* The same; mostly there are none. */
+/* Asks relay_is_among() only where there are names; mostly there are none. */
 static inline bool relay_is_nominated(const struct nominated *nominated,
                                       struct bytes name)
 {

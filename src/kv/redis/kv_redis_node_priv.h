@@ -79,7 +79,7 @@ const struct kv_reply *kv_reply_at(const struct kv_reply *reply, size_t at);
 MUST_USE bool kv_reply_number(const struct kv_reply *reply,
                               uint64_t *number_out);
 
-/* The same of decimal text. */
+/* Reads a number from 0 on of decimal text; false: it is none. */
 MUST_USE bool kv_redis_read_number(struct bytes text, uint64_t *number_out);
 
 /* --- kv_redis_slots ------------------------------------------------------- */
